@@ -1,0 +1,77 @@
+"""Every error this package raises on purpose: one base class, one class per cause.
+
+`exit_status` is what the command line returns: 2 for bad input, 3 for a motion that could not be completed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dalembert.motion.motion import Motion
+
+
+class DalembertError(Exception):
+    """Base of all errors of this package."""
+
+    exit_status = 2
+
+
+class ExpressionError(DalembertError):
+    """An expression in the document language that cannot be read."""
+
+
+class ModelError(DalembertError):
+    """A model that cannot be a mechanical system. All faults found are in `faults`."""
+
+    def __init__(self, where: str, faults: Sequence[str]) -> None:
+        self.where = where
+        self.faults = tuple(faults)
+        if len(self.faults) == 1:
+            text = f"{where}: {self.faults[0]}"
+        else:
+            text = f"{where}: {len(self.faults)} faults\n" + "\n".join(f"  - {fault}" for fault in self.faults)
+        super().__init__(text)
+
+
+class DocumentError(ModelError):
+    """A model document (TOML) that cannot be read."""
+
+
+class MissingValues(ModelError):
+    """Parameters or initial values that were not given. They are never invented."""
+
+
+class InconsistentState(DalembertError):
+    """An initial state that violates a constraint."""
+
+
+class InconsistentConstraints(DalembertError):
+    """Constraints that cannot hold together: b is not in the range of A."""
+
+
+class UndeterminedMotion(DalembertError):
+    """The mass matrix leaves a direction free that no constraint determines."""
+
+
+class UndefinedModel(DalembertError):
+    """The model has no finite value at a state (a division by zero, a root of a negative number)."""
+
+
+class BranchError(DalembertError):
+    """A constraint nonlinear in the accelerations that has no solution, or no unique one of least G."""
+
+
+class MotionFailed(DalembertError):
+    """The integration stopped early. `motion` holds what was computed until then, if anything was."""
+
+    exit_status = 3
+
+    def __init__(self, message: str, motion: Motion | None = None) -> None:
+        super().__init__(message)
+        self.motion = motion
+
+
+class OutputError(DalembertError):
+    """A result could not be written."""

@@ -1,0 +1,57 @@
+"""Constraints at their three levels: position φ(q,t)=0, velocity ψ(q,q̇,t)=0, acceleration h(q,q̇,q̈,t)=0."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import sympy as sp
+
+from dalembert.model.symbols import Coordinate
+
+LEVELS = ("position", "velocity", "acceleration")
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """A constraint: `expression` is zero on every possible motion (an `Eq` is accepted too).
+
+    `level` is read off the expression; where it is given as well, it is checked, not obeyed.
+
+    >>> from dalembert.model.symbols import coordinates
+    >>> x, y = coordinates("x y")
+    >>> Constraint("knife edge", x.d - y.d).level
+    'velocity'
+    """
+
+    name: str
+    expression: sp.Expr
+    level: str | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.expression, sp.Equality):
+            object.__setattr__(self, "expression", self.expression.lhs - self.expression.rhs)
+        if self.level is None and isinstance(self.expression, sp.Basic):
+            object.__setattr__(self, "level", level_of(self.expression))
+
+    def __str__(self) -> str:
+        return f"{self.expression} = 0"
+
+
+def level_of(expression: sp.Expr) -> str | None:
+    """The level of a constraint: the highest derivative it holds. None where it holds no coordinate."""
+    orders = [symbol.order for symbol in expression.free_symbols if isinstance(symbol, Coordinate)]
+    return LEVELS[max(orders)] if orders else None
+
+
+def is_linear(expressions: Iterable[sp.Expr], symbols: Iterable[sp.Symbol]) -> bool:
+    """Whether every expression is affine in the symbols."""
+    symbols = list(symbols)
+    for expression in expressions:
+        for symbol in symbols:
+            slope = sp.diff(expression, symbol)
+            if slope.free_symbols.isdisjoint(symbols):
+                continue
+            if not sp.expand(slope).free_symbols.isdisjoint(symbols):
+                return False
+    return True

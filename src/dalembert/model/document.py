@@ -1,0 +1,224 @@
+"""A model as a TOML document: load, loads, save, dumps. Its text is parsed, never executed; unknown keys are faults, not ignored."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import sympy as sp
+import tomli_w
+from sympy.printing.str import StrPrinter
+
+from dalembert.errors import DocumentError, ExpressionError, ModelError, OutputError
+from dalembert.model.constraints import Constraint
+from dalembert.model.laws import Work
+from dalembert.model.parse import suggest
+from dalembert.model.system import System
+
+# Each table of the document with the keys it may hold; None where the keys are names of the model.
+TABLES: dict[str, tuple[str, ...] | None] = {
+    "parameters": None,
+    "energy": ("kinetic", "potential", "lagrangian"),
+    "mass": ("matrix",),
+    "forces": None,
+    "initial": None,
+    "simulate": None,
+}
+LISTS = {"constraints": ("name", "equation", "level"), "nonideal": ("law", "constraint", "work")}
+PLAIN = ("name", "description", "coordinates")
+MAX_BYTES = 5_000_000
+
+
+def load(path: str | os.PathLike[str]) -> System:
+    """Read a model document from a file."""
+    file = Path(path)
+    try:
+        if file.stat().st_size > MAX_BYTES:
+            raise DocumentError(str(file), [f"the file is larger than {MAX_BYTES // 1_000_000} MB; this is no model document"])
+        text = file.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise DocumentError(str(file), ["there is no such file"]) from None
+    except IsADirectoryError:
+        raise DocumentError(str(file), ["this is a folder, not a model document"]) from None
+    except UnicodeDecodeError:
+        raise DocumentError(str(file), ["the file is not text in UTF-8, so it is no model document"]) from None
+    except OSError as error:
+        raise DocumentError(str(file), [f"the file cannot be read: {error.strerror}"]) from None
+    return loads(text, where=str(file))
+
+
+def loads(text: str, *, where: str = "document") -> System:
+    """Read a model document from text."""
+    try:
+        data = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise DocumentError(where, [f"this is not TOML: {error}"]) from None
+    return from_data(data, where=where)
+
+
+def from_data(data: Mapping[str, Any], *, where: str = "document") -> System:
+    """A system from the tables of a document."""
+    faults = _shape_faults(data)
+    if faults:
+        raise DocumentError(where, faults)
+    laws: list[Work] = []
+    for entry in data.get("nonideal", []):
+        if entry["law"] != "work":
+            faults.append(f"nonideal: law {entry['law']!r} is not available; available: 'work'")
+        elif not isinstance(entry.get("work"), Mapping):
+            faults.append('nonideal: law "work" needs work = { coordinate = "expression", … }')
+        else:
+            laws.append(Work(entry["work"], entry.get("constraint")))
+    energy = data.get("energy", {})
+    try:
+        return System(
+            data["name"],
+            coordinates=data["coordinates"],
+            kinetic=energy.get("kinetic"),
+            potential=energy.get("potential"),
+            lagrangian=energy.get("lagrangian"),
+            mass=data.get("mass", {}).get("matrix"),
+            forces=data.get("forces", {}),
+            constraints=[Constraint(e["name"], e["equation"], e.get("level")) for e in data.get("constraints", [])],
+            nonideal=laws,
+            parameters=data.get("parameters", {}),
+            initial=data.get("initial", {}),
+            settings=data.get("simulate", {}),
+            description=data.get("description", ""),
+        )
+    except ModelError as error:
+        faults += error.faults
+    except ExpressionError as error:
+        faults.append(str(error))
+    raise DocumentError(where, faults)
+
+
+def _shape_faults(data: Mapping[str, Any]) -> list[str]:
+    """Everything wrong with the tables themselves, before any expression is read."""
+    faults = []
+    known = [*PLAIN, *TABLES, *LISTS]
+    for key, value in data.items():
+        if key not in known:
+            faults.append(f"unknown entry {key!r}.{suggest(key, known)}")
+        elif key in TABLES:
+            allowed = TABLES[key]
+            if not isinstance(value, Mapping):
+                faults.append(f"{key!r} is a table: write [{key}] and its entries below")
+            elif allowed is not None:
+                faults += [f"[{key}]: unknown entry {k!r}.{suggest(k, allowed)}" for k in value if k not in allowed]
+        elif key in LISTS:
+            if not isinstance(value, list) or not all(isinstance(entry, Mapping) for entry in value):
+                faults.append(f"{key!r} is a list of tables: write [[{key}]] before each")
+                continue
+            for number, entry in enumerate(value, 1):
+                faults += _entry_faults(key, number, entry)
+    if not isinstance(data.get("name"), str):
+        faults.append('no name: write name = "…" at the top')
+    names = data.get("coordinates")
+    if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
+        faults.append('no coordinates: write coordinates = ["x", "y"] at the top')
+    return faults
+
+
+def _entry_faults(key: str, number: int, entry: Mapping[str, Any]) -> list[str]:
+    allowed = LISTS[key]
+    required = ("name", "equation") if key == "constraints" else ("law",)
+    place = f"[[{key}]] number {number}"
+    faults = [f"{place}: no {k!r}" for k in required if k not in entry]
+    faults += [f"{place}: unknown entry {k!r}.{suggest(k, allowed)}" for k in entry if k not in allowed]
+    texts = [k for k in allowed if k != "work" and k in entry and not isinstance(entry[k], str)]
+    return faults + [f"{place}: {k!r} is a text, got {entry[k]!r}" for k in texts]
+
+
+class _DocumentPrinter(StrPrinter):
+    """Expressions in the document language."""
+
+    def _print_Abs(self, expr: sp.Abs) -> str:
+        return f"abs({self._print(expr.args[0])})"
+
+    def _print_Min(self, expr: sp.Min) -> str:
+        return f"min({', '.join(self._print(a) for a in expr.args)})"
+
+    def _print_Max(self, expr: sp.Max) -> str:
+        return f"max({', '.join(self._print(a) for a in expr.args)})"
+
+    def _print_Float(self, expr: sp.Float) -> str:
+        return repr(float(expr))
+
+    def _print_Exp1(self, expr: sp.Basic) -> str:
+        return "exp(1)"
+
+
+def text_of(expression: sp.Expr) -> str:
+    """An expression as text of the document language, which `parse` reads back."""
+    return _DocumentPrinter().doprint(expression)
+
+
+def _number_or_text(value: sp.Expr) -> float | int | str:
+    if isinstance(value, sp.Integer):
+        return int(value)
+    if isinstance(value, (sp.Float, sp.Rational)):
+        return float(value)
+    return text_of(value)
+
+
+def to_data(system: System) -> dict[str, Any]:
+    """The tables of a document from a system."""
+    data: dict[str, Any] = {"name": system.name}
+    if system.description:
+        data["description"] = system.description
+    data["coordinates"] = [q.name for q in system.coordinates]
+    data["parameters"] = {symbol.name: _number_or_text(value) for symbol, value in system.parameters.items()}
+    energy = {key: getattr(system, key) for key in ("kinetic", "potential", "lagrangian")}
+    data["energy"] = {key: text_of(value) for key, value in energy.items() if value is not None}
+    if system.mass is not None:
+        data["mass"] = {"matrix": [[text_of(entry) for entry in row] for row in system.mass.tolist()]}
+    data["forces"] = {q.name: text_of(force) for q, force in system.forces.items()}
+    data["constraints"] = [
+        {"name": c.name, "equation": f"{text_of(c.expression)} = 0", "level": c.level} for c in system.constraints
+    ]
+    data["nonideal"] = [
+        {
+            "law": law.law,
+            **({"constraint": law.constraint} if law.constraint else {}),
+            "work": {q.name: text_of(expression) for q, expression in law.work.items()},
+        }
+        for law in system.nonideal
+    ]
+    data["initial"] = {symbol.name: _number_or_text(value) for symbol, value in system.initial.items()}
+    data["simulate"] = dict(system.settings)
+    return {key: value for key, value in data.items() if value or key in ("name", "coordinates")}
+
+
+def dumps(system: System) -> str:
+    """A system as a TOML document."""
+    return tomli_w.dumps(to_data(system))
+
+
+def save(system: System, path: str | os.PathLike[str]) -> None:
+    """Write a system as a TOML document."""
+    write_atomically(path, dumps(system).encode("utf-8"))
+
+
+def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
+    """Write a file whole or not at all: to a neighbour first, then renamed into place."""
+    target = Path(path)
+    temporary = None
+    try:
+        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(temporary, 0o666 & ~mask)
+        os.replace(temporary, target)
+    except OSError as error:
+        if temporary is not None:
+            Path(temporary).unlink(missing_ok=True)
+        raise OutputError(f"{target}: cannot be written: {error.strerror or error}") from None

@@ -1,0 +1,152 @@
+"""The symbols of a model: coordinates with their time derivatives, parameters, time, reactions.
+
+All are plain SymPy symbols with a readable name (`x`, `x'`, `x''`), so every SymPy function works on them, and
+differentiation with respect to time is ours to do explicitly: no hidden functions of time.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+import sympy as sp
+from sympy.core.function import AppliedUndef
+
+NAME = re.compile(r"[^\W\d]\w*")
+
+
+class Coordinate(sp.Symbol):
+    """A generalized coordinate, or its first or second time derivative.
+
+    >>> x = Coordinate.named("x")
+    >>> x.d, x.dd, x.d.order
+    (x', x'', 1)
+    """
+
+    @classmethod
+    def named(cls, name: str) -> Coordinate:
+        return cls(name, real=True)
+
+    @property
+    def base(self) -> str:
+        """The name without primes."""
+        return self.name.rstrip("'")
+
+    @property
+    def order(self) -> int:
+        """0 for a coordinate, 1 for its velocity, 2 for its acceleration."""
+        return len(self.name) - len(self.base)
+
+    @property
+    def d(self) -> Coordinate:
+        """The time derivative."""
+        if self.order >= 2:
+            raise AttributeError(f"{self.name} is an acceleration; a model has no higher derivatives")
+        return Coordinate.named(self.name + "'")
+
+    @property
+    def dd(self) -> Coordinate:
+        """The second time derivative."""
+        return self.d.d
+
+    def _latex(self, printer: sp.printing.printer.Printer, exp: str | None = None) -> str:
+        body = printer.doprint(sp.Symbol(self.base))
+        text = {0: body, 1: rf"\dot{{{body}}}", 2: rf"\ddot{{{body}}}"}[self.order]
+        return text if exp is None else f"{text}^{{{exp}}}"
+
+
+class Parameter(sp.Symbol):
+    """A constant of the model."""
+
+    @classmethod
+    def named(cls, name: str) -> Parameter:
+        return cls(name, real=True)
+
+
+class Reaction(sp.Symbol):
+    """A component of a constraint force inside a work expression: `ideal(x)` or `actual(x)`."""
+
+    @classmethod
+    def of(cls, kind: str, coordinate: str) -> Reaction:
+        return cls(f"{kind}({coordinate})", real=True)
+
+    @property
+    def kind(self) -> str:
+        return self.name.partition("(")[0]
+
+    @property
+    def coordinate(self) -> str:
+        return self.name.partition("(")[2].rstrip(")")
+
+    def _latex(self, printer: sp.printing.printer.Printer, exp: str | None = None) -> str:
+        which = {"ideal": "i", "actual": "c"}[self.kind]
+        text = rf"Q^{{{which}}}_{{{printer.doprint(sp.Symbol(self.coordinate))}}}"
+        return text if exp is None else rf"\left({text}\right)^{{{exp}}}"
+
+
+#: Time.
+t = sp.Symbol("t", real=True)
+
+
+def _split(names: str) -> list[str]:
+    found = [name for name in re.split(r"[\s,]+", names) if name]
+    for name in found:
+        if not NAME.fullmatch(name):
+            raise ValueError(f"{name!r} is not a name: letters, digits and _ only, not starting with a digit")
+    if not found:
+        raise ValueError("no name given")
+    return found
+
+
+def coordinates(names: str) -> tuple[Coordinate, ...]:
+    """Coordinates from a text of names.
+
+    >>> x, y = coordinates("x y")
+    >>> x.d
+    x'
+    """
+    return tuple(Coordinate.named(name) for name in _split(names))
+
+
+def parameters(names: str) -> tuple[Parameter, ...]:
+    """Parameters from a text of names.
+
+    >>> m, g = parameters("m g")
+    """
+    return tuple(Parameter.named(name) for name in _split(names))
+
+
+def canonical(expression: sp.Basic, table: Mapping[str, sp.Symbol]) -> sp.Expr:
+    """The same expression in this package's symbols, matched by name.
+
+    Accepts SymPy's `dynamicsymbols` (functions of t and their derivatives) and plain symbols. A symbol whose name is not
+    in `table` becomes a parameter.
+    """
+    swap: dict[sp.Basic, sp.Basic] = {}
+    for derivative in expression.atoms(sp.Derivative):
+        inner, *counts = derivative.args
+        if isinstance(inner, AppliedUndef) and len(counts) == 1 and str(counts[0][0]) == "t":
+            name = inner.func.__name__ + "'" * int(counts[0][1])
+            swap[derivative] = table.get(name, Parameter.named(name))
+    for function in expression.atoms(AppliedUndef):
+        if len(function.args) == 1 and str(function.args[0]) == "t":
+            name = function.func.__name__
+            swap[function] = table.get(name, Parameter.named(name))
+    if swap:
+        expression = expression.subs(sorted(swap.items(), key=lambda pair: -sp.count_ops(pair[0])))
+    rename = {
+        symbol: table.get(symbol.name, Parameter.named(symbol.name))
+        for symbol in expression.free_symbols
+        if isinstance(symbol, sp.Symbol) and not isinstance(symbol, Reaction)
+    }
+    return expression.xreplace({old: new for old, new in rename.items() if old != new})
+
+
+def ideal(coordinate: Coordinate) -> Reaction:
+    """In a work expression: the component along a coordinate of the ideal constraint force, as if C were zero."""
+    return Reaction.of("ideal", coordinate.name)
+
+
+def actual(coordinate: Coordinate) -> Reaction:
+    """In a work expression: the component along a coordinate of the actual constraint force Aᵀλ."""
+    return Reaction.of("actual", coordinate.name)

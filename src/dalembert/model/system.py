@@ -1,0 +1,234 @@
+"""`System`: a mechanical system as a person writes it down. Frozen; change it with `replace`.
+
+The verbs at the end (`equations`, `classify`, `at`, `simulate`, …) hand over to the packages that do the work. They are the only
+places where this package names one to its right, and they import it only when called.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import sympy as sp
+
+from dalembert.errors import MissingValues, ModelError
+from dalembert.model.constraints import Constraint
+from dalembert.model.laws import Work
+from dalembert.model.symbols import Coordinate, t
+from dalembert.model.validate import Draft, build_parts
+
+if TYPE_CHECKING:
+    from dalembert.mechanics.classify import Classification
+    from dalembert.mechanics.equations import Equations
+    from dalembert.motion.instant import Instant
+    from dalembert.motion.motion import Motion
+
+Value = float | int | sp.Expr | str
+Settings = Mapping[str, Any]
+
+
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class System:
+    """A constrained mechanical system.
+
+    Inertia and potential forces come in one of three ways: `kinetic` with `potential`; or `lagrangian`; or `mass`, a symmetric
+    matrix M(q, t), with `forces` holding all of Q in M q̈ = Q. `forces` are impressed forces by coordinate, besides those of
+    the potential. `constraints` maps names to expressions that are zero, at any level. `nonideal` holds the laws of constraints that do work.
+    `parameters` and `initial` give values (numbers; `initial` may use parameters); they may be missing until a number is asked for.
+
+    Expressions are SymPy's, over `da.coordinates` or SymPy's own `dynamicsymbols`, or text in the document language.
+    All faults found are raised together as `ModelError`.
+
+    >>> import dalembert as da
+    >>> x, y = da.coordinates("x y")
+    >>> m, g, l = da.parameters("m g l")
+    >>> pendulum = da.System("pendulum", coordinates=[x, y], kinetic=m*(x.d**2 + y.d**2)/2, potential=m*g*y,
+    ...     constraints={"rod": x**2 + y**2 - l**2}, parameters={m: 1, g: 9.81, l: 1},
+    ...     initial={x: 1, y: 0, x.d: 0, y.d: 0})
+    >>> pendulum.at().acceleration
+    array([ 0.  , -9.81])
+    """
+
+    name: str
+    coordinates: tuple[Coordinate, ...]
+    kinetic: sp.Expr | None
+    potential: sp.Expr | None
+    lagrangian: sp.Expr | None
+    mass: sp.ImmutableMatrix | None
+    forces: Mapping[Coordinate, sp.Expr]
+    constraints: tuple[Constraint, ...]
+    nonideal: tuple[Work, ...]
+    parameters: Mapping[sp.Symbol, sp.Expr]
+    initial: Mapping[sp.Symbol, sp.Expr]
+    settings: Settings = field(default_factory=dict)
+    description: str = ""
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        coordinates: Iterable[Any],
+        kinetic: Any = None,
+        potential: Any = None,
+        lagrangian: Any = None,
+        mass: Any = None,
+        forces: Mapping[Any, Any] | None = None,
+        constraints: Mapping[str, Any] | Iterable[Any] = (),
+        nonideal: Iterable[Work] = (),
+        parameters: Mapping[Any, Value] | None = None,
+        initial: Mapping[Any, Value] | None = None,
+        settings: Settings | None = None,
+        description: str = "",
+    ) -> None:
+        draft = Draft(
+            name=name,
+            coordinates=coordinates,
+            kinetic=kinetic,
+            potential=potential,
+            lagrangian=lagrangian,
+            mass=mass,
+            forces=forces or {},
+            constraints=constraints,
+            nonideal=nonideal,
+            parameters=parameters or {},
+            initial=initial or {},
+            settings=settings or {},
+            description=description,
+        )
+        for key, value in build_parts(draft).items():
+            object.__setattr__(self, key, MappingProxyType(dict(value)) if isinstance(value, Mapping) else value)
+
+    def __repr__(self) -> str:
+        names = ", ".join(q.name for q in self.coordinates)
+        return f"<System {self.name!r}: coordinates {names}; {len(self.constraints)} constraints>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (self._arguments(),)
+
+    def _arguments(self) -> dict[str, Any]:
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        return {key: dict(value) if isinstance(value, Mapping) else value for key, value in values.items()}
+
+    def replace(self, **changes: Any) -> System:
+        """A new system with some parts changed. `parameters`, `initial` and `settings` are merged into the old ones, other parts replaced.
+
+        >>> import dalembert as da
+        >>> heavy = da.library.pendulum().replace(parameters={"m": 10})
+        """
+        arguments = self._arguments()
+        unknown = sorted(set(changes) - set(arguments))
+        if unknown:
+            raise TypeError(f"a System has no part {unknown[0]!r}; its parts are {', '.join(arguments)}")
+        for key, value in changes.items():
+            if key in ("parameters", "initial", "settings"):
+                merged = {str(k): v for k, v in arguments[key].items()}
+                merged.update({str(k): v for k, v in value.items()})
+                arguments[key] = merged
+            else:
+                arguments[key] = value
+        return System(**arguments)
+
+    # -- values ------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def velocities(self) -> tuple[Coordinate, ...]:
+        return tuple(q.d for q in self.coordinates)
+
+    @cached_property
+    def accelerations(self) -> tuple[Coordinate, ...]:
+        return tuple(q.dd for q in self.coordinates)
+
+    @cached_property
+    def parameter_symbols(self) -> tuple[sp.Symbol, ...]:
+        """All parameters that appear in the model or were given a value, in order of their names."""
+        found = set(self.parameters)
+        known = {*self.coordinates, *self.velocities, *self.accelerations, t}
+        for expression in (*self.expressions(), *self.initial.values()):
+            found |= {s for s in expression.free_symbols if s not in known and "(" not in s.name}
+        return tuple(sorted(found, key=lambda symbol: symbol.name))
+
+    def expressions(self) -> list[sp.Expr]:
+        """Every expression of the model."""
+        parts = [self.kinetic, self.potential, self.lagrangian, *self.forces.values()]
+        parts += [constraint.expression for constraint in self.constraints]
+        parts += [expression for law in self.nonideal for expression in law.work.values()]
+        parts += list(self.mass) if self.mass is not None else []
+        return [part for part in parts if part is not None]
+
+    def parameter_values(self) -> np.ndarray:
+        """The parameters as an array in the order of `parameter_symbols`; missing ones are an error that lists them."""
+        missing = [symbol.name for symbol in self.parameter_symbols if symbol not in self.parameters]
+        if missing:
+            raise MissingValues(self.name, [f"no value for parameter {', '.join(missing)}: give parameters={{…}}"])
+        return np.array([float(self.parameters[symbol]) for symbol in self.parameter_symbols], dtype=float)
+
+    def initial_values(self) -> tuple[np.ndarray, np.ndarray, float]:
+        """Initial q, q̇ and t; missing values are an error that lists them. t is 0 unless given."""
+        wanted = (*self.coordinates, *self.velocities)
+        missing = [symbol.name for symbol in wanted if symbol not in self.initial]
+        if missing:
+            raise MissingValues(self.name, [f"no initial value for {', '.join(missing)}: give initial={{…}}"])
+        known = dict(zip(self.parameter_symbols, self.parameter_values(), strict=True))
+        numbers = []
+        for symbol in (*wanted, t):
+            expression = sp.sympify(self.initial.get(symbol, 0))
+            value = complex(expression.subs(known).evalf()) if expression.free_symbols else complex(expression)
+            if value.imag or not np.isfinite(value.real):
+                raise ModelError(self.name, [f"the initial value of {symbol.name}, {expression}, is not a finite number"])
+            numbers.append(value.real)
+        n = len(self.coordinates)
+        return np.array(numbers[:n]), np.array(numbers[n : 2 * n]), numbers[-1]
+
+    # -- verbs -------------------------------------------------------------------------------------------------
+
+    def equations(self, form: str = "fundamental") -> Equations:
+        """The explicit equations of motion, (26) of the 2005 paper, with the three kinds of force kept apart."""
+        from dalembert.mechanics.equations import equations
+
+        return equations(self, form)
+
+    def classify(self) -> Classification:
+        """The kind of each constraint, integrability, degrees of freedom, conserved quantities."""
+        from dalembert.mechanics.classify import classify
+
+        return classify(self)
+
+    def at(
+        self,
+        state: Mapping[Any, Value] | None = None,
+        t: float | None = None,
+        parameters: Mapping[Any, Value] | None = None,
+    ) -> Instant:
+        """Everything at one state: acceleration, forces, multipliers, rank. Missing parts come from the initial state."""
+        from dalembert.motion.instant import at
+
+        return at(self, state, t, parameters)
+
+    def consistent(
+        self, initial: Mapping[Any, Value] | None = None, hold: Iterable[Any] = ()
+    ) -> dict[sp.Symbol, float]:
+        """The state nearest to `initial` (in the mass metric) that satisfies all constraints, with the symbols in `hold` kept."""
+        from dalembert.motion.consistent import consistent
+
+        return consistent(self, initial, hold)
+
+    def simulate(self, duration: float | None = None, **options: Any) -> Motion:
+        """The motion from the initial state. See `dalembert.motion.simulate.simulate` for the options."""
+        from dalembert.motion.simulate import simulate
+
+        return simulate(self, duration, **options)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model as a TOML document."""
+        from dalembert.model.document import save
+
+        save(self, path)
+
+
+def _rebuild(arguments: dict[str, Any]) -> System:
+    return System(**arguments)

@@ -1,0 +1,381 @@
+"""From what a user wrote to the parts of a `System`: names matched, text parsed, every fault collected before one error is raised."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import sympy as sp
+
+from dalembert.errors import ExpressionError, ModelError
+from dalembert.model.constraints import LEVELS, Constraint, level_of
+from dalembert.model.laws import Work
+from dalembert.model.parse import RESERVED, parse_equation, parse_expression, suggest
+from dalembert.model.symbols import NAME, Coordinate, Parameter, Reaction, canonical, t
+
+SETTINGS = {"duration": float, "rtol": float, "atol": float, "samples": int, "method": str, "project": bool}
+
+
+@dataclass(frozen=True)
+class Draft:
+    """The arguments of `System` as given."""
+
+    name: Any
+    coordinates: Any
+    kinetic: Any
+    potential: Any
+    lagrangian: Any
+    mass: Any
+    forces: Any
+    constraints: Any
+    nonideal: Any
+    parameters: Any
+    initial: Any
+    settings: Any
+    description: Any
+
+
+def build_parts(draft: Draft) -> dict[str, Any]:
+    """The parts of a `System`, or `ModelError` with every fault found."""
+    return _Builder(draft).parts()
+
+
+class _Builder:
+    def __init__(self, draft: Draft) -> None:
+        self.draft = draft
+        self.faults: list[str] = []
+        self.table: dict[str, sp.Symbol] = {"t": t}
+        self.declared: dict[str, sp.Symbol] = {}
+
+    def parts(self) -> dict[str, Any]:
+        draft = self.draft
+        title = draft.name if isinstance(draft.name, str) and draft.name.strip() else "system"
+        if title != draft.name:
+            self.faults.append(f"the name of a system is a text, got {draft.name!r}")
+        coordinates = self._coordinates()
+        parameters = self._parameters(coordinates)
+        energies = {key: self._expression(getattr(draft, key), key) for key in ("kinetic", "potential", "lagrangian")}
+        mass = self._mass(len(coordinates))
+        self._one_inertia(energies, mass)
+        parts = {
+            "name": title,
+            "coordinates": coordinates,
+            **energies,
+            "mass": mass,
+            "forces": self._by_coordinate(draft.forces, "forces"),
+            "constraints": self._constraints(),
+            "nonideal": self._nonideal(),
+            "parameters": parameters,
+            "initial": self._initial(coordinates),
+            "settings": self._settings(),
+            "description": str(draft.description),
+        }
+        self._derivatives_in_place(parts)
+        if self.faults:
+            raise ModelError(title, self.faults)
+        return parts
+
+    # -- names -------------------------------------------------------------------------------------------------
+
+    def _good_name(self, name: str, what: str) -> bool:
+        if not NAME.fullmatch(name):
+            self.faults.append(f"{what} {name!r}: a name has letters, digits and _ only and does not start with a digit")
+        elif name in RESERVED:
+            self.faults.append(f"{what} {name!r}: this name has a meaning of its own; choose another")
+        else:
+            return True
+        return False
+
+    def _coordinates(self) -> tuple[Coordinate, ...]:
+        given = self.draft.coordinates
+        if isinstance(given, str):
+            given = given.split()
+        if not isinstance(given, Iterable):
+            self.faults.append(f"coordinates: a list of coordinates is wanted, got {given!r}")
+            return ()
+        found: list[Coordinate] = []
+        for item in given:
+            name = getattr(item, "name", None) or (item if isinstance(item, str) else _applied_name(item))
+            if not isinstance(name, str):
+                self.faults.append(f"coordinates: {item!r} is not a coordinate")
+            elif any(q.name == name for q in found):
+                self.faults.append(f"coordinate {name!r} is given twice")
+            elif self._good_name(name, "coordinate"):
+                found.append(Coordinate.named(name))
+        if not found and not self.faults:
+            self.faults.append("a system needs at least one coordinate")
+        for q in found:
+            self.table |= {q.name: q, q.d.name: q.d, q.dd.name: q.dd}
+        return tuple(found)
+
+    def _parameters(self, coordinates: tuple[Coordinate, ...]) -> dict[sp.Symbol, sp.Expr]:
+        values: dict[sp.Symbol, sp.Expr] = {}
+        taken = {q.name for q in coordinates}
+        for key, given in dict(self.draft.parameters).items():
+            name = str(key)
+            if name in taken:
+                self.faults.append(f"{name!r} is both a coordinate and a parameter; rename one")
+                continue
+            if not self._good_name(name, "parameter"):
+                continue
+            symbol = Parameter.named(name)
+            self.declared[name] = symbol
+            value = self._number(given, f"parameter {name}")
+            if value is not None:
+                values[symbol] = value
+        self.table |= self.declared
+        return values
+
+    # -- expressions -------------------------------------------------------------------------------------------
+
+    def _expression(self, given: Any, where: str, *, equation: bool = False, reactions: bool = False) -> sp.Expr | None:
+        if given is None:
+            return None
+        try:
+            if isinstance(given, str):
+                if equation:
+                    return parse_equation(given, self.table, where=where)
+                return parse_expression(given, self.table, where=where, reactions=reactions)
+            if isinstance(given, sp.Equality):
+                given = given.lhs - given.rhs
+            expression = sp.sympify(given, strict=True)
+        except ExpressionError as error:
+            self.faults.append(str(error))
+            return None
+        except (sp.SympifyError, TypeError, ValueError):
+            self.faults.append(f"{where}: an expression is wanted, got {given!r}")
+            return None
+        if not isinstance(expression, sp.Expr):
+            self.faults.append(f"{where}: a scalar expression is wanted, got {type(expression).__name__}")
+            return None
+        if expression.has(sp.nan, sp.oo, -sp.oo, sp.zoo):
+            self.faults.append(f"{where}: the expression holds NaN or infinity: {expression}")
+            return None
+        expression = canonical(expression, self.table)
+        stray = [s.name for s in expression.free_symbols if s.name.endswith("'") and s.name not in self.table]
+        if stray:
+            self.faults.append(f"{where}: {', '.join(sorted(stray))} belongs to no coordinate of the system")
+        return expression
+
+    def _number(self, given: Any, where: str) -> sp.Expr | None:
+        """A finite constant: a number, or text or an expression without names."""
+        if isinstance(given, bool) or given is None:
+            self.faults.append(f"{where}: a number is wanted, got {given!r}")
+            return None
+        if isinstance(given, str):
+            try:
+                expression = parse_expression(given, {}, where=where)
+            except ExpressionError as error:
+                self.faults.append(str(error))
+                return None
+        else:
+            try:
+                expression = sp.sympify(given, strict=True)
+            except (sp.SympifyError, TypeError, ValueError):
+                self.faults.append(f"{where}: a number is wanted, got {given!r}")
+                return None
+        return self._finite(expression, where)
+
+    def _finite(self, expression: sp.Basic, where: str) -> sp.Expr | None:
+        try:
+            value = float(expression)
+        except (TypeError, ValueError):
+            self.faults.append(f"{where}: a number is wanted, got {expression}")
+            return None
+        if not math.isfinite(value):
+            shown = "NaN" if math.isnan(value) else "infinite"
+            self.faults.append(f"{where} is {shown}; a finite number is wanted")
+            return None
+        return expression  # type: ignore[return-value]  # a SymPy number
+
+    def _by_coordinate(self, given: Any, where: str, *, reactions: bool = False) -> dict[Coordinate, sp.Expr]:
+        if not isinstance(given, Mapping):
+            self.faults.append(f"{where}: a mapping from coordinates to expressions is wanted, got {given!r}")
+            return {}
+        found: dict[Coordinate, sp.Expr] = {}
+        names = [name for name in self.table if name + "''" in self.table]
+        for key, value in given.items():
+            name = str(_applied_name(key) or key)
+            if name not in names:
+                self.faults.append(f"{where}: {name!r} is not a coordinate.{suggest(name, names)}")
+                continue
+            expression = self._expression(value, f"{where} {name}", reactions=reactions)
+            if expression is not None:
+                found[Coordinate.named(name)] = expression
+        return found
+
+    def _mass(self, size: int) -> sp.ImmutableMatrix | None:
+        given = self.draft.mass
+        if given is None:
+            return None
+        rows = given.tolist() if hasattr(given, "tolist") else given
+        try:
+            rows = [list(row) for row in rows]
+        except TypeError:
+            self.faults.append("mass: a square matrix is wanted, as a list of rows")
+            return None
+        if len(rows) != size or any(len(row) != size for row in rows):
+            shape = f"{len(rows)}×{len(rows[0]) if rows else 0}"
+            self.faults.append(f"mass: {size} coordinates need a {size}×{size} matrix, got {shape}")
+            return None
+        entries = [[self._expression(e, f"mass[{i + 1}][{j + 1}]") for j, e in enumerate(r)] for i, r in enumerate(rows)]
+        if any(entry is None for row in entries for entry in row):
+            return None
+        matrix = sp.ImmutableMatrix(entries)
+        for i in range(size):
+            for j in range(i):
+                if matrix[i, j] != matrix[j, i] and sp.simplify(matrix[i, j] - matrix[j, i]) != 0:
+                    self.faults.append(f"mass: not symmetric, entry {i + 1},{j + 1} differs from {j + 1},{i + 1}")
+        return matrix
+
+    def _one_inertia(self, energies: Mapping[str, sp.Expr | None], mass: sp.ImmutableMatrix | None) -> None:
+        given = [key for key in ("kinetic", "lagrangian", "mass") if getattr(self.draft, key) is not None]
+        if not given:
+            self.faults.append("no inertia: give kinetic= (with potential=), or lagrangian=, or mass= with forces=")
+        elif len(given) > 1:
+            self.faults.append(f"{' and '.join(given)} are both given; give one of them")
+        if self.draft.lagrangian is not None and self.draft.potential is not None:
+            self.faults.append("potential is already part of the lagrangian; remove one")
+
+    def _constraints(self) -> tuple[Constraint, ...]:
+        given = self.draft.constraints
+        if isinstance(given, Mapping):
+            items = [item if isinstance(item, Constraint) else (str(name), item) for name, item in given.items()]
+        elif isinstance(given, Iterable) and not isinstance(given, str):
+            items = [item if isinstance(item, (Constraint, tuple)) else (f"c{k}", item) for k, item in enumerate(given, 1)]
+        else:
+            self.faults.append(f"constraints: a mapping from names to expressions is wanted, got {given!r}")
+            return ()
+        found: list[Constraint] = []
+        for item in items:
+            name, expression, level = (
+                (item.name, item.expression, item.level) if isinstance(item, Constraint) else (item[0], item[1], None)
+            )
+            where = f"constraint {name!r}"
+            if any(other.name == name for other in found):
+                self.faults.append(f"{where}: the name is given twice")
+                continue
+            parsed = self._expression(expression, where, equation=True)
+            if parsed is None:
+                if expression is None:
+                    self.faults.append(f"{where}: no equation given")
+                continue
+            real = level_of(parsed)
+            if real is None:
+                self.faults.append(f"{where}: {parsed} = 0 contains no coordinate, so it constrains nothing")
+                continue
+            if level is not None and level not in LEVELS:
+                self.faults.append(f"{where}: level {level!r} is unknown.{suggest(str(level), LEVELS)}")
+            elif level is not None and level != real:
+                self.faults.append(f"{where}: said to be at {level} level, but {parsed} = 0 is at {real} level")
+            found.append(Constraint(name, parsed, real))
+        return tuple(found)
+
+    def _nonideal(self) -> tuple[Work, ...]:
+        laws: list[Work] = []
+        for law in self.draft.nonideal:
+            if not isinstance(law, Work):
+                self.faults.append(f"nonideal: a law such as da.Work(…) is wanted, got {law!r}")
+                continue
+            laws.append(Work(self._by_coordinate(law.work, "work", reactions=True), law.constraint))
+        if laws and not self.draft.constraints:
+            self.faults.append("nonideal: there is no constraint to do the work; use forces= for impressed forces")
+        names = self._constraint_names()
+        for law in laws:
+            if law.constraint is not None and law.constraint not in names:
+                self.faults.append(f"nonideal: no constraint {law.constraint!r}.{suggest(law.constraint, names)}")
+        return tuple(laws)
+
+    def _constraint_names(self) -> list[str]:
+        given = self.draft.constraints
+        if isinstance(given, Mapping):
+            return [str(name) for name in given]
+        return [c.name if isinstance(c, Constraint) else f"c{k}" for k, c in enumerate(given, 1)]
+
+    def _initial(self, coordinates: tuple[Coordinate, ...]) -> dict[sp.Symbol, sp.Expr]:
+        known: dict[str, sp.Symbol] = {"t": t}
+        for q in coordinates:
+            known |= {q.name: q, q.d.name: q.d}
+        found: dict[sp.Symbol, sp.Expr] = {}
+        for key, given in dict(self.draft.initial).items():
+            name = str(_applied_name(key) or key)
+            if name not in known:
+                self.faults.append(f"initial: {name!r} is neither a coordinate nor a velocity.{suggest(name, known)}")
+                continue
+            where = f"initial {name}"
+            if isinstance(given, (str, sp.Expr)) and not isinstance(given, sp.Number):
+                expression = self._in_parameters(given, where)
+            else:
+                expression = self._number(given, where)
+            if expression is not None:
+                found[known[name]] = expression
+        return found
+
+    def _in_parameters(self, given: str | sp.Expr, where: str) -> sp.Expr | None:
+        """An initial value may be computed from parameters."""
+        if isinstance(given, str):
+            try:
+                return parse_expression(given, self.declared, where=where)
+            except ExpressionError as error:
+                self.faults.append(str(error))
+                return None
+        expression = canonical(given, self.table)
+        if not expression.free_symbols:
+            return self._finite(expression, where)
+        others = [s.name for s in expression.free_symbols if s in (*self.table.values(),) and s.name not in self.declared]
+        if others:
+            self.faults.append(f"{where}: an initial value may use parameters only, not {', '.join(sorted(others))}")
+            return None
+        return expression
+
+    def _settings(self) -> dict[str, Any]:
+        found = {}
+        for key, value in dict(self.draft.settings).items():
+            if key not in SETTINGS:
+                self.faults.append(f"simulate: unknown setting {key!r}.{suggest(key, SETTINGS)}")
+                continue
+            kind = SETTINGS[key]
+            wrong = isinstance(value, bool) != (kind is bool) or not isinstance(value, (int, float) if kind is float else kind)
+            if wrong:
+                self.faults.append(f"simulate: {key} is a {kind.__name__}, got {value!r}")
+            else:
+                found[key] = kind(value)
+        return found
+
+    def _derivatives_in_place(self, parts: Mapping[str, Any]) -> None:
+        """No acceleration in an energy or force, no velocity in a potential, no reaction outside a work expression."""
+
+        def orders(expression: sp.Expr | None) -> set[int]:
+            symbols = expression.free_symbols if expression is not None else set()
+            return {symbol.order for symbol in symbols if isinstance(symbol, Coordinate)}
+
+        for key in ("kinetic", "lagrangian"):
+            if 2 in orders(parts[key]):
+                self.faults.append(f"{key}: accelerations cannot appear in it")
+        if orders(parts["potential"]) & {1, 2}:
+            self.faults.append("potential: it depends on positions and time only; put velocity terms in a lagrangian")
+        for q, force in parts["forces"].items():
+            if 2 in orders(force):
+                self.faults.append(f"forces {q.name}: accelerations cannot appear in a force")
+        for entry in parts["mass"] or ():
+            if orders(entry) & {1, 2}:
+                self.faults.append("mass: the matrix depends on positions and time only")
+                break
+        for law in parts["nonideal"]:
+            if any(2 in orders(expression) for expression in law.work.values()):
+                self.faults.append("work: accelerations cannot appear in it")
+        for key in ("kinetic", "potential", "lagrangian"):
+            if parts[key] is not None and parts[key].atoms(Reaction):
+                self.faults.append(f"{key}: a constraint force cannot appear in it")
+
+
+def _applied_name(item: Any) -> str | None:
+    """The name of a `dynamicsymbols` function or its derivative, as `x`, `x'`, `x''`."""
+    if isinstance(item, sp.Derivative):
+        inner = _applied_name(item.expr)
+        return None if inner is None else inner + "'" * int(item.derivative_count)
+    if isinstance(item, sp.core.function.AppliedUndef) and len(item.args) == 1:
+        return item.func.__name__
+    return None
