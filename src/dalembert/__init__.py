@@ -34,7 +34,7 @@ from dalembert.model.system import System
 if TYPE_CHECKING:
     from dalembert import library
     from dalembert.mechanics.fundamental import fundamental
-    from dalembert.motion.motion import Motion, load_motion
+    from dalembert.motion.motion import Motion
 
 __version__ = "0.1.0"
 
@@ -42,7 +42,6 @@ __version__ = "0.1.0"
 _LAZY = {
     "fundamental": "dalembert.mechanics.fundamental",
     "Motion": "dalembert.motion.motion",
-    "load_motion": "dalembert.motion.motion",
     "library": "dalembert.library",
 }
 
@@ -78,7 +77,6 @@ __all__ = [
     "ideal",
     "library",
     "load",
-    "load_motion",
     "loads",
     "parameters",
     "t",

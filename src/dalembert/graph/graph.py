@@ -1,0 +1,202 @@
+"""The mathematics of a system as CasADi functions of (q, v, t, p): all derivatives are taken here, none symbolically.
+
+    M = ∂²L/∂q̇²     Q = F + ∂L/∂q − (∂²L/∂q̇∂q) q̇ − ∂²L/∂q̇∂t       M, Q given in the third form
+    position rows      A = ∂φ/∂q      b = −(∂φ̇/∂q q̇ + ∂φ̇/∂t)
+    velocity rows      A = ∂ψ/∂q̇      b = −(∂ψ/∂q q̇ + ∂ψ/∂t)
+    acceleration rows  A = ∂h/∂q̈      b = −h at q̈ = 0       (linear; rows nonlinear in q̈ keep h itself)
+"""
+
+from __future__ import annotations
+
+import weakref
+from dataclasses import dataclass
+
+import casadi as ca
+import sympy as sp
+
+from dalembert.graph.convert import Converter
+from dalembert.model.constraints import is_linear
+from dalembert.model.symbols import Reaction, t
+from dalembert.model.system import System
+
+
+@dataclass(frozen=True)
+class Graph:
+    """CasADi functions of a system. Rows of A and b keep the order of `system.constraints`.
+
+    dynamics(q, v, t, p)            -> M, Q, A, b; the rows of `nonlinear` constraints are zero here
+    work(q, v, t, p, fi, fa)        -> C, ∂C/∂fa; fi and fa are the ideal and the actual constraint force
+    position(q, t, p)               -> φ, ∂φ/∂q
+    velocity(q, v, t, p)            -> (φ̇, ψ), their derivative with respect to q̇
+    acceleration(q, v, a, t, p, k)  -> h, ∂h/∂q̈, ∂²(kᵀh)/∂q̈²; rows nonlinear in q̈ only
+    energy(q, v, t, p)              -> E, power of explicit time dependence, F (nonpotential impressed), inertial part of Q
+    slopes(q, v, a, l, t, p, fi, fa) -> ∂(M a − Aᵀl − Q − C)/∂(q, v), ∂(A a − b)/∂(q, v)
+    """
+
+    dynamics: ca.Function
+    work: ca.Function
+    position: ca.Function
+    velocity: ca.Function
+    acceleration: ca.Function
+    energy: ca.Function
+    slopes: ca.Function
+    nonlinear: tuple[int, ...]
+    position_rows: tuple[int, ...]
+    velocity_rows: tuple[int, ...]
+    uses_reactions: bool
+    uses_actual: bool
+
+
+_made: weakref.WeakKeyDictionary[System, Graph] = weakref.WeakKeyDictionary()
+
+
+def graph_of(system: System) -> Graph:
+    """The graph of a system, made once for each system."""
+    if system not in _made:
+        _made[system] = _build(system)
+    return _made[system]
+
+
+def _build(system: System) -> Graph:
+    n, symbols = len(system.coordinates), system.parameter_symbols
+    q, v, a = (ca.SX.sym(name, n) for name in "qva")
+    time, p = ca.SX.sym("t"), ca.SX.sym("p", len(symbols))
+    fi, fa = ca.SX.sym("fi", n), ca.SX.sym("fa", n)
+    table: dict[sp.Symbol, ca.SX] = {t: time}
+    for k, coordinate in enumerate(system.coordinates):
+        table |= {coordinate: q[k], coordinate.d: v[k], coordinate.dd: a[k]}
+        table |= {Reaction.of("ideal", coordinate.name): fi[k], Reaction.of("actual", coordinate.name): fa[k]}
+    table |= {symbol: p[k] for k, symbol in enumerate(symbols)}
+    convert = Converter(table)
+
+    F = convert.column([system.forces.get(coordinate, sp.Integer(0)) for coordinate in system.coordinates])
+    M, Q, inertial, E, rest = _inertia(system, convert, F, q, v, time)
+    rows = _rows(system, convert, q, v, a, time)
+    C, reactions = _work(system, convert, n)
+
+    state = [q, v, time, p]
+    lam = ca.SX.sym("l", len(system.constraints))
+    k = ca.SX.sym("k", rows.h.numel())
+    dense = ca.densify
+    newton = M @ a - rows.A.T @ lam - Q - C
+    kinematic = rows.A @ a - rows.b
+    y = ca.vertcat(q, v)
+    return Graph(
+        dynamics=ca.Function("dynamics", state, [dense(M), dense(Q), dense(rows.A), dense(rows.b)]),
+        work=ca.Function("work", [*state, fi, fa], [dense(C), dense(ca.jacobian(C, fa))]),
+        position=ca.Function("position", [q, time, p], [dense(rows.phi), dense(ca.jacobian(rows.phi, q))]),
+        velocity=ca.Function("velocity", state, [dense(rows.velocity), dense(ca.jacobian(rows.velocity, v))]),
+        acceleration=ca.Function(
+            "acceleration",
+            [q, v, a, time, p, k],
+            [dense(rows.h), dense(ca.jacobian(rows.h, a)), dense(ca.hessian(ca.dot(k, rows.h), a)[0])],
+        ),
+        energy=ca.Function("energy", state, [dense(E), dense(rest), dense(F), dense(inertial)]),
+        slopes=ca.Function(
+            "slopes",
+            [q, v, a, lam, time, p, fi, fa],
+            [dense(ca.jacobian(newton, y)), dense(ca.jacobian(kinematic, y))],
+        ),
+        nonlinear=rows.nonlinear,
+        position_rows=rows.position_rows,
+        velocity_rows=rows.velocity_rows,
+        uses_reactions=bool(reactions),
+        uses_actual=any(reaction.kind == "actual" for reaction in reactions),
+    )
+
+
+def _inertia(
+    system: System, convert: Converter, F: ca.SX, q: ca.SX, v: ca.SX, time: ca.SX
+) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX, ca.SX]:
+    """M, Q, the inertial part of Q, the energy, and its rate through explicit time dependence.
+
+    The energy is E = q̇·∂L/∂q̇ − L, which is T + V where T is quadratic in q̇; dE/dt = q̇·(F + Q_i + Q_ni) − ∂L/∂t.
+    With M given, E = ½ q̇ᵀM q̇ + V and dE/dt = q̇·(F + Q_i + Q_ni) + ½ q̇ᵀṀ q̇ + ∂V/∂t.
+    """
+    V = convert(system.potential) if system.potential is not None else ca.SX(0)
+    if system.mass is not None:
+        n = len(system.coordinates)
+        M = ca.SX(n, n)
+        for i in range(n):
+            for j in range(n):
+                M[i, j] = convert(system.mass[i, j])
+        T = ca.dot(v, M @ v) / 2
+        rest = ca.jtimes(T, q, v) + ca.jacobian(T, time) + ca.jacobian(V, time)
+        return M, F - ca.gradient(V, q), ca.SX.zeros(n), T + V, rest
+    L = convert(system.lagrangian) if system.lagrangian is not None else convert(system.kinetic) - V
+    momentum = ca.gradient(L, v)
+    M = ca.jacobian(momentum, v)
+    Q = F + ca.gradient(L, q) - ca.jtimes(momentum, q, v) - ca.jacobian(momentum, time)
+    # What L gives at rest counts as impressed where only L is known; with T and V apart, only V does.
+    at_rest = ca.substitute(L, v, ca.SX.zeros(v.numel())) if system.lagrangian is not None else -V
+    inertial = Q - F - ca.gradient(at_rest, q)
+    return M, Q, inertial, ca.dot(v, momentum) - L, -ca.jacobian(L, time)
+
+
+@dataclass(frozen=True)
+class _Rows:
+    A: ca.SX
+    b: ca.SX
+    phi: ca.SX
+    velocity: ca.SX
+    h: ca.SX
+    nonlinear: tuple[int, ...]
+    position_rows: tuple[int, ...]
+    velocity_rows: tuple[int, ...]
+
+
+def _rows(system: System, convert: Converter, q: ca.SX, v: ca.SX, a: ca.SX, time: ca.SX) -> _Rows:
+    """The rows of A q̈ = b, constraint by constraint, and the residuals of each level."""
+    n, zero = len(system.coordinates), ca.SX.zeros(len(system.coordinates))
+    A, b, phis, dots, psis, hs = [], [], [], [], [], []
+    nonlinear, position_rows, velocity_rows = [], [], []
+    for k, constraint in enumerate(system.constraints):
+        g = convert(constraint.expression)
+        if constraint.level == "position":
+            dot = ca.jtimes(g, q, v) + ca.jacobian(g, time)
+            A.append(ca.jacobian(g, q))
+            b.append(-(ca.jtimes(dot, q, v) + ca.jacobian(dot, time)))
+            phis.append(g)
+            dots.append(dot)
+            position_rows.append(k)
+        elif constraint.level == "velocity":
+            A.append(ca.jacobian(g, v))
+            b.append(-(ca.jtimes(g, q, v) + ca.jacobian(g, time)))
+            psis.append(g)
+            velocity_rows.append(k)
+        elif is_linear([constraint.expression], system.accelerations):
+            A.append(ca.substitute(ca.jacobian(g, a), a, zero))
+            b.append(-ca.substitute(g, a, zero))
+        else:
+            A.append(ca.SX.zeros(1, n))
+            b.append(ca.SX(0))
+            hs.append(g)
+            nonlinear.append(k)
+
+    def column(items: list[ca.SX]) -> ca.SX:
+        return ca.vertcat(*items) if items else ca.SX(0, 1)
+
+    matrix = ca.vertcat(*A) if A else ca.SX(0, n)
+    return _Rows(
+        A=matrix,
+        b=column(b),
+        phi=column(phis),
+        velocity=column(dots + psis),
+        h=column(hs),
+        nonlinear=tuple(nonlinear),
+        position_rows=tuple(position_rows),
+        velocity_rows=tuple(velocity_rows),
+    )
+
+
+def _work(system: System, convert: Converter, n: int) -> tuple[ca.SX, set[Reaction]]:
+    """The vector C, the laws added up, and the reactions it uses."""
+    C = ca.SX.zeros(n)
+    reactions: set[Reaction] = set()
+    for law in system.nonideal:
+        for k, coordinate in enumerate(system.coordinates):
+            expression = law.work.get(coordinate)
+            if expression is not None:
+                C[k] += convert(expression)
+                reactions |= expression.atoms(Reaction)
+    return C, reactions

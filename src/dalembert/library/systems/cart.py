@@ -1,0 +1,94 @@
+"""Two wheels on a common axle rolling on an incline: the penny that needs no hand to keep it upright (Flannery 2011, section VI)."""
+
+from __future__ import annotations
+
+from math import pi, sin
+
+import numpy as np
+
+from dalembert.library.turning import starting_speed, turning
+from dalembert.library.values import values
+from dalembert.model.system import System
+
+
+def cart(
+    *,
+    ratio: float = 6.0,
+    m: float = 2.0,
+    R: float = 0.3,
+    b: float = 0.4,
+    beta: float = 0.2,
+    g: float = 9.81,
+    alpha: float = 0.3,
+    omega: float = 1.0,
+) -> System:
+    """Thin uniform wheels that turn independently at ±b on a uniform axle; x, y is its middle and m the whole mass.
+
+    β is the inertia of one wheel about the axle over mR², so that a wheel weighs 2βm and the axle the rest, (1−4β)m. The paper's
+    1+2β then stands in place of the penny's 1+β. `ratio` is R'/a with a = g sin α/(4ω²(1+2β)).
+    """
+    v0 = starting_speed(ratio, g * sin(alpha) / (1 + 2 * beta), omega)
+    return System(
+        "cart on two wheels",
+        coordinates="x y phi psi1 psi2",
+        # about the normal: two diameters βmR²/2, two wheels of mass 2βm at distance b, an axle of length 2b
+        kinetic=(
+            "m*(x'^2 + y'^2)/2 + beta*m*R^2*(psi1'^2 + psi2'^2)/2"
+            " + (beta*m*R^2 + 4*beta*m*b^2 + (1 - 4*beta)*m*b^2/3)*phi'^2/2"
+        ),
+        potential="-m*g*x*sin(alpha)",
+        constraints={
+            "knife edge": "x'*sin(phi) - y'*cos(phi)",
+            "left wheel": "x'*cos(phi) + y'*sin(phi) - b*phi' - R*psi1'",
+            "right wheel": "x'*cos(phi) + y'*sin(phi) + b*phi' - R*psi2'",
+        },
+        parameters={"m": m, "R": R, "b": b, "beta": beta, "g": g, "alpha": alpha, "omega": omega, "v0": v0},
+        initial={
+            "x": 0,
+            "y": 0,
+            "phi": 0,
+            "psi1": 0,
+            "psi2": 0,
+            "x'": "v0",
+            "y'": 0,
+            "phi'": "omega",
+            "psi1'": "(v0 - b*omega)/R",
+            "psi2'": "(v0 + b*omega)/R",
+        },
+        settings={"duration": 4 * pi / abs(omega), "samples": 401},
+        description=(
+            "Two independent wheels on one axle follow the same orbits as the upright penny. Of the three rolling conditions one "
+            "combination is integrable: the difference of the wheels' angles is fixed by the heading."
+        ),
+    )
+
+
+def exact(system: System, t: np.ndarray) -> dict[str, np.ndarray]:
+    """The orbit (68) with 1+2β; each wheel takes half of the forward friction −2β/(1+2β) m g sin α cos φ."""
+    known = values(system)
+    downhill = known["g"] * np.sin(known["alpha"])
+    track = turning(known, downhill / (1 + 2 * known["beta"]), t)
+    forward = -2 * known["beta"] / (1 + 2 * known["beta"]) * known["m"] * downhill * np.cos(track.heading)
+    sideways = known["m"] * (downhill * np.sin(track.heading) + track.speed * known["phi'"])
+    force_x, force_y = track.fixed_axes(forward, sideways)
+    velocity_x, velocity_y = track.velocity
+    found = {
+        "x": track.x,
+        "y": track.y,
+        "phi": track.heading,
+        "x'": velocity_x,
+        "y'": velocity_y,
+        "phi'": np.full_like(track.speed, known["phi'"]),
+        "ideal x": force_x,
+        "ideal y": force_y,
+        "ideal phi": np.zeros_like(forward),
+        "multiplier knife edge": -sideways,
+        "multiplier left wheel": forward / 2,
+        "multiplier right wheel": forward / 2,
+    }
+    turned = track.heading - known["phi"]
+    for wheel, side in (("psi1", -known["b"]), ("psi2", known["b"])):
+        found[wheel] = known[wheel] + (track.path + side * turned) / known["R"]
+        found[f"{wheel}'"] = (track.speed + side * known["phi'"]) / known["R"]
+        found[f"ideal {wheel}"] = -known["R"] * forward / 2
+    return found

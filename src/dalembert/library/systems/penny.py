@@ -1,0 +1,120 @@
+"""The penny that rolls and turns upright on an incline (Flannery 2011, section VI), by linear and by quadratic constraints."""
+
+from __future__ import annotations
+
+from math import pi, sin
+
+import numpy as np
+
+from dalembert.library.turning import Track, starting_speed, turning
+from dalembert.library.values import values
+from dalembert.model.system import System
+
+KINETIC = "m*(x'^2 + y'^2)/2 + beta*m*R^2*psi'^2/2 + beta*m*R^2*phi'^2/4"
+POTENTIAL = "-m*g*x*sin(alpha)"
+# The start is written with v0 and omega, so that it stays on the constraints when they or R are changed.
+START = {"x": 0, "y": 0, "psi": 0, "phi": 0, "x'": "v0", "y'": 0, "psi'": "v0/R", "phi'": "omega"}
+
+
+def penny(
+    *,
+    ratio: float = 6.0,
+    m: float = 1.0,
+    R: float = 1.0,
+    beta: float = 0.5,
+    g: float = 9.81,
+    alpha: float = 0.3,
+    omega: float = 1.0,
+) -> System:
+    """A penny rolling without slipping, kept upright, on a plane inclined by alpha; x points downhill. (53)-(55)
+
+    Its moment of inertia about the axis is βmR², about a diameter half of that. `ratio` is R'/a, which sets the shape of
+    the orbit (figures 2 and 3 of the paper: 0, 2, 3, 4, 6 and 12, 24, 48, 96) through the starting speed v0.
+    """
+    v0 = starting_speed(ratio, g * sin(alpha) / (1 + beta), omega)
+    return System(
+        "rolling penny",
+        coordinates="x y psi phi",
+        kinetic=KINETIC,
+        potential=POTENTIAL,
+        constraints={"roll x": "x' - R*psi'*cos(phi)", "roll y": "y' - R*psi'*sin(phi)"},
+        parameters={"m": m, "R": R, "beta": beta, "g": g, "alpha": alpha, "omega": omega, "v0": v0},
+        initial=START,
+        settings={"duration": 4 * pi / abs(omega), "samples": 401},
+        description=(
+            "A coin rolls upright down an incline while it turns steadily. Instead of running downhill it drifts sideways "
+            "on a cycloid blended with circles, and on average it stays at the same height."
+        ),
+    )
+
+
+def exact(system: System, t: np.ndarray) -> dict[str, np.ndarray]:
+    """The orbit (68) and the friction (72): F_i = −β/(1+β) m g sin α cos φ forward, F_j = m g sin α sin φ + m v ω to the left."""
+    known = values(system)
+    track = turning(known, known["g"] * np.sin(known["alpha"]) / (1 + known["beta"]), t)
+    forward, sideways = friction(known, track)
+    force_x, force_y = track.fixed_axes(forward, sideways)
+    return _motion(known, track) | {
+        "ideal x": force_x,
+        "ideal y": force_y,
+        "ideal psi": -known["R"] * forward,
+        "ideal phi": np.zeros_like(forward),
+        "multiplier roll x": force_x,
+        "multiplier roll y": force_y,
+    }
+
+
+def quadratic_penny(
+    *,
+    ratio: float = 6.0,
+    m: float = 1.0,
+    R: float = 1.0,
+    beta: float = 0.5,
+    g: float = 9.81,
+    alpha: float = 0.3,
+    omega: float = 1.0,
+) -> System:
+    """The same penny with its rolling written as the quadratic constraint (58), beside the knife edge (56b).
+
+    The gradient of (58) vanishes at rest, so the penny must never stop: R'/a, the `ratio`, is to be greater than 4.
+    """
+    linear = penny(ratio=ratio, m=m, R=R, beta=beta, g=g, alpha=alpha, omega=omega)
+    return linear.replace(
+        name="penny by a quadratic constraint",
+        constraints={"speed": "x'^2 + y'^2 - R^2*psi'^2", "knife edge": "x'*sin(phi) - y'*cos(phi)"},
+        description=(
+            "The rolling penny again, but the rolling is stated as an equality of squared speeds. Away from rest the motion and "
+            "the forces are those of the linear constraints; only the multipliers differ."
+        ),
+    )
+
+
+def exact_quadratic(system: System, t: np.ndarray) -> dict[str, np.ndarray]:
+    """As for the penny; the multipliers are λ₁ = F_i/(2v) and λ₂ = −F_j, from (77)."""
+    known = values(system)
+    track = turning(known, known["g"] * np.sin(known["alpha"]) / (1 + known["beta"]), t)
+    forward, sideways = friction(known, track)
+    found = {key: value for key, value in exact(system, t).items() if not key.startswith("multiplier")}
+    return found | {"multiplier speed": forward / (2 * track.speed), "multiplier knife edge": -sideways}
+
+
+def friction(known: dict[str, float], track: Track) -> tuple[np.ndarray, np.ndarray]:
+    """The friction at the point of contact, forward and to the left: (72a) and (72b)."""
+    weight = known["m"] * known["g"] * np.sin(known["alpha"])
+    forward = -known["beta"] / (1 + known["beta"]) * weight * np.cos(track.heading)
+    sideways = weight * np.sin(track.heading) + known["m"] * known["phi'"] * track.speed
+    return forward, sideways
+
+
+def _motion(known: dict[str, float], track: Track) -> dict[str, np.ndarray]:
+    velocity_x, velocity_y = track.velocity
+    return {
+        "x": track.x,
+        "y": track.y,
+        "psi": known["psi"] + track.path / known["R"],
+        "phi": track.heading,
+        "x'": velocity_x,
+        "y'": velocity_y,
+        "psi'": track.speed / known["R"],
+        "phi'": np.full_like(track.speed, known["phi'"]),
+    }

@@ -1,0 +1,62 @@
+"""A skater or snowboarder on an incline: a knife edge and nothing that rolls (Flannery 2011, end of section VI)."""
+
+from __future__ import annotations
+
+from math import pi, sin
+
+import numpy as np
+
+from dalembert.library.turning import starting_speed, turning
+from dalembert.library.values import values
+from dalembert.model.system import System
+
+
+def skater(
+    *, ratio: float = 6.0, m: float = 60.0, J: float = 1.5, g: float = 9.81, alpha: float = 0.3, omega: float = 1.0
+) -> System:
+    """A body with moment of inertia J about the normal that can slide only along its edge: the constraint (56b) alone.
+
+    `ratio` is R'/a with a = g sin α/(4ω²), the penny's with β = 0; it sets the starting speed v0.
+    """
+    return System(
+        "skater on an incline",
+        coordinates="x y phi",
+        kinetic="m*(x'^2 + y'^2)/2 + J*phi'^2/2",
+        potential="-m*g*x*sin(alpha)",
+        constraints={"knife edge": "x'*sin(phi) - y'*cos(phi)"},
+        parameters={
+            "m": m,
+            "J": J,
+            "g": g,
+            "alpha": alpha,
+            "omega": omega,
+            "v0": starting_speed(ratio, g * sin(alpha), omega),
+        },
+        initial={"x": 0, "y": 0, "phi": 0, "x'": "v0", "y'": 0, "phi'": "omega"},
+        settings={"duration": 4 * pi / abs(omega), "samples": 401},
+        description=(
+            "A turning skater on a slope glides only along the blade. The sideways force of the edge does no work, and yet it "
+            "keeps the skater, on average, at the same height."
+        ),
+    )
+
+
+def exact(system: System, t: np.ndarray) -> dict[str, np.ndarray]:
+    """The orbit (68) with β = 0; the edge pushes to the left with F_j = m g sin α sin φ + m v ω, and its multiplier is −F_j."""
+    known = values(system)
+    track = turning(known, known["g"] * np.sin(known["alpha"]), t)
+    sideways = known["m"] * (known["g"] * np.sin(known["alpha"]) * np.sin(track.heading) + track.speed * known["phi'"])
+    force_x, force_y = track.fixed_axes(np.zeros_like(sideways), sideways)
+    velocity_x, velocity_y = track.velocity
+    return {
+        "x": track.x,
+        "y": track.y,
+        "phi": track.heading,
+        "x'": velocity_x,
+        "y'": velocity_y,
+        "phi'": np.full_like(track.speed, known["phi'"]),
+        "ideal x": force_x,
+        "ideal y": force_y,
+        "ideal phi": np.zeros_like(sideways),
+        "multiplier knife edge": -sideways,
+    }

@@ -1,0 +1,74 @@
+"""The penny with its tilt as a fifth coordinate, so that the torque that keeps it upright can be read off (Flannery 2011, (76))."""
+
+from __future__ import annotations
+
+from math import pi, sin
+
+import numpy as np
+
+from dalembert.library.systems import penny as flat
+from dalembert.library.turning import starting_speed, turning
+from dalembert.library.values import values
+from dalembert.model.system import System
+
+# Kinematics. The plane has the directions Î (downhill), Ĵ and the normal K̂; the disk heads along î = (cos φ, sin φ, 0), with
+# ĵ = K̂×î. Its axis ê = ĵ sin θ + K̂ cos θ makes the angle θ with the normal. The angular velocity is
+# Ω = φ'K̂ + ψ'ê − θ'î: the tilt θ turns the disk about −î. The point of contact lies at R n̂ from the centre, n̂ = ê×î = ĵ cos θ − K̂ sin θ.
+# Hence the height of the centre is R sin θ, and v + Ω×R n̂ = 0 reads v = R(ψ' + φ' cos θ) î + R θ' ê.
+# Along the axis Ω has ψ' + φ' cos θ, along the two diameters î and n̂ it has −θ' and −φ' sin θ.
+
+
+def upright_penny(
+    *,
+    ratio: float = 6.0,
+    m: float = 1.0,
+    R: float = 1.0,
+    beta: float = 0.5,
+    g: float = 9.81,
+    alpha: float = 0.3,
+    omega: float = 1.0,
+) -> System:
+    """The rolling penny with coordinates x, y (of the centre), ψ, φ and the tilt θ, which a constraint holds at π/2.
+
+    The moments of inertia are βmR² about the axis and βmR²/2 about a diameter (a thin body). `ratio` is R'/a as for `penny`.
+    """
+    v0 = starting_speed(ratio, g * sin(alpha) / (1 + beta), omega)
+    return System(
+        "penny held upright",
+        coordinates="x y psi phi theta",
+        kinetic=(
+            "m*(x'^2 + y'^2 + R^2*cos(theta)^2*theta'^2)/2 + beta*m*R^2*(psi' + phi'*cos(theta))^2/2"
+            " + beta*m*R^2*(theta'^2 + phi'^2*sin(theta)^2)/4"
+        ),
+        potential="-m*g*x*sin(alpha) + m*g*R*sin(theta)*cos(alpha)",
+        constraints={
+            "roll x": "x' - R*(psi' + phi'*cos(theta))*cos(phi) + R*theta'*sin(theta)*sin(phi)",
+            "roll y": "y' - R*(psi' + phi'*cos(theta))*sin(phi) - R*theta'*sin(theta)*cos(phi)",
+            "upright": "theta - pi/2",
+        },
+        parameters={"m": m, "R": R, "beta": beta, "g": g, "alpha": alpha, "omega": omega, "v0": v0},
+        initial=flat.START | {"theta": "pi/2", "theta'": 0},
+        settings={"duration": 4 * pi / abs(omega), "samples": 401},
+        description=(
+            "The rolling penny with its tilt set free and then held: the multiplier of 'upright' is the torque a hand must apply "
+            "to keep the coin from falling on its face."
+        ),
+    )
+
+
+def exact(system: System, t: np.ndarray) -> dict[str, np.ndarray]:
+    """As for the penny; the multiplier of 'upright' is −N_a, with N_a = −(I₂ψ'φ' + R F_j) the torque (76) about î.
+
+    The sign: N_a is measured about î and the coordinate θ turns about −î. The force along θ is only βmR²ψ'φ', because the
+    sideways friction F_j acts on θ too, through the rolling constraints.
+    """
+    known = values(system)
+    track = turning(known, known["g"] * np.sin(known["alpha"]) / (1 + known["beta"]), t)
+    _, sideways = flat.friction(known, track)
+    gyroscopic = known["beta"] * known["m"] * known["R"] * track.speed * known["phi'"]
+    return flat.exact(system, t) | {
+        "theta": np.full_like(track.speed, np.pi / 2),
+        "theta'": np.zeros_like(track.speed),
+        "ideal theta": gyroscopic,
+        "multiplier upright": gyroscopic + known["R"] * sideways,
+    }

@@ -1,0 +1,106 @@
+"""`equations(system, form)`: the equations of motion as a person reads them, as text and as LaTeX.
+
+Each form is one module with a function `derive(system) -> Equations`, named in `FORMS` and imported when asked for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import cast
+
+import sympy as sp
+
+from dalembert.errors import ModelError
+from dalembert.model.document import text_of
+from dalembert.model.system import System
+
+FORMS = {"fundamental": "dalembert.mechanics.explicit"}
+
+
+@dataclass(frozen=True)
+class Line:
+    """left = Σ terms. The terms are kept apart: each has a label (LaTeX) that says what it is, or none."""
+
+    left: sp.Expr
+    terms: tuple[tuple[str, sp.Expr], ...]
+    label: str = ""
+
+    def text(self) -> str:
+        parts = [text_of(term) for _, term in self.terms]
+        if len(parts) > 1:
+            bare = [term.is_Atom or (not term.is_Add and not term.could_extract_minus_sign()) for _, term in self.terms]
+            parts = [part if plain else f"({part})" for part, plain in zip(parts, bare, strict=True)]
+        name = f"   [{self.label}]" if self.label else ""
+        return f"{text_of(self.left)} = {' + '.join(parts)}{name}"
+
+    def latex(self) -> str:
+        parts = [rf"\underbrace{{{sp.latex(term)}}}_{{{name}}}" if name else sp.latex(term) for name, term in self.terms]
+        name = rf" && \text{{{_escape(self.label)}}}" if self.label else ""
+        return f"{sp.latex(self.left)} &= {' + '.join(parts)}{name}"
+
+
+@dataclass(frozen=True)
+class Section:
+    """Lines under a title."""
+
+    title: str
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Equations:
+    """Equations of motion of `system` in the form named `form`.
+
+    `explicit` says whether they give the accelerations in closed form; if not, `reason` says why. `str` gives plain text,
+    `latex` the body of an `align` environment; in a notebook they show themselves typeset.
+    """
+
+    system: System
+    form: str
+    explicit: bool
+    reason: str
+    title: str
+    sections: tuple[Section, ...]
+
+    def text(self) -> str:
+        lines = [f"{self.system.name}: {self.title}"]
+        if self.reason:
+            lines.append(f"({self.reason})")
+        for section in self.sections:
+            lines += ["", section.title, *(f"  {line.text()}" for line in section.lines)]
+        return "\n".join(lines)
+
+    def latex(self) -> str:
+        """The body of an `align` or `aligned` environment of amsmath."""
+        rows = []
+        for section in self.sections:
+            rows += [rf"&\text{{{_escape(section.title)}}}", *(line.latex() for line in section.lines)]
+        return " \\\\\n".join(rows)
+
+    def _repr_latex_(self) -> str:
+        return f"$$\\begin{{aligned}}\n{self.latex()}\n\\end{{aligned}}$$"
+
+    def __str__(self) -> str:
+        return self.text()
+
+
+def equations(system: System, form: str = "fundamental") -> Equations:
+    """The equations of motion of a system in one of the `FORMS`.
+
+    >>> import dalembert as da
+    >>> x, = da.coordinates("x")
+    >>> m, k = da.parameters("m k")
+    >>> spring = da.System("mass and spring", coordinates=[x], kinetic=m*x.d**2/2, potential=k*x**2/2)
+    >>> equations(spring).acceleration[0]
+    -k*x/m
+    """
+    if form not in FORMS:
+        raise ModelError(system.name, [f"there is no form {form!r} of the equations; available: {', '.join(sorted(FORMS))}"])
+    return cast(Equations, import_module(FORMS[form]).derive(system))
+
+
+def _escape(text: str) -> str:
+    """Any text inside \\text{…}."""
+    special = {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}"}
+    return "".join(special.get(c, f"\\{c}" if c in "#$%&_{}" else c) for c in text)

@@ -1,0 +1,208 @@
+"""Questions about a model settled by numbers: random states that satisfy its constraints, and its motion there.
+
+A symbolic zero test may never end; a generic point answers at once. All draws are seeded, so the same model gets the same answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import sympy as sp
+from numpy.typing import NDArray
+
+from dalembert.errors import DalembertError
+from dalembert.mechanics.fundamental import CONSISTENCY_TOLERANCE, Fundamental, solve
+from dalembert.mechanics.standard_form import StandardForm, diff, time_derivative
+from dalembert.model.symbols import Reaction, ideal, t
+
+Array = NDArray[np.float64]
+
+SEED = 20050613
+# Newton's method converges quadratically here: once the residual is this small against its terms it is at rounding.
+CONVERGED = 1e-12
+# A value this small against the terms it is a sum of counts as zero: generic values are of their own size, and rounding of
+# a few hundred operations stays far below.
+ZERO = 1e-9
+
+
+@dataclass(frozen=True)
+class State:
+    """One state: q (n), v (n), t, and the values of the parameters p."""
+
+    q: Array
+    v: Array
+    t: float
+    p: Array
+
+    @cached_property
+    def arguments(self) -> Array:
+        return np.concatenate([self.q, self.v, [self.t], self.p])
+
+
+class Sampler:
+    """Evaluates a standard form. Parameters have the model's own values; those without one get a random value in (0.5, 2)."""
+
+    def __init__(self, form: StandardForm) -> None:
+        self.form = form
+        self.system = form.system
+        self.random = np.random.default_rng(SEED)
+        drawn = self.random.uniform(0.5, 2.0, len(self.system.parameter_symbols))
+        given = self.system.parameters
+        self.p = np.array(
+            [float(given.get(symbol, value)) for symbol, value in zip(self.system.parameter_symbols, drawn, strict=True)]
+        )
+        self.arguments = (*self.system.coordinates, *self.system.velocities, t, *self.system.parameter_symbols)
+
+    # -- evaluation --------------------------------------------------------------------------------------------------
+
+    def function(self, expressions: Sequence[sp.Expr], extra: Sequence[sp.Symbol] = ()) -> Callable[..., Array]:
+        """The expressions as one numeric function of a state (and further numbers); NaN where they have no real value."""
+        compiled = sp.lambdify([*self.arguments, *extra], list(expressions), modules="numpy", cse=True)
+
+        def evaluate(state: State, *more: float) -> Array:
+            with np.errstate(all="ignore"):
+                values = compiled(*state.arguments, *np.asarray(more, dtype=float))
+            return np.array([value if np.isreal(value) else np.nan for value in values], dtype=float)
+
+        return evaluate
+
+    def values(self, expressions: Sequence[sp.Expr], states: Sequence[State]) -> Array:
+        """Values (states, expressions); states where one of them is not finite are left out."""
+        evaluate = self.function(expressions)
+        table = np.array([evaluate(state) for state in states]).reshape(len(states), len(expressions))
+        return table[np.all(np.isfinite(table), axis=1)]
+
+    def vanishes(self, expression: sp.Expr, states: Sequence[State]) -> bool:
+        """Whether an expression is zero at the states. A sum is measured against its terms."""
+        if expression.is_number:
+            return abs(complex(expression)) < ZERO
+        terms = [expression, *sp.Add.make_args(sp.expand(expression) if sp.count_ops(expression) < 400 else expression)]
+        table = self.values(terms, states)
+        if not table.size:
+            return False
+        return bool(np.all(np.abs(table[:, 0]) <= ZERO * np.max(np.abs(table[:, 1:]), axis=1)))
+
+    # -- states ------------------------------------------------------------------------------------------------------
+
+    def start(self) -> State:
+        """A random state, around the initial one where the model gives it; the constraints do not hold yet."""
+        n = len(self.system.coordinates)
+        given = self._initial
+        signs = np.where(self.random.random(2 * n) < 0.5, -1.0, 1.0)
+        free = signs * self.random.uniform(0.3, 1.5, 2 * n)
+        # Perturb by a third of the size, zeros by a third of a unit or of the largest neighbour if that is smaller.
+        size = np.where(np.isnan(given) | (given == 0), np.nan, np.abs(given))
+        unit = min(1.0, float(np.nanmax(size[:-1]))) if np.any(np.isfinite(size[:-1])) else 1.0
+        near = given[:-1] + free / 3 * np.where(np.isfinite(size[:-1]), size[:-1], unit)
+        y = np.where(np.isnan(given[:-1]), free, near)
+        time = (0.0 if np.isnan(given[-1]) else given[-1]) + self.random.uniform(0.1, 1.0)
+        return State(y[:n], y[n:], float(time), self.p)
+
+    def states(self, count: int, *, velocities: bool = True) -> list[State]:
+        """Up to `count` random states with φ=0 and, unless only positions matter, φ̇=0 and ψ=0."""
+        found: list[State] = []
+        for _ in range(4 * count):
+            state = self._project(self.start(), velocities)
+            if state is not None:
+                found.append(state)
+            if len(found) == count:
+                break
+        return found
+
+    @cached_property
+    def _initial(self) -> Array:
+        known = dict(zip(self.system.parameter_symbols, self.p, strict=True))
+        numbers = []
+        for symbol in (*self.system.coordinates, *self.system.velocities, t):
+            value = self.system.initial.get(symbol)
+            try:
+                numbers.append(np.nan if value is None else float(sp.sympify(value).subs(known)))
+            except TypeError:
+                numbers.append(np.nan)
+        return np.array(numbers)
+
+    def _conditions(self, velocities: bool) -> list[sp.Expr]:
+        position = [c.expression for c in self.system.constraints if c.level == "position"]
+        if not velocities:
+            return position
+        rates = [time_derivative(expression, self.system.coordinates) for expression in position]
+        return [*position, *rates, *(c.expression for c in self.system.constraints if c.level == "velocity")]
+
+    @cached_property
+    def _newton(self) -> dict[bool, Callable[[State], Array] | None]:
+        unknowns = (*self.system.coordinates, *self.system.velocities)
+        functions: dict[bool, Callable[[State], Array] | None] = {}
+        for velocities in (True, False):
+            conditions = self._conditions(velocities)
+            slopes = [diff(expression, symbol) for expression in conditions for symbol in unknowns]
+            functions[velocities] = self.function([*conditions, *slopes]) if conditions else None
+        return functions
+
+    def _project(self, state: State, velocities: bool) -> State | None:
+        """The state moved onto the constraints by Newton's method with least relative change, or None where that fails."""
+        evaluate = self._newton[velocities]
+        if evaluate is None:
+            return state
+        n = len(self.system.coordinates)
+        y = np.concatenate([state.q, state.v])
+        weight = np.maximum(np.abs(y), 1e-3)
+        for _ in range(40):
+            values = evaluate(State(y[:n], y[n:], state.t, state.p))
+            count = values.size // (2 * n + 1)
+            residual, slopes = values[:count], values[count:].reshape(count, 2 * n)
+            if not np.all(np.isfinite(values)):
+                return None
+            scaled = slopes * weight
+            length = np.linalg.norm(scaled, axis=1)
+            length = np.where(length > 0, length, 1.0)
+            if np.all(np.abs(residual) <= CONVERGED * length):
+                return State(y[:n], y[n:], state.t, state.p)
+            # Redundant constraints leave singular values at rounding; the cut keeps them out of the step.
+            step = np.linalg.lstsq(scaled / length[:, None], -residual / length, rcond=1e-10)[0]
+            y = y + weight * step / max(1.0, float(np.max(np.abs(step))) / 2)
+        return None
+
+    # -- motion ------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _matrices(self) -> tuple[Callable[..., Array], Callable[..., Array]]:
+        form = self.form
+        reactions = [ideal(q) for q in self.system.coordinates]
+        return self.function([*form.M, *form.Q, *form.A, *form.b]), self.function(list(form.C), reactions)
+
+    def motion(self, state: State) -> Fundamental | None:
+        """The fundamental equation at a state; None where it has no unique, consistent solution there.
+
+        For constraints linear in q̈ and C without `actual(x)`.
+        """
+        n, m = len(self.system.coordinates), len(self.system.constraints)
+        plain, work = self._matrices
+        values = plain(state)
+        M, Q, A, b = np.split(values, np.cumsum([n * n, n, m * n]))
+        M, A = M.reshape(n, n), A.reshape(m, n)
+        none = np.zeros(n)
+        if not np.all(np.isfinite(values)):
+            return None
+        try:
+            result = solve(M, Q, A, b, none)
+            C = work(state, *result.ideal)
+            if np.any(C):
+                result = solve(M, Q, A, b, C)
+        except (DalembertError, np.linalg.LinAlgError):
+            return None
+        if not np.all(np.isfinite(C)) or np.any(result.residual > CONSISTENCY_TOLERANCE):
+            return None
+        return result
+
+
+def undecidable(form: StandardForm) -> str | None:
+    """Why the motion at a state cannot be computed by the fundamental equation alone, or None where it can."""
+    if form.nonlinear:
+        return f"nonlinear in the accelerations: {', '.join(form.nonlinear)}"
+    actual = sorted(r.name for r in form.reactions if isinstance(r, Reaction) and r.kind == "actual")
+    if actual:
+        return f"the work of the constraints depends on their actual force: {', '.join(actual)}"
+    return None

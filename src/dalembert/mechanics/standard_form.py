@@ -1,0 +1,132 @@
+"""The standard form of a system, M q̈ = Q with A q̈ = b and the vector C, as symbolic matrices.
+
+    M = ∂²L/∂q̇²      Q = Q_np + ∂L/∂q − (∂²L/∂q̇∂q) q̇ − ∂²L/∂q̇∂t
+
+or M and Q as given. Nothing is simplified here: this is the raw material of every other form.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import sympy as sp
+
+from dalembert.model.constraints import Constraint, is_linear
+from dalembert.model.symbols import Coordinate, Reaction, t
+from dalembert.model.system import System
+
+
+@dataclass(frozen=True)
+class StandardForm:
+    """M (n×n), Q (n×1), A (m×n), b (m×1), C (n×1) of `system`; the rows of A and b are its constraints in the order given.
+
+    `nonlinear` names the constraints that are nonlinear in q̈: there A = ∂h/∂q̈ and b = A q̈ − h hold accelerations, and
+    A q̈ = b says h = 0. C may hold `ideal(x)` and `actual(x)`.
+    """
+
+    system: System
+    M: sp.ImmutableMatrix
+    Q: sp.ImmutableMatrix
+    A: sp.ImmutableMatrix
+    b: sp.ImmutableMatrix
+    C: sp.ImmutableMatrix
+    nonlinear: tuple[str, ...]
+
+    @property
+    def reactions(self) -> frozenset[Reaction]:
+        """The constraint forces that appear in C."""
+        return frozenset(self.C.atoms(Reaction))
+
+
+def standard_form(system: System) -> StandardForm:
+    """M, Q, A, b, C of a system, THEORY of the three ways of inertia and the three levels of constraint.
+
+    >>> import dalembert as da
+    >>> x, = da.coordinates("x")
+    >>> m, k = da.parameters("m k")
+    >>> form = standard_form(da.System("mass and spring", coordinates=[x], kinetic=m*x.d**2/2, potential=k*x**2/2))
+    >>> form.M[0], form.Q[0]
+    (m, -k*x)
+    """
+    M, Q = _inertia(system)
+    rows = [constraint_row(constraint, system.coordinates) for constraint in system.constraints]
+    n, m = len(system.coordinates), len(rows)
+    C = [sum((law.work.get(q, sp.S.Zero) for law in system.nonideal), sp.S.Zero) for q in system.coordinates]
+    return StandardForm(
+        system,
+        M,
+        Q,
+        sp.ImmutableMatrix(m, n, [entry for row, _ in rows for entry in row]),
+        sp.ImmutableMatrix(m, 1, [right for _, right in rows]),
+        sp.ImmutableMatrix(n, 1, C),
+        tuple(c.name for c in system.constraints if c.level == "acceleration" and not is_linear([c.expression], system.accelerations)),
+    )
+
+
+def constraint_row(constraint: Constraint, coordinates: tuple[Coordinate, ...]) -> tuple[list[sp.Expr], sp.Expr]:
+    """One row of A and entry of b: the constraint differentiated until it holds the accelerations."""
+    expression = constraint.expression
+    accelerations = [q.dd for q in coordinates]
+    if constraint.level == "acceleration":
+        row = [diff(expression, acceleration) for acceleration in accelerations]
+        if is_linear([expression], accelerations):
+            # b = A q̈ − h must not depend on q̈, and setting q̈ = 0 leaves no trace of it.
+            return row, -expression.xreplace(dict.fromkeys(accelerations, sp.S.Zero))
+        return row, sp.Add(*(a * q2 for a, q2 in zip(row, accelerations, strict=True))) - expression
+    if constraint.level == "position":
+        expression = time_derivative(expression, coordinates)
+    row = [diff(expression, q.d) for q in coordinates]
+    return row, -(diff(expression, t) + sp.Add(*(diff(expression, q) * q.d for q in coordinates)))
+
+
+def time_derivative(expression: sp.Expr, coordinates: tuple[Coordinate, ...]) -> sp.Expr:
+    """d/dt along a motion: ∂/∂t + q̇ ∂/∂q + q̈ ∂/∂q̇. The expression holds no accelerations."""
+    parts = [diff(expression, t)]
+    for q in coordinates:
+        parts += [diff(expression, q) * q.d, diff(expression, q.d) * q.dd]
+    return sp.Add(*parts)
+
+
+def diff(expression: sp.Expr, symbol: sp.Symbol) -> sp.Expr:
+    """∂/∂symbol. Where sign(…) jumps, the derivative is that of its sides: no motion stays on the jump."""
+    if symbol not in expression.free_symbols:
+        return sp.S.Zero
+    derivative = sp.diff(expression, symbol)
+    return derivative.replace(sp.DiracDelta, lambda *_: sp.S.Zero) if derivative.has(sp.DiracDelta) else derivative
+
+
+def lagrangian(system: System) -> sp.Expr:
+    """L = T − V. For a system given by its mass matrix, T = ½ q̇ᵀM q̇."""
+    if system.lagrangian is not None:
+        return system.lagrangian
+    potential = system.potential if system.potential is not None else sp.S.Zero
+    if system.kinetic is not None:
+        return system.kinetic - potential
+    assert system.mass is not None
+    return quadratic(system.mass, system.velocities) / 2 - potential
+
+
+def quadratic(matrix: sp.Matrix, vector: tuple[Coordinate, ...]) -> sp.Expr:
+    """vᵀ matrix v."""
+    n = len(vector)
+    return sp.Add(*(matrix[i, j] * vector[i] * vector[j] for i in range(n) for j in range(n)))
+
+
+def _inertia(system: System) -> tuple[sp.ImmutableMatrix, sp.ImmutableMatrix]:
+    q, v, n = system.coordinates, system.velocities, len(system.coordinates)
+    forces = [system.forces.get(c, sp.S.Zero) for c in q]
+    if system.mass is not None:
+        # The forces are all of Q, velocity terms included; only a potential is added to them.
+        potential = system.potential if system.potential is not None else sp.S.Zero
+        return system.mass, sp.ImmutableMatrix(n, 1, [f - diff(potential, c) for f, c in zip(forces, q, strict=True)])
+    L = lagrangian(system)
+    momenta = [diff(L, velocity) for velocity in v]
+    M = sp.zeros(n, n)
+    for i in range(n):
+        for j in range(i, n):
+            M[i, j] = M[j, i] = diff(momenta[i], v[j])
+    Q = [
+        forces[i] + diff(L, q[i]) - sp.Add(*(diff(momenta[i], c) * c.d for c in q)) - diff(momenta[i], t)
+        for i in range(n)
+    ]
+    return sp.ImmutableMatrix(M), sp.ImmutableMatrix(n, 1, Q)

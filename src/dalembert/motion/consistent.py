@@ -1,0 +1,97 @@
+"""Initial states: the test that they satisfy the constraints, and the nearest one that does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from dalembert.errors import InconsistentState, ModelError
+from dalembert.mechanics.fundamental import Array
+from dalembert.model.parse import suggest
+from dalembert.model.system import System
+from dalembert.motion.evaluation import Evaluation
+from dalembert.motion.project import project, relative_residual
+
+# An initial state may miss a constraint by this much, relative to its own size: eight digits typed by hand pass and are then
+# polished to rounding by projection; anything worse is a mistake to be told.
+INITIAL_TOLERANCE = 1e-8
+
+
+def misses(evaluation: Evaluation, q: Array, v: Array, t: float) -> list[tuple[str, str, float, float]]:
+    """(constraint, what is violated, residual, relative residual) for every violated constraint."""
+    graph, constraints = evaluation.graph, evaluation.system.constraints
+    phi, phi_slope = evaluation.position(q, t)
+    rates, rate_slope = evaluation.velocity(q, v, t)
+    found = []
+    relative = relative_residual(phi, phi_slope, q)
+    for k, row in enumerate(graph.position_rows):
+        if not relative[k] <= INITIAL_TOLERANCE:
+            found.append((constraints[row].name, "position", float(phi[k]), float(relative[k])))
+    relative = relative_residual(rates, rate_slope, v)
+    for k, row in enumerate((*graph.position_rows, *graph.velocity_rows)):
+        if not relative[k] <= INITIAL_TOLERANCE:
+            what = "the velocity that follows from the position" if row in graph.position_rows else "velocity"
+            found.append((constraints[row].name, what, float(rates[k]), float(relative[k])))
+    return found
+
+
+def require_consistent_state(evaluation: Evaluation, q: Array, v: Array, t: float) -> None:
+    """Raise `InconsistentState` with every violated constraint, its residual, and the nearest state that would do."""
+    found = misses(evaluation, q, v, t)
+    if not found:
+        return
+    names = [c.name for c in evaluation.system.constraints]
+    lines = [
+        f"constraint {names.index(name) + 1}, '{name}', is violated in {what}: residual {value:.6g}, it must be 0"
+        for name, what, value, _ in found
+    ]
+    near_q, near_v, left = project(evaluation, q, v, t, iterations=60)
+    if left <= INITIAL_TOLERANCE:
+        symbols = [s.name for s in (*evaluation.system.coordinates, *evaluation.system.velocities)]
+        old, new = np.concatenate([q, v]), np.concatenate([near_q, near_v])
+        moved = [f"{s} = {x:.10g}" for s, x, o in zip(symbols, new, old, strict=True) if abs(x - o) > 1e-9 * (1 + abs(o))]
+        repair = f"The nearest consistent state has {', '.join(moved)}: use system.consistent(…), or 'dalembert run --repair'."
+    else:
+        repair = "No consistent state was found nearby; correct the constraint or the state."
+    raise InconsistentState(
+        f"{evaluation.system.name}: the initial state at t = {t:g} does not satisfy the constraints:\n  - "
+        + "\n  - ".join(lines)
+        + f"\n{repair}"
+    )
+
+
+def consistent(
+    system: System, initial: Mapping[Any, Any] | None = None, hold: Iterable[Any] = ()
+) -> dict[sp.Symbol, float]:
+    """The consistent state nearest to `initial` (default: the system's own) in the mass metric.
+
+    Symbols in `hold` keep their values. The result fits `system.replace(initial=…)`.
+
+    >>> import dalembert as da
+    >>> x, y = da.coordinates("x y")
+    >>> pendulum = da.library.pendulum().replace(initial={x: 0.6, y: -0.9, x.d: 0, y.d: 0}, parameters={"l": 1})
+    >>> state = pendulum.consistent(hold=[x])
+    >>> round(state[y], 12)
+    -0.8
+    """
+    changed = system.replace(initial=initial) if initial else system
+    evaluation = Evaluation(changed)
+    q, v, t = changed.initial_values()
+    symbols = (*changed.coordinates, *changed.velocities)
+    names = [symbol.name for symbol in symbols]
+    free = np.ones(len(symbols), dtype=bool)
+    for item in hold:
+        if str(item) not in names:
+            raise ModelError(system.name, [f"hold: {str(item)!r} is no coordinate or velocity.{suggest(str(item), names)}"])
+        free[names.index(str(item))] = False
+    q, v, left = project(evaluation, q, v, t, free, iterations=60)
+    if left > INITIAL_TOLERANCE:
+        held = f" with {', '.join(str(item) for item in hold)} held" if not free.all() else ""
+        raise InconsistentState(
+            f"{system.name}: no state near the given one satisfies the constraints{held} (relative residual {left:.2g} is left). "
+            "Hold less, or start nearer."
+        )
+    return dict(zip(symbols, (float(x) for x in np.concatenate([q, v])), strict=True))

@@ -1,0 +1,191 @@
+"""The reference backend: a system's numbers at a state, by CasADi's virtual machine and dense, rank-revealing algebra."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dalembert.errors import InconsistentConstraints, UndefinedModel, UndeterminedMotion
+from dalembert.graph.evaluate import Evaluator
+from dalembert.graph.graph import graph_of
+from dalembert.mechanics.fundamental import (
+    CONSISTENCY_TOLERANCE,
+    Array,
+    Fundamental,
+    UndeterminedDirection,
+    null_space,
+    solve,
+)
+from dalembert.model.system import System
+from dalembert.motion.branches import Branch, follow_branch, least_branch
+
+
+@dataclass(frozen=True)
+class Energetics:
+    """Energy and what feeds it at a state. `explicit` is the power that comes from explicit time dependence."""
+
+    energy: float
+    explicit: float
+    forces: Array
+    inertial: Array
+
+
+class Evaluation:
+    """A system with values for its parameters, ready to be evaluated. Holds buffers: use one per thread."""
+
+    def __init__(self, system: System, parameters: Array | None = None) -> None:
+        graph = graph_of(system)
+        self.system, self.graph = system, graph
+        self.p = system.parameter_values() if parameters is None else parameters
+        self.n, self.m = len(system.coordinates), len(system.constraints)
+        self.evaluations = 0
+        self._dynamics, self._work = Evaluator(graph.dynamics), Evaluator(graph.work)
+        self._position, self._velocity = Evaluator(graph.position), Evaluator(graph.velocity)
+        self._acceleration, self._energy = Evaluator(graph.acceleration), Evaluator(graph.energy)
+        self._slopes = Evaluator(graph.slopes)
+        self._none = np.zeros(self.n)
+        self._ideal_only = not system.nonideal
+
+    # -- the parts ---------------------------------------------------------------------------------------------
+
+    def dynamics(self, q: Array, v: Array, t: float) -> tuple[Array, Array, Array, Array]:
+        """M, Q, A, b (rows nonlinear in q̈ are zero)."""
+        self.evaluations += 1
+        M, Q, A, b = self._dynamics(q, v, t, self.p)
+        if not (np.isfinite(Q).all() and np.isfinite(M).all() and np.isfinite(A).all() and np.isfinite(b).all()):
+            self._complain({"M": M, "Q": Q, "A": A, "b": b}, q, v, t)
+        return M, Q, A, b
+
+    def position(self, q: Array, t: float) -> tuple[Array, Array]:
+        """φ and ∂φ/∂q."""
+        phi, slope = self._position(q, t, self.p)
+        return phi, slope.reshape(phi.size, self.n)
+
+    def velocity(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:
+        """(φ̇, ψ) and their derivative with respect to q̇."""
+        value, slope = self._velocity(q, v, t, self.p)
+        return value, slope.reshape(value.size, self.n)
+
+    def energetics(self, q: Array, v: Array, t: float) -> Energetics:
+        energy, explicit, forces, inertial = self._energy(q, v, t, self.p)
+        return Energetics(float(energy[0]), float(explicit[0]), forces, inertial)
+
+    def nonlinear(self, q: Array, v: Array, a: Array, t: float, k: Array) -> tuple[Array, Array, Array]:
+        """h, ∂h/∂q̈ and ∂²(kᵀh)/∂q̈² of the rows nonlinear in q̈."""
+        h, slope, curvature = self._acceleration(q, v, a, t, self.p, k)
+        return h, slope.reshape(h.size, self.n), curvature.reshape(self.n, self.n)
+
+    def work(self, q: Array, v: Array, t: float, ideal: Array, actual: Array) -> tuple[Array, Array]:
+        """C and its derivative with respect to the actual constraint force."""
+        C, slope = self._work(q, v, t, self.p, ideal, actual)
+        if not np.isfinite(C).all():
+            self._complain({"the work of the nonideal constraints": C}, q, v, t)
+        return C, slope.reshape(self.n, self.n)
+
+    # -- the whole ---------------------------------------------------------------------------------------------
+
+    def solve(
+        self, q: Array, v: Array, t: float, rows: Sequence[int] | None = None, guess: Array | None = None
+    ) -> Fundamental:
+        """The fundamental equation at a state. `rows` restricts it to some constraints; `guess` is a nearby acceleration, which selects
+        the branch where a constraint is nonlinear in q̈."""
+        M, Q, A, b = self.dynamics(q, v, t)
+        if rows is not None:
+            A, b = A[list(rows)], b[list(rows)]
+        try:
+            if self.graph.nonlinear:
+                return self._solve_nonlinear(M, Q, A, b, q, v, t, guess)
+            if self._ideal_only:
+                return solve(M, Q, A, b, self._none)
+            if not self.graph.uses_reactions:
+                return solve(M, Q, A, b, self.work(q, v, t, self._none, self._none)[0])
+            return self._solve_reactions(M, Q, A, b, q, v, t)
+        except UndeterminedDirection as error:
+            names = [coordinate.name for coordinate in self.system.coordinates]
+            raise UndeterminedMotion(f"{self.system.name}, t = {t:.6g}: {error.message(names)}") from None
+
+    def slopes(self, solution: Fundamental, q: Array, v: Array, t: float) -> Array:
+        """∂q̈/∂(q, q̇), (n, 2n): the fundamental equation differentiated, solved for all columns at once."""
+        actual = solution.A.T @ solution.multipliers
+        force, kinematic = self._slopes(
+            q, v, solution.acceleration, solution.multipliers, t, self.p, solution.ideal, actual
+        )
+        columns = 2 * self.n
+        kinematic = kinematic.reshape(self.m, columns)
+        each = solve(
+            np.broadcast_to(solution.M, (columns, self.n, self.n)),
+            -force.T,
+            np.broadcast_to(solution.A, (columns, self.m, self.n)),
+            -kinematic.T,
+            np.zeros((columns, self.n)),
+        )
+        return each.acceleration.T
+
+    def require_consistent(self, solution: Fundamental, t: float, tolerance: float = CONSISTENCY_TOLERANCE) -> None:
+        """Raise where the constraints cannot hold together at this state."""
+        if solution.residual.size and solution.residual.max() > tolerance:
+            names = [c.name for c, r in zip(self.system.constraints, solution.residual, strict=True) if r > tolerance]
+            quoted = " and ".join(f"'{name}'" for name in names)
+            raise InconsistentConstraints(
+                f"{self.system.name}: {quoted} cannot {'both ' if len(names) == 2 else ''}hold at t = {t:.6g}: no acceleration "
+                f"satisfies the constraints together (b not in range of A, relative residual {solution.residual.max():.2g}). "
+                "Remove one, or correct the model or the state."
+            )
+
+    def _solve_reactions(
+        self, M: Array, Q: Array, A: Array, b: Array, q: Array, v: Array, t: float
+    ) -> Fundamental:
+        """C depends on constraint forces: the ideal one is known first; the actual one, Aᵀλ, is solved together with C by Newton."""
+        ideal = solve(M, Q, A, b, self._none).ideal
+        actual = ideal
+        if not self.graph.uses_actual:
+            return solve(M, Q, A, b, self.work(q, v, t, ideal, actual)[0])
+        N = null_space(A)
+        # Q_ni = K C; the constraint force is then Aᵀλ = ideal + (K − I) C.
+        K = M @ N @ np.linalg.solve(N.T @ M @ N, N.T)
+        for _ in range(50):
+            C, slope = self.work(q, v, t, ideal, actual)
+            miss = ideal + (K - np.eye(self.n)) @ C - actual
+            size = 1.0 + np.abs(actual).max() + np.abs(C).max()
+            if np.abs(miss).max() <= 1e-13 * size:
+                return solve(M, Q, A, b, C)
+            actual = actual + np.linalg.solve(np.eye(self.n) - (K - np.eye(self.n)) @ slope, miss)
+        raise InconsistentConstraints(
+            f"{self.system.name}, t = {t:.6g}: no constraint force found that agrees with the work it is said to do (actual(…))"
+        )
+
+    def _solve_nonlinear(
+        self, M: Array, Q: Array, A: Array, b: Array, q: Array, v: Array, t: float, guess: Array | None
+    ) -> Fundamental:
+        """Rows nonlinear in q̈: the acceleration of least G on them, then the fundamental equation with A = ∂h/∂q̈ there."""
+        names = [self.system.constraints[k].name for k in self.graph.nonlinear]
+        C = self._none if self._ideal_only else self.work(q, v, t, self._none, self._none)[0]
+        linear = [k for k in range(self.m) if k not in self.graph.nonlinear]
+
+        def branch(force: Array, near: Array | None) -> Branch:
+            problem = (M, force, A[linear], b[linear], lambda z, k: self.nonlinear(q, v, z, t, k), len(names))
+            where = f"{self.system.name}, t = {t:.6g}: {' and '.join(repr(name) for name in names)}"
+            return least_branch(*problem, where) if near is None else follow_branch(*problem, near, where)
+
+        found = branch(Q + C, guess)
+        A, b = A.copy(), b.copy()
+        A[list(self.graph.nonlinear)] = found.slope
+        b[list(self.graph.nonlinear)] = found.slope @ found.z - found.h
+        solution = solve(M, Q, A, b, C)
+        if np.any(C):
+            without = branch(Q, found.z).z
+            ideal = M @ without - Q
+            solution = replace(solution, ideal=ideal, nonideal=solution.ideal + solution.nonideal - ideal)
+        return solution
+
+    def _complain(self, parts: dict[str, Array], q: Array, v: Array, t: float) -> None:
+        names = [coordinate.name for coordinate in self.system.coordinates]
+        what = next(name for name, value in parts.items() if not np.isfinite(value).all())
+        state = ", ".join(f"{name} = {x:.6g}" for name, x in zip(names, q, strict=True))
+        speed = ", ".join(f"{name}' = {x:.6g}" for name, x in zip(names, v, strict=True))
+        raise UndefinedModel(
+            f"{self.system.name}: {what} has no finite value at t = {t:.6g}, {state}, {speed}. "
+            "Look for a division by zero or a root of a negative number in the model."
+        )

@@ -1,0 +1,206 @@
+"""`Motion`: the numbers of a motion in time, the forces that make it, and its certificate. A frozen value."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import sympy as sp
+
+from dalembert.errors import DocumentError, OutputError
+from dalembert.mechanics.fundamental import Array
+from dalembert.model.document import dumps, loads, write_atomically
+from dalembert.model.parse import suggest
+from dalembert.model.system import System
+from dalembert.motion.certificate import Certificate
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+    from matplotlib.figure import Figure
+
+VECTORS = ("q", "v", "a", "impressed", "inertial", "ideal", "nonideal")
+WORKS = ("impressed", "ideal", "nonideal")
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Seconds spent, and how often the equations were evaluated."""
+
+    derive_s: float = 0.0
+    compile_s: float = 0.0
+    integrate_s: float = 0.0
+    steps: int = 0
+    evaluations: int = 0
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Motion:
+    """A motion at its output times.
+
+    t: (T,). q, v, a and the forces impressed, inertial, ideal, nonideal: (T, n), with M a = impressed + inertial + ideal + nonideal.
+    multipliers: (T, m). rank, energy: (T,). work: (T, 3), done since the start by nonpotential impressed forces (with explicit
+    time dependence), by ideal and by nonideal constraint forces.
+    `motion["x"]`, `motion["x'"]`, `motion["x''"]`, `motion["ideal x"]`, `motion["multiplier rod"]`, `motion["energy"]` give columns by name.
+    """
+
+    system: System
+    t: Array
+    q: Array
+    v: Array
+    a: Array
+    impressed: Array
+    inertial: Array
+    ideal: Array
+    nonideal: Array
+    multipliers: Array
+    rank: np.ndarray
+    energy: Array
+    work: Array
+    rtol: float
+    method: str
+    backend: str
+    events: tuple[Mapping[str, Any], ...] = ()
+    warnings: tuple[str, ...] = ()
+    timing: Timing = field(default_factory=Timing)
+    certificate: Certificate = None  # type: ignore[assignment]  # measured on the finished arrays, see `certified`
+
+    def __repr__(self) -> str:
+        verdict = "holds" if self.certificate and self.certificate.holds else "does not hold"
+        return f"<Motion of {self.system.name!r}: t = {self.t[0]:g} … {self.t[-1]:g}, {self.t.size} points, certificate {verdict}>"
+
+    def certified(self) -> Motion:
+        """The same motion with its certificate measured anew."""
+        from dalembert.motion.certificate import certify
+
+        return replace(self, certificate=certify(self))
+
+    def columns(self) -> dict[str, Array]:
+        """Every named column: coordinates, velocities, accelerations, forces, multipliers, energy, work."""
+        names = [coordinate.name for coordinate in self.system.coordinates]
+        found = {"t": self.t}
+        for marks, values in (("", self.q), ("'", self.v), ("''", self.a)):
+            found |= {name + marks: values[:, k] for k, name in enumerate(names)}
+        for kind in VECTORS[3:]:
+            found |= {f"{kind} {name}": getattr(self, kind)[:, k] for k, name in enumerate(names)}
+        found |= {f"multiplier {c.name}": self.multipliers[:, k] for k, c in enumerate(self.system.constraints)}
+        found["energy"] = self.energy
+        found |= {f"work {kind}": self.work[:, k] for k, kind in enumerate(WORKS)}
+        return found
+
+    def __getitem__(self, key: str | sp.Symbol) -> Array:
+        columns = self.columns()
+        name = str(key)
+        if name not in columns:
+            raise KeyError(f"no column {name!r} in this motion.{suggest(name, columns)}")
+        return columns[name]
+
+    @property
+    def final(self) -> dict[str, float]:
+        """Time and state at the end."""
+        names = [coordinate.name for coordinate in self.system.coordinates]
+        state = dict(zip(names, map(float, self.q[-1]), strict=True))
+        rates = {name + "'": float(x) for name, x in zip(names, self.v[-1], strict=True)}
+        return {"t": float(self.t[-1]), **state, **rates}
+
+    # -- other forms -------------------------------------------------------------------------------------------
+
+    def to_xarray(self) -> xr.Dataset:
+        """The motion as a labelled dataset with dimensions time, coordinate, constraint, source."""
+        import xarray as xr
+
+        labels = {
+            "time": self.t,
+            "coordinate": [coordinate.name for coordinate in self.system.coordinates],
+            "constraint": [constraint.name for constraint in self.system.constraints],
+            "source": list(WORKS),
+        }
+        data: dict[str, Any] = {name: (("time", "coordinate"), getattr(self, name)) for name in VECTORS}
+        data["multipliers"] = (("time", "constraint"), self.multipliers)
+        data["rank"] = (("time",), self.rank.astype(np.int32))
+        data["energy"] = (("time",), self.energy)
+        data["work"] = (("time", "source"), self.work)
+        if not self.system.constraints:
+            del labels["constraint"], data["multipliers"]
+        attributes = {
+            "title": self.system.name,
+            "model": dumps(self.system),
+            "certificate": json.dumps(self.certificate.to_dict()),
+            "events": json.dumps([dict(event) for event in self.events]),
+            "warnings": json.dumps(list(self.warnings)),
+            "timing": json.dumps(asdict(self.timing)),
+            "rtol": self.rtol,
+            "method": self.method,
+            "backend": self.backend,
+        }
+        return xr.Dataset(data, coords=labels, attrs=attributes)
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """The motion as a table with one row per output time and every named column."""
+        import pandas as pd
+
+        return pd.DataFrame(self.columns()).set_index("t")
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the motion: `.nc` (NetCDF, complete, can be loaded again) or `.csv` (the named columns)."""
+        target = Path(path)
+        if target.suffix == ".csv":
+            write_atomically(target, self.to_dataframe().to_csv().encode("utf-8"))
+        elif target.suffix == ".nc":
+            with tempfile.TemporaryDirectory() as folder:
+                file = Path(folder) / "motion.nc"
+                try:
+                    self.to_xarray().to_netcdf(file, engine="scipy")
+                    content = file.read_bytes()
+                except OSError as error:
+                    raise OutputError(f"{target}: cannot be written: {error.strerror or error}") from None
+            write_atomically(target, content)
+        else:
+            raise OutputError(f"{target}: a motion is saved as .nc or .csv, not {target.suffix or 'without a suffix'!r}")
+
+    @staticmethod
+    def load(path: str | os.PathLike[str]) -> Motion:
+        """Read a motion written by `save` as `.nc`."""
+        import xarray as xr
+
+        try:
+            with xr.open_dataset(path, engine="scipy") as file:
+                data = file.load()
+        except FileNotFoundError:
+            raise DocumentError(str(path), ["there is no such file"]) from None
+        except (OSError, TypeError, ValueError) as error:
+            raise DocumentError(str(path), [f"this is no motion written by Motion.save: {error}"]) from None
+        attributes = data.attrs
+        if "model" not in attributes or "certificate" not in attributes:
+            raise DocumentError(str(path), ["this is no motion written by Motion.save: it holds no model"])
+        empty = np.zeros((data.sizes["time"], 0))
+        return Motion(
+            system=loads(attributes["model"], where=str(path)),
+            t=data["time"].values,
+            **{name: data[name].values for name in VECTORS},
+            multipliers=data["multipliers"].values if "multipliers" in data else empty,
+            rank=data["rank"].values,
+            energy=data["energy"].values,
+            work=data["work"].values,
+            rtol=float(attributes["rtol"]),
+            method=str(attributes["method"]),
+            backend=str(attributes["backend"]),
+            events=tuple(json.loads(attributes["events"])),
+            warnings=tuple(json.loads(attributes["warnings"])),
+            timing=Timing(**json.loads(attributes["timing"])),
+            certificate=Certificate(**json.loads(attributes["certificate"])),
+        )
+
+    def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
+        """A picture of the motion: coordinates, forces, energy. Written to `path` where it is given."""
+        from dalembert.view.plot import plot
+
+        return plot(self, path)
+
+

@@ -1,0 +1,93 @@
+"""Back onto the constraints: the nearest state in the mass metric with φ = 0, then φ̇ = 0 and ψ = 0."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from dalembert.errors import UndefinedModel
+from dalembert.mechanics.fundamental import Array, is_positive, minimum_norm
+from dalembert.motion.evaluation import Evaluation
+
+# Residuals count relative to the gradient of the constraint times the size of the state. Below this a step of projection
+# moves the state by rounding only.
+ROUNDING = 4e-15
+# The size of a state is not taken smaller than this, so that a state at the origin has a scale.
+LEAST_SIZE = 1e-3
+
+
+def relative_residual(value: Array, slope: Array, state: Array) -> Array:
+    """|g| relative to the size of its gradient times the size of the state: the distance to g = 0, free of units of g."""
+    size = np.sqrt(np.einsum("ij,ij->i", slope, slope)) * max(float(np.abs(state).max(initial=0.0)), LEAST_SIZE)
+    return np.abs(value) / np.where(size > 0, size, 1.0)
+
+
+def metric(M: Array, A: Array) -> Array:
+    """M where it is positive definite, M + c AᵀA where it is singular but the constraints complete it, else the unit matrix added."""
+    if is_positive(M):
+        return M
+    W = M + A.T @ A * (np.trace(M) / max(float(np.sum(A * A)), 1e-300))
+    if is_positive(W):
+        return W
+    return M + np.eye(M.shape[0]) * max(float(np.abs(np.diagonal(M)).max()), 1.0)
+
+
+def project(
+    evaluation: Evaluation, q: Array, v: Array, t: float, free: Array | None = None, iterations: int = 12
+) -> tuple[Array, Array, float]:
+    """The nearest state on the constraints, and the largest relative residual that is left.
+
+    `free` (2n booleans) marks the entries of (q, q̇) that may change; all where it is None.
+    """
+    n = evaluation.n
+    W: Array | None = None
+
+    def weight() -> Array:
+        nonlocal W
+        if W is None:
+            M, _, A, _ = evaluation.dynamics(q, v, t)
+            W = metric(M, A)
+        return W
+
+    free_q = np.ones(n, bool) if free is None else free[:n]
+    free_v = np.ones(n, bool) if free is None else free[n:]
+    left = 0.0
+    if evaluation.graph.position_rows:
+        q, left = _newton(lambda x: evaluation.position(x, t), q, free_q, weight, iterations)
+    if evaluation.graph.position_rows or evaluation.graph.velocity_rows:
+        place = q
+        v, missed = _newton(lambda x: evaluation.velocity(place, x, t), v, free_v, weight, iterations)
+        left = max(left, missed)
+    return q, v, left
+
+
+def _newton(
+    residual: Callable[[Array], tuple[Array, Array]],
+    x: Array,
+    free: Array,
+    weight: Callable[[], Array],
+    iterations: int,
+) -> tuple[Array, float]:
+    """Newton with least change in the metric; stops when the residual is rounding or no longer falls."""
+    value, slope = residual(x)
+    miss = float(relative_residual(value, slope, x).max(initial=0.0))
+    for _ in range(iterations):
+        if not np.isfinite(miss):
+            raise UndefinedModel("a constraint has no finite value near this state")
+        if miss <= ROUNDING:
+            break
+        W = weight()
+        step = np.zeros_like(x)
+        step[free] = minimum_norm(W[np.ix_(free, free)], slope[:, free], value)
+        # Far away a full step may overshoot: halve it until the residual falls.
+        for shorten in (1.0, 0.5, 0.25, 0.1, 0.02):
+            trial = x - shorten * step
+            value_new, slope_new = residual(trial)
+            miss_new = float(relative_residual(value_new, slope_new, trial).max(initial=0.0))
+            if miss_new < miss:
+                break
+        else:
+            break
+        x, value, slope, miss = trial, value_new, slope_new, miss_new
+    return x, miss
