@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -153,14 +152,7 @@ class Motion:
         if target.suffix == ".csv":
             write_atomically(target, self.to_dataframe().to_csv().encode("utf-8"))
         elif target.suffix == ".nc":
-            with tempfile.TemporaryDirectory() as folder:
-                file = Path(folder) / "motion.nc"
-                try:
-                    self.to_xarray().to_netcdf(file, engine="scipy")
-                    content = file.read_bytes()
-                except OSError as error:
-                    raise OutputError(f"{target}: cannot be written: {error.strerror or error}") from None
-            write_atomically(target, content)
+            write_atomically(target, bytes(self.to_xarray().to_netcdf(engine="scipy")))
         else:
             raise OutputError(f"{target}: a motion is saved as .nc or .csv, not {target.suffix or 'without a suffix'!r}")
 

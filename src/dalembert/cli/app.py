@@ -1,0 +1,59 @@
+"""The command `dalembert`: one verb per file. Errors become one message and an exit status; tracebacks are for defects only."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import typer
+
+from dalembert import __version__
+from dalembert.cli.check import check
+from dalembert.cli.doctor import doctor
+from dalembert.cli.equations import equations
+from dalembert.cli.examples import examples
+from dalembert.cli.run import run
+from dalembert.errors import DalembertError
+
+app = typer.Typer(
+    name="dalembert",
+    help="Constrained mechanics: equations, motion, every force, and a certificate.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+for verb in (run, check, equations, examples, doctor):
+    app.command()(verb)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"dalembert {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Show the version."),
+) -> None:
+    """Constrained mechanics: equations, motion, every force, and a certificate."""
+
+
+def main() -> None:
+    """Entry point: 0 good, 2 bad input, 3 the motion could not be completed or its certificate does not hold."""
+    try:
+        app()
+    except DalembertError as error:
+        typer.echo(f"dalembert: {error}", err=True)
+        sys.exit(error.exit_status)
+    except BrokenPipeError:
+        # The reader went away (a closed pager): nobody is left to tell.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except MemoryError:
+        typer.echo("dalembert: this model needs more memory than there is", err=True)
+        sys.exit(3)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,34 @@
+"""`dalembert check MODEL`: read a model, test its initial state, classify its constraints."""
+
+from __future__ import annotations
+
+import typer
+
+from dalembert.cli.models import JSON, MODEL, find_model, print_json
+from dalembert.errors import MissingValues
+
+
+def check(model: str = MODEL, json: bool = JSON) -> None:
+    """Check a model and say what kind of system it is."""
+    system = find_model(model)
+    notes = []
+    try:
+        q, v, t = system.initial_values()
+    except MissingValues as error:
+        notes.append(str(error))
+    else:
+        from dalembert.motion.consistent import require_consistent_state
+        from dalembert.motion.evaluation import Evaluation
+
+        evaluation = Evaluation(system)
+        require_consistent_state(evaluation, q, v, t)
+        evaluation.require_consistent(evaluation.solve(q, v, t), t)
+    classification = system.classify()
+    if json:
+        print_json({"name": system.name, **classification.to_dict(), "notes": notes})
+        return
+    typer.echo(classification.text())
+    if not notes:
+        typer.echo("initial state: satisfies all constraints")
+    for note in notes:
+        typer.echo(f"note: {note}")

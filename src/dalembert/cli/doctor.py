@@ -1,0 +1,61 @@
+"""`dalembert doctor`: what is installed, and whether it works here."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from importlib.metadata import PackageNotFoundError, version
+
+import typer
+
+from dalembert import __version__
+from dalembert.cli.models import JSON, print_json
+
+PARTS = ("sympy", "casadi", "numpy", "scipy", "xarray", "matplotlib", "typer", "rich", "tomli-w")
+
+
+def doctor(json: bool = JSON) -> None:
+    """Show versions and backends, and run a small motion with a known answer."""
+    versions = {}
+    for part in PARTS:
+        try:
+            versions[part] = version(part)
+        except PackageNotFoundError:
+            versions[part] = "missing"
+    works, detail = _self_test()
+    report = {
+        "dalembert": __version__,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "executable": sys.executable,
+        "packages": versions,
+        "backends": {"reference": "CasADi's virtual machine with SciPy's integrators"},
+        "self_test": {"works": works, "detail": detail},
+    }
+    if json:
+        print_json(report)
+    else:
+        typer.echo(f"dalembert {__version__}, Python {platform.python_version()}, {platform.platform()}")
+        for part, found in versions.items():
+            typer.echo(f"  {part:<12} {found}")
+        typer.echo("backend: reference (CasADi's virtual machine with SciPy's integrators)")
+        typer.echo(f"self test: {'works' if works else 'FAILED'} ({detail})")
+    if not works:
+        raise typer.Exit(3)
+
+
+def _self_test() -> tuple[bool, str]:
+    """A free fall on a 45° plane: x = −g t²/4, known exactly."""
+    from dalembert.model.system import System
+
+    plane = System(
+        "block on a plane",
+        coordinates=["x", "y"],
+        kinetic="(x'^2 + y'^2)/2",
+        potential="9.81*y",
+        constraints={"plane": "y = x"},
+        initial={"x": 0, "y": 0, "x'": 0, "y'": 0},
+    )
+    motion = plane.simulate(1.0, samples=2)
+    miss = abs(motion.final["x"] + 9.81 / 4)
+    return bool(miss < 1e-9 and motion.certificate.holds), f"error {miss:.1e}, certificate {motion.certificate.holds}"

@@ -1,0 +1,79 @@
+"""What the verbs share: finding a model, changing its values, printing JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import typer
+
+from dalembert.errors import DocumentError, ModelError
+from dalembert.model.document import load
+from dalembert.model.parse import suggest
+from dalembert.model.system import System
+
+MODEL = typer.Argument(..., help="A model document (TOML file) or the name of a library system.", show_default=False)
+JSON = typer.Option(False, "--json", help="Print exactly one JSON object on standard output.")
+
+
+def find_model(model: str) -> System:
+    """A system from a file or from the library."""
+    path = Path(model)
+    if path.is_file() or path.suffix == ".toml" or "/" in model:
+        return load(path)
+    from dalembert import library
+
+    names = library.names()
+    if model.replace("-", "_") not in names:
+        hint = suggest(model, names)
+        raise DocumentError(model, [f"there is no such file and no library system of this name.{hint} See 'dalembert examples'."])
+    return library.get(model)
+
+
+def changed(system: System, values: list[str], initial: list[str]) -> System:
+    """The system with `--set` and `--initial` applied; every fault is told at once."""
+    faults: list[str] = []
+    known = [symbol.name for symbol in system.parameter_symbols]
+    states = [symbol.name for symbol in (*system.coordinates, *system.velocities)] + ["t"]
+    settings = _pairs(values, "--set", known, faults)
+    starts = _pairs(initial, "--initial", states, faults)
+    if faults:
+        raise ModelError(system.name, faults)
+    return system.replace(parameters=settings, initial=starts) if settings or starts else system
+
+
+def _pairs(items: list[str], option: str, known: list[str], faults: list[str]) -> dict[str, str]:
+    found = {}
+    for item in items:
+        name, sign, value = (part.strip() for part in item.partition("="))
+        if not sign or not value:
+            faults.append(f"{option} {item!r}: write NAME=VALUE")
+        elif name not in known:
+            faults.append(f"{option}: {name!r} is not known in this model.{suggest(name, known)}")
+        elif value.lower().lstrip("+-") in ("nan", "inf", "infinity"):
+            faults.append(f"{option} {name} is {value}; a finite number is wanted")
+        else:
+            found[name] = value
+    return found
+
+
+def print_json(data: dict[str, Any]) -> None:
+    """One JSON object; numbers JSON cannot hold (NaN, infinity) become null."""
+    typer.echo(json.dumps(_plain(data), ensure_ascii=False, indent=2))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return [_plain(item) for item in value]
+    if isinstance(value, (np.bool_, bool)):
+        return bool(value)
+    if isinstance(value, (np.integer, int)):
+        return int(value)
+    if isinstance(value, (np.floating, float)):
+        return float(value) if math.isfinite(value) else None
+    return value if value is None or isinstance(value, str) else str(value)

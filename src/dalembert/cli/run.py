@@ -1,0 +1,134 @@
+"""`dalembert run MODEL`: simulate, certify, print a summary, write the numbers and a picture."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from dalembert.cli.models import JSON, MODEL, changed, find_model, print_json
+from dalembert.errors import DalembertError, MotionFailed, OutputError
+
+if TYPE_CHECKING:
+    from dalembert.motion.motion import Motion
+
+
+class Format(str, Enum):  # noqa: UP042  # typer reads the values of a str enum
+    csv = "csv"
+    netcdf = "netcdf"
+
+
+def run(
+    model: str = MODEL,
+    set_: list[str] = typer.Option([], "--set", metavar="NAME=VALUE", help="Change a parameter; may be repeated."),
+    initial: list[str] = typer.Option([], "--initial", metavar="NAME=VALUE", help="Change an initial value, as x=1 or \"x'=0\"."),
+    duration: float | None = typer.Option(None, help="How long to simulate."),
+    rtol: float | None = typer.Option(None, help="Relative tolerance, default 1e-9."),
+    samples: int | None = typer.Option(None, help="Number of output times, default 501."),
+    method: str | None = typer.Option(None, help="auto, dop853, dopri5 or stiff."),
+    project: bool | None = typer.Option(None, "--project/--no-project", help="Return to the constraints after each step."),
+    repair: bool = typer.Option(False, "--repair", help="Start from the nearest state that satisfies the constraints."),
+    out: Path | None = typer.Option(None, help="Folder for the results, default dalembert-NAME here."),
+    kind: Format = typer.Option(Format.csv, "--format", help="Format of the numbers."),
+    json: bool = JSON,
+) -> None:
+    """Simulate a model, certify the motion, and write the numbers and a picture."""
+    system = changed(find_model(model), set_, initial)
+    if repair:
+        system = system.replace(initial=system.consistent())
+    slug = re.sub(r"[^\w]+", "-", system.name.lower()).strip("-") or "motion"
+    folder = out if out is not None else Path(f"dalembert-{slug}")
+    made = _make(folder)
+    failure: MotionFailed | None = None
+    try:
+        motion = system.simulate(duration, rtol=rtol, samples=samples, method=method, project=project)
+    except MotionFailed as error:
+        if error.motion is None:
+            _unmake(made)
+            raise
+        motion, failure = error.motion, error
+    except DalembertError:
+        _unmake(made)
+        raise
+    lost: OutputError | None = None
+    files: list[Path] = []
+    try:
+        files.append(folder / f"{slug}.{'csv' if kind is Format.csv else 'nc'}")
+        motion.save(files[-1])
+        files.append(folder / f"{slug}.png")
+        motion.plot(files[-1])
+    except OutputError as error:
+        lost = error
+        files.pop()
+        if not files:
+            _unmake(made)
+    if json:
+        print_json(_json(motion, files, failure))
+    else:
+        from dalembert.cli.summary import print_summary
+
+        print_summary(motion, files)
+    if lost is not None:
+        raise lost
+    if failure is not None:
+        raise failure
+    if not motion.certificate.holds:
+        failed = ", ".join(motion.certificate.failures)
+        typer.echo(f"dalembert: {system.name}: the certificate does not hold: {failed}", err=True)
+        raise typer.Exit(3)
+
+
+def _make(folder: Path) -> list[Path]:
+    """Make the folder before anything is computed; returns the folders that did not exist before."""
+    made = [parent for parent in (folder, *folder.parents) if not parent.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / ".dalembert-probe"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        _unmake(made)
+        raise OutputError(f"{folder}: cannot write here: {error.strerror or error}. Choose another folder with --out.") from None
+    return made
+
+
+def _unmake(made: list[Path]) -> None:
+    """Remove the folders that were made, deepest first, as long as they are empty."""
+    for folder in made:
+        try:
+            folder.rmdir()
+        except OSError:
+            return
+
+
+def _json(motion: Motion, files: list[Path], failure: MotionFailed | None) -> dict[str, Any]:
+    names = [coordinate.name for coordinate in motion.system.coordinates]
+
+    def by_name(values: Any) -> dict[str, float]:
+        return dict(zip(names, values, strict=True))
+
+    return {
+        "name": motion.system.name,
+        "coordinates": names,
+        "final": motion.final,
+        "start": {
+            "acceleration": by_name(motion.a[0]),
+            "impressed": by_name(motion.impressed[0]),
+            "inertial": by_name(motion.inertial[0]),
+            "ideal": by_name(motion.ideal[0]),
+            "nonideal": by_name(motion.nonideal[0]),
+            "multipliers": {c.name: x for c, x in zip(motion.system.constraints, motion.multipliers[0], strict=True)},
+            "rank": motion.rank[0],
+        },
+        "certificate": motion.certificate.to_dict(),
+        "events": [dict(event) for event in motion.events],
+        "timing": asdict(motion.timing),
+        "backend": motion.backend,
+        "warnings": list(motion.warnings),
+        "files": [str(file) for file in files],
+        **({"failure": str(failure)} if failure is not None else {}),
+    }

@@ -1,0 +1,71 @@
+"""The summary that `dalembert run` prints for a person."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from dalembert.motion.certificate import MEASURES
+from dalembert.motion.motion import Motion
+
+MEANING = {
+    "position": "position constraints φ = 0",
+    "velocity": "velocity constraints φ̇ = 0, ψ = 0",
+    "acceleration": "A q̈ = b",
+    "forces": "M q̈ = sum of forces",
+    "virtual_work": "virtual work of constraint forces",
+    "gauss": "distance from the minimum of G",
+    "energy": "energy balance",
+}
+
+
+def print_summary(motion: Motion, files: list[Path]) -> None:
+    console = Console()
+    console.print(f"[bold]{escape(motion.system.name)}[/bold]   t = {motion.t[0]:g} … {motion.t[-1]:g}")
+    console.print(_state(motion))
+    console.print(_certificate(motion))
+    for event in motion.events:
+        console.print(escape(", ".join(f"{key} {value}" for key, value in event.items())))
+    for warning in motion.warnings:
+        console.print(f"[yellow]warning:[/yellow] {escape(warning)}")
+    timing = motion.timing
+    seconds = f"derive {timing.derive_s:.3f} s, integrate {timing.integrate_s:.3f} s"
+    console.print(
+        f"{motion.method} at rtol {motion.rtol:g}: {timing.steps} steps, {timing.evaluations} evaluations; {seconds}; "
+        f"{motion.backend} backend"
+    )
+    for file in files:
+        console.print(f"wrote {escape(str(file))}", soft_wrap=True)
+
+
+def _state(motion: Motion) -> Table:
+    table = Table(title="at the end", title_justify="left", title_style="italic")
+    table.add_column("coordinate")
+    for heading in ("q", "q̇", "q̈", "impressed", "ideal", "nonideal"):
+        table.add_column(heading, justify="right")
+    columns = (motion.q, motion.v, motion.a, motion.impressed, motion.ideal, motion.nonideal)
+    for k, coordinate in enumerate(motion.system.coordinates):
+        table.add_row(coordinate.name, *(f"{values[-1, k]:.6g}" for values in columns))
+    return table
+
+
+def _certificate(motion: Motion) -> Table:
+    certificate = motion.certificate
+    verdict = "[green]holds[/green]" if certificate.holds else "[red]does not hold[/red]"
+    table = Table(title=f"certificate: {verdict}", title_justify="left", title_style="italic")
+    table.add_column("what")
+    table.add_column("largest residual", justify="right")
+    table.add_column("allowed", justify="right")
+    for name in MEASURES:
+        value, allowed = getattr(certificate, name), certificate.thresholds[name]
+        mark = "" if value <= allowed else " [red]✗[/red]"
+        table.add_row(MEANING[name], f"{value:.1e}{mark}", f"{allowed:.0e}")
+    ranks = f"{certificate.rank_min}" if certificate.rank_min == certificate.rank_max else (
+        f"{certificate.rank_min} … {certificate.rank_max}"
+    )
+    table.add_row(f"rank of A, of {len(motion.system.constraints)} constraints", ranks, "")
+    table.add_row("acceleration unique", "yes" if certificate.unique else "[red]no[/red]", "yes")
+    return table

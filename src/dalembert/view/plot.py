@@ -1,0 +1,102 @@
+"""One picture of a motion: the path or the coordinates, the constraint forces, the energy ledger, the certificate."""
+
+from __future__ import annotations
+
+import io
+import os
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from dalembert.errors import OutputError
+from dalembert.model.document import write_atomically
+from dalembert.motion.motion import WORKS, Motion
+
+# Beyond this many curves a legend hides more than it tells.
+MOST_CURVES = 10
+PLANES = (("x", "y"), ("x", "z"), ("y", "z"), ("x1", "y1"))
+
+
+def plot(motion: Motion, path: str | os.PathLike[str] | None = None) -> Figure:
+    """Draw a motion; write it to `path` (png, pdf, svg) where that is given."""
+    figure = Figure(figsize=(10, 7.2), layout="constrained")
+    axes = figure.subplots(2, 2)
+    _path_or_speeds(axes[0, 0], motion)
+    _coordinates(axes[0, 1], motion)
+    _forces(axes[1, 0], motion)
+    _energy(axes[1, 1], motion)
+    verdict = "certificate holds" if motion.certificate.holds else "certificate DOES NOT HOLD"
+    figure.suptitle(f"{motion.system.name}   ·   {verdict}", fontsize=12)
+    if path is not None:
+        write_atomically(path, picture(figure, Path(path).suffix.lstrip(".") or "png"))
+    return figure
+
+
+def picture(figure: Figure, kind: str) -> bytes:
+    """The figure as the bytes of a file."""
+    buffer = io.BytesIO()
+    try:
+        figure.savefig(buffer, format=kind, dpi=130)
+    except ValueError as error:
+        raise OutputError(f"a picture cannot be written as {kind!r}: {error}") from None
+    return buffer.getvalue()
+
+
+def _path_or_speeds(axes: Axes, motion: Motion) -> None:
+    names = [coordinate.name for coordinate in motion.system.coordinates]
+    for first, second in PLANES:
+        if first in names and second in names:
+            x, y = motion[first], motion[second]
+            axes.plot(x, y, lw=1.2)
+            axes.plot(x[0], y[0], "o", ms=5, label="start")
+            axes.plot(x[-1], y[-1], "s", ms=5, label="end")
+            axes.set(xlabel=first, ylabel=second, title="path")
+            axes.set_aspect("equal", adjustable="datalim")
+            axes.legend(fontsize=8)
+            return
+    for k, name in enumerate(names[:MOST_CURVES]):
+        axes.plot(motion.t, motion.v[:, k], lw=1.2, label=name + "'")
+    axes.set(xlabel="t", title="velocities")
+    axes.legend(fontsize=8)
+
+
+def _coordinates(axes: Axes, motion: Motion) -> None:
+    names = [coordinate.name for coordinate in motion.system.coordinates]
+    for k, name in enumerate(names[:MOST_CURVES]):
+        axes.plot(motion.t, motion.q[:, k], lw=1.2, label=name)
+    more = "" if len(names) <= MOST_CURVES else f" (first {MOST_CURVES} of {len(names)})"
+    axes.set(xlabel="t", title="coordinates" + more)
+    axes.legend(fontsize=8)
+
+
+def _forces(axes: Axes, motion: Motion) -> None:
+    """Ideal forces as full lines, nonideal ones dashed; what is zero throughout is left out."""
+    names = [coordinate.name for coordinate in motion.system.coordinates]
+    size = max(np.abs(motion.ideal).max(initial=0.0), np.abs(motion.nonideal).max(initial=0.0))
+    drawn = 0
+    for kind, style in (("ideal", "-"), ("nonideal", "--")):
+        values = getattr(motion, kind)
+        for k, name in enumerate(names):
+            if drawn < MOST_CURVES and np.abs(values[:, k]).max() > 1e-9 * size:
+                axes.plot(motion.t, values[:, k], style, lw=1.2, label=f"{kind} {name}")
+                drawn += 1
+    axes.set(xlabel="t", title="constraint forces" if drawn else "constraint forces: none")
+    if drawn:
+        axes.legend(fontsize=8)
+
+
+def _energy(axes: Axes, motion: Motion) -> None:
+    axes.plot(motion.t, motion.energy, lw=1.4, label="energy")
+    size = max(np.abs(motion.energy).max(), np.abs(motion.work).max(initial=0.0))
+    for k, kind in enumerate(WORKS):
+        if np.abs(motion.work[:, k]).max() > 1e-9 * size:
+            axes.plot(motion.t, motion.work[:, k], "--", lw=1.1, label=f"work, {kind} forces")
+    # A conserved energy is a straight line, not a picture of its rounding errors.
+    low, high = axes.get_ylim()
+    if high - low < 1e-6 * size:
+        axes.set_ylim(motion.energy[0] - 0.05 * size, motion.energy[0] + 0.05 * size)
+    axes.set(xlabel="t", title="energy")
+    axes.ticklabel_format(useOffset=False)
+    axes.legend(fontsize=8)
