@@ -78,21 +78,19 @@ def thresholds(rtol: float) -> dict[str, float]:
 def certify(motion: Motion, evaluation: Evaluation | None = None) -> Certificate:
     """Measure a motion against its own system."""
     evaluation = Evaluation(motion.system) if evaluation is None else evaluation
-    measured = dict.fromkeys(MEASURES, 0.0)
-    measured.update(_constraint_residuals(motion, evaluation))
-    ranks, unique = [], True
+    measured = _constraint_residuals(motion, evaluation)
+    points: list[_Point] = []
+    unique = True
     for k in range(motion.t.size):
         try:
-            here, rank = _at_point(motion, evaluation, k)
+            points.append(_at_point(motion, evaluation, k))
         except UndeterminedMotion:
             unique = False
-            continue
-        ranks.append(rank)
-        for name, value in here.items():
-            measured[name] = _largest(measured[name], value)
+    measured |= _algebra(points, motion)
     measured["energy"] = _energy_balance(motion, evaluation)
     limits = thresholds(motion.rtol)
     holds = unique and all(measured[name] <= limits[name] for name in MEASURES)
+    ranks = [point.rank for point in points]
     return Certificate(
         **measured,
         rank_min=min(ranks, default=0),
@@ -103,9 +101,44 @@ def certify(motion: Motion, evaluation: Evaluation | None = None) -> Certificate
     )
 
 
-def _largest(a: float, b: float) -> float:
-    """The larger one; NaN wins, so that an undefined residual can never pass."""
-    return float("nan") if np.isnan(a) or np.isnan(b) else max(a, b)
+@dataclass(frozen=True)
+class _Point:
+    """Residuals at one output point with the sizes of their terms: rows of A q̈ = b, and forces in mass-weighted coordinates."""
+
+    rows: Array
+    row_terms: Array
+    row_lengths: Array
+    forces: float
+    virtual_work: float
+    gauss: float
+    force_size: float
+    weighted_speed: float
+    rank: int
+
+
+def _algebra(points: list[_Point], motion: Motion) -> dict[str, float]:
+    """The algebraic residuals relative to their terms.
+
+    Where all terms pass through zero together, or a motion is free or at rest, rounding would be compared with rounding. So a size is
+    never taken below a millionth of the largest along the motion, nor of what would stop the motion within its duration.
+    """
+    if not points:
+        return dict.fromkeys(("acceleration", "forces", "virtual_work", "gauss"), float("nan"))
+    span = float(motion.t[-1] - motion.t[0]) or 1.0
+    braking = max(point.weighted_speed for point in points) / span
+    size = np.array([point.force_size for point in points])
+    size = np.maximum(size, 1e-6 * max(float(size.max()), braking))
+    size = np.where(size > 0, size, 1.0)
+    terms = np.array([point.row_terms for point in points])
+    lengths = np.array([point.row_lengths for point in points])
+    slowing = float(np.abs(motion.v).max(initial=0.0)) / span
+    floor = np.maximum(terms.max(axis=0, initial=0.0), lengths.max(axis=0, initial=0.0) * slowing)
+    terms = np.maximum(terms, 1e-6 * floor)
+    rows = np.array([point.rows for point in points]) / np.where(terms > 0, terms, 1.0)
+    measured = {"acceleration": float(rows.max(initial=0.0))}
+    for name in ("forces", "virtual_work", "gauss"):
+        measured[name] = float((np.array([getattr(point, name) for point in points]) / size).max())
+    return measured
 
 
 def _constraint_residuals(motion: Motion, evaluation: Evaluation) -> dict[str, float]:
@@ -125,15 +158,14 @@ def _constraint_residuals(motion: Motion, evaluation: Evaluation) -> dict[str, f
     return found
 
 
-def _at_point(motion: Motion, evaluation: Evaluation, k: int) -> tuple[dict[str, float], int]:
+def _at_point(motion: Motion, evaluation: Evaluation, k: int) -> _Point:
     q, v, a, t = motion.q[k], motion.v[k], motion.a[k], float(motion.t[k])
     M, Q, A, b = evaluation.dynamics(q, v, t)
     nonlinear = list(evaluation.graph.nonlinear)
     if nonlinear:
         h, slope, _ = evaluation.nonlinear(q, v, a, t, np.zeros(len(nonlinear)))
         A[nonlinear], b[nonlinear] = slope, slope @ a - h
-    actual = A.T @ motion.multipliers[k]
-    C, _ = evaluation.work(q, v, t, motion.ideal[k], actual)
+    C, _ = evaluation.work(q, v, t, motion.ideal[k], A.T @ motion.multipliers[k])
     impressed = motion.impressed[k] + motion.inertial[k]
     ideal, nonideal = motion.ideal[k], motion.nonideal[k]
 
@@ -141,12 +173,10 @@ def _at_point(motion: Motion, evaluation: Evaluation, k: int) -> tuple[dict[str,
     scale = np.sqrt(np.abs(np.diagonal(M)))
     scale = np.where(scale > 0, scale, 1.0)
     inertia = M @ a
-    size = max(float(np.linalg.norm(f / scale)) for f in (inertia, Q, ideal, nonideal, C))
-    size = size if size > 0 else 1.0
     N = null_space(A / scale)
 
     def along(force: Array) -> float:
-        return float(np.abs(N.T @ (force / scale)).max(initial=0.0)) / size
+        return float(np.abs(N.T @ (force / scale)).max(initial=0.0))
 
     balance = inertia - impressed - ideal - nonideal
     split = [along(inertia - Q - C), along(balance)]
@@ -155,15 +185,18 @@ def _at_point(motion: Motion, evaluation: Evaluation, k: int) -> tuple[dict[str,
         split += [along(ideal), along(nonideal - C)]
     best = on_null_space(M, Q, A, b, C)
     apart = a - best.acceleration
-    reach = float(a @ M @ a + best.acceleration @ M @ best.acceleration)
-    terms = np.abs(A) @ np.abs(a) + np.abs(b)
-    measured = {
-        "acceleration": float(np.max(np.abs(A @ a - b) / np.where(terms > 0, terms, 1.0), initial=0.0)),
-        "forces": float(np.linalg.norm(balance / scale)) / size + float(np.linalg.norm((Q - impressed) / scale)) / size,
-        "virtual_work": max(split),
-        "gauss": float(np.sqrt(max(apart @ M @ apart, 0.0) / reach)) if reach > 0 else float(np.linalg.norm(apart)),
-    }
-    return measured, int(best.rank)
+    pulled = (np.abs(Q) + np.abs(ideal) + np.abs(C)) / scale**2
+    return _Point(
+        rows=np.abs(A @ a - b),
+        row_terms=np.abs(A) @ (np.abs(a) + pulled) + np.abs(b),
+        row_lengths=np.linalg.norm(A, axis=1),
+        forces=float(np.linalg.norm(balance / scale)) + float(np.linalg.norm((Q - impressed) / scale)),
+        virtual_work=max(split),
+        gauss=float(np.sqrt(max(apart @ M @ apart, 0.0))),
+        force_size=max(float(np.linalg.norm(f / scale)) for f in (inertia, Q, ideal, nonideal, C)),
+        weighted_speed=float(np.linalg.norm(scale * v)),
+        rank=int(best.rank),
+    )
 
 
 def _energy_balance(motion: Motion, evaluation: Evaluation) -> float:
@@ -177,4 +210,6 @@ def _energy_balance(motion: Motion, evaluation: Evaluation) -> float:
     work = motion.work.sum(axis=1)
     rest = energy - moving
     size = max(moving.max(), np.abs(rest - rest[0]).max(), np.abs(motion.work).max(initial=0.0))
+    # At rest nothing is exchanged: rounding in E itself, 1e-16 of it, must then pass.
+    size = max(size, 1e-7 * np.abs(energy).max())
     return float(np.abs(energy - energy[0] - work).max() / size) if size > 0 else 0.0

@@ -56,7 +56,7 @@ class Evaluation:
         M, Q, A, b = self._dynamics(q, v, t, self.p)
         if not (np.isfinite(Q).all() and np.isfinite(M).all() and np.isfinite(A).all() and np.isfinite(b).all()):
             self._complain({"M": M, "Q": Q, "A": A, "b": b}, q, v, t)
-        return M, Q, A, b
+        return M.reshape(self.n, self.n), Q, A.reshape(self.m, self.n), b
 
     def position(self, q: Array, t: float) -> tuple[Array, Array]:
         """φ and ∂φ/∂q."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import os
 from collections.abc import Mapping
@@ -150,11 +152,20 @@ class Motion:
         """Write the motion: `.nc` (NetCDF, complete, can be loaded again) or `.csv` (the named columns)."""
         target = Path(path)
         if target.suffix == ".csv":
-            write_atomically(target, self.to_dataframe().to_csv().encode("utf-8"))
+            write_atomically(target, self._csv().encode("utf-8"))
         elif target.suffix == ".nc":
             write_atomically(target, bytes(self.to_xarray().to_netcdf(engine="scipy")))
         else:
             raise OutputError(f"{target}: a motion is saved as .nc or .csv, not {target.suffix or 'without a suffix'!r}")
+
+    def _csv(self) -> str:
+        """The named columns as text. Written here because pandas would take longer to import than a whole run."""
+        columns = self.columns()
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(np.column_stack(list(columns.values())).tolist())
+        return text.getvalue()
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Motion:

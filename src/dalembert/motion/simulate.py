@@ -27,6 +27,13 @@ DEFAULT_RTOL = 1e-9
 DEFAULT_SAMPLES = 501
 # Above this the redundant constraints of a state on the constraints contradict each other; below, it is rounding in projected states.
 DRIFT_TOLERANCE = 1e-6
+# A run whose last STALL_STEPS steps covered less than STALL_SHARE of the duration would need more than a hundred million: it chatters.
+STALL_STEPS = 1000
+STALL_SHARE = 1e-5
+STALLED = (
+    "the steps have become so short that the end would not be reached. A law with sign(…) or v/|v| at rest makes a motion chatter like "
+    "this, and so does a very stiff force: in that case use method='stiff'."
+)
 
 
 @dataclass(frozen=True)
@@ -106,6 +113,8 @@ class _Run:
     def derivative(self, t: float, y: Array) -> Array:
         """The right-hand side at a trial state. Where the model has no value there, NaN makes the integrator shorten the step."""
         q, v = y[: self.n], y[self.n : 2 * self.n]
+        if not np.isfinite(y).all():
+            return np.full(y.size, np.nan)
         try:
             return self.rates(t, q, v, self.evaluation.solve(q, v, t, self.rows, self.guess))
         except (DalembertError, np.linalg.LinAlgError) as error:
@@ -150,10 +159,14 @@ class _Run:
         if end == t0:
             return None
         solver = self._solver(t0, np.concatenate([q, v, work]), end)
-        pending = 1
+        pending, mark = 1, t0
         while solver.status == "running":
             message = solver.step()
             self.steps += 1
+            if self.steps % STALL_STEPS == 0:
+                if solver.t - mark < STALL_SHARE * (end - t0):
+                    return self._failure(float(solver.t), STALLED)
+                mark = float(solver.t)
             if solver.status == "failed":
                 return self._failure(float(solver.t), message)
             dense = solver.dense_output() if self._due(pending, solver.t) else None
