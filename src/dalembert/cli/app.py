@@ -1,4 +1,6 @@
-"""The command `dalembert`: one verb per file. Errors become one message and an exit status; tracebacks are for defects only."""
+"""The command `dalembert`: one verb per file. Errors become one message and an exit status; tracebacks are
+for defects only.
+"""
 
 from __future__ import annotations
 

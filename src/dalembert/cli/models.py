@@ -29,7 +29,10 @@ def find_model(model: str) -> System:
     names = library.names()
     if model.replace("-", "_") not in names:
         hint = suggest(model, names)
-        raise DocumentError(model, [f"there is no such file and no library system of this name.{hint} See 'dalembert examples'."])
+        raise DocumentError(
+            model,
+            [f"there is no such file and no library system of this name.{hint} See 'dalembert examples'."],
+        )
     return library.get(model)
 
 

@@ -25,12 +25,16 @@ class Format(str, Enum):  # noqa: UP042  # typer reads the values of a str enum
 def run(
     model: str = MODEL,
     set_: list[str] = typer.Option([], "--set", metavar="NAME=VALUE", help="Change a parameter; may be repeated."),
-    initial: list[str] = typer.Option([], "--initial", metavar="NAME=VALUE", help="Change an initial value, as x=1 or \"x'=0\"."),
+    initial: list[str] = typer.Option(
+        [], "--initial", metavar="NAME=VALUE", help='Change an initial value, as x=1 or "x\'=0".'
+    ),
     duration: float | None = typer.Option(None, help="How long to simulate."),
     rtol: float | None = typer.Option(None, help="Relative tolerance, default 1e-9."),
     samples: int | None = typer.Option(None, help="Number of output times, default 501."),
     method: str | None = typer.Option(None, help="auto, dop853, dopri5 or stiff."),
-    project: bool | None = typer.Option(None, "--project/--no-project", help="Return to the constraints after each step."),
+    project: bool | None = typer.Option(
+        None, "--project/--no-project", help="Return to the constraints after each step."
+    ),
     repair: bool = typer.Option(False, "--repair", help="Start from the nearest state that satisfies the constraints."),
     out: Path | None = typer.Option(None, help="Folder for the results, default dalembert-NAME here."),
     kind: Format = typer.Option(Format.csv, "--format", help="Format of the numbers."),
@@ -92,7 +96,9 @@ def _make(folder: Path) -> list[Path]:
         probe.unlink()
     except OSError as error:
         _unmake(made)
-        raise OutputError(f"{folder}: cannot write here: {error.strerror or error}. Choose another folder with --out.") from None
+        raise OutputError(
+            f"{folder}: cannot write here: {error.strerror or error}. Choose another folder with --out."
+        ) from None
     return made
 
 

@@ -63,8 +63,10 @@ def _certificate(motion: Motion) -> Table:
         value, allowed = getattr(certificate, name), certificate.thresholds[name]
         mark = "" if value <= allowed else " [red]✗[/red]"
         table.add_row(MEANING[name], f"{value:.1e}{mark}", f"{allowed:.0e}")
-    ranks = f"{certificate.rank_min}" if certificate.rank_min == certificate.rank_max else (
-        f"{certificate.rank_min} … {certificate.rank_max}"
+    ranks = (
+        f"{certificate.rank_min}"
+        if certificate.rank_min == certificate.rank_max
+        else (f"{certificate.rank_min} … {certificate.rank_max}")
     )
     table.add_row(f"rank of A, of {len(motion.system.constraints)} constraints", ranks, "")
     table.add_row("acceleration unique", "yes" if certificate.unique else "[red]no[/red]", "yes")

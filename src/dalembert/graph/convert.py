@@ -1,4 +1,6 @@
-"""SymPy expressions as CasADi graphs. Only what keeps its meaning is converted; anything else is refused by name."""
+"""SymPy expressions as CasADi graphs. Only what keeps its meaning is converted; anything else is refused by
+name.
+"""
 
 from __future__ import annotations
 
@@ -115,7 +117,9 @@ class Converter:
     def _piecewise(self, expression: sp.Piecewise) -> ca.SX:
         result = ca.SX(float("nan"))
         for value, condition in reversed(expression.args):
-            result = self(value) if condition == sp.true else ca.if_else(self._condition(condition), self(value), result)
+            result = (
+                self(value) if condition == sp.true else ca.if_else(self._condition(condition), self(value), result)
+            )
         return result
 
     def _condition(self, condition: sp.Basic) -> ca.SX:

@@ -19,9 +19,9 @@ class Evaluator:
         self._outputs = [np.zeros(max(r * c, 1)) for r, c in self._shapes]
         self._sizes = [function.numel_in(k) for k in range(function.n_in())]
         for k, array in enumerate(self._inputs):
-            self._buffer.set_arg(k, memoryview(array))
+            self._buffer.set_arg(k, array.data)
         for k, array in enumerate(self._outputs):
-            self._buffer.set_res(k, memoryview(array))
+            self._buffer.set_res(k, array.data)
 
     def __call__(self, *values: np.ndarray | float) -> list[np.ndarray]:
         for array, size, value in zip(self._inputs, self._sizes, values, strict=True):

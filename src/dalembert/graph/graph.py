@@ -1,9 +1,10 @@
-"""The mathematics of a system as CasADi functions of (q, v, t, p): all derivatives are taken here, none symbolically.
+"""The mathematics of a system as CasADi functions of (q, v, t, p): all derivatives are taken here, none
+symbolically.
 
-    M = ∂²L/∂q̇²     Q = F + ∂L/∂q − (∂²L/∂q̇∂q) q̇ − ∂²L/∂q̇∂t       M, Q given in the third form
-    position rows      A = ∂φ/∂q      b = −(∂φ̇/∂q q̇ + ∂φ̇/∂t)
-    velocity rows      A = ∂ψ/∂q̇      b = −(∂ψ/∂q q̇ + ∂ψ/∂t)
-    acceleration rows  A = ∂h/∂q̈      b = −h at q̈ = 0       (linear; rows nonlinear in q̈ keep h itself)
+M = ∂²L/∂q̇²     Q = F + ∂L/∂q − (∂²L/∂q̇∂q) q̇ − ∂²L/∂q̇∂t       M, Q given in the third form
+position rows      A = ∂φ/∂q      b = −(∂φ̇/∂q q̇ + ∂φ̇/∂t)
+velocity rows      A = ∂ψ/∂q̇      b = −(∂ψ/∂q q̇ + ∂ψ/∂t)
+acceleration rows  A = ∂h/∂q̈      b = −h at q̈ = 0       (linear; rows nonlinear in q̈ keep h itself)
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ class Graph:
     position(q, t, p)               -> φ, ∂φ/∂q
     velocity(q, v, t, p)            -> (φ̇, ψ), their derivative with respect to q̇
     acceleration(q, v, a, t, p, k)  -> h, ∂h/∂q̈, ∂²(kᵀh)/∂q̈²; rows nonlinear in q̈ only
-    energy(q, v, t, p)              -> E, power of explicit time dependence, F (nonpotential impressed), inertial part of Q
+    energy(q, v, t, p)              -> E, explicit power ∂E/∂t, F (nonpotential impressed), inertial part of Q
     slopes(q, v, a, l, t, p, fi, fa) -> ∂(M a − Aᵀl − Q − C)/∂(q, v), ∂(A a − b)/∂(q, v)
     """
 
@@ -59,7 +60,7 @@ def graph_of(system: System) -> Graph:
 
 def _build(system: System) -> Graph:
     n, symbols = len(system.coordinates), system.parameter_symbols
-    q, v, a = (ca.SX.sym(name, n) for name in "qva")
+    q, v, a = ca.SX.sym("q", n), ca.SX.sym("v", n), ca.SX.sym("a", n)
     time, p = ca.SX.sym("t"), ca.SX.sym("p", len(symbols))
     fi, fa = ca.SX.sym("fi", n), ca.SX.sym("fa", n)
     table: dict[sp.Symbol, ca.SX] = {t: time}
@@ -76,7 +77,7 @@ def _build(system: System) -> Graph:
 
     state = [q, v, time, p]
     lam = ca.SX.sym("l", len(system.constraints))
-    k = ca.SX.sym("k", rows.h.numel())
+    weights = ca.SX.sym("k", rows.h.numel())
     dense = ca.densify
     newton = M @ a - rows.A.T @ lam - Q - C
     kinematic = rows.A @ a - rows.b
@@ -88,8 +89,8 @@ def _build(system: System) -> Graph:
         velocity=ca.Function("velocity", state, [dense(rows.velocity), dense(ca.jacobian(rows.velocity, v))]),
         acceleration=ca.Function(
             "acceleration",
-            [q, v, a, time, p, k],
-            [dense(rows.h), dense(ca.jacobian(rows.h, a)), dense(ca.hessian(ca.dot(k, rows.h), a)[0])],
+            [q, v, a, time, p, weights],
+            [dense(rows.h), dense(ca.jacobian(rows.h, a)), dense(ca.hessian(ca.dot(weights, rows.h), a)[0])],
         ),
         energy=ca.Function("energy", state, [dense(E), dense(rest), dense(F), dense(inertial)]),
         slopes=ca.Function(
@@ -110,8 +111,8 @@ def _inertia(
 ) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX, ca.SX]:
     """M, Q, the inertial part of Q, the energy, and its rate through explicit time dependence.
 
-    The energy is E = q̇·∂L/∂q̇ − L, which is T + V where T is quadratic in q̇; dE/dt = q̇·(F + Q_i + Q_ni) − ∂L/∂t.
-    With M given, E = ½ q̇ᵀM q̇ + V and dE/dt = q̇·(F + Q_i + Q_ni) + ½ q̇ᵀṀ q̇ + ∂V/∂t.
+    The energy is E = q̇·∂L/∂q̇ − L, which is T + V where T is quadratic in q̇; dE/dt = q̇·(F + Q_i + Q_ni) −
+    ∂L/∂t. With M given, E = ½ q̇ᵀM q̇ + V and dE/dt = q̇·(F + Q_i + Q_ni) + ½ q̇ᵀṀ q̇ + ∂V/∂t.
     """
     V = convert(system.potential) if system.potential is not None else ca.SX(0)
     if system.mass is not None:

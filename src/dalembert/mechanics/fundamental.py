@@ -3,10 +3,11 @@
     M q̈ = Q + Q_i + Q_ni                                                             (26) of Udwadia 2005
     Q_i = M^(1/2) B⁺ (b − A a),   Q_ni = M^(1/2) (I − B⁺B) M^(−1/2) C,   B = A M^(−1/2),   a = M⁻¹Q
 
-Neither M^(1/2) nor a pseudoinverse is formed. With M = L Lᵀ, any factor may stand for M^(1/2), and one singular value
-decomposition of L⁻¹Aᵀ (its columns scaled to length one) gives rank, forces and multipliers. Where M is singular the same motion
-is found on the null space of A: q̈ = x + N z with A x = b, A N = 0, (NᵀMN) z = Nᵀ(Q + C − M x); it is unique iff NᵀMN is
-positive definite, which for M ≥ 0 says that [M; A] has full column rank (Udwadia and Phohomsiri 2006).
+Neither M^(1/2) nor a pseudoinverse is formed. With M = L Lᵀ, any factor may stand for M^(1/2), and one
+singular value decomposition of L⁻¹Aᵀ (its columns scaled to length one) gives rank, forces and multipliers.
+Where M is singular the same motion is found on the null space of A: q̈ = x + N z with A x = b, A N = 0,
+(NᵀMN) z = Nᵀ(Q + C − M x); it is unique iff NᵀMN is positive definite, which for M ≥ 0 says that [M; A] has
+full column rank (Udwadia and Phohomsiri 2006).
 """
 
 from __future__ import annotations
@@ -22,18 +23,22 @@ from dalembert.errors import InconsistentConstraints, ModelError, UndefinedModel
 
 Array = NDArray[np.float64]
 
-# A constraint whose direction differs from a combination of the others by less than this (relative, in the mass metric) counts
-# as dependent. States on the constraints carry residuals near 1e-13, which a redundant mechanism turns into singular values of about
-# that size times its curvature; true geometry shows differences far above 1e-9.
+# A constraint whose direction differs from a combination of the others by less than this (relative, in the
+# mass metric) counts as dependent. States on the constraints carry residuals near 1e-13, which a redundant
+# mechanism turns into singular values of about that size times its curvature; true geometry shows differences
+# far above 1e-9.
 RANK_TOLERANCE = 1e-9
 
-# M scaled to a unit diagonal whose least eigenvalue falls below this goes the null-space way. That way is right for regular M
-# too, so the number only decides which of two correct methods runs; rounding in a singular M leaves eigenvalues near 1e-16.
+# M scaled to a unit diagonal whose least eigenvalue falls below this goes the null-space way. That way is
+# right for regular M too, so the number only decides which of two correct methods runs; rounding in a
+# singular M leaves eigenvalues near 1e-16.
 MASS_TOLERANCE = 1e-12
-# The least eigenvalue is looked at only when a squared pivot of Cholesky is below this: a singular matrix shows at least that.
+# The least eigenvalue is looked at only when a squared pivot of Cholesky is below this: a singular matrix
+# shows at least that.
 SUSPICIOUS_PIVOT = 1e-4
 
-# A q̈ = b must hold to this, relative to the size of its terms. Consistent systems reach 1e-14 times the condition of A.
+# A q̈ = b must hold to this, relative to the size of its terms. Consistent systems reach 1e-14 times the
+# condition of A.
 CONSISTENCY_TOLERANCE = 1e-8
 
 
@@ -41,10 +46,10 @@ CONSISTENCY_TOLERANCE = 1e-8
 class Fundamental:
     """The solution of the fundamental equation; leading axes are the batch.
 
-    acceleration, unconstrained (NaN where M is singular), ideal, nonideal: (…, n). multipliers λ: (…, m), with
-    M q̈ = Q + C + Aᵀλ; not unique where constraints depend on each other, though Aᵀλ is; the smallest is given.
-    rank: (…). dependent: (…, m), True for a constraint that is a combination of those before it. residual: (…, m), the relative
-    size of A q̈ − b. M, Q, A, b, C: the data.
+    acceleration, unconstrained (NaN where M is singular), ideal, nonideal: (…, n). multipliers λ: (…, m),
+    with M q̈ = Q + C + Aᵀλ; not unique where constraints depend on each other, though Aᵀλ is; the smallest is
+    given. rank: (…). dependent: (…, m), True for a constraint that is a combination of those before it.
+    residual: (…, m), the relative size of A q̈ − b. M, Q, A, b, C: the data.
     """
 
     acceleration: Array
@@ -62,17 +67,20 @@ class Fundamental:
     C: Array
 
     def gauss(self, z: ArrayLike | None = None) -> Array:
-        """G_ni(z) = (Mz − Q − C)ᵀ M⁻¹ (Mz − Q − C), (16); at the acceleration itself where z is not given. Needs a regular M."""
+        """G_ni(z) = (Mz − Q − C)ᵀ M⁻¹ (Mz − Q − C), (16); at the acceleration itself where z is not given.
+        Needs a regular M.
+        """
         z = self.acceleration if z is None else np.asarray(z, dtype=float)
         force = np.einsum("...ij,...j->...i", self.M, z) - self.Q - self.C
         return np.einsum("...i,...i->...", force, np.linalg.solve(self.M, force[..., None])[..., 0])
 
 
 def fundamental(M: ArrayLike, Q: ArrayLike, A: ArrayLike, b: ArrayLike, C: ArrayLike | None = None) -> Fundamental:
-    """Solve the fundamental equation for arrays M (…, n, n), Q (…, n), A (…, m, n), b (…, m), C (…, n) or None.
+    """Solve the fundamental equation for arrays M (…, n, n), Q (…, n), A (…, m, n), b (…, m), C (…, n) or
+    None.
 
-    Leading axes are broadcast against each other. Raises `InconsistentConstraints` where b is not in the range of A, and
-    `UndeterminedMotion` where neither M nor the constraints determine a direction.
+    Leading axes are broadcast against each other. Raises `InconsistentConstraints` where b is not in the
+    range of A, and `UndeterminedMotion` where neither M nor the constraints determine a direction.
 
     >>> import numpy as np
     >>> block = fundamental(np.eye(2), [0, -9.81], [[-1.0, 1.0]], [0.0])   # on a plane at 45 degrees
@@ -108,7 +116,8 @@ def solve(M: Array, Q: Array, A: Array, b: Array, C: Array, tolerance: float = R
     e = (b - _row(sides[..., :m], y)) / length
     coefficients = inverse * _mul(Vt, e)
     z = _mul(U, coefficients)
-    # One step of refinement: near a singular configuration it wins back the digits lost in the small singular values.
+    # One step of refinement: near a singular configuration it wins back the digits lost in the small singular
+    # values.
     more = inverse * _mul(Vt, e - _row(directions, z))
     coefficients, z = coefficients + more, z + _mul(U, more)
     along = np.where(kept, _row(U, c), 0.0)
@@ -124,7 +133,9 @@ def solve(M: Array, Q: Array, A: Array, b: Array, C: Array, tolerance: float = R
 
 
 def minimum_norm(W: Array, A: Array, r: Array, tolerance: float = RANK_TOLERANCE) -> Array:
-    """The x of least xᵀWx with A x = r (least squares in r where the rows of A are dependent). W must be positive definite."""
+    """The x of least xᵀWx with A x = r (least squares in r where the rows of A are dependent). W must be
+    positive definite.
+    """
     if A.shape[0] == 0:
         return np.zeros(W.shape[0])
     L = np.linalg.cholesky(W)
@@ -151,7 +162,8 @@ def independent_rows(A: Array, M: Array | None = None, tolerance: float = RANK_T
     return [k for k, flag in enumerate(_combinations(directions, tolerance)) if not flag]
 
 
-# -- parts ----------------------------------------------------------------------------------------------------------
+# -- parts
+# ----------------------------------------------------------------------------------------------------------
 
 
 def _coordinate_scale(M: Array) -> Array:
@@ -161,7 +173,9 @@ def _coordinate_scale(M: Array) -> Array:
 
 
 def _cholesky(scaled: Array) -> Array | None:
-    """The Cholesky factor of matrices of unit diagonal; None where one of them is singular to rounding or not positive."""
+    """The Cholesky factor of matrices of unit diagonal; None where one of them is singular to rounding or not
+    positive.
+    """
     try:
         L = np.linalg.cholesky(scaled)
     except np.linalg.LinAlgError:
@@ -173,7 +187,9 @@ def _cholesky(scaled: Array) -> Array | None:
 
 
 def is_positive(W: Array) -> bool:
-    """Whether a symmetric matrix (n, n) is positive definite beyond rounding, whatever the units of its coordinates."""
+    """Whether a symmetric matrix (n, n) is positive definite beyond rounding, whatever the units of its
+    coordinates.
+    """
     scale = _coordinate_scale(W)
     return _cholesky(W / np.outer(scale, scale)) is not None
 
@@ -193,7 +209,9 @@ def _back(L: Array, vector: Array) -> Array:
 
 
 def _unit_columns(columns: Array) -> tuple[Array, Array]:
-    """Columns scaled to length one (zero columns stay zero) and their lengths: rescaling a constraint changes nothing."""
+    """Columns scaled to length one (zero columns stay zero) and their lengths: rescaling a constraint changes
+    nothing.
+    """
     length = np.sqrt(np.einsum("...ij,...ij->...j", columns, columns))
     length = np.where(length > 0, length, 1.0)
     return columns / length[..., None, :], length
@@ -205,7 +223,9 @@ def _residual(A: Array, b: Array, q2: Array, a: Array) -> Array:
 
 
 def _combinations(directions: Array, tolerance: float) -> list[bool]:
-    """For each column, whether it lies in the span of the columns before it (Gram–Schmidt, twice for rounding)."""
+    """For each column, whether it lies in the span of the columns before it (Gram–Schmidt, twice for
+    rounding).
+    """
     basis = np.zeros((directions.shape[0], 0))
     flags = []
     for column in directions.T:
@@ -230,17 +250,22 @@ def _each(M: Array, Q: Array, A: Array, b: Array, C: Array, tolerance: float) ->
     """A batch in which some M is singular: one by one, each by the way that fits it."""
     if M.ndim == 2:
         return on_null_space(M, Q, A, b, C, tolerance)
-    parts = [
-        solve(M[k], Q[k], A[k], b[k], C[k], tolerance) for k in range(M.shape[0])
-    ]
-    names = ("acceleration", "unconstrained", "ideal", "nonideal", "multipliers", "rank", "dependent", "residual")
+    parts = [solve(M[k], Q[k], A[k], b[k], C[k], tolerance) for k in range(M.shape[0])]
+    names = (
+        "acceleration",
+        "unconstrained",
+        "ideal",
+        "nonideal",
+        "multipliers",
+        "rank",
+        "dependent",
+        "residual",
+    )
     stacked: dict[str, Any] = {name: np.stack([getattr(part, name) for part in parts]) for name in names}
     return Fundamental(**stacked, M=M, Q=Q, A=A, b=b, C=C)
 
 
-def on_null_space(
-    M: Array, Q: Array, A: Array, b: Array, C: Array, tolerance: float = RANK_TOLERANCE
-) -> Fundamental:
+def on_null_space(M: Array, Q: Array, A: Array, b: Array, C: Array, tolerance: float = RANK_TOLERANCE) -> Fundamental:
     """One instant solved on the null space of A: for singular M, and as an independent check for regular M."""
     n = M.shape[0]
     scale = _coordinate_scale(M)
@@ -268,9 +293,7 @@ def on_null_space(
     dependent = _dependent(directions, np.array(rank), tolerance)
     nothing = np.full(n, np.nan)
     residual = _residual(A, b, q2, nothing)
-    return Fundamental(
-        q2, nothing, ideal, nonideal, multipliers, np.array(rank), dependent, residual, M, Q, A, b, C
-    )
+    return Fundamental(q2, nothing, ideal, nonideal, multipliers, np.array(rank), dependent, residual, M, Q, A, b, C)
 
 
 class UndeterminedDirection(UndeterminedMotion):
@@ -295,8 +318,9 @@ def _require_consistent(result: Fundamental) -> None:
         worst = np.unravel_index(int(np.argmax(result.residual)), result.residual.shape)
         where = f" of batch member {tuple(int(k) for k in worst[:-1])}" if len(worst) > 1 else ""
         raise InconsistentConstraints(
-            f"the constraints contradict each other: b is not in the range of A; constraint {int(worst[-1]) + 1}{where} "
-            f"is missed by {float(result.residual[worst]):.2g} (relative residual). Remove or correct one of them."
+            "the constraints contradict each other: b is not in the range of A; "
+            f"constraint {int(worst[-1]) + 1}{where} is missed by {float(result.residual[worst]):.2g} "
+            "(relative residual). Remove or correct one of them."
         )
 
 

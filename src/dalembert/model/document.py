@@ -1,4 +1,6 @@
-"""A model as a TOML document: load, loads, save, dumps. Its text is parsed, never executed; unknown keys are faults, not ignored."""
+"""A model as a TOML document: load, loads, save, dumps. Its text is parsed, never executed; unknown keys are
+faults, not ignored.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,9 @@ def load(path: str | os.PathLike[str]) -> System:
     file = Path(path)
     try:
         if file.stat().st_size > MAX_BYTES:
-            raise DocumentError(str(file), [f"the file is larger than {MAX_BYTES // 1_000_000} MB; this is no model document"])
+            raise DocumentError(
+                str(file), [f"the file is larger than {MAX_BYTES // 1_000_000} MB; this is no model document"]
+            )
         text = file.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise DocumentError(str(file), ["there is no such file"]) from None

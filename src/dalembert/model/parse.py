@@ -1,9 +1,10 @@
 """The expression language of model documents: read safely, never executed.
 
-`'` marks a time derivative, `^` and `**` are powers, `left = right` is an equation. The text is cut into tokens first; every
-name and number is replaced by a placeholder, and only then does Python's parser see it, so that no word of the text has a
-meaning to Python. The tree that comes back may hold sums, products, powers, signs and calls of known functions, nothing
-else. Constant parts are computed in floating point before SymPy sees them: `9**9**9**9` is refused, not computed.
+`'` marks a time derivative, `^` and `**` are powers, `left = right` is an equation. The text is cut into
+tokens first; every name and number is replaced by a placeholder, and only then does Python's parser see it,
+so that no word of the text has a meaning to Python. The tree that comes back may hold sums, products, powers,
+signs and calls of known functions, nothing else. Constant parts are computed in floating point before SymPy
+sees them: `9**9**9**9` is refused, not computed.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import NoReturn
 
 import sympy as sp
@@ -21,7 +23,8 @@ import sympy as sp
 from dalembert.errors import ExpressionError
 from dalembert.model.symbols import Reaction
 
-# Far above any hand-written or generated energy seen in practice, far below what could exhaust memory or the stack.
+# Far above any hand-written or generated energy seen in practice, far below what could exhaust memory or the
+# stack.
 MAX_CHARACTERS = 200_000
 MAX_DEPTH = 80
 MAX_EXPONENT = 1000
@@ -81,7 +84,8 @@ def suggest(name: str, known: Iterable[str]) -> str:
 
 
 def parse_expression(text: str, table: Mapping[str, sp.Symbol], *, where: str, reactions: bool = False) -> sp.Expr:
-    """An expression from text. `table` maps every name that may appear to its symbol; `where` begins messages.
+    """An expression from text. `table` maps every name that may appear to its symbol; `where` begins
+    messages.
 
     >>> from dalembert.model.symbols import coordinates
     >>> x, = coordinates("x")
@@ -125,7 +129,9 @@ class _Reader:
 
     def _placeholders(self) -> list[str]:
         """The text with placeholders for names and numbers, cut at '='."""
-        parts, current, position, depth, previous = [], [], 0, 0, ""
+        parts: list[str] = []
+        current: list[str] = []
+        position, depth, previous = 0, 0, ""
         while position < len(self.text):
             token = _TOKEN.match(self.text, position)
             if token is None:
@@ -163,7 +169,9 @@ class _Reader:
         try:
             tree = ast.parse(source, mode="eval").body
         except (RecursionError, MemoryError):
-            self.refuse("this has too many terms for one expression; give long parts names, or use the Python interface")
+            self.refuse(
+                "this has too many terms for one expression; give long parts names, or use the Python interface"
+            )
         except (SyntaxError, ValueError):
             self.refuse("this is not a complete expression; look for a missing operand or parenthesis")
         return self._convert(tree, 0).expression
@@ -230,7 +238,7 @@ class _Reader:
             elif value is None or piece.value is None:
                 value = None
             else:
-                value = self._finite(lambda a=value, b=piece.value, o=operator: _ARITHMETIC[type(o)](a, b))
+                value = self._finite(partial(_ARITHMETIC[type(operator)], value, piece.value))
         total = sp.Add(*expressions) if ast.Add in operators else sp.Mul(*expressions)
         return _Piece(total, value)
 

@@ -1,7 +1,7 @@
 """The symbols of a model: coordinates with their time derivatives, parameters, time, reactions.
 
-All are plain SymPy symbols with a readable name (`x`, `x'`, `x''`), so every SymPy function works on them, and
-differentiation with respect to time is ours to do explicitly: no hidden functions of time.
+All are plain SymPy symbols with a readable name (`x`, `x'`, `x''`), so every SymPy function works on them,
+and differentiation with respect to time is ours to do explicitly: no hidden functions of time.
 """
 
 from __future__ import annotations
@@ -119,8 +119,8 @@ def parameters(names: str) -> tuple[Parameter, ...]:
 def canonical(expression: sp.Basic, table: Mapping[str, sp.Symbol]) -> sp.Expr:
     """The same expression in this package's symbols, matched by name.
 
-    Accepts SymPy's `dynamicsymbols` (functions of t and their derivatives) and plain symbols. A symbol whose name is not
-    in `table` becomes a parameter.
+    Accepts SymPy's `dynamicsymbols` (functions of t and their derivatives) and plain symbols. A symbol whose
+    name is not in `table` becomes a parameter.
     """
     swap: dict[sp.Basic, sp.Basic] = {}
     for derivative in expression.atoms(sp.Derivative):
@@ -143,7 +143,9 @@ def canonical(expression: sp.Basic, table: Mapping[str, sp.Symbol]) -> sp.Expr:
 
 
 def ideal(coordinate: Coordinate) -> Reaction:
-    """In a work expression: the component along a coordinate of the ideal constraint force, as if C were zero."""
+    """In a work expression: the component along a coordinate of the ideal constraint force, as if C were
+    zero.
+    """
     return Reaction.of("ideal", coordinate.name)
 
 

@@ -1,7 +1,7 @@
 """`System`: a mechanical system as a person writes it down. Frozen; change it with `replace`.
 
-The verbs at the end (`equations`, `classify`, `at`, `simulate`, …) hand over to the packages that do the work. They are the only
-places where this package names one to its right, and they import it only when called.
+The verbs at the end (`equations`, `classify`, `at`, `simulate`, …) hand over to the packages that do the
+work. They are the only places where this package names one to its right, and they import it only when called.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from dalembert.motion.instant import Instant
     from dalembert.motion.motion import Motion
 
-Value = float | int | sp.Expr | str
+Value = Any  # a number, an expression in parameters, or text of one
 Settings = Mapping[str, Any]
 
 
@@ -36,13 +36,14 @@ Settings = Mapping[str, Any]
 class System:
     """A constrained mechanical system.
 
-    Inertia and potential forces come in one of three ways: `kinetic` with `potential`; or `lagrangian`; or `mass`, a symmetric
-    matrix M(q, t), with `forces` holding all of Q in M q̈ = Q. `forces` are impressed forces by coordinate, besides those of
-    the potential. `constraints` maps names to expressions that are zero, at any level. `nonideal` holds the laws of constraints that do work.
-    `parameters` and `initial` give values (numbers; `initial` may use parameters); they may be missing until a number is asked for.
+    Inertia and potential forces come in one of three ways: `kinetic` with `potential`; or `lagrangian`; or
+    `mass`, a symmetric matrix M(q, t), with `forces` holding all of Q in M q̈ = Q. `forces` are impressed
+    forces by coordinate, besides those of the potential. `constraints` maps names to expressions that are
+    zero, at any level. `nonideal` holds the laws of constraints that do work. `parameters` and `initial` give
+    values (numbers; `initial` may use parameters); they may be missing until a number is asked for.
 
-    Expressions are SymPy's, over `da.coordinates` or SymPy's own `dynamicsymbols`, or text in the document language.
-    All faults found are raised together as `ModelError`.
+    Expressions are SymPy's, over `da.coordinates` or SymPy's own `dynamicsymbols`, or text in the document
+    language. All faults found are raised together as `ModelError`.
 
     >>> import dalembert as da
     >>> x, y = da.coordinates("x y")
@@ -115,7 +116,8 @@ class System:
         return {key: dict(value) if isinstance(value, Mapping) else value for key, value in values.items()}
 
     def replace(self, **changes: Any) -> System:
-        """A new system with some parts changed. `parameters`, `initial` and `settings` are merged into the old ones, other parts replaced.
+        """A new system with some parts changed. `parameters`, `initial` and `settings` are merged into the
+        old ones, other parts replaced.
 
         >>> import dalembert as da
         >>> heavy = da.library.pendulum().replace(parameters={"m": 10})
@@ -133,7 +135,8 @@ class System:
                 arguments[key] = value
         return System(**arguments)
 
-    # -- values ------------------------------------------------------------------------------------------------
+    # -- values
+    # ------------------------------------------------------------------------------------------------
 
     @cached_property
     def velocities(self) -> tuple[Coordinate, ...]:
@@ -161,7 +164,9 @@ class System:
         return [part for part in parts if part is not None]
 
     def parameter_values(self) -> np.ndarray:
-        """The parameters as an array in the order of `parameter_symbols`; missing ones are an error that lists them."""
+        """The parameters as an array in the order of `parameter_symbols`; missing ones are an error that
+        lists them.
+        """
         missing = [symbol.name for symbol in self.parameter_symbols if symbol not in self.parameters]
         if missing:
             raise MissingValues(self.name, [f"no value for parameter {', '.join(missing)}: give parameters={{…}}"])
@@ -179,12 +184,15 @@ class System:
             expression = sp.sympify(self.initial.get(symbol, 0))
             value = complex(expression.subs(known).evalf()) if expression.free_symbols else complex(expression)
             if value.imag or not np.isfinite(value.real):
-                raise ModelError(self.name, [f"the initial value of {symbol.name}, {expression}, is not a finite number"])
+                raise ModelError(
+                    self.name, [f"the initial value of {symbol.name}, {expression}, is not a finite number"]
+                )
             numbers.append(value.real)
         n = len(self.coordinates)
         return np.array(numbers[:n]), np.array(numbers[n : 2 * n]), numbers[-1]
 
-    # -- verbs -------------------------------------------------------------------------------------------------
+    # -- verbs
+    # -------------------------------------------------------------------------------------------------
 
     def equations(self, form: str = "fundamental") -> Equations:
         """The explicit equations of motion, (26) of the 2005 paper, with the three kinds of force kept apart."""
@@ -204,7 +212,9 @@ class System:
         t: float | None = None,
         parameters: Mapping[Any, Value] | None = None,
     ) -> Instant:
-        """Everything at one state: acceleration, forces, multipliers, rank. Missing parts come from the initial state."""
+        """Everything at one state: acceleration, forces, multipliers, rank. Missing parts come from the
+        initial state.
+        """
         from dalembert.motion.instant import at
 
         return at(self, state, t, parameters)
@@ -212,7 +222,9 @@ class System:
     def consistent(
         self, initial: Mapping[Any, Value] | None = None, hold: Iterable[Any] = ()
     ) -> dict[sp.Symbol, float]:
-        """The state nearest to `initial` (in the mass metric) that satisfies all constraints, with the symbols in `hold` kept."""
+        """The state nearest to `initial` (in the mass metric) that satisfies all constraints, with the
+        symbols in `hold` kept.
+        """
         from dalembert.motion.consistent import consistent
 
         return consistent(self, initial, hold)

@@ -1,4 +1,6 @@
-"""From what a user wrote to the parts of a `System`: names matched, text parsed, every fault collected before one error is raised."""
+"""From what a user wrote to the parts of a `System`: names matched, text parsed, every fault collected before
+one error is raised.
+"""
 
 from __future__ import annotations
 
@@ -77,11 +79,14 @@ class _Builder:
             raise ModelError(title, self.faults)
         return parts
 
-    # -- names -------------------------------------------------------------------------------------------------
+    # -- names
+    # -------------------------------------------------------------------------------------------------
 
     def _good_name(self, name: str, what: str) -> bool:
         if not NAME.fullmatch(name):
-            self.faults.append(f"{what} {name!r}: a name has letters, digits and _ only and does not start with a digit")
+            self.faults.append(
+                f"{what} {name!r}: a name has letters, digits and _ only and does not start with a digit"
+            )
         elif name in RESERVED:
             self.faults.append(f"{what} {name!r}: this name has a meaning of its own; choose another")
         else:
@@ -128,7 +133,8 @@ class _Builder:
         self.table |= self.declared
         return values
 
-    # -- expressions -------------------------------------------------------------------------------------------
+    # -- expressions
+    # -------------------------------------------------------------------------------------------
 
     def _expression(self, given: Any, where: str, *, equation: bool = False, reactions: bool = False) -> sp.Expr | None:
         if given is None:
@@ -188,7 +194,7 @@ class _Builder:
             shown = "NaN" if math.isnan(value) else "infinite"
             self.faults.append(f"{where} is {shown}; a finite number is wanted")
             return None
-        return expression  # type: ignore[return-value]  # a SymPy number
+        return expression
 
     def _by_coordinate(self, given: Any, where: str, *, reactions: bool = False) -> dict[Coordinate, sp.Expr]:
         if not isinstance(given, Mapping):
@@ -220,7 +226,9 @@ class _Builder:
             shape = f"{len(rows)}×{len(rows[0]) if rows else 0}"
             self.faults.append(f"mass: {size} coordinates need a {size}×{size} matrix, got {shape}")
             return None
-        entries = [[self._expression(e, f"mass[{i + 1}][{j + 1}]") for j, e in enumerate(r)] for i, r in enumerate(rows)]
+        entries = [
+            [self._expression(e, f"mass[{i + 1}][{j + 1}]") for j, e in enumerate(r)] for i, r in enumerate(rows)
+        ]
         if any(entry is None for row in entries for entry in row):
             return None
         matrix = sp.ImmutableMatrix(entries)
@@ -244,7 +252,9 @@ class _Builder:
         if isinstance(given, Mapping):
             items = [item if isinstance(item, Constraint) else (str(name), item) for name, item in given.items()]
         elif isinstance(given, Iterable) and not isinstance(given, str):
-            items = [item if isinstance(item, (Constraint, tuple)) else (f"c{k}", item) for k, item in enumerate(given, 1)]
+            items = [
+                item if isinstance(item, (Constraint, tuple)) else (f"c{k}", item) for k, item in enumerate(given, 1)
+            ]
         else:
             self.faults.append(f"constraints: a mapping from names to expressions is wanted, got {given!r}")
             return ()
@@ -324,7 +334,9 @@ class _Builder:
         expression = canonical(given, self.table)
         if not expression.free_symbols:
             return self._finite(expression, where)
-        others = [s.name for s in expression.free_symbols if s in (*self.table.values(),) and s.name not in self.declared]
+        others = [
+            s.name for s in expression.free_symbols if s in (*self.table.values(),) and s.name not in self.declared
+        ]
         if others:
             self.faults.append(f"{where}: an initial value may use parameters only, not {', '.join(sorted(others))}")
             return None
@@ -337,7 +349,9 @@ class _Builder:
                 self.faults.append(f"simulate: unknown setting {key!r}.{suggest(key, SETTINGS)}")
                 continue
             kind = SETTINGS[key]
-            wrong = isinstance(value, bool) != (kind is bool) or not isinstance(value, (int, float) if kind is float else kind)
+            wrong = isinstance(value, bool) != (kind is bool) or not isinstance(
+                value, (int, float) if kind is float else kind
+            )
             if wrong:
                 self.faults.append(f"simulate: {key} is a {kind.__name__}, got {value!r}")
             else:
@@ -345,7 +359,9 @@ class _Builder:
         return found
 
     def _derivatives_in_place(self, parts: Mapping[str, Any]) -> None:
-        """No acceleration in an energy or force, no velocity in a potential, no reaction outside a work expression."""
+        """No acceleration in an energy or force, no velocity in a potential, no reaction outside a work
+        expression.
+        """
 
         def orders(expression: sp.Expr | None) -> set[int]:
             symbols = expression.free_symbols if expression is not None else set()

@@ -2,7 +2,8 @@
 
     minimise ½ (z − a)ᵀ M (z − a),  M a = Q + C,   subject to  h(z) = 0  and  A z = b        (49) of Flannery 2011
 
-`rows(z, k)` gives h, ∂h/∂q̈ and ∂²(kᵀh)/∂q̈² of the `count` nonlinear rows. Newton's method on the stationarity conditions; from many starting points when the branch of least G is sought, from the last
+`rows(z, k)` gives h, ∂h/∂q̈ and ∂²(kᵀh)/∂q̈² of the `count` nonlinear rows. Newton's method on the
+stationarity conditions; from many starting points when the branch of least G is sought, from the last
 acceleration when a branch is followed in time.
 """
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +23,9 @@ Rows = Callable[[Array, Array], tuple[Array, Array, Array]]
 
 @dataclass(frozen=True)
 class Branch:
-    """A stationary point of G on h = 0: acceleration z, h and ∂h/∂q̈ there, G, and whether it is a strict local minimum."""
+    """A stationary point of G on h = 0: acceleration z, h and ∂h/∂q̈ there, G, and whether it is a strict
+    local minimum.
+    """
 
     z: Array
     h: Array
@@ -30,23 +34,29 @@ class Branch:
     minimum: bool
 
 
-def follow_branch(M: Array, force: Array, A: Array, b: Array, rows: Rows, count: int, near: Array, where: str) -> Branch:
+def follow_branch(
+    M: Array, force: Array, A: Array, b: Array, rows: Rows, count: int, near: Array, where: str
+) -> Branch:
     """The branch through a nearby acceleration."""
     found = _newton(M, force, A, b, rows, near, count)
     if found is None:
-        raise BranchError(f"{where}: the branch of accelerations that was followed ends here; the constraint has no solution nearby")
+        raise BranchError(
+            f"{where}: the branch of accelerations that was followed ends here; the constraint has no solution nearby"
+        )
     if not found.minimum:
         raise BranchError(
-            f"{where}: two branches of accelerations meet here, so that the constraint no longer determines the motion. "
-            "Stop before this time, or state a constraint that is linear in the accelerations."
+            f"{where}: two branches of accelerations meet here, so that the constraint no longer "
+            "determines the motion. Stop before this time, or state a constraint that is linear in the accelerations."
         )
     return found
 
 
 def least_branch(M: Array, force: Array, A: Array, b: Array, rows: Rows, count: int, where: str) -> Branch:
-    """The branch of least G, found from many starting points; an error where there is none or the least is not unique."""
+    """The branch of least G, found from many starting points; an error where there is none or the least is
+    not unique.
+    """
     rng = np.random.default_rng(0)
-    a = np.linalg.lstsq(M, force, rcond=None)[0]
+    a: Any = np.linalg.lstsq(M, force, rcond=None)[0]
     size = 1.0 + np.linalg.norm(a)
     starts = [a]
     for radius in (1e-3, 0.1, 1.0, 10.0):
@@ -56,14 +66,15 @@ def least_branch(M: Array, force: Array, A: Array, b: Array, rows: Rows, count: 
     if not found:
         raise BranchError(f"{where}: no acceleration satisfies this constraint (nonlinear in the accelerations)")
     best = min(found, key=lambda branch: branch.gauss)
-    # Newton leaves relative errors near 1e-12 in z, so equal minima agree in G to about that; distinct ones are far apart in z.
+    # Newton leaves relative errors near 1e-12 in z, so equal minima agree in G to about that; distinct ones
+    # are far apart in z.
     scale = 1.0 + np.abs(best.z).max()
     for other in found:
         same_gauss = other.gauss - best.gauss <= 1e-9 * (1.0 + abs(best.gauss))
         if same_gauss and np.abs(other.z - best.z).max() > 1e-5 * scale:
             raise BranchError(
-                f"{where}: several accelerations have the same least Gauss function, so the motion is not determined here. "
-                "Change the state or add a force that distinguishes them."
+                f"{where}: several accelerations have the same least Gauss function, so the motion is not "
+                "determined here. Change the state or add a force that distinguishes them."
             )
     if not best.minimum:
         raise BranchError(f"{where}: the acceleration of least Gauss function is not unique here")

@@ -1,7 +1,8 @@
 """The certificate: what a computed motion should satisfy, measured on its own numbers at its output points.
 
-Nothing here trusts the integrator or the solver: residuals come from the model's functions at the states of the motion, the minimum
-of G from the null space of A (the solver works in its range), and the energy balance from the work integrals.
+Nothing here trusts the integrator or the solver: residuals come from the model's functions at the states of
+the motion, the minimum of G from the null space of A (the solver works in its range), and the energy balance
+from the work integrals.
 """
 
 from __future__ import annotations
@@ -23,12 +24,14 @@ MEASURES = ("position", "velocity", "acceleration", "forces", "virtual_work", "g
 
 @dataclass(frozen=True)
 class Certificate:
-    """The largest relative residual of each kind along the motion, and whether all are below their thresholds.
+    """The largest relative residual of each kind along the motion, and whether all are below their
+    thresholds.
 
-    position, velocity: φ; φ̇ and ψ, relative to the gradient times the size of the state. acceleration: A q̈ − b (or h), relative to its
-    terms. forces: M q̈ − Q − Q_i − Q_ni. virtual_work: Nᵀ(M q̈ − Q − C), Nᵀ Q_i and Nᵀ(Q_ni − C) on a basis N of null A. gauss: distance
-    of q̈ from the minimiser of G_ni in the mass metric. energy: E(t) − E(0) − work of everything that is not potential. unique: whether
-    M and the constraints determine q̈ everywhere.
+    position, velocity: φ; φ̇ and ψ, relative to the gradient times the size of the state. acceleration: A q̈
+    − b (or h), relative to its terms. forces: M q̈ − Q − Q_i − Q_ni. virtual_work: Nᵀ(M q̈ − Q − C), Nᵀ Q_i
+    and Nᵀ(Q_ni − C) on a basis N of null A. gauss: distance of q̈ from the minimiser of G_ni in the mass
+    metric. energy: E(t) − E(0) − work of everything that is not potential. unique: whether M and the
+    constraints determine q̈ everywhere.
     """
 
     position: float
@@ -57,9 +60,10 @@ class Certificate:
 def thresholds(rtol: float) -> dict[str, float]:
     """What each measure may reach, from the tolerance of the integration.
 
-    Projection leaves rounding in position and velocity; without it, drift up to a hundred times the tolerance is what an accurate
-    integration shows. Accelerations and forces come from algebra at a state, whatever the tolerance: rounding times the condition of A,
-    which passes 1e6 only next to singular configurations. Energy gathers the error of all steps, typically hundreds to thousands.
+    Projection leaves rounding in position and velocity; without it, drift up to a hundred times the tolerance
+    is what an accurate integration shows. Accelerations and forces come from algebra at a state, whatever the
+    tolerance: rounding times the condition of A, which passes 1e6 only next to singular configurations.
+    Energy gathers the error of all steps, typically hundreds to thousands.
     """
     drift = min(max(100 * rtol, 1e-10), 1e-2)
     algebra = max(1e-8, min(10 * rtol, 1e-6))
@@ -103,7 +107,9 @@ def certify(motion: Motion, evaluation: Evaluation | None = None) -> Certificate
 
 @dataclass(frozen=True)
 class _Point:
-    """Residuals at one output point with the sizes of their terms: rows of A q̈ = b, and forces in mass-weighted coordinates."""
+    """Residuals at one output point with the sizes of their terms: rows of A q̈ = b, and forces in
+    mass-weighted coordinates.
+    """
 
     rows: Array
     row_terms: Array
@@ -119,8 +125,9 @@ class _Point:
 def _algebra(points: list[_Point], motion: Motion) -> dict[str, float]:
     """The algebraic residuals relative to their terms.
 
-    Where all terms pass through zero together, or a motion is free or at rest, rounding would be compared with rounding. So a size is
-    never taken below a millionth of the largest along the motion, nor of what would stop the motion within its duration.
+    Where all terms pass through zero together, or a motion is free or at rest, rounding would be compared
+    with rounding. So a size is never taken below a millionth of the largest along the motion, nor of what
+    would stop the motion within its duration.
     """
     if not points:
         return dict.fromkeys(("acceleration", "forces", "virtual_work", "gauss"), float("nan"))
@@ -142,7 +149,9 @@ def _algebra(points: list[_Point], motion: Motion) -> dict[str, float]:
 
 
 def _constraint_residuals(motion: Motion, evaluation: Evaluation) -> dict[str, float]:
-    """φ and (φ̇, ψ) along the motion, each relative to the largest gradient times the largest size of the state."""
+    """φ and (φ̇, ψ) along the motion, each relative to the largest gradient times the largest size of the
+    state.
+    """
     found = {}
     for name, states in (("position", motion.q), ("velocity", motion.v)):
         values, gradients = [], []
@@ -169,7 +178,8 @@ def _at_point(motion: Motion, evaluation: Evaluation, k: int) -> _Point:
     impressed = motion.impressed[k] + motion.inertial[k]
     ideal, nonideal = motion.ideal[k], motion.nonideal[k]
 
-    # In coordinates scaled by the root of their own mass all terms have the same unit, so that they may be compared.
+    # In coordinates scaled by the root of their own mass all terms have the same unit, so that they may be
+    # compared.
     scale = np.sqrt(np.abs(np.diagonal(M)))
     scale = np.where(scale > 0, scale, 1.0)
     inertia = M @ a
@@ -181,7 +191,8 @@ def _at_point(motion: Motion, evaluation: Evaluation, k: int) -> _Point:
     balance = inertia - impressed - ideal - nonideal
     split = [along(inertia - Q - C), along(balance)]
     if not (nonlinear and np.any(C)):
-        # With a constraint nonlinear in q̈ and C ≠ 0, the ideal force belongs to the normals at another acceleration.
+        # With a constraint nonlinear in q̈ and C ≠ 0, the ideal force belongs to the normals at another
+        # acceleration.
         split += [along(ideal), along(nonideal - C)]
     best = on_null_space(M, Q, A, b, C)
     apart = a - best.acceleration

@@ -15,8 +15,8 @@ from dalembert.model.system import System
 from dalembert.motion.evaluation import Evaluation
 from dalembert.motion.project import project, relative_residual
 
-# An initial state may miss a constraint by this much, relative to its own size: eight digits typed by hand pass and are then
-# polished to rounding by projection; anything worse is a mistake to be told.
+# An initial state may miss a constraint by this much, relative to its own size: eight digits typed by hand
+# pass and are then polished to rounding by projection; anything worse is a mistake to be told.
 INITIAL_TOLERANCE = 1e-8
 
 
@@ -39,7 +39,9 @@ def misses(evaluation: Evaluation, q: Array, v: Array, t: float) -> list[tuple[s
 
 
 def require_consistent_state(evaluation: Evaluation, q: Array, v: Array, t: float) -> None:
-    """Raise `InconsistentState` with every violated constraint, its residual, and the nearest state that would do."""
+    """Raise `InconsistentState` with every violated constraint, its residual, and the nearest state that
+    would do.
+    """
     found = misses(evaluation, q, v, t)
     if not found:
         return
@@ -52,8 +54,11 @@ def require_consistent_state(evaluation: Evaluation, q: Array, v: Array, t: floa
     if left <= INITIAL_TOLERANCE:
         symbols = [s.name for s in (*evaluation.system.coordinates, *evaluation.system.velocities)]
         old, new = np.concatenate([q, v]), np.concatenate([near_q, near_v])
-        moved = [f"{s} = {x:.10g}" for s, x, o in zip(symbols, new, old, strict=True) if abs(x - o) > 1e-9 * (1 + abs(o))]
-        repair = f"The nearest consistent state has {', '.join(moved)}: use system.consistent(…), or 'dalembert run --repair'."
+        moved = [
+            f"{s} = {x:.10g}" for s, x, o in zip(symbols, new, old, strict=True) if abs(x - o) > 1e-9 * (1 + abs(o))
+        ]
+        near = f"The nearest consistent state has {', '.join(moved)}"
+        repair = f"{near}: use system.consistent(…), or 'dalembert run --repair'."
     else:
         repair = "No consistent state was found nearby; correct the constraint or the state."
     raise InconsistentState(
@@ -85,13 +90,15 @@ def consistent(
     free = np.ones(len(symbols), dtype=bool)
     for item in hold:
         if str(item) not in names:
-            raise ModelError(system.name, [f"hold: {str(item)!r} is no coordinate or velocity.{suggest(str(item), names)}"])
+            raise ModelError(
+                system.name, [f"hold: {str(item)!r} is no coordinate or velocity.{suggest(str(item), names)}"]
+            )
         free[names.index(str(item))] = False
     q, v, left = project(evaluation, q, v, t, free, iterations=60)
     if left > INITIAL_TOLERANCE:
         held = f" with {', '.join(str(item) for item in hold)} held" if not free.all() else ""
         raise InconsistentState(
-            f"{system.name}: no state near the given one satisfies the constraints{held} (relative residual {left:.2g} is left). "
-            "Hold less, or start nearer."
+            f"{system.name}: no state near the given one satisfies the constraints{held} "
+            f"(relative residual {left:.2g} is left). Hold less, or start nearer."
         )
     return dict(zip(symbols, (float(x) for x in np.concatenate([q, v])), strict=True))

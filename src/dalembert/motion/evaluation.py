@@ -1,4 +1,6 @@
-"""The reference backend: a system's numbers at a state, by CasADi's virtual machine and dense, rank-revealing algebra."""
+"""The reference backend: a system's numbers at a state, by CasADi's virtual machine and dense, rank-revealing
+algebra.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,8 @@ class Evaluation:
         self._none = np.zeros(self.n)
         self._ideal_only = not system.nonideal
 
-    # -- the parts ---------------------------------------------------------------------------------------------
+    # -- the parts
+    # ---------------------------------------------------------------------------------------------
 
     def dynamics(self, q: Array, v: Array, t: float) -> tuple[Array, Array, Array, Array]:
         """M, Q, A, b (rows nonlinear in q̈ are zero)."""
@@ -84,13 +87,14 @@ class Evaluation:
             self._complain({"the work of the nonideal constraints": C}, q, v, t)
         return C, slope.reshape(self.n, self.n)
 
-    # -- the whole ---------------------------------------------------------------------------------------------
+    # -- the whole
+    # ---------------------------------------------------------------------------------------------
 
     def solve(
         self, q: Array, v: Array, t: float, rows: Sequence[int] | None = None, guess: Array | None = None
     ) -> Fundamental:
-        """The fundamental equation at a state. `rows` restricts it to some constraints; `guess` is a nearby acceleration, which selects
-        the branch where a constraint is nonlinear in q̈."""
+        """The fundamental equation at a state. `rows` restricts it to some constraints; `guess` is a nearby
+        acceleration, which selects the branch where a constraint is nonlinear in q̈."""
         M, Q, A, b = self.dynamics(q, v, t)
         if rows is not None:
             A, b = A[list(rows)], b[list(rows)]
@@ -129,15 +133,15 @@ class Evaluation:
             names = [c.name for c, r in zip(self.system.constraints, solution.residual, strict=True) if r > tolerance]
             quoted = " and ".join(f"'{name}'" for name in names)
             raise InconsistentConstraints(
-                f"{self.system.name}: {quoted} cannot {'both ' if len(names) == 2 else ''}hold at t = {t:.6g}: no acceleration "
-                f"satisfies the constraints together (b not in range of A, relative residual {solution.residual.max():.2g}). "
-                "Remove one, or correct the model or the state."
+                f"{self.system.name}: {quoted} cannot {'both ' if len(names) == 2 else ''}hold at t = {t:.6g}: "
+                "no acceleration satisfies the constraints together (b not in range of A, relative residual "
+                f"{solution.residual.max():.2g}). Remove one, or correct the model or the state."
             )
 
-    def _solve_reactions(
-        self, M: Array, Q: Array, A: Array, b: Array, q: Array, v: Array, t: float
-    ) -> Fundamental:
-        """C depends on constraint forces: the ideal one is known first; the actual one, Aᵀλ, is solved together with C by Newton."""
+    def _solve_reactions(self, M: Array, Q: Array, A: Array, b: Array, q: Array, v: Array, t: float) -> Fundamental:
+        """C depends on constraint forces: the ideal one is known first; the actual one, Aᵀλ, is solved
+        together with C by Newton.
+        """
         ideal = solve(M, Q, A, b, self._none).ideal
         actual = ideal
         if not self.graph.uses_actual:
@@ -153,13 +157,16 @@ class Evaluation:
                 return solve(M, Q, A, b, C)
             actual = actual + np.linalg.solve(np.eye(self.n) - (K - np.eye(self.n)) @ slope, miss)
         raise InconsistentConstraints(
-            f"{self.system.name}, t = {t:.6g}: no constraint force found that agrees with the work it is said to do (actual(…))"
+            f"{self.system.name}, t = {t:.6g}: no constraint force found that agrees with the work "
+            "it is said to do (actual(…))"
         )
 
     def _solve_nonlinear(
         self, M: Array, Q: Array, A: Array, b: Array, q: Array, v: Array, t: float, guess: Array | None
     ) -> Fundamental:
-        """Rows nonlinear in q̈: the acceleration of least G on them, then the fundamental equation with A = ∂h/∂q̈ there."""
+        """Rows nonlinear in q̈: the acceleration of least G on them, then the fundamental equation with A =
+        ∂h/∂q̈ there.
+        """
         names = [self.system.constraints[k].name for k in self.graph.nonlinear]
         C = self._none if self._ideal_only else self.work(q, v, t, self._none, self._none)[0]
         linear = [k for k in range(self.m) if k not in self.graph.nonlinear]

@@ -18,8 +18,9 @@ from dalembert.motion.evaluation import Energetics, Evaluation
 class Instant:
     """Acceleration and forces of a system at one state, in the order of its coordinates.
 
-    M q̈ = impressed + inertial + ideal + nonideal, where impressed + inertial = Q: `inertial` holds the terms of Q that come
-    from the kinetic energy (centrifugal, Coriolis). `multipliers` λ are in the order of the constraints, M q̈ = Q + C + Aᵀλ.
+    M q̈ = impressed + inertial + ideal + nonideal, where impressed + inertial = Q: `inertial` holds the terms
+    of Q that come from the kinetic energy (centrifugal, Coriolis). `multipliers` λ are in the order of the
+    constraints, M q̈ = Q + C + Aᵀλ.
     """
 
     system: System
@@ -98,7 +99,10 @@ class Instant:
 
     def __str__(self) -> str:
         names = [coordinate.name for coordinate in self.system.coordinates]
-        lines = [f"{self.system.name} at t = {self.t:g}", f"{'':>12} {'q̈':>14} {'impressed':>14} {'ideal':>14} {'nonideal':>14}"]
+        lines = [
+            f"{self.system.name} at t = {self.t:g}",
+            f"{'':>12} {'q̈':>14} {'impressed':>14} {'ideal':>14} {'nonideal':>14}",
+        ]
         for k, name in enumerate(names):
             row = (self.acceleration[k], self.impressed[k], self.ideal[k], self.nonideal[k])
             lines.append(f"{name:>12} " + " ".join(f"{value:>14.6g}" for value in row))
@@ -114,7 +118,8 @@ def at(
 ) -> Instant:
     """The instant at a state. What `state` does not give comes from the system's initial state.
 
-    The state need not satisfy the constraints (A q̈ = b is solved as it stands), but b must be in the range of A.
+    The state need not satisfy the constraints (A q̈ = b is solved as it stands), but b must be in the range
+    of A.
     """
     changes: dict[str, Any] = {}
     if state is not None:

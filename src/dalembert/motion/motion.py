@@ -45,10 +45,11 @@ class Timing:
 class Motion:
     """A motion at its output times.
 
-    t: (T,). q, v, a and the forces impressed, inertial, ideal, nonideal: (T, n), with M a = impressed + inertial + ideal + nonideal.
-    multipliers: (T, m). rank, energy: (T,). work: (T, 3), done since the start by nonpotential impressed forces (with explicit
-    time dependence), by ideal and by nonideal constraint forces.
-    `motion["x"]`, `motion["x'"]`, `motion["x''"]`, `motion["ideal x"]`, `motion["multiplier rod"]`, `motion["energy"]` give columns by name.
+    t: (T,). q, v, a and the forces impressed, inertial, ideal, nonideal: (T, n), with M a = impressed +
+    inertial + ideal + nonideal. multipliers: (T, m). rank, energy: (T,). work: (T, 3), done since the start
+    by nonpotential impressed forces (with explicit time dependence), by ideal and by nonideal constraint
+    forces. `motion["x"]`, `motion["x'"]`, `motion["x''"]`, `motion["ideal x"]`, `motion["multiplier rod"]`,
+    `motion["energy"]` give columns by name.
     """
 
     system: System
@@ -74,7 +75,8 @@ class Motion:
 
     def __repr__(self) -> str:
         verdict = "holds" if self.certificate and self.certificate.holds else "does not hold"
-        return f"<Motion of {self.system.name!r}: t = {self.t[0]:g} … {self.t[-1]:g}, {self.t.size} points, certificate {verdict}>"
+        span = f"t = {self.t[0]:g} … {self.t[-1]:g}"
+        return f"<Motion of {self.system.name!r}: {span}, {self.t.size} points, certificate {verdict}>"
 
     def certified(self) -> Motion:
         """The same motion with its certificate measured anew."""
@@ -110,7 +112,8 @@ class Motion:
         rates = {name + "'": float(x) for name, x in zip(names, self.v[-1], strict=True)}
         return {"t": float(self.t[-1]), **state, **rates}
 
-    # -- other forms -------------------------------------------------------------------------------------------
+    # -- other forms
+    # -------------------------------------------------------------------------------------------
 
     def to_xarray(self) -> xr.Dataset:
         """The motion as a labelled dataset with dimensions time, coordinate, constraint, source."""
@@ -156,10 +159,14 @@ class Motion:
         elif target.suffix == ".nc":
             write_atomically(target, bytes(self.to_xarray().to_netcdf(engine="scipy")))
         else:
-            raise OutputError(f"{target}: a motion is saved as .nc or .csv, not {target.suffix or 'without a suffix'!r}")
+            raise OutputError(
+                f"{target}: a motion is saved as .nc or .csv, not {target.suffix or 'without a suffix'!r}"
+            )
 
     def _csv(self) -> str:
-        """The named columns as text. Written here because pandas would take longer to import than a whole run."""
+        """The named columns as text. Written here because pandas would take longer to import than a whole
+        run.
+        """
         columns = self.columns()
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
@@ -205,5 +212,3 @@ class Motion:
         from dalembert.view.plot import plot
 
         return plot(self, path)
-
-

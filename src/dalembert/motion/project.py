@@ -10,21 +10,25 @@ from dalembert.errors import UndefinedModel
 from dalembert.mechanics.fundamental import Array, is_positive, minimum_norm
 from dalembert.motion.evaluation import Evaluation
 
-# Residuals count relative to the gradient of the constraint times the size of the state. Below this a step of projection
-# moves the state by rounding only.
+# Residuals count relative to the gradient of the constraint times the size of the state. Below this a step of
+# projection moves the state by rounding only.
 ROUNDING = 4e-15
 # The size of a state is not taken smaller than this, so that a state at the origin has a scale.
 LEAST_SIZE = 1e-3
 
 
 def relative_residual(value: Array, slope: Array, state: Array) -> Array:
-    """|g| relative to the size of its gradient times the size of the state: the distance to g = 0, free of units of g."""
+    """|g| relative to the size of its gradient times the size of the state: the distance to g = 0, free of
+    units of g.
+    """
     size = np.sqrt(np.einsum("ij,ij->i", slope, slope)) * max(float(np.abs(state).max(initial=0.0)), LEAST_SIZE)
     return np.abs(value) / np.where(size > 0, size, 1.0)
 
 
 def metric(M: Array, A: Array) -> Array:
-    """M where it is positive definite, M + c AᵀA where it is singular but the constraints complete it, else the unit matrix added."""
+    """M where it is positive definite, M + c AᵀA where it is singular but the constraints complete it, else
+    the unit matrix added.
+    """
     if is_positive(M):
         return M
     W = M + A.T @ A * (np.trace(M) / max(float(np.sum(A * A)), 1e-300))

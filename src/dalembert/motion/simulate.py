@@ -1,4 +1,6 @@
-"""`simulate`: the motion of a system from its initial state, on the reference backend (SciPy's adaptive integrators)."""
+"""`simulate`: the motion of a system from its initial state, on the reference backend (SciPy's adaptive
+integrators).
+"""
 
 from __future__ import annotations
 
@@ -25,14 +27,16 @@ from dalembert.motion.project import project
 METHODS = {"auto": "DOP853", "dop853": "DOP853", "dopri5": "RK45", "stiff": "Radau", "radau": "Radau"}
 DEFAULT_RTOL = 1e-9
 DEFAULT_SAMPLES = 501
-# Above this the redundant constraints of a state on the constraints contradict each other; below, it is rounding in projected states.
+# Above this the redundant constraints of a state on the constraints contradict each other; below, it is
+# rounding in projected states.
 DRIFT_TOLERANCE = 1e-6
-# A run whose last STALL_STEPS steps covered less than STALL_SHARE of the duration would need more than a hundred million: it chatters.
+# A run whose last STALL_STEPS steps covered less than STALL_SHARE of the duration would need more than a
+# hundred million: it chatters.
 STALL_STEPS = 1000
 STALL_SHARE = 1e-5
 STALLED = (
-    "the steps have become so short that the end would not be reached. A law with sign(…) or v/|v| at rest makes a motion chatter like "
-    "this, and so does a very stiff force: in that case use method='stiff'."
+    "the steps have become so short that the end would not be reached. A law with sign(…) or v/|v| "
+    "at rest makes a motion chatter like this, and so does a very stiff force: in that case use method='stiff'."
 )
 
 
@@ -61,13 +65,16 @@ def simulate(
 ) -> Motion:
     """Integrate the motion from the initial state and certify it.
 
-    duration: how long, from the initial time. rtol: relative tolerance, 1e-3 … 1e-12 (default 1e-9). atol: absolute tolerance
-    (default 1e-3 rtol). samples: number of equidistant output times (default 501), or times: the output times themselves (increasing,
-    from the initial time on). method: "auto", "dop853", "dopri5", or "stiff" (an implicit method with the exact Jacobian). project:
-    return to the constraints after each step (default True); False shows the drift. progress: a bar on long runs (default: on terminals).
+    duration: how long, from the initial time. rtol: relative tolerance, 1e-3 … 1e-12 (default 1e-9). atol:
+    absolute tolerance (default 1e-3 rtol). samples: number of equidistant output times (default 501), or
+    times: the output times themselves (increasing, from the initial time on). method: "auto", "dop853",
+    "dopri5", or "stiff" (an implicit method with the exact Jacobian). project: return to the constraints
+    after each step (default True); False shows the drift. progress: a bar on long runs (default: on
+    terminals).
 
-    Options not given come from the `[simulate]` table of the system's document. Raises `InconsistentState` where the initial state violates a constraint
-    and `MotionFailed`, with the motion so far, where the integration cannot go on.
+    Options not given come from the `[simulate]` table of the system's document. Raises `InconsistentState`
+    where the initial state violates a constraint and `MotionFailed`, with the motion so far, where the
+    integration cannot go on.
     """
     started = clock.perf_counter()
     given = {"rtol": rtol, "atol": atol, "samples": samples, "method": method, "project": project}
@@ -102,7 +109,8 @@ class _Run:
         self.rank: int | None = None
         self.steps = 0
 
-    # -- the equations -----------------------------------------------------------------------------------------
+    # -- the equations
+    # -----------------------------------------------------------------------------------------
 
     def rates(self, t: float, q: Array, v: Array, solution: Fundamental) -> Array:
         """d/dt of (q, q̇, work of impressed, ideal, nonideal forces)."""
@@ -111,7 +119,9 @@ class _Run:
         return np.concatenate([v, solution.acceleration, powers])
 
     def derivative(self, t: float, y: Array) -> Array:
-        """The right-hand side at a trial state. Where the model has no value there, NaN makes the integrator shorten the step."""
+        """The right-hand side at a trial state. Where the model has no value there, NaN makes the integrator
+        shorten the step.
+        """
         q, v = y[: self.n], y[self.n : 2 * self.n]
         if not np.isfinite(y).all():
             return np.full(y.size, np.nan)
@@ -131,7 +141,9 @@ class _Run:
         return matrix
 
     def settle(self, t: float, q: Array, v: Array) -> Fundamental:
-        """The acceleration at an accepted state; also the place where rank, redundancy and contradictions are seen."""
+        """The acceleration at an accepted state; also the place where rank, redundancy and contradictions are
+        seen.
+        """
         solution = self.evaluation.solve(q, v, t, None, self.guess)
         self.evaluation.require_consistent(solution, t, DRIFT_TOLERANCE)
         rank = int(solution.rank)
@@ -143,7 +155,8 @@ class _Run:
         self.guess = solution.acceleration
         return solution
 
-    # -- the integration ---------------------------------------------------------------------------------------
+    # -- the integration
+    # ---------------------------------------------------------------------------------------
 
     def integrate(self, q: Array, v: Array, t0: float, bar: Progress) -> str | None:
         """Run to the end; a message where that is impossible."""
@@ -186,7 +199,8 @@ class _Run:
     def _solver(self, t0: float, y: Array, end: float) -> Any:
         from scipy import integrate
 
-        # The work integrals ride along: they must not decide the step size, so their own tolerance is infinite.
+        # The work integrals ride along: they must not decide the step size, so their own tolerance is
+        # infinite.
         atol = np.full(y.size, self.settings.atol)
         atol[2 * self.n :] = np.inf
         options: dict[str, Any] = {"rtol": self.settings.rtol, "atol": atol}
@@ -220,7 +234,9 @@ class _Run:
         return pending
 
     def _warn_vanishing(self, q: Array, v: Array, t: float) -> None:
-        """A constraint whose gradient vanishes at the start (a quadratic one at rest) constrains nothing there."""
+        """A constraint whose gradient vanishes at the start (a quadratic one at rest) constrains nothing
+        there.
+        """
         A = self.evaluation.dynamics(q, v, t)[2]
         for k, constraint in enumerate(self.evaluation.system.constraints):
             if k not in self.evaluation.graph.nonlinear and not np.any(A[k]):
@@ -238,13 +254,16 @@ class _Run:
             reason += " The motion may end here (a singularity, a collision, a constraint that cannot be continued)."
         return f"{name}: the motion could not be continued beyond t = {t:.10g}: {reason}"
 
-    # -- the result --------------------------------------------------------------------------------------------
+    # -- the result
+    # --------------------------------------------------------------------------------------------
 
     def motion(self, derive_s: float, integrate_s: float) -> Motion:
         system, evaluation = self.evaluation.system, self.evaluation
         t = np.array([point[0] for point in self.points])
         solutions = [point[4] for point in self.points]
-        stacked = {name: np.array([getattr(s, name) for s in solutions]) for name in ("ideal", "nonideal", "multipliers")}
+        stacked: Any = {
+            name: np.array([getattr(s, name) for s in solutions]) for name in ("ideal", "nonideal", "multipliers")
+        }
         Q = np.array([s.Q for s in solutions])
         e = [evaluation.energetics(q, v, at) for at, q, v, _, _ in self.points]
         inertial = np.array([x.inertial for x in e])
@@ -280,7 +299,8 @@ def _settings(
     rtol = float(options.get("rtol", DEFAULT_RTOL))
     if not 1e-13 <= rtol <= 0.1:
         faults.append(f"rtol is {rtol:g}; it must lie between 1e-13 and 0.1")
-    # Components pass through zero, so a purely relative tolerance would stall; 1e-14 is where rounding begins.
+    # Components pass through zero, so a purely relative tolerance would stall; 1e-14 is where rounding
+    # begins.
     atol = float(options.get("atol", max(1e-3 * rtol, 1e-14)))
     if not (math.isfinite(atol) and atol > 0):
         faults.append(f"atol is {atol:g}; it must be positive")
@@ -309,5 +329,3 @@ def _settings(
     if faults:
         raise ModelError(system.name, faults)
     return Settings(points, rtol, atol, method, bool(options.get("project", True)))
-
-

@@ -1,4 +1,6 @@
-"""One picture of a motion: the path or the coordinates, the constraint forces, the energy ledger, the certificate."""
+"""One picture of a motion: the path or the coordinates, the constraint forces, the energy ledger, the
+certificate.
+"""
 
 from __future__ import annotations
 
