@@ -22,7 +22,7 @@ JSON = typer.Option(False, "--json", help="Print exactly one JSON object on stan
 def find_model(model: str) -> System:
     """A system from a file or from the library."""
     path = Path(model)
-    if path.is_file() or path.suffix == ".toml" or "/" in model:
+    if path.exists() or path.suffix == ".toml" or "/" in model:
         return load(path)
     from dalembert import library
 

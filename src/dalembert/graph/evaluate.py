@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import casadi as ca
 import numpy as np
 
@@ -13,15 +15,17 @@ class Evaluator:
     """
 
     def __init__(self, function: ca.Function) -> None:
-        self._buffer, self._run = function.buffer()
+        buffer: Any  # CasADi's stubs ask for a size that its Python interface reads off the array
+        buffer, self._run = function.buffer()
+        self._buffer = buffer
         self._inputs = [np.zeros(max(function.numel_in(k), 1)) for k in range(function.n_in())]
         self._shapes = [function.size_out(k) for k in range(function.n_out())]
         self._outputs = [np.zeros(max(r * c, 1)) for r, c in self._shapes]
         self._sizes = [function.numel_in(k) for k in range(function.n_in())]
         for k, array in enumerate(self._inputs):
-            self._buffer.set_arg(k, array.data)
+            buffer.set_arg(k, array.data)
         for k, array in enumerate(self._outputs):
-            self._buffer.set_res(k, array.data)
+            buffer.set_res(k, array.data)
 
     def __call__(self, *values: np.ndarray | float) -> list[np.ndarray]:
         for array, size, value in zip(self._inputs, self._sizes, values, strict=True):

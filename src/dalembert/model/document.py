@@ -15,7 +15,7 @@ import sympy as sp
 import tomli_w
 from sympy.printing.str import StrPrinter
 
-from dalembert.errors import DocumentError, ExpressionError, ModelError, OutputError
+from dalembert.errors import DocumentError, ModelError, OutputError
 from dalembert.model.constraints import Constraint
 from dalembert.model.laws import Work
 from dalembert.model.parse import suggest
@@ -79,7 +79,7 @@ def from_data(data: Mapping[str, Any], *, where: str = "document") -> System:
             laws.append(Work(entry["work"], entry.get("constraint")))
     energy = data.get("energy", {})
     try:
-        return System(
+        system = System(
             data["name"],
             coordinates=data["coordinates"],
             kinetic=energy.get("kinetic"),
@@ -95,10 +95,10 @@ def from_data(data: Mapping[str, Any], *, where: str = "document") -> System:
             description=data.get("description", ""),
         )
     except ModelError as error:
-        faults += error.faults
-    except ExpressionError as error:
-        faults.append(str(error))
-    raise DocumentError(where, faults)
+        raise DocumentError(where, [*faults, *error.faults]) from None
+    if faults:
+        raise DocumentError(where, faults)
+    return system
 
 
 def _shape_faults(data: Mapping[str, Any]) -> list[str]:

@@ -93,7 +93,7 @@ def _energy(axes: Axes, motion: Motion) -> None:
     axes.plot(motion.t, motion.energy, lw=1.4, label="energy")
     size = max(np.abs(motion.energy).max(), np.abs(motion.work).max(initial=0.0))
     for k, kind in enumerate(WORKS):
-        if np.abs(motion.work[:, k]).max() > 1e-9 * size:
+        if np.abs(motion.work[:, k]).max() > 1e-6 * size:
             axes.plot(motion.t, motion.work[:, k], "--", lw=1.1, label=f"work, {kind} forces")
     # A conserved energy is a straight line, not a picture of its rounding errors.
     low, high = axes.get_ylim()
