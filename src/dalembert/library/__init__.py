@@ -1,16 +1,18 @@
-"""Ready systems, most of them with a closed form: the papers' examples and classics of analytical mechanics.
+"""Ready systems, most of them with a closed form: the papers' examples and classics of analytical
+mechanics.
 
 >>> import dalembert as da
 >>> coin = da.library.penny(ratio=3)
 >>> da.library.get("spherical-pendulum").coordinates
 (x, y, z)
->>> float(da.library.exact("pendulum")(da.library.pendulum(), 0.0)["y'"])
-0.0
+>>> bool(da.library.exact("penny")(coin, 3.0)["phi"] == 3.0)
+True
 
-Where a motion has a closed form, `exact(name)` is a function `(system, t) -> {"x": …, "x'": …, "ideal x": …, …}` of arrays over
-the times t: coordinates, velocities, generalized constraint forces "ideal x" and "nonideal x", and "multiplier NAME" where
-M q̈ = Q + C + Aᵀλ determines it. Where the forces are known as functions of the state, `forces(name)` is a function
-`(system, q, v, t)` with the same keys for the forces. Both follow the system's parameters and initial state.
+Where a motion has a closed form, `exact(name)` is a function `(system, t) -> {"x": …, "x'": …, "ideal x":
+…, …}` of arrays over the times t: coordinates, velocities, generalized constraint forces "ideal x" and
+"nonideal x", and "multiplier NAME" where M q̈ = Q + C + Aᵀλ determines it. Where the forces are known as
+functions of the state, `forces(name)` is a function `(system, q, v, t)` with the same keys for the forces.
+Both follow the system's parameters and initial state.
 """
 
 from __future__ import annotations
@@ -76,7 +78,9 @@ EXAMPLES: Mapping[str, Example] = MappingProxyType(
     {
         "penny": Example(penny, "a penny rolling and turning on an incline", _penny.exact),
         "upright_penny": Example(
-            upright_penny, "the same with its tilt held: the torque that keeps it upright", _upright_penny.exact
+            upright_penny,
+            "the same with its tilt held: the torque that keeps it upright",
+            _upright_penny.exact,
         ),
         "quadratic_penny": Example(
             quadratic_penny, "the same by a constraint quadratic in the velocities", _penny.exact_quadratic
@@ -121,7 +125,9 @@ EXAMPLES: Mapping[str, Example] = MappingProxyType(
             forces=_redundant_double_pendulum.forces,
         ),
         "quaternion_body": Example(
-            quaternion_body, "a free rigid body in quaternions: a singular mass matrix", _quaternion_body.exact
+            quaternion_body,
+            "a free rigid body in quaternions: a singular mass matrix",
+            _quaternion_body.exact,
         ),
         "prescribed_acceleration": Example(
             prescribed_acceleration,

@@ -23,12 +23,15 @@ def first_kind(amplitude: np.ndarray | float, m: float) -> np.ndarray:
 
 
 def third_kind(n: float, amplitude: np.ndarray | float, m: float) -> np.ndarray:
-    """Π(n; amplitude | m) = ∫ dφ / ((1 − n sin²φ) √(1 − m sin²φ)) for n < 1, over any number of periods, by Carlson's forms."""
+    """Π(n; amplitude | m) = ∫ dφ / ((1 − n sin²φ) √(1 − m sin²φ)), n < 1, at any amplitude.
+
+    By Carlson's symmetric forms, and the complete integral for each half turn.
+    """
     from scipy.special import elliprf, elliprj
 
     half_turns = np.round(np.asarray(amplitude) / np.pi)
 
-    def within_half_turn(phi: np.ndarray) -> np.ndarray:
+    def within_half_turn(phi: np.ndarray | float) -> np.ndarray:
         s, c2 = np.sin(phi), np.cos(phi) ** 2
         delta2 = 1 - m * s**2
         return s * elliprf(c2, delta2, 1.0) + n / 3 * s**3 * elliprj(c2, delta2, 1.0, 1 - n * s**2)

@@ -1,7 +1,7 @@
-"""What the penny and its relatives share: a point that goes along its heading while the heading turns steadily.
+"""What the penny and its relatives share: a point going along a heading that turns steadily.
 
-The heading is φ = φ₀ + ωt and the speed along it obeys v̇ = g_d cos φ, where g_d is the downhill gravity that is left after the
-inertia of whatever rolls has taken its share (seed paper: Flannery 2011, section VI, (62)-(68)).
+The heading is φ = φ₀ + ωt and the speed along it obeys v̇ = g_d cos φ, where g_d is the downhill gravity
+that is left after the inertia of whatever rolls has taken its share (Flannery 2011, section VI, (62)-(68)).
 """
 
 from __future__ import annotations
@@ -28,15 +28,16 @@ class Track:
         return self.speed * np.cos(self.heading), self.speed * np.sin(self.heading)
 
     def fixed_axes(self, forward: np.ndarray, sideways: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Components along x and y of a vector with the given components along î (forward) and ĵ (to the left)."""
+        """Components along x and y of a vector given along î (forward) and ĵ (to the left)."""
         c, s = np.cos(self.heading), np.sin(self.heading)
         return forward * c - sideways * s, forward * s + sideways * c
 
 
 def turning(start: Mapping[str, float], downhill: float, t: np.ndarray) -> Track:
-    """The track (68), for any initial heading; `downhill` is g_d and `start` holds x, y, phi, x', y', phi' at time t₀.
+    """The track (68), for any initial heading; `downhill` is g_d, `start` holds the initial values by name.
 
-    With 4aω² = g_d and V = v₀ − 4aω sin φ₀: v = V + 4aω sin φ, and x, y, s are the integrals of v cos φ, v sin φ, v.
+    With 4aω² = g_d and V = v₀ − 4aω sin φ₀: v = V + 4aω sin φ, and x, y, s are the integrals of v cos φ, v
+    sin φ, v.
     """
     elapsed = np.asarray(t, dtype=float) - start["t"]
     omega, phi0 = start["phi'"], start["phi"]
@@ -50,12 +51,14 @@ def turning(start: Mapping[str, float], downhill: float, t: np.ndarray) -> Track
     a = downhill / (4 * omega**2)
     steady = v0 - 4 * a * omega * np.sin(phi0)
 
-
     def integrals(angle: np.ndarray | float) -> np.ndarray:
         """∫v cos φ dt and ∫v sin φ dt as functions of the heading."""
         circle, drift = steady / omega, a * 2 * angle
         return np.array(
-            [circle * np.sin(angle) - a * np.cos(2 * angle), drift - a * np.sin(2 * angle) - circle * np.cos(angle)]
+            [
+                circle * np.sin(angle) - a * np.cos(2 * angle),
+                drift - a * np.sin(2 * angle) - circle * np.cos(angle),
+            ]
         )
 
     x, y = (integrals(phi).T - integrals(phi0)).T

@@ -1,4 +1,4 @@
-"""The Appell-Hamel particle with a constraint that drags (Udwadia 2005, example 1), and the case that falls in closed form."""
+"""The Appell-Hamel particle with a constraint that brakes (Udwadia 2005, example 1)."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ def appell_hamel(
     climb: float = 0.5,
     direction: float = 0.6,
 ) -> System:
-    """ẋ² + ẏ² − ż² = 2α g(t) with g(t) = 1 + depth·sin(rate·t), under gravity and a push along x, and C = −a₀|u|u. (27)-(30)
+    """ẋ² + ẏ² − ż² = 2α g(t), g(t) = 1 + depth·sin(rate·t), with the drag C = −a₀|u|u. (27)-(30)
 
-    The start has the vertical velocity `climb` and the horizontal `direction`; it satisfies the constraint at t = 0.
+    Gravity and a push along x act on it. The start has the vertical velocity `climb` and the horizontal
+    `direction`; it satisfies the constraint at t = 0.
     """
     return System(
         "Appell-Hamel particle with drag",
@@ -57,8 +58,9 @@ def appell_hamel(
         },
         settings={"duration": 5.0, "samples": 201},
         description=(
-            "A particle whose velocity must lie on a hyperboloid that breathes in time; the mechanism that enforces this also "
-            "brakes it. The braking force that results is not the drag C itself, but what the constraint leaves of it."
+            "A particle whose velocity must lie on a hyperboloid that breathes in time; the mechanism that "
+            "enforces this also brakes it. The braking force that results is not the drag C itself, but "
+            "what the constraint leaves of it."
         ),
     )
 
@@ -88,7 +90,7 @@ def forces(system: System, q: np.ndarray, v: np.ndarray, t: np.ndarray) -> dict[
 def appell_fall(
     *, m: float = 1.0, gravity: float = 9.81, a0: float = 0.15, sink: float = 0.5, direction: float = 0.6
 ) -> System:
-    """Appell's own constraint ẋ² + ẏ² = ż² (α = 0) with the same drag: a glide at 45° that starts sinking at the speed `sink`."""
+    """Appell's own constraint ẋ² + ẏ² = ż² (α = 0) with the same drag; it starts sinking at speed `sink`."""
     return System(
         "Appell's particle falling with drag",
         coordinates="x y z",
@@ -97,17 +99,24 @@ def appell_fall(
         constraints={"cone": "(x'^2 + y'^2 - z'^2)/2"},
         nonideal=[DRAG],
         parameters={"m": m, "gravity": gravity, "a0": a0, "sink": sink, "direction": direction},
-        initial={"x": 0, "y": 0, "z": 0, "x'": "sink*cos(direction)", "y'": "sink*sin(direction)", "z'": "-sink"},
+        initial={
+            "x": 0,
+            "y": 0,
+            "z": 0,
+            "x'": "sink*cos(direction)",
+            "y'": "sink*sin(direction)",
+            "z'": "-sink",
+        },
         settings={"duration": 4.0, "samples": 201},
         description=(
-            "For every metre it sinks, the particle must advance a metre. It falls with half of gravity at first, and the "
-            "braking of its constraint brings it to a terminal speed."
+            "For every metre it sinks, the particle must advance a metre. It falls with half of gravity at "
+            "first, and the braking of its constraint brings it to a terminal speed."
         ),
     )
 
 
 def exact_fall(system: System, t: np.ndarray) -> dict[str, np.ndarray]:
-    """With w = −ż > 0, (30) becomes m ẇ = mg/2 − √2 a₀ w² in a fixed direction: w = w∞ tanh, and the distance is a log cosh.
+    """With w = −ż > 0, (30) becomes m ẇ = mg/2 − √2 a₀ w² in a fixed direction: w = w∞ tanh(…).
 
     For 0 ≤ w₀ < w∞ = √(mg/(2√2 a₀)), which is every start slower than the terminal speed.
     """

@@ -1,4 +1,4 @@
-"""Benenti's rods: two bodies whose velocities must stay parallel, a nonlinear constraint that needs no force (Flannery 2011, (8))."""
+"""Benenti's rods: velocities that must stay parallel, and do so without force (Flannery 2011, (8))."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from dalembert.model.system import System
 def benenti_rods(
     *, m1: float = 1.0, m2: float = 2.0, v1: float = 1.0, v2: float = 0.6, direction: float = 0.4
 ) -> System:
-    """Two midpoints on a smooth table with ẋ₁ẏ₂ − ẋ₂ẏ₁ = 0 (8), started at speeds v1 and v2 in one direction.
+    """Two midpoints on a table with ẋ₁ẏ₂ − ẋ₂ẏ₁ = 0 (8), started at speeds v1 and v2 in one direction.
 
-    Both speeds vanish together only at rest, where the gradient of (8) vanishes as well: one of them must not be zero.
+    Both speeds vanish together only at rest, where the gradient of (8) vanishes as well: one of them must
+    not be zero.
     """
     return System(
         "Benenti's parallel rods",
@@ -33,8 +34,8 @@ def benenti_rods(
         },
         settings={"duration": 10.0, "samples": 201},
         description=(
-            "Two rods on a table may only move with parallel velocities. Left to themselves they do so anyway: the constraint is "
-            "nonlinear and nonholonomic, and its force is zero."
+            "Two rods on a table may only move with parallel velocities. Left to themselves they do so "
+            "anyway: the constraint is nonlinear and nonholonomic, and its force is zero."
         ),
     )
 

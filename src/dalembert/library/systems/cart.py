@@ -1,4 +1,4 @@
-"""Two wheels on a common axle rolling on an incline: the penny that needs no hand to keep it upright (Flannery 2011, section VI)."""
+"""Two wheels on a common axle rolling on an incline (Flannery 2011, end of section VI)."""
 
 from __future__ import annotations
 
@@ -22,10 +22,12 @@ def cart(
     alpha: float = 0.3,
     omega: float = 1.0,
 ) -> System:
-    """Thin uniform wheels that turn independently at ±b on a uniform axle; x, y is its middle and m the whole mass.
+    """Thin uniform wheels turning independently at ±b on a uniform axle with middle x, y; m is the whole
+    mass.
 
-    β is the inertia of one wheel about the axle over mR², so that a wheel weighs 2βm and the axle the rest, (1−4β)m. The paper's
-    1+2β then stands in place of the penny's 1+β. `ratio` is R'/a with a = g sin α/(4ω²(1+2β)).
+    β is the inertia of one wheel about the axle over mR², so that a wheel weighs 2βm and the axle the rest,
+    (1−4β)m. The paper's 1+2β then stands in place of the penny's 1+β. `ratio` is R'/a with a = g sin
+    α/(4ω²(1+2β)).
     """
     v0 = starting_speed(ratio, g * sin(alpha) / (1 + 2 * beta), omega)
     return System(
@@ -57,8 +59,9 @@ def cart(
         },
         settings={"duration": 4 * pi / abs(omega), "samples": 401},
         description=(
-            "Two independent wheels on one axle follow the same orbits as the upright penny. Of the three rolling conditions one "
-            "combination is integrable: the difference of the wheels' angles is fixed by the heading."
+            "Two independent wheels on one axle follow the same orbits as the upright penny. Of the three "
+            "rolling conditions one combination is integrable: the difference of the wheels' angles is "
+            "fixed by the heading."
         ),
     )
 

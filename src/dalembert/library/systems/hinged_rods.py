@@ -1,4 +1,6 @@
-"""Two hinged rods with their joints set free and held: the multipliers are the forces in the joints (Đukić 2012, example 3)."""
+"""Two hinged rods, their joints set free and held: the multipliers are the joint forces (Đukić 2012,
+(8.9)).
+"""
 
 from __future__ import annotations
 
@@ -7,8 +9,8 @@ import numpy as np
 from dalembert.library.values import values
 from dalembert.model.system import System
 
-# Centres of mass with y downwards, as in the paper: the rod OA is displaced by (x1, y1) from the fixed joint, and the rod AB by
-# (x2, y2) from the end of OA. These are their velocities.
+# Centres of mass with y downwards, as in the paper: the rod OA is displaced by (x1, y1) from the fixed
+# joint, and the rod AB by (x2, y2) from the end of OA. These are their velocities.
 UPPER = ("x1' + l/2*phi'*cos(phi)", "y1' - l/2*phi'*sin(phi)")
 LOWER = ("x1' + x2' + l*phi'*cos(phi) + l/2*psi'*cos(psi)", "y1' + y2' - l*phi'*sin(phi) - l/2*psi'*sin(psi)")
 
@@ -16,7 +18,9 @@ LOWER = ("x1' + x2' + l*phi'*cos(phi) + l/2*psi'*cos(psi)", "y1' + y2' - l*phi'*
 def hinged_rods(
     *, m: float = 1.0, l: float = 1.0, g: float = 9.81, angle1: float = 1.2, angle2: float = -0.5
 ) -> System:
-    """Two equal uniform rods OA and AB hanging from O, released from rest at the angles φ and ψ from the downward vertical. (8.6)"""
+    """Two equal uniform rods OA and AB hanging from O, released from rest at angles from the vertical.
+    (8.6)
+    """
     translation = " + ".join(f"m*({velocity})^2/2" for velocity in (*UPPER, *LOWER))
     return System(
         "two hinged rods",
@@ -34,16 +38,16 @@ def hinged_rods(
         },
         settings={"duration": 5.0, "samples": 501},
         description=(
-            "A double pendulum of two rods whose joints are given coordinates of their own, which constraints then hold at zero. "
-            "What holds them is the force in each joint."
+            "A double pendulum of two rods whose joints are given coordinates of their own, which "
+            "constraints then hold at zero. What holds them is the force in each joint."
         ),
     )
 
 
 def forces(system: System, q: np.ndarray, v: np.ndarray, t: np.ndarray) -> dict[str, np.ndarray]:
-    """The joint forces (8.9) at given states, q and v of shape (…, 6), on the rod OA at O and on the rod AB at A, y downwards.
+    """The joint forces (8.9) on the rod OA at O and on the rod AB at A, y downwards, q and v of shape (…, 6).
 
-    φ̈ and ψ̈ come from the two Lagrange equations of the rods, whose solution for the accelerations is written out.
+    φ̈ and ψ̈ in it come from the two Lagrange equations of the rods.
     """
     del t
     known = values(system)
@@ -73,7 +77,8 @@ def angular_accelerations(
 ) -> tuple[np.ndarray, np.ndarray]:
     """φ̈ and ψ̈ of the two rods, joints held:
 
-    (4/3) φ̈ + ½ cos(φ−ψ) ψ̈ = −½ sin(φ−ψ) ψ̇² − (3/2)(g/l) sin φ,  ½ cos(φ−ψ) φ̈ + (1/3) ψ̈ = ½ sin(φ−ψ) φ̇² − ½ (g/l) sin ψ
+    (4/3) φ̈ + ½ cos(φ−ψ) ψ̈ = −½ sin(φ−ψ) ψ̇² − (3/2)(g/l) sin φ
+    ½ cos(φ−ψ) φ̈ + (1/3) ψ̈ = ½ sin(φ−ψ) φ̇² − ½ (g/l) sin ψ
     """
     c, s, pull = np.cos(phi - psi), np.sin(phi - psi), known["g"] / known["l"]
     first = -s * dpsi**2 / 2 - 1.5 * pull * np.sin(phi)

@@ -1,4 +1,4 @@
-"""A block on an incline whose constraint is not ideal: a viscous film, and dry friction (Udwadia 2005, example 2)."""
+"""A block on an incline that is not ideal: an oil film, and dry friction (Udwadia 2005, example 2)."""
 
 from __future__ import annotations
 
@@ -14,10 +14,8 @@ PLANE = {"plane": "y - x*tan(theta)"}
 START = {"x": 0, "y": 0, "x'": "u0*cos(theta)", "y'": "u0*sin(theta)"}
 
 
-def incline_block(
-    *, m: float = 1.0, g: float = 9.81, theta: float = 0.5, c: float = 0.8, u0: float = 4.0
-) -> System:
-    """A block on the plane y = x tan θ (32) with an oil film under it: C = −c(ẋ, ẏ). It starts uphill with speed u0."""
+def incline_block(*, m: float = 1.0, g: float = 9.81, theta: float = 0.5, c: float = 0.8, u0: float = 4.0) -> System:
+    """A block sent up the plane y = x tan θ (32) at speed u0, with an oil film under it: C = −c(ẋ, ẏ)."""
     return System(
         "block on an oiled incline",
         coordinates="x y",
@@ -29,14 +27,15 @@ def incline_block(
         initial=START,
         settings={"duration": 4.0, "samples": 201},
         description=(
-            "A block slides up an oiled plane, stops, and slides back towards its terminal speed. The plane carries it and the "
-            "film brakes it: an ideal and a nonideal part of one constraint force."
+            "A block slides up an oiled plane, stops, and slides back towards its terminal speed. The "
+            "plane carries it and the film brakes it: an ideal and a nonideal part of one constraint "
+            "force."
         ),
     )
 
 
 def exact(system: System, t: np.ndarray) -> dict[str, np.ndarray]:
-    """Along the plane m u̇ = −m g sin θ − c u, c > 0, so u tends to −m g sin θ/c exponentially; the ideal force is m g cos θ."""
+    """Along the plane m u̇ = −m g sin θ − c u, c > 0: u tends to −m g sin θ/c exponentially."""
     known = values(system)
     elapsed = np.asarray(t, dtype=float) - known["t"]
     rate, pull = known["c"] / known["m"], known["g"] * np.sin(known["theta"])
@@ -46,12 +45,11 @@ def exact(system: System, t: np.ndarray) -> dict[str, np.ndarray]:
     return _along(known, u0 * spent - pull * (elapsed - spent) / rate, u, -known["c"] * u)
 
 
-def rough_incline(
-    *, m: float = 1.0, g: float = 9.81, theta: float = 0.5, mu: float = 0.3, u0: float = -0.5
-) -> System:
-    """A block sliding on a rough plane: C = −μ m g cos θ (cos θ, sin θ) sgn ẋ, (37) with its sign. u0 is its speed uphill.
+def rough_incline(*, m: float = 1.0, g: float = 9.81, theta: float = 0.5, mu: float = 0.3, u0: float = -0.5) -> System:
+    """A block on a rough plane: C = −μ m g cos θ (cos θ, sin θ) sgn ẋ, (37) with the sign of (36).
 
-    By default it slides down with μ < tan θ, so it never stops. A block sent uphill stops at u0/(g sin θ + μ g cos θ).
+    u0 is its speed uphill. By default it slides down with μ < tan θ, so it never stops. A block sent uphill
+    stops at u0/(g sin θ + μ g cos θ).
     """
     friction = "-mu*m*g*cos(theta)*sign(x')"
     return System(
@@ -65,14 +63,14 @@ def rough_incline(
         initial=START,
         settings={"duration": 2.0, "samples": 201},
         description=(
-            "A block slides down a rough plane. The plane presses with m g cos θ and rubs with μ times that: the second is the "
-            "work that makes the constraint nonideal."
+            "A block slides down a rough plane. The plane presses with m g cos θ and rubs with μ times "
+            "that: the second is the work that makes the constraint nonideal."
         ),
     )
 
 
 def exact_rough(system: System, t: np.ndarray) -> dict[str, np.ndarray]:
-    """Along the plane u̇ = −g sin θ − μ g cos θ sgn u (39), while the block slides; NaN from the moment it stops."""
+    """Along the plane u̇ = −g sin θ − μ g cos θ sgn u (39) while the block slides; NaN once it has stopped."""
     known = values(system)
     elapsed = np.asarray(t, dtype=float) - known["t"]
     u0 = known["x'"] / np.cos(known["theta"])

@@ -24,7 +24,8 @@ def isokinetic(
 ) -> System:
     """Two charges c1, c2 in a field along x, with m₁v₁²/2 + m₂v₂²/2 = K: a quadratic velocity constraint.
 
-    At the start the first particle has K cos²(share) of the energy; the headings are the directions of the two velocities.
+    At the start the first particle has K cos²(share) of the energy; the headings are the directions of the
+    two velocities.
     """
     speeds = {"1": "sqrt(2*K/m1)*cos(share)", "2": "sqrt(2*K/m2)*sin(share)"}
     return System(
@@ -45,14 +46,18 @@ def isokinetic(
             "heading2": heading2,
         },
         initial={
-            **{"x1": 0, "y1": 0, "x2": 0, "y2": 1},
+            "x1": 0,
+            "y1": 0,
+            "x2": 0,
+            "y2": 1,
             **{f"x{n}'": f"{speed}*cos(heading{n})" for n, speed in speeds.items()},
             **{f"y{n}'": f"{speed}*sin(heading{n})" for n, speed in speeds.items()},
         },
         settings={"duration": 10.0, "samples": 201},
         description=(
-            "Two charged particles in a field share a fixed kinetic energy. Gauss's principle finds the gentlest force that does this, "
-            "a friction of either sign: the thermostat of molecular dynamics."
+            "Two charged particles in a field share a fixed kinetic energy. Gauss's principle finds the "
+            "gentlest force that does this, a friction of either sign: the thermostat of molecular "
+            "dynamics."
         ),
     )
 
@@ -60,8 +65,8 @@ def isokinetic(
 def exact(system: System, t: np.ndarray) -> dict[str, np.ndarray]:
     """The closed form in mass-weighted velocities w = √m v, f = F/√m, for a field that is not zero:
 
-    ẇ = f + λw, λ = −f·w/(2K);  with s = |f|t/√(2K), c = cos of the initial angle between w and f, D = cosh s + c sinh s,
-    the part of w along f is √(2K)(sinh s + c cosh s)/D and the part across it w⊥(0)/D.
+    ẇ = f + λw with λ = −f·w/(2K). Let c be the cosine of the initial angle between w and f, s = |f|t/√(2K)
+    and D = cosh s + c sinh s. The part of w along f is √(2K)(sinh s + c cosh s)/D, the part across w⊥(0)/D.
     """
     known = values(system)
     elapsed = np.asarray(t, dtype=float) - known["t"]

@@ -1,4 +1,4 @@
-"""The plane pendulum in Cartesian coordinates, of fixed length and of a length that grows (Đukić 2012, example 2)."""
+"""The plane pendulum in Cartesian coordinates, of fixed and of growing length (Đukić 2012, example 2)."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ KINETIC = "m*(x'^2 + y'^2)/2"
 POTENTIAL = "m*g*y"
 
 
-def pendulum(
-    *, m: float = 1.0, g: float = 9.81, l: float = 1.0, angle: float = 2.0, spin: float = 0.0
-) -> System:
-    """A mass on a rod, x² + y² = l², y upwards; it starts at `angle` from the downward vertical with angular velocity `spin`."""
+def pendulum(*, m: float = 1.0, g: float = 9.81, l: float = 1.0, angle: float = 2.0, spin: float = 0.0) -> System:
+    """A mass on a rod, x² + y² = l², y upwards.
+
+    It starts at `angle` from the downward vertical with the angular velocity `spin`.
+    """
     return System(
         "pendulum",
         coordinates="x y",
@@ -31,8 +32,8 @@ def pendulum(
         },
         settings={"duration": 10.0, "samples": 501},
         description=(
-            "The pendulum as Newton would see it: a falling mass and a rod that pulls it. The force along the rod comes with "
-            "the motion, at any amplitude."
+            "The pendulum as Newton would see it: a falling mass and a rod that pulls it. The force along "
+            "the rod comes with the motion, at any amplitude."
         ),
     )
 
@@ -84,9 +85,9 @@ def moving_length_pendulum(
     angle: float = 1.0,
     spin: float = 0.0,
 ) -> System:
-    """A pendulum whose string is paid out steadily: x² + y² = (l₀ + rate·t)², a constraint that depends on time.
+    """A pendulum whose string is paid out steadily: x² + y² = (l₀ + rate·t)².
 
-    It starts, at t = 0, at `angle` from the downward vertical with angular velocity `spin`.
+    It starts, at t = 0, at `angle` from the downward vertical with the angular velocity `spin`.
     """
     return System(
         "pendulum of growing length",
@@ -103,14 +104,14 @@ def moving_length_pendulum(
         },
         settings={"duration": 10.0, "samples": 501},
         description=(
-            "Lorentz's pendulum: the string lengthens while the bob swings. The swings narrow, and the string, a constraint that moves, "
-            "takes energy out of the motion."
+            "Lorentz's pendulum: the string lengthens while the bob swings. The swings narrow, and the "
+            "string, a constraint that moves, takes energy out of the motion."
         ),
     )
 
 
 def forces(system: System, q: np.ndarray, v: np.ndarray, t: np.ndarray) -> dict[str, np.ndarray]:
-    """The pull of the string at given states: R = −m(l α̇² + g cos α) e_r, because l̈ = 0. (q and v of shape (…, 2), t of shape (…))
+    """The pull of the string, R = −m(l α̇² + g cos α) e_r because l̈ = 0; q, v of shape (…, 2), t of (…).
 
     The angle obeys l α̈ + 2 l̇ α̇ + g sin α = 0.
     """

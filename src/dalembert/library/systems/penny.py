@@ -1,4 +1,6 @@
-"""The penny that rolls and turns upright on an incline (Flannery 2011, section VI), by linear and by quadratic constraints."""
+"""The penny rolling and turning upright on an incline, by two kinds of constraint (Flannery 2011, section
+VI).
+"""
 
 from __future__ import annotations
 
@@ -26,10 +28,11 @@ def penny(
     alpha: float = 0.3,
     omega: float = 1.0,
 ) -> System:
-    """A penny rolling without slipping, kept upright, on a plane inclined by alpha; x points downhill. (53)-(55)
+    """A penny rolling upright without slipping on a plane inclined by alpha; x points downhill. (53)-(55)
 
-    Its moment of inertia about the axis is βmR², about a diameter half of that. `ratio` is R'/a, which sets the shape of
-    the orbit (figures 2 and 3 of the paper: 0, 2, 3, 4, 6 and 12, 24, 48, 96) through the starting speed v0.
+    Its moment of inertia about the axis is βmR², about a diameter half of that. `ratio` is R'/a, which sets
+    the shape of the orbit (figures 2 and 3 of the paper: 0, 2, 3, 4, 6 and 12, 24, 48, 96) through the
+    starting speed v0.
     """
     v0 = starting_speed(ratio, g * sin(alpha) / (1 + beta), omega)
     return System(
@@ -42,14 +45,15 @@ def penny(
         initial=START,
         settings={"duration": 4 * pi / abs(omega), "samples": 401},
         description=(
-            "A coin rolls upright down an incline while it turns steadily. Instead of running downhill it drifts sideways "
-            "on a cycloid blended with circles, and on average it stays at the same height."
+            "A coin rolls upright down an incline while it turns steadily. Instead of running downhill it "
+            "drifts sideways on a cycloid blended with circles, and on average it stays at the same "
+            "height."
         ),
     )
 
 
 def exact(system: System, t: np.ndarray) -> dict[str, np.ndarray]:
-    """The orbit (68) and the friction (72): F_i = −β/(1+β) m g sin α cos φ forward, F_j = m g sin α sin φ + m v ω to the left."""
+    """The orbit (68) and the friction (72), which acts at the point of contact."""
     known = values(system)
     track = turning(known, known["g"] * np.sin(known["alpha"]) / (1 + known["beta"]), t)
     forward, sideways = friction(known, track)
@@ -76,15 +80,17 @@ def quadratic_penny(
 ) -> System:
     """The same penny with its rolling written as the quadratic constraint (58), beside the knife edge (56b).
 
-    The gradient of (58) vanishes at rest, so the penny must never stop: R'/a, the `ratio`, is to be greater than 4.
+    The gradient of (58) vanishes at rest, so the penny must never stop: R'/a, the `ratio`, is to be greater
+    than 4.
     """
     linear = penny(ratio=ratio, m=m, R=R, beta=beta, g=g, alpha=alpha, omega=omega)
     return linear.replace(
         name="penny by a quadratic constraint",
         constraints={"speed": "x'^2 + y'^2 - R^2*psi'^2", "knife edge": "x'*sin(phi) - y'*cos(phi)"},
         description=(
-            "The rolling penny again, but the rolling is stated as an equality of squared speeds. Away from rest the motion and "
-            "the forces are those of the linear constraints; only the multipliers differ."
+            "The rolling penny again, but the rolling is stated as an equality of squared speeds. Away "
+            "from rest the motion and the forces are those of the linear constraints; only the multipliers "
+            "differ."
         ),
     )
 
@@ -99,7 +105,7 @@ def exact_quadratic(system: System, t: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def friction(known: dict[str, float], track: Track) -> tuple[np.ndarray, np.ndarray]:
-    """The friction at the point of contact, forward and to the left: (72a) and (72b)."""
+    """F_i = −β/(1+β) m g sin α cos φ forward and F_j = m g sin α sin φ + m v ω to the left: (72a), (72b)."""
     weight = known["m"] * known["g"] * np.sin(known["alpha"])
     forward = -known["beta"] / (1 + known["beta"]) * weight * np.cos(track.heading)
     sideways = weight * np.sin(track.heading) + known["m"] * known["phi'"] * track.speed

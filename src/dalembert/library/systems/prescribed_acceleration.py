@@ -1,4 +1,4 @@
-"""A particle whose acceleration has a prescribed size: a constraint nonlinear in the accelerations (Flannery 2011, (49))."""
+"""An acceleration of prescribed size: a constraint nonlinear in the accelerations (Flannery 2011, (49))."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ def prescribed_acceleration(
 ) -> System:
     """ẍ² + ÿ² = a₀² under gravity and a constant horizontal push, thrown with velocity (u0, w0).
 
-    The stationarity conditions (49) have two solutions, along the impressed force and against it; Gauss's function is least on the first.
+    The stationarity conditions (49) have two solutions, along the impressed force and against it; Gauss's
+    function is least on the first.
     """
     return System(
         "particle with a prescribed acceleration",
@@ -32,14 +33,15 @@ def prescribed_acceleration(
         initial={"x": 0, "y": 0, "x'": "u0", "y'": "w0"},
         settings={"duration": 2.0, "samples": 101},
         description=(
-            "A thrown particle may accelerate in any direction, but always by the same amount. Of all such accelerations it takes the one "
-            "nearest to what gravity and the push would give, and flies a parabola."
+            "A thrown particle may accelerate in any direction, but always by the same amount. Of all such "
+            "accelerations it takes the one nearest to what gravity and the push would give, and flies a "
+            "parabola."
         ),
     )
 
 
 def exact(system: System, t: np.ndarray) -> dict[str, np.ndarray]:
-    """q̈ = a₀ F/|F|, the nearest to F/m of that size; the constraint force is (a₀ m/|F| − 1) F, and 2λq̈ equals it."""
+    """q̈ = a₀ F/|F|, the nearest to F/m of that size; the constraint force is m q̈ − F = 2λ q̈."""
     known = values(system)
     elapsed = np.asarray(t, dtype=float) - known["t"]
     impressed = np.array([known["push"], -known["m"] * known["g"]])

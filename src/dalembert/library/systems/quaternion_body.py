@@ -1,4 +1,4 @@
-"""A free rigid body in the four components of a quaternion: its mass matrix is singular, and its motion is known exactly."""
+"""A free rigid body in the four components of a quaternion, whose mass matrix is singular."""
 
 from __future__ import annotations
 
@@ -27,9 +27,10 @@ def quaternion_body(
     w2: float = 0.3,
     w3: float = 1.2,
 ) -> System:
-    """A body with principal moments I1 < I2 < I3, no forces, started at e = (1, 0, 0, 0) with the angular velocity (w1, w2, w3).
+    """A body with principal moments I1 < I2 < I3 and no forces on it.
 
-    M = 4EᵀIE has the null vector e; the constraint |e|² = 1 determines the motion in that direction.
+    It starts at e = (1, 0, 0, 0) with the angular velocity (w1, w2, w3) in its own axes. M = 4EᵀIE has the
+    null vector e; the constraint |e|² = 1 determines the motion in that direction.
     """
     kinetic = " + ".join(f"I{n}*({rate})^2/2" for n, rate in enumerate(RATES, 1))
     return System(
@@ -41,15 +42,17 @@ def quaternion_body(
         initial={"e0": 1, "e1": 0, "e2": 0, "e3": 0, "e0'": 0, "e1'": "w1/2", "e2'": "w2/2", "e3'": "w3/2"},
         settings={"duration": 20.0, "samples": 401},
         description=(
-            "A body tumbling freely in space, with one coordinate too many. Its mass matrix cannot be inverted, and yet mass and "
-            "constraint together determine the motion."
+            "A body tumbling freely in space, with one coordinate too many. Its mass matrix cannot be "
+            "inverted, and yet mass and constraint together determine the motion."
         ),
     )
 
 
 @dataclass(frozen=True)
 class _Tumbling:
-    """Euler's equations solved: rates in the body, the amplitude, and the constants that the attitude needs."""
+    """Euler's equations solved: rates in the body, the amplitude, and the constants that the attitude
+    needs.
+    """
 
     rates: np.ndarray
     amplitude: np.ndarray
@@ -61,9 +64,10 @@ class _Tumbling:
 
 
 def body_rates(system: System, t: np.ndarray) -> np.ndarray:
-    """The angular velocity in the body's axes, shape (…, 3), for I1 < I2 < I3 and any motion but a steady one about an axis.
+    """The angular velocity in the body's axes, shape (…, 3), for I1 < I2 < I3.
 
-    With 2T and L² conserved and L² > 2T·I2, ω₁ : ω₂ : ω₃ go as cn : sn : dn; otherwise the axes 1 and 3 change places.
+    2T and L² are conserved. If L² > 2T·I2, then ω₁, ω₂, ω₃ go as cn, sn, dn; otherwise the axes 1 and 3
+    change places. The steady rotations about an axis are left out: there the amplitudes vanish.
     """
     return _tumbling(values(system), np.asarray(t, dtype=float)).rates
 
@@ -100,11 +104,11 @@ def _tumbling(known: dict[str, float], t: np.ndarray) -> _Tumbling:
 
 
 def exact(system: System, t: np.ndarray) -> dict[str, np.ndarray]:
-    """The quaternion, its rate e' = e∘ω/2 and the constraint force 2λe with λ = −2T, which follows from Me = 0.
+    """The quaternion, its rate e' = e∘ω/2 and the constraint force 2λe; Me = 0 gives λ = −2T.
 
-    In a frame with its third axis along the angular momentum, the zxz angles are known: cos θ = I₃ω₃/L, tan ψ = I₁ω₁/(I₂ω₂), and
-    φ' = L/I₃ (1 + (2TI₃ − L²)/(L² − I₃²ω₃²)) integrates to an elliptic integral of the third kind. That frame is at rest, so
-    e(t) = e(0)∘b(0)⁻¹∘b(t), b being the quaternion of these angles.
+    In a frame with its third axis along the angular momentum, the zxz angles are known: cos θ = I₃ω₃/L, tan
+    ψ = I₁ω₁/(I₂ω₂), and φ' = L/I₃ (1 + (2TI₃ − L²)/(L² − I₃²ω₃²)) integrates to an elliptic integral of the
+    third kind. That frame is at rest, so e(t) = e(0)∘b(0)⁻¹∘b(t), b being the quaternion of these angles.
     """
     known = values(system)
     t = np.asarray(t, dtype=float)
@@ -124,18 +128,18 @@ def exact(system: System, t: np.ndarray) -> dict[str, np.ndarray]:
 def _attitude(known: dict[str, float], inertia: np.ndarray, omega0: np.ndarray, t: np.ndarray) -> np.ndarray:
     """The quaternion b(t) from the body to the frame of the angular momentum."""
     motion = _tumbling(known, t)
-    i1, i2, i3 = inertia
+    i1, _, i3 = inertia
     energy2, momentum2 = inertia @ omega0**2, np.sum((inertia * omega0) ** 2)
     momentum = np.sqrt(momentum2)
     # L² − I₃²ω₃² = p + q sn²
     p = i1 * (energy2 * i3 - momentum2) / (i3 - i1)
     q = (momentum2 - p) * (motion.k2 if motion.about_third else 1.0)
-    third = third_kind(-q / p, motion.amplitude, motion.k2) - third_kind(-q / p, motion.first_amplitude, motion.k2)
-    phi = momentum / i3 * ((t - known["t"]) + (energy2 * i3 - momentum2) / (p * motion.speed) * third)
+    third, first = (third_kind(-q / p, am, motion.k2) for am in (motion.amplitude, motion.first_amplitude))
+    phi = momentum / i3 * ((t - known["t"]) + (energy2 * i3 - momentum2) / (p * motion.speed) * (third - first))
     components = inertia * motion.rates
     theta = np.arctan2(np.hypot(components[..., 0], components[..., 1]), components[..., 2])
     psi = np.arctan2(components[..., 0], components[..., 1])
-    # ψ follows the amplitude, or stays near ±π/2: this fixes its whole turns, and with them the sign of the quaternion
+    # ψ follows the amplitude, or stays near ±π/2: this fixes its whole turns, and with them the sign of b
     near = np.pi / 2 - motion.sense * motion.amplitude if motion.about_third else motion.sense * np.pi / 2
     psi = psi + 2 * np.pi * np.round((near - psi) / (2 * np.pi))
     c, s = np.cos(theta / 2), np.sin(theta / 2)

@@ -18,7 +18,7 @@ def redundant_double_pendulum(
     angle1: float = 1.0,
     angle2: float = 1.8,
 ) -> System:
-    """Two masses on two rods in the plane, y upwards, released from rest; the upper rod is stated squared and again as a length."""
+    """Two masses on two rods, y upwards, released from rest; the upper rod is stated in two ways."""
     return System(
         "double pendulum with a redundant rod",
         coordinates="x1 y1 x2 y2",
@@ -39,8 +39,8 @@ def redundant_double_pendulum(
         },
         settings={"duration": 4.0, "samples": 401},
         description=(
-            "Three constraints, two of which say the same. How the upper rod's pull is divided between its two statements is "
-            "anyone's choice; the pull itself, and the motion, are not."
+            "Three constraints, two of which say the same. How the upper rod's pull is divided between its "
+            "two statements is anyone's choice; the pull itself, and the motion, are not."
         ),
     )
 

@@ -17,10 +17,11 @@ def rotating_hoop_bead(
     angle: float = 0.3,
     spin: float = 0.0,
 ) -> System:
-    """A bead on a smooth hoop of radius a turning at the rate Omega, as a particle on a sphere and in the plane of the hoop.
+    """A bead on a smooth hoop of radius a turning at the rate Omega: on a sphere, and in the hoop's plane.
 
-    It starts, at t = 0, at `angle` from the lowest point with the angular velocity `spin` along the hoop. For
-    Omega² > g/a it does not stay near the bottom but swings about the angle whose cosine is g/(a Omega²).
+    It starts, at t = 0, at `angle` from the lowest point with the angular velocity `spin` along the hoop.
+    For Omega² > g/a it does not stay near the bottom but swings about the angle whose cosine is g/(a
+    Omega²).
     """
     return System(
         "bead on a rotating hoop",
@@ -39,8 +40,9 @@ def rotating_hoop_bead(
         },
         settings={"duration": 10.0, "samples": 501},
         description=(
-            "A bead on a spinning hoop climbs its side when the hoop turns fast enough. The hoop pushes it sideways, and that push "
-            "does work: a constraint that moves is ideal and still exchanges energy."
+            "A bead on a spinning hoop climbs its side when the hoop turns fast enough. The hoop pushes it "
+            "sideways, and that push does work: a constraint that moves is ideal and still exchanges "
+            "energy."
         ),
     )
 
@@ -48,8 +50,9 @@ def rotating_hoop_bead(
 def forces(system: System, q: np.ndarray, v: np.ndarray, t: np.ndarray) -> dict[str, np.ndarray]:
     """The forces of the hoop at given states (q and v of shape (…, 3), t of shape (…)).
 
-    Towards the centre m(gz − v²)/a² r⃗, as on any sphere; across the hoop the Coriolis force's opponent 2mΩρ̇ e_φ, where ρ is the
-    distance from the axis along the hoop's plane. The angle from the bottom obeys θ̈ = Ω² sin θ cos θ − (g/a) sin θ.
+    Towards the centre m(gz − v²)/a² r⃗, as on any sphere; across the hoop the Coriolis force's opponent
+    2mΩρ̇ e_φ, where ρ is the distance from the axis along the hoop's plane. The angle from the bottom obeys
+    θ̈ = Ω² sin θ cos θ − (g/a) sin θ.
     """
     known = values(system)
     q, v = np.asarray(q, dtype=float), np.asarray(v, dtype=float)

@@ -1,4 +1,4 @@
-"""Two satellites kept in one radial line: a formation as a pair of constraints, and the thrust that keeps it."""
+"""Two satellites kept in one radial line: a formation, and the thrust that keeps it."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ def satellite_pair(
     climb: float = 0.1,
     across: float = 1.05,
 ) -> System:
-    """Two satellites in the plane of a Kepler field μ/r², the second held at k times the position of the first.
+    """Two satellites in the plane of a Kepler field μ/r², the second held at k times the first's position.
 
-    The first starts at the distance r0 with the radial velocity `climb` and the transverse velocity `across`.
+    The first starts at the distance r0 with the radial velocity `climb` and the transverse velocity
+    `across`.
     """
     return System(
         "radially aligned satellites",
@@ -41,14 +42,18 @@ def satellite_pair(
         },
         settings={"duration": 20.0, "samples": 401},
         description=(
-            "Two satellites fly in formation on one line through the planet. Together they move on a Kepler ellipse of a "
-            "weaker planet, and the constraint forces are the thrusts that hold the formation."
+            "Two satellites fly in formation on one line through the planet. Together they move on a "
+            "Kepler ellipse of a weaker planet, and the constraint forces are the thrusts that hold the "
+            "formation."
         ),
     )
 
 
 def exact(system: System, t: np.ndarray) -> dict[str, np.ndarray]:
-    """A Kepler ellipse for μ' = μ(m₁ + m₂/k)/(m₁ + k²m₂); the thrust on the second is λ = m₂(μ/k² − kμ') r₁/r₁³, on the first −kλ."""
+    """A Kepler ellipse for the weaker μ' = μ(m₁ + m₂/k)/(m₁ + k²m₂).
+
+    The thrust on the second satellite is λ = m₂(μ/k² − kμ') r⃗₁/r₁³, on the first −kλ.
+    """
     known = values(system)
     m1, m2, k, mu = (known[name] for name in ("m1", "m2", "k", "mu"))
     weaker = mu * (m1 + m2 / k) / (m1 + k**2 * m2)
@@ -56,7 +61,7 @@ def exact(system: System, t: np.ndarray) -> dict[str, np.ndarray]:
     position, velocity = kepler(weaker, first, np.array([known["x1'"], known["y1'"]]), np.asarray(t) - known["t"])
     distance = np.linalg.norm(position, axis=-1)
     thrust = m2 * (mu / k**2 - k * weaker) * position / distance[..., None] ** 3
-    found = {}
+    found: dict[str, np.ndarray] = {}
     for i, axis in enumerate("xy"):
         found |= {
             f"{axis}1": position[..., i],
@@ -71,8 +76,10 @@ def exact(system: System, t: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def kepler(mu: float, position: np.ndarray, velocity: np.ndarray, elapsed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Position and velocity on an elliptic orbit, shape (…, 2), from those at the start, by Kepler's equation for the
-    change E of the eccentric anomaly: n t = E − (1 − r₀/a) sin E + (r₀·v₀/√(μa))(1 − cos E).
+    """Position and velocity on an elliptic orbit, shape (…, 2), from those at the start.
+
+    Kepler's equation for the change E of the eccentric anomaly:
+    √(μ/a³) t = E − (1 − r₀/a) sin E + (r⃗₀·v⃗₀/√(μa)) (1 − cos E).
     """
     elapsed = np.asarray(elapsed, dtype=float)
     r0 = np.linalg.norm(position)

@@ -1,4 +1,4 @@
-"""A skater or snowboarder on an incline: a knife edge and nothing that rolls (Flannery 2011, end of section VI)."""
+"""A skater on an incline: a knife edge and nothing that rolls (Flannery 2011, end of section VI)."""
 
 from __future__ import annotations
 
@@ -12,9 +12,15 @@ from dalembert.model.system import System
 
 
 def skater(
-    *, ratio: float = 6.0, m: float = 60.0, J: float = 1.5, g: float = 9.81, alpha: float = 0.3, omega: float = 1.0
+    *,
+    ratio: float = 6.0,
+    m: float = 60.0,
+    J: float = 1.5,
+    g: float = 9.81,
+    alpha: float = 0.3,
+    omega: float = 1.0,
 ) -> System:
-    """A body with moment of inertia J about the normal that can slide only along its edge: the constraint (56b) alone.
+    """A body with moment of inertia J about the normal that slides only along its edge: (56b) alone.
 
     `ratio` is R'/a with a = g sin α/(4ω²), the penny's with β = 0; it sets the starting speed v0.
     """
@@ -35,14 +41,14 @@ def skater(
         initial={"x": 0, "y": 0, "phi": 0, "x'": "v0", "y'": 0, "phi'": "omega"},
         settings={"duration": 4 * pi / abs(omega), "samples": 401},
         description=(
-            "A turning skater on a slope glides only along the blade. The sideways force of the edge does no work, and yet it "
-            "keeps the skater, on average, at the same height."
+            "A turning skater on a slope glides only along the blade. The sideways force of the edge does "
+            "no work, and yet it keeps the skater, on average, at the same height."
         ),
     )
 
 
 def exact(system: System, t: np.ndarray) -> dict[str, np.ndarray]:
-    """The orbit (68) with β = 0; the edge pushes to the left with F_j = m g sin α sin φ + m v ω, and its multiplier is −F_j."""
+    """The orbit (68) with β = 0; the edge pushes to the left with F_j = m g sin α sin φ + m v ω = −λ."""
     known = values(system)
     track = turning(known, known["g"] * np.sin(known["alpha"]), t)
     sideways = known["m"] * (known["g"] * np.sin(known["alpha"]) * np.sin(track.heading) + track.speed * known["phi'"])

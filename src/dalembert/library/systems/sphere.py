@@ -1,4 +1,4 @@
-"""A particle on a sphere: sliding off its top, and hanging as a spherical pendulum (Đukić 2012, example 1)."""
+"""A particle on a sphere: sliding off its top, or hanging as a spherical pendulum (Đukić 2012, example 1)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dalembert.model.system import System
 
 
 def _on_sphere(name: str, radius: str, constraint: str, given: dict[str, float], duration: float, text: str) -> System:
-    """A particle on x² + y² + z² = radius², z upwards, at `polar` from the top, given a velocity along the parallel and the meridian."""
+    """A particle on a sphere, z upwards, at `polar` from its top, with speeds `across` and `down`."""
     return System(
         name,
         coordinates="x y z",
@@ -40,9 +40,10 @@ def sphere_particle(
     across: float = 0.3,
     down: float = 0.1,
 ) -> System:
-    """A particle on a smooth sphere of radius r, started at the angle `polar` from the top with speeds `across` and `down`.
+    """A particle on a smooth sphere of radius r, started at the angle `polar` from the top.
 
-    The constraint holds it from both sides: where R points inwards, a particle merely lying on the sphere would have left it.
+    The constraint holds it from both sides: where R points inwards, a particle merely lying on the sphere
+    would have left it.
     """
     return _on_sphere(
         "particle on a sphere",
@@ -50,8 +51,8 @@ def sphere_particle(
         "sphere",
         {"m": m, "g": g, "r": r, "polar": polar, "across": across, "down": down},
         5.0,
-        "A particle slides off the top of a smooth sphere that cannot let it go. The reaction changes sign where a free "
-        "particle would leave the surface.",
+        "A particle slides off the top of a smooth sphere that cannot let it go. The reaction changes sign "
+        "where a free particle would leave the surface.",
     )
 
 
@@ -64,24 +65,25 @@ def spherical_pendulum(
     across: float = 1.5,
     down: float = 0.0,
 ) -> System:
-    """A mass on a rod of length l that swings in space, started at the angle `polar` from the upward vertical."""
+    """A mass on a rod of length l swinging in space, started at `polar` from the upward vertical."""
     return _on_sphere(
         "spherical pendulum",
         "l",
         "rod",
         {"m": m, "g": g, "l": l, "polar": polar, "across": across, "down": down},
         10.0,
-        "A pendulum swinging in space: it rises and falls between two heights while its plane of swing advances. The angular "
-        "momentum about the vertical is conserved.",
+        "A pendulum swinging in space: it rises and falls between two heights while its plane of swing "
+        "advances. The angular momentum about the vertical is conserved.",
     )
 
 
 def exact(system: System, t: np.ndarray) -> dict[str, np.ndarray]:
-    """The motion by elliptic functions, for a nonzero angular momentum about the vertical, and R = m(gz − v²)/r² r⃗.
+    """The motion by elliptic functions, when it has angular momentum about the vertical; R = m(gz − v²)/r² r⃗.
 
-    With e = v²/2 + gz and h = xẏ − yẋ, r²ż² = 2(e − gz)(r² − z²) − h² = 2g(z − z₁)(z − z₂)(z − z₃), z₁ ≤ z ≤ z₂ < z₃:
+    With e = v²/2 + gz and h = xẏ − yẋ, r²ż² = 2(e − gz)(r² − z²) − h² = 2g(z − z₁)(z − z₂)(z − z₃)
+    and z stays between the two smaller roots:
 
-    z = z₁ + (z₂ − z₁) sn²(κ(t − t₁) | k²),  κ² = g(z₃ − z₁)/(2r²),  k² = (z₂ − z₁)/(z₃ − z₁)
+    z = z₁ + (z₂ − z₁) sn²(κ(t − t₁) | k²), κ² = g(z₃ − z₁)/(2r²), k² = (z₂ − z₁)/(z₃ − z₁)
 
     and the azimuth is the integral of h/(r² − z²), two elliptic integrals of the third kind.
     """
@@ -125,7 +127,7 @@ def exact(system: System, t: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def _starting_amplitude(known: dict[str, float], low: float, high: float, kappa: float, k2: float) -> float:
-    """am at the start. Twice the angle is used because it stays well conditioned at the turning points, where a root would not."""
+    """am at the start; from twice the angle, which is well conditioned at the turning points too."""
     span = high - low
     if span == 0.0:
         return 0.0

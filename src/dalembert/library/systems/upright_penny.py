@@ -1,4 +1,4 @@
-"""The penny with its tilt as a fifth coordinate, so that the torque that keeps it upright can be read off (Flannery 2011, (76))."""
+"""The penny with its tilt as a fifth coordinate: the torque that keeps it upright (Flannery 2011, (76))."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from dalembert.library.turning import starting_speed, turning
 from dalembert.library.values import values
 from dalembert.model.system import System
 
-# Kinematics. The plane has the directions Î (downhill), Ĵ and the normal K̂; the disk heads along î = (cos φ, sin φ, 0), with
-# ĵ = K̂×î. Its axis ê = ĵ sin θ + K̂ cos θ makes the angle θ with the normal. The angular velocity is
-# Ω = φ'K̂ + ψ'ê − θ'î: the tilt θ turns the disk about −î. The point of contact lies at R n̂ from the centre, n̂ = ê×î = ĵ cos θ − K̂ sin θ.
-# Hence the height of the centre is R sin θ, and v + Ω×R n̂ = 0 reads v = R(ψ' + φ' cos θ) î + R θ' ê.
-# Along the axis Ω has ψ' + φ' cos θ, along the two diameters î and n̂ it has −θ' and −φ' sin θ.
+# Kinematics. Î points downhill, K̂ along the normal. The disk heads along î = (cos φ, sin φ, 0), ĵ = K̂×î.
+# Its axis ê = ĵ sin θ + K̂ cos θ is at θ from the normal, and Ω = φ'K̂ + ψ'ê − θ'î: θ turns it about −î.
+# The point of contact lies at R n̂ from the centre, n̂ = ê×î = ĵ cos θ − K̂ sin θ, so it is R sin θ high.
+# Rolling, v + Ω×R n̂ = 0, reads v = R(ψ' + φ' cos θ) î + R θ' ê; its normal part is the height's rate already.
+# Along ê, Ω has ψ' + φ' cos θ; along the diameters î and n̂ it has −θ' and −φ' sin θ.
 
 
 def upright_penny(
@@ -28,9 +28,10 @@ def upright_penny(
     alpha: float = 0.3,
     omega: float = 1.0,
 ) -> System:
-    """The rolling penny with coordinates x, y (of the centre), ψ, φ and the tilt θ, which a constraint holds at π/2.
+    """The rolling penny with the tilt θ of its axis from the normal, which a constraint holds at π/2.
 
-    The moments of inertia are βmR² about the axis and βmR²/2 about a diameter (a thin body). `ratio` is R'/a as for `penny`.
+    The moments of inertia are βmR² about the axis and βmR²/2 about a diameter (a thin body). `ratio` is
+    R'/a as for `penny`.
     """
     v0 = starting_speed(ratio, g * sin(alpha) / (1 + beta), omega)
     return System(
@@ -50,17 +51,17 @@ def upright_penny(
         initial=flat.START | {"theta": "pi/2", "theta'": 0},
         settings={"duration": 4 * pi / abs(omega), "samples": 401},
         description=(
-            "The rolling penny with its tilt set free and then held: the multiplier of 'upright' is the torque a hand must apply "
-            "to keep the coin from falling on its face."
+            "The rolling penny with its tilt set free and then held: the multiplier of 'upright' is the "
+            "torque a hand must apply to keep the coin from falling on its face."
         ),
     )
 
 
 def exact(system: System, t: np.ndarray) -> dict[str, np.ndarray]:
-    """As for the penny; the multiplier of 'upright' is −N_a, with N_a = −(I₂ψ'φ' + R F_j) the torque (76) about î.
+    """As for the penny; the multiplier of 'upright' is −N_a, N_a = −(I₂ψ'φ' + R F_j) the torque (76).
 
-    The sign: N_a is measured about î and the coordinate θ turns about −î. The force along θ is only βmR²ψ'φ', because the
-    sideways friction F_j acts on θ too, through the rolling constraints.
+    The sign: N_a is measured about î and the coordinate θ turns about −î. The force along θ is only
+    βmR²ψ'φ', because the sideways friction F_j acts on θ too, through the rolling constraints.
     """
     known = values(system)
     track = turning(known, known["g"] * np.sin(known["alpha"]) / (1 + known["beta"]), t)
