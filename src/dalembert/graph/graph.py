@@ -32,6 +32,8 @@ class Graph:
     acceleration(q, v, a, t, p, k)  -> h, ∂h/∂q̈, ∂²(kᵀh)/∂q̈²; rows nonlinear in q̈ only
     energy(q, v, t, p)              -> E, explicit power ∂E/∂t, F (nonpotential impressed), inertial part of Q
     slopes(q, v, a, l, t, p, fi, fa) -> ∂(M a − Aᵀl − Q − C)/∂(q, v), ∂(A a − b)/∂(q, v)
+
+    `nonlinear` are the rows nonlinear in q̈, `curved` those of velocity level that are nonlinear in q̇.
     """
 
     dynamics: ca.Function
@@ -44,6 +46,7 @@ class Graph:
     nonlinear: tuple[int, ...]
     position_rows: tuple[int, ...]
     velocity_rows: tuple[int, ...]
+    curved: tuple[int, ...]
     uses_reactions: bool
     uses_actual: bool
 
@@ -101,6 +104,9 @@ def _build(system: System) -> Graph:
         nonlinear=rows.nonlinear,
         position_rows=rows.position_rows,
         velocity_rows=rows.velocity_rows,
+        curved=tuple(
+            k for k in rows.velocity_rows if not is_linear([system.constraints[k].expression], system.velocities)
+        ),
         uses_reactions=bool(reactions),
         uses_actual=any(reaction.kind == "actual" for reaction in reactions),
     )

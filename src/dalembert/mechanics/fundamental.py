@@ -125,7 +125,8 @@ def solve(M: Array, Q: Array, A: Array, b: Array, C: Array, tolerance: float = R
     q2 = _back(L, y + z + z_ni)
     multipliers = _row(Vt, inverse * (coefficients - along)) / length
     rank = kept.sum(axis=-1)
-    residual = _residual(A, b, q2, _back(L, y))
+    reach = length * np.linalg.norm(np.stack([y, z, z_ni]), axis=-1).sum(axis=0)[..., None]
+    residual = _residual(A, b, q2, _back(L, y), reach)
     dependent = _dependent(directions, rank, tolerance)
     return Fundamental(
         q2, _back(L, y), _mul(L, z), _mul(L, z_ni), multipliers, rank, dependent, residual, M, Q, A, b, C
@@ -217,8 +218,13 @@ def _unit_columns(columns: Array) -> tuple[Array, Array]:
     return columns / length[..., None, :], length
 
 
-def _residual(A: Array, b: Array, q2: Array, a: Array) -> Array:
-    size = np.abs(b) + _mul(np.abs(A), np.abs(q2) + np.abs(np.nan_to_num(a)))
+def _residual(A: Array, b: Array, q2: Array, a: Array, reach: Array) -> Array:
+    """|A q̈ − b| relative to its terms. `reach` bounds what each row could see of the accelerations, in the mass metric.
+
+    A row whose own terms all cancel (nothing pulls along it) still carries the rounding of the others through M: 1e-16 of
+    its reach. With CONSISTENCY_TOLERANCE the factor 1e-4 allows 1e-12 of it, rounding times a condition of 1e4.
+    """
+    size = np.abs(b) + _mul(np.abs(A), np.abs(q2) + np.abs(np.nan_to_num(a))) + 1e-4 * reach
     return np.abs(_mul(A, q2) - b) / np.where(size > 0, size, 1.0)
 
 
@@ -292,7 +298,8 @@ def on_null_space(M: Array, Q: Array, A: Array, b: Array, C: Array, tolerance: f
     multipliers = T.T @ ((V1.T @ reaction) / sigma[:rank]) / length
     dependent = _dependent(directions, np.array(rank), tolerance)
     nothing = np.full(n, np.nan)
-    residual = _residual(A, b, q2, nothing)
+    reach = length * (np.linalg.norm(x0) + np.linalg.norm(moved) + np.linalg.norm(Qs))
+    residual = _residual(A, b, q2, nothing, reach)
     return Fundamental(q2, nothing, ideal, nonideal, multipliers, np.array(rank), dependent, residual, M, Q, A, b, C)
 
 

@@ -90,6 +90,7 @@ def certify(motion: Motion, evaluation: Evaluation | None = None) -> Certificate
             points.append(_at_point(motion, evaluation, k))
         except UndeterminedMotion:
             unique = False
+        unique = unique and not evaluation.branching(motion.q[k], motion.v[k], float(motion.t[k]))
     measured |= _algebra(points, motion)
     measured["energy"] = _energy_balance(motion, evaluation)
     limits = thresholds(motion.rtol)
@@ -197,9 +198,11 @@ def _at_point(motion: Motion, evaluation: Evaluation, k: int) -> _Point:
     best = on_null_space(M, Q, A, b, C)
     apart = a - best.acceleration
     pulled = (np.abs(Q) + np.abs(ideal) + np.abs(C)) / scale**2
+    reach = np.linalg.norm(A / scale, axis=1) * (np.linalg.norm(scale * a) + np.linalg.norm(scale * pulled))
     return _Point(
         rows=np.abs(A @ a - b),
-        row_terms=np.abs(A) @ (np.abs(a) + pulled) + np.abs(b),
+        # The last term: rounding that reaches a row through the others, as in `fundamental`.
+        row_terms=np.abs(A) @ (np.abs(a) + pulled) + np.abs(b) + 1e-4 * reach,
         row_lengths=np.linalg.norm(A, axis=1),
         forces=float(np.linalg.norm(balance / scale)) + float(np.linalg.norm((Q - impressed) / scale)),
         virtual_work=max(split),

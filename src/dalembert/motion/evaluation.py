@@ -138,6 +138,13 @@ class Evaluation:
                 f"{solution.residual.max():.2g}). Remove one, or correct the model or the state."
             )
 
+    def branching(self, q: Array, v: Array, t: float) -> list[str]:
+        """Constraints nonlinear in q̇ whose gradient vanishes here: branches of the motion meet, and none is determined."""
+        if not self.graph.curved:
+            return []
+        A = self.dynamics(q, v, t)[2]
+        return [self.system.constraints[k].name for k in self.graph.curved if not np.any(A[k])]
+
     def _solve_reactions(self, M: Array, Q: Array, A: Array, b: Array, q: Array, v: Array, t: float) -> Fundamental:
         """C depends on constraint forces: the ideal one is known first; the actual one, Aᵀλ, is solved
         together with C by Newton.
