@@ -25,7 +25,8 @@ def check(model: str = MODEL, json: bool = JSON) -> None:
         evaluation.require_consistent(evaluation.solve(q, v, t), t)
     classification = system.classify()
     if json:
-        print_json({"name": system.name, **classification.to_dict(), "notes": notes})
+        found = classification.to_dict()
+        print_json({"name": system.name, **found, "notes": [*found["notes"], *notes]})
         return
     typer.echo(classification.text())
     if not notes:

@@ -1,18 +1,19 @@
 """`equations(system, form)`: the equations of motion as a person reads them, as text and as LaTeX.
 
-Each form is one module with a function `derive(system) -> Equations`, named in `FORMS` and imported when asked for.
+Each form is one module with a function `derive(system) -> Equations`, named in `FORMS` and imported when
+asked for.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
-from typing import cast
+from typing import Any, cast
 
 import sympy as sp
 
 from dalembert.errors import ModelError
-from dalembert.model.document import text_of
+from dalembert.mechanics.printing import escaped, latex, plain
 from dalembert.model.system import System
 
 FORMS = {"fundamental": "dalembert.mechanics.explicit"}
@@ -27,17 +28,17 @@ class Line:
     label: str = ""
 
     def text(self) -> str:
-        parts = [text_of(term) for _, term in self.terms]
+        parts = [plain(term) for _, term in self.terms]
         if len(parts) > 1:
             bare = [term.is_Atom or (not term.is_Add and not term.could_extract_minus_sign()) for _, term in self.terms]
-            parts = [part if plain else f"({part})" for part, plain in zip(parts, bare, strict=True)]
+            parts = [part if alone else f"({part})" for part, alone in zip(parts, bare, strict=True)]
         name = f"   [{self.label}]" if self.label else ""
-        return f"{text_of(self.left)} = {' + '.join(parts)}{name}"
+        return f"{plain(self.left)} = {' + '.join(parts)}{name}"
 
     def latex(self) -> str:
-        parts = [rf"\underbrace{{{sp.latex(term)}}}_{{{name}}}" if name else sp.latex(term) for name, term in self.terms]
-        name = rf" && \text{{{_escape(self.label)}}}" if self.label else ""
-        return f"{sp.latex(self.left)} &= {' + '.join(parts)}{name}"
+        parts = [rf"\underbrace{{{latex(term)}}}_{{{name}}}" if name else latex(term) for name, term in self.terms]
+        name = rf" && \text{{{escaped(self.label)}}}" if self.label else ""
+        return f"{latex(self.left)} &= {' + '.join(parts)}{name}"
 
 
 @dataclass(frozen=True)
@@ -52,8 +53,8 @@ class Section:
 class Equations:
     """Equations of motion of `system` in the form named `form`.
 
-    `explicit` says whether they give the accelerations in closed form; if not, `reason` says why. `str` gives plain text,
-    `latex` the body of an `align` environment; in a notebook they show themselves typeset.
+    `explicit` says whether they give the accelerations in closed form; if not, `reason` says why. `str` gives
+    plain text, `latex` an `align*` environment; in a notebook they show themselves typeset.
     """
 
     system: System
@@ -72,14 +73,28 @@ class Equations:
         return "\n".join(lines)
 
     def latex(self) -> str:
-        """The body of an `align` or `aligned` environment of amsmath."""
-        rows = []
-        for section in self.sections:
-            rows += [rf"&\text{{{_escape(section.title)}}}", *(line.latex() for line in section.lines)]
-        return " \\\\\n".join(rows)
+        """An `align*` environment of amsmath."""
+        return f"\\begin{{align*}}\n{self._rows()}\n\\end{{align*}}"
 
     def _repr_latex_(self) -> str:
-        return f"$$\\begin{{aligned}}\n{self.latex()}\n\\end{{aligned}}$$"
+        return f"$$\\begin{{aligned}}\n{self._rows()}\n\\end{{aligned}}$$"
+
+    def _rows(self) -> str:
+        rows = []
+        for section in self.sections:
+            rows += [rf"&\text{{{escaped(section.title)}}}", *(line.latex() for line in section.lines)]
+        return " \\\\\n".join(rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as texts, ready for JSON."""
+        sections = {section.title: [line.text() for line in section.lines] for section in self.sections}
+        return {
+            "form": self.form,
+            "title": self.title,
+            "explicit": self.explicit,
+            "reason": self.reason,
+            "equations": sections,
+        }
 
     def __str__(self) -> str:
         return self.text()
@@ -92,15 +107,18 @@ def equations(system: System, form: str = "fundamental") -> Equations:
     >>> x, = da.coordinates("x")
     >>> m, k = da.parameters("m k")
     >>> spring = da.System("mass and spring", coordinates=[x], kinetic=m*x.d**2/2, potential=k*x**2/2)
-    >>> equations(spring).acceleration[0]
-    -k*x/m
+    >>> print(equations(spring))
+    mass and spring: M q'' = Q
+    <BLANKLINE>
+    motion
+      m*x'' = -k*x
+    <BLANKLINE>
+    accelerations
+      x'' = -k*x/m
     """
     if form not in FORMS:
-        raise ModelError(system.name, [f"there is no form {form!r} of the equations; available: {', '.join(sorted(FORMS))}"])
+        raise ModelError(
+            system.name,
+            [f"there is no form {form!r} of the equations; available: {', '.join(sorted(FORMS))}"],
+        )
     return cast(Equations, import_module(FORMS[form]).derive(system))
-
-
-def _escape(text: str) -> str:
-    """Any text inside \\text{…}."""
-    special = {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}"}
-    return "".join(special.get(c, f"\\{c}" if c in "#$%&_{}" else c) for c in text)

@@ -2,47 +2,46 @@
 
     M q̈ = Q + Q_i + Q_ni,    Q_i = Aᵀ(A M⁻¹Aᵀ)⁻¹(b − A M⁻¹Q),    Q_ni = C − Aᵀ(A M⁻¹Aᵀ)⁻¹A M⁻¹C
 
-with redundant rows of A left out. Where M is singular and the constraints determine the motion, the same forces come
-from M q̈ − Aᵀλ = Q + C, A q̈ = b. Where no closed form is sensible, the equations stay in that implicit form and say why.
+with redundant rows of A left out. Where M is singular and the constraints determine the motion, the same
+forces come from M q̈ − Aᵀλ = Q + C, A q̈ = b. Where no closed form is sensible, the equations stay in that
+implicit form and say why.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import sympy as sp
+from sympy import ImmutableMatrix as Matrix
 
 from dalembert.errors import InconsistentConstraints
+from dalembert.mechanics.cofactors import TooLarge, inverse_of
 from dalembert.mechanics.equations import Equations, Line, Section
 from dalembert.mechanics.fundamental import CONSISTENCY_TOLERANCE, independent_rows, null_space, solve
+from dalembert.mechanics.printing import plain
 from dalembert.mechanics.sample import Sampler, undecidable
-from dalembert.mechanics.standard_form import StandardForm, standard_form
-from dalembert.mechanics.tidy import Budget, exact, tidy, tidy_matrix
-from dalembert.model.symbols import ideal
+from dalembert.mechanics.standard_form import StandardForm, diff, standard_form
+from dalembert.mechanics.tidy import Budget, exact, tidy_matrix
+from dalembert.model.symbols import Coordinate, ideal, t
 from dalembert.model.system import System
 
-Matrix = sp.ImmutableMatrix
+Solver = Callable[[Matrix, Matrix], tuple[Matrix, Matrix]]
 
-# A closed form needs inverses of M and A M⁻¹Aᵀ, block by block. Cofactors of a block of 4 have 24 products; at 5 the result no
-# longer fits on a page, at 8 not into memory.
-LARGEST_BLOCK = 4
-# Operations of the model itself, and of one entry of the result, beyond which nobody reads a closed form. The printed
-# equations of the papers have entries of fewer than 40; a page of text holds about 600.
+# Operations of the model itself, and of one entry of the result, beyond which nobody reads a closed form. The
+# printed equations of the papers have entries of fewer than 40; 300 fill a third of a page.
 LARGEST_MODEL = 1500
-LARGEST_ENTRY = 600
-
-
-class TooLarge(Exception):  # noqa: N818 - not an error: it turns the derivation to the implicit form
-    """The closed form is not worth having; the text says why."""
+LARGEST_ENTRY = 300
 
 
 @dataclass(frozen=True, kw_only=True)
 class FundamentalEquations(Equations):
-    """(26) of Udwadia 2005. `impressed` Q, `ideal` Q_i, `nonideal` Q_ni, `acceleration`: n×1; `multipliers`: m×1, with
-    M q̈ = Q + C + Aᵀλ. All are None where `explicit` is False, except `impressed`. `dropped` names redundant constraints
-    that were left out (their multipliers are zero). In C, `ideal(x)` is replaced by the force it stands for.
+    """(26) of Udwadia 2005. `impressed` Q, `ideal` Q_i, `nonideal` Q_ni, `acceleration`: n×1; `multipliers`:
+    m×1, with M q̈ = Q + C + Aᵀλ. All are None where `explicit` is False, except `impressed`. `dropped` names
+    redundant constraints that were left out (their multipliers are zero). In C, `ideal(x)` is replaced by the
+    force it stands for.
     """
 
     M: Matrix
@@ -56,6 +55,18 @@ class FundamentalEquations(Equations):
     acceleration: Matrix | None
     multipliers: Matrix | None
     dropped: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        coordinates = [q.name for q in self.system.coordinates]
+        constraints = [constraint.name for constraint in self.system.constraints]
+        data = super().to_dict()
+        for key in ("impressed", "ideal", "nonideal", "acceleration", "C", "multipliers", "b"):
+            vector = getattr(self, key)
+            names = constraints if key in ("multipliers", "b") else coordinates
+            data[key] = None if vector is None else dict(zip(names, map(plain, vector), strict=True))
+        for key in ("M", "A"):
+            data[key] = [[plain(entry) for entry in row] for row in getattr(self, key).tolist()]
+        return {**data, "dropped": list(self.dropped)}
 
 
 def derive(system: System) -> FundamentalEquations:
@@ -71,17 +82,42 @@ def derive(system: System) -> FundamentalEquations:
     if reason is not None:
         return _implicit(raw, kept, reason)
     budget = Budget()
-    form = StandardForm(system, *(tidy_matrix(m.applyfunc(exact), budget) for m in (raw.M, raw.Q, raw.A, raw.b, raw.C)), ())
+    held = _held(raw)
+    M, Q, A, b, C = (
+        tidy_matrix(m.applyfunc(exact).xreplace(held), budget) for m in (raw.M, raw.Q, raw.A, raw.b, raw.C)
+    )
+    form = StandardForm(system, M, Q, A, b, C, ())
     try:
-        return _closed(form, kept, regular, budget)
+        found = _closed(form, kept, regular, budget)
     except TooLarge as limit:
-        return _implicit(form, kept, str(limit))
+        found = _implicit(form, kept, str(limit))
+    values = [f"{q.name} = {plain(value)}" for q, value in held.items() if q in system.coordinates]
+    note = f"at {', '.join(values)}, as the constraints demand" if values else ""
+    return replace(found, reason="; ".join(filter(None, [found.reason, note])))
+
+
+def _held(form: StandardForm) -> dict[sp.Symbol, sp.Expr]:
+    """Coordinates that a position constraint holds at a constant, with their values, and their zero velocities."""
+    held: dict[sp.Symbol, sp.Expr] = {}
+    for constraint in form.system.constraints:
+        coordinates = [s for s in constraint.expression.free_symbols if isinstance(s, Coordinate)]
+        if constraint.level != "position" or len(coordinates) != 1 or t in constraint.expression.free_symbols:
+            continue
+        q = coordinates[0]
+        slope = diff(constraint.expression, q)
+        if q not in slope.free_symbols:
+            held |= {q: exact(-constraint.expression.xreplace({q: sp.S.Zero}) / slope), q.d: sp.S.Zero}
+    entries = [entry.xreplace(held) for matrix in (form.M, form.Q, form.A, form.b, form.C) for entry in matrix]
+    return {} if any(entry.has(sp.nan, sp.zoo, sp.oo) for entry in entries) else held
 
 
 def _numeric(form: StandardForm) -> tuple[list[int], bool, str | None]:
-    """Rows of A that are independent at generic consistent states, whether M is regular there, why there is no motion."""
+    """Rows of A that are independent at generic consistent states, whether M is regular there, why there is
+    no motion.
+    """
     sampler = Sampler(form)
-    states = sampler.states(4) or [sampler.start() for _ in range(4)]
+    consistent = sampler.states(4)
+    states = consistent or [sampler.start() for _ in range(4)]
     n, m = form.A.cols, form.A.rows
     table = sampler.values([*form.M, *form.A, *form.Q, *form.b], states)
     if not table.size:
@@ -101,13 +137,13 @@ def _numeric(form: StandardForm) -> tuple[list[int], bool, str | None]:
             free = np.linalg.eigvalsh(N.T @ M @ N) if N.shape[1] else np.ones(1)
             if np.min(np.abs(free)) <= 1e-11 * np.max(np.abs(M), initial=1e-300):
                 return list(range(m)), False, "M is singular and the constraints do not determine the motion"
-        elif np.all(eigenvalues > 0):
+        elif consistent and np.all(eigenvalues > 0):
             residual = solve(M, Q, A, b, np.zeros(n)).residual
             if np.any(residual > CONSISTENCY_TOLERANCE):
                 name = form.system.constraints[int(np.argmax(residual))].name
                 raise InconsistentConstraints(
-                    f"{form.system.name}: the constraints contradict each other: {name!r} cannot hold together with the others "
-                    f"(relative residual {np.max(residual):.2g}). Remove or correct one of them."
+                    f"{form.system.name}: the constraints contradict each other: {name!r} cannot hold with "
+                    f"the others (relative residual {np.max(residual):.2g}). Remove or correct one of them."
                 )
     return best, regular, None
 
@@ -136,7 +172,9 @@ def _closed(form: StandardForm, kept: list[int], regular: bool, budget: Budget) 
         acceleration, lam = tidy_matrix(free + moved, budget), tidy_matrix(lam + more, budget)
     for entry in (*Q_i, *Q_ni, *acceleration):
         if (operations := sp.count_ops(entry)) > LARGEST_ENTRY:
-            raise TooLarge(f"an entry of the closed form has {operations} operations; it is shown up to {LARGEST_ENTRY}")
+            raise TooLarge(
+                f"an entry of the closed form has {operations} operations; it is shown up to {LARGEST_ENTRY}"
+            )
     multipliers = sp.zeros(form.A.rows, 1)
     for k, value in zip(kept, lam, strict=True):
         multipliers[k] = value
@@ -146,7 +184,7 @@ def _closed(form: StandardForm, kept: list[int], regular: bool, budget: Budget) 
         form="fundamental",
         explicit=True,
         reason=_dropped_text(dropped := tuple(name for k, name in enumerate(names) if k not in kept)),
-        title="M q'' = Q + Q_i + Q_ni (impressed + ideal + nonideal)" if any(C) else "M q'' = Q + Q_i (impressed + ideal)",
+        title=_title(bool(names), any(C)),
         sections=_sections(form, Q_i, Q_ni if any(C) else None, acceleration, multipliers, kept),
         M=form.M,
         Q=form.Q,
@@ -162,7 +200,8 @@ def _closed(form: StandardForm, kept: list[int], regular: bool, budget: Budget) 
     )
 
 
-def _split_regular(M: Matrix, A: Matrix, budget: Budget):  # type: ignore[no-untyped-def]  # returns the solver below
+def _split_regular(M: Matrix, A: Matrix, budget: Budget) -> Solver:
+    """(force, right) ↦ (M⁻¹(force + Aᵀλ), λ) with A of the first equal to right, by M⁻¹ and A M⁻¹Aᵀ."""
     inverse = tidy_matrix(inverse_of(M, budget), budget)
     AW = tidy_matrix(A * inverse, budget)
     schur = inverse_of(tidy_matrix(AW * A.T, budget), budget) if A.rows else sp.zeros(0, 0)
@@ -174,7 +213,8 @@ def _split_regular(M: Matrix, A: Matrix, budget: Budget):  # type: ignore[no-unt
     return solver
 
 
-def _split_singular(M: Matrix, A: Matrix, budget: Budget):  # type: ignore[no-untyped-def]  # returns the solver below
+def _split_singular(M: Matrix, A: Matrix, budget: Budget) -> Solver:
+    """The same from the matrix [M −Aᵀ; A 0], which is regular where the motion is unique."""
     n, m = M.rows, A.rows
     inverse = inverse_of(Matrix(sp.BlockMatrix([[M, -A.T], [A, sp.zeros(m, m)]]).as_explicit()), budget)
 
@@ -185,51 +225,14 @@ def _split_singular(M: Matrix, A: Matrix, budget: Budget):  # type: ignore[no-un
     return solver
 
 
-def inverse_of(matrix: Matrix, budget: Budget) -> Matrix:
-    """The inverse by cofactors, one block of coupled rows at a time; `TooLarge` beyond `LARGEST_BLOCK`."""
-    result = sp.zeros(matrix.rows, matrix.rows)
-    for block in _blocks(matrix):
-        if len(block) > LARGEST_BLOCK:
-            raise TooLarge(
-                f"{len(block)} coupled equations would have to be inverted; a closed form is derived for up to {LARGEST_BLOCK}"
-            )
-        part = matrix.extract(block, block)
-        size = len(block)
-        cofactors = [[(-1) ** (i + j) * determinant(_minor(part, i, j)) for j in range(size)] for i in range(size)]
-        total = tidy(sp.Add(*(part[0, j] * cofactors[0][j] for j in range(size))), budget)
-        for i in range(size):
-            for j in range(size):
-                result[block[i], block[j]] = tidy(cofactors[j][i] / total, budget)
-    return Matrix(result)
+# -- what is shown
+# ------------------------------------------------------------------------------------------------------
 
 
-def determinant(matrix: Matrix) -> sp.Expr:
-    """By expansion along the first row, skipping zeros: no division, so no pivot to test for zero."""
-    if matrix.rows == 0:
-        return sp.S.One
-    terms = [(-1) ** j * matrix[0, j] * determinant(_minor(matrix, 0, j)) for j in range(matrix.cols) if matrix[0, j] != 0]
-    return sp.Add(*terms)
-
-
-def _minor(matrix: Matrix, i: int, j: int) -> Matrix:
-    size = matrix.rows
-    return matrix.extract([r for r in range(size) if r != i], [c for c in range(size) if c != j])
-
-
-def _blocks(matrix: Matrix) -> list[list[int]]:
-    """Groups of indices coupled by nonzero entries."""
-    left, found = set(range(matrix.rows)), []
-    while left:
-        group, frontier = set(), {min(left)}
-        while frontier:
-            group |= frontier
-            frontier = {j for i in frontier for j in left if matrix[i, j] != 0 or matrix[j, i] != 0} - group
-        left -= group
-        found.append(sorted(group))
-    return found
-
-
-# -- what is shown ------------------------------------------------------------------------------------------------------
+def _title(constrained: bool, nonideal: bool) -> str:
+    if nonideal:
+        return "M q'' = Q + Q_i + Q_ni (impressed + ideal + nonideal)"
+    return "M q'' = Q + Q_i (impressed + ideal)" if constrained else "M q'' = Q"
 
 
 def _dropped_text(dropped: Sequence[str]) -> str:
@@ -239,7 +242,12 @@ def _dropped_text(dropped: Sequence[str]) -> str:
 
 
 def _sections(
-    form: StandardForm, Q_i: Matrix, Q_ni: Matrix | None, acceleration: Matrix, multipliers: Matrix, kept: list[int]
+    form: StandardForm,
+    Q_i: Matrix,
+    Q_ni: Matrix | None,
+    acceleration: Matrix,
+    multipliers: Matrix,
+    kept: list[int],
 ) -> tuple[Section, ...]:
     system = form.system
     inertia = form.M * Matrix(system.accelerations)

@@ -178,7 +178,7 @@ def _cholesky(scaled: Array) -> Array | None:
     positive.
     """
     try:
-        L = np.linalg.cholesky(scaled)
+        L: Array = np.asarray(np.linalg.cholesky(scaled), dtype=np.float64)
     except np.linalg.LinAlgError:
         return None
     pivots = np.diagonal(L, axis1=-2, axis2=-1) ** 2
@@ -206,7 +206,8 @@ def _row(matrix: Array, vector: Array) -> Array:
 
 def _back(L: Array, vector: Array) -> Array:
     """L⁻ᵀ vector."""
-    return np.linalg.solve(np.swapaxes(L, -1, -2), vector[..., None])[..., 0]
+    solved: Any = np.linalg.solve(np.swapaxes(L, -1, -2), vector[..., None])
+    return solved[..., 0]
 
 
 def _unit_columns(columns: Array) -> tuple[Array, Array]:

@@ -1,6 +1,8 @@
-"""Questions about a model settled by numbers: random states that satisfy its constraints, and its motion there.
+"""Questions about a model settled by numbers: random states that satisfy its constraints, and its motion
+there.
 
-A symbolic zero test may never end; a generic point answers at once. All draws are seeded, so the same model gets the same answer.
+A symbolic zero test may never end; a generic point answers at once. All draws are seeded, so the same model
+gets the same answer.
 """
 
 from __future__ import annotations
@@ -21,10 +23,11 @@ from dalembert.model.symbols import Reaction, ideal, t
 Array = NDArray[np.float64]
 
 SEED = 20050613
-# Newton's method converges quadratically here: once the residual is this small against its terms it is at rounding.
-CONVERGED = 1e-12
-# A value this small against the terms it is a sum of counts as zero: generic values are of their own size, and rounding of
-# a few hundred operations stays far below.
+# Newton's method converges quadratically: from a residual this small against its terms the next step ends at
+# rounding.
+CONVERGED = 1e-9
+# A value this small against the terms it is a sum of counts as zero: generic values are of their own size,
+# and rounding of a few hundred operations stays far below.
 ZERO = 1e-9
 
 
@@ -43,7 +46,9 @@ class State:
 
 
 class Sampler:
-    """Evaluates a standard form. Parameters have the model's own values; those without one get a random value in (0.5, 2)."""
+    """Evaluates a standard form. Parameters have the model's own values; those without one get a random value
+    in (0.5, 2).
+    """
 
     def __init__(self, form: StandardForm) -> None:
         self.form = form
@@ -52,14 +57,25 @@ class Sampler:
         drawn = self.random.uniform(0.5, 2.0, len(self.system.parameter_symbols))
         given = self.system.parameters
         self.p = np.array(
-            [float(given.get(symbol, value)) for symbol, value in zip(self.system.parameter_symbols, drawn, strict=True)]
+            [
+                float(given.get(symbol, value))
+                for symbol, value in zip(self.system.parameter_symbols, drawn, strict=True)
+            ]
         )
-        self.arguments = (*self.system.coordinates, *self.system.velocities, t, *self.system.parameter_symbols)
+        self.arguments = (
+            *self.system.coordinates,
+            *self.system.velocities,
+            t,
+            *self.system.parameter_symbols,
+        )
 
-    # -- evaluation --------------------------------------------------------------------------------------------------
+    # -- evaluation
+    # --------------------------------------------------------------------------------------------------
 
     def function(self, expressions: Sequence[sp.Expr], extra: Sequence[sp.Symbol] = ()) -> Callable[..., Array]:
-        """The expressions as one numeric function of a state (and further numbers); NaN where they have no real value."""
+        """The expressions as one numeric function of a state (and further numbers); NaN where they have no
+        real value.
+        """
         compiled = sp.lambdify([*self.arguments, *extra], list(expressions), modules="numpy", cse=True)
 
         def evaluate(state: State, *more: float) -> Array:
@@ -77,23 +93,27 @@ class Sampler:
 
     def vanishes(self, expression: sp.Expr, states: Sequence[State]) -> bool:
         """Whether an expression is zero at the states. A sum is measured against its terms."""
+        if expression.is_Add and sp.count_ops(expression) < 400:
+            expression = sp.expand(expression)
         if expression.is_number:
             return abs(complex(expression)) < ZERO
-        terms = [expression, *sp.Add.make_args(sp.expand(expression) if sp.count_ops(expression) < 400 else expression)]
+        terms = sp.Add.make_args(expression)
         table = self.values(terms, states)
         if not table.size:
             return False
-        return bool(np.all(np.abs(table[:, 0]) <= ZERO * np.max(np.abs(table[:, 1:]), axis=1)))
+        return bool(np.all(np.abs(table.sum(axis=1)) <= ZERO * np.max(np.abs(table), axis=1)))
 
-    # -- states ------------------------------------------------------------------------------------------------------
+    # -- states
+    # ------------------------------------------------------------------------------------------------------
 
     def start(self) -> State:
-        """A random state, around the initial one where the model gives it; the constraints do not hold yet."""
+        """A random state, near the initial one where the model gives it; the constraints do not hold yet."""
         n = len(self.system.coordinates)
         given = self._initial
         signs = np.where(self.random.random(2 * n) < 0.5, -1.0, 1.0)
         free = signs * self.random.uniform(0.3, 1.5, 2 * n)
-        # Perturb by a third of the size, zeros by a third of a unit or of the largest neighbour if that is smaller.
+        # Perturb by a third of the size, zeros by a third of a unit or of the largest neighbour if that is
+        # smaller.
         size = np.where(np.isnan(given) | (given == 0), np.nan, np.abs(given))
         unit = min(1.0, float(np.nanmax(size[:-1]))) if np.any(np.isfinite(size[:-1])) else 1.0
         near = given[:-1] + free / 3 * np.where(np.isfinite(size[:-1]), size[:-1], unit)
@@ -142,13 +162,16 @@ class Sampler:
         return functions
 
     def _project(self, state: State, velocities: bool) -> State | None:
-        """The state moved onto the constraints by Newton's method with least relative change, or None where that fails."""
+        """The state moved onto the constraints by Newton's method with least relative change, or None where
+        that fails.
+        """
         evaluate = self._newton[velocities]
         if evaluate is None:
             return state
         n = len(self.system.coordinates)
         y = np.concatenate([state.q, state.v])
         weight = np.maximum(np.abs(y), 1e-3)
+        last = False
         for _ in range(40):
             values = evaluate(State(y[:n], y[n:], state.t, state.p))
             count = values.size // (2 * n + 1)
@@ -158,14 +181,17 @@ class Sampler:
             scaled = slopes * weight
             length = np.linalg.norm(scaled, axis=1)
             length = np.where(length > 0, length, 1.0)
-            if np.all(np.abs(residual) <= CONVERGED * length):
+            if last:
                 return State(y[:n], y[n:], state.t, state.p)
+            # One more step from here takes the state to rounding.
+            last = bool(np.all(np.abs(residual) <= CONVERGED * length))
             # Redundant constraints leave singular values at rounding; the cut keeps them out of the step.
             step = np.linalg.lstsq(scaled / length[:, None], -residual / length, rcond=1e-10)[0]
             y = y + weight * step / max(1.0, float(np.max(np.abs(step))) / 2)
         return None
 
-    # -- motion ------------------------------------------------------------------------------------------------------
+    # -- motion
+    # ------------------------------------------------------------------------------------------------------
 
     @cached_property
     def _matrices(self) -> tuple[Callable[..., Array], Callable[..., Array]]:
@@ -199,7 +225,7 @@ class Sampler:
 
 
 def undecidable(form: StandardForm) -> str | None:
-    """Why the motion at a state cannot be computed by the fundamental equation alone, or None where it can."""
+    """Why the fundamental equation alone does not give the motion at a state, or None where it does."""
     if form.nonlinear:
         return f"nonlinear in the accelerations: {', '.join(form.nonlinear)}"
     actual = sorted(r.name for r in form.reactions if isinstance(r, Reaction) and r.kind == "actual")

@@ -18,10 +18,11 @@ from dalembert.model.system import System
 
 @dataclass(frozen=True)
 class StandardForm:
-    """M (n×n), Q (n×1), A (m×n), b (m×1), C (n×1) of `system`; the rows of A and b are its constraints in the order given.
+    """M (n×n), Q (n×1), A (m×n), b (m×1), C (n×1) of `system`; the rows of A and b are its constraints in the
+    order given.
 
-    `nonlinear` names the constraints that are nonlinear in q̈: there A = ∂h/∂q̈ and b = A q̈ − h hold accelerations, and
-    A q̈ = b says h = 0. C may hold `ideal(x)` and `actual(x)`.
+    `nonlinear` names the constraints that are nonlinear in q̈: there A = ∂h/∂q̈ and b = A q̈ − h hold
+    accelerations, and A q̈ = b says h = 0. C may hold `ideal(x)` and `actual(x)`.
     """
 
     system: System
@@ -44,9 +45,9 @@ def standard_form(system: System) -> StandardForm:
     >>> import dalembert as da
     >>> x, = da.coordinates("x")
     >>> m, k = da.parameters("m k")
-    >>> form = standard_form(da.System("mass and spring", coordinates=[x], kinetic=m*x.d**2/2, potential=k*x**2/2))
+    >>> form = standard_form(da.System("spring", coordinates=[x], kinetic=m*x.d**2/2, potential=k*x**2/2))
     >>> form.M[0], form.Q[0]
-    (m, -k*x)
+    (m, -x*k)
     """
     M, Q = _inertia(system)
     rows = [constraint_row(constraint, system.coordinates) for constraint in system.constraints]
@@ -59,7 +60,7 @@ def standard_form(system: System) -> StandardForm:
         sp.ImmutableMatrix(m, n, [entry for row, _ in rows for entry in row]),
         sp.ImmutableMatrix(m, 1, [right for _, right in rows]),
         sp.ImmutableMatrix(n, 1, C),
-        tuple(c.name for c in system.constraints if c.level == "acceleration" and not is_linear([c.expression], system.accelerations)),
+        tuple(c.name for c in system.constraints if not is_linear([c.expression], system.accelerations)),
     )
 
 

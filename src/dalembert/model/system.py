@@ -108,6 +108,18 @@ class System:
         names = ", ".join(q.name for q in self.coordinates)
         return f"<System {self.name!r}: coordinates {names}; {len(self.constraints)} constraints>"
 
+    def _repr_latex_(self) -> str:
+        """The model as Jupyter shows it: energies, forces, constraints, work."""
+        lines = []
+        for symbol, value in (("T", self.kinetic), ("V", self.potential), ("L", self.lagrangian), ("M", self.mass)):
+            if value is not None:
+                lines.append(rf"{symbol} &= {sp.latex(value)}")
+        lines += [rf"F_{{{sp.latex(q)}}} &= {sp.latex(force)}" for q, force in self.forces.items()]
+        lines += [rf"0 &= {sp.latex(c.expression)} && \text{{{_plain(c.name)}}}" for c in self.constraints]
+        for law in self.nonideal:
+            lines += [rf"C_{{{sp.latex(q)}}} &= {sp.latex(work)}" for q, work in law.work.items()]
+        return r"$$\begin{aligned}" + r" \\ ".join(lines) + r"\end{aligned}$$"
+
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (self._arguments(),)
 
@@ -240,6 +252,11 @@ class System:
         from dalembert.model.document import save
 
         save(self, path)
+
+
+def _plain(text: str) -> str:
+    """Text without what LaTeX would read as a command."""
+    return "".join(character if character.isalnum() or character in " -.,:()" else " " for character in text)
 
 
 def _rebuild(arguments: dict[str, Any]) -> System:

@@ -139,7 +139,7 @@ class Evaluation:
             )
 
     def branching(self, q: Array, v: Array, t: float) -> list[str]:
-        """Constraints nonlinear in q̇ whose gradient vanishes here: branches of the motion meet, and none is determined."""
+        """Constraints nonlinear in q̇ whose gradient vanishes here: branches of the motion meet, none is determined."""
         if not self.graph.curved:
             return []
         A = self.dynamics(q, v, t)[2]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import json
 import os
@@ -77,6 +78,21 @@ class Motion:
         verdict = "holds" if self.certificate and self.certificate.holds else "does not hold"
         span = f"t = {self.t[0]:g} … {self.t[-1]:g}"
         return f"<Motion of {self.system.name!r}: {span}, {self.t.size} points, certificate {verdict}>"
+
+    def _repr_html_(self) -> str:
+        """The end state and the certificate as Jupyter shows them."""
+        state = "".join(
+            f"<tr><td>{html.escape(key)}</td><td>{value:.8g}</td></tr>" for key, value in self.final.items()
+        )
+        checks = "".join(
+            f"<tr><td>{name}</td><td>{getattr(self.certificate, name):.1e}</td><td>≤ {limit:.0e}</td></tr>"
+            for name, limit in self.certificate.thresholds.items()
+        )
+        verdict = "holds" if self.certificate.holds else "does not hold"
+        return (
+            f"<b>{html.escape(self.system.name)}</b>, {self.t.size} points<table>{state}</table>"
+            f"certificate {verdict}<table>{checks}</table>"
+        )
 
     def certified(self) -> Motion:
         """The same motion with its certificate measured anew."""

@@ -1,0 +1,269 @@
+"""`classify(system)`: the kind of each constraint, integrability, degrees of freedom, what is conserved.
+
+The words are those of the textbooks: scleronomic or rheonomic, catastatic (a velocity constraint that rest
+satisfies) or acatastatic, linear or homogeneous or nonlinear, holonomic where integrable.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from dalembert.mechanics.conserve import Conservation, conserved
+from dalembert.mechanics.fundamental import independent_rows, null_space
+from dalembert.mechanics.pfaffian import Integrability, Integral, Integrator
+from dalembert.mechanics.printing import plain
+from dalembert.mechanics.sample import Sampler, State
+from dalembert.mechanics.standard_form import diff, lagrangian, standard_form
+from dalembert.model.constraints import Constraint, is_linear
+from dalembert.model.symbols import t
+from dalembert.model.system import System
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What kind of constraint one is.
+
+    `dependence` on the velocities (on the accelerations for an acceleration constraint): "linear",
+    "homogeneous" or "nonlinear"; `degree` where it is homogeneous. `catastatic`, `integrable`: None where the
+    question has no answer or none was found. `integrated`: f where f(q, t) = constant says the same, obtained
+    with `integrating_factor`.
+    """
+
+    name: str
+    level: str
+    rheonomic: bool
+    catastatic: bool | None
+    dependence: str
+    degree: Fraction | None
+    integrable: bool | None
+    integrated: str | None = None
+    integrating_factor: str | None = None
+
+    def __str__(self) -> str:
+        parts = [f"{self.level} level", "rheonomic" if self.rheonomic else "scleronomic"]
+        if self.catastatic is not None:
+            parts.append("catastatic" if self.catastatic else "acatastatic")
+        if self.level != "position":
+            what = "accelerations" if self.level == "acceleration" else "velocities"
+            degree = f" of degree {self.degree}" if self.dependence == "homogeneous" else ""
+            parts.append(f"{self.dependence}{degree} in the {what}")
+            verdicts = {True: "integrable", False: "not integrable", None: "integrability not decided"}
+            parts.append(verdicts[self.integrable])
+        text = f"{self.name}: {', '.join(parts)}"
+        if self.integrated is not None:
+            text += f": {self.integrated} = constant"
+            text += f" (integrating factor {self.integrating_factor})" if self.integrating_factor else ""
+        return text
+
+
+@dataclass(frozen=True)
+class Classification:
+    """The classification of a system.
+
+    `holonomic`: every constraint is integrable. `degrees_of_freedom`: n − rank A at a generic state that
+    satisfies the constraints. `configuration_freedoms`: n − the number of independent position constraints,
+    those in disguise included. `redundant`: constraints that follow from those before them. `integrals`:
+    position constraints found in combinations of several constraints. `cyclic`: coordinates absent from L.
+    `conservation`: what is conserved under all forces and constraints. `notes`: what else a reader should
+    know.
+    """
+
+    system: str
+    constraints: tuple[Kind, ...]
+    holonomic: bool | None
+    degrees_of_freedom: int | None
+    configuration_freedoms: int | None
+    redundant: tuple[str, ...]
+    integrals: tuple[str, ...]
+    cyclic: tuple[str, ...]
+    conservation: Conservation
+    notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it in numbers, texts, lists and mappings, ready for JSON."""
+        degrees = [None if kind.degree is None else float(kind.degree) for kind in self.constraints]
+        kinds = [{**vars(kind), "degree": degree} for kind, degree in zip(self.constraints, degrees, strict=True)]
+        quantities = [
+            {"name": q.name, "expression": plain(q.expression), "fixed_by_constraints": q.fixed}
+            for q in self.conservation.quantities
+        ]
+        return {
+            "name": self.system,
+            "constraints": kinds,
+            "holonomic": self.holonomic,
+            "degrees_of_freedom": self.degrees_of_freedom,
+            "configuration_freedoms": self.configuration_freedoms,
+            "redundant": list(self.redundant),
+            "integrals": list(self.integrals),
+            "cyclic": list(self.cyclic),
+            "conserved": quantities,
+            "energy_conserved": self.conservation.energy,
+            "notes": list(self.notes),
+        }
+
+    def text(self) -> str:
+        verdict = {True: "holonomic", False: "nonholonomic", None: "holonomic or not: not decided"}
+        lines = [f"{self.system}: {verdict[self.holonomic] if self.constraints else 'no constraints'}"]
+        lines.append(f"  degrees of freedom: {_number(self.degrees_of_freedom)}")
+        lines.append(f"  freedoms of configuration: {_number(self.configuration_freedoms)}")
+        for title, items in (
+            ("constraints", [str(kind) for kind in self.constraints]),
+            ("position constraints hidden in combinations", [f"{f} = constant" for f in self.integrals]),
+            ("redundant, following from those before", list(self.redundant)),
+            ("cyclic coordinates", list(self.cyclic)),
+            ("conserved", [str(quantity) for quantity in self.conservation.quantities] or ["nothing found"]),
+            ("notes", list(self.notes)),
+        ):
+            if items:
+                lines += [f"  {title}:", *(f"    {item}" for item in items)]
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return self.text()
+
+
+def classify(system: System) -> Classification:
+    """Classify a system; ranks, integrability and conservation are decided at random states of the model's
+    own parameters.
+
+    >>> import dalembert as da
+    >>> x, y, theta = da.coordinates("x y theta")
+    >>> skate = da.System("skate", coordinates=[x, y, theta], kinetic=(x.d**2 + y.d**2 + theta.d**2)/2,
+    ...     constraints={"edge": x.d*sp.sin(theta) - y.d*sp.cos(theta)})
+    >>> kind = classify(skate)
+    >>> kind.holonomic, kind.degrees_of_freedom, kind.configuration_freedoms
+    (False, 2, 3)
+    """
+    sampler = Sampler(standard_form(system))
+    states = sampler.states(8)
+    integrability = Integrator(sampler).integrability()
+    kinds = tuple(_kind(constraint, sampler, states, integrability) for constraint in system.constraints)
+    rank, redundant = _rank(sampler, states)
+    n = len(system.coordinates)
+    conservation = conserved(system, sampler)
+    verdicts = [kind.integrable for kind in kinds]
+    steep = [kind.name for kind in kinds if _degenerate(kind)]
+    notes = [f"the gradient of {name!r} vanishes at rest: there it loses rank" for name in steep]
+    if not states:
+        notes.append("no state that satisfies all constraints was found, so freedoms and conserved quantities are open")
+    elif conservation.reason:
+        notes.append(f"conserved quantities are not decided: {conservation.reason}")
+    return Classification(
+        system=system.name,
+        constraints=kinds,
+        holonomic=False if False in verdicts else None if None in verdicts else True,
+        degrees_of_freedom=None if rank is None else n - rank,
+        configuration_freedoms=n - integrability.dimension,
+        redundant=redundant,
+        integrals=tuple(plain(found.expression) for found in integrability.integrals if found.constraint is None),
+        cyclic=_cyclic(sampler, states),
+        conservation=conservation,
+        notes=tuple(notes),
+    )
+
+
+def _kind(constraint: Constraint, sampler: Sampler, states: list[State], integrability: Integrability) -> Kind:
+    expression, system = constraint.expression, sampler.system
+    generic = [sampler.start() for _ in range(6)]
+    arguments = system.accelerations if constraint.level == "acceleration" else system.velocities
+    dependence, degree = "linear", None
+    catastatic: bool | None = None
+    if constraint.level == "velocity":
+        rest = expression.xreplace(dict.fromkeys(arguments, sp.S.Zero))
+        catastatic = None if rest.has(sp.nan, sp.zoo, sp.oo) else sampler.vanishes(rest, generic)
+    if constraint.level != "position":
+        degree = _degree(expression, arguments, sampler)
+        if not is_linear([expression], arguments):
+            dependence = "nonlinear" if degree is None else "homogeneous"
+    integrable = integrability.member.get(constraint.name)
+    if constraint.level == "velocity" and dependence != "linear" and _curved(expression, sampler, states):
+        integrable = False
+    found = next((f for f in integrability.integrals if f.constraint == constraint.name), Integral(sp.S.Zero))
+    factor = None if found.factor is None or found.factor.is_number else plain(found.factor)
+    rheonomic = not sampler.vanishes(diff(expression, t), generic)
+    return Kind(
+        constraint.name,
+        str(constraint.level),
+        rheonomic,
+        not rheonomic if constraint.level == "position" else catastatic,
+        dependence,
+        degree,
+        integrable,
+        plain(found.expression) if found.constraint else None,
+        factor,
+    )
+
+
+def _degree(expression: sp.Expr, arguments: tuple[sp.Symbol, ...], sampler: Sampler) -> Fraction | None:
+    """p with Σ u ∂g/∂u = p g (Euler), where g is homogeneous in u."""
+    euler = sp.Add(*(u * diff(expression, u) for u in arguments))
+    accelerations = sampler.system.accelerations
+    evaluate = sampler.function([expression, euler], accelerations)
+    rows = [evaluate(sampler.start(), *sampler.random.uniform(-2, 2, len(accelerations))) for _ in range(8)]
+    table = np.array(rows)
+    table = table[np.all(np.isfinite(table), axis=1)]
+    if len(table) < 3:
+        return None
+    ratios = table[:, 1] / np.where(table[:, 0] == 0, np.nan, table[:, 0])
+    degree = Fraction(float(np.nan_to_num(ratios[0]))).limit_denominator(12)
+    # A homogeneous function has the same ratio to rounding at every point; others differ in the first digit.
+    return degree if np.all(np.abs(ratios - float(degree)) <= 1e-9 * max(1.0, abs(float(degree)))) else None
+
+
+def _curved(expression: sp.Expr, sampler: Sampler, states: list[State]) -> bool:
+    """Whether the velocities allowed by ψ(q, q̇, t) = 0 at one place form a curved surface.
+
+    Velocities on a position constraint form a plane, so a curved surface is no position constraint in
+    disguise. The curvature is ∂²ψ/∂q̇² on the directions along the surface.
+    """
+    v = sampler.system.velocities
+    slopes = [diff(expression, u) for u in v]
+    table = sampler.values([*slopes, *(diff(s, u) for s in slopes for u in v)], states)
+    n = len(v)
+    for row in table:
+        gradient, H = row[:n], row[n:].reshape(n, n)
+        along = null_space(gradient[None, :])
+        if np.linalg.norm(gradient) > 0 and np.max(np.abs(along.T @ H @ along), initial=0.0) > 1e-8 * np.max(np.abs(H)):
+            return True
+    return False
+
+
+def _rank(sampler: Sampler, states: list[State]) -> tuple[int | None, tuple[str, ...]]:
+    """The rank of A at a generic state and the constraints whose rows follow from those before."""
+    form, names = sampler.form, [constraint.name for constraint in sampler.system.constraints]
+    if not names:
+        return 0, ()
+    linear = [k for k, name in enumerate(names) if name not in form.nonlinear]
+    accelerations = sampler.system.accelerations
+    # A of a constraint nonlinear in q̈ depends on q̈; any generic q̈ shows its generic rank.
+    evaluate = sampler.function(list(form.A), accelerations)
+    best: list[int] | None = None
+    for state in states:
+        numbers = evaluate(state, *sampler.random.uniform(0.3, 1.5, len(accelerations)))
+        if np.all(np.isfinite(numbers)):
+            rows = independent_rows(numbers.reshape(len(names), -1))
+            best = rows if best is None or len(rows) > len(best) else best
+    if best is None:
+        return None, ()
+    return len(best), tuple(names[k] for k in range(len(names)) if k not in best and (k in linear))
+
+
+def _cyclic(sampler: Sampler, states: list[State]) -> tuple[str, ...]:
+    """Coordinates with ∂L/∂q = 0."""
+    L = lagrangian(sampler.system)
+    points = states or [sampler.start() for _ in range(6)]
+    return tuple(q.name for q in sampler.system.coordinates if sampler.vanishes(diff(L, q), points))
+
+
+def _degenerate(kind: Kind) -> bool:
+    """Homogeneous of a degree above one: ∂ψ/∂q̇ is zero at q̇ = 0."""
+    return kind.level == "velocity" and kind.dependence == "homogeneous" and kind.degree is not None and kind.degree > 1
+
+
+def _number(value: int | None) -> str:
+    return "not decided" if value is None else str(value)

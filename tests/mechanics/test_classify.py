@@ -1,0 +1,296 @@
+"""Kinds of constraints and integrability, by hand; each verdict has a neighbour for which it is the other one."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+
+import pytest
+import sympy as sp
+from sympy import cos, exp, sin, sqrt
+from sympy.physics.mechanics import dynamicsymbols
+
+import dalembert as da
+from dalembert.mechanics.classify import Classification, Kind, classify
+
+x, y, z, psi, phi = da.coordinates("x y z psi phi")
+R, b, k, alpha = da.parameters("R b k alpha")
+t = da.t
+
+
+def body(coordinates: list, constraints: dict, **changes) -> da.System:
+    energy = sum(q.d**2 for q in coordinates) / 2
+    return da.System("body", coordinates=coordinates, kinetic=energy, constraints=constraints, **changes)
+
+
+def only(system: da.System) -> Kind:
+    (kind,) = classify(system).constraints
+    return kind
+
+
+def constant_on(system: da.System, text: str) -> bool:
+    """Whether df vanishes on the motions the velocity constraints allow: df is a combination of their forms."""
+    table = {q.name: q for q in system.coordinates} | {"t": t} | {p.name: p for p in system.parameter_symbols}
+    f = sp.sympify(text, locals=table)
+    variables = (*system.coordinates, t)
+    rest = dict.fromkeys(system.velocities, 0)
+    rows = []
+    for constraint in system.constraints:
+        e = constraint.expression
+        if constraint.level == "velocity":
+            rows.append([*(sp.diff(e, v) for v in system.velocities), e.subs(rest)])
+        else:
+            rows.append([sp.diff(e, q) for q in variables])
+    gradient = [sp.diff(f, q) for q in variables]
+    values = {s: 0.3 + 0.37 * i for i, s in enumerate((*variables, *system.parameter_symbols))}
+    forms = sp.Matrix(rows).subs(values).evalf()
+    both = forms.col_join(sp.Matrix([gradient]).subs(values).evalf())
+
+    def rank(matrix: sp.Matrix) -> int:
+        return matrix.rank(iszerofunc=lambda e: abs(e) < 1e-10)
+
+    assert any(gradient)
+    return rank(forms) == rank(both)
+
+
+# -- integrability ---------------------------------------------------------------------------------------------------
+
+
+def test_penny_is_nonholonomic():
+    found = classify(da.library.penny())
+    assert found.holonomic is False
+    assert found.degrees_of_freedom == 2
+    assert found.configuration_freedoms == 4
+    assert [kind.integrable for kind in found.constraints] == [False, False]
+    assert found.integrals == ()
+    assert found.redundant == ()
+    assert found.cyclic == ("y", "psi", "phi")
+
+
+def test_knife_edge_and_the_same_with_its_heading_held():
+    edge = {"edge": x.d * sin(phi) - y.d * cos(phi)}
+    assert only(body([x, y, phi], edge)).integrable is False
+    held = body([x, y, phi], {"heading": phi - alpha, **edge})
+    found = classify(held)
+    assert found.holonomic is True
+    assert (found.degrees_of_freedom, found.configuration_freedoms) == (1, 1)
+    assert found.constraints[1].integrated == "x*sin(alpha) - y*cos(alpha)"
+
+
+def test_disk_rolling_in_a_line():
+    kind = only(body([x, psi], {"roll": x.d - R * psi.d}))
+    assert kind.integrable is True
+    assert kind.integrated == "-R*psi + x"
+    assert kind.integrating_factor is None
+
+
+def test_penny_that_may_not_turn():
+    # Neither rolling condition is integrable alone; with φ' = 0 all three are.
+    system = body(
+        [x, y, psi, phi],
+        {"roll x": x.d - R * psi.d * cos(phi), "roll y": y.d - R * psi.d * sin(phi), "straight": phi.d},
+    )
+    found = classify(system)
+    assert found.holonomic is True
+    assert found.configuration_freedoms == found.degrees_of_freedom == 1
+    assert [kind.integrated for kind in found.constraints] == ["-R*psi*cos(phi) + x", "-R*psi*sin(phi) + y", "phi"]
+    assert all(constant_on(system, kind.integrated) for kind in found.constraints)
+
+
+INTEGRABLE = {
+    # the survey's (28): a (b_z − c_y) + b (c_x − a_z) + c (a_y − b_x) = 0
+    "exact": [y * z * x.d + x * z * y.d + x * y * z.d],
+    "factor of one variable": [x * y.d - y * x.d],
+    "exponential factor": [x.d - (x + y) * y.d],
+    "homogeneous form": [(y**2 + y * z) * x.d + (x * z + z**2) * y.d + (y**2 - x * y) * z.d],
+    "divided by a coefficient": [exp(x * y) * (x.d + 2 * z * z.d)],
+    "with time": [t * x.d + x - y.d],
+    "acatastatic": [x.d - k * cos(k * t)],
+    "two at once": [x.d - z * z.d, y.d - x * z * z.d],
+}
+
+
+@pytest.mark.parametrize("name", INTEGRABLE)
+def test_integrable_forms_and_their_integrals(name):
+    system = body([x, y, z], {f"c{i}": e for i, e in enumerate(INTEGRABLE[name])})
+    found = classify(system)
+    assert found.holonomic is True
+    assert found.configuration_freedoms == 3 - len(system.constraints)
+    for kind in found.constraints:
+        assert kind.integrated is not None
+        assert constant_on(system, kind.integrated)
+
+
+def test_integrating_factor_is_reported():
+    kind = only(body([x, y], {"ray": x * y.d - y * x.d}))
+    assert (kind.integrated, kind.integrating_factor) == ("y/x", "x**(-2)")
+
+
+NOT_INTEGRABLE = {
+    # (28) is −1, y² − x² … : not zero
+    "contact": [z.d - y * x.d],
+    "twisted": [y * x.d - x * y.d + z.d],
+    "nearly exact": [y * z * x.d + x * z * y.d + 1.001 * x * y * z.d - z.d * y**2 / 1000],
+    "only with time": [x.d - t * y.d],
+    "acatastatic": [x.d - y * t],
+}
+
+
+@pytest.mark.parametrize("name", NOT_INTEGRABLE)
+def test_nonintegrable_forms(name):
+    system = body([x, y, z], {"c": NOT_INTEGRABLE[name][0]})
+    found = classify(system)
+    assert found.holonomic is False
+    assert found.configuration_freedoms == 3
+    assert found.constraints[0].integrated is None
+
+
+def test_one_form_in_two_variables_is_always_integrable():
+    # Even where no integral is found, Frobenius holds.
+    assert only(body([x, y], {"c": x.d * (1 + x * y**2) - y.d * cos(x + y**2)})).integrable is True
+
+
+def test_integrability_at_the_given_parameter_values():
+    forms = {"c": y * x.d - k * x * y.d + z.d * (1 - k) * z}
+    assert only(body([x, y, z], {"c": z.d - k * y * x.d}, parameters={"k": 2})).integrable is False
+    assert only(body([x, y, z], {"c": z.d - k * y * x.d}, parameters={"k": 0})).integrable is True
+    assert only(body([x, y, z], forms, parameters={"k": 1})).integrable is True
+
+
+def test_cart_hides_a_position_constraint():
+    # One rolling condition per wheel: their difference is 2bφ' = R(ψ₁' − ψ₂').
+    one, two = da.coordinates("psi1 psi2")
+    forward = x.d * cos(phi) + y.d * sin(phi)
+    system = body(
+        [x, y, phi, one, two],
+        {
+            "side": x.d * sin(phi) - y.d * cos(phi),
+            "left": forward - b * phi.d - R * one.d,
+            "right": forward + b * phi.d - R * two.d,
+        },
+    )
+    found = classify(system)
+    assert found.holonomic is False
+    assert [kind.integrable for kind in found.constraints] == [False, False, False]
+    assert (found.degrees_of_freedom, found.configuration_freedoms) == (2, 4)
+    (hidden,) = found.integrals
+    assert constant_on(system, hidden)
+    assert "hidden in combinations" in found.text()
+
+
+def test_second_derived_system():
+    # Engel's form in disguise: y' = z x', z' = u x' is nonholonomic of step two, u' = 0 makes all of it integrable.
+    u = da.coordinates("u")[0]
+    chain = {"first": y.d - z * x.d, "second": z.d - u * x.d}
+    found = classify(body([x, y, z, u], chain))
+    assert [kind.integrable for kind in found.constraints] == [False, False]
+    assert found.configuration_freedoms == 4
+    whole = body([x, y, z, u], chain | {"third": u.d})
+    closed = classify(whole)
+    assert closed.holonomic is True
+    assert closed.configuration_freedoms == 1
+    assert all(constant_on(whole, kind.integrated) for kind in closed.constraints)
+
+
+def test_velocity_constraint_that_repeats_a_position_constraint():
+    found = classify(body([x, y], {"circle": x**2 + y**2 - 1, "tangent": x * x.d + y * y.d}))
+    assert found.holonomic is True
+    assert found.redundant == ("tangent",)
+    assert (found.degrees_of_freedom, found.configuration_freedoms) == (1, 1)
+
+
+# -- kinds -----------------------------------------------------------------------------------------------------------
+
+
+def test_rheonomic_and_acatastatic():
+    rod = only(da.library.moving_length_pendulum())
+    assert (rod.level, rod.rheonomic, rod.catastatic) == ("position", True, False)
+    assert only(da.library.pendulum()).rheonomic is False
+    # Rheonomic and yet catastatic, and the other way round.
+    sliding = only(body([x, y], {"c": x.d - t * y.d}))
+    assert (sliding.rheonomic, sliding.catastatic) == (True, True)
+    belt = only(body([x, y], {"c": x.d - k}))
+    assert (belt.rheonomic, belt.catastatic) == (False, False)
+    # Time that cancels is no time.
+    assert only(body([x, y], {"c": x.d - y.d + (t + 1) ** 2 - t**2 - 2 * t - 1})).rheonomic is False
+
+
+@pytest.mark.parametrize(
+    ("constraint", "dependence", "degree"),
+    [
+        (x.d - R * y.d, "linear", 1),
+        (x.d - R * y.d - 1, "linear", None),
+        (x.d**2 + y.d**2 - z.d**2, "homogeneous", 2),
+        (x.d**2 + y.d**2 - z.d**2 - 1, "nonlinear", None),
+        (x * x.d**3 - y.d * z.d**2, "homogeneous", 3),
+        (sqrt(x.d**2 + y.d**2) - z.d, "homogeneous", 1),
+        (x.dd - y.dd, "linear", 1),
+        (x.dd**2 + y.dd**2 - x.d**2, "nonlinear", None),
+        (x.dd**2 + y.dd**2 - z.dd**2, "homogeneous", 2),
+    ],
+)
+def test_dependence_on_the_velocities_or_accelerations(constraint, dependence, degree):
+    kind = only(body([x, y, z], {"c": constraint}))
+    assert kind.dependence == dependence
+    assert kind.degree == (None if degree is None else Fraction(degree))
+
+
+def test_nonlinear_constraints_are_no_position_constraints():
+    appell = only(body([x, y, z], {"c": x.d**2 + y.d**2 - z.d**2}))
+    assert appell.integrable is False
+    assert only(da.library.isokinetic()).integrable is False
+    # Two planes: each branch is a position constraint, and nothing is claimed.
+    assert only(body([x, y], {"c": (x.d - y.d) * (x.d + y.d)})).integrable is None
+
+
+def test_a_gradient_that_vanishes_at_rest_is_noted():
+    found = classify(body([x, y, z], {"cone": x.d**2 + y.d**2 - z.d**2}))
+    assert any("'cone'" in note and "rest" in note for note in found.notes)
+    assert classify(body([x, y], {"roll": x.d - y.d})).notes == ()
+
+
+def test_acceleration_constraints_are_left_open():
+    found = classify(da.library.prescribed_acceleration())
+    assert found.holonomic is None
+    assert found.degrees_of_freedom == 1
+    assert found.conservation.energy is None
+    assert any("not decided" in note for note in found.notes)
+
+
+# -- the whole ---------------------------------------------------------------------------------------------------------
+
+
+def test_no_constraints():
+    found = classify(body([x, y], {}))
+    assert found.holonomic is True
+    assert found.degrees_of_freedom == found.configuration_freedoms == 2
+    assert "no constraints" in str(found)
+
+
+def test_dynamicsymbols():
+    X, P = dynamicsymbols("x psi")
+    radius, time = sp.symbols("R t")
+    roll = X.diff(time) - radius * P.diff(time)
+    system = da.System(
+        "disk", coordinates=[X, P], kinetic=X.diff(time) ** 2 + P.diff(time) ** 2, constraints={"roll": roll}
+    )
+    assert classify(system).constraints[0].integrated == "-R*psi + x"
+
+
+def test_dictionary_and_text():
+    found = da.library.cart().classify()
+    assert isinstance(found, Classification)
+    data = json.loads(json.dumps(found.to_dict()))
+    assert data["degrees_of_freedom"] == 2
+    assert data["holonomic"] is False
+    assert data["energy_conserved"] is True
+    assert {"name", "level", "integrable", "degree"} <= set(data["constraints"][0])
+    assert {entry["name"] for entry in data["conserved"]} >= {"energy", "p_phi"}
+    text = found.text()
+    assert text == str(found)
+    assert "nonholonomic" in text
+    assert "degrees of freedom: 2" in text
+
+
+def test_the_same_answer_every_time():
+    assert classify(da.library.cart()) == classify(da.library.cart())
