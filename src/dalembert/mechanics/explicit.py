@@ -226,7 +226,6 @@ def _split_singular(M: Matrix, A: Matrix, budget: Budget) -> Solver:
 
 
 # -- what is shown
-# ------------------------------------------------------------------------------------------------------
 
 
 def _title(constrained: bool, nonideal: bool) -> str:

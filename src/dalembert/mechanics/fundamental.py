@@ -164,7 +164,6 @@ def independent_rows(A: Array, M: Array | None = None, tolerance: float = RANK_T
 
 
 # -- parts
-# ----------------------------------------------------------------------------------------------------------
 
 
 def _coordinate_scale(M: Array) -> Array:

@@ -173,7 +173,6 @@ class Integrator:
         return tidy(expression, self.budget)
 
     # -- linear algebra over functions, pivots chosen by numbers
-    # -----------------------------------------------------
 
     def _numbers(self, rows: Sequence[Form]) -> np.ndarray:
         table = self.sampler.values([a for row in rows for a in row], self.points)
@@ -226,7 +225,6 @@ class Integrator:
         return basis
 
     # -- integrals
-    # -----------------------------------------------------------------------------------------------------
 
     def _integrals(self, part: Sequence[Form]) -> tuple[Integral, ...]:
         """Integrals of the integrable part, one after the other.

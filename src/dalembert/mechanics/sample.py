@@ -70,7 +70,6 @@ class Sampler:
         )
 
     # -- evaluation
-    # --------------------------------------------------------------------------------------------------
 
     def function(self, expressions: Sequence[sp.Expr], extra: Sequence[sp.Symbol] = ()) -> Callable[..., Array]:
         """The expressions as one numeric function of a state (and further numbers); NaN where they have no
@@ -104,7 +103,6 @@ class Sampler:
         return bool(np.all(np.abs(table.sum(axis=1)) <= ZERO * np.max(np.abs(table), axis=1)))
 
     # -- states
-    # ------------------------------------------------------------------------------------------------------
 
     def start(self) -> State:
         """A random state, near the initial one where the model gives it; the constraints do not hold yet."""
@@ -191,7 +189,6 @@ class Sampler:
         return None
 
     # -- motion
-    # ------------------------------------------------------------------------------------------------------
 
     @cached_property
     def _matrices(self) -> tuple[Callable[..., Array], Callable[..., Array]]:

@@ -148,7 +148,6 @@ class System:
         return System(**arguments)
 
     # -- values
-    # ------------------------------------------------------------------------------------------------
 
     @cached_property
     def velocities(self) -> tuple[Coordinate, ...]:
@@ -204,7 +203,6 @@ class System:
         return np.array(numbers[:n]), np.array(numbers[n : 2 * n]), numbers[-1]
 
     # -- verbs
-    # -------------------------------------------------------------------------------------------------
 
     def equations(self, form: str = "fundamental") -> Equations:
         """The explicit equations of motion, (26) of the 2005 paper, with the three kinds of force kept apart."""

@@ -80,7 +80,6 @@ class _Builder:
         return parts
 
     # -- names
-    # -------------------------------------------------------------------------------------------------
 
     def _good_name(self, name: str, what: str) -> bool:
         if not NAME.fullmatch(name):
@@ -134,7 +133,6 @@ class _Builder:
         return values
 
     # -- expressions
-    # -------------------------------------------------------------------------------------------
 
     def _expression(self, given: Any, where: str, *, equation: bool = False, reactions: bool = False) -> sp.Expr | None:
         if given is None:

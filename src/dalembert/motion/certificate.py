@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dalembert.errors import UndeterminedMotion
-from dalembert.mechanics.fundamental import Array, null_space, on_null_space
+from dalembert.mechanics.fundamental import MASS_TOLERANCE, RANK_TOLERANCE, Array
 from dalembert.motion.evaluation import Evaluation
 
 if TYPE_CHECKING:
@@ -82,24 +81,21 @@ def thresholds(rtol: float) -> dict[str, float]:
 def certify(motion: Motion, evaluation: Evaluation | None = None) -> Certificate:
     """Measure a motion against its own system."""
     evaluation = Evaluation(motion.system) if evaluation is None else evaluation
-    measured = _constraint_residuals(motion, evaluation)
-    points: list[_Point] = []
-    unique = True
-    for k in range(motion.t.size):
-        try:
-            points.append(_at_point(motion, evaluation, k))
-        except UndeterminedMotion:
-            unique = False
-        unique = unique and not evaluation.branching(motion.q[k], motion.v[k], float(motion.t[k]))
-    measured |= _algebra(points, motion)
-    measured["energy"] = _energy_balance(motion, evaluation)
+    data = _data(motion, evaluation)
+    algebra, ranks, unique = _algebra(motion, data)
+    states = zip(motion.q, motion.v, motion.t, strict=True)
+    unique = unique and not any(evaluation.branching(q, v, float(t)) for q, v, t in states)
+    measured = {
+        **_constraint_residuals(motion, evaluation),
+        **algebra,
+        "energy": _energy_balance(motion, evaluation, data.M),
+    }
     limits = thresholds(motion.rtol)
     holds = unique and all(measured[name] <= limits[name] for name in MEASURES)
-    ranks = [point.rank for point in points]
     return Certificate(
         **measured,
-        rank_min=min(ranks, default=0),
-        rank_max=max(ranks, default=0),
+        rank_min=int(ranks.min()),
+        rank_max=int(ranks.max()),
         unique=unique,
         holds=bool(holds),
         thresholds=limits,
@@ -107,46 +103,118 @@ def certify(motion: Motion, evaluation: Evaluation | None = None) -> Certificate
 
 
 @dataclass(frozen=True)
-class _Point:
-    """Residuals at one output point with the sizes of their terms: rows of A q̈ = b, and forces in
-    mass-weighted coordinates.
+class _Data:
+    """M (T, n, n), Q, C (T, n), A (T, m, n), b (T, m) at the states of the motion, and whether Q_i must be normal to N."""
+
+    M: Array
+    Q: Array
+    A: Array
+    b: Array
+    C: Array
+    split: bool
+
+
+def _data(motion: Motion, evaluation: Evaluation) -> _Data:
+    parts = []
+    nonlinear = list(evaluation.graph.nonlinear)
+    for k in range(motion.t.size):
+        q, v, a, t = motion.q[k], motion.v[k], motion.a[k], float(motion.t[k])
+        M, Q, A, b = evaluation.dynamics(q, v, t)
+        if nonlinear:
+            h, slope, _ = evaluation.nonlinear(q, v, a, t, np.zeros(len(nonlinear)))
+            A[nonlinear], b[nonlinear] = slope, slope @ a - h
+        C, _ = evaluation.work(q, v, t, motion.ideal[k], A.T @ motion.multipliers[k])
+        parts.append((M, Q, A, b, C))
+    M, Q, A, b, C = (np.stack(part) for part in zip(*parts, strict=True))
+    # With a constraint nonlinear in q̈ and C ≠ 0, the ideal force belongs to the normals at another acceleration.
+    return _Data(M, Q, A, b, C, split=not (nonlinear and bool(np.any(C))))
+
+
+def _algebra(motion: Motion, data: _Data) -> tuple[dict[str, float], np.ndarray, bool]:
+    """The algebraic residuals relative to their terms, the ranks, and whether q̈ is unique everywhere.
+
+    In coordinates scaled by the root of their own mass all terms have the same unit, so that they may be compared.
+    Where all terms pass through zero together, or a motion is free or at rest, rounding would be compared with
+    rounding. So a size is never taken below a millionth of the largest along the motion, nor of what would stop the
+    motion within its duration.
     """
+    M, Q, A, b, C, a = data.M, data.Q, data.A, data.b, data.C, motion.a
+    scale = np.sqrt(np.abs(np.diagonal(M, axis1=1, axis2=2)))
+    scale = np.where(scale > 0, scale, 1.0)
+    inertia = _times(M, a)
+    impressed = motion.impressed + motion.inertial
+    balance = inertia - impressed - motion.ideal - motion.nonideal
+    checked = [inertia - Q - C, balance]
+    if data.split:
+        checked += [motion.ideal, motion.nonideal - C]
+    along, best, ranks, unique = _on_null_space(M, Q, A, b, C, scale, checked)
 
-    rows: Array
-    row_terms: Array
-    row_lengths: Array
-    forces: float
-    virtual_work: float
-    gauss: float
-    force_size: float
-    weighted_speed: float
-    rank: int
-
-
-def _algebra(points: list[_Point], motion: Motion) -> dict[str, float]:
-    """The algebraic residuals relative to their terms.
-
-    Where all terms pass through zero together, or a motion is free or at rest, rounding would be compared
-    with rounding. So a size is never taken below a millionth of the largest along the motion, nor of what
-    would stop the motion within its duration.
-    """
-    if not points:
-        return dict.fromkeys(("acceleration", "forces", "virtual_work", "gauss"), float("nan"))
     span = float(motion.t[-1] - motion.t[0]) or 1.0
-    braking = max(point.weighted_speed for point in points) / span
-    size = np.array([point.force_size for point in points])
-    size = np.maximum(size, 1e-6 * max(float(size.max()), braking))
+    force_size = np.max([_norm(f / scale) for f in (inertia, Q, motion.ideal, motion.nonideal, C)], axis=0)
+    braking = float(_norm(scale * motion.v).max()) / span
+    size = np.maximum(force_size, 1e-6 * max(float(force_size.max()), braking))
     size = np.where(size > 0, size, 1.0)
-    terms = np.array([point.row_terms for point in points])
-    lengths = np.array([point.row_lengths for point in points])
+    apart = a - best
+    gauss = np.sqrt(np.maximum(np.einsum("ti,tij,tj->t", apart, M, apart), 0.0))
+
+    pulled = (np.abs(Q) + np.abs(motion.ideal) + np.abs(C)) / scale**2
+    # What reaches a row through the others carries rounding into it, as in `fundamental`.
+    reach = np.linalg.norm(A / scale[:, None, :], axis=2) * (_norm(scale * a) + _norm(scale * pulled))[:, None]
+    terms = _times(np.abs(A), np.abs(a) + pulled) + np.abs(b) + 1e-4 * reach
     slowing = float(np.abs(motion.v).max(initial=0.0)) / span
+    lengths = np.linalg.norm(A, axis=2)
     floor = np.maximum(terms.max(axis=0, initial=0.0), lengths.max(axis=0, initial=0.0) * slowing)
     terms = np.maximum(terms, 1e-6 * floor)
-    rows = np.array([point.rows for point in points]) / np.where(terms > 0, terms, 1.0)
-    measured = {"acceleration": float(rows.max(initial=0.0))}
-    for name in ("forces", "virtual_work", "gauss"):
-        measured[name] = float((np.array([getattr(point, name) for point in points]) / size).max())
-    return measured
+    rows = np.abs(_times(A, a) - b) / np.where(terms > 0, terms, 1.0)
+    measured = {
+        "acceleration": float(rows.max(initial=0.0)),
+        "forces": float(((_norm(balance / scale) + _norm((Q - impressed) / scale)) / size).max()),
+        "virtual_work": float((along / size).max()),
+        "gauss": float((gauss / size).max()),
+    }
+    return measured, ranks, unique
+
+
+def _on_null_space(
+    M: Array, Q: Array, A: Array, b: Array, C: Array, scale: Array, checked: list[Array]
+) -> tuple[Array, Array, np.ndarray, bool]:
+    """For each point: the largest part of the checked forces along null A, the minimiser of G_ni there, and the rank of A.
+
+    Points of equal rank are treated together. The solver of the motion works in the range of A; this is another way.
+    """
+    T, n = Q.shape
+    along, best, ranks, unique = np.zeros(T), np.full((T, n), np.nan), np.zeros(T, dtype=int), True
+    weighted = M / (scale[:, :, None] * scale[:, None, :])
+    columns = np.swapaxes(A / scale[:, None, :], 1, 2)
+    lengths = np.linalg.norm(columns, axis=1)
+    lengths = np.where(lengths > 0, lengths, 1.0)
+    if A.shape[1]:
+        U, sigma, Vt = np.linalg.svd(columns / lengths[:, None, :], full_matrices=True)
+        ranks = (sigma > RANK_TOLERANCE).sum(axis=1)
+    else:
+        U, sigma, Vt = np.broadcast_to(np.eye(n), (T, n, n)), np.zeros((T, 0)), np.zeros((T, 0, 0))
+    for rank in np.unique(ranks):
+        at = np.flatnonzero(ranks == rank)
+        span, N, Mw = U[at, :, :rank], U[at, :, rank:], weighted[at]
+        x = _times(span, _times(Vt[at, :rank], b[at] / lengths[at]) / sigma[at, :rank])
+        for force in checked:
+            part = np.abs(_times(np.swapaxes(N, 1, 2), force[at] / scale[at])).max(axis=1, initial=0.0)
+            along[at] = np.maximum(along[at], part)
+        H = np.swapaxes(N, 1, 2) @ Mw @ N
+        if N.shape[2] and np.linalg.eigvalsh(H).min() <= MASS_TOLERANCE * n:
+            unique = False
+            continue
+        pull = _times(np.swapaxes(N, 1, 2), (Q + C)[at] / scale[at] - _times(Mw, x))
+        best[at] = (x + _times(N, np.linalg.solve(H, pull[..., None])[..., 0])) / scale[at]
+    return along, best, ranks, unique
+
+
+def _times(matrices: Array, vectors: Array) -> Array:
+    return np.einsum("tij,tj->ti", matrices, vectors)
+
+
+def _norm(vectors: Array) -> Array:
+    return np.sqrt(np.einsum("ti,ti->t", vectors, vectors))
 
 
 def _constraint_residuals(motion: Motion, evaluation: Evaluation) -> dict[str, float]:
@@ -168,59 +236,11 @@ def _constraint_residuals(motion: Motion, evaluation: Evaluation) -> dict[str, f
     return found
 
 
-def _at_point(motion: Motion, evaluation: Evaluation, k: int) -> _Point:
-    q, v, a, t = motion.q[k], motion.v[k], motion.a[k], float(motion.t[k])
-    M, Q, A, b = evaluation.dynamics(q, v, t)
-    nonlinear = list(evaluation.graph.nonlinear)
-    if nonlinear:
-        h, slope, _ = evaluation.nonlinear(q, v, a, t, np.zeros(len(nonlinear)))
-        A[nonlinear], b[nonlinear] = slope, slope @ a - h
-    C, _ = evaluation.work(q, v, t, motion.ideal[k], A.T @ motion.multipliers[k])
-    impressed = motion.impressed[k] + motion.inertial[k]
-    ideal, nonideal = motion.ideal[k], motion.nonideal[k]
-
-    # In coordinates scaled by the root of their own mass all terms have the same unit, so that they may be
-    # compared.
-    scale = np.sqrt(np.abs(np.diagonal(M)))
-    scale = np.where(scale > 0, scale, 1.0)
-    inertia = M @ a
-    N = null_space(A / scale)
-
-    def along(force: Array) -> float:
-        return float(np.abs(N.T @ (force / scale)).max(initial=0.0))
-
-    balance = inertia - impressed - ideal - nonideal
-    split = [along(inertia - Q - C), along(balance)]
-    if not (nonlinear and np.any(C)):
-        # With a constraint nonlinear in q̈ and C ≠ 0, the ideal force belongs to the normals at another
-        # acceleration.
-        split += [along(ideal), along(nonideal - C)]
-    best = on_null_space(M, Q, A, b, C)
-    apart = a - best.acceleration
-    pulled = (np.abs(Q) + np.abs(ideal) + np.abs(C)) / scale**2
-    reach = np.linalg.norm(A / scale, axis=1) * (np.linalg.norm(scale * a) + np.linalg.norm(scale * pulled))
-    return _Point(
-        rows=np.abs(A @ a - b),
-        # The last term: rounding that reaches a row through the others, as in `fundamental`.
-        row_terms=np.abs(A) @ (np.abs(a) + pulled) + np.abs(b) + 1e-4 * reach,
-        row_lengths=np.linalg.norm(A, axis=1),
-        forces=float(np.linalg.norm(balance / scale)) + float(np.linalg.norm((Q - impressed) / scale)),
-        virtual_work=max(split),
-        gauss=float(np.sqrt(max(apart @ M @ apart, 0.0))),
-        force_size=max(float(np.linalg.norm(f / scale)) for f in (inertia, Q, ideal, nonideal, C)),
-        weighted_speed=float(np.linalg.norm(scale * v)),
-        rank=int(best.rank),
-    )
-
-
-def _energy_balance(motion: Motion, evaluation: Evaluation) -> float:
+def _energy_balance(motion: Motion, evaluation: Evaluation, M: Array) -> float:
     """|E(t) − E(0) − work| against the largest kinetic energy, change of potential, or work."""
-    energies, kinetic = [], []
-    for q, v, t in zip(motion.q, motion.v, motion.t, strict=True):
-        M = evaluation.dynamics(q, v, t)[0]
-        kinetic.append(abs(float(v @ M @ v)) / 2)
-        energies.append(evaluation.energetics(q, v, t).energy)
-    energy, moving = np.array(energies), np.array(kinetic)
+    states = zip(motion.q, motion.v, motion.t, strict=True)
+    energy = np.array([evaluation.energetics(q, v, float(t)).energy for q, v, t in states])
+    moving = np.abs(np.einsum("ti,tij,tj->t", motion.v, M, motion.v)) / 2
     work = motion.work.sum(axis=1)
     rest = energy - moving
     size = max(moving.max(), np.abs(rest - rest[0]).max(), np.abs(motion.work).max(initial=0.0))

@@ -51,7 +51,6 @@ class Evaluation:
         self._ideal_only = not system.nonideal
 
     # -- the parts
-    # ---------------------------------------------------------------------------------------------
 
     def dynamics(self, q: Array, v: Array, t: float) -> tuple[Array, Array, Array, Array]:
         """M, Q, A, b (rows nonlinear in q̈ are zero)."""
@@ -88,7 +87,6 @@ class Evaluation:
         return C, slope.reshape(self.n, self.n)
 
     # -- the whole
-    # ---------------------------------------------------------------------------------------------
 
     def solve(
         self, q: Array, v: Array, t: float, rows: Sequence[int] | None = None, guess: Array | None = None

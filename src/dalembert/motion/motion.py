@@ -129,7 +129,6 @@ class Motion:
         return {"t": float(self.t[-1]), **state, **rates}
 
     # -- other forms
-    # -------------------------------------------------------------------------------------------
 
     def to_xarray(self) -> xr.Dataset:
         """The motion as a labelled dataset with dimensions time, coordinate, constraint, source."""

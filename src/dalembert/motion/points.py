@@ -1,0 +1,53 @@
+"""Everything at the output points of a motion, all points at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from dalembert.mechanics.fundamental import Array, Fundamental, solve
+from dalembert.motion.evaluation import Evaluation
+
+
+@dataclass(frozen=True)
+class Points:
+    """The solution of the fundamental equation and the energies at T points; the leading axis is time."""
+
+    solution: Fundamental
+    energy: Array
+    explicit: Array
+    forces: Array
+    inertial: Array
+
+
+def evaluate_points(evaluation: Evaluation, t: Array, q: Array, v: Array, guesses: Array | None = None) -> Points:
+    """Solve at every point. `guesses` (T, n) are nearby accelerations, which select the branch of rows nonlinear in q̈."""
+    graph = evaluation.graph
+    if graph.nonlinear or graph.uses_reactions:
+        each = []
+        for k in range(t.size):
+            guess = None if guesses is None else guesses[k]
+            each.append(evaluation.solve(q[k], v[k], float(t[k]), None, guess))
+        solution = stack(each)
+    else:
+        parts = [evaluation.dynamics(q[k], v[k], float(t[k])) for k in range(t.size)]
+        M, Q, A, b = (np.stack(part) for part in zip(*parts, strict=True))
+        C = np.zeros_like(Q)
+        if evaluation.system.nonideal:
+            none = np.zeros(evaluation.n)
+            C = np.stack([evaluation.work(q[k], v[k], float(t[k]), none, none)[0] for k in range(t.size)])
+        solution = solve(M, Q, A, b, C)
+    e = [evaluation.energetics(q[k], v[k], float(t[k])) for k in range(t.size)]
+    return Points(
+        solution=solution,
+        energy=np.array([x.energy for x in e]),
+        explicit=np.array([x.explicit for x in e]),
+        forces=np.array([x.forces for x in e]),
+        inertial=np.array([x.inertial for x in e]),
+    )
+
+
+def stack(solutions: list[Fundamental]) -> Fundamental:
+    """Solutions at single instants as one batch."""
+    return Fundamental(**{f.name: np.stack([getattr(s, f.name) for s in solutions]) for f in fields(Fundamental)})

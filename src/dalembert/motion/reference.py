@@ -1,0 +1,181 @@
+"""Integration on the reference backend: SciPy's adaptive integrators, stepped by hand so that each step ends on the constraints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dalembert.errors import DalembertError
+from dalembert.mechanics.fundamental import Array, Fundamental
+from dalembert.motion.evaluation import Evaluation
+from dalembert.motion.progress import Progress
+from dalembert.motion.project import project
+from dalembert.motion.settings import Settings
+from dalembert.motion.trajectory import (
+    MAY_END,
+    STALL_SHARE,
+    STALL_STEPS,
+    STALLED,
+    TOO_SHORT,
+    Trajectory,
+    failure_message,
+)
+
+INTEGRATORS = {"auto": "DOP853", "dop853": "DOP853", "dopri5": "RK45", "stiff": "Radau"}
+# Above this the redundant constraints of a state on the constraints contradict each other; below, it is rounding in
+# projected states.
+DRIFT_TOLERANCE = 1e-6
+
+
+def integrate_reference(
+    evaluation: Evaluation, settings: Settings, q: Array, v: Array, t0: float, bar: Progress
+) -> Trajectory:
+    """Integrate from a consistent state through the output times."""
+    run = _Run(evaluation, settings)
+    failure = run.integrate(q, v, t0, bar)
+    return Trajectory(
+        t=np.array([point[0] for point in run.points]),
+        y=np.array([point[1] for point in run.points]),
+        guesses=np.array([point[2] for point in run.points]),
+        method=INTEGRATORS[settings.method],
+        backend="reference",
+        steps=run.steps,
+        evaluations=evaluation.evaluations,
+        compile_s=0.0,
+        events=tuple(run.events),
+        failure=failure,
+    )
+
+
+class _Run:
+    """One integration: steps the integrator, returns to the constraints, records the output points."""
+
+    def __init__(self, evaluation: Evaluation, settings: Settings) -> None:
+        self.evaluation, self.settings = evaluation, settings
+        self.n = evaluation.n
+        self.rows: Sequence[int] | None = None  # independent constraints, used between accepted states
+        self.guess: Array | None = None  # the last acceleration: selects the branch
+        self.trouble: DalembertError | None = None  # the last reason why a trial state had no acceleration
+        self.points: list[tuple[float, Array, Array]] = []
+        self.events: list[dict[str, Any]] = []
+        self.rank: int | None = None
+        self.steps = 0
+
+    # -- the equations
+
+    def rates(self, t: float, q: Array, v: Array, solution: Fundamental) -> Array:
+        """d/dt of (q, q̇, work of impressed, ideal, nonideal forces)."""
+        e = self.evaluation.energetics(q, v, t)
+        powers = (v @ e.forces + e.explicit, v @ solution.ideal, v @ solution.nonideal)
+        return np.concatenate([v, solution.acceleration, powers])
+
+    def derivative(self, t: float, y: Array) -> Array:
+        """The right-hand side at a trial state. Where the model has no value there, NaN makes the integrator shorten
+        the step.
+        """
+        q, v = y[: self.n], y[self.n : 2 * self.n]
+        if not np.isfinite(y).all():
+            return np.full(y.size, np.nan)
+        try:
+            return self.rates(t, q, v, self.evaluation.solve(q, v, t, self.rows, self.guess))
+        except (DalembertError, np.linalg.LinAlgError) as error:
+            if isinstance(error, DalembertError):
+                self.trouble = error
+            return np.full(y.size, np.nan)
+
+    def jacobian(self, t: float, y: Array) -> Array:
+        n = self.n
+        q, v = y[:n], y[n : 2 * n]
+        matrix = np.zeros((y.size, y.size))
+        matrix[:n, n : 2 * n] = np.eye(n)
+        solution = self.evaluation.solve(q, v, t, None, self.guess)
+        matrix[n : 2 * n, : 2 * n] = self.evaluation.slopes(solution, q, v, t)
+        return matrix
+
+    def settle(self, t: float, q: Array, v: Array) -> Fundamental:
+        """The acceleration at an accepted state; also the place where rank, redundancy and contradictions are seen."""
+        solution = self.evaluation.solve(q, v, t, None, self.guess)
+        self.evaluation.require_consistent(solution, t, DRIFT_TOLERANCE)
+        rank = int(solution.rank)
+        redundant = rank < self.evaluation.m and not self.evaluation.graph.nonlinear
+        self.rows = [int(k) for k in np.flatnonzero(~solution.dependent)] if redundant else None
+        if self.rank is not None and rank != self.rank:
+            flags = zip(self.evaluation.system.constraints, solution.dependent, strict=True)
+            names = [constraint.name for constraint, flag in flags if flag]
+            self.events.append({"name": "rank change", "t": t, "from": self.rank, "to": rank, "dependent": names})
+        self.rank = rank
+        self.guess = solution.acceleration
+        return solution
+
+    # -- the integration
+
+    def integrate(self, q: Array, v: Array, t0: float, bar: Progress) -> str | None:
+        """Run to the end; a message where that is impossible."""
+        end = float(self.settings.times[-1])
+        solution = self.settle(t0, q, v)
+        y = np.concatenate([q, v, np.zeros(3)])
+        self.points.append((t0, y, solution.acceleration))
+        if end == t0:
+            return None
+        solver = self._solver(t0, y, end)
+        pending, mark = 1, t0
+        while solver.status == "running":
+            message = solver.step()
+            t = float(solver.t)
+            self.steps += 1
+            if self.steps % STALL_STEPS == 0:
+                if t - mark < STALL_SHARE * (end - t0):
+                    return self._failure(t, STALLED)
+                mark = t
+            if solver.status == "failed":
+                return self._failure(t, TOO_SHORT if message and "step size" in message else str(message))
+            dense = solver.dense_output() if self._due(pending, t) else None
+            try:
+                y = self._return(t, solver.y)
+                solution = self.settle(t, y[: self.n], y[self.n : 2 * self.n])
+                solver.y, solver.f = y, self.rates(t, y[: self.n], y[self.n : 2 * self.n], solution)
+                if dense is not None:
+                    pending = self._record(pending, t, y, dense)
+            except DalembertError as error:
+                return self._failure(t, str(error))
+            bar.update(t)
+        return None
+
+    def _solver(self, t0: float, y: Array, end: float) -> Any:
+        from scipy import integrate
+
+        # The work integrals ride along: they must not decide the step size, so their own tolerance is infinite.
+        atol = np.full(y.size, self.settings.atol)
+        atol[2 * self.n :] = np.inf
+        options: dict[str, Any] = {"rtol": self.settings.rtol, "atol": atol}
+        kind = INTEGRATORS[self.settings.method]
+        if kind == "Radau":
+            options["jac"] = self.jacobian
+        return getattr(integrate, kind)(self.derivative, t0, y, end, **options)
+
+    def _due(self, pending: int, t: float) -> bool:
+        return pending < self.settings.times.size and bool(self.settings.times[pending] <= t)
+
+    def _return(self, t: float, y: Array) -> Array:
+        """Back onto the constraints, if that is wanted."""
+        if not self.settings.project:
+            return y
+        q, v, _ = project(self.evaluation, y[: self.n], y[self.n : 2 * self.n], t)
+        return np.concatenate([q, v, y[2 * self.n :]])
+
+    def _record(self, pending: int, t: float, y: Array, dense: Any) -> int:
+        """Output points inside the last step; returns the index of the next one."""
+        times = self.settings.times
+        while self._due(pending, t):
+            at = float(times[pending])
+            here = y if at == t else self._return(at, dense(at))
+            self.points.append((at, here.copy(), np.array(self.guess)))
+            pending += 1
+        return pending
+
+    def _failure(self, t: float, reason: str) -> str:
+        if reason == TOO_SHORT:
+            reason += f" Last trouble: {self.trouble}" if self.trouble is not None else f" {MAY_END}"
+        return failure_message(self.evaluation.system.name, t, reason)
