@@ -22,7 +22,17 @@ def test_json_is_one_object_with_the_agreed_keys(dalembert, document):
     assert set(data) >= CONTRACT
     assert set(data["final"]) == {"t", "x", "y", "x'", "y'"}
     assert set(data["start"]) >= {"acceleration", "impressed", "ideal", "nonideal", "multipliers", "rank"}
-    wanted = {"position", "velocity", "acceleration", "virtual_work", "gauss", "energy", "rank_min", "rank_max", "holds"}
+    wanted = {
+        "position",
+        "velocity",
+        "acceleration",
+        "virtual_work",
+        "gauss",
+        "energy",
+        "rank_min",
+        "rank_max",
+        "holds",
+    }
     assert set(data["certificate"]) >= wanted
     assert set(data["timing"]) == {"derive_s", "compile_s", "integrate_s", "steps", "evaluations"}
     # Released horizontally at rest: free fall along y, tension zero.
@@ -83,8 +93,8 @@ def test_motion_that_ends_early_exits_3_and_writes_what_there_is(dalembert, tmp_
     model = tmp_path / "fall.toml"
     model.write_text(
         'name = "fall into the centre"\ncoordinates = ["r"]\n'
-        "[energy]\nkinetic = \"r'^2/2\"\npotential = \"-1/r\"\n"
-        "[initial]\nr = 1.0\n\"r'\" = 0.0\n[simulate]\nduration = 3.0\n"
+        '[energy]\nkinetic = "r\'^2/2"\npotential = "-1/r"\n'
+        '[initial]\nr = 1.0\n"r\'" = 0.0\n[simulate]\nduration = 3.0\n'
     )
     done = dalembert("run", model, "--json", "--out", tmp_path / "r")
     assert done.status == 3

@@ -219,10 +219,12 @@ def _unit_columns(columns: Array) -> tuple[Array, Array]:
 
 
 def _residual(A: Array, b: Array, q2: Array, a: Array, reach: Array) -> Array:
-    """|A q̈ − b| relative to its terms. `reach` bounds what each row could see of the accelerations, in the mass metric.
+    """|A q̈ − b| relative to its terms. `reach` bounds what each row could see of the accelerations, in the
+    mass metric.
 
-    A row whose own terms all cancel (nothing pulls along it) still carries the rounding of the others through M: 1e-16 of
-    its reach. With CONSISTENCY_TOLERANCE the factor 1e-4 allows 1e-12 of it, rounding times a condition of 1e4.
+    A row whose own terms all cancel (nothing pulls along it) still carries the rounding of the others through
+    M: 1e-16 of its reach. With CONSISTENCY_TOLERANCE the factor 1e-4 allows 1e-12 of it, rounding times a
+    condition of 1e4.
     """
     size = np.abs(b) + _mul(np.abs(A), np.abs(q2) + np.abs(np.nan_to_num(a))) + 1e-4 * reach
     return np.abs(_mul(A, q2) - b) / np.where(size > 0, size, 1.0)

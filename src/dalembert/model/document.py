@@ -18,7 +18,7 @@ from sympy.printing.str import StrPrinter
 from dalembert.errors import DocumentError, ModelError, OutputError
 from dalembert.model.constraints import Constraint
 from dalembert.model.laws import Work
-from dalembert.model.parse import suggest
+from dalembert.model.parse import FUNCTIONS, suggest
 from dalembert.model.system import System
 
 # Each table of the document with the keys it may hold; None where the keys are names of the model.
@@ -59,7 +59,10 @@ def loads(text: str, *, where: str = "document") -> System:
     """Read a model document from text."""
     try:
         data = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (
+        ValueError,
+        RecursionError,
+    ) as error:  # TOMLDecodeError is a ValueError; absurdly long integers raise a plain one
         raise DocumentError(where, [f"this is not TOML: {error}"]) from None
     return from_data(data, where=where)
 
@@ -156,6 +159,26 @@ class _DocumentPrinter(StrPrinter):
     def _print_Exp1(self, expr: sp.Basic) -> str:
         return "exp(1)"
 
+    def _print_sec(self, expr: sp.sec) -> str:
+        return f"(1/cos({self._print(expr.args[0])}))"
+
+    def _print_csc(self, expr: sp.csc) -> str:
+        return f"(1/sin({self._print(expr.args[0])}))"
+
+    def _print_cot(self, expr: sp.cot) -> str:
+        return f"(1/tan({self._print(expr.args[0])}))"
+
+    def _print_Heaviside(self, expr: sp.Heaviside) -> str:
+        return f"((1 + sign({self._print(expr.args[0])}))/2)"
+
+    def _print_Function(self, expr: sp.Function) -> str:
+        if expr.func.__name__ not in FUNCTIONS:
+            raise ModelError("document", [f"{expr.func.__name__} cannot be written in a document (in {expr})"])
+        return super()._print_Function(expr)
+
+    def _print_Piecewise(self, expr: sp.Piecewise) -> str:
+        raise ModelError("document", [f"a piecewise expression cannot be written in a document: {expr}"])
+
 
 def text_of(expression: sp.Expr) -> str:
     """An expression as text of the document language, which `parse` reads back."""
@@ -171,7 +194,10 @@ def _number_or_text(value: sp.Expr) -> float | int | str:
 
 
 def to_data(system: System) -> dict[str, Any]:
-    """The tables of a document from a system."""
+    """The tables of a document from a system; `ModelError` where the language lacks something it needs."""
+    missing = [symbol.name for symbol in system.parameter_symbols if symbol not in system.parameters]
+    if missing:
+        raise ModelError(system.name, [f"a document needs a value for every parameter; {', '.join(missing)} has none"])
     data: dict[str, Any] = {"name": system.name}
     if system.description:
         data["description"] = system.description

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
 
 import sympy as sp
 
@@ -27,3 +29,9 @@ class Work:
     constraint: str | None = None
 
     law = "work"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "work", MappingProxyType(dict(self.work)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Work, (dict(self.work), self.constraint)

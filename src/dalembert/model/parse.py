@@ -21,13 +21,15 @@ from typing import NoReturn
 import sympy as sp
 
 from dalembert.errors import ExpressionError
-from dalembert.model.symbols import Reaction
+from dalembert.model.symbols import Reaction, is_name
 
 # Far above any hand-written or generated energy seen in practice, far below what could exhaust memory or the
 # stack.
 MAX_CHARACTERS = 200_000
 MAX_DEPTH = 80
 MAX_EXPONENT = 1000
+MAX_DIGITS = 400  # of a number as written; a double needs 17
+MAX_BITS = 5000  # of an exact fraction; larger powers become floating-point numbers
 LARGEST = 1e300
 
 FUNCTIONS: dict[str, tuple[Callable[..., sp.Expr], Callable[..., float], int | None]] = {
@@ -42,6 +44,9 @@ FUNCTIONS: dict[str, tuple[Callable[..., sp.Expr], Callable[..., float], int | N
     "sinh": (sp.sinh, math.sinh, 1),
     "cosh": (sp.cosh, math.cosh, 1),
     "tanh": (sp.tanh, math.tanh, 1),
+    "asinh": (sp.asinh, math.asinh, 1),
+    "acosh": (sp.acosh, math.acosh, 1),
+    "atanh": (sp.atanh, math.atanh, 1),
     "exp": (sp.exp, math.exp, 1),
     "log": (sp.log, math.log, 1),
     "sqrt": (sp.sqrt, math.sqrt, 1),
@@ -112,6 +117,7 @@ class _Reader:
 
     def refuse(self, reason: str) -> NoReturn:
         shown = self.text if len(self.text) <= 80 else self.text[:77] + "…"
+        reason = reason if len(reason) <= 400 else reason[:397] + "…"
         raise ExpressionError(f"{self.where}: {reason} (in {shown!r})")
 
     def sides(self) -> list[sp.Expr]:
@@ -174,7 +180,10 @@ class _Reader:
             )
         except (SyntaxError, ValueError):
             self.refuse("this is not a complete expression; look for a missing operand or parenthesis")
-        return self._convert(tree, 0).expression
+        expression = self._convert(tree, 0).expression
+        if expression.has(sp.nan, sp.zoo, sp.oo, -sp.oo, sp.I):
+            self.refuse("this has no finite real value, whatever the state")
+        return expression
 
     def _convert(self, node: ast.expr, depth: int) -> _Piece:
         if depth > 3 * MAX_DEPTH:
@@ -198,7 +207,9 @@ class _Reader:
         self.refuse("only sums, products, powers and calls of known functions are allowed")
 
     def _leaf(self, text: str) -> _Piece:
-        if text[0].isdigit() or text[0] == ".":
+        if text[0] in "0123456789.":
+            if len(text) > MAX_DIGITS:
+                self.refuse(f"a number of {len(text)} characters is too long")
             value = float(text)
             if not abs(value) <= LARGEST or (value == 0.0 and text.strip("0.eE+-")):
                 self.refuse(f"{text} is too large or too small for a number")
@@ -207,6 +218,8 @@ class _Reader:
             return _Piece(self.table[text], None)
         if text in CONSTANTS:
             return _Piece(*CONSTANTS[text])
+        if not is_name(text.rstrip("'")):
+            self.refuse(f"{text!r} is not allowed")
         if text in FUNCTIONS:
             self.refuse(f"{text!r} is a function and needs an argument: {text}(…)")
         if text.startswith("_"):
@@ -249,6 +262,12 @@ class _Reader:
         if base.value is not None and exponent.value is not None:
             b, e = base.value, exponent.value
             value = self._finite(lambda: math.pow(b, e))
+            if value == 0.0 and b != 0.0:
+                self.refuse("a constant part is too small for a number")
+            if isinstance(base.expression, sp.Rational) and isinstance(exponent.expression, sp.Integer):
+                bits = max(int(base.expression.p).bit_length(), int(base.expression.q).bit_length())
+                if bits * abs(int(exponent.expression)) > MAX_BITS:
+                    return _Piece(sp.Float(value), value)
         return _Piece(base.expression**exponent.expression, value)
 
     def _call(self, name: str, arguments: list[ast.expr], depth: int) -> _Piece:

@@ -12,7 +12,19 @@ from collections.abc import Mapping
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-NAME = re.compile(r"[^\W\d]\w*")
+
+def is_name(text: str) -> bool:
+    """Whether a text may name a coordinate or parameter: letters, digits and _, not starting with a digit."""
+    return text.isidentifier()
+
+
+def name_of(item: object) -> str:
+    """The name of a symbol, of a `dynamicsymbols` function or its derivative (`x`, `x'`, `x''`), or of a text."""
+    if isinstance(item, sp.Derivative):
+        return name_of(item.expr) + "'" * int(item.derivative_count)
+    if isinstance(item, AppliedUndef) and len(item.args) == 1:
+        return str(item.func.__name__)
+    return str(item)
 
 
 class Coordinate(sp.Symbol):
@@ -91,7 +103,7 @@ t = sp.Symbol("t", real=True)
 def _split(names: str) -> list[str]:
     found = [name for name in re.split(r"[\s,]+", names) if name]
     for name in found:
-        if not NAME.fullmatch(name):
+        if not is_name(name):
             raise ValueError(f"{name!r} is not a name: letters, digits and _ only, not starting with a digit")
     if not found:
         raise ValueError("no name given")
@@ -126,14 +138,14 @@ def canonical(expression: sp.Basic, table: Mapping[str, sp.Symbol]) -> sp.Expr:
     for derivative in expression.atoms(sp.Derivative):
         inner, *counts = derivative.args
         if isinstance(inner, AppliedUndef) and len(counts) == 1 and str(counts[0][0]) == "t":
-            name = inner.func.__name__ + "'" * int(counts[0][1])
+            name = name_of(derivative)
             swap[derivative] = table.get(name, Parameter.named(name))
     for function in expression.atoms(AppliedUndef):
         if len(function.args) == 1 and str(function.args[0]) == "t":
             name = function.func.__name__
             swap[function] = table.get(name, Parameter.named(name))
-    if swap:
-        expression = expression.subs(sorted(swap.items(), key=lambda pair: -sp.count_ops(pair[0])))
+    # From the outside in, so that a second derivative is met before the function inside it.
+    expression = expression.xreplace(swap)
     rename = {
         symbol: table.get(symbol.name, Parameter.named(symbol.name))
         for symbol in expression.free_symbols

@@ -19,7 +19,7 @@ import sympy as sp
 from dalembert.errors import MissingValues, ModelError
 from dalembert.model.constraints import Constraint
 from dalembert.model.laws import Work
-from dalembert.model.symbols import Coordinate, t
+from dalembert.model.symbols import Coordinate, name_of, t
 from dalembert.model.validate import Draft, build_parts
 
 if TYPE_CHECKING:
@@ -140,8 +140,8 @@ class System:
             raise TypeError(f"a System has no part {unknown[0]!r}; its parts are {', '.join(arguments)}")
         for key, value in changes.items():
             if key in ("parameters", "initial", "settings"):
-                merged = {str(k): v for k, v in arguments[key].items()}
-                merged.update({str(k): v for k, v in value.items()})
+                merged = {name_of(k): v for k, v in arguments[key].items()}
+                merged.update({name_of(k): v for k, v in value.items()})
                 arguments[key] = merged
             else:
                 arguments[key] = value

@@ -15,7 +15,7 @@ from dalembert.errors import ExpressionError, ModelError
 from dalembert.model.constraints import LEVELS, Constraint, level_of
 from dalembert.model.laws import Work
 from dalembert.model.parse import RESERVED, parse_equation, parse_expression, suggest
-from dalembert.model.symbols import NAME, Coordinate, Parameter, Reaction, canonical, t
+from dalembert.model.symbols import Coordinate, Parameter, Reaction, canonical, is_name, name_of, t
 
 SETTINGS = {"duration": float, "rtol": float, "atol": float, "samples": int, "method": str, "project": bool}
 
@@ -61,14 +61,15 @@ class _Builder:
         energies = {key: self._expression(getattr(draft, key), key) for key in ("kinetic", "potential", "lagrangian")}
         mass = self._mass(len(coordinates))
         self._one_inertia(energies, mass)
+        constraints, names = self._constraints()
         parts = {
             "name": title,
             "coordinates": coordinates,
             **energies,
             "mass": mass,
             "forces": self._by_coordinate(draft.forces, "forces"),
-            "constraints": self._constraints(),
-            "nonideal": self._nonideal(),
+            "constraints": constraints,
+            "nonideal": self._nonideal(constraints, names),
             "parameters": parameters,
             "initial": self._initial(coordinates),
             "settings": self._settings(),
@@ -82,7 +83,7 @@ class _Builder:
     # -- names
 
     def _good_name(self, name: str, what: str) -> bool:
-        if not NAME.fullmatch(name):
+        if not is_name(name):
             self.faults.append(
                 f"{what} {name!r}: a name has letters, digits and _ only and does not start with a digit"
             )
@@ -101,8 +102,8 @@ class _Builder:
             return ()
         found: list[Coordinate] = []
         for item in given:
-            name = getattr(item, "name", None) or (item if isinstance(item, str) else _applied_name(item))
-            if not isinstance(name, str):
+            name = name_of(item)
+            if not isinstance(item, (str, sp.Expr)):
                 self.faults.append(f"coordinates: {item!r} is not a coordinate")
             elif any(q.name == name for q in found):
                 self.faults.append(f"coordinate {name!r} is given twice")
@@ -154,10 +155,16 @@ class _Builder:
         if not isinstance(expression, sp.Expr):
             self.faults.append(f"{where}: a scalar expression is wanted, got {type(expression).__name__}")
             return None
-        if expression.has(sp.nan, sp.oo, -sp.oo, sp.zoo):
-            self.faults.append(f"{where}: the expression holds NaN or infinity: {expression}")
+        if expression.has(sp.nan, sp.oo, -sp.oo, sp.zoo, sp.I):
+            self.faults.append(f"{where}: the expression holds NaN, infinity or an imaginary number: {expression}")
             return None
         expression = canonical(expression, self.table)
+        strange = sorted(
+            s.name for s in expression.free_symbols if isinstance(s, Parameter) and s.name not in self.table
+        )
+        bad = [name for name in strange if not name.endswith("'") and not self._good_name(name, f"{where}: the symbol")]
+        if bad:
+            return None
         stray = [s.name for s in expression.free_symbols if s.name.endswith("'") and s.name not in self.table]
         if stray:
             self.faults.append(f"{where}: {', '.join(sorted(stray))} belongs to no coordinate of the system")
@@ -201,7 +208,7 @@ class _Builder:
         found: dict[Coordinate, sp.Expr] = {}
         names = [name for name in self.table if name + "''" in self.table]
         for key, value in given.items():
-            name = str(_applied_name(key) or key)
+            name = name_of(key)
             if name not in names:
                 self.faults.append(f"{where}: {name!r} is not a coordinate.{suggest(name, names)}")
                 continue
@@ -215,13 +222,16 @@ class _Builder:
         if given is None:
             return None
         rows = given.tolist() if hasattr(given, "tolist") else given
-        try:
-            rows = [list(row) for row in rows]
-        except TypeError:
+        if isinstance(rows, str) or not isinstance(rows, Iterable):
+            rows = [rows]
+        rows = list(rows)
+        if any(isinstance(row, (str, Mapping)) or not isinstance(row, Iterable) for row in rows):
             self.faults.append("mass: a square matrix is wanted, as a list of rows")
             return None
+        rows = [list(row) for row in rows]
         if len(rows) != size or any(len(row) != size for row in rows):
-            shape = f"{len(rows)}×{len(rows[0]) if rows else 0}"
+            widths = sorted({len(row) for row in rows})
+            shape = f"{len(rows)}×{widths[0]}" if len(widths) == 1 else f"rows of lengths {[len(row) for row in rows]}"
             self.faults.append(f"mass: {size} coordinates need a {size}×{size} matrix, got {shape}")
             return None
         entries = [
@@ -245,7 +255,8 @@ class _Builder:
         if self.draft.lagrangian is not None and self.draft.potential is not None:
             self.faults.append("potential is already part of the lagrangian; remove one")
 
-    def _constraints(self) -> tuple[Constraint, ...]:
+    def _constraints(self) -> tuple[tuple[Constraint, ...], list[str]]:
+        """The constraints that could be read, and the names of all that were given."""
         given = self.draft.constraints
         if isinstance(given, Mapping):
             items = [item if isinstance(item, Constraint) else (str(name), item) for name, item in given.items()]
@@ -255,16 +266,18 @@ class _Builder:
             ]
         else:
             self.faults.append(f"constraints: a mapping from names to expressions is wanted, got {given!r}")
-            return ()
+            return (), []
         found: list[Constraint] = []
+        names: list[str] = []
         for item in items:
             name, expression, level = (
                 (item.name, item.expression, item.level) if isinstance(item, Constraint) else (item[0], item[1], None)
             )
             where = f"constraint {name!r}"
-            if any(other.name == name for other in found):
+            if name in names:
                 self.faults.append(f"{where}: the name is given twice")
                 continue
+            names.append(name)
             parsed = self._expression(expression, where, equation=True)
             if parsed is None:
                 if expression is None:
@@ -279,28 +292,25 @@ class _Builder:
             elif level is not None and level != real:
                 self.faults.append(f"{where}: said to be at {level} level, but {parsed} = 0 is at {real} level")
             found.append(Constraint(name, parsed, real))
-        return tuple(found)
+        return tuple(found), names
 
-    def _nonideal(self) -> tuple[Work, ...]:
+    def _nonideal(self, constraints: tuple[Constraint, ...], names: list[str]) -> tuple[Work, ...]:
         laws: list[Work] = []
-        for law in self.draft.nonideal:
+        given = self.draft.nonideal
+        if given is None or isinstance(given, (str, Mapping)) or not isinstance(given, Iterable):
+            self.faults.append(f"nonideal: a list of laws such as da.Work(…) is wanted, got {given!r}")
+            return ()
+        for law in given:
             if not isinstance(law, Work):
                 self.faults.append(f"nonideal: a law such as da.Work(…) is wanted, got {law!r}")
                 continue
             laws.append(Work(self._by_coordinate(law.work, "work", reactions=True), law.constraint))
-        if laws and not self.draft.constraints:
+        if laws and not constraints and not self.faults:
             self.faults.append("nonideal: there is no constraint to do the work; use forces= for impressed forces")
-        names = self._constraint_names()
         for law in laws:
             if law.constraint is not None and law.constraint not in names:
                 self.faults.append(f"nonideal: no constraint {law.constraint!r}.{suggest(law.constraint, names)}")
         return tuple(laws)
-
-    def _constraint_names(self) -> list[str]:
-        given = self.draft.constraints
-        if isinstance(given, Mapping):
-            return [str(name) for name in given]
-        return [c.name if isinstance(c, Constraint) else f"c{k}" for k, c in enumerate(given, 1)]
 
     def _initial(self, coordinates: tuple[Coordinate, ...]) -> dict[sp.Symbol, sp.Expr]:
         known: dict[str, sp.Symbol] = {"t": t}
@@ -308,7 +318,7 @@ class _Builder:
             known |= {q.name: q, q.d.name: q.d}
         found: dict[sp.Symbol, sp.Expr] = {}
         for key, given in dict(self.draft.initial).items():
-            name = str(_applied_name(key) or key)
+            name = name_of(key)
             if name not in known:
                 self.faults.append(f"initial: {name!r} is neither a coordinate nor a velocity.{suggest(name, known)}")
                 continue
@@ -380,16 +390,19 @@ class _Builder:
         for law in parts["nonideal"]:
             if any(2 in orders(expression) for expression in law.work.values()):
                 self.faults.append("work: accelerations cannot appear in it")
-        for key in ("kinetic", "potential", "lagrangian"):
-            if parts[key] is not None and parts[key].atoms(Reaction):
-                self.faults.append(f"{key}: a constraint force cannot appear in it")
-
-
-def _applied_name(item: Any) -> str | None:
-    """The name of a `dynamicsymbols` function or its derivative, as `x`, `x'`, `x''`."""
-    if isinstance(item, sp.Derivative):
-        inner = _applied_name(item.expr)
-        return None if inner is None else inner + "'" * int(item.derivative_count)
-    if isinstance(item, sp.core.function.AppliedUndef) and len(item.args) == 1:
-        return item.func.__name__
-    return None
+        places = [(key, parts[key]) for key in ("kinetic", "potential", "lagrangian")]
+        places += [(f"forces {q.name}", force) for q, force in parts["forces"].items()]
+        places += [(f"constraint {c.name!r}", c.expression) for c in parts["constraints"]]
+        places += [("mass", entry) for entry in parts["mass"] or ()]
+        for where, expression in places:
+            found = sorted(r.name for r in expression.atoms(Reaction)) if expression is not None else []
+            if found:
+                self.faults.append(
+                    f"{where}: {', '.join(found)}: a constraint force can appear in a work expression only"
+                )
+        names = [q.name for q in parts["coordinates"]]
+        for law in parts["nonideal"]:
+            for reaction in sorted({r for e in law.work.values() for r in e.atoms(Reaction)}, key=str):
+                if reaction.coordinate not in names:
+                    known = suggest(reaction.coordinate, names)
+                    self.faults.append(f"work: {reaction}: {reaction.coordinate!r} is not a coordinate.{known}")

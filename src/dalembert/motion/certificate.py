@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dalembert.mechanics.fundamental import MASS_TOLERANCE, RANK_TOLERANCE, Array
+from dalembert.mechanics.fundamental import MASS_TOLERANCE, RANK_TOLERANCE, Array, null_space
 from dalembert.motion.evaluation import Evaluation
 
 if TYPE_CHECKING:
@@ -23,14 +23,15 @@ MEASURES = ("position", "velocity", "acceleration", "forces", "virtual_work", "g
 
 @dataclass(frozen=True)
 class Certificate:
-    """The largest relative residual of each kind along the motion, and whether all are below their
-    thresholds.
+    """The largest relative residual of each kind along the motion, and whether all are below their thresholds.
 
-    position, velocity: φ; φ̇ and ψ, relative to the gradient times the size of the state. acceleration: A q̈
-    − b (or h), relative to its terms. forces: M q̈ − Q − Q_i − Q_ni. virtual_work: Nᵀ(M q̈ − Q − C), Nᵀ Q_i
-    and Nᵀ(Q_ni − C) on a basis N of null A. gauss: distance of q̈ from the minimiser of G_ni in the mass
-    metric. energy: E(t) − E(0) − work of everything that is not potential. unique: whether M and the
-    constraints determine q̈ everywhere.
+    position, velocity: φ; φ̇ and ψ, relative to the gradient times the size of the state.
+    acceleration: A q̈ − b (or h), relative to its terms.
+    forces: M q̈ − Q − Q_i − Q_ni, and M q̈ − Q − C − Aᵀλ.
+    virtual_work: Nᵀ(M q̈ − Q − C), Nᵀ Q_i and Nᵀ(Q_ni − C) on a basis N of null A.
+    gauss: distance of q̈ from the minimiser of G_ni in the mass metric.
+    energy: E(t) − E(0) − work of everything that is not potential.
+    unique: whether M and the constraints determine q̈ everywhere.
     """
 
     position: float
@@ -85,6 +86,8 @@ def certify(motion: Motion, evaluation: Evaluation | None = None) -> Certificate
     algebra, ranks, unique = _algebra(motion, data)
     states = zip(motion.q, motion.v, motion.t, strict=True)
     unique = unique and not any(evaluation.branching(q, v, float(t)) for q, v, t in states)
+    if evaluation.graph.nonlinear and not _is_minimum(motion, evaluation, data):
+        algebra["gauss"] = float("inf")
     measured = {
         **_constraint_residuals(motion, evaluation),
         **algebra,
@@ -104,7 +107,7 @@ def certify(motion: Motion, evaluation: Evaluation | None = None) -> Certificate
 
 @dataclass(frozen=True)
 class _Data:
-    """M (T, n, n), Q, C (T, n), A (T, m, n), b (T, m) at the states of the motion, and whether Q_i must be normal to N."""
+    """M (T, n, n), Q, C (T, n), A (T, m, n), b (T, m) along the motion, and whether Q_i must be normal to null A."""
 
     M: Array
     Q: Array
@@ -144,6 +147,7 @@ def _algebra(motion: Motion, data: _Data) -> tuple[dict[str, float], np.ndarray,
     inertia = _times(M, a)
     impressed = motion.impressed + motion.inertial
     balance = inertia - impressed - motion.ideal - motion.nonideal
+    reaction = inertia - Q - C - _times(np.swapaxes(A, 1, 2), motion.multipliers)
     checked = [inertia - Q - C, balance]
     if data.split:
         checked += [motion.ideal, motion.nonideal - C]
@@ -168,7 +172,7 @@ def _algebra(motion: Motion, data: _Data) -> tuple[dict[str, float], np.ndarray,
     rows = np.abs(_times(A, a) - b) / np.where(terms > 0, terms, 1.0)
     measured = {
         "acceleration": float(rows.max(initial=0.0)),
-        "forces": float(((_norm(balance / scale) + _norm((Q - impressed) / scale)) / size).max()),
+        "forces": float((np.max([_norm(f / scale) for f in (balance, Q - impressed, reaction)], axis=0) / size).max()),
         "virtual_work": float((along / size).max()),
         "gauss": float((gauss / size).max()),
     }
@@ -178,7 +182,7 @@ def _algebra(motion: Motion, data: _Data) -> tuple[dict[str, float], np.ndarray,
 def _on_null_space(
     M: Array, Q: Array, A: Array, b: Array, C: Array, scale: Array, checked: list[Array]
 ) -> tuple[Array, Array, np.ndarray, bool]:
-    """For each point: the largest part of the checked forces along null A, the minimiser of G_ni there, and the rank of A.
+    """At each point: the largest part of the checked forces along null A, the minimiser of G_ni, the rank of A.
 
     Points of equal rank are treated together. The solver of the motion works in the range of A; this is another way.
     """
@@ -207,6 +211,18 @@ def _on_null_space(
         pull = _times(np.swapaxes(N, 1, 2), (Q + C)[at] / scale[at] - _times(Mw, x))
         best[at] = (x + _times(N, np.linalg.solve(H, pull[..., None])[..., 0])) / scale[at]
     return along, best, ranks, unique
+
+
+def _is_minimum(motion: Motion, evaluation: Evaluation, data: _Data) -> bool:
+    """Whether G is least, not only stationary, on constraints nonlinear in q̈: M − Σ λ ∂²h is positive on null A."""
+    rows = list(evaluation.graph.nonlinear)
+    for k in range(motion.t.size):
+        multipliers = motion.multipliers[k, rows]
+        _, _, bend = evaluation.nonlinear(motion.q[k], motion.v[k], motion.a[k], float(motion.t[k]), multipliers)
+        N = null_space(data.A[k])
+        if N.shape[1] and np.linalg.eigvalsh(N.T @ (data.M[k] - bend) @ N)[0] <= 0:
+            return False
+    return True
 
 
 def _times(matrices: Array, vectors: Array) -> Array:

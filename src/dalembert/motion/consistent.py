@@ -11,9 +11,10 @@ import sympy as sp
 from dalembert.errors import InconsistentState, ModelError
 from dalembert.mechanics.fundamental import Array
 from dalembert.model.parse import suggest
+from dalembert.model.symbols import name_of
 from dalembert.model.system import System
 from dalembert.motion.evaluation import Evaluation
-from dalembert.motion.project import project, relative_residual
+from dalembert.motion.project import nearest, relative_residual
 
 # An initial state may miss a constraint by this much, relative to its own size: eight digits typed by hand
 # pass and are then polished to rounding by projection; anything worse is a mistake to be told.
@@ -50,7 +51,7 @@ def require_consistent_state(evaluation: Evaluation, q: Array, v: Array, t: floa
         f"constraint {names.index(name) + 1}, '{name}', is violated in {what}: residual {value:.6g}, it must be 0"
         for name, what, value, _ in found
     ]
-    near_q, near_v, left = project(evaluation, q, v, t, iterations=60)
+    near_q, near_v, left = nearest(evaluation, q, v, t)
     if left <= INITIAL_TOLERANCE:
         symbols = [s.name for s in (*evaluation.system.coordinates, *evaluation.system.velocities)]
         old, new = np.concatenate([q, v]), np.concatenate([near_q, near_v])
@@ -88,15 +89,16 @@ def consistent(
     symbols = (*changed.coordinates, *changed.velocities)
     names = [symbol.name for symbol in symbols]
     free = np.ones(len(symbols), dtype=bool)
+    hold = list(hold)
     for item in hold:
-        if str(item) not in names:
+        if name_of(item) not in names:
             raise ModelError(
-                system.name, [f"hold: {str(item)!r} is no coordinate or velocity.{suggest(str(item), names)}"]
+                system.name, [f"hold: {name_of(item)!r} is no coordinate or velocity.{suggest(name_of(item), names)}"]
             )
-        free[names.index(str(item))] = False
-    q, v, left = project(evaluation, q, v, t, free, iterations=60)
+        free[names.index(name_of(item))] = False
+    q, v, left = nearest(evaluation, q, v, t, free)
     if left > INITIAL_TOLERANCE:
-        held = f" with {', '.join(str(item) for item in hold)} held" if not free.all() else ""
+        held = f" with {', '.join(name_of(item) for item in hold)} held" if not free.all() else ""
         raise InconsistentState(
             f"{system.name}: no state near the given one satisfies the constraints{held} "
             f"(relative residual {left:.2g} is left). Hold less, or start nearer."

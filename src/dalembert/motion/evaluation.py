@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dalembert.errors import InconsistentConstraints, UndefinedModel, UndeterminedMotion
+from dalembert.errors import InconsistentConstraints, ModelError, UndefinedModel, UndeterminedMotion
 from dalembert.graph.evaluate import Evaluator
 from dalembert.graph.graph import graph_of
 from dalembert.mechanics.fundamental import (
@@ -109,7 +109,12 @@ class Evaluation:
             raise UndeterminedMotion(f"{self.system.name}, t = {t:.6g}: {error.message(names)}") from None
 
     def slopes(self, solution: Fundamental, q: Array, v: Array, t: float) -> Array:
-        """∂q̈/∂(q, q̇), (n, 2n): the fundamental equation differentiated, solved for all columns at once."""
+        """∂q̈/∂(q, q̇), (n, 2n): the fundamental equation differentiated, solved for all columns at once.
+
+        Where C depends on constraint forces, or a row is nonlinear in q̈, by central differences.
+        """
+        if self.graph.nonlinear or self.graph.uses_reactions:
+            return self._differences(q, v, t, solution.acceleration)
         actual = solution.A.T @ solution.multipliers
         force, kinematic = self._slopes(
             q, v, solution.acceleration, solution.multipliers, t, self.p, solution.ideal, actual
@@ -125,6 +130,19 @@ class Evaluation:
         )
         return each.acceleration.T
 
+    def _differences(self, q: Array, v: Array, t: float, guess: Array) -> Array:
+        columns = []
+        for k in range(2 * self.n):
+            # The cube root of rounding balances truncation and rounding of central differences.
+            step = 6e-6 * max(1.0, abs(float(q[k] if k < self.n else v[k - self.n])))
+            ends = []
+            for sign in (1.0, -1.0):
+                y = np.concatenate([q, v])
+                y[k] += sign * step
+                ends.append(self.solve(y[: self.n], y[self.n :], t, None, guess).acceleration)
+            columns.append((ends[0] - ends[1]) / (2 * step))
+        return np.array(columns).T
+
     def require_consistent(self, solution: Fundamental, t: float, tolerance: float = CONSISTENCY_TOLERANCE) -> None:
         """Raise where the constraints cannot hold together at this state."""
         if solution.residual.size and solution.residual.max() > tolerance:
@@ -137,7 +155,9 @@ class Evaluation:
             )
 
     def branching(self, q: Array, v: Array, t: float) -> list[str]:
-        """Constraints nonlinear in q̇ whose gradient vanishes here: branches of the motion meet, none is determined."""
+        """Constraints nonlinear in q̇ whose gradient vanishes here: branches of the motion meet, none is
+        determined.
+        """
         if not self.graph.curved:
             return []
         A = self.dynamics(q, v, t)[2]
@@ -160,7 +180,10 @@ class Evaluation:
             size = 1.0 + np.abs(actual).max() + np.abs(C).max()
             if np.abs(miss).max() <= 1e-13 * size:
                 return solve(M, Q, A, b, C)
-            actual = actual + np.linalg.solve(np.eye(self.n) - (K - np.eye(self.n)) @ slope, miss)
+            try:
+                actual = actual + np.linalg.solve(np.eye(self.n) - (K - np.eye(self.n)) @ slope, miss)
+            except np.linalg.LinAlgError:
+                break
         raise InconsistentConstraints(
             f"{self.system.name}, t = {t:.6g}: no constraint force found that agrees with the work "
             "it is said to do (actual(…))"
@@ -173,7 +196,11 @@ class Evaluation:
         ∂h/∂q̈ there.
         """
         names = [self.system.constraints[k].name for k in self.graph.nonlinear]
-        C = self._none if self._ideal_only else self.work(q, v, t, self._none, self._none)[0]
+        if self.graph.uses_actual:
+            raise ModelError(
+                self.system.name,
+                [f"actual(…) in a work expression cannot go with {names[0]!r}, nonlinear in the accelerations"],
+            )
         linear = [k for k in range(self.m) if k not in self.graph.nonlinear]
 
         def branch(force: Array, near: Array | None) -> Branch:
@@ -181,14 +208,17 @@ class Evaluation:
             where = f"{self.system.name}, t = {t:.6g}: {' and '.join(repr(name) for name in names)}"
             return least_branch(*problem, where) if near is None else follow_branch(*problem, near, where)
 
-        found = branch(Q + C, guess)
+        C, free = self._none, None
+        if not self._ideal_only:
+            free = branch(Q, guess)
+            C = self.work(q, v, t, M @ free.z - Q, self._none)[0]
+        found = branch(Q + C, guess if free is None else free.z) if free is None or np.any(C) else free
         A, b = A.copy(), b.copy()
         A[list(self.graph.nonlinear)] = found.slope
         b[list(self.graph.nonlinear)] = found.slope @ found.z - found.h
         solution = solve(M, Q, A, b, C)
-        if np.any(C):
-            without = branch(Q, found.z).z
-            ideal = M @ without - Q
+        if free is not None and np.any(C):
+            ideal = M @ free.z - Q
             solution = replace(solution, ideal=ideal, nonideal=solution.ideal + solution.nonideal - ideal)
         return solution
 

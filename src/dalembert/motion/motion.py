@@ -19,6 +19,7 @@ from dalembert.errors import DocumentError, OutputError
 from dalembert.mechanics.fundamental import Array
 from dalembert.model.document import dumps, loads, write_atomically
 from dalembert.model.parse import suggest
+from dalembert.model.symbols import name_of
 from dalembert.model.system import System
 from dalembert.motion.certificate import Certificate
 
@@ -115,7 +116,7 @@ class Motion:
 
     def __getitem__(self, key: str | sp.Symbol) -> Array:
         columns = self.columns()
-        name = str(key)
+        name = name_of(key)
         if name not in columns:
             raise KeyError(f"no column {name!r} in this motion.{suggest(name, columns)}")
         return columns[name]

@@ -22,7 +22,7 @@ class Points:
 
 
 def evaluate_points(evaluation: Evaluation, t: Array, q: Array, v: Array, guesses: Array | None = None) -> Points:
-    """Solve at every point. `guesses` (T, n) are nearby accelerations, which select the branch of rows nonlinear in q̈."""
+    """Solve at every point. `guesses` (T, n) are nearby accelerations: they select the branch nonlinear rows take."""
     graph = evaluation.graph
     if graph.nonlinear or graph.uses_reactions:
         each = []

@@ -1,4 +1,4 @@
-"""Integration on the reference backend: SciPy's adaptive integrators, stepped by hand so that each step ends on the constraints."""
+"""The reference backend: SciPy's adaptive integrators, stepped by hand so that each step ends on the constraints."""
 
 from __future__ import annotations
 

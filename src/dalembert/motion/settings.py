@@ -38,9 +38,9 @@ def settings_of(
 ) -> Settings:
     """Options with their defaults, or `ModelError` with every fault found."""
     faults: list[str] = []
-    rtol = float(options.get("rtol", DEFAULT_RTOL))
+    rtol = _number(options.get("rtol", DEFAULT_RTOL))
     if not 1e-13 <= rtol <= 0.1:
-        faults.append(f"rtol is {rtol:g}; it must lie between 1e-13 and 0.1")
+        faults.append(f"rtol is {options.get('rtol')!r}; it must lie between 1e-13 and 0.1")
     method = str(options.get("method", "auto")).lower()
     if method not in METHODS:
         faults.append(f"unknown method {method!r}.{suggest(method, METHODS)}")
@@ -50,12 +50,14 @@ def settings_of(
     # Components pass through zero, so a purely relative tolerance would stall; 1e-14 is where rounding begins. Stiff
     # forces magnify rounding by their stiffness, so that small components cannot be had to a thousandth of rtol.
     share = 1.0 if method == "stiff" else 1e-3
-    atol = float(options.get("atol", max(share * rtol, 1e-14)))
-    if not (math.isfinite(atol) and atol > 0):
-        faults.append(f"atol is {atol:g}; it must be positive")
+    atol = _number(options.get("atol", max(share * rtol, 1e-14)))
+    if "atol" in options and not (math.isfinite(atol) and atol > 0):
+        faults.append(f"atol is {options['atol']!r}; it must be positive")
     samples = options.get("samples", DEFAULT_SAMPLES)
-    if isinstance(samples, bool) or int(samples) != samples or samples < 2:
+    if not (_number(samples).is_integer() and samples >= 2):
         faults.append(f"samples is {samples!r}; at least 2 are needed, the start and the end")
+    if duration is not None and times is not None:
+        faults.append("give a duration or the output times, not both")
     duration = options.get("duration") if duration is None and times is None else duration
     points = np.array([t0])
     if times is not None:
@@ -75,3 +77,10 @@ def settings_of(
     if faults:
         raise ModelError(system.name, faults)
     return Settings(points, rtol, atol, method, bool(options.get("project", True)), backend)
+
+
+def _number(value: Any) -> float:
+    """A number, or NaN for what is none: the range tests then refuse it."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
+        return math.nan
+    return float(value)

@@ -1,0 +1,152 @@
+"""Imports go leftward only, and `import dalembert` stays light."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import dalembert
+
+ROOT = Path(dalembert.__file__).parent
+ORDER = (
+    "errors",
+    "model",
+    "mechanics",
+    "graph",
+    "kernel",
+    "motion",
+    "ensemble",
+    "library",
+    "view",
+    "cli",
+    "studio",
+)
+# The verbs of a system and of a motion hand over to packages to their right, when called.
+VERBS = {"model/system.py", "motion/motion.py"}
+MODULES = sorted(
+    path.relative_to(ROOT).as_posix()
+    for path in ROOT.rglob("*.py")
+    if path.relative_to(ROOT).as_posix() != "__init__.py"
+)
+
+
+def is_type_checking(test: ast.expr) -> bool:
+    return (isinstance(test, ast.Name) and test.id == "TYPE_CHECKING") or (
+        isinstance(test, ast.Attribute) and test.attr == "TYPE_CHECKING"
+    )
+
+
+def imports(node: ast.AST, package: str, inside: bool = False) -> Iterator[tuple[str, bool, int]]:
+    """(module, whether inside a function, line) of every import below a node, except for type checking only."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.If) and is_type_checking(child.test):
+            for other in child.orelse:
+                yield from imports(ast.Module([other], []), package, inside)
+        elif isinstance(child, ast.Import):
+            yield from ((alias.name, inside, child.lineno) for alias in child.names)
+        elif isinstance(child, ast.ImportFrom):
+            base = child.module or ""
+            if child.level:
+                parts = package.split(".")[: len(package.split(".")) - child.level + 1]
+                base = ".".join([*parts, base] if base else parts)
+            # `from dalembert import model` names the package in the alias.
+            names = [f"{base}.{alias.name}" for alias in child.names] if base == "dalembert" else [base]
+            yield from ((name, inside, child.lineno) for name in names)
+        else:
+            deeper = inside or isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+            yield from imports(child, package, deeper)
+
+
+def faults(module: str, source: str) -> list[str]:
+    """Every import of a module that goes the wrong way."""
+    own = module.removesuffix(".py").split("/")[0]
+    package = ".".join(["dalembert", *module.split("/")[:-1]])
+    found = []
+    for name, inside, line in imports(ast.parse(source), package):
+        parts = name.split(".")
+        if parts[0] != "dalembert" or len(parts) < 2:
+            if name == "dalembert" and own not in ("cli", "studio", "library", "view"):
+                found.append(f"{module}:{line} imports the whole package")
+            continue
+        if parts[1] not in ORDER:
+            continue  # a name of the top package, such as System: checked where it is defined
+        if ORDER.index(parts[1]) > ORDER.index(own) and not (inside and module in VERBS):
+            found.append(f"{module}:{line} imports {name}, which is to the right of {own}")
+    return found
+
+
+def test_every_package_has_its_place() -> None:
+    known = {module.removesuffix(".py").split("/")[0] for module in MODULES}
+    assert known <= set(ORDER), f"not in the order of packages: {sorted(known - set(ORDER))}"
+    assert len(MODULES) > 20
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_imports_go_left(module: str) -> None:
+    assert faults(module, (ROOT / module).read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    ("module", "source", "wrong"),
+    [
+        ("model/parse.py", "from dalembert.motion.motion import Motion", 1),
+        ("model/parse.py", "import dalembert.graph.graph", 1),
+        ("model/parse.py", "from dalembert import motion", 1),
+        ("model/parse.py", "from ..motion import motion", 1),
+        ("model/parse.py", "def f():\n    from dalembert.motion import motion", 1),
+        ("model/parse.py", "try:\n    import dalembert.view.plot\nexcept ImportError:\n    pass", 1),
+        ("model/system.py", "from dalembert.motion.motion import Motion", 1),
+        ("model/system.py", "def f():\n    from dalembert.motion.motion import Motion", 0),
+        ("motion/simulate.py", "from dalembert.model.system import System\nfrom dalembert.errors import ModelError", 0),
+        ("model/parse.py", "if TYPE_CHECKING:\n    from dalembert.motion.motion import Motion", 0),
+        ("model/parse.py", "if TYPE_CHECKING:\n    pass\nelse:\n    from dalembert.motion.motion import Motion", 1),
+        ("errors.py", "from dalembert.model.parse import suggest", 1),
+        ("model/parse.py", "from dalembert.model.symbols import t\nfrom . import symbols", 0),
+        ("model/parse.py", "import dalembert", 1),
+        ("cli/run.py", "import dalembert", 0),
+    ],
+)
+def test_the_check_itself(module: str, source: str, wrong: int) -> None:
+    assert len(faults(module, source)) == wrong
+
+
+HEAVY = ("casadi", "scipy", "matplotlib", "xarray", "pandas")
+
+
+def loaded_after(code: str) -> set[str]:
+    """Which heavy packages a fresh interpreter has loaded after some code."""
+    report = f"{code}\nimport sys\nprint(' '.join(m for m in {HEAVY!r} if m in sys.modules))"
+    done = subprocess.run([sys.executable, "-c", report], capture_output=True, text=True, check=True, timeout=60)
+    return set(done.stdout.split())
+
+
+def test_the_package_alone_is_light() -> None:
+    assert loaded_after("import dalembert") == set()
+
+
+def test_writing_and_reading_models_is_light() -> None:
+    code = (
+        "import dalembert as da\n"
+        "s = da.System('s', coordinates=['x'], kinetic=\"x'^2\", constraints={'c': 'x = 0'})\n"
+        "da.loads(da.dumps(s))"
+    )
+    assert loaded_after(code) == set()
+
+
+def test_one_instant_needs_no_integrator_and_no_table() -> None:
+    code = (
+        "import dalembert as da\nda.System('s', coordinates=['x'], kinetic=\"x'^2\", initial={'x': 0, \"x'\": 0}).at()"
+    )
+    assert loaded_after(code) == {"casadi"}
+
+
+def test_everything_public_is_there() -> None:
+    for name in dalembert.__all__:
+        assert getattr(dalembert, name) is not None
+    with pytest.raises(AttributeError, match="nothing"):
+        dalembert.nothing  # noqa: B018
