@@ -33,6 +33,8 @@ TABLES: dict[str, tuple[str, ...] | None] = {
 LISTS = {"constraints": ("name", "equation", "level"), "nonideal": ("law", "constraint", "work")}
 PLAIN = ("name", "description", "coordinates")
 MAX_BYTES = 5_000_000
+# Functions of SymPy that the printer writes by others, or under another name.
+WRITTEN_BY_OTHERS = {"sec", "csc", "cot", "Heaviside", "Min", "Max"}
 
 
 def load(path: str | os.PathLike[str]) -> System:
@@ -171,14 +173,6 @@ class _DocumentPrinter(StrPrinter):
     def _print_Heaviside(self, expr: sp.Heaviside) -> str:
         return f"((1 + sign({self._print(expr.args[0])}))/2)"
 
-    def _print_Function(self, expr: sp.Function) -> str:
-        if expr.func.__name__ not in FUNCTIONS:
-            raise ModelError("document", [f"{expr.func.__name__} cannot be written in a document (in {expr})"])
-        return super()._print_Function(expr)
-
-    def _print_Piecewise(self, expr: sp.Piecewise) -> str:
-        raise ModelError("document", [f"a piecewise expression cannot be written in a document: {expr}"])
-
 
 def text_of(expression: sp.Expr) -> str:
     """An expression as text of the document language, which `parse` reads back."""
@@ -198,6 +192,12 @@ def to_data(system: System) -> dict[str, Any]:
     missing = [symbol.name for symbol in system.parameter_symbols if symbol not in system.parameters]
     if missing:
         raise ModelError(system.name, [f"a document needs a value for every parameter; {', '.join(missing)} has none"])
+    used = {f.func.__name__ for e in system.expressions() for f in e.atoms(sp.Function, sp.Piecewise, sp.Min, sp.Max)}
+    lacking = sorted(used - set(FUNCTIONS) - WRITTEN_BY_OTHERS)
+    if lacking:
+        raise ModelError(
+            system.name, [f"a document cannot hold {', '.join(lacking)}; use the functions of its language"]
+        )
     data: dict[str, Any] = {"name": system.name}
     if system.description:
         data["description"] = system.description
