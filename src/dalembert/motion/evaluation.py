@@ -89,10 +89,19 @@ class Evaluation:
     # -- the whole
 
     def solve(
-        self, q: Array, v: Array, t: float, rows: Sequence[int] | None = None, guess: Array | None = None
+        self,
+        q: Array,
+        v: Array,
+        t: float,
+        rows: Sequence[int] | None = None,
+        guess: Array | None = None,
+        proximal: bool = False,
     ) -> Fundamental:
-        """The fundamental equation at a state. `rows` restricts it to some constraints; `guess` is a nearby
-        acceleration, which selects the branch where a constraint is nonlinear in q̈."""
+        """The fundamental equation at a state.
+
+        rows restricts it to some constraints. guess is a nearby acceleration, which selects the branch where a
+        constraint is nonlinear in q̈. proximal: weighted as along a motion, see `fundamental.PROXIMAL`.
+        """
         M, Q, A, b = self.dynamics(q, v, t)
         if rows is not None:
             A, b = A[list(rows)], b[list(rows)]
@@ -100,9 +109,9 @@ class Evaluation:
             if self.graph.nonlinear:
                 return self._solve_nonlinear(M, Q, A, b, q, v, t, guess)
             if self._ideal_only:
-                return solve(M, Q, A, b, self._none)
+                return solve(M, Q, A, b, self._none, proximal=proximal)
             if not self.graph.uses_reactions:
-                return solve(M, Q, A, b, self.work(q, v, t, self._none, self._none)[0])
+                return solve(M, Q, A, b, self.work(q, v, t, self._none, self._none)[0], proximal=proximal)
             return self._solve_reactions(M, Q, A, b, q, v, t)
         except UndeterminedDirection as error:
             names = [coordinate.name for coordinate in self.system.coordinates]

@@ -38,11 +38,17 @@ def metric(M: Array, A: Array) -> Array:
 
 
 def project(
-    evaluation: Evaluation, q: Array, v: Array, t: float, free: Array | None = None, iterations: int = 12
+    evaluation: Evaluation,
+    q: Array,
+    v: Array,
+    t: float,
+    free: Array | None = None,
+    iterations: int = 12,
+    proximal: bool = False,
 ) -> tuple[Array, Array, float]:
     """The nearest state on the constraints, and the largest relative residual that is left.
 
-    `free` (2n booleans) marks the entries of (q, q̇) that may change; all where it is None.
+    `free` (2n booleans) marks the entries of (q, q̇) that may change; all where it is None. proximal: as along a motion.
     """
     n = evaluation.n
     W: Array | None = None
@@ -58,10 +64,10 @@ def project(
     free_v = np.ones(n, bool) if free is None else free[n:]
     left = 0.0
     if evaluation.graph.position_rows:
-        q, left = _newton(lambda x: evaluation.position(x, t), q, free_q, weight, iterations)
+        q, left = _newton(lambda x: evaluation.position(x, t), q, free_q, weight, iterations, proximal)
     if evaluation.graph.position_rows or evaluation.graph.velocity_rows:
         place = q
-        v, missed = _newton(lambda x: evaluation.velocity(place, x, t), v, free_v, weight, iterations)
+        v, missed = _newton(lambda x: evaluation.velocity(place, x, t), v, free_v, weight, iterations, proximal)
         left = max(left, missed)
     return q, v, left
 
@@ -112,6 +118,7 @@ def _newton(
     free: Array,
     weight: Callable[[], Array],
     iterations: int,
+    proximal: bool,
 ) -> tuple[Array, float]:
     """Newton with least change in the metric; stops when the residual is rounding or no longer falls."""
     value, slope = residual(x)
@@ -123,7 +130,7 @@ def _newton(
             break
         W = weight()
         step = np.zeros_like(x)
-        step[free] = minimum_norm(W[np.ix_(free, free)], slope[:, free], value)
+        step[free] = minimum_norm(W[np.ix_(free, free)], slope[:, free], value, proximal)
         # Far away a full step may overshoot: halve it until the residual falls.
         for shorten in (1.0, 0.5, 0.25, 0.1, 0.02):
             trial = x - shorten * step

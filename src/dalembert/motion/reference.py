@@ -79,7 +79,7 @@ class _Run:
         if not np.isfinite(y).all():
             return np.full(y.size, np.nan)
         try:
-            return self.rates(t, q, v, self.evaluation.solve(q, v, t, self.rows, self.guess))
+            return self.rates(t, q, v, self.evaluation.solve(q, v, t, self.rows, self.guess, proximal=True))
         except (DalembertError, np.linalg.LinAlgError) as error:
             if isinstance(error, DalembertError):
                 self.trouble = error
@@ -96,8 +96,9 @@ class _Run:
 
     def settle(self, t: float, q: Array, v: Array) -> Fundamental:
         """The acceleration at an accepted state; also the place where rank, redundancy and contradictions are seen."""
-        solution = self.evaluation.solve(q, v, t, None, self.guess)
-        self.evaluation.require_consistent(solution, t, DRIFT_TOLERANCE)
+        solution = self.evaluation.solve(q, v, t, None, self.guess, proximal=True)
+        if solution.rank < self.evaluation.m:
+            self.evaluation.require_consistent(solution, t, DRIFT_TOLERANCE)
         rank = int(solution.rank)
         redundant = rank < self.evaluation.m and not self.evaluation.graph.nonlinear
         self.rows = [int(k) for k in np.flatnonzero(~solution.dependent)] if redundant else None
@@ -162,7 +163,7 @@ class _Run:
         """Back onto the constraints, if that is wanted."""
         if not self.settings.project:
             return y
-        q, v, _ = project(self.evaluation, y[: self.n], y[self.n : 2 * self.n], t)
+        q, v, _ = project(self.evaluation, y[: self.n], y[self.n : 2 * self.n], t, proximal=True)
         return np.concatenate([q, v, y[2 * self.n :]])
 
     def _record(self, pending: int, t: float, y: Array, dense: Any) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -44,7 +45,7 @@ def settings_of(
     method = str(options.get("method", "auto")).lower()
     if method not in METHODS:
         faults.append(f"unknown method {method!r}.{suggest(method, METHODS)}")
-    backend = str(options.get("backend", "auto")).lower()
+    backend = str(options.get("backend") or os.environ.get("DALEMBERT_BACKEND") or "auto").lower()
     if backend not in BACKENDS:
         faults.append(f"unknown backend {backend!r}.{suggest(backend, BACKENDS)}")
     # Components pass through zero, so a purely relative tolerance would stall; 1e-14 is where rounding begins. Stiff

@@ -8,18 +8,19 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dalembert.errors import DalembertError, MotionFailed
+from dalembert.errors import DalembertError, ModelError, MotionFailed
 from dalembert.mechanics.fundamental import Array
 from dalembert.model.system import System
 from dalembert.motion.certificate import certify
 from dalembert.motion.consistent import require_consistent_state
 from dalembert.motion.evaluation import Evaluation
 from dalembert.motion.motion import Motion, Timing
+from dalembert.motion.native import integrate_native, tell_once, why_not_native
 from dalembert.motion.points import evaluate_points
 from dalembert.motion.progress import Progress
 from dalembert.motion.project import project as project_state
 from dalembert.motion.reference import integrate_reference
-from dalembert.motion.settings import settings_of
+from dalembert.motion.settings import Settings, settings_of
 from dalembert.motion.trajectory import Trajectory, failure_message
 
 
@@ -33,6 +34,7 @@ def simulate(
     times: ArrayLike | None = None,
     method: str | None = None,
     project: bool | None = None,
+    backend: str | None = None,
     progress: bool | None = None,
 ) -> Motion:
     """Integrate the motion from the initial state and certify it.
@@ -43,6 +45,7 @@ def simulate(
     samples: number of equidistant output times (default 501); or times: the output times themselves, increasing.
     method: "auto", "dop853", "dopri5", or "stiff" (an implicit method with the exact Jacobian).
     project: return to the constraints after each step (default True); False shows the drift.
+    backend: "auto", "native" (compiled C), or "reference" (CasADi's virtual machine and SciPy).
     progress: a bar on long runs (default: on terminals).
 
     Options not given come from the `[simulate]` table of the system's document. Raises `InconsistentState`
@@ -50,7 +53,14 @@ def simulate(
     integration cannot go on.
     """
     started = clock.perf_counter()
-    given = {"rtol": rtol, "atol": atol, "samples": samples, "method": method, "project": project}
+    given = {
+        "rtol": rtol,
+        "atol": atol,
+        "samples": samples,
+        "method": method,
+        "project": project,
+        "backend": backend,
+    }
     options = {**system.settings, **{key: value for key, value in given.items() if value is not None}}
     q, v, t0 = system.initial_values()
     settings = settings_of(system, duration, times, t0, options)
@@ -58,17 +68,35 @@ def simulate(
     require_consistent_state(evaluation, q, v, t0)
     if settings.project:
         q, v, _ = project_state(evaluation, q, v, t0)
-    evaluation.require_consistent(evaluation.solve(q, v, t0), t0)
+    start = evaluation.solve(q, v, t0)
+    evaluation.require_consistent(start, t0)
     warnings = _vanishing(evaluation, q, v, t0)
     derived = clock.perf_counter()
     with Progress(system.name, t0, float(settings.times[-1]), progress) as bar:
-        trajectory = integrate_reference(evaluation, settings, q, v, t0, bar)
+        if _runs_native(evaluation, settings):
+            trajectory = integrate_native(evaluation, settings, q, v, t0, start, bar)
+        else:
+            trajectory = integrate_reference(evaluation, settings, q, v, t0, bar)
     integrated = clock.perf_counter() - derived - trajectory.compile_s
     timing = Timing(derived - started, trajectory.compile_s, integrated, trajectory.steps, trajectory.evaluations)
     motion, failure = _motion(evaluation, trajectory, settings.rtol, warnings, timing)
     if failure is not None:
         raise MotionFailed(failure, motion)
     return motion
+
+
+def _runs_native(evaluation: Evaluation, settings: Settings) -> bool:
+    """Whether the native backend takes this run. Asked for by name, it must; otherwise the reference stands in."""
+    if settings.backend == "reference":
+        return False
+    obstacle = why_not_native(evaluation)
+    if obstacle is None:
+        return True
+    if settings.backend == "native":
+        raise ModelError(evaluation.system.name, [f"the native backend cannot run this: {obstacle}"])
+    if "compiler" in obstacle:
+        tell_once(obstacle)
+    return False
 
 
 def _motion(

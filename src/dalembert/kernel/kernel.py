@@ -1,0 +1,121 @@
+"""A compiled kernel: the motion of one system, as a function of its initial state and parameters."""
+
+from __future__ import annotations
+
+import ctypes
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dalembert.graph.graph import Graph
+from dalembert.kernel.build import Compiler, build
+from dalembert.kernel.source import kernel_source
+from dalembert.model.system import System
+
+Array = NDArray[np.float64]
+METHOD_CODES = {"dop853": 8, "dopri5": 5, "stiff": 4}
+# As the enumeration in runtime/base.h.
+DONE, STEP_TOO_SMALL, STALLED, UNDEFINED, INCONSISTENT, UNDETERMINED, NO_PROJECTION = range(7)
+# As the enumeration in runtime/drive.h.
+EVENTS = 64
+REPORT = ("points", "time", "steps", "rejected", "evaluations", "robust", "trouble", "rank", "changes")
+
+
+@dataclass(frozen=True)
+class KernelRun:
+    """What an integration gave: states (points, 2n + 3), its status, and its report."""
+
+    status: int
+    y: Array
+    report: dict[str, float]
+    changes: tuple[tuple[float, int, int], ...]
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A compiled system. `seconds` is what deriving and compiling took; `cached` whether the library was on disk."""
+
+    library: ctypes.CDLL
+    n: int
+    seconds: float
+    cached: bool
+
+    def integrate(
+        self,
+        y0: Array,
+        t0: float,
+        parameters: Array,
+        times: Array,
+        rtol: float,
+        atol: float,
+        method: str,
+        project: bool,
+        watch: Watch | None = None,
+    ) -> KernelRun:
+        """Integrate from y0 = (q, q̇, work) through `times`, the first of which is t0. Other threads run meanwhile."""
+        y0, parameters, times = (np.ascontiguousarray(x, dtype=float) for x in (y0, parameters, times))
+        out = np.zeros((times.size, y0.size))
+        report = np.zeros(len(REPORT) + 3 * EVENTS)
+        tolerances = np.full(2 * self.n, atol)
+        status = _entry(self.library)(
+            y0.ctypes.data,
+            t0,
+            parameters.ctypes.data,
+            times.ctypes.data,
+            times.size,
+            rtol,
+            tolerances.ctypes.data,
+            METHOD_CODES[method],
+            int(project),
+            out.ctypes.data,
+            report.ctypes.data,
+            None if watch is None else ctypes.byref(watch.time),
+            None if watch is None else ctypes.byref(watch.stop),
+        )
+        named = dict(zip(REPORT, report.tolist(), strict=False))
+        kept = min(int(named["changes"]), EVENTS)
+        rows = report[len(REPORT) :].reshape(EVENTS, 3)[:kept]
+        changes = tuple((float(t), int(before), int(after)) for t, before, after in rows)
+        return KernelRun(int(status), out[: int(named["points"])], named, changes)
+
+
+class Watch:
+    """Shared with a running integration: the time it has reached, and a wish that it stop."""
+
+    def __init__(self, t0: float) -> None:
+        self.time = ctypes.c_double(t0)
+        self.stop = ctypes.c_int(0)
+
+
+def _entry(library: ctypes.CDLL) -> Any:
+    function = library.da_integrate
+    if function.argtypes is None:
+        pointer, real, integer = ctypes.c_void_p, ctypes.c_double, ctypes.c_int
+        function.restype = integer
+        function.argtypes = [
+            pointer,
+            real,
+            pointer,
+            pointer,
+            ctypes.c_long,
+            real,
+            pointer,
+            integer,
+            integer,
+            pointer,
+            pointer,
+            pointer,
+            pointer,
+        ]
+    return function
+
+
+def make_kernel(system: System, graph: Graph, rows: Sequence[int], stiff: bool, compiler: Compiler) -> Kernel:
+    """Emit, compile and load the kernel of a system; `rows` is an independent set of its constraints."""
+    started = time.perf_counter()
+    library, cached = build(kernel_source(system, graph, rows, stiff), compiler)
+    return Kernel(library, len(system.coordinates), time.perf_counter() - started, cached)

@@ -1,0 +1,45 @@
+/* Qualifiers and small functions. The same source compiles as C and as CUDA; only these macros differ. */
+#ifndef DA_BASE_H
+#define DA_BASE_H
+
+#ifdef __CUDACC__
+#define DA_FN __device__ static inline
+#define DA_PIECE __device__ static __noinline__
+#define DA_RESTRICT __restrict__
+#define DA_API extern "C" __device__
+#else
+#include <math.h>
+#define DA_FN static inline
+#define DA_PIECE static __attribute__((noinline))
+#define DA_RESTRICT restrict
+#define DA_API __attribute__((visibility("default")))
+#endif
+
+/* An array of length zero is not allowed in C. */
+#define DA_AT_LEAST_1(n) ((n) > 0 ? (n) : 1)
+
+/* What an integration returns. Python turns these into messages. */
+enum {
+    DA_DONE = 0,
+    DA_STEP_TOO_SMALL = 1, /* the step size fell below rounding */
+    DA_STALLED = 2,        /* so many steps for so little time that the end would not be reached */
+    DA_UNDEFINED = 3,      /* the model has no finite value at an accepted state */
+    DA_INCONSISTENT = 4,   /* no acceleration satisfies the constraints together */
+    DA_UNDETERMINED = 5,   /* a direction has neither mass nor constraint */
+    DA_NO_PROJECTION = 6,  /* the state could not be returned to the constraints */
+    DA_NO_METHOD = 7       /* the kernel was made without the stiff method */
+};
+
+DA_FN double da_min(double a, double b) { return a < b ? a : b; }
+DA_FN double da_max(double a, double b) { return a > b ? a : b; }
+DA_FN double da_sign(double a) { return (double)((a > 0.0) - (a < 0.0)); }
+DA_FN int da_finite(double a) { return a - a == 0.0; }
+
+DA_FN int da_all_finite(const double *x, int n)
+{
+    double sum = 0.0;
+    for (int i = 0; i < n; i++) sum += x[i] - x[i];
+    return sum == 0.0;
+}
+
+#endif

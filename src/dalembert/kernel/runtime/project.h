@@ -1,0 +1,117 @@
+/* Back onto the constraints after an accepted step: φ = 0, then φ̇ = 0 and ψ = 0, by the least change in the metric of M. */
+#ifndef DA_PROJECT_H
+#define DA_PROJECT_H
+
+#define DA_ROUNDING 4e-15 /* as ROUNDING in motion/project.py */
+
+/* One Newton step for the dense case: the least change of x, in the metric of M, that removes the residual r with rows J. */
+DA_FN int da_least_change(const double *mass, const double *J, const double *r, int count, double *step)
+{
+    double M[DA_N][DA_N], L[DA_N][DA_N], column[DA_MM][DA_N], u[DA_N][DA_N], length[DA_MM], e[DA_MM];
+    int order[DA_MM], rank = 0, i, j, k;
+    double largest = 0.0, trace = 0.0, rows = 0.0;
+    for (i = 0; i < DA_N; i++) {
+        trace += mass[i + DA_N * i];
+        largest = da_max(largest, fabs(mass[i + DA_N * i]));
+    }
+    for (k = 0; k < count * DA_N; k++) rows += J[k] * J[k];
+    /* M; where it is singular, M completed by JᵀJ; where that does not help, by the unit matrix. */
+    for (int attempt = 0;; attempt++) {
+        for (i = 0; i < DA_N; i++)
+            for (j = 0; j < DA_N; j++) {
+                M[i][j] = mass[i + DA_N * j];
+                for (k = 0; attempt == 1 && k < count; k++)
+                    M[i][j] += J[i + DA_N * k] * J[j + DA_N * k] * trace / da_max(rows, 1e-300);
+                if (attempt == 2 && i == j) M[i][j] += da_max(largest, 1.0);
+            }
+        if (da_cholesky(DA_N, M, L, DA_MASS_TOLERANCE)) break;
+        if (attempt == 2) return 1;
+    }
+    for (j = 0; j < count; j++) {
+        for (i = 0; i < DA_N; i++) column[j][i] = J[i + DA_N * j];
+        da_forward(DA_N, L, column[j]);
+    }
+    da_unit(column, count, length);
+    da_orthogonalise(column, count, 1, u, &rank, order);
+    for (j = 0; j < count; j++) e[j] = r[j] / length[j];
+    da_proximal s;
+    if (da_proximal_factor(column, rank, order, &s)) return 1;
+    da_proximal_solve(&s, column, e, step);
+    da_backward(DA_N, L, step);
+    return 0;
+}
+
+/* The largest residual relative to the length of its gradient times the size of the state. */
+DA_FN double da_miss(const double *r, const double *J, int count, const double *x)
+{
+    double size = 1e-3, worst = 0.0;
+    for (int i = 0; i < DA_N; i++) size = da_max(size, fabs(x[i]));
+    for (int j = 0; j < count; j++) {
+        const double length = sqrt(da_dot(J + DA_N * j, J + DA_N * j, DA_N)) * size;
+        const double miss = fabs(r[j]) / (length > 0.0 ? length : 1.0);
+        if (!(miss <= worst)) worst = miss;
+    }
+    return worst;
+}
+
+/* Newton on q (what = 0) or on q̇ (what = 1). Stops at rounding, or when the residual no longer falls. */
+DA_FN int da_return(int what, double *q, double *v, double t, da_context *ctx)
+{
+    double step[DA_N], miss[1], margin[1], best = 1e300;
+    double *x = what ? v : q;
+    double before[DA_N];
+    for (int pass = 0; pass < 12; pass++) {
+        int straight = ctx->fast && ctx->independent;
+        if (straight) {
+            if (what)
+                da_velocity_step(q, v, t, ctx->p, step, miss, margin);
+            else
+                da_position_step(q, v, t, ctx->p, step, miss, margin);
+            straight = margin[0] > 0.0 && da_all_finite(step, DA_N);
+        }
+        if (!straight) {
+            double r[DA_MM], J[DA_MM * DA_N], M[DA_N * DA_N], Q[DA_N], A[DA_MM * DA_N], b[DA_MM];
+            const int count = what ? DA_VELOCITY_ROWS : DA_POSITION_ROWS;
+            if (what)
+                da_velocity(q, v, t, ctx->p, r, J);
+            else
+                da_position(q, v, t, ctx->p, r, J);
+            miss[0] = da_miss(r, J, count, x);
+            if (!da_finite(miss[0])) return DA_UNDEFINED;
+            if (miss[0] > DA_ROUNDING) {
+                da_dynamics(q, v, t, ctx->p, M, Q, A, b);
+                if (da_least_change(M, J, r, count, step)) return DA_NO_PROJECTION;
+            }
+        }
+        if (!(miss[0] < best)) {
+            /* The last change did not help: rounding has been reached. */
+            for (int i = 0; i < DA_N; i++) x[i] = before[i];
+            break;
+        }
+        if (miss[0] <= DA_ROUNDING) break;
+        best = miss[0];
+        for (int i = 0; i < DA_N; i++) {
+            before[i] = x[i];
+            x[i] -= step[i];
+        }
+#if DA_LINEAR_RATES
+        /* (φ̇, ψ) is linear in q̇: one step is exact. */
+        if (what && miss[0] < 1e-6) break;
+#endif
+    }
+    return DA_DONE;
+}
+
+DA_FN int da_project(double *y, double t, da_context *ctx)
+{
+    int status = DA_DONE;
+#if DA_POSITION_ROWS
+    status = da_return(0, y, y + DA_N, t, ctx);
+#endif
+#if DA_VELOCITY_ROWS
+    if (!status) status = da_return(1, y, y + DA_N, t, ctx);
+#endif
+    return status;
+}
+
+#endif

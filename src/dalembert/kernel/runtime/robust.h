@@ -1,0 +1,322 @@
+/* The fundamental equation at one state by dense, rank-revealing algebra: for small pivots, redundant constraints, singular M.
+
+   Constraint directions are the columns L⁻¹Aᵀ with M = L Lᵀ (or Aᵀ in coordinates scaled by the root of their mass where M is singular),
+   scaled to length one and orthogonalised largest first; those that vanish belong to dependent constraints. The rank is decided at
+   accepted states only: trial states lie off the constraints, where redundant ones contradict each other slightly. */
+#ifndef DA_ROBUST_H
+#define DA_ROBUST_H
+
+#define DA_RANK_TOLERANCE 1e-9        /* as RANK_TOLERANCE in mechanics/fundamental.py */
+#define DA_MASS_TOLERANCE 1e-10       /* a squared pivot of M below this, relative to its diagonal: the null-space way */
+#define DA_CONSISTENCY_TOLERANCE 1e-6 /* as DRIFT_TOLERANCE in motion/simulate.py */
+#define DA_PROXIMAL 1e-9              /* as PROXIMAL and PROXIMAL_PASSES there */
+#define DA_PROXIMAL_PASSES 20
+#define DA_MM DA_AT_LEAST_1(DA_M)
+
+DA_FN double da_dot(const double *a, const double *b, int n)
+{
+    double sum = 0.0;
+    for (int i = 0; i < n; i++) sum += a[i] * b[i];
+    return sum;
+}
+
+/* The lower Cholesky factor of the leading `size` block of the symmetric matrix M; 0 where a pivot is too small. */
+DA_FN int da_cholesky(int size, double M[DA_N][DA_N], double L[DA_N][DA_N], double tolerance)
+{
+    for (int i = 0; i < size; i++)
+        for (int j = 0; j <= i; j++) {
+            double sum = M[i][j];
+            for (int k = 0; k < j; k++) sum -= L[i][k] * L[j][k];
+            if (i != j)
+                L[i][j] = sum / L[j][j];
+            else if (sum > tolerance * fabs(M[i][i]) && sum > 0.0)
+                L[i][i] = sqrt(sum);
+            else
+                return 0;
+        }
+    return 1;
+}
+
+DA_FN void da_forward(int size, double L[DA_N][DA_N], double *x)
+{
+    for (int i = 0; i < size; i++) {
+        for (int k = 0; k < i; k++) x[i] -= L[i][k] * x[k];
+        x[i] /= L[i][i];
+    }
+}
+
+DA_FN void da_backward(int size, double L[DA_N][DA_N], double *x)
+{
+    for (int i = size - 1; i >= 0; i--) {
+        for (int k = i + 1; k < size; k++) x[i] -= L[k][i] * x[k];
+        x[i] /= L[i][i];
+    }
+}
+
+/* x minus its part along the first `count` vectors u, twice for rounding. */
+DA_FN void da_remove(double *x, double u[][DA_N], int count)
+{
+    for (int pass = 0; pass < 2; pass++)
+        for (int k = 0; k < count; k++) {
+            const double part = da_dot(u[k], x, DA_N);
+            for (int i = 0; i < DA_N; i++) x[i] -= part * u[k][i];
+        }
+}
+
+/* Orthonormal vectors u for the columns. Where `decide` is set, rank and order are found, largest rest first; otherwise those in
+   ctx are used as they are. */
+DA_FN void da_orthogonalise(double column[][DA_N], int count, int decide, double u[][DA_N], int *rank, int *order)
+{
+    double rest[DA_MM][DA_N];
+    int taken[DA_MM];
+    for (int j = 0; j < count; j++) {
+        taken[j] = 0;
+        for (int i = 0; i < DA_N; i++) rest[j][i] = column[j][i];
+    }
+    const int most = decide ? (count < DA_N ? count : DA_N) : *rank;
+    for (int k = 0; k < most; k++) {
+        int best = decide ? -1 : order[k];
+        double largest = DA_RANK_TOLERANCE;
+        for (int j = 0; decide && j < count; j++) {
+            const double size = sqrt(da_dot(rest[j], rest[j], DA_N));
+            if (!taken[j] && size > largest) {
+                largest = size;
+                best = j;
+            }
+        }
+        if (best < 0) {
+            *rank = k;
+            return;
+        }
+        taken[best] = 1;
+        order[k] = best;
+        for (int i = 0; i < DA_N; i++) u[k][i] = rest[best][i];
+        da_remove(u[k], u, k);
+        const double size = sqrt(da_dot(u[k], u[k], DA_N));
+        for (int i = 0; i < DA_N; i++) u[k][i] /= size;
+        for (int j = 0; j < count; j++)
+            if (!taken[j]) da_remove(rest[j], u + k, 1);
+    }
+    *rank = most;
+}
+
+/* The vector in the span of u with column[order[k]] · z = e[order[k]] for k < rank. */
+DA_FN void da_particular(double column[][DA_N], double u[][DA_N], int rank, const int *order, const double *e, double *z)
+{
+    for (int i = 0; i < DA_N; i++) z[i] = 0.0;
+    for (int k = 0; k < rank; k++) {
+        const double *c = column[order[k]];
+        const double w = (e[order[k]] - da_dot(c, z, DA_N)) / da_dot(c, u[k], DA_N);
+        for (int i = 0; i < DA_N; i++) z[i] += w * u[k][i];
+    }
+}
+
+/* The columns order[0 … rank−1] as a proximal iteration sees them: S = columnᵀ column + eps, factored once. Away from singular
+   configurations it gives the same as da_particular; next to them it keeps rounding, divided by small singular values, out. */
+typedef struct {
+    double L[DA_MM][DA_MM];
+    int rank;
+    const int *order;
+} da_proximal;
+
+DA_FN int da_proximal_factor(double column[][DA_N], int rank, const int *order, da_proximal *s)
+{
+    s->rank = rank;
+    s->order = order;
+    for (int i = 0; i < rank; i++)
+        for (int j = 0; j <= i; j++) {
+            double sum = da_dot(column[order[i]], column[order[j]], DA_N) + (i == j ? DA_PROXIMAL : 0.0);
+            for (int k = 0; k < j; k++) sum -= s->L[i][k] * s->L[j][k];
+            if (i != j)
+                s->L[i][j] = sum / s->L[j][j];
+            else if (sum > 0.0)
+                s->L[i][i] = sqrt(sum);
+            else
+                return 1;
+        }
+    return 0;
+}
+
+/* z = sum of x_k column[order[k]] with column · z = e, by passes x += (S + eps)⁻¹ (e − column · z). */
+DA_FN void da_proximal_solve(const da_proximal *s, double column[][DA_N], const double *e, double *z)
+{
+    double x[DA_MM];
+    for (int i = 0; i < DA_N; i++) z[i] = 0.0;
+    for (int pass = 0; pass < DA_PROXIMAL_PASSES; pass++) {
+        double largest = 0.0, rest = 0.0;
+        for (int k = 0; k < s->rank; k++) {
+            x[k] = e[s->order[k]] - da_dot(column[s->order[k]], z, DA_N);
+            rest = da_max(rest, fabs(x[k]));
+            largest = da_max(largest, fabs(e[s->order[k]]));
+        }
+        if (rest <= 1e-16 * largest) return;
+        for (int i = 0; i < s->rank; i++) {
+            for (int k = 0; k < i; k++) x[i] -= s->L[i][k] * x[k];
+            x[i] /= s->L[i][i];
+        }
+        for (int i = s->rank - 1; i >= 0; i--) {
+            for (int k = i + 1; k < s->rank; k++) x[i] -= s->L[k][i] * x[k];
+            x[i] /= s->L[i][i];
+        }
+        for (int k = 0; k < s->rank; k++)
+            for (int i = 0; i < DA_N; i++) z[i] += x[k] * column[s->order[k]][i];
+    }
+}
+
+/* Columns to length one; returns nothing, lengths of zero columns become one. */
+DA_FN void da_unit(double column[][DA_N], int count, double *length)
+{
+    for (int j = 0; j < count; j++) {
+        length[j] = sqrt(da_dot(column[j], column[j], DA_N));
+        if (!(length[j] > 0.0)) length[j] = 1.0;
+        for (int i = 0; i < DA_N; i++) column[j][i] /= length[j];
+    }
+}
+
+/* Acceleration, ideal and nonideal force. A has its rows one after the other. */
+DA_FN int da_solve(const double *mass, const double *Q, const double *A, const double *b, const double *C, int decide,
+                   da_context *ctx, double *a, double *ideal, double *nonideal)
+{
+    double M[DA_N][DA_N], L[DA_N][DA_N], column[DA_MM][DA_N], u[DA_N][DA_N], length[DA_MM], e[DA_MM];
+    double y[DA_N], c[DA_N], z[DA_N], scale[DA_N];
+    int i, j, k;
+    for (i = 0; i < DA_N; i++) {
+        scale[i] = sqrt(fabs(mass[i + DA_N * i]));
+        if (!(scale[i] > 0.0)) scale[i] = 1.0;
+    }
+    /* In coordinates scaled by the root of their own mass. */
+    for (i = 0; i < DA_N; i++) {
+        for (j = 0; j < DA_N; j++) M[i][j] = mass[i + DA_N * j] / (scale[i] * scale[j]);
+        y[i] = Q[i] / scale[i];
+        c[i] = C[i] / scale[i];
+    }
+    for (j = 0; j < DA_M; j++)
+        for (i = 0; i < DA_N; i++) column[j][i] = A[i + DA_N * j] / scale[i];
+    if (da_cholesky(DA_N, M, L, DA_MASS_TOLERANCE)) {
+        da_forward(DA_N, L, y);
+        da_forward(DA_N, L, c);
+        for (j = 0; j < DA_M; j++) da_forward(DA_N, L, column[j]);
+        da_unit(column, DA_M, length);
+        da_orthogonalise(column, DA_M, decide, u, &ctx->rank, ctx->order);
+        da_proximal s;
+        double along[DA_N];
+        if (da_proximal_factor(column, ctx->rank, ctx->order, &s)) return DA_UNDEFINED;
+        for (j = 0; j < DA_M; j++) e[j] = b[j] / length[j] - da_dot(column[j], y, DA_N);
+        da_proximal_solve(&s, column, e, z);
+        for (j = 0; j < DA_M; j++) e[j] = da_dot(column[j], c, DA_N);
+        da_proximal_solve(&s, column, e, along);
+        for (i = 0; i < DA_N; i++) c[i] -= along[i];
+        for (i = 0; i < DA_N; i++) a[i] = y[i] + z[i] + c[i];
+        da_backward(DA_N, L, a);
+        for (i = 0; i < DA_N; i++) {
+            ideal[i] = nonideal[i] = 0.0;
+            for (k = 0; k <= i; k++) {
+                ideal[i] += L[i][k] * z[k];
+                nonideal[i] += L[i][k] * c[k];
+            }
+            ideal[i] *= scale[i];
+            nonideal[i] *= scale[i];
+        }
+    } else {
+        /* The null space of A, completed from the unit vectors, largest rest first. */
+        double H[DA_N][DA_N], g[DA_N], d[DA_N], best[DA_N];
+        da_unit(column, DA_M, length);
+        da_orthogonalise(column, DA_M, decide, u, &ctx->rank, ctx->order);
+        for (j = 0; j < DA_M; j++) e[j] = b[j] / length[j];
+        da_particular(column, u, ctx->rank, ctx->order, e, z);
+        const int rank = ctx->rank, free = DA_N - ctx->rank;
+        for (k = rank; k < DA_N; k++) {
+            double largest = 0.0;
+            for (j = 0; j < DA_N; j++) {
+                double unit[DA_N] = {0.0};
+                unit[j] = 1.0;
+                da_remove(unit, u, k);
+                const double size = sqrt(da_dot(unit, unit, DA_N));
+                if (size > largest) {
+                    largest = size;
+                    for (i = 0; i < DA_N; i++) best[i] = unit[i] / size;
+                }
+            }
+            for (i = 0; i < DA_N; i++) u[k][i] = best[i];
+        }
+        for (i = 0; i < free; i++) {
+            double image[DA_N];
+            for (k = 0; k < DA_N; k++) image[k] = da_dot(M[k], u[rank + i], DA_N);
+            for (j = 0; j < free; j++) H[j][i] = da_dot(u[rank + j], image, DA_N);
+            g[i] = da_dot(u[rank + i], y, DA_N) - da_dot(image, z, DA_N);
+            d[i] = da_dot(u[rank + i], c, DA_N);
+        }
+        if (!da_cholesky(free, H, L, 1e-12)) return DA_UNDETERMINED;
+        da_forward(free, L, g);
+        da_backward(free, L, g);
+        da_forward(free, L, d);
+        da_backward(free, L, d);
+        for (i = 0; i < DA_N; i++)
+            for (c[i] = 0.0, k = 0; k < free; k++) {
+                z[i] += g[k] * u[rank + k][i];
+                c[i] += d[k] * u[rank + k][i];
+            }
+        for (i = 0; i < DA_N; i++) {
+            a[i] = z[i] + c[i];
+            ideal[i] = scale[i] * (da_dot(M[i], z, DA_N) - y[i]);
+            nonideal[i] = scale[i] * da_dot(M[i], c, DA_N);
+        }
+    }
+    for (i = 0; i < DA_N; i++) a[i] /= scale[i];
+    if (decide && ctx->rank < DA_M) {
+        const double reach = sqrt(da_dot(y, y, DA_N)) + sqrt(da_dot(z, z, DA_N));
+        for (j = 0; j < DA_M; j++) {
+            double sum = -b[j], size = fabs(b[j]) + 1e-4 * length[j] * reach;
+            for (i = 0; i < DA_N; i++) {
+                sum += A[i + DA_N * j] * a[i];
+                size += fabs(A[i + DA_N * j] * a[i]);
+            }
+            if (fabs(sum) > DA_CONSISTENCY_TOLERANCE * size) return DA_INCONSISTENT;
+        }
+    }
+    return da_all_finite(a, DA_N) ? DA_DONE : DA_UNDEFINED;
+}
+
+/* Acceleration and powers at a state by the robust path. */
+DA_FN int da_robust(const double *q, const double *v, double t, int decide, da_context *ctx, double *a, double *power)
+{
+    double M[DA_N * DA_N], Q[DA_N], A[DA_MM * DA_N], b[DA_MM], C[DA_N], F[DA_N], explicit_power[1];
+    double ideal[DA_N] = {0.0}, nonideal[DA_N];
+    int status;
+    ctx->robust++;
+    da_dynamics(q, v, t, ctx->p, M, Q, A, b);
+    if (!da_all_finite(M, DA_N * DA_N) || !da_all_finite(Q, DA_N) || !da_all_finite(A, DA_M * DA_N) ||
+        !da_all_finite(b, DA_M))
+        return DA_UNDEFINED;
+#if DA_USES_IDEAL
+    for (int i = 0; i < DA_N; i++) C[i] = 0.0;
+    status = da_solve(M, Q, A, b, C, decide, ctx, a, ideal, nonideal);
+    if (status) return status;
+    decide = 0;
+#endif
+    da_work(q, v, t, ctx->p, ideal, C);
+    if (!da_all_finite(C, DA_N)) return DA_UNDEFINED;
+    status = da_solve(M, Q, A, b, C, decide, ctx, a, ideal, nonideal);
+    da_energetics(q, v, t, ctx->p, F, explicit_power);
+    power[0] = da_dot(v, F, DA_N) + explicit_power[0];
+    power[1] = da_dot(v, ideal, DA_N);
+    power[2] = da_dot(v, nonideal, DA_N);
+    return status;
+}
+
+/* The right-hand side: straight-line code while the pivots are good, the robust path where they are not. Returns 0 where it has a value. */
+DA_FN int da_rhs(double t, const double *DA_RESTRICT y, double *DA_RESTRICT dy, da_context *ctx)
+{
+    const double *q = y, *v = y + DA_N;
+    double margin[1];
+    ctx->evaluations++;
+    for (int i = 0; i < DA_N; i++) dy[i] = v[i];
+    if (ctx->fast) {
+        da_fast(q, v, t, ctx->p, dy + DA_N, dy + 2 * DA_N, margin);
+        if (margin[0] > 0.0 && da_all_finite(dy, DA_NY)) return 0;
+    }
+    ctx->trouble = da_robust(q, v, t, 0, ctx, dy + DA_N, dy + 2 * DA_N);
+    return ctx->trouble;
+}
+
+#endif

@@ -1,0 +1,131 @@
+"""The native backend: a compiled kernel integrates; Python watches, and turns its status into words."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+
+from dalembert.kernel import kernel as kernels
+from dalembert.kernel.build import BuildError, find_compiler
+from dalembert.kernel.kernel import KernelRun, Watch, make_kernel
+from dalembert.mechanics.fundamental import Array, Fundamental
+from dalembert.motion.evaluation import Evaluation
+from dalembert.motion.progress import Progress
+from dalembert.motion.settings import Settings
+from dalembert.motion.trajectory import MAY_END, STALLED, TOO_SHORT, Trajectory, failure_message
+
+# The fifth-order pair needs fewer evaluations than the eighth-order one above this tolerance.
+LOOSE_RTOL = 1e-4
+POLL_S = 0.05
+
+NAMES = {"dop853": "DOP853", "dopri5": "DOPRI5", "stiff": "Rosenbrock"}
+
+
+def why_not_native(evaluation: Evaluation) -> str | None:
+    """Why a system cannot run natively, or None where it can."""
+    if evaluation.graph.nonlinear:
+        return "a constraint is nonlinear in the accelerations"
+    if evaluation.graph.uses_actual:
+        return "a work expression uses actual(…)"
+    if find_compiler() is None:
+        return "no C compiler was found"
+    return None
+
+
+def integrate_native(
+    evaluation: Evaluation,
+    settings: Settings,
+    q: Array,
+    v: Array,
+    t0: float,
+    solution: Fundamental,
+    bar: Progress,
+) -> Trajectory:
+    """Integrate from a consistent state through the output times. `solution` is the instant at that state."""
+    compiler = find_compiler()
+    if compiler is None:
+        raise BuildError("no C compiler was found; install one, or use backend='reference'")
+    rows = [int(k) for k in np.flatnonzero(~solution.dependent)]
+    method = settings.method
+    if method == "auto":
+        method = "dopri5" if settings.rtol >= LOOSE_RTOL else "dop853"
+    kernel = make_kernel(evaluation.system, evaluation.graph, rows, method == "stiff", compiler)
+    y0 = np.concatenate([q, v, np.zeros(3)])
+
+    def integrate(watch: Watch) -> KernelRun:
+        times, rtol, atol = settings.times, settings.rtol, settings.atol
+        return kernel.integrate(y0, t0, evaluation.p, times, rtol, atol, method, settings.project, watch)
+
+    run = _watched(integrate, t0, bar)
+    events = tuple({"name": "rank change", "t": t, "from": before, "to": after} for t, before, after in run.changes)
+    return Trajectory(
+        t=settings.times[: run.y.shape[0]],
+        y=run.y,
+        guesses=None,
+        method=NAMES[method],
+        backend="native",
+        steps=int(run.report["steps"]),
+        evaluations=int(run.report["evaluations"]),
+        compile_s=kernel.seconds,
+        events=events,
+        failure=_failure(evaluation, run),
+    )
+
+
+def _watched(integrate: Callable[[Watch], KernelRun], t0: float, bar: Progress) -> KernelRun:
+    """Run in a worker thread, so that the progress bar moves and an interrupt ends the run."""
+    watch = Watch(t0)
+    results: list[KernelRun] = []
+    errors: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            results.append(integrate(watch))
+        except BaseException as error:  # handed over to the waiting thread
+            errors.append(error)
+
+    worker = threading.Thread(target=work, daemon=True)
+    worker.start()
+    try:
+        while worker.is_alive():
+            worker.join(POLL_S)
+            bar.update(watch.time.value)
+    except BaseException:
+        watch.stop.value = 1
+        worker.join()
+        raise
+    if errors:
+        raise errors[0]
+    return results[0]
+
+
+def _failure(evaluation: Evaluation, run: KernelRun) -> str | None:
+    if run.status == kernels.DONE:
+        return None
+    name, t = evaluation.system.name, run.report["time"]
+    reasons = {
+        kernels.STEP_TOO_SMALL: TOO_SHORT,
+        kernels.STALLED: STALLED,
+        kernels.UNDEFINED: "the model has no finite value there.",
+        kernels.INCONSISTENT: "no acceleration satisfies the constraints together (b not in range of A).",
+        kernels.UNDETERMINED: "a direction has neither mass nor constraint, so the motion is not determined.",
+        kernels.NO_PROJECTION: "the state could not be returned to the constraints.",
+    }
+    reason = reasons[run.status]
+    if run.status == kernels.STEP_TOO_SMALL:
+        trouble = int(run.report["trouble"])
+        reason += f" Last trouble: {reasons[trouble]}" if trouble in reasons else f" {MAY_END}"
+    return failure_message(name, t, reason)
+
+
+_told: set[str] = set()
+
+
+def tell_once(reason: str) -> None:
+    """One warning per process when the native backend is not available."""
+    if reason not in _told:
+        _told.add(reason)
+        warnings.warn(f"running on the reference backend: {reason}", stacklevel=3)
