@@ -1,4 +1,6 @@
-"""Compile a kernel's source to a shared library, once: the result is kept on disk under a hash of everything that made it."""
+"""Compile a kernel's source to a shared library, once: the result is kept on disk under a hash of everything
+that made it.
+"""
 
 from __future__ import annotations
 
@@ -83,13 +85,13 @@ def build(source: str, compiler: Compiler) -> tuple[ctypes.CDLL, bool]:
         workplace = tempfile.mkdtemp(prefix="dalembert-")
     try:
         made = _compile(source, compiler, flags, Path(workplace))
-        target = file
+        library = ctypes.CDLL(str(made))
         try:
             os.replace(made, file)
             _trim(folder)
         except OSError:
-            target = made
-        return ctypes.CDLL(str(target)), False
+            pass  # it works all the same, only next time it is made again
+        return library, False
     finally:
         shutil.rmtree(workplace, ignore_errors=True)
 

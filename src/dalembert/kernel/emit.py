@@ -1,8 +1,8 @@
 """CasADi functions as straight-line C: one assignment per instruction, elementary functions, nothing else.
 
-What depends on parameters alone is computed once per motion, not once per evaluation: `Hoist` collects it. Long functions
-are cut into pieces that hand their live values over in a work array, because compile time grows faster than linearly with
-the length of a function: pieces of 1,000 instructions keep it linear.
+What depends on parameters alone is computed once per motion, not once per evaluation: `Hoist` collects it.
+Long functions are cut into pieces that hand their live values over in a work array, because compile time
+grows faster than linearly with the length of a function: pieces of 1,000 instructions keep it linear.
 """
 
 from __future__ import annotations
@@ -76,8 +76,8 @@ def number(value: float) -> str:
 
 
 class Hoist:
-    """Values that depend on parameters alone, shared by the functions of a kernel: local names for all, a place in the array c
-    for those that a function reads.
+    """Values that depend on parameters alone, shared by the functions of a kernel: local names for all, a
+    place in the array c for those that a function reads.
     """
 
     def __init__(self) -> None:
@@ -118,9 +118,11 @@ class _Piece:
 def straight_line(
     name: str, function: ca.Function, inputs: Sequence[str], outputs: Sequence[str], hoist: Hoist | None = None
 ) -> str:
-    """A C function `name` with the function's inputs and outputs as arrays (outputs dense, stored by columns).
+    """A C function `name` with the function's inputs and outputs as arrays (outputs dense, stored by
+    columns).
 
-    The input "t" is passed by value. With `hoist`, the input "p" is replaced by the array c of hoisted values.
+    The input "t" is passed by value. With `hoist`, the input "p" is replaced by the array c of hoisted
+    values.
     """
     pieces = _Translation(function, inputs, outputs, hoist).pieces()
     names = ["c" if hoist is not None and i == "p" else i for i in inputs]
@@ -135,7 +137,9 @@ def straight_line(
 
 
 class _Translation:
-    """Walks the instructions of a function. A slot holds a literal, a hoisted value, or a variable of the current piece."""
+    """Walks the instructions of a function. A slot holds a literal, a hoisted value, or a variable of the
+    current piece.
+    """
 
     def __init__(
         self, function: ca.Function, inputs: Sequence[str], outputs: Sequence[str], hoist: Hoist | None
@@ -215,7 +219,7 @@ def _split(name: str, pieces: list[_Piece], parameters: str, arguments: list[str
     for k, (piece, kept) in enumerate(zip(pieces, stores, strict=True)):
         loads = "".join(f"    const double {v} = w[{slot}];\n" for slot, v in piece.loads.items())
         saves = "".join(f"    w[{slot}] = {piece.defined[slot]};\n" for slot in kept)
-        quiet = "".join(f"    (void){a};\n" for a in arguments)
+        quiet = "".join(f"    (void){a};\n" for a in (*arguments, "w"))
         body = "\n".join(piece.lines)
         text.append(
             f"DA_PIECE void {name}_{k}({parameters}, double *DA_RESTRICT w)\n{{\n{quiet}{loads}{body}\n{saves}}}\n"

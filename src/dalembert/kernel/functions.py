@@ -16,8 +16,8 @@ import casadi as ca
 
 from dalembert.graph.graph import Graph
 
-# A pivot below this, relative to its diagonal, sends the evaluation to the robust path: two constraints then include an
-# angle below 1e-3, and the proximal weights of the robust path are about to matter.
+# A pivot below this, relative to its diagonal, sends the evaluation to the robust path: two constraints then
+# include an angle below 1e-3, and the proximal weights of the robust path are about to matter.
 PIVOT_MARGIN = 1e-6
 
 
@@ -61,10 +61,13 @@ def _least(values: Sequence[ca.SX]) -> ca.SX:
     return result
 
 
-def kernel_functions(graph: Graph, rows: Sequence[int], stiff: bool = False) -> KernelFunctions:
-    """The functions of a kernel. `rows` are the constraints that `fast` uses: an independent set.
+def kernel_functions(
+    graph: Graph, rows: Sequence[int], stiff: bool = False, completion: float = 0.0
+) -> KernelFunctions:
+    """The functions of a kernel.
 
-    stiff: with slopes.
+    rows: the constraints that `fast` uses, an independent set. stiff: with slopes. completion: κ where M is
+    singular.
     """
     n, count = graph.dynamics.numel_in(0), graph.dynamics.numel_in(3)
     q, v = ca.SX.sym("q", n), ca.SX.sym("v", n)
@@ -78,15 +81,22 @@ def kernel_functions(graph: Graph, rows: Sequence[int], stiff: bool = False) -> 
     b = b_all[list(rows)]
     dense = ca.densify
 
+    plain = M
+    if completion:
+        # M is singular: M + κ AᵀA is not, and A q̈ = b makes (M + κ AᵀA) q̈ = Q + κ Aᵀb + C + Aᵀλ the same
+        # equation.
+        M, Q_fast = ca.sparsify(M + completion * (A.T @ A)), Q + completion * (A.T @ b)
+    else:
+        Q_fast = Q
     mass = _Factor(M)
-    acceleration, ideal, nonideal, margins = _solve(mass, Q, A, b, C, fi)
+    acceleration, ideal, nonideal, margins = _solve(mass, Q_fast, A, b, C, fi)
     powers = ca.vertcat(ca.dot(v, F) + explicit, ca.dot(v, ideal), ca.dot(v, nonideal))
     margin = _least([*mass.margins(), *margins])
     phi, phi_q = graph.position(q, t, p)
     rate, rate_v = graph.velocity(*state)
     return KernelFunctions(
         fast=ca.Function("fast", state, [dense(acceleration), dense(powers), dense(margin)]),
-        dynamics=ca.Function("dynamics", state, [dense(M), dense(Q), dense(A_all.T), dense(b_all)]),
+        dynamics=ca.Function("dynamics", state, [dense(plain), dense(Q), dense(A_all.T), dense(b_all)]),
         work=ca.Function("work", [*state, fi], [dense(C)]),
         energetics=ca.Function("energetics", state, [dense(F), dense(explicit)]),
         position=ca.Function("position", state, [dense(phi), dense(phi_q.T)]),
@@ -95,7 +105,7 @@ def kernel_functions(graph: Graph, rows: Sequence[int], stiff: bool = False) -> 
         velocity_step=_step(
             "velocity_step", state, mass, rate, rate_v, _picked((*graph.position_rows, *graph.velocity_rows), rows)
         ),
-        slopes=_slopes(state, mass, Q, A, b, C, fi) if stiff else None,
+        slopes=_slopes(state, mass, Q_fast, A, b, C, fi) if stiff else None,
     )
 
 
@@ -126,8 +136,9 @@ def _slopes(state: list[ca.SX], mass: _Factor, Q: ca.SX, A: ca.SX, b: ca.SX, C: 
 
         M ∂a − Aᵀ∂λ = ∂(Q + C + Aᵀλ − M a),        A ∂a = ∂(b − A a):
 
-    the systems of the motion itself with more right-hand sides, fewer instructions than differentiating through the
-    factorisation. Where C depends on the ideal force Aᵀλ_i, the same is done first with C = 0, which gives ∂(Aᵀλ_i).
+    the systems of the motion itself with more right-hand sides, fewer instructions than differentiating
+    through the factorisation. Where C depends on the ideal force Aᵀλ_i, the same is done first with C = 0,
+    which gives ∂(Aᵀλ_i).
     """
     n, m = Q.numel(), A.size1()
     y = ca.vertcat(*state[:3])

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import time
+import weakref
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from dalembert.model.system import System
 Array = NDArray[np.float64]
 METHOD_CODES = {"dop853": 8, "dopri5": 5, "stiff": 4}
 # As the enumeration in runtime/base.h.
-DONE, STEP_TOO_SMALL, STALLED, UNDEFINED, INCONSISTENT, UNDETERMINED, NO_PROJECTION = range(7)
+DONE, STEP_TOO_SMALL, STALLED, UNDEFINED, INCONSISTENT, UNDETERMINED, NO_PROJECTION, NO_METHOD = range(8)
 # As the enumeration in runtime/drive.h.
 EVENTS = 64
 REPORT = ("points", "time", "steps", "rejected", "evaluations", "robust", "trouble", "rank", "changes")
@@ -27,17 +28,22 @@ REPORT = ("points", "time", "steps", "rejected", "evaluations", "robust", "troub
 
 @dataclass(frozen=True)
 class KernelRun:
-    """What an integration gave: states (points, 2n + 3), its status, and its report."""
+    """What an integration gave: states (points, 2n + 3), its status, its report, and the last state it
+    reached.
+    """
 
     status: int
     y: Array
     report: dict[str, float]
+    last: Array
     changes: tuple[tuple[float, int, int], ...]
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """A compiled system. `seconds` is what deriving and compiling took; `cached` whether the library was on disk."""
+    """A compiled system. `seconds` is what deriving and compiling took; `cached` whether the library was on
+    disk.
+    """
 
     library: ctypes.CDLL
     n: int
@@ -56,10 +62,12 @@ class Kernel:
         project: bool,
         watch: Watch | None = None,
     ) -> KernelRun:
-        """Integrate from y0 = (q, q̇, work) through `times`, the first of which is t0. Other threads run meanwhile."""
+        """Integrate from y0 = (q, q̇, work) through `times`, the first of which is t0. Other threads run
+        meanwhile.
+        """
         y0, parameters, times = (np.ascontiguousarray(x, dtype=float) for x in (y0, parameters, times))
         out = np.zeros((times.size, y0.size))
-        report = np.zeros(len(REPORT) + 3 * EVENTS)
+        report = np.zeros(len(REPORT) + 3 * EVENTS + y0.size)
         tolerances = np.full(2 * self.n, atol)
         status = _entry(self.library)(
             y0.ctypes.data,
@@ -78,9 +86,21 @@ class Kernel:
         )
         named = dict(zip(REPORT, report.tolist(), strict=False))
         kept = min(int(named["changes"]), EVENTS)
-        rows = report[len(REPORT) :].reshape(EVENTS, 3)[:kept]
+        rows = report[len(REPORT) : -y0.size].reshape(EVENTS, 3)[:kept]
         changes = tuple((float(t), int(before), int(after)) for t, before, after in rows)
-        return KernelRun(int(status), out[: int(named["points"])], named, changes)
+        return KernelRun(int(status), out[: int(named["points"])], named, report[-y0.size :].copy(), changes)
+
+    def slope(self, y: Array, t: float, parameters: Array, robust: bool = False) -> Array:
+        """d/dt of (q, q̇, work) at one state; NaN where it has no value. robust: without the straight-line
+        code.
+        """
+        y, parameters = np.ascontiguousarray(y, dtype=float), np.ascontiguousarray(parameters, dtype=float)
+        out = np.zeros(y.size)
+        function = self.library.da_slope_of
+        pointer = ctypes.c_void_p
+        function.argtypes = [pointer, ctypes.c_double, pointer, ctypes.c_int, pointer]
+        failed = function(y.ctypes.data, t, parameters.ctypes.data, int(robust), out.ctypes.data)
+        return np.full(y.size, np.nan) if failed else out
 
 
 class Watch:
@@ -114,8 +134,19 @@ def _entry(library: ctypes.CDLL) -> Any:
     return function
 
 
-def make_kernel(system: System, graph: Graph, rows: Sequence[int], stiff: bool, compiler: Compiler) -> Kernel:
-    """Emit, compile and load the kernel of a system; `rows` is an independent set of its constraints."""
+_made: weakref.WeakKeyDictionary[System, dict[tuple[Any, ...], Kernel]] = weakref.WeakKeyDictionary()
+
+
+def make_kernel(
+    system: System, graph: Graph, rows: Sequence[int], stiff: bool, compiler: Compiler, completion: float = 0.0
+) -> Kernel:
+    """Emit, compile and load the kernel of a system, once. See `kernel_source` for rows, stiff and
+    completion.
+    """
     started = time.perf_counter()
-    library, cached = build(kernel_source(system, graph, rows, stiff), compiler)
-    return Kernel(library, len(system.coordinates), time.perf_counter() - started, cached)
+    known = _made.setdefault(system, {})
+    key = (tuple(rows), stiff, compiler, completion)
+    if key not in known:
+        library, cached = build(kernel_source(system, graph, rows, stiff, completion), compiler)
+        known[key] = Kernel(library, len(system.coordinates), time.perf_counter() - started, cached)
+    return replace(known[key], seconds=time.perf_counter() - started)

@@ -13,7 +13,7 @@ from dalembert.model.system import System
 
 BEFORE = ("base.h", "context.h")
 AFTER = ("robust.h", "project.h", "dop853.h", "dopri5.h")
-STIFF = ("rosenbrock.h",)
+STIFF = ("radau.h",)
 LAST = ("drive.h",)
 STATE = ("q", "v", "t", "p")
 OUTPUTS = {
@@ -29,15 +29,19 @@ OUTPUTS = {
 }
 
 
-def kernel_source(system: System, graph: Graph, rows: Sequence[int], stiff: bool = False) -> str:
-    """The C source of a system. `rows` is an independent set of its constraints, used by the straight-line code.
+def kernel_source(
+    system: System, graph: Graph, rows: Sequence[int], stiff: bool = False, completion: float = 0.0
+) -> str:
+    """The C source of a system. `rows` is an independent set of its constraints, used by the straight-line
+    code.
 
-    stiff: with the stiff method and the slopes that it needs, which are longer than everything else together.
+    stiff: with the stiff method and the slopes that it needs, which can be longer than everything else
+    together.
     """
-    functions = kernel_functions(graph, rows, stiff)
+    functions = kernel_functions(graph, rows, stiff, completion)
     hoist = Hoist()
     model = [_function(name, functions, hoist) for name in OUTPUTS if getattr(functions, name) is not None]
-    parts = [_header(system, graph, rows, stiff, hoist.size)]
+    parts = [_header(system, graph, rows, stiff, hoist.size, bool(completion))]
     parts += [_runtime(name) for name in BEFORE]
     parts += [*model, hoist.source()]
     parts += [_runtime(name) for name in (*AFTER, *(STIFF if stiff else ()), *LAST)]
@@ -53,7 +57,7 @@ def _runtime(name: str) -> str:
     return (resources.files("dalembert.kernel") / "runtime" / name).read_text(encoding="utf-8")
 
 
-def _header(system: System, graph: Graph, rows: Sequence[int], stiff: bool, constants: int) -> str:
+def _header(system: System, graph: Graph, rows: Sequence[int], stiff: bool, constants: int, singular: bool) -> str:
     n, m = len(system.coordinates), len(system.constraints)
     rates = [system.constraints[k].expression for k in graph.velocity_rows]
     names = "\n".join(
@@ -72,6 +76,7 @@ def _header(system: System, graph: Graph, rows: Sequence[int], stiff: bool, cons
         "DA_POSITION_ROWS": len(graph.position_rows),
         "DA_VELOCITY_ROWS": len(graph.position_rows) + len(graph.velocity_rows),
         "DA_LINEAR_RATES": int(is_linear(rates, system.velocities)),
+        "DA_SINGULAR_MASS": int(singular),
         "DA_USES_IDEAL": int(graph.uses_reactions),
         "DA_STIFF": int(stiff),
     }

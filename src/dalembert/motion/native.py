@@ -8,12 +8,14 @@ from collections.abc import Callable
 
 import numpy as np
 
+from dalembert.errors import DalembertError
 from dalembert.kernel import kernel as kernels
 from dalembert.kernel.build import BuildError, find_compiler
 from dalembert.kernel.kernel import KernelRun, Watch, make_kernel
-from dalembert.mechanics.fundamental import Array, Fundamental
+from dalembert.mechanics.fundamental import Array, Fundamental, is_positive
 from dalembert.motion.evaluation import Evaluation
 from dalembert.motion.progress import Progress
+from dalembert.motion.reference import DRIFT_TOLERANCE
 from dalembert.motion.settings import Settings
 from dalembert.motion.trajectory import MAY_END, STALLED, TOO_SHORT, Trajectory, failure_message
 
@@ -21,7 +23,7 @@ from dalembert.motion.trajectory import MAY_END, STALLED, TOO_SHORT, Trajectory,
 LOOSE_RTOL = 1e-4
 POLL_S = 0.05
 
-NAMES = {"dop853": "DOP853", "dopri5": "DOPRI5", "stiff": "Rosenbrock"}
+NAMES = {"dop853": "DOP853", "dopri5": "DOPRI5", "stiff": "Radau"}
 
 
 def why_not_native(evaluation: Evaluation) -> str | None:
@@ -52,14 +54,16 @@ def integrate_native(
     method = settings.method
     if method == "auto":
         method = "dopri5" if settings.rtol >= LOOSE_RTOL else "dop853"
-    kernel = make_kernel(evaluation.system, evaluation.graph, rows, method == "stiff", compiler)
+    M, A = solution.M, solution.A
+    completion = 0.0 if is_positive(M) else float(f"{np.trace(M) / max(float(np.sum(A * A)), 1e-300):.2g}")
+    kernel = make_kernel(evaluation.system, evaluation.graph, rows, method == "stiff", compiler, completion)
     y0 = np.concatenate([q, v, np.zeros(3)])
 
     def integrate(watch: Watch) -> KernelRun:
         times, rtol, atol = settings.times, settings.rtol, settings.atol
         return kernel.integrate(y0, t0, evaluation.p, times, rtol, atol, method, settings.project, watch)
 
-    run = _watched(integrate, t0, bar)
+    run = _watched(integrate, t0, evaluation.n, bar)
     events = tuple({"name": "rank change", "t": t, "from": before, "to": after} for t, before, after in run.changes)
     return Trajectory(
         t=settings.times[: run.y.shape[0]],
@@ -75,7 +79,7 @@ def integrate_native(
     )
 
 
-def _watched(integrate: Callable[[Watch], KernelRun], t0: float, bar: Progress) -> KernelRun:
+def _watched(integrate: Callable[[Watch], KernelRun], t0: float, n: int, bar: Progress) -> KernelRun:
     """Run in a worker thread, so that the progress bar moves and an interrupt ends the run."""
     watch = Watch(t0)
     results: list[KernelRun] = []
@@ -87,8 +91,13 @@ def _watched(integrate: Callable[[Watch], KernelRun], t0: float, bar: Progress) 
         except BaseException as error:  # handed over to the waiting thread
             errors.append(error)
 
-    worker = threading.Thread(target=work, daemon=True)
-    worker.start()
+    # The robust path keeps its matrices on the stack: about twenty of n × n.
+    before = threading.stack_size(max(16 * 2**20, 160 * n * n + 2**20) // 4096 * 4096)
+    try:
+        worker = threading.Thread(target=work, daemon=True)
+        worker.start()
+    finally:
+        threading.stack_size(before)
     try:
         while worker.is_alive():
             worker.join(POLL_S)
@@ -105,7 +114,7 @@ def _watched(integrate: Callable[[Watch], KernelRun], t0: float, bar: Progress) 
 def _failure(evaluation: Evaluation, run: KernelRun) -> str | None:
     if run.status == kernels.DONE:
         return None
-    name, t = evaluation.system.name, run.report["time"]
+    name, t, n = evaluation.system.name, run.report["time"], evaluation.n
     reasons = {
         kernels.STEP_TOO_SMALL: TOO_SHORT,
         kernels.STALLED: STALLED,
@@ -113,11 +122,19 @@ def _failure(evaluation: Evaluation, run: KernelRun) -> str | None:
         kernels.INCONSISTENT: "no acceleration satisfies the constraints together (b not in range of A).",
         kernels.UNDETERMINED: "a direction has neither mass nor constraint, so the motion is not determined.",
         kernels.NO_PROJECTION: "the state could not be returned to the constraints.",
+        kernels.NO_METHOD: "the kernel was made without this method.",
     }
     reason = reasons[run.status]
     if run.status == kernels.STEP_TOO_SMALL:
         trouble = int(run.report["trouble"])
         reason += f" Last trouble: {reasons[trouble]}" if trouble in reasons else f" {MAY_END}"
+    elif run.status != kernels.STALLED and np.isfinite(run.last).all():
+        # The reference backend can say more about this state: which constraint, which direction, which part.
+        q, v = run.last[:n], run.last[n : 2 * n]
+        try:
+            evaluation.require_consistent(evaluation.solve(q, v, t), t, DRIFT_TOLERANCE)
+        except DalembertError as error:
+            reason = str(error)
     return failure_message(name, t, reason)
 
 

@@ -15,7 +15,8 @@ enum {
     DA_REPORT_TROUBLE,
     DA_REPORT_RANK,
     DA_REPORT_CHANGES,
-    DA_REPORT_SIZE = DA_REPORT_CHANGES + 1 + 3 * DA_EVENTS
+    DA_REPORT_STATE = DA_REPORT_CHANGES + 1 + 3 * DA_EVENTS, /* where the run ended, DA_NY entries */
+    DA_REPORT_SIZE = DA_REPORT_STATE + DA_NY
 };
 
 /* The slope at an accepted state, where rank, redundancy and contradictions are decided. */
@@ -77,7 +78,7 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
     double y[DA_NY], ynew[DA_NY], k[16][DA_NY], dense[7][DA_NY], point[DA_NY];
     double constants[DA_AT_LEAST_1(DA_NC)];
     da_context ctx = {0};
-    const int order = method == DA_METHOD_DOP853 ? 8 : 5;
+    const int order = method == DA_METHOD_STIFF ? 4 : method;
     const double end = times[count - 1], span = end - t0;
     /* Stiff motions pass through short layers (relaxation oscillations) that need many steps and end. */
     const long window = method == DA_METHOD_STIFF ? 20000 : 1000;
@@ -85,8 +86,9 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
     long next = 0, i;
     int j, status, rejected = 0, rank;
 #if DA_STIFF
-    da_slope slope;
-    slope.known = 0;
+    da_radau slope;
+    slope.h = 0.0;
+    slope.slope.known = 0;
 #endif
     da_constants(p, constants);
     ctx.p = constants;
@@ -115,7 +117,7 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
             failed = da_dopri5_step(t, y, step, k, ynew, rtol, atol, &norm, &ctx);
 #if DA_STIFF
         else if (method == DA_METHOD_STIFF)
-            failed = da_rosenbrock_step(t, y, step, k, ynew, rtol, atol, &norm, dense, &slope, &ctx);
+            failed = da_radau_step(t, y, step, k, ynew, rtol, atol, &norm, dense, &slope, &ctx);
 #endif
         else
             failed = da_dop853_step(t, y, step, k, ynew, rtol, atol, &norm, &ctx);
@@ -143,6 +145,7 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
         if (!status) status = da_settle(tnew, ynew, fnew, &ctx);
         if (status) {
             t = tnew;
+            for (j = 0; j < DA_NY; j++) y[j] = ynew[j];
             break;
         }
         if (due) {
@@ -163,7 +166,7 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
                         da_dopri5_at(x, y, step, k, point);
 #if DA_STIFF
                     else if (method == DA_METHOD_STIFF)
-                        da_rosenbrock_at(x, y, dense, point);
+                        da_radau_at(x, y, dense, point);
 #endif
                     else
                         da_dop853_at(x, y, dense, point);
@@ -189,7 +192,7 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
         t = tnew;
         h = step * grow;
 #if DA_STIFF
-        slope.known = 0;
+        slope.slope.known = 0;
 #endif
         if (ctx.steps % window == 0) {
             if (t - mark < 1e-5 * span) status = DA_STALLED;
@@ -209,12 +212,25 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
     report[DA_REPORT_TROUBLE] = (double)ctx.trouble;
     report[DA_REPORT_RANK] = (double)ctx.rank;
     report[DA_REPORT_CHANGES] = (double)ctx.changes;
+    for (j = 0; j < DA_NY; j++) report[DA_REPORT_STATE + j] = y[j];
     for (i = 0; i < DA_EVENTS && i < ctx.changes; i++) {
         report[DA_REPORT_CHANGES + 1 + 3 * i] = ctx.change_time[i];
         report[DA_REPORT_CHANGES + 2 + 3 * i] = ctx.change_rank[i][0];
         report[DA_REPORT_CHANGES + 3 + 3 * i] = ctx.change_rank[i][1];
     }
     return status;
+}
+
+/* The slopes at one state, as the integration sees them; `robust` skips the straight-line code. */
+DA_API int da_slope_of(const double *y, double t, const double *p, int robust, double *dy)
+{
+    double constants[DA_AT_LEAST_1(DA_NC)];
+    da_context ctx = {0};
+    da_constants(p, constants);
+    ctx.p = constants;
+    ctx.fast = !robust;
+    ctx.independent = DA_FAST_ROWS == DA_M;
+    return da_settle(t, y, dy, &ctx);
 }
 
 #endif

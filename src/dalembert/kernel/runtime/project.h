@@ -16,7 +16,7 @@ DA_FN int da_least_change(const double *mass, const double *J, const double *r, 
     }
     for (k = 0; k < count * DA_N; k++) rows += J[k] * J[k];
     /* M; where it is singular, M completed by JᵀJ; where that does not help, by the unit matrix. */
-    for (int attempt = 0;; attempt++) {
+    for (int attempt = DA_SINGULAR_MASS;; attempt++) {
         for (i = 0; i < DA_N; i++)
             for (j = 0; j < DA_N; j++) {
                 M[i][j] = mass[i + DA_N * j];
@@ -57,9 +57,9 @@ DA_FN double da_miss(const double *r, const double *J, int count, const double *
 /* Newton on q (what = 0) or on q̇ (what = 1). Stops at rounding, or when the residual no longer falls. */
 DA_FN int da_return(int what, double *q, double *v, double t, da_context *ctx)
 {
-    double step[DA_N], miss[1], margin[1], best = 1e300;
+    double step[DA_N] = {0.0}, miss[1], margin[1], best = 1e300;
     double *x = what ? v : q;
-    double before[DA_N];
+    double before[DA_N] = {0.0};
     for (int pass = 0; pass < 12; pass++) {
         int straight = ctx->fast && ctx->independent;
         if (straight) {

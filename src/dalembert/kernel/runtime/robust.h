@@ -192,7 +192,7 @@ DA_FN int da_solve(const double *mass, const double *Q, const double *A, const d
     }
     for (j = 0; j < DA_M; j++)
         for (i = 0; i < DA_N; i++) column[j][i] = A[i + DA_N * j] / scale[i];
-    if (da_cholesky(DA_N, M, L, DA_MASS_TOLERANCE)) {
+    if (!DA_SINGULAR_MASS && da_cholesky(DA_N, M, L, DA_MASS_TOLERANCE)) {
         da_forward(DA_N, L, y);
         da_forward(DA_N, L, c);
         for (j = 0; j < DA_M; j++) da_forward(DA_N, L, column[j]);
@@ -219,7 +219,7 @@ DA_FN int da_solve(const double *mass, const double *Q, const double *A, const d
         }
     } else {
         /* The null space of A, completed from the unit vectors, largest rest first. */
-        double H[DA_N][DA_N], g[DA_N], d[DA_N], best[DA_N];
+        double H[DA_N][DA_N], g[DA_N], d[DA_N], best[DA_N] = {0.0};
         da_unit(column, DA_M, length);
         da_orthogonalise(column, DA_M, decide, u, &ctx->rank, ctx->order);
         for (j = 0; j < DA_M; j++) e[j] = b[j] / length[j];

@@ -1,0 +1,185 @@
+"""The native backend against the reference: the same motions, events and refusals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import dalembert as da
+from dalembert.kernel.build import find_compiler
+from dalembert.kernel.kernel import make_kernel
+from dalembert.mechanics.fundamental import is_positive
+from dalembert.motion.evaluation import Evaluation
+from dalembert.motion.native import why_not_native
+from dalembert.motion.project import project
+
+pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C compiler on this machine")
+
+
+@pytest.mark.parametrize("name", da.library.names())
+def test_library_motions(name):
+    system = da.library.get(name)
+    reason = why_not_native(Evaluation(system))
+    if reason is not None:
+        with pytest.raises(da.ModelError, match="native"):
+            system.simulate(backend="native")
+        assert system.simulate(backend="auto", samples=3).backend == "reference"
+        return
+    one = system.simulate(rtol=1e-10, samples=41, backend="reference")
+    two = system.simulate(rtol=1e-10, samples=41, backend="native")
+    assert two.backend == "native"
+    assert two.certificate.holds
+    # Each has a global error of a few hundred tolerances; the chaotic hinged rods magnify it a hundredfold more.
+    tolerance = 2e-6 if name == "hinged_rods" else 1e-7
+    np.testing.assert_allclose(two.q, one.q, atol=tolerance * (1 + np.abs(one.q).max()))
+    np.testing.assert_allclose(two.v, one.v, atol=tolerance * (1 + np.abs(one.v).max()))
+    np.testing.assert_allclose(two.ideal, one.ideal, atol=10 * tolerance * (1 + np.abs(one.ideal).max()))
+
+
+@pytest.mark.parametrize("name", da.library.names())
+def test_accelerations(name):
+    """Straight-line code, robust path and reference at many states around the motion."""
+    system = da.library.get(name)
+    evaluation = Evaluation(system)
+    if why_not_native(evaluation) is not None:
+        return
+    motion = system.simulate(samples=11, backend="reference")
+    n = evaluation.n
+    start = evaluation.solve(motion.q[0], motion.v[0], motion.t[0])
+    rows = [int(k) for k in np.flatnonzero(~start.dependent)]
+    compiler = find_compiler()
+    assert compiler is not None
+    completion = 0.0 if is_positive(start.M) else 1.0
+    kernel = make_kernel(system, evaluation.graph, rows, False, compiler, completion)
+    rng = np.random.default_rng(3)
+    for k in rng.integers(0, motion.t.size, 1000):
+        q, v = (x[k] + 1e-2 * rng.normal(size=n) * (1 + np.abs(x[k])) for x in (motion.q, motion.v))
+        if len(rows) < evaluation.m or completion:
+            # Off their common surface redundant constraints contradict each other: return to it first.
+            q, v, _ = project(evaluation, q, v, float(motion.t[k]))
+        y, t = np.concatenate([q, v, np.zeros(3)]), float(motion.t[k])
+        exact = evaluation.solve(q, v, t).acceleration
+        scale = 1 + np.abs(exact).max()
+        for robust in (False, True):
+            found = kernel.slope(y, t, evaluation.p, robust)[n : 2 * n]
+            # Rounding times the condition of M and A, which stays below 1e4 in the library.
+            np.testing.assert_allclose(found, exact, atol=1e-12 * scale)
+
+
+@pytest.mark.parametrize("method", ["dop853", "dopri5", "stiff"])
+def test_methods(method):
+    system = da.library.spherical_pendulum()
+    exact = system.simulate(2.0, rtol=1e-12, samples=11, backend="reference")
+    motion = system.simulate(2.0, rtol=1e-8, samples=11, backend="native", method=method)
+    assert motion.certificate.holds
+    # Global errors over two seconds stay within a thousand tolerances for each method.
+    np.testing.assert_allclose(motion.q, exact.q, atol=1e-5)
+
+
+def parallelogram(redundant: bool) -> da.System:
+    """Three swinging unit bars joined by couplers; with a fourth, redundant relation between the couplers."""
+    bars = {f"bar {i}": f"(x{i} - {i - 1})^2 + y{i}^2 = 1" for i in (1, 2, 3)}
+    couplers = {f"coupler {i}": f"(x{i + 1} - x{i})^2 + (y{i + 1} - y{i})^2 = 1" for i in (1, 2)}
+    more = {"level": "y2 - y1 = 0", "apart": "x2 - x1 = 1"} if redundant else {}
+    initial: dict[str, float] = {}
+    for i in (1, 2, 3):
+        initial |= {f"x{i}": i - 1 + np.cos(-0.7), f"y{i}": np.sin(-0.7), f"x{i}'": 0.0, f"y{i}'": 0.0}
+    return da.System(
+        "parallelogram",
+        coordinates="x1 y1 x2 y2 x3 y3",
+        kinetic=" + ".join(f"(x{i}'^2 + y{i}'^2)/2" for i in (1, 2, 3)),
+        potential=" + ".join(f"9.81*y{i}" for i in (1, 2, 3)),
+        constraints={**bars, **couplers, **more},
+        initial=initial,
+    )
+
+
+@pytest.mark.parametrize("backend", ["native", "reference"])
+def test_redundancy_on_the_constraints_only(backend):
+    """Constraints that depend on each other only on their common surface: rank 5 of 7, and a pendulum's motion."""
+    plain = parallelogram(False).simulate(2.0, rtol=1e-11, samples=21, backend="reference")
+    motion = parallelogram(True).simulate(2.0, rtol=1e-10, samples=21, backend=backend)
+    assert motion.certificate.holds
+    assert motion.certificate.rank_max == 5
+    np.testing.assert_allclose(motion.q, plain.q, atol=1e-7)  # a thousand tolerances
+
+
+def four_bar(count: int) -> da.System:
+    """`count` parallelogram windows of uniform unit rods, released upright with the tips moving at unit speed."""
+    points = range(count + 1)
+    rods = [f"(x{i}'^2 + y{i}'^2)/6" for i in points]
+    rods += [
+        f"(x{i}'^2 + y{i}'^2 + x{i}'*x{i + 1}' + y{i}'*y{i + 1}' + x{i + 1}'^2 + y{i + 1}'^2)/6" for i in range(count)
+    ]
+    heights = [f"y{i}/2" for i in points] + [f"(y{i} + y{i + 1})/2" for i in range(count)]
+    constraints = {f"rod {i}": f"(x{i} - {i})^2 + y{i}^2 = 1" for i in points}
+    constraints |= {f"bar {i}": f"(x{i + 1} - x{i})^2 + (y{i + 1} - y{i})^2 = 1" for i in range(count)}
+    initial: dict[str, float] = {}
+    for i in points:
+        initial |= {f"x{i}": i, f"y{i}": 1, f"x{i}'": 1, f"y{i}'": 0}
+    return da.System(
+        "four-bar mechanism",
+        coordinates=" ".join(f"x{i} y{i}" for i in points),
+        kinetic=" + ".join(rods),
+        potential=f"9.81*({' + '.join(heights)})",
+        constraints=constraints,
+        initial=initial,
+    )
+
+
+def angle_at_the_end(count: int) -> float:
+    """The one degree of freedom by itself: I θ̈ = −k cos θ."""
+    from scipy.integrate import solve_ivp
+
+    inertia, weight = (count + 1) / 3 + count, 9.81 * ((count + 1) / 2 + count)
+    solution = solve_ivp(
+        lambda t, u: [u[1], -weight * np.cos(u[0]) / inertia],
+        (0, 10),
+        [np.pi / 2, -1],
+        method="DOP853",
+        rtol=1e-13,
+        atol=1e-13,
+    )
+    return float(solution.y[0, -1])
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_through_singular_configurations(count):
+    """Every time the bars lie flat the mechanism could leave its branch; it must not, at any tolerance."""
+    system, angle = four_bar(count), angle_at_the_end(count)
+    for rtol in np.logspace(-5, -11, 25):
+        final = system.simulate(10, rtol=float(rtol), samples=2, backend="native", method="dop853").final
+        for i in range(count + 1):
+            # What the mechanism is asked to reach: max(1e4 rtol, 1e-6).
+            assert final[f"x{i}"] - i == pytest.approx(np.cos(angle), abs=max(1e4 * rtol, 1e-6)), rtol
+            assert final[f"y{i}"] == pytest.approx(np.sin(angle), abs=max(1e4 * rtol, 1e-6)), rtol
+
+
+def test_a_motion_that_ends_early():
+    fall = da.System("fall", coordinates="r", kinetic="r'^2/2", potential="-1/r", initial={"r": 1, "r'": 0})
+    with pytest.raises(da.MotionFailed, match="could not be continued") as caught:
+        fall.simulate(3.0, samples=31, backend="native")
+    motion = caught.value.motion
+    assert motion is not None
+    # The time of fall from rest is π/(2√2); output points stop before it.
+    assert 1.0 < motion.t[-1] < np.pi / (2 * np.sqrt(2))
+
+
+def test_ideal_reactions():
+    """Friction by the ideal force, as in the second example of the 2005 paper, on both backends."""
+    friction = "-0.3*sqrt(ideal(x)^2 + ideal(y)^2)"
+    block = da.System(
+        "block",
+        coordinates="x y",
+        kinetic="(x'^2 + y'^2)/2",
+        potential="9.81*y",
+        constraints={"plane": "y = x*tan(0.7)"},
+        nonideal=[da.Work({"x": f"{friction}*x'/sqrt(x'^2 + y'^2)", "y": f"{friction}*y'/sqrt(x'^2 + y'^2)"})],
+        initial={"x": 0, "y": 0, "x'": -1, "y'": "-tan(0.7)"},
+    )
+    along = 9.81 * (np.sin(0.7) - 0.3 * np.cos(0.7))
+    start = 1 / np.cos(0.7)
+    for backend in ("native", "reference"):
+        final = block.simulate(1.0, backend=backend, samples=2).final
+        # Constant acceleration: integrated exactly up to rounding.
+        assert final["x"] == pytest.approx(-(start + along / 2) * np.cos(0.7), abs=1e-10)
