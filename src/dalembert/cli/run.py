@@ -82,7 +82,8 @@ def run(
         raise failure
     if not motion.certificate.holds:
         failed = ", ".join(motion.certificate.failures)
-        typer.echo(f"dalembert: {system.name}: the certificate does not hold: {failed}", err=True)
+        hints = "".join(f"\n  {warning}" for warning in motion.warnings)
+        typer.echo(f"dalembert: {system.name}: the certificate does not hold: {failed}{hints}", err=True)
         raise typer.Exit(3)
 
 

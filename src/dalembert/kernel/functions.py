@@ -193,9 +193,10 @@ def _step(
     schur = _Factor(J @ K)
     step = K @ schur.solve(r)
     lengths = [ca.sqrt(ca.sumsqr(J[k, :])) for k in range(len(picked))]
-    state_size = ca.SX(1e-3)
-    for x in ca.vertsplit(state[1] if name.startswith("velocity") else state[0]):
-        state_size = ca.fmax(state_size, ca.fabs(x))
+    own, other = (state[1], state[0]) if name.startswith("velocity") else (state[0], state[1])
+    state_size = ca.SX(1e-8)
+    for k in range(n):
+        state_size = ca.fmax(state_size, ca.fmax(ca.fabs(own[k]), 1e-3 * ca.fabs(other[k])))
     misses = [ca.fabs(r[k]) / (lengths[k] * state_size) for k in range(len(picked))]
     miss = misses[0]
     for other in misses[1:]:

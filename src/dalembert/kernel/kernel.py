@@ -57,7 +57,7 @@ class Kernel:
         parameters: Array,
         times: Array,
         rtol: float,
-        atol: float,
+        atol: Array,
         method: str,
         project: bool,
         watch: Watch | None = None,
@@ -68,7 +68,7 @@ class Kernel:
         y0, parameters, times = (np.ascontiguousarray(x, dtype=float) for x in (y0, parameters, times))
         out = np.zeros((times.size, y0.size))
         report = np.zeros(len(REPORT) + 3 * EVENTS + y0.size)
-        tolerances = np.full(2 * self.n, atol)
+        tolerances = np.ascontiguousarray(atol, dtype=float)
         status = _entry(self.library)(
             y0.ctypes.data,
             t0,

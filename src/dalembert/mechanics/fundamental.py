@@ -44,8 +44,8 @@ CONSISTENCY_TOLERANCE = 1e-8
 
 # Along a motion, directions in which the constraints are almost dependent (next to a singular configuration) are
 # weighted as by PROXIMAL_PASSES passes of a proximal iteration with this regularisation. Above singular values of
-# 1e-4 it changes nothing; below 1e-5 it keeps rounding, divided by the singular value, out of the motion.
-PROXIMAL = 1e-9
+# 3e-4 it changes nothing; below 3e-5 it keeps rounding, divided by their squares, out of the motion.
+PROXIMAL = 1e-8
 PROXIMAL_PASSES = 20
 
 
@@ -101,9 +101,19 @@ def fundamental(M: ArrayLike, Q: ArrayLike, A: ArrayLike, b: ArrayLike, C: Array
 
 
 def solve(
-    M: Array, Q: Array, A: Array, b: Array, C: Array, tolerance: float = RANK_TOLERANCE, proximal: bool = False
+    M: Array,
+    Q: Array,
+    A: Array,
+    b: Array,
+    C: Array,
+    tolerance: float = RANK_TOLERANCE,
+    natural: Array | None = None,
 ) -> Fundamental:
-    """`fundamental` on checked arrays of matching shapes, without the test of consistency (`residual` tells)."""
+    """`fundamental` on checked arrays of matching shapes, without the test of consistency (`residual` tells).
+
+    natural (m,) is given along a motion: the largest length that each row of A has had, in the metric of M⁻¹. Rows are
+    then scaled by it, and almost dependent directions weighted as `PROXIMAL` says.
+    """
     m = A.shape[-2]
     scale = _coordinate_scale(M)
     L = _cholesky(M / (scale[..., :, None] * scale[..., None, :]))
@@ -118,7 +128,8 @@ def solve(
         none, zero = np.zeros((*M.shape[:-2], 0)), np.zeros_like(Q)
         count = np.zeros(M.shape[:-2], dtype=int)
         return Fundamental(q2, _back(L, y), zero, C.copy(), none, count, none.astype(bool), none, M, Q, A, b, C)
-    directions, length = _unit_columns(sides[..., :m])
+    proximal = natural is not None
+    directions, length = _unit_columns(sides[..., :m], natural)
     U, sigma, Vt = np.linalg.svd(directions, full_matrices=False)
     kept = sigma > tolerance
     inverse = _inverse(sigma, kept, proximal)
@@ -142,16 +153,17 @@ def solve(
     )
 
 
-def minimum_norm(W: Array, A: Array, r: Array, proximal: bool = False) -> Array:
-    """The x of least xᵀWx with A x = r (least squares in r where the rows of A are dependent). W must be
-    positive definite.
+def minimum_norm(W: Array, A: Array, r: Array, natural: Array | None = None) -> Array:
+    """The x of least xᵀWx with A x = r (least squares in r where the rows of A are dependent).
+
+    W must be positive definite. natural: as in `solve`.
     """
     if A.shape[0] == 0:
         return np.zeros(W.shape[0])
     L = np.linalg.cholesky(W)
-    directions, length = _unit_columns(np.linalg.solve(L, A.T))
+    directions, length = _unit_columns(np.linalg.solve(L, A.T), natural)
     U, sigma, Vt = np.linalg.svd(directions, full_matrices=False)
-    inverse = _inverse(sigma, sigma > RANK_TOLERANCE, proximal)
+    inverse = _inverse(sigma, sigma > RANK_TOLERANCE, natural is not None)
     return np.linalg.solve(L.T, U @ (inverse * (Vt @ (r / length))))
 
 
@@ -225,11 +237,20 @@ def _inverse(sigma: Array, kept: NDArray[np.bool_], proximal: bool) -> Array:
     return inverse * (1.0 - (PROXIMAL / (sigma**2 + PROXIMAL)) ** PROXIMAL_PASSES)
 
 
-def _unit_columns(columns: Array) -> tuple[Array, Array]:
-    """Columns scaled to length one (zero columns stay zero) and their lengths: rescaling a constraint changes
-    nothing.
+def row_lengths(W: Array, A: Array) -> Array:
+    """The lengths of the rows of A (m, n) in the metric of W⁻¹."""
+    return np.linalg.norm(np.linalg.solve(np.linalg.cholesky(W), A.T), axis=0)
+
+
+def _unit_columns(columns: Array, natural: Array | None = None) -> tuple[Array, Array]:
+    """Columns scaled to length one (zero columns stay zero) and their lengths: rescaling a constraint changes nothing.
+
+    Columns shorter than their `natural` length are scaled by that: a gradient that passes through zero then fades out
+    instead of being blown up to a full direction made of rounding.
     """
     length = np.sqrt(np.einsum("...ij,...ij->...j", columns, columns))
+    if natural is not None:
+        length = np.maximum(length, natural)
     length = np.where(length > 0, length, 1.0)
     return columns / length[..., None, :], length
 

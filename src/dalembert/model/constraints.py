@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -55,3 +56,23 @@ def is_linear(expressions: Iterable[sp.Expr], symbols: Iterable[sp.Symbol]) -> b
             if not sp.expand(slope).free_symbols.isdisjoint(symbols):
                 return False
     return True
+
+
+def is_constant(expression: sp.Expr) -> bool:
+    """Whether an expression has the same value whatever the coordinates, as sin²x + cos²x − 1 has.
+
+    Decided by its values, to 30 digits, at random points that differ in the coordinates only. Functions that have no
+    value there are given the benefit of the doubt.
+    """
+    variables = sorted((s for s in expression.free_symbols if isinstance(s, Coordinate)), key=str)
+    others = sorted(expression.free_symbols - set(variables), key=str)
+    rng = random.Random(7)
+    fixed = {symbol: sp.Rational(rng.randint(100, 900), 1000) for symbol in others}
+    values = []
+    for _ in range(3):
+        point = {symbol: sp.Rational(rng.randint(-900, 900), 1000) for symbol in variables}
+        value = expression.xreplace({**fixed, **point}).evalf(30, chop=False)
+        if not value.is_Number or not value.is_finite:
+            return False
+        values.append(value)
+    return all(abs(value - values[0]) < sp.Float("1e-20") for value in values[1:])

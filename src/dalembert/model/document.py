@@ -45,7 +45,7 @@ def load(path: str | os.PathLike[str]) -> System:
             raise DocumentError(
                 str(file), [f"the file is larger than {MAX_BYTES // 1_000_000} MB; this is no model document"]
             )
-        text = file.read_text(encoding="utf-8")
+        text = file.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise DocumentError(str(file), ["there is no such file"]) from None
     except IsADirectoryError:
@@ -126,10 +126,12 @@ def _shape_faults(data: Mapping[str, Any]) -> list[str]:
             for number, entry in enumerate(value, 1):
                 faults += _entry_faults(key, number, entry)
     if not isinstance(data.get("name"), str):
-        faults.append('no name: write name = "…" at the top')
+        got = f", got {data['name']!r}" if "name" in data else ""
+        faults.append(f'the name of the model is missing or no text{got}: write name = "…" at the top')
     names = data.get("coordinates")
     if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
-        faults.append('no coordinates: write coordinates = ["x", "y"] at the top')
+        got = f", got {names!r}" if "coordinates" in data else ""
+        faults.append(f'coordinates are missing or no list of names{got}: write coordinates = ["x", "y"] at the top')
     return faults
 
 

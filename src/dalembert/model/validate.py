@@ -12,7 +12,7 @@ from typing import Any
 import sympy as sp
 
 from dalembert.errors import ExpressionError, ModelError
-from dalembert.model.constraints import LEVELS, Constraint, level_of
+from dalembert.model.constraints import LEVELS, Constraint, is_constant, level_of
 from dalembert.model.laws import Work
 from dalembert.model.parse import RESERVED, parse_equation, parse_expression, suggest
 from dalembert.model.symbols import Coordinate, Parameter, Reaction, canonical, is_name, name_of, t
@@ -285,7 +285,14 @@ class _Builder:
                 continue
             real = level_of(parsed)
             if real is None:
-                self.faults.append(f"{where}: {parsed} = 0 contains no coordinate, so it constrains nothing")
+                never = parsed.is_number and parsed != 0
+                effect = "can never hold" if never else "constrains nothing"
+                self.faults.append(f"{where}: {parsed} = 0 contains no coordinate, so it {effect}")
+                continue
+            if is_constant(parsed):
+                self.faults.append(
+                    f"{where}: {parsed} has one value whatever the coordinates, so it constrains nothing: remove it"
+                )
                 continue
             if level is not None and level not in LEVELS:
                 self.faults.append(f"{where}: level {level!r} is unknown.{suggest(str(level), LEVELS)}")

@@ -57,7 +57,7 @@ def least_branch(M: Array, force: Array, A: Array, b: Array, rows: Rows, count: 
     """
     rng = np.random.default_rng(0)
     a: Any = np.linalg.lstsq(M, force, rcond=None)[0]
-    size = 1.0 + np.linalg.norm(a)
+    size = float(np.linalg.norm(a)) or 1.0
     starts = [a]
     for radius in (1e-3, 0.1, 1.0, 10.0):
         directions = rng.normal(size=(6, a.size))
@@ -68,9 +68,9 @@ def least_branch(M: Array, force: Array, A: Array, b: Array, rows: Rows, count: 
     best = min(found, key=lambda branch: branch.gauss)
     # Newton leaves relative errors near 1e-12 in z, so equal minima agree in G to about that; distinct ones
     # are far apart in z.
-    scale = 1.0 + np.abs(best.z).max()
+    scale = float(np.abs(best.z).max()) or size
     for other in found:
-        same_gauss = other.gauss - best.gauss <= 1e-9 * (1.0 + abs(best.gauss))
+        same_gauss = other.gauss - best.gauss <= 1e-9 * (abs(best.gauss) + float(a @ M @ a))
         if same_gauss and np.abs(other.z - best.z).max() > 1e-5 * scale:
             raise BranchError(
                 f"{where}: several accelerations have the same least Gauss function, so the motion is not "
@@ -85,6 +85,7 @@ def _newton(M: Array, force: Array, A: Array, b: Array, rows: Rows, start: Array
     """Newton on M z − force = Aᵀκ + (∂h/∂z)ᵀk, A z = b, h(z) = 0. None where it does not converge."""
     z = np.array(start, dtype=float)
     n, linear = z.size, A.shape[0]
+    unit = float(np.linalg.norm(z)) or 1.0  # what counts as a large acceleration here
     k = np.zeros(count)
     multipliers = np.zeros(linear + count)
     for _ in range(60):
@@ -97,21 +98,23 @@ def _newton(M: Array, force: Array, A: Array, b: Array, rows: Rows, start: Array
         step = np.linalg.lstsq(matrix, np.concatenate([force - M @ z, -g]), rcond=1e-13)[0]
         dz, multipliers = step[:n], step[n:]
         # A long step leaves the region where the linearisation means anything.
-        limit = 2.0 * (1.0 + np.linalg.norm(z))
+        limit = 2.0 * (unit + np.linalg.norm(z))
         length = np.linalg.norm(dz)
         if length > limit:
             dz = dz * (limit / length)
         z = z + dz
         k = multipliers[linear:]
-        if length <= 1e-13 * (1.0 + np.linalg.norm(z)):
+        if length <= 1e-13 * np.linalg.norm(z) + 1e-15 * unit:
             break
     h, slope, curvature = rows(z, k)
     J = np.vstack([A, slope])
     reaction = M @ z - force - J.T @ np.concatenate([multipliers[:linear], k])
-    size = 1.0 + np.abs(z).max()
-    feasible = np.abs(h).max() <= 1e-10 * (1.0 + np.abs(slope).max() * size)
-    feasible = feasible and np.abs(A @ z - b).max(initial=0.0) <= 1e-9 * size * (1.0 + np.abs(A).max(initial=0.0))
-    stationary = np.abs(reaction).max() <= 1e-8 * (1.0 + np.abs(force).max() + np.abs(M @ z).max())
+    size = 1e-3 * unit + np.abs(z).max()
+    feasible = np.abs(h).max() <= 1e-10 * np.abs(slope).max() * size
+    feasible = feasible and np.abs(A @ z - b).max(initial=0.0) <= 1e-9 * size * np.abs(A).max(
+        initial=0.0
+    ) + 1e-9 * np.abs(b).max(initial=0.0)
+    stationary = np.abs(reaction).max() <= 1e-8 * (np.abs(force).max() + np.abs(M @ z).max())
     if not (feasible and stationary):
         return None
     N = null_space(J)

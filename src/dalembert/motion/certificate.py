@@ -14,6 +14,7 @@ import numpy as np
 
 from dalembert.mechanics.fundamental import MASS_TOLERANCE, RANK_TOLERANCE, Array, null_space
 from dalembert.motion.evaluation import Evaluation
+from dalembert.motion.project import size_of
 
 if TYPE_CHECKING:
     from dalembert.motion.motion import Motion
@@ -168,7 +169,9 @@ def _algebra(motion: Motion, data: _Data) -> tuple[dict[str, float], np.ndarray,
     slowing = float(np.abs(motion.v).max(initial=0.0)) / span
     lengths = np.linalg.norm(A, axis=2)
     floor = np.maximum(terms.max(axis=0, initial=0.0), lengths.max(axis=0, initial=0.0) * slowing)
-    terms = np.maximum(terms, 1e-6 * floor)
+    # Where the gradient of a constraint passes through zero, its row is rounding divided by nothing: so rows are
+    # measured against a tenth of their largest terms.
+    terms = np.maximum(terms, 0.1 * floor)
     rows = np.abs(_times(A, a) - b) / np.where(terms > 0, terms, 1.0)
     measured = {
         "acceleration": float(rows.max(initial=0.0)),
@@ -238,7 +241,7 @@ def _constraint_residuals(motion: Motion, evaluation: Evaluation) -> dict[str, f
     state.
     """
     found = {}
-    for name, states in (("position", motion.q), ("velocity", motion.v)):
+    for name, states, others in (("position", motion.q, motion.v), ("velocity", motion.v, motion.q)):
         values, gradients = [], []
         for q, v, t in zip(motion.q, motion.v, motion.t, strict=True):
             value, slope = evaluation.position(q, t) if name == "position" else evaluation.velocity(q, v, t)
@@ -247,7 +250,7 @@ def _constraint_residuals(motion: Motion, evaluation: Evaluation) -> dict[str, f
         if not values[0].size:
             found[name] = 0.0
             continue
-        size = np.max(gradients, axis=0) * max(float(np.abs(states).max(initial=0.0)), 1e-3)
+        size = np.max(gradients, axis=0) * size_of(states, others)
         found[name] = float(np.max(np.array(values) / np.where(size > 0, size, 1.0)))
     return found
 

@@ -14,7 +14,7 @@ from dalembert.model.parse import suggest
 from dalembert.model.symbols import name_of
 from dalembert.model.system import System
 from dalembert.motion.evaluation import Evaluation
-from dalembert.motion.project import nearest, relative_residual
+from dalembert.motion.project import nearest, relative_residual, size_of
 
 # An initial state may miss a constraint by this much, relative to its own size: eight digits typed by hand
 # pass and are then polished to rounding by projection; anything worse is a mistake to be told.
@@ -27,11 +27,11 @@ def misses(evaluation: Evaluation, q: Array, v: Array, t: float) -> list[tuple[s
     phi, phi_slope = evaluation.position(q, t)
     rates, rate_slope = evaluation.velocity(q, v, t)
     found = []
-    relative = relative_residual(phi, phi_slope, q)
+    relative = relative_residual(phi, phi_slope, size_of(q, v))
     for k, row in enumerate(graph.position_rows):
         if not relative[k] <= INITIAL_TOLERANCE:
             found.append((constraints[row].name, "position", float(phi[k]), float(relative[k])))
-    relative = relative_residual(rates, rate_slope, v)
+    relative = relative_residual(rates, rate_slope, size_of(v, q))
     for k, row in enumerate((*graph.position_rows, *graph.velocity_rows)):
         if not relative[k] <= INITIAL_TOLERANCE:
             what = "the velocity that follows from the position" if row in graph.position_rows else "velocity"

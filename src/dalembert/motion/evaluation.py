@@ -49,6 +49,7 @@ class Evaluation:
         self._slopes = Evaluator(graph.slopes)
         self._none = np.zeros(self.n)
         self._ideal_only = not system.nonideal
+        self._free: Branch | None = None  # the last solution without C, where a row is nonlinear in q̈
 
     # -- the parts
 
@@ -95,12 +96,12 @@ class Evaluation:
         t: float,
         rows: Sequence[int] | None = None,
         guess: Array | None = None,
-        proximal: bool = False,
+        natural: Array | None = None,
     ) -> Fundamental:
         """The fundamental equation at a state.
 
         rows restricts it to some constraints. guess is a nearby acceleration, which selects the branch where a
-        constraint is nonlinear in q̈. proximal: weighted as along a motion, see `fundamental.PROXIMAL`.
+        constraint is nonlinear in q̈. natural: lengths of the rows along a motion, see `fundamental.solve`.
         """
         M, Q, A, b = self.dynamics(q, v, t)
         if rows is not None:
@@ -109,10 +110,10 @@ class Evaluation:
             if self.graph.nonlinear:
                 return self._solve_nonlinear(M, Q, A, b, q, v, t, guess)
             if self._ideal_only:
-                return solve(M, Q, A, b, self._none, proximal=proximal)
+                return solve(M, Q, A, b, self._none, natural=natural)
             if not self.graph.uses_reactions:
-                return solve(M, Q, A, b, self.work(q, v, t, self._none, self._none)[0], proximal=proximal)
-            return self._solve_reactions(M, Q, A, b, q, v, t)
+                return solve(M, Q, A, b, self.work(q, v, t, self._none, self._none)[0], natural=natural)
+            return self._solve_reactions(M, Q, A, b, q, v, t, natural)
         except UndeterminedDirection as error:
             names = [coordinate.name for coordinate in self.system.coordinates]
             raise UndeterminedMotion(f"{self.system.name}, t = {t:.6g}: {error.message(names)}") from None
@@ -172,14 +173,16 @@ class Evaluation:
         A = self.dynamics(q, v, t)[2]
         return [self.system.constraints[k].name for k in self.graph.curved if not np.any(A[k])]
 
-    def _solve_reactions(self, M: Array, Q: Array, A: Array, b: Array, q: Array, v: Array, t: float) -> Fundamental:
+    def _solve_reactions(
+        self, M: Array, Q: Array, A: Array, b: Array, q: Array, v: Array, t: float, natural: Array | None
+    ) -> Fundamental:
         """C depends on constraint forces: the ideal one is known first; the actual one, Aᵀλ, is solved
         together with C by Newton.
         """
-        ideal = solve(M, Q, A, b, self._none).ideal
+        ideal = solve(M, Q, A, b, self._none, natural=natural).ideal
         actual = ideal
         if not self.graph.uses_actual:
-            return solve(M, Q, A, b, self.work(q, v, t, ideal, actual)[0])
+            return solve(M, Q, A, b, self.work(q, v, t, ideal, actual)[0], natural=natural)
         N = null_space(A)
         # Q_ni = K C; the constraint force is then Aᵀλ = ideal + (K − I) C.
         K = M @ N @ np.linalg.solve(N.T @ M @ N, N.T)
@@ -188,7 +191,7 @@ class Evaluation:
             miss = ideal + (K - np.eye(self.n)) @ C - actual
             size = 1.0 + np.abs(actual).max() + np.abs(C).max()
             if np.abs(miss).max() <= 1e-13 * size:
-                return solve(M, Q, A, b, C)
+                return solve(M, Q, A, b, C, natural=natural)
             try:
                 actual = actual + np.linalg.solve(np.eye(self.n) - (K - np.eye(self.n)) @ slope, miss)
             except np.linalg.LinAlgError:
@@ -219,9 +222,10 @@ class Evaluation:
 
         C, free = self._none, None
         if not self._ideal_only:
-            free = branch(Q, guess)
+            # The ideal force belongs to the least G without C, whose branch has nothing to do with the one followed.
+            free = self._free = branch(Q, None if self._free is None or guess is None else self._free.z)
             C = self.work(q, v, t, M @ free.z - Q, self._none)[0]
-        found = branch(Q + C, guess if free is None else free.z) if free is None or np.any(C) else free
+        found = branch(Q + C, guess)
         A, b = A.copy(), b.copy()
         A[list(self.graph.nonlinear)] = found.slope
         b[list(self.graph.nonlinear)] = found.slope @ found.z - found.h

@@ -16,7 +16,7 @@ from dalembert.mechanics.fundamental import Array, Fundamental, is_positive
 from dalembert.motion.evaluation import Evaluation
 from dalembert.motion.progress import Progress
 from dalembert.motion.reference import DRIFT_TOLERANCE
-from dalembert.motion.settings import Settings
+from dalembert.motion.settings import Settings, tolerances
 from dalembert.motion.trajectory import MAY_END, STALLED, TOO_SHORT, Trajectory, failure_message
 
 # The fifth-order pair needs fewer evaluations than the eighth-order one above this tolerance.
@@ -59,8 +59,10 @@ def integrate_native(
     kernel = make_kernel(evaluation.system, evaluation.graph, rows, method == "stiff", compiler, completion)
     y0 = np.concatenate([q, v, np.zeros(3)])
 
+    atol = tolerances(settings, q, v, solution.acceleration)
+
     def integrate(watch: Watch) -> KernelRun:
-        times, rtol, atol = settings.times, settings.rtol, settings.atol
+        times, rtol = settings.times, settings.rtol
         return kernel.integrate(y0, t0, evaluation.p, times, rtol, atol, method, settings.project, watch)
 
     run = _watched(integrate, t0, evaluation.n, bar)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from dalembert.errors import DalembertError
-from dalembert.mechanics.fundamental import Array, Fundamental
+from dalembert.mechanics.fundamental import Array, Fundamental, row_lengths
 from dalembert.motion.evaluation import Evaluation
 from dalembert.motion.progress import Progress
-from dalembert.motion.project import project
-from dalembert.motion.settings import Settings
+from dalembert.motion.project import Natural, metric, project
+from dalembert.motion.settings import Settings, tolerances
 from dalembert.motion.trajectory import (
     MAY_END,
     STALL_SHARE,
@@ -27,6 +28,8 @@ INTEGRATORS = {"auto": "DOP853", "dop853": "DOP853", "dopri5": "RK45", "stiff": 
 # Above this the redundant constraints of a state on the constraints contradict each other; below, it is rounding in
 # projected states.
 DRIFT_TOLERANCE = 1e-6
+# A gradient below this share of its natural length counts as vanishing.
+FADED = 1e-9
 
 
 def integrate_reference(
@@ -56,6 +59,8 @@ class _Run:
         self.evaluation, self.settings = evaluation, settings
         self.n = evaluation.n
         self.rows: Sequence[int] | None = None  # independent constraints, used between accepted states
+        self.natural = Natural(np.zeros(evaluation.m), np.zeros(evaluation.m))
+        self.longest = np.zeros(evaluation.m)  # the largest length of each row of A so far
         self.guess: Array | None = None  # the last acceleration: selects the branch
         self.trouble: DalembertError | None = None  # the last reason why a trial state had no acceleration
         self.points: list[tuple[float, Array, Array]] = []
@@ -79,7 +84,8 @@ class _Run:
         if not np.isfinite(y).all():
             return np.full(y.size, np.nan)
         try:
-            return self.rates(t, q, v, self.evaluation.solve(q, v, t, self.rows, self.guess, proximal=True))
+            natural = self.natural.metric if self.rows is None else self.natural.metric[list(self.rows)]
+            return self.rates(t, q, v, self.evaluation.solve(q, v, t, self.rows, self.guess, natural))
         except (DalembertError, np.linalg.LinAlgError) as error:
             if isinstance(error, DalembertError):
                 self.trouble = error
@@ -96,12 +102,25 @@ class _Run:
 
     def settle(self, t: float, q: Array, v: Array) -> Fundamental:
         """The acceleration at an accepted state; also the place where rank, redundancy and contradictions are seen."""
-        solution = self.evaluation.solve(q, v, t, None, self.guess, proximal=True)
-        if solution.rank < self.evaluation.m:
-            self.evaluation.require_consistent(solution, t, DRIFT_TOLERANCE)
+        solution = self.evaluation.solve(q, v, t, None, self.guess, self.natural.metric)
         rank = int(solution.rank)
-        redundant = rank < self.evaluation.m and not self.evaluation.graph.nonlinear
-        self.rows = [int(k) for k in np.flatnonzero(~solution.dependent)] if redundant else None
+        lengths = row_lengths(metric(solution.M, solution.A), solution.A)
+        plain = np.linalg.norm(solution.A, axis=1)
+        self.longest = np.maximum(self.longest, plain)
+        # Rounding in a position constraint reaches the accelerations divided by the square of a fading gradient; in
+        # one on velocities only by the gradient itself, which integration bears: it keeps its own length.
+        at = list(self.evaluation.graph.position_rows)
+        for natural, length in ((self.natural.metric, lengths), (self.natural.plain, plain)):
+            natural[at] = np.maximum(natural[at], length[at])
+        self.rows = None
+        if rank < self.evaluation.m:
+            # A row whose gradient vanishes here may act a moment later; one that repeats others would contradict them.
+            faded = plain <= FADED * self.longest
+            rounding = np.abs(solution.b) <= DRIFT_TOLERANCE * self.longest * np.abs(solution.acceleration).max()
+            checked = replace(solution, residual=np.where(faded & rounding, 0.0, solution.residual))
+            self.evaluation.require_consistent(checked, t, DRIFT_TOLERANCE)
+            if not self.evaluation.graph.nonlinear:
+                self.rows = [int(k) for k in np.flatnonzero(~solution.dependent | faded)]
         if self.rank is not None and rank != self.rank:
             flags = zip(self.evaluation.system.constraints, solution.dependent, strict=True)
             names = [constraint.name for constraint, flag in flags if flag]
@@ -148,8 +167,8 @@ class _Run:
         from scipy import integrate
 
         # The work integrals ride along: they must not decide the step size, so their own tolerance is infinite.
-        atol = np.full(y.size, self.settings.atol)
-        atol[2 * self.n :] = np.inf
+        atol = np.full(y.size, np.inf)
+        atol[: 2 * self.n] = tolerances(self.settings, y[: self.n], y[self.n : 2 * self.n], np.asarray(self.guess))
         options: dict[str, Any] = {"rtol": self.settings.rtol, "atol": atol}
         kind = INTEGRATORS[self.settings.method]
         if kind == "Radau":
@@ -163,7 +182,7 @@ class _Run:
         """Back onto the constraints, if that is wanted."""
         if not self.settings.project:
             return y
-        q, v, _ = project(self.evaluation, y[: self.n], y[self.n : 2 * self.n], t, proximal=True)
+        q, v, _ = project(self.evaluation, y[: self.n], y[self.n : 2 * self.n], t, natural=self.natural)
         return np.concatenate([q, v, y[2 * self.n :]])
 
     def _record(self, pending: int, t: float, y: Array, dense: Any) -> int:

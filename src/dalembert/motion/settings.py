@@ -20,15 +20,16 @@ METHODS = ("auto", "dop853", "dopri5", "stiff")
 BACKENDS = ("auto", "native", "reference")
 DEFAULT_RTOL = 1e-9
 DEFAULT_SAMPLES = 501
+MAX_SAMPLES = 10_000_000
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Checked options. `times` are the output times; the first one is the initial time."""
+    """Checked options. `times` are the output times; the first one is the initial time. atol None: see `tolerances`."""
 
     times: Array
     rtol: float
-    atol: float
+    atol: float | None
     method: str
     project: bool
     backend: str
@@ -48,15 +49,14 @@ def settings_of(
     backend = str(options.get("backend") or os.environ.get("DALEMBERT_BACKEND") or "auto").lower()
     if backend not in BACKENDS:
         faults.append(f"unknown backend {backend!r}.{suggest(backend, BACKENDS)}")
-    # Components pass through zero, so a purely relative tolerance would stall; 1e-14 is where rounding begins. Stiff
-    # forces magnify rounding by their stiffness, so that small components cannot be had to a thousandth of rtol.
-    share = 1.0 if method == "stiff" else 1e-3
-    atol = _number(options.get("atol", max(share * rtol, 1e-14)))
-    if "atol" in options and not (math.isfinite(atol) and atol > 0):
+    atol = _number(options["atol"]) if "atol" in options else None
+    if atol is not None and not (math.isfinite(atol) and atol > 0):
         faults.append(f"atol is {options['atol']!r}; it must be positive")
     samples = options.get("samples", DEFAULT_SAMPLES)
     if not (_number(samples).is_integer() and samples >= 2):
         faults.append(f"samples is {samples!r}; at least 2 are needed, the start and the end")
+    elif samples > MAX_SAMPLES:
+        faults.append(f"samples is {samples!r}; at most {MAX_SAMPLES:,} are kept")
     if duration is not None and times is not None:
         faults.append("give a duration or the output times, not both")
     duration = options.get("duration") if duration is None and times is None else duration
@@ -78,6 +78,27 @@ def settings_of(
     if faults:
         raise ModelError(system.name, faults)
     return Settings(points, rtol, atol, method, bool(options.get("project", True)), backend)
+
+
+def tolerances(settings: Settings, q: Array, v: Array, a: Array) -> Array:
+    """The absolute tolerance of each of (q, q̇), from the size the motion will have, judged at its start.
+
+    Components pass through zero, so a purely relative tolerance would stall. A thousandth of rtol, of the size of the
+    motion where that is below one unit (lengths in nanometres), but not below rounding. Stiff forces magnify rounding
+    by their stiffness, so that small components cannot be had to a thousandth of rtol: the stiff method takes rtol.
+    """
+    if settings.atol is not None:
+        return np.full(2 * q.size, settings.atol)
+    span = float(settings.times[-1] - settings.times[0]) or 1.0
+    reach = np.maximum.reduce([np.abs(q), np.abs(v) * span, np.abs(a) * span**2])
+    speed = np.maximum.reduce([np.abs(v), np.abs(a) * span, reach / span])
+    sizes = []
+    for size in (reach, speed):
+        largest = float(size.max()) or 1.0
+        # What is rounding of the others, or zero, says nothing about the size that this component will have.
+        sizes.append(np.minimum(np.where(size > 1e-12 * largest, size, largest), 1.0))
+    share = settings.rtol if settings.method == "stiff" else max(1e-3 * settings.rtol, 1e-14)
+    return share * np.concatenate(sizes)
 
 
 def _number(value: Any) -> float:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dalembert.errors import DalembertError, ModelError, MotionFailed
+from dalembert.errors import DalembertError, ModelError, MotionFailed, UndefinedModel
 from dalembert.mechanics.fundamental import Array
 from dalembert.model.system import System
 from dalembert.motion.certificate import certify
@@ -70,6 +70,10 @@ def simulate(
         q, v, _ = project_state(evaluation, q, v, t0)
     start = evaluation.solve(q, v, t0)
     evaluation.require_consistent(start, t0)
+    if not np.isfinite(evaluation.energetics(q, v, t0).energy):
+        raise UndefinedModel(
+            f"{system.name}: the energy has no finite value at the initial state; look at the potential"
+        )
     warnings = _vanishing(evaluation, q, v, t0)
     derived = clock.perf_counter()
     with Progress(system.name, t0, float(settings.times[-1]), progress) as bar:

@@ -14,8 +14,8 @@ STALL_STEPS = 1000
 STALL_SHARE = 1e-5
 STALLED = (
     "the steps have become so short that the end would not be reached. A law with sign(…) or v/|v| at rest makes "
-    "a motion chatter like this. A very stiff force does it too: then use method='stiff', and if it is in use "
-    "already, a looser rtol or atol."
+    "a motion chatter like this, and so does a constraint that ends, kinks or becomes singular here. A very stiff "
+    "force does it too: then use method='stiff', and if it is in use already, a looser rtol or atol."
 )
 TOO_SHORT = "the step size became too small."
 MAY_END = "The motion may end here (a singularity, a collision, a constraint that cannot be continued)."

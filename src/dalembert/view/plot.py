@@ -30,7 +30,8 @@ def plot(motion: Motion, path: str | os.PathLike[str] | None = None) -> Figure:
     _forces(axes[1, 0], motion)
     _energy(axes[1, 1], motion)
     verdict = "certificate holds" if motion.certificate.holds else "certificate DOES NOT HOLD"
-    figure.suptitle(f"{motion.system.name}   ·   {verdict}", fontsize=12)
+    title = "".join(character for character in motion.system.name if character.isprintable())
+    figure.suptitle(f"{title}   ·   {verdict}", fontsize=12)
     if path is not None:
         write_atomically(path, picture(figure, Path(path).suffix.lstrip(".") or "png"))
     return figure

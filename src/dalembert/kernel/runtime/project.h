@@ -42,10 +42,10 @@ DA_FN int da_least_change(const double *mass, const double *J, const double *r, 
 }
 
 /* The largest residual relative to the length of its gradient times the size of the state. */
-DA_FN double da_miss(const double *r, const double *J, int count, const double *x)
+DA_FN double da_miss(const double *r, const double *J, int count, const double *x, const double *other)
 {
-    double size = 1e-3, worst = 0.0;
-    for (int i = 0; i < DA_N; i++) size = da_max(size, fabs(x[i]));
+    double size = 1e-8, worst = 0.0; /* as size_of in motion/project.py */
+    for (int i = 0; i < DA_N; i++) size = da_max(size, da_max(fabs(x[i]), 1e-3 * fabs(other[i])));
     for (int j = 0; j < count; j++) {
         const double length = sqrt(da_dot(J + DA_N * j, J + DA_N * j, DA_N)) * size;
         const double miss = fabs(r[j]) / (length > 0.0 ? length : 1.0);
@@ -76,7 +76,7 @@ DA_FN int da_return(int what, double *q, double *v, double t, da_context *ctx)
                 da_velocity(q, v, t, ctx->p, r, J);
             else
                 da_position(q, v, t, ctx->p, r, J);
-            miss[0] = da_miss(r, J, count, x);
+            miss[0] = da_miss(r, J, count, x, what ? q : v);
             if (!da_finite(miss[0])) return DA_UNDEFINED;
             if (miss[0] > DA_ROUNDING) {
                 da_dynamics(q, v, t, ctx->p, M, Q, A, b);
