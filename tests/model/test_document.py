@@ -285,8 +285,8 @@ class TestRefused:
     @pytest.mark.parametrize("text", ["", "name = 'a'", "coordinates = ['x']"])
     def test_incomplete(self, text: str) -> None:
         told = refused(text)
-        assert ("no name" in told) == ("name" not in text)
-        assert ("no coordinates" in told) == ("coordinates" not in text)
+        assert ("name of the model is missing" in told) == ("name" not in text)
+        assert ("coordinates are missing" in told) == ("coordinates" not in text)
 
     def test_no_inertia(self) -> None:
         assert "no inertia" in refused("name = 'a'\ncoordinates = ['x']")

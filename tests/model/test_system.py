@@ -147,9 +147,23 @@ class TestLevels:
         (constraint,) = particle(constraints={"c": sp.Eq(x, 2 * y)}).constraints
         assert constraint.expression == x - 2 * y
 
-    @pytest.mark.parametrize("expression", [m - 1, "3 = 4", da.t - 1, 0, "x - x", sp.Eq(m, g)])
+    @pytest.mark.parametrize("expression", [m - 1, da.t - 1, 0, "x - x", sp.Eq(m, g)])
     def test_without_a_coordinate(self, expression: Any) -> None:
         assert "constrains nothing" in faults(constraints={"c": expression})
+
+    @pytest.mark.parametrize("expression", ["3 = 4", "x - x = 1"])
+    def test_that_can_never_hold(self, expression: Any) -> None:
+        assert "can never hold" in faults(constraints={"c": expression})
+
+    @pytest.mark.parametrize(
+        "expression", ["sin(x)^2 + cos(x)^2 = 1", "(x + y)^2 = x^2 + 2*x*y + y^2", "x' - (x' + m) = 0"]
+    )
+    def test_that_is_the_same_whatever_the_coordinates(self, expression: Any) -> None:
+        assert "constrains nothing" in faults(constraints={"c": expression})
+
+    @pytest.mark.parametrize("expression", ["1e-30*x = 0", "x^9 = 0", "max(x, y) = 3", "sqrt(x - 5) = 1"])
+    def test_that_only_looks_like_it(self, expression: Any) -> None:
+        assert len(particle(constraints={"c": expression}).constraints) == 1
 
     @pytest.mark.parametrize("expression", [None, sp.Eq(x, x), [x], {"a": 1}, object()])
     def test_no_expression(self, expression: Any) -> None:

@@ -103,7 +103,8 @@ class Hoist:
     def source(self) -> str:
         stores = "\n".join(f"    c[{place}] = {name};" for name, place in self._places.items())
         body = "\n".join(self.lines)
-        return f"DA_FN void da_constants(const double *p, double *c)\n{{\n    (void)p;\n    (void)c;\n{body}\n{stores}\n}}\n"
+        head = "DA_FN void da_constants(const double *p, double *c)\n{\n    (void)p;\n    (void)c;\n"
+        return f"{head}{body}\n{stores}\n}}\n"
 
 
 @dataclass

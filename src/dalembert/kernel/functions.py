@@ -1,8 +1,9 @@
 """The functions that a kernel needs, as CasADi graphs: structure exploited, pivots watched.
 
-fast            q̈ by sparse LDLᵀ of M and of the Schur complement S = A M⁻¹ Aᵀ, with the three powers and a margin that is
-                positive while every pivot is well above zero relative to its diagonal
-position_step   the least change (in the metric of M) that returns q to φ = 0, one Newton step; velocity_step the same for q̇
+fast            q̈ by sparse LDLᵀ of M and of the Schur complement S = A M⁻¹ Aᵀ, with the three powers, a margin that
+                is positive while every pivot is well above zero relative to its diagonal, and the diagonal of S
+position_step   the least change (in the metric of M) that returns q to φ = 0, one Newton step
+velocity_step   the same for q̇, to φ̇ = 0 and ψ = 0
 slopes          ∂q̈/∂(q, q̇, t) for the stiff method, on the factors of M and S
 dynamics, work  M, Q, A, b and C for the robust path, which is written out in the runtime
 """
@@ -25,7 +26,7 @@ PIVOT_MARGIN = 1e-6
 class KernelFunctions:
     """CasADi functions of (q, v, t, p) with dense outputs."""
 
-    fast: ca.Function  # -> q̈, powers (3), margin
+    fast: ca.Function  # -> q̈, powers (3), margin, squared lengths of the rows
     dynamics: ca.Function  # -> M, Q, Aᵀ (so that rows of A are contiguous), b
     work: ca.Function  # (…, fi) -> C
     energetics: ca.Function  # -> F, explicit power
@@ -89,13 +90,13 @@ def kernel_functions(
     else:
         Q_fast = Q
     mass = _Factor(M)
-    acceleration, ideal, nonideal, margins = _solve(mass, Q_fast, A, b, C, fi)
+    acceleration, ideal, nonideal, margins, size = _solve(mass, Q_fast, A, b, C, fi)
     powers = ca.vertcat(ca.dot(v, F) + explicit, ca.dot(v, ideal), ca.dot(v, nonideal))
     margin = _least([*mass.margins(), *margins])
     phi, phi_q = graph.position(q, t, p)
     rate, rate_v = graph.velocity(*state)
     return KernelFunctions(
-        fast=ca.Function("fast", state, [dense(acceleration), dense(powers), dense(margin)]),
+        fast=ca.Function("fast", state, [dense(acceleration), dense(powers), dense(margin), dense(size)]),
         dynamics=ca.Function("dynamics", state, [dense(plain), dense(Q), dense(A_all.T), dense(b_all)]),
         work=ca.Function("work", [*state, fi], [dense(C)]),
         energetics=ca.Function("energetics", state, [dense(F), dense(explicit)]),
@@ -109,24 +110,27 @@ def kernel_functions(
     )
 
 
-def _solve(mass: _Factor, Q: ca.SX, A: ca.SX, b: ca.SX, C: ca.SX, fi: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, list[ca.SX]]:
-    """q̈, Q_i, Q_ni, and the margins of the Schur complement."""
+def _solve(
+    mass: _Factor, Q: ca.SX, A: ca.SX, b: ca.SX, C: ca.SX, fi: ca.SX
+) -> tuple[ca.SX, ca.SX, ca.SX, list[ca.SX], ca.SX]:
+    """q̈, Q_i, Q_ni, the margins of the Schur complement, and its diagonal."""
     a = mass.solve(Q)
     zero = ca.SX.zeros(Q.numel())
     if A.size1() == 0:
         C = ca.substitute(C, fi, zero)
-        return a + mass.solve(C), zero, C, []
+        return a + mass.solve(C), zero, C, [], ca.SX(0, 1)
     K = mass.solve(A.T)
     schur = _Factor(A @ K)
+    size = ca.diag(schur.matrix)
     ideal_multipliers = schur.solve(b - A @ a)
     ideal = ca.densify(A.T @ ideal_multipliers)
     acceleration = a + K @ ideal_multipliers
     C = ca.sparsify(ca.substitute(C, fi, ideal))
     if C.nnz() == 0:
-        return acceleration, ideal, zero, schur.margins()
+        return acceleration, ideal, zero, schur.margins(), size
     c = mass.solve(C)
     more = schur.solve(-(A @ c))
-    return acceleration + c + K @ more, ideal, C + A.T @ more, schur.margins()
+    return acceleration + c + K @ more, ideal, C + A.T @ more, schur.margins(), size
 
 
 def _slopes(state: list[ca.SX], mass: _Factor, Q: ca.SX, A: ca.SX, b: ca.SX, C: ca.SX, fi: ca.SX) -> ca.Function:

@@ -17,7 +17,7 @@ STIFF = ("radau.h",)
 LAST = ("drive.h",)
 STATE = ("q", "v", "t", "p")
 OUTPUTS = {
-    "fast": ("a", "power", "margin"),
+    "fast": ("a", "power", "margin", "size"),
     "dynamics": ("M", "Q", "A", "b"),
     "work": ("C",),
     "energetics": ("F", "power"),

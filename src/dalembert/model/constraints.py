@@ -68,11 +68,12 @@ def is_constant(expression: sp.Expr) -> bool:
     others = sorted(expression.free_symbols - set(variables), key=str)
     rng = random.Random(7)
     fixed = {symbol: sp.Rational(rng.randint(100, 900), 1000) for symbol in others}
-    values = []
+    values, size = [], sp.Float(0)
     for _ in range(3):
-        point = {symbol: sp.Rational(rng.randint(-900, 900), 1000) for symbol in variables}
-        value = expression.xreplace({**fixed, **point}).evalf(30, chop=False)
-        if not value.is_Number or not value.is_finite:
+        point = {**fixed, **{symbol: sp.Rational(rng.randint(-900, 900), 1000) for symbol in variables}}
+        terms = [term.xreplace(point).evalf(30) for term in sp.Add.make_args(expression)]
+        if not all(term.is_Number and term.is_finite for term in terms):
             return False
-        values.append(value)
-    return all(abs(value - values[0]) < sp.Float("1e-20") for value in values[1:])
+        values.append(sum(terms))
+        size = max(size, sum(abs(term) for term in terms))
+    return all(abs(value - values[0]) <= sp.Float("1e-20") * size for value in values[1:])

@@ -37,6 +37,14 @@ def why_not_native(evaluation: Evaluation) -> str | None:
     return None
 
 
+class Handover(Exception):
+    """The native backend met what only the reference can pass; `t` is where."""
+
+    def __init__(self, t: float) -> None:
+        super().__init__(t)
+        self.t = t
+
+
 def integrate_native(
     evaluation: Evaluation,
     settings: Settings,
@@ -66,6 +74,8 @@ def integrate_native(
         return kernel.integrate(y0, t0, evaluation.p, times, rtol, atol, method, settings.project, watch)
 
     run = _watched(integrate, t0, evaluation.n, bar)
+    if run.status == kernels.HANDOVER:
+        raise Handover(run.report["time"])
     events = tuple({"name": "rank change", "t": t, "from": before, "to": after} for t, before, after in run.changes)
     return Trajectory(
         t=settings.times[: run.y.shape[0]],

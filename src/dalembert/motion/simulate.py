@@ -15,7 +15,7 @@ from dalembert.motion.certificate import certify
 from dalembert.motion.consistent import require_consistent_state
 from dalembert.motion.evaluation import Evaluation
 from dalembert.motion.motion import Motion, Timing
-from dalembert.motion.native import integrate_native, tell_once, why_not_native
+from dalembert.motion.native import Handover, integrate_native, tell_once, why_not_native
 from dalembert.motion.points import evaluate_points
 from dalembert.motion.progress import Progress
 from dalembert.motion.project import project as project_state
@@ -77,9 +77,15 @@ def simulate(
     warnings = _vanishing(evaluation, q, v, t0)
     derived = clock.perf_counter()
     with Progress(system.name, t0, float(settings.times[-1]), progress) as bar:
-        if _runs_native(evaluation, settings):
-            trajectory = integrate_native(evaluation, settings, q, v, t0, start, bar)
-        else:
+        trajectory = None
+        if _runs_native(evaluation, settings) and not warnings:
+            try:
+                trajectory = integrate_native(evaluation, settings, q, v, t0, start, bar)
+            except Handover as stop:
+                warnings = (
+                    f"the gradient of a constraint fades near t = {stop.t:.6g}; the reference backend took over",
+                )
+        if trajectory is None:
             trajectory = integrate_reference(evaluation, settings, q, v, t0, bar)
     integrated = clock.perf_counter() - derived - trajectory.compile_s
     timing = Timing(derived - started, trajectory.compile_s, integrated, trajectory.steps, trajectory.evaluations)

@@ -10,6 +10,7 @@ typedef struct {
     int independent; /* straight-line code covers all constraints: none is redundant */
     int rank;        /* at the last accepted state */
     int order[DA_AT_LEAST_1(DA_M)]; /* the constraints that make up the rank, for the robust path */
+    double longest[DA_AT_LEAST_1(DA_FAST_ROWS)]; /* squared lengths of the rows of A so far, in the metric of M */
     int trouble;     /* why the right-hand side had no value, last time */
     long evaluations, robust, steps, rejected;
     long changes;    /* of rank */

@@ -2,6 +2,8 @@
 #ifndef DA_DRIVE_H
 #define DA_DRIVE_H
 
+#define DA_FADED 1e-4 /* in squared length */
+
 enum { DA_METHOD_DOP853 = 8, DA_METHOD_DOPRI5 = 5, DA_METHOD_STIFF = 4 };
 
 /* What da_integrate reports, by index. */
@@ -23,14 +25,21 @@ enum {
 DA_FN int da_settle(double t, const double *y, double *dy, da_context *ctx)
 {
     const double *q = y, *v = y + DA_N;
-    double margin[1];
+    double margin[1], size[DA_AT_LEAST_1(DA_FAST_ROWS)];
     int rank = DA_M;
     ctx->evaluations++;
     for (int i = 0; i < DA_N; i++) dy[i] = v[i];
     int good = 0;
-    if (ctx->fast && ctx->independent) {
-        da_fast(q, v, t, ctx->p, dy + DA_N, dy + 2 * DA_N, margin);
-        good = margin[0] > 0.0 && da_all_finite(dy, DA_NY);
+    if (ctx->fast) {
+        da_fast(q, v, t, ctx->p, dy + DA_N, dy + 2 * DA_N, margin, size);
+        good = ctx->independent && margin[0] > 0.0 && da_all_finite(dy, DA_NY);
+        /* A gradient that fades against its own past: its rounding would be blown up. */
+        for (int k = 0; k < DA_FAST_ROWS; k++) {
+            if (size[k] > ctx->longest[k])
+                ctx->longest[k] = size[k];
+            else if (size[k] < DA_FADED * ctx->longest[k])
+                return DA_HANDOVER;
+        }
     }
     if (!good) {
         const int status = da_robust(q, v, t, 1, ctx, dy + DA_N, dy + 2 * DA_N);
