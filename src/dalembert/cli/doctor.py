@@ -10,6 +10,7 @@ import typer
 
 from dalembert import __version__
 from dalembert.cli.models import JSON, print_json
+from dalembert.kernel.build import cache_folder, find_compiler
 
 PARTS = ("sympy", "casadi", "numpy", "scipy", "xarray", "matplotlib", "typer", "rich", "tomli-w")
 
@@ -23,13 +24,19 @@ def doctor(json: bool = JSON) -> None:
         except PackageNotFoundError:
             versions[part] = "missing"
     works, detail = _self_test()
+    compiler, cache = find_compiler(), cache_folder()
+    kernels = list(cache.glob("*.so")) if cache.is_dir() else []
+    size = sum(file.stat().st_size for file in kernels) / 1e6
+    found_compiler = compiler.version if compiler is not None else "none found: the reference backend is used"
     report = {
         "dalembert": __version__,
         "python": platform.python_version(),
         "platform": platform.platform(),
         "executable": sys.executable,
         "packages": versions,
-        "backends": {"reference": "CasADi's virtual machine with SciPy's integrators"},
+        "compiler": found_compiler,
+        "cache": {"folder": str(cache), "kernels": len(kernels), "megabytes": round(size, 3)},
+        "backends": {"native": compiler is not None, "reference": True},
         "self_test": {"works": works, "detail": detail},
     }
     if json:
@@ -38,7 +45,8 @@ def doctor(json: bool = JSON) -> None:
         typer.echo(f"dalembert {__version__}, Python {platform.python_version()}, {platform.platform()}")
         for part, found in versions.items():
             typer.echo(f"  {part:<12} {found}")
-        typer.echo("backend: reference (CasADi's virtual machine with SciPy's integrators)")
+        typer.echo(f"C compiler: {found_compiler}")
+        typer.echo(f"kernel cache: {cache}, {len(kernels)} kernels, {size:.1f} MB")
         typer.echo(f"self test: {'works' if works else 'FAILED'} ({detail})")
     if not works:
         raise typer.Exit(3)

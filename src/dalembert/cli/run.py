@@ -35,6 +35,7 @@ def run(
     project: bool | None = typer.Option(
         None, "--project/--no-project", help="Return to the constraints after each step."
     ),
+    backend: str | None = typer.Option(None, help="auto, native (compiled C) or reference."),
     repair: bool = typer.Option(False, "--repair", help="Start from the nearest state that satisfies the constraints."),
     out: Path | None = typer.Option(None, help="Folder for the results, default dalembert-NAME here."),
     kind: Format = typer.Option(Format.csv, "--format", help="Format of the numbers."),
@@ -49,7 +50,7 @@ def run(
     made = _make(folder)
     failure: MotionFailed | None = None
     try:
-        motion = system.simulate(duration, rtol=rtol, samples=samples, method=method, project=project)
+        motion = system.simulate(duration, rtol=rtol, samples=samples, method=method, project=project, backend=backend)
     except MotionFailed as error:
         if error.motion is None:
             _unmake(made)

@@ -32,7 +32,7 @@ def print_summary(motion: Motion, files: list[Path]) -> None:
     for warning in motion.warnings:
         console.print(f"[yellow]warning:[/yellow] {escape(warning)}")
     timing = motion.timing
-    seconds = f"derive {timing.derive_s:.3f} s, integrate {timing.integrate_s:.3f} s"
+    seconds = f"derive {timing.derive_s:.3f} s, compile {timing.compile_s:.3f} s, integrate {timing.integrate_s:.4f} s"
     console.print(
         f"{motion.method} at rtol {motion.rtol:g}: {timing.steps} steps, {timing.evaluations} evaluations; {seconds}; "
         f"{motion.backend} backend"

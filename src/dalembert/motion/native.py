@@ -16,14 +16,10 @@ from dalembert.mechanics.fundamental import Array, Fundamental, is_positive
 from dalembert.motion.evaluation import Evaluation
 from dalembert.motion.progress import Progress
 from dalembert.motion.reference import DRIFT_TOLERANCE
-from dalembert.motion.settings import Settings, tolerances
-from dalembert.motion.trajectory import MAY_END, STALLED, TOO_SHORT, Trajectory, failure_message
+from dalembert.motion.settings import Settings, method_of, tolerances
+from dalembert.motion.trajectory import MAY_END, METHOD_NAMES, STALLED, TOO_SHORT, Trajectory, failure_message
 
-# The fifth-order pair needs fewer evaluations than the eighth-order one above this tolerance.
-LOOSE_RTOL = 1e-4
 POLL_S = 0.05
-
-NAMES = {"dop853": "DOP853", "dopri5": "DOPRI5", "stiff": "Radau"}
 
 
 def why_not_native(evaluation: Evaluation) -> str | None:
@@ -59,9 +55,7 @@ def integrate_native(
     if compiler is None:
         raise BuildError("no C compiler was found; install one, or use backend='reference'")
     rows = [int(k) for k in np.flatnonzero(~solution.dependent)]
-    method = settings.method
-    if method == "auto":
-        method = "dopri5" if settings.rtol >= LOOSE_RTOL else "dop853"
+    method = method_of(settings)
     M, A = solution.M, solution.A
     completion = 0.0 if is_positive(M) else float(f"{np.trace(M) / max(float(np.sum(A * A)), 1e-300):.2g}")
     kernel = make_kernel(evaluation.system, evaluation.graph, rows, method == "stiff", compiler, completion)
@@ -81,7 +75,7 @@ def integrate_native(
         t=settings.times[: run.y.shape[0]],
         y=run.y,
         guesses=None,
-        method=NAMES[method],
+        method=METHOD_NAMES[method],
         backend="native",
         steps=int(run.report["steps"]),
         evaluations=int(run.report["evaluations"]),

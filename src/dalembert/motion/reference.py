@@ -13,9 +13,10 @@ from dalembert.mechanics.fundamental import Array, Fundamental, row_lengths
 from dalembert.motion.evaluation import Evaluation
 from dalembert.motion.progress import Progress
 from dalembert.motion.project import Natural, metric, project
-from dalembert.motion.settings import Settings, tolerances
+from dalembert.motion.settings import Settings, method_of, tolerances
 from dalembert.motion.trajectory import (
     MAY_END,
+    METHOD_NAMES,
     STALL_SHARE,
     STALL_STEPS,
     STALLED,
@@ -24,7 +25,7 @@ from dalembert.motion.trajectory import (
     failure_message,
 )
 
-INTEGRATORS = {"auto": "DOP853", "dop853": "DOP853", "dopri5": "RK45", "stiff": "Radau"}
+INTEGRATORS = {"dop853": "DOP853", "dopri5": "RK45", "stiff": "Radau"}
 # Above this the redundant constraints of a state on the constraints contradict each other; below, it is rounding in
 # projected states.
 DRIFT_TOLERANCE = 1e-6
@@ -42,7 +43,7 @@ def integrate_reference(
         t=np.array([point[0] for point in run.points]),
         y=np.array([point[1] for point in run.points]),
         guesses=np.array([point[2] for point in run.points]),
-        method=INTEGRATORS[settings.method],
+        method=METHOD_NAMES[method_of(settings)],
         backend="reference",
         steps=run.steps,
         evaluations=evaluation.evaluations,
@@ -170,7 +171,7 @@ class _Run:
         atol = np.full(y.size, np.inf)
         atol[: 2 * self.n] = tolerances(self.settings, y[: self.n], y[self.n : 2 * self.n], np.asarray(self.guess))
         options: dict[str, Any] = {"rtol": self.settings.rtol, "atol": atol}
-        kind = INTEGRATORS[self.settings.method]
+        kind = INTEGRATORS[method_of(self.settings)]
         if kind == "Radau":
             options["jac"] = self.jacobian
         return getattr(integrate, kind)(self.derivative, t0, y, end, **options)
