@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from dalembert.errors import (
     BranchError,
+    BuildError,
     DalembertError,
     DocumentError,
     ExpressionError,
@@ -53,8 +54,13 @@ def __getattr__(name: str) -> Any:
     return module if name == "library" else getattr(module, name)
 
 
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_LAZY])
+
+
 __all__ = [
     "BranchError",
+    "BuildError",
     "Constraint",
     "DalembertError",
     "DocumentError",

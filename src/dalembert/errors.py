@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dalembert.motion.motion import Motion
@@ -33,6 +33,9 @@ class ModelError(DalembertError):
         else:
             text = f"{where}: {len(self.faults)} faults\n" + "\n".join(f"  - {fault}" for fault in self.faults)
         super().__init__(text)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.where, self.faults)
 
 
 class DocumentError(ModelError):
@@ -71,6 +74,10 @@ class MotionFailed(DalembertError):
     def __init__(self, message: str, motion: Motion | None = None) -> None:
         super().__init__(message)
         self.motion = motion
+
+
+class BuildError(DalembertError):
+    """The compiler refused a kernel, or there is none."""
 
 
 class OutputError(DalembertError):

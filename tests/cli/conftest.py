@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,7 @@ def dalembert(
 ) -> Callable[..., Outcome]:
     """`dalembert("run", "penny", …)` in an empty working directory."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)  # main changes it; put it back
 
     def call(*arguments: str | Path) -> Outcome:
         monkeypatch.setattr(sys, "argv", ["dalembert", *map(str, arguments)])

@@ -50,8 +50,8 @@ def build_source() -> str:
 
 def test_the_source_names_its_inputs():
     text = build_source()
-    assert "q[0] x, v[0] x'" in text
-    assert "'rod'" in text or "row 0" in text
+    assert "q[0] x, v[0] its velocity" in text
+    assert "row 0 rod, position level" in text
 
 
 def test_a_damaged_library_is_made_anew(cache):
@@ -131,3 +131,81 @@ def test_many_processes_build_the_same_system_at_once(cache):
     assert len(set(answers)) == 1
     assert len(list(cache.glob("*.so"))) == 1
     assert list(cache.glob(".build-*")) == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "a */ int evil; /*",
+        "a *\\\n/ __attribute__((constructor)) static void f(void){} /*",
+        "a *??/\n/ int evil; /*",
+        "a\r\n#include </etc/passwd>",
+        'a" \\ b',
+    ],
+)
+def test_no_name_becomes_code(name):
+    """Names come from documents: nothing of them may leave the comment of the source, whatever they hold."""
+    from dalembert.graph.graph import graph_of
+    from dalembert.kernel.source import kernel_source
+
+    def build_with(title: str, row: str) -> str:
+        system = da.System(
+            title,
+            coordinates="x y",
+            kinetic="(x'^2+y'^2)/2",
+            constraints={row: "y = x"},
+            initial=dict.fromkeys(["x", "y"], 0),
+        )
+        return kernel_source(system, graph_of(system), [0])
+
+    if name.isprintable():
+        text = build_with(name, name)
+        header = text[: text.index("#define")]
+        assert header.count("*/") == 1
+        assert "\\" not in header
+        assert "?" not in header
+        assert (
+            text[text.index("#define") :]
+            == build_with("plain", "plain")[len(build_with("plain", "plain")) - len(text[text.index("#define") :]) :]
+        )
+    else:
+        with pytest.raises(da.ModelError, match="printable"):
+            build_with(name, "row")
+        with pytest.raises(da.ModelError, match="printable"):
+            build_with("plain", name)
+
+
+def test_a_compiler_that_does_not_compile_costs_one_warning(cache, monkeypatch):
+    monkeypatch.setattr(build, "FLAGS", (*build.FLAGS, "-fno-such-flag-at-all"))
+    monkeypatch.setattr(native, "_told", set())
+    with pytest.warns(UserWarning, match="could not compile"):
+        motion = pendulum().simulate(0.5, samples=3, backend="auto")
+    assert motion.backend == "reference"
+
+
+def test_status_codes_are_those_of_the_header():
+    import re
+
+    from dalembert.kernel import kernel
+
+    text = (Path(kernel.__file__).parent / "runtime" / "base.h").read_text(encoding="utf-8")
+    codes = {name: int(value) for name, value in re.findall(r"DA_([A-Z_]+) = (\d+)", text)}
+    assert codes
+    for name, value in codes.items():
+        assert getattr(kernel, name) == value
+
+
+def test_large_kernels_are_left_to_the_reference():
+    chain = 12
+    names = " ".join(f"x{i} y{i}" for i in range(chain))
+    links = {f"l{i}": f"(x{i} - x{i - 1})^2 + (y{i} - y{i - 1})^2 = 1" for i in range(1, chain)}
+    initial = {name: (int(name[1:]) + 1 if name[0] == "x" else 0) for name in names.split()}
+    system = da.System(
+        "chain",
+        coordinates=names,
+        kinetic=" + ".join(f"({name}')^2/2".replace(f"({name}')", f"{name}'") for name in names.split()),
+        potential=" + ".join(f"9.81*y{i}" for i in range(chain)),
+        constraints={"l0": "x0^2 + y0^2 = 1", **links},
+        initial={**initial, **{f"{name}'": 0 for name in initial}},
+    )
+    assert system.simulate(0.05, samples=2).backend == "reference"

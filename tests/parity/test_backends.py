@@ -42,7 +42,7 @@ def test_accelerations(name):
     system = da.library.get(name)
     evaluation = Evaluation(system)
     if why_not_native(evaluation) is not None:
-        return
+        pytest.skip("runs on the reference backend only")
     motion = system.simulate(samples=11, backend="reference")
     n = evaluation.n
     start = evaluation.solve(motion.q[0], motion.v[0], motion.t[0])
@@ -60,8 +60,8 @@ def test_accelerations(name):
         y, t = np.concatenate([q, v, np.zeros(3)]), float(motion.t[k])
         exact = evaluation.solve(q, v, t).acceleration
         scale = 1 + np.abs(exact).max()
-        for robust in (False, True):
-            found = kernel.slope(y, t, evaluation.p, robust)[n : 2 * n]
+        for way in (0, 1, 2):
+            found = kernel.slope(y, t, evaluation.p, way)[n : 2 * n]
             # Rounding times the condition of M and A, which stays below 1e4 in the library.
             np.testing.assert_allclose(found, exact, atol=1e-12 * scale)
 

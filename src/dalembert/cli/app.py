@@ -4,8 +4,10 @@ for defects only.
 
 from __future__ import annotations
 
+import io
 import os
 import sys
+import warnings
 
 import typer
 
@@ -41,8 +43,18 @@ def _options(
     """Constrained mechanics: equations, motion, every force, and a certificate."""
 
 
+def _tell(message: Warning | str, category: type[Warning], *where: object, **options: object) -> None:
+    """A warning as a line of its own, without the place in the code that it comes from."""
+    typer.echo(f"dalembert: {message}", err=True)
+
+
 def main() -> None:
     """Entry point: 0 good, 2 bad input, 3 the motion could not be completed or its certificate does not hold."""
+    for stream in (sys.stdout, sys.stderr):
+        # Letters with dots, Greek and box drawing must not end a run on a terminal that lacks them.
+        if isinstance(stream, io.TextIOWrapper) and (stream.encoding or "").lower().replace("-", "") != "utf8":
+            stream.reconfigure(errors="replace")
+    warnings.showwarning = _tell
     try:
         app()
     except DalembertError as error:

@@ -22,12 +22,14 @@ JSON = typer.Option(False, "--json", help="Print exactly one JSON object on stan
 def find_model(model: str) -> System:
     """A system from a file or from the library."""
     path = Path(model)
-    if path.exists() or path.suffix == ".toml" or "/" in model:
+    if path.is_file() or path.suffix == ".toml" or "/" in model:
         return load(path)
     from dalembert import library
 
     names = library.names()
     if model.replace("-", "_") not in names:
+        if path.is_dir():
+            return load(path)
         hint = suggest(model, names)
         raise DocumentError(
             model,

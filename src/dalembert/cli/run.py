@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tempfile
 from dataclasses import asdict
 from enum import Enum
 from pathlib import Path
@@ -56,7 +57,7 @@ def run(
             _unmake(made)
             raise
         motion, failure = error.motion, error
-    except DalembertError:
+    except (DalembertError, KeyboardInterrupt):
         _unmake(made)
         raise
     lost: OutputError | None = None
@@ -93,9 +94,8 @@ def _make(folder: Path) -> list[Path]:
     made = [parent for parent in (folder, *folder.parents) if not parent.exists()]
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / ".dalembert-probe"
-        probe.touch()
-        probe.unlink()
+        with tempfile.TemporaryFile(dir=folder):
+            pass
     except OSError as error:
         _unmake(made)
         raise OutputError(

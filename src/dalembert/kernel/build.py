@@ -8,6 +8,7 @@ import ctypes
 import hashlib
 import os
 import platform
+import shlex
 import shutil
 import subprocess
 import sys
@@ -16,16 +17,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from dalembert.errors import DalembertError
+from dalembert.errors import BuildError
 
 FLAGS = ("-std=c11", "-O2", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast", "-fPIC", "-shared")
 NATIVE = ("-march=native",)
 # Larger caches are cut back to half of this, oldest kernels first.
 CACHE_BYTES = 256_000_000
-
-
-class BuildError(DalembertError):
-    """The compiler refused a kernel."""
 
 
 @dataclass(frozen=True)
@@ -36,10 +33,10 @@ class Compiler:
 
 @lru_cache(maxsize=1)
 def find_compiler() -> Compiler | None:
-    """The C compiler: CC, then cc, gcc, clang, then ziglang's; None where there is none that works."""
+    """The C compiler: CC, then cc, gcc, clang, then ziglang's; None where none answers."""
     candidates: list[tuple[str, ...]] = []
     if os.environ.get("CC"):
-        candidates.append(tuple(os.environ["CC"].split()))
+        candidates.append(tuple(shlex.split(os.environ["CC"])))
     candidates += [(name,) for name in ("cc", "gcc", "clang")]
     candidates.append((sys.executable, "-m", "ziglang", "cc"))
     for command in candidates:
@@ -98,10 +95,12 @@ def build(source: str, compiler: Compiler) -> tuple[ctypes.CDLL, bool]:
 
 def _compile(source: str, compiler: Compiler, flags: tuple[str, ...], workplace: Path) -> Path:
     text, made = workplace / "kernel.c", workplace / "kernel.so"
-    text.write_text(source, encoding="utf-8")
-    done = subprocess.run(
-        [*compiler.command, *flags, str(text), "-o", str(made), "-lm"], capture_output=True, text=True
-    )
+    try:
+        text.write_text(source, encoding="utf-8")
+        command = [*compiler.command, *flags, str(text), "-o", str(made), "-lm"]
+        done = subprocess.run(command, capture_output=True, text=True)
+    except OSError as error:
+        raise BuildError(f"a kernel could not be built in {workplace}: {error.strerror or error}") from None
     if done.returncode != 0 or not made.is_file():
         lines = done.stderr.strip().splitlines()
         raise BuildError(

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dalembert.graph.graph import Graph
 from dalembert.kernel.build import Compiler, build
-from dalembert.kernel.source import kernel_source
+from dalembert.kernel.source import MOST_INSTRUCTIONS, kernel_source
 from dalembert.model.system import System
 
 Array = NDArray[np.float64]
@@ -90,16 +90,17 @@ class Kernel:
         changes = tuple((float(t), int(before), int(after)) for t, before, after in rows)
         return KernelRun(int(status), out[: int(named["points"])], named, report[-y0.size :].copy(), changes)
 
-    def slope(self, y: Array, t: float, parameters: Array, robust: bool = False) -> Array:
-        """d/dt of (q, q̇, work) at one state; NaN where it has no value. robust: without the straight-line
-        code.
+    def slope(self, y: Array, t: float, parameters: Array, way: int = 0) -> Array:
+        """d/dt of (q, q̇, work) at one state; NaN where it has no value.
+
+        way 0: as at an accepted state; 1: so, without straight-line code; 2: as at a trial state that falls off it.
         """
         y, parameters = np.ascontiguousarray(y, dtype=float), np.ascontiguousarray(parameters, dtype=float)
         out = np.zeros(y.size)
         function = self.library.da_slope_of
         pointer = ctypes.c_void_p
         function.argtypes = [pointer, ctypes.c_double, pointer, ctypes.c_int, pointer]
-        failed = function(y.ctypes.data, t, parameters.ctypes.data, int(robust), out.ctypes.data)
+        failed = function(y.ctypes.data, t, parameters.ctypes.data, way, out.ctypes.data)
         return np.full(y.size, np.nan) if failed else out
 
 
@@ -138,15 +139,19 @@ _made: weakref.WeakKeyDictionary[System, dict[tuple[Any, ...], Kernel]] = weakre
 
 
 def make_kernel(
-    system: System, graph: Graph, rows: Sequence[int], stiff: bool, compiler: Compiler, completion: float = 0.0
+    system: System,
+    graph: Graph,
+    rows: Sequence[int],
+    stiff: bool,
+    compiler: Compiler,
+    completion: float = 0.0,
+    limit: int = MOST_INSTRUCTIONS,
 ) -> Kernel:
-    """Emit, compile and load the kernel of a system, once. See `kernel_source` for rows, stiff and
-    completion.
-    """
+    """Emit, compile and load the kernel of a system, once. See `kernel_source` for the options."""
     started = time.perf_counter()
     known = _made.setdefault(system, {})
     key = (tuple(rows), stiff, compiler, completion)
     if key not in known:
-        library, cached = build(kernel_source(system, graph, rows, stiff, completion), compiler)
+        library, cached = build(kernel_source(system, graph, rows, stiff, completion, limit), compiler)
         known[key] = Kernel(library, len(system.coordinates), time.perf_counter() - started, cached)
     return replace(known[key], seconds=time.perf_counter() - started)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib import resources
 
+from dalembert.errors import DalembertError
 from dalembert.graph.graph import Graph
 from dalembert.kernel.emit import Hoist, straight_line
 from dalembert.kernel.functions import KernelFunctions, kernel_functions
@@ -16,6 +17,8 @@ AFTER = ("robust.h", "project.h", "dop853.h", "dopri5.h")
 STIFF = ("radau.h",)
 LAST = ("drive.h",)
 STATE = ("q", "v", "t", "p")
+# Compiling takes about a third of a second per thousand instructions: beyond this, minutes.
+MOST_INSTRUCTIONS = 300_000
 OUTPUTS = {
     "fast": ("a", "power", "margin", "size"),
     "dynamics": ("M", "Q", "A", "b"),
@@ -29,8 +32,23 @@ OUTPUTS = {
 }
 
 
+class KernelTooLarge(DalembertError):
+    """A kernel with more instructions than are worth compiling."""
+
+    def __init__(self, size: int, limit: int) -> None:
+        super().__init__(
+            f"the kernel would have {size:,} instructions, more than the {limit:,} that are worth compiling here; "
+            "use backend='reference'"
+        )
+
+
 def kernel_source(
-    system: System, graph: Graph, rows: Sequence[int], stiff: bool = False, completion: float = 0.0
+    system: System,
+    graph: Graph,
+    rows: Sequence[int],
+    stiff: bool = False,
+    completion: float = 0.0,
+    limit: int = MOST_INSTRUCTIONS,
 ) -> str:
     """The C source of a system. `rows` is an independent set of its constraints, used by the straight-line
     code.
@@ -39,6 +57,9 @@ def kernel_source(
     together.
     """
     functions = kernel_functions(graph, rows, stiff, completion)
+    size = sum(f.n_instructions() for name in OUTPUTS if (f := getattr(functions, name)) is not None)
+    if size > limit:
+        raise KernelTooLarge(size, limit)
     hoist = Hoist()
     model = [_function(name, functions, hoist) for name in OUTPUTS if getattr(functions, name) is not None]
     parts = [_header(system, graph, rows, stiff, hoist.size, bool(completion))]
@@ -61,9 +82,9 @@ def _header(system: System, graph: Graph, rows: Sequence[int], stiff: bool, cons
     n, m = len(system.coordinates), len(system.constraints)
     rates = [system.constraints[k].expression for k in graph.velocity_rows]
     names = "\n".join(
-        [f"     q[{k}] {q.name}, v[{k}] {q.name}'" for k, q in enumerate(system.coordinates)]
-        + [f"     p[{k}] {p.name}" for k, p in enumerate(system.parameter_symbols)]
-        + [f"     row {k} {c.name!r}, {c.level} level" for k, c in enumerate(system.constraints)]
+        [f"     q[{k}] {_safe(q.name)}, v[{k}] its velocity" for k, q in enumerate(system.coordinates)]
+        + [f"     p[{k}] {_safe(p.name)}" for k, p in enumerate(system.parameter_symbols)]
+        + [f"     row {k} {_safe(c.name)}, {c.level} level" for k, c in enumerate(system.constraints)]
     )
     sizes = {
         "DA_N": n,
@@ -81,9 +102,17 @@ def _header(system: System, graph: Graph, rows: Sequence[int], stiff: bool, cons
         "DA_STIFF": int(stiff),
     }
     defines = "\n".join(f"#define {name} {value}" for name, value in sizes.items())
-    title = system.name.replace("*/", "* /")
     return (
-        f"/* Equations of motion of: {title}\n{names.replace('*/', '* /')}\n"
+        f"/* Equations of motion of: {_safe(system.name)}\n{names}\n"
         "     y = q, v, and the work of impressed, ideal and nonideal forces */\n"
         f"{defines}\n"
     )
+
+
+def _safe(text: str) -> str:
+    """A name as it may stand in a comment of the source: letters, digits and a few marks, nothing that C could read.
+
+    Names come from model documents, and text from outside must never become code: `*/`, a backslash before the end
+    of a line or a trigraph would end the comment.
+    """
+    return "".join(c if c.isascii() and (c.isalnum() or c in " _-.,") else "_" for c in text[:80])

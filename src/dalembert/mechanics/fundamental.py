@@ -75,11 +75,15 @@ class Fundamental:
 
     def gauss(self, z: ArrayLike | None = None) -> Array:
         """G_ni(z) = (Mz − Q − C)ᵀ M⁻¹ (Mz − Q − C), (16); at the acceleration itself where z is not given.
-        Needs a regular M.
+
+        The pseudoinverse stands for M⁻¹ where M is singular: a direction without mass has no say in G.
         """
         z = self.acceleration if z is None else np.asarray(z, dtype=float)
         force = np.einsum("...ij,...j->...i", self.M, z) - self.Q - self.C
-        return np.einsum("...i,...i->...", force, np.linalg.solve(self.M, force[..., None])[..., 0])
+        scale = _coordinate_scale(self.M)
+        scaled = self.M / (scale[..., :, None] * scale[..., None, :])
+        inverse = np.linalg.pinv(scaled, rcond=MASS_TOLERANCE, hermitian=True)
+        return np.einsum("...i,...ij,...j->...", force / scale, inverse, force / scale)
 
 
 def fundamental(M: ArrayLike, Q: ArrayLike, A: ArrayLike, b: ArrayLike, C: ArrayLike | None = None) -> Fundamental:
@@ -349,6 +353,9 @@ class UndeterminedDirection(UndeterminedMotion):
         self.direction = direction / np.max(np.abs(direction))
         self.eigenvalue = eigenvalue
         super().__init__(self.message([f"q{k + 1}" for k in range(direction.size)]))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return UndeterminedDirection, (self.direction, self.eigenvalue)
 
     def message(self, names: Sequence[str]) -> str:
         parts = [f"{value:+.3g} {name}" for value, name in zip(self.direction, names, strict=True) if abs(value) > 1e-6]

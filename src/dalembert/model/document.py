@@ -33,6 +33,9 @@ TABLES: dict[str, tuple[str, ...] | None] = {
 LISTS = {"constraints": ("name", "equation", "level"), "nonideal": ("law", "constraint", "work")}
 PLAIN = ("name", "description", "coordinates")
 MAX_BYTES = 5_000_000
+# Read once, because reading it means setting it, for all threads.
+UMASK = os.umask(0o022)
+os.umask(UMASK)
 # Functions of SymPy that the printer writes by others, or under another name.
 WRITTEN_BY_OTHERS = {"sec", "csc", "cot", "Heaviside", "Min", "Max"}
 
@@ -237,18 +240,23 @@ def save(system: System, path: str | os.PathLike[str]) -> None:
 
 
 def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write a file whole or not at all: to a neighbour first, then renamed into place."""
-    target = Path(path)
+    """Write a file whole or not at all: to a neighbour first, then renamed into place.
+
+    What is there and no plain file (a pipe, a device) is written to as it is.
+    """
+    target = Path(os.path.realpath(path))
     temporary = None
     try:
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        if target.exists() and not target.is_file():
+            with open(target, "wb") as stream:
+                stream.write(content)
+            return
+        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=".dalembert-")
         with os.fdopen(handle, "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)
+        os.chmod(temporary, 0o666 & ~UMASK)
         os.replace(temporary, target)
     except OSError as error:
         if temporary is not None:

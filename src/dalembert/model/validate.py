@@ -56,6 +56,8 @@ class _Builder:
         title = draft.name if isinstance(draft.name, str) and draft.name.strip() else "system"
         if title != draft.name:
             self.faults.append(f"the name of a system is a text, got {draft.name!r}")
+        if not title.isprintable():
+            self.faults.append(f"the name of a system is one line of printable text, got {title!r}")
         coordinates = self._coordinates()
         parameters = self._parameters(coordinates)
         energies = {key: self._expression(getattr(draft, key), key) for key in ("kinetic", "potential", "lagrangian")}
@@ -276,6 +278,9 @@ class _Builder:
             where = f"constraint {name!r}"
             if name in names:
                 self.faults.append(f"{where}: the name is given twice")
+                continue
+            if not isinstance(name, str) or not name.strip() or not name.isprintable():
+                self.faults.append(f"{where}: a name is one line of printable text")
                 continue
             names.append(name)
             parsed = self._expression(expression, where, equation=True)

@@ -1,6 +1,4 @@
-"""The reference backend: a system's numbers at a state, by CasADi's virtual machine and dense, rank-revealing
-algebra.
-"""
+"""A system's numbers at a state: by CasADi's virtual machine and dense, rank-revealing algebra."""
 
 from __future__ import annotations
 

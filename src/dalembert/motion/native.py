@@ -8,10 +8,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from dalembert.errors import DalembertError
+from dalembert.errors import BuildError, DalembertError
 from dalembert.kernel import kernel as kernels
-from dalembert.kernel.build import BuildError, find_compiler
+from dalembert.kernel.build import find_compiler
 from dalembert.kernel.kernel import KernelRun, Watch, make_kernel
+from dalembert.kernel.source import MOST_INSTRUCTIONS
 from dalembert.mechanics.fundamental import Array, Fundamental, is_positive
 from dalembert.motion.evaluation import Evaluation
 from dalembert.motion.progress import Progress
@@ -20,6 +21,8 @@ from dalembert.motion.settings import Settings, method_of, tolerances
 from dalembert.motion.trajectory import MAY_END, METHOD_NAMES, STALLED, TOO_SHORT, Trajectory, failure_message
 
 POLL_S = 0.05
+# Unless the native backend is asked for by name, kernels that compile for longer than about a second are left alone.
+AUTO_INSTRUCTIONS = 4000
 
 
 def why_not_native(evaluation: Evaluation) -> str | None:
@@ -58,7 +61,8 @@ def integrate_native(
     method = method_of(settings)
     M, A = solution.M, solution.A
     completion = 0.0 if is_positive(M) else float(f"{np.trace(M) / max(float(np.sum(A * A)), 1e-300):.2g}")
-    kernel = make_kernel(evaluation.system, evaluation.graph, rows, method == "stiff", compiler, completion)
+    limit = MOST_INSTRUCTIONS if settings.backend == "native" else AUTO_INSTRUCTIONS
+    kernel = make_kernel(evaluation.system, evaluation.graph, rows, method == "stiff", compiler, completion, limit)
     y0 = np.concatenate([q, v, np.zeros(3)])
 
     atol = tolerances(settings, q, v, solution.acceleration)
@@ -97,13 +101,15 @@ def _watched(integrate: Callable[[Watch], KernelRun], t0: float, n: int, bar: Pr
         except BaseException as error:  # handed over to the waiting thread
             errors.append(error)
 
-    # The robust path keeps its matrices on the stack: about twenty of n × n.
-    before = threading.stack_size(max(16 * 2**20, 160 * n * n + 2**20) // 4096 * 4096)
-    try:
-        worker = threading.Thread(target=work, daemon=True)
-        worker.start()
-    finally:
-        threading.stack_size(before)
+    # The robust path and the stiff method keep their matrices on the stack: about forty of n × n. The size is a setting
+    # of the whole process, so that only one thread may be changing it.
+    worker = threading.Thread(target=work, daemon=True)
+    with _stack_size:
+        before = threading.stack_size((16 * 2**20 + 320 * n * n) // 65536 * 65536)
+        try:
+            worker.start()
+        finally:
+            threading.stack_size(before)
     try:
         while worker.is_alive():
             worker.join(POLL_S)
@@ -145,6 +151,7 @@ def _failure(evaluation: Evaluation, run: KernelRun) -> str | None:
 
 
 _told: set[str] = set()
+_stack_size = threading.Lock()
 
 
 def tell_once(reason: str) -> None:

@@ -8,8 +8,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dalembert.errors import DalembertError, ModelError, MotionFailed, UndefinedModel
-from dalembert.mechanics.fundamental import Array
+from dalembert.errors import BuildError, DalembertError, ModelError, MotionFailed, UndefinedModel
+from dalembert.kernel.source import KernelTooLarge
+from dalembert.mechanics.fundamental import Array, Fundamental
 from dalembert.model.system import System
 from dalembert.motion.certificate import certify
 from dalembert.motion.consistent import require_consistent_state
@@ -40,8 +41,8 @@ def simulate(
     """Integrate the motion from the initial state and certify it.
 
     duration: how long, from the initial time.
-    rtol: relative tolerance, 1e-3 … 1e-12 (default 1e-9).
-    atol: absolute tolerance (default 1e-3 rtol; rtol for the stiff method).
+    rtol: relative tolerance, 0.1 … 1e-13 (default 1e-9).
+    atol: absolute tolerance (default: see `settings.tolerances`).
     samples: number of equidistant output times (default 501); or times: the output times themselves, increasing.
     method: "auto", "dop853", "dopri5", or "stiff" (an implicit method with the exact Jacobian).
     project: return to the constraints after each step (default True); False shows the drift.
@@ -77,15 +78,11 @@ def simulate(
     warnings = _vanishing(evaluation, q, v, t0)
     derived = clock.perf_counter()
     with Progress(system.name, t0, float(settings.times[-1]), progress) as bar:
-        trajectory = None
-        if _runs_native(evaluation, settings) and not warnings:
-            try:
-                trajectory = integrate_native(evaluation, settings, q, v, t0, start, bar)
-            except Handover as stop:
-                warnings = (
-                    f"the gradient of a constraint fades near t = {stop.t:.6g}; the reference backend took over",
-                )
+        trajectory, note = None, None
+        if _runs_native(evaluation, settings):
+            trajectory, note = _natively(evaluation, settings, q, v, t0, start, bar, bool(warnings))
         if trajectory is None:
+            warnings = (*warnings, note) if note else warnings
             trajectory = integrate_reference(evaluation, settings, q, v, t0, bar)
     integrated = clock.perf_counter() - derived - trajectory.compile_s
     timing = Timing(derived - started, trajectory.compile_s, integrated, trajectory.steps, trajectory.evaluations)
@@ -96,7 +93,7 @@ def simulate(
 
 
 def _runs_native(evaluation: Evaluation, settings: Settings) -> bool:
-    """Whether the native backend takes this run. Asked for by name, it must; otherwise the reference stands in."""
+    """Whether the native backend is tried. Asked for by name, it must be able to run the system."""
     if settings.backend == "reference":
         return False
     obstacle = why_not_native(evaluation)
@@ -107,6 +104,37 @@ def _runs_native(evaluation: Evaluation, settings: Settings) -> bool:
     if "compiler" in obstacle:
         tell_once(obstacle)
     return False
+
+
+def _natively(
+    evaluation: Evaluation,
+    settings: Settings,
+    q: Array,
+    v: Array,
+    t0: float,
+    start: Fundamental,
+    bar: Progress,
+    vanishing: bool,
+) -> tuple[Trajectory | None, str | None]:
+    """The trajectory on the native backend, or None with a note for the user where the reference must run after all."""
+    if vanishing:
+        return None, "run on the reference backend, which can start where a gradient vanishes"
+    try:
+        trajectory = integrate_native(evaluation, settings, q, v, t0, start, bar)
+    except Handover as stop:
+        return None, f"the gradient of a constraint fades near t = {stop.t:.6g}: computed on the reference backend"
+    except KernelTooLarge:
+        if settings.backend == "native":
+            raise
+        return None, None
+    except BuildError as error:
+        if settings.backend == "native":
+            raise
+        tell_once(str(error))
+        return None, None
+    if trajectory.t.size == 0:
+        raise MotionFailed(trajectory.failure or failure_message(evaluation.system.name, t0, "no state was accepted"))
+    return trajectory, None
 
 
 def _motion(

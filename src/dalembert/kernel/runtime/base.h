@@ -27,8 +27,8 @@ enum {
     DA_INCONSISTENT = 4,   /* no acceleration satisfies the constraints together */
     DA_UNDETERMINED = 5,   /* a direction has neither mass nor constraint */
     DA_NO_PROJECTION = 6,  /* the state could not be returned to the constraints */
-    DA_HANDOVER = 8,       /* the gradient of a constraint fades: the reference backend must take over */
-    DA_NO_METHOD = 7       /* the kernel was made without the stiff method */
+    DA_NO_METHOD = 7,      /* the kernel was made without the stiff method */
+    DA_HANDOVER = 8        /* the gradient of a constraint fades: the reference backend must take over */
 };
 
 DA_FN double da_min(double a, double b) { return a < b ? a : b; }

@@ -48,6 +48,8 @@ DA_FN int da_settle(double t, const double *y, double *dy, da_context *ctx)
         /* Straight-line code was made for an independent set of constraints; more of them act now. */
         if (rank > DA_FAST_ROWS) ctx->fast = 0;
     }
+    /* A trial state may need the robust path: it takes the constraints in this order. */
+    for (int k = 0; good && k < DA_M; k++) ctx->order[k] = k;
     ctx->rank = rank;
     return DA_DONE;
 }
@@ -230,16 +232,20 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
     return status;
 }
 
-/* The slopes at one state, as the integration sees them; `robust` skips the straight-line code. */
-DA_API int da_slope_of(const double *y, double t, const double *p, int robust, double *dy)
+/* The slopes at one state, as the integration sees them. way 0: as at an accepted state; 1: the same without the straight-line
+   code; 2: as at a trial state that falls off it. */
+DA_API int da_slope_of(const double *y, double t, const double *p, int way, double *dy)
 {
     double constants[DA_AT_LEAST_1(DA_NC)];
     da_context ctx = {0};
     da_constants(p, constants);
     ctx.p = constants;
-    ctx.fast = !robust;
+    ctx.fast = way != 1;
     ctx.independent = DA_FAST_ROWS == DA_M;
-    return da_settle(t, y, dy, &ctx);
+    const int status = da_settle(t, y, dy, &ctx);
+    if (status || way != 2) return status;
+    ctx.fast = 0;
+    return da_rhs(t, y, dy, &ctx);
 }
 
 #endif

@@ -59,7 +59,8 @@ DA_FN int da_return(int what, double *q, double *v, double t, da_context *ctx)
 {
     double step[DA_N] = {0.0}, miss[1], margin[1], best = 1e300;
     double *x = what ? v : q;
-    double before[DA_N] = {0.0};
+    double before[DA_N];
+    for (int i = 0; i < DA_N; i++) before[i] = x[i];
     for (int pass = 0; pass < 12; pass++) {
         int straight = ctx->fast && ctx->independent;
         if (straight) {

@@ -8,8 +8,8 @@
 
 #define DA_RANK_TOLERANCE 1e-9        /* as RANK_TOLERANCE in mechanics/fundamental.py */
 #define DA_MASS_TOLERANCE 1e-10       /* a squared pivot of M below this, relative to its diagonal: the null-space way */
-#define DA_CONSISTENCY_TOLERANCE 1e-6 /* as DRIFT_TOLERANCE in motion/simulate.py */
-#define DA_PROXIMAL 1e-8              /* as PROXIMAL and PROXIMAL_PASSES there */
+#define DA_CONSISTENCY_TOLERANCE 1e-6 /* as DRIFT_TOLERANCE in motion/reference.py */
+#define DA_PROXIMAL 1e-8              /* as PROXIMAL and PROXIMAL_PASSES in mechanics/fundamental.py */
 #define DA_PROXIMAL_PASSES 20
 #define DA_MM DA_AT_LEAST_1(DA_M)
 

@@ -1,0 +1,22 @@
+"""What all tests share: a kernel cache of their own, so that they neither use nor fill the user's."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _kernel_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """One folder for all workers of a run: kernels that several of them need are compiled once."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base
+    before = os.environ.get("DALEMBERT_CACHE")
+    os.environ["DALEMBERT_CACHE"] = str(shared / "kernels")
+    yield
+    if before is None:
+        del os.environ["DALEMBERT_CACHE"]
+    else:
+        os.environ["DALEMBERT_CACHE"] = before
