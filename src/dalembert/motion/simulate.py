@@ -118,7 +118,8 @@ def _natively(
 ) -> tuple[Trajectory | None, str | None]:
     """The trajectory on the native backend, or None with a note for the user where the reference must run after all."""
     if vanishing:
-        return None, "run on the reference backend, which can start where a gradient vanishes"
+        wanted = settings.backend == "native"
+        return None, "computed on the reference backend: the native one cannot start there" if wanted else None
     try:
         trajectory = integrate_native(evaluation, settings, q, v, t0, start, bar)
     except Handover as stop:
