@@ -46,7 +46,6 @@ class Kernel:
     """
 
     library: ctypes.CDLL
-    n: int
     seconds: float
     cached: bool
 
@@ -153,5 +152,5 @@ def make_kernel(
     key = (tuple(rows), stiff, compiler, completion)
     if key not in known:
         library, cached = build(kernel_source(system, graph, rows, stiff, completion, limit), compiler)
-        known[key] = Kernel(library, len(system.coordinates), time.perf_counter() - started, cached)
+        known[key] = Kernel(library, time.perf_counter() - started, cached)
     return replace(known[key], seconds=time.perf_counter() - started)

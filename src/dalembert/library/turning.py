@@ -21,7 +21,6 @@ class Track:
     heading: np.ndarray
     path: np.ndarray
     speed: np.ndarray
-    forward_acceleration: np.ndarray
 
     @property
     def velocity(self) -> tuple[np.ndarray, np.ndarray]:
@@ -43,11 +42,10 @@ def turning(start: Mapping[str, float], downhill: float, t: np.ndarray) -> Track
     omega, phi0 = start["phi'"], start["phi"]
     v0 = start["x'"] * np.cos(phi0) + start["y'"] * np.sin(phi0)
     phi = phi0 + omega * elapsed
-    forward = downhill * np.cos(phi)
     if omega == 0.0:  # without turning it goes straight with constant acceleration, limit (c) of the paper
         path = v0 * elapsed + downhill * np.cos(phi0) * elapsed**2 / 2
         x, y = start["x"] + path * np.cos(phi0), start["y"] + path * np.sin(phi0)
-        return Track(x, y, phi, path, v0 + downhill * np.cos(phi0) * elapsed, forward)
+        return Track(x, y, phi, path, v0 + downhill * np.cos(phi0) * elapsed)
     a = downhill / (4 * omega**2)
     steady = v0 - 4 * a * omega * np.sin(phi0)
 
@@ -63,7 +61,7 @@ def turning(start: Mapping[str, float], downhill: float, t: np.ndarray) -> Track
 
     x, y = (integrals(phi).T - integrals(phi0)).T
     path = steady * elapsed - 4 * a * (np.cos(phi) - np.cos(phi0))
-    return Track(start["x"] + x, start["y"] + y, phi, path, steady + 4 * a * omega * np.sin(phi), forward)
+    return Track(start["x"] + x, start["y"] + y, phi, path, steady + 4 * a * omega * np.sin(phi))
 
 
 def starting_speed(ratio: float, downhill: float, omega: float) -> float:

@@ -16,8 +16,6 @@ class Points:
 
     solution: Fundamental
     energy: Array
-    explicit: Array
-    forces: Array
     inertial: Array
 
 
@@ -42,8 +40,6 @@ def evaluate_points(evaluation: Evaluation, t: Array, q: Array, v: Array, guesse
     return Points(
         solution=solution,
         energy=np.array([x.energy for x in e]),
-        explicit=np.array([x.explicit for x in e]),
-        forces=np.array([x.forces for x in e]),
         inertial=np.array([x.inertial for x in e]),
     )
 
