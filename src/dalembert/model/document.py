@@ -31,6 +31,7 @@ TABLES: dict[str, tuple[str, ...] | None] = {
     "simulate": None,
 }
 LISTS = {"constraints": ("name", "equation", "level"), "nonideal": ("law", "constraint", "work")}
+LAWS = ("work",)
 PLAIN = ("name", "description", "coordinates")
 MAX_BYTES = 5_000_000
 # Read once, because reading it means setting it, for all threads.
@@ -79,9 +80,7 @@ def from_data(data: Mapping[str, Any], *, where: str = "document") -> System:
         raise DocumentError(where, faults)
     laws: list[Work] = []
     for entry in data.get("nonideal", []):
-        if entry["law"] != "work":
-            faults.append(f"nonideal: law {entry['law']!r} is not available; available: 'work'")
-        elif not isinstance(entry.get("work"), Mapping):
+        if not isinstance(entry.get("work"), Mapping):
             faults.append('nonideal: law "work" needs work = { coordinate = "expression", … }')
         else:
             laws.append(Work(entry["work"], entry.get("constraint")))
@@ -142,6 +141,9 @@ def _entry_faults(key: str, number: int, entry: Mapping[str, Any]) -> list[str]:
     allowed = LISTS[key]
     required = ("name", "equation") if key == "constraints" else ("law",)
     place = f"[[{key}]] number {number}"
+    if key == "nonideal" and isinstance(entry.get("law"), str) and entry["law"] not in LAWS:
+        # What else it says belongs to a law that is not known.
+        return [f"{place}: law {entry['law']!r} is not available; available: {', '.join(map(repr, LAWS))}"]
     faults = [f"{place}: no {k!r}" for k in required if k not in entry]
     faults += [f"{place}: unknown entry {k!r}.{suggest(k, allowed)}" for k in entry if k not in allowed]
     texts = [k for k in allowed if k != "work" and k in entry and not isinstance(entry[k], str)]
