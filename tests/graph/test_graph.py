@@ -456,9 +456,12 @@ def test_inertial_forces_are_what_the_kinetic_energy_gives() -> None:
 
 
 def test_the_graph_is_made_once() -> None:
+    """For one structure: other values share it, other expressions do not."""
     system = double_pendulum()
     assert graph_of(system) is graph_of(system)
-    assert graph_of(system) is not graph_of(system.replace())
+    values = system.replace(parameters={symbol.name: 3 for symbol in system.parameters})
+    assert graph_of(system) is graph_of(values)
+    assert graph_of(system) is not graph_of(system.replace(forces={system.coordinates[0]: 1}))
 
 
 def test_results_are_fresh_arrays() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import dalembert as da
-from dalembert.kernel import build
+from dalembert.kernel import build, kernel
 from dalembert.motion import native
 
 pytestmark = pytest.mark.skipif(build.find_compiler() is None, reason="no C compiler on this machine")
@@ -86,6 +86,7 @@ def test_the_cache_is_kept_within_its_size(cache, monkeypatch):
 def test_other_flags_make_another_library(cache, monkeypatch):
     final(pendulum())
     monkeypatch.setattr(build, "FLAGS", (*build.FLAGS, "-DOTHER"))
+    monkeypatch.setattr(kernel, "_made", {})  # as in a new process
     final(pendulum())
     assert len(list(cache.glob("*.so"))) == 2
 
@@ -185,8 +186,6 @@ def test_a_compiler_that_does_not_compile_costs_one_warning(cache, monkeypatch):
 
 def test_status_codes_are_those_of_the_header():
     import re
-
-    from dalembert.kernel import kernel
 
     text = (Path(kernel.__file__).parent / "runtime" / "base.h").read_text(encoding="utf-8")
     codes = {name: int(value) for name, value in re.findall(r"DA_([A-Z_]+) = (\d+)", text)}

@@ -9,8 +9,8 @@ acceleration rows  A = ∂h/∂q̈      b = −h at q̈ = 0       (linear; rows 
 
 from __future__ import annotations
 
-import weakref
 from dataclasses import dataclass
+from typing import Any
 
 import casadi as ca
 import sympy as sp
@@ -51,14 +51,20 @@ class Graph:
     uses_actual: bool
 
 
-_made: weakref.WeakKeyDictionary[System, Graph] = weakref.WeakKeyDictionary()
+# Enough for a study that goes back and forth between models; each takes a few hundred kilobytes at most.
+KEPT = 64
+_made: dict[tuple[Any, ...], Graph] = {}
 
 
 def graph_of(system: System) -> Graph:
-    """The graph of a system, made once for each system."""
-    if system not in _made:
-        _made[system] = _build(system)
-    return _made[system]
+    """The graph of a system, made once for each structure: other values of parameters change nothing in it."""
+    graph = _made.get(system.structure)
+    if graph is None:
+        graph = _build(system)
+        while len(_made) >= KEPT:
+            _made.pop(next(iter(_made)), None)
+        _made[system.structure] = graph
+    return graph
 
 
 def _build(system: System) -> Graph:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import time
-import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dalembert.graph.graph import Graph
-from dalembert.kernel.build import Compiler, build
+from dalembert.kernel.build import Compiler, build, cache_folder
 from dalembert.kernel.source import MOST_INSTRUCTIONS, kernel_source
 from dalembert.model.system import System
 
@@ -134,7 +133,9 @@ def _entry(library: ctypes.CDLL) -> Any:
     return function
 
 
-_made: weakref.WeakKeyDictionary[System, dict[tuple[Any, ...], Kernel]] = weakref.WeakKeyDictionary()
+# As many as graphs are kept. A library once loaded stays in memory: forgetting one only costs a look at the disk.
+KEPT = 64
+_made: dict[tuple[Any, ...], Kernel] = {}
 
 
 def make_kernel(
@@ -148,9 +149,12 @@ def make_kernel(
 ) -> Kernel:
     """Emit, compile and load the kernel of a system, once. See `kernel_source` for the options."""
     started = time.perf_counter()
-    known = _made.setdefault(system, {})
-    key = (tuple(rows), stiff, compiler, completion)
-    if key not in known:
+    key = (system.structure, tuple(rows), stiff, compiler, completion, cache_folder())
+    kernel = _made.get(key)
+    if kernel is None:
         library, cached = build(kernel_source(system, graph, rows, stiff, completion, limit), compiler)
-        known[key] = Kernel(library, time.perf_counter() - started, cached)
-    return replace(known[key], seconds=time.perf_counter() - started)
+        kernel = Kernel(library, time.perf_counter() - started, cached)
+        while len(_made) >= KEPT:
+            _made.pop(next(iter(_made)), None)
+        _made[key] = kernel
+    return replace(kernel, seconds=time.perf_counter() - started)

@@ -166,6 +166,13 @@ class System:
             found |= {s for s in expression.free_symbols if s not in known and "(" not in s.name}
         return tuple(sorted(found, key=lambda symbol: symbol.name))
 
+    @cached_property
+    def structure(self) -> tuple[Any, ...]:
+        """All of the model but its values, hashable: systems of one structure share their graph and their kernel."""
+        laws = tuple((law.law, tuple(law.work.items())) for law in self.nonideal)
+        energies = (self.kinetic, self.potential, self.lagrangian, self.mass)
+        return (self.coordinates, energies, tuple(self.forces.items()), self.constraints, laws, self.parameter_symbols)
+
     def expressions(self) -> list[sp.Expr]:
         """Every expression of the model."""
         parts = [self.kinetic, self.potential, self.lagrangian, *self.forces.values()]
