@@ -185,6 +185,10 @@ class _Translation:
             if self.hoist is not None and all(o in self.literal or o in self.hoisted for o in of):
                 text = form.format(*(self.literal.get(o) or self.hoisted[o] for o in of))
                 self._set(self.hoisted, slot, self.hoist.define(text))
+            elif operation == ca.OP_DIV and self.hoist is not None and of[1] in self.hoisted:
+                # Division by what never changes: its reciprocal is taken once.
+                reciprocal = self.hoist.place(self.hoist.define(f"1.0 / {self.hoisted[of[1]]}"))
+                self._assign(k, slot, f"{self._value(of[0])} * {reciprocal}")
             else:
                 self._assign(k, slot, form.format(*(self._value(o) for o in of)))
 

@@ -96,7 +96,7 @@ def kernel_functions(
     phi, phi_q = graph.position(q, t, p)
     rate, rate_v = graph.velocity(*state)
     return KernelFunctions(
-        fast=ca.Function("fast", state, [dense(acceleration), dense(powers), dense(margin), dense(size)]),
+        fast=ca.Function("fast", state, ca.cse([dense(acceleration), dense(powers), dense(margin), dense(size)])),
         dynamics=ca.Function("dynamics", state, [dense(plain), dense(Q), dense(A_all.T), dense(b_all)]),
         work=ca.Function("work", [*state, fi], [dense(C)]),
         energetics=ca.Function("energetics", state, [dense(F), dense(explicit)]),

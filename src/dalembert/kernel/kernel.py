@@ -66,7 +66,7 @@ class Kernel:
         y0, parameters, times = (np.ascontiguousarray(x, dtype=float) for x in (y0, parameters, times))
         out = np.zeros((times.size, y0.size))
         report = np.zeros(len(REPORT) + 3 * EVENTS + y0.size)
-        tolerances = np.ascontiguousarray(atol, dtype=float)
+        tolerances = np.ascontiguousarray(np.broadcast_to(atol, y0.size - 3), dtype=float)
         status = _entry(self.library)(
             y0.ctypes.data,
             t0,
