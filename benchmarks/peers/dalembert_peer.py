@@ -1,0 +1,109 @@
+"""This project: what `simulate` hands to its compiled kernel, timed by itself."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+from collections.abc import Callable
+from importlib import resources
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+from problems import Problem
+from problems.chain import cartesian_state
+
+from dalembert.errors import MotionFailed
+from dalembert.kernel.build import build, find_compiler
+from dalembert.kernel.emit import Hoist, straight_line
+from dalembert.kernel.functions import kernel_functions
+from dalembert.kernel.kernel import DONE, Kernel
+from dalembert.kernel.source import OUTPUTS, STATE
+from dalembert.motion.evaluation import Evaluation
+
+from .base import Gone, Peer, Task
+
+
+def motion(problem: Problem) -> Callable[[float], Task]:
+    """The kernel's call, recorded from one `simulate` for each tolerance."""
+    system = problem.system()
+    n = len(system.coordinates)
+    original = Kernel.integrate
+
+    def at(rtol: float) -> Task:
+        calls: list[tuple[Any, ...]] = []
+
+        def record(kernel: Kernel, *given: Any) -> Any:
+            calls.append((kernel, *given[:-1]))  # without the watch, which only draws progress
+            return original(kernel, *given)
+
+        # A motion that cannot be completed shows in its row below.
+        with patch.object(Kernel, "integrate", record), contextlib.suppress(MotionFailed):
+            system.simulate(problem.duration, backend="native", rtol=rtol, samples=2)
+
+        def observe(run: Any) -> Any:
+            if run.status != DONE:
+                raise Gone(f"stops at t = {run.report['time']:.3g} (status {run.status})")
+            return problem.observe(run.y[-1, :n], run.y[-1, n : 2 * n])
+
+        def note(run: Any) -> str:
+            report = {name: int(run.report[name]) for name in ("steps", "rejected", "evaluations", "robust")}
+            return ", ".join(f"{value} {name}" for name, value in report.items() if value)
+
+        return Task(lambda: original(*calls[0]), observe, note)
+
+    at(problem.tolerances[0])  # compiles
+    return at
+
+
+LOOP = """
+DA_API void repeat(const double *q, const double *v, const double *p, double *a, long count)
+{
+    double c[%(constants)d], %(scratch)s;
+    da_constants(p, c);
+    for (long i = 0; i < count; i++) {
+        da_fast(q, v, 0.0, c, %(outputs)s);
+        __asm__ volatile("" : : "r"(a) : "memory");
+    }
+}
+"""
+REPEATS = 100
+
+
+def acceleration(problem: Problem) -> Callable[[float], Task]:
+    """The straight-line evaluation of a kernel, without the rest of it, a hundred times in a loop."""
+    compiler = find_compiler()
+    if compiler is None:
+        raise RuntimeError("no C compiler")
+    system = problem.system()
+    evaluation = Evaluation(system)
+    fast = kernel_functions(evaluation.graph, range(len(system.constraints))).fast
+    outputs, hoist = OUTPUTS["fast"], Hoist()
+    text = straight_line("da_fast", fast, STATE, outputs, hoist)
+    loop = LOOP % {
+        "constants": max(1, hoist.size),
+        "scratch": ", ".join(f"{name}[{max(1, fast.numel_out(k))}]" for k, name in enumerate(outputs) if name != "a"),
+        "outputs": ", ".join(outputs),
+    }
+    base = (resources.files("dalembert.kernel") / "runtime" / "base.h").read_text(encoding="utf-8")
+    library, _ = build("\n".join([base, text, hoist.source(), loop]), compiler)
+    library.repeat.argtypes = [ctypes.c_void_p] * 4 + [ctypes.c_long]
+    q, v = cartesian_state(problem.data["links"])
+    p, a = np.ascontiguousarray(evaluation.p, dtype=float), np.zeros(q.size)
+
+    def run() -> Any:
+        library.repeat(q.ctypes.data, v.ctypes.data, p.ctypes.data, a.ctypes.data, REPEATS)
+        return a
+
+    size = fast.n_instructions()
+    return lambda _: Task(
+        run, lambda given: problem.observe(given, given), lambda given: f"{size} instructions", REPEATS
+    )
+
+
+PEER = Peer(
+    name="dalembert",
+    package="dalembert",
+    models={"*": motion, "chain": acceleration},
+    cannot={},
+)

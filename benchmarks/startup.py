@@ -1,0 +1,81 @@
+"""From the start of a process to the end of its first motion of the penny; deriving and compiling apart."""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+DALEMBERT = """
+import json, dalembert as da
+motion = da.library.penny().simulate(20, rtol=1e-9, samples=2, backend="native")
+print(json.dumps(motion.timing.derive_s + motion.timing.compile_s))
+"""
+HEYOKA = """
+import math, os, heyoka as hy
+hy.llvm_state.set_diskcache_path(os.environ["DALEMBERT_CACHE"])
+x, y, s, p, vx, vy, vs, vp = hy.make_vars("x", "y", "s", "p", "vx", "vy", "vs", "vp")
+spin = 9.81 * math.sin(0.3) / 1.5 * hy.cos(p)
+equations = [(x, vx), (y, vy), (s, vs), (p, vp),
+             (vx, spin * hy.cos(p) - vs * vp * hy.sin(p)), (vy, spin * hy.sin(p) + vs * vp * hy.cos(p)),
+             (vs, spin), (vp, hy.expression(0.0))]
+stepper = hy.taylor_adaptive(equations, [0, 0, 0, 0, 1, 0, 1, 1.0], tol=1e-9)
+stepper.propagate_until(20.0)
+print(0.0)
+"""
+LAMBDIFY = """
+import sympy as sp, numpy as np
+from scipy.integrate import solve_ivp
+q, v = sp.symbols("q:4"), sp.symbols("v:4")
+M = sp.diag(1, 1, 0.5, 0.25)
+A = sp.Matrix([[1, 0, -sp.cos(q[3]), 0], [0, 1, -sp.sin(q[3]), 0]])
+Q = sp.Matrix([9.81 * sp.sin(0.3), 0, 0, 0])
+b = sp.Matrix([-v[2] * v[3] * sp.sin(q[3]), v[2] * v[3] * sp.cos(q[3])])
+whole = M.row_join(-A.T).col_join(A.row_join(sp.zeros(2, 2)))
+f = sp.lambdify([*q, *v], list(whole.LUsolve(Q.col_join(b))[:4]), "math", cse=True)
+start = [0, 0, 0, 0, 1, 0, 1, 1.0]
+solve_ivp(lambda t, y: np.array([*y[4:], *f(*y)]), (0, 20), start, method="DOP853", rtol=1e-9, atol=1e-12)
+print(0.0)
+"""
+
+
+def measure(repeats: int) -> dict[str, tuple[float, float]]:
+    """Seconds of the whole process, and of deriving and compiling in it: medians of interleaved repeats."""
+    found: dict[str, list[tuple[float, float]]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        kept = Path(folder) / "kept"
+        cases: dict[str, Callable[[int], tuple[str, Path]]] = {
+            "dalembert, cold": lambda k: (DALEMBERT, Path(folder) / f"cold{k}"),
+            "dalembert, from cache": lambda k: (DALEMBERT, kept),
+            "heyoka, cold": lambda k: (HEYOKA, Path(folder) / f"heyoka{k}"),
+            "heyoka, from cache": lambda k: (HEYOKA, kept),
+            "SciPy + lambdify": lambda k: (LAMBDIFY, kept),
+        }
+        for script in (DALEMBERT, HEYOKA):
+            _process(script, kept)  # fills the cache
+        for k in range(repeats):
+            for name, case in cases.items():
+                outcome = _process(*case(k))
+                if outcome is not None:
+                    found.setdefault(name, []).append(outcome)
+    return {
+        name: (statistics.median(x[0] for x in outcomes), statistics.median(x[1] for x in outcomes))
+        for name, outcomes in found.items()
+    }
+
+
+def _process(script: str, cache: Path) -> tuple[float, float] | None:
+    cache.mkdir(exist_ok=True)
+    environment = {**os.environ, "DALEMBERT_CACHE": str(cache)}
+    started = time.perf_counter()
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True)
+    seconds = time.perf_counter() - started
+    if done.returncode != 0:
+        return None
+    return seconds, float(json.loads(done.stdout.strip().splitlines()[-1]))
