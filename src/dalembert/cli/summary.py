@@ -43,7 +43,7 @@ def print_summary(motion: Motion, files: list[Path]) -> None:
 
 def _state(motion: Motion) -> Table:
     table = Table(title="at the end", title_justify="left", title_style="italic")
-    table.add_column("coordinate")
+    table.add_column("")
     for heading in ("q", "q̇", "q̈", "impressed", "ideal", "nonideal"):
         table.add_column(heading, justify="right")
     columns = (motion.q, motion.v, motion.a, motion.impressed, motion.ideal, motion.nonideal)
