@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pytest
 
 import dalembert as da
+from dalembert.kernel import kernel as kernels
 from dalembert.kernel.build import find_compiler
-from dalembert.kernel.kernel import make_kernel
+from dalembert.kernel.kernel import Watch, make_kernel
 from dalembert.mechanics.fundamental import is_positive
 from dalembert.motion.evaluation import Evaluation
 from dalembert.motion.native import why_not_native
 from dalembert.motion.project import project
+from dalembert.motion.trajectory import stalled
 
 pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C compiler on this machine")
 
@@ -183,3 +187,44 @@ def test_ideal_reactions():
         final = block.simulate(1.0, backend=backend, samples=2).final
         # Constant acceleration: integrated exactly up to rounding.
         assert final["x"] == pytest.approx(-(start + along / 2) * np.cos(0.7), abs=1e-10)
+
+
+def test_a_long_run_with_steady_steps_is_no_stall():
+    """A thousand steps may cover a tiny share of a long motion; only steps that collapse are a stall."""
+    system = da.library.pendulum()
+    evaluation = Evaluation(system)
+    compiler = find_compiler()
+    assert compiler is not None
+    kernel = make_kernel(system, evaluation.graph, [0], False, compiler)
+    q, v, t0 = system.initial_values()
+    y0, times, watch = np.concatenate([q, v, np.zeros(3)]), np.array([t0, 1e9]), Watch(t0)
+    stop = threading.Timer(0.5, lambda: setattr(watch.stop, "value", 1))
+    stop.start()
+    run = kernel.integrate(y0, t0, evaluation.p, times, 1e-9, np.full(4, 1e-12), "dop853", True, watch)
+    stop.join()
+    assert run.status == kernels.DONE, "ended because it was told to, not because it was thought to chatter"
+    assert run.report["steps"] > 2000
+
+
+def test_what_counts_as_a_stall():
+    assert not stalled(covered=50.0, longest=0.06, span=1e9)  # steady steps, long motion
+    assert stalled(covered=1e-7, longest=0.06, span=3.0)  # collapsed
+    assert stalled(covered=1e-12, longest=1e-15, span=3.0)  # tiny from the start
+    assert not stalled(covered=0.1, longest=10.0, span=3.0)  # slow, but it arrives
+
+
+@pytest.mark.parametrize("backend", ["native", "reference"])
+def test_chattering_is_given_up(backend):
+    """sgn at rest with more friction than pull: v changes sign in every step, and the steps collapse."""
+    friction = "-0.8*9.81*cos(0.3)"
+    block = da.System(
+        "block",
+        coordinates="x y",
+        kinetic="(x'^2 + y'^2)/2",
+        potential="9.81*y",
+        constraints={"plane": "y = x*tan(0.3)"},
+        nonideal=[da.Work({"x": f"{friction}*cos(0.3)*sign(x')", "y": f"{friction}*sin(0.3)*sign(x')"})],
+        initial={"x": 0, "y": 0, "x'": 1, "y'": "tan(0.3)"},
+    )
+    with pytest.raises(da.MotionFailed, match="chatter"):
+        block.simulate(3.0, samples=3, backend=backend)

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 
 import casadi as ca
 
+from dalembert.errors import BuildError
+
 PIECE = 1000
 
 _BINARY = {
@@ -181,7 +183,7 @@ class _Translation:
         else:
             form = _BINARY.get(operation) or _UNARY.get(operation)
             if form is None:
-                raise NotImplementedError(f"CasADi operation {operation} has no C form")
+                raise BuildError(f"operation {operation} of the model has no form in C")
             if self.hoist is not None and all(o in self.literal or o in self.hoisted for o in of):
                 text = form.format(*(self.literal.get(o) or self.hoisted[o] for o in of))
                 self._set(self.hoisted, slot, self.hoist.define(text))

@@ -17,12 +17,12 @@ from dalembert.motion.settings import Settings, method_of, tolerances
 from dalembert.motion.trajectory import (
     MAY_END,
     METHOD_NAMES,
-    STALL_SHARE,
     STALL_STEPS,
     STALLED,
     TOO_SHORT,
     Trajectory,
     failure_message,
+    stalled,
 )
 
 INTEGRATORS = {"dop853": "DOP853", "dopri5": "RK45", "stiff": "Radau"}
@@ -141,13 +141,14 @@ class _Run:
         if end == t0:
             return None
         solver = self._solver(t0, y, end)
-        pending, mark = 1, t0
+        pending, mark, longest = 1, t0, 0.0
         while solver.status == "running":
             message = solver.step()
             t = float(solver.t)
             self.steps += 1
+            longest = max(longest, float(solver.step_size or 0.0))
             if self.steps % STALL_STEPS == 0:
-                if t - mark < STALL_SHARE * (end - t0):
+                if stalled(t - mark, longest, end - t0):
                     return self._failure(t, STALLED)
                 mark = t
             if solver.status == "failed":

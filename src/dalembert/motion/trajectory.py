@@ -8,10 +8,8 @@ from typing import Any
 
 from dalembert.mechanics.fundamental import Array
 
-# A run whose last STALL_STEPS steps covered less than STALL_SHARE of the duration would need more than a hundred
-# million steps: it chatters.
+# After each so many steps a run is asked whether it still gets anywhere.
 STALL_STEPS = 1000
-STALL_SHARE = 1e-5
 STALLED = (
     "the steps have become so short that the end would not be reached. A law with sign(…) or v/|v| at rest makes "
     "a motion chatter like this, and so does a constraint that ends, kinks or becomes singular here. A very stiff "
@@ -41,6 +39,16 @@ class Trajectory:
     compile_s: float
     events: tuple[Mapping[str, Any], ...]
     failure: str | None
+
+
+def stalled(covered: float, longest: float, span: float) -> bool:
+    """Whether the last STALL_STEPS steps, which covered so much time, show that a run chatters.
+
+    At this rate it would need more than a hundred million steps, and its steps have collapsed against the longest one
+    it took (or it would need a million million). A long run with steady steps goes on.
+    """
+    collapsed = covered < 1e-4 * longest * STALL_STEPS or covered < 1e-9 * span
+    return covered < 1e-5 * span and collapsed
 
 
 def failure_message(name: str, t: float, reason: str) -> str:

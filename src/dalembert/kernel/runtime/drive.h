@@ -93,7 +93,7 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
     const double end = times[count - 1], span = end - t0;
     /* Stiff motions pass through short layers (relaxation oscillations) that need many steps and end. */
     const long window = method == DA_METHOD_STIFF ? 20000 : 1000;
-    double t = t0, h, norm, mark = t0, last_step = 0.0, last_norm = 1.0;
+    double t = t0, h, norm, mark = t0, last_step = 0.0, last_norm = 1.0, longest = 0.0;
     long next = 0, i;
     int j, status, rejected = 0, rank;
 #if DA_STIFF
@@ -202,11 +202,15 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
         }
         t = tnew;
         h = step * grow;
+        longest = da_max(longest, step);
 #if DA_STIFF
         slope.slope.known = 0;
 #endif
         if (ctx.steps % window == 0) {
-            if (t - mark < 1e-5 * span) status = DA_STALLED;
+            /* As stalled() in motion/trajectory.py. */
+            const double covered = t - mark;
+            const int collapsed = covered < 1e-4 * longest * (double)window || covered < 1e-9 * span;
+            if (covered < 1e-5 * span && collapsed) status = DA_STALLED;
             mark = t;
         }
         if (progress && (ctx.steps & 63) == 0) {
