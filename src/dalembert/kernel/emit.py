@@ -121,8 +121,8 @@ class _Piece:
 def straight_line(
     name: str, function: ca.Function, inputs: Sequence[str], outputs: Sequence[str], hoist: Hoist | None = None
 ) -> str:
-    """A C function `name` with the function's inputs and outputs as arrays (outputs dense, stored by
-    columns).
+    """A C function `name` with the function's inputs and outputs as arrays, stored by columns. Entries that an output
+    leaves out become zero.
 
     The input "t" is passed by value. With `hoist`, the input "p" is replaced by the array c of hoisted
     values.
@@ -132,11 +132,16 @@ def straight_line(
     parameters = [f"double {i}" if i == "t" else f"const double *DA_RESTRICT {i}" for i in names]
     parameters += [f"double *DA_RESTRICT {output}" for output in outputs]
     used = ", ".join(parameters)
+    zeros = "".join(
+        f"    for (int i = 0; i < {function.numel_out(k)}; i++) {output}[i] = 0.0;\n"
+        for k, output in enumerate(outputs)
+        if function.nnz_out(k) < function.numel_out(k)
+    )
     if len(pieces) == 1:
         body = "\n".join(pieces[0].lines)
         quiet = "".join(f"    (void){i};\n" for i in (*names, *outputs))
-        return f"DA_FN void {name}({used})\n{{\n{quiet}{body}\n}}\n"
-    return _split(name, pieces, used, [*names, *outputs], function.sz_w())
+        return f"DA_FN void {name}({used})\n{{\n{quiet}{zeros}{body}\n}}\n"
+    return _split(name, pieces, used, [*names, *outputs], function.sz_w(), zeros)
 
 
 class _Translation:
@@ -151,6 +156,7 @@ class _Translation:
         self.literal: dict[int, str] = {}
         self.hoisted: dict[int, str] = {}
         self.variable: dict[int, str] = {}
+        self.places = [function.sparsity_out(k).find() for k in range(function.n_out())]
         self.piece = _Piece()
 
     def pieces(self) -> list[_Piece]:
@@ -168,7 +174,8 @@ class _Translation:
         operation = function.instruction_id(k)
         into, of = function.instruction_output(k), function.instruction_input(k)
         if operation == ca.OP_OUTPUT:
-            self.piece.lines.append(f"    {self.outputs[into[0]]}[{into[1]}] = {self._value(of[0])};")
+            place = self.places[into[0]][into[1]]
+            self.piece.lines.append(f"    {self.outputs[into[0]]}[{place}] = {self._value(of[0])};")
             return
         slot = into[0]
         if operation == ca.OP_CONST:
@@ -214,7 +221,7 @@ class _Translation:
         return self.variable[slot]
 
 
-def _split(name: str, pieces: list[_Piece], parameters: str, arguments: list[str], slots: int) -> str:
+def _split(name: str, pieces: list[_Piece], parameters: str, arguments: list[str], slots: int, zeros: str) -> str:
     """Pieces that hand over their live slots in a work array."""
     needed: set[int] = set()
     stores: list[list[int]] = []
@@ -232,4 +239,4 @@ def _split(name: str, pieces: list[_Piece], parameters: str, arguments: list[str
             f"DA_PIECE void {name}_{k}({parameters}, double *DA_RESTRICT w)\n{{\n{quiet}{loads}{body}\n{saves}}}\n"
         )
         calls.append(f"    {name}_{k}({', '.join(arguments)}, w);\n")
-    return "\n".join(text) + f"DA_FN void {name}({parameters})\n{{\n    double w[{slots}];\n{''.join(calls)}}}\n"
+    return "\n".join(text) + f"DA_FN void {name}({parameters})\n{{\n    double w[{slots}];\n{zeros}{''.join(calls)}}}\n"

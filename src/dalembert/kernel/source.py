@@ -20,15 +20,15 @@ STATE = ("q", "v", "t", "p")
 # Compiling takes about a third of a second per thousand instructions: beyond this, minutes.
 MOST_INSTRUCTIONS = 300_000
 OUTPUTS = {
-    "fast": ("a", "power", "margin", "size"),
+    "fast": ("a", "power", "pivot", "size"),
     "dynamics": ("M", "Q", "A", "b"),
     "work": ("C",),
     "energetics": ("F", "power"),
     "position": ("r", "J"),
     "velocity": ("r", "J"),
-    "position_step": ("step", "miss", "margin"),
-    "velocity_step": ("step", "miss", "margin"),
-    "slopes": ("J", "margin"),
+    "position_step": ("step", "miss", "pivot"),
+    "velocity_step": ("step", "miss", "pivot"),
+    "slopes": ("J", "pivot"),
 }
 
 

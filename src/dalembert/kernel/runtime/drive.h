@@ -25,14 +25,14 @@ enum {
 DA_FN int da_settle(double t, const double *y, double *dy, da_context *ctx)
 {
     const double *q = y, *v = y + DA_N;
-    double margin[1], size[DA_AT_LEAST_1(DA_FAST_ROWS)];
+    double pivot[1], size[DA_AT_LEAST_1(DA_FAST_ROWS)];
     int rank = DA_M;
     ctx->evaluations++;
     for (int i = 0; i < DA_N; i++) dy[i] = v[i];
     int good = 0;
     if (ctx->fast) {
-        da_fast(q, v, t, ctx->p, dy + DA_N, dy + 2 * DA_N, margin, size);
-        good = ctx->independent && margin[0] > 0.0 && da_all_finite(dy, DA_NY);
+        da_fast(q, v, t, ctx->p, dy + DA_N, dy + 2 * DA_N, pivot, size);
+        good = ctx->independent && pivot[0] > DA_PIVOT && da_all_finite(dy, DA_NY);
         /* A gradient that fades against its own past: its rounding would be blown up. */
         for (int k = 0; k < DA_FAST_ROWS; k++) {
             if (size[k] > ctx->longest[k])

@@ -57,7 +57,7 @@ DA_FN double da_miss(const double *r, const double *J, int count, const double *
 /* Newton on q (what = 0) or on q̇ (what = 1). Stops at rounding, or when the residual no longer falls. */
 DA_FN int da_return(int what, double *q, double *v, double t, da_context *ctx)
 {
-    double step[DA_N] = {0.0}, miss[1], margin[1], best = 1e300;
+    double step[DA_N] = {0.0}, miss[1], pivot[1], best = 1e300;
     double *x = what ? v : q;
     double before[DA_N];
     for (int i = 0; i < DA_N; i++) before[i] = x[i];
@@ -65,10 +65,10 @@ DA_FN int da_return(int what, double *q, double *v, double t, da_context *ctx)
         int straight = ctx->fast && ctx->independent;
         if (straight) {
             if (what)
-                da_velocity_step(q, v, t, ctx->p, step, miss, margin);
+                da_velocity_step(q, v, t, ctx->p, step, miss, pivot);
             else
-                da_position_step(q, v, t, ctx->p, step, miss, margin);
-            straight = margin[0] > 0.0 && da_all_finite(step, DA_N);
+                da_position_step(q, v, t, ctx->p, step, miss, pivot);
+            straight = pivot[0] > DA_PIVOT && da_all_finite(step, DA_N);
         }
         if (!straight) {
             double r[DA_MM], J[DA_MM * DA_N], M[DA_N * DA_N], Q[DA_N], A[DA_MM * DA_N], b[DA_MM];

@@ -59,12 +59,12 @@ DA_PIECE void da_slope_by_differences(double t, const double *DA_RESTRICT y, dou
 DA_FN void da_slope_at(double t, const double *DA_RESTRICT y, double h, const double *DA_RESTRICT f, double rtol,
                        const double *DA_RESTRICT atol, da_slope *slope, da_context *ctx)
 {
-    double margin[1] = {0.0};
+    double pivot[1] = {0.0};
     if (slope->known) return;
     slope->known = 1;
     if (ctx->fast) {
-        da_slopes(y, y + DA_N, t, ctx->p, slope->J, margin);
-        if (margin[0] > 0.0 && da_all_finite(slope->J, DA_N * (2 * DA_N + 1))) return;
+        da_slopes(y, y + DA_N, t, ctx->p, slope->J, pivot);
+        if (pivot[0] > DA_PIVOT && da_all_finite(slope->J, DA_N * (2 * DA_N + 1))) return;
     }
     da_slope_by_differences(t, y, h, f, rtol, atol, slope->J, ctx);
 }
@@ -149,12 +149,12 @@ DA_FN int da_radau_matrix(double t, const double *DA_RESTRICT y, double h, doubl
                                    {-3.5678400846904056, 0.7752551286084109, 1.053197264742181},
                                    {5.531972647421808, -7.531972647421808, 5.0}};
     for (int i = 0; i < 3; i++) {
-        double s[DA_NE], here[DA_N * (2 * DA_N + 1)], margin[1];
+        double s[DA_NE], here[DA_N * (2 * DA_N + 1)], pivot[1];
         const double *J = slope->J;
         if (ctx->fast && (i > 0 || again)) {
             for (int j = 0; j < DA_NE; j++) s[j] = y[j] + Z[i][j];
-            da_slopes(s, s + DA_N, t + c[i] * h, ctx->p, here, margin);
-            if (margin[0] > 0.0 && da_all_finite(here, DA_N * (2 * DA_N + 1))) J = here;
+            da_slopes(s, s + DA_N, t + c[i] * h, ctx->p, here, pivot);
+            if (pivot[0] > DA_PIVOT && da_all_finite(here, DA_N * (2 * DA_N + 1))) J = here;
         }
         for (int r = 0; r < DA_N; r++)
             for (int l = 0; l < 3; l++)

@@ -6,6 +6,7 @@
 #ifndef DA_ROBUST_H
 #define DA_ROBUST_H
 
+#define DA_PIVOT 1e-6                 /* below: two constraints include an angle below 1e-3, and the proximal weights begin to matter */
 #define DA_RANK_TOLERANCE 1e-9        /* as RANK_TOLERANCE in mechanics/fundamental.py */
 #define DA_MASS_TOLERANCE 1e-10       /* a squared pivot of M below this, relative to its diagonal: the null-space way */
 #define DA_CONSISTENCY_TOLERANCE 1e-6 /* as DRIFT_TOLERANCE in motion/reference.py */
@@ -308,12 +309,12 @@ DA_FN int da_robust(const double *q, const double *v, double t, int decide, da_c
 DA_FN int da_rhs(double t, const double *DA_RESTRICT y, double *DA_RESTRICT dy, da_context *ctx)
 {
     const double *q = y, *v = y + DA_N;
-    double margin[1], size[DA_AT_LEAST_1(DA_FAST_ROWS)];
+    double pivot[1], size[DA_AT_LEAST_1(DA_FAST_ROWS)];
     ctx->evaluations++;
     for (int i = 0; i < DA_N; i++) dy[i] = v[i];
     if (ctx->fast) {
-        da_fast(q, v, t, ctx->p, dy + DA_N, dy + 2 * DA_N, margin, size);
-        if (margin[0] > 0.0 && da_all_finite(dy, DA_NY)) return 0;
+        da_fast(q, v, t, ctx->p, dy + DA_N, dy + 2 * DA_N, pivot, size);
+        if (pivot[0] > DA_PIVOT && da_all_finite(dy, DA_NY)) return 0;
     }
     ctx->trouble = da_robust(q, v, t, 0, ctx, dy + DA_N, dy + 2 * DA_N);
     return ctx->trouble;

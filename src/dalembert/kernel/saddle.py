@@ -1,0 +1,91 @@
+"""The equations of motion with their multipliers, [M Aᵀ; A 0], factored as L D Lᵀ with its zeros kept zero.
+
+M⁻¹ is full where M couples neighbours only, and A M⁻¹ Aᵀ with it; the whole system is not. It is
+factored in an order that keeps it so: a coordinate at any time, a constraint once all its coordinates are done,
+so that its pivot vanishes only where the constraints depend on each other.
+"""
+
+from __future__ import annotations
+
+import casadi as ca
+
+
+class Saddle:
+    """M a − Aᵀλ = f, A a = k, solved for any f and k."""
+
+    def __init__(self, M: ca.SX, A: ca.SX) -> None:
+        self.M, self.A = ca.sparsify(M), ca.sparsify(A)
+        self.n, self.m = self.M.size1(), self.A.size1()
+        order = elimination_order(self.M.sparsity(), self.A.sparsity())
+        whole = ca.blockcat([[self.M, self.A.T], [self.A, ca.SX(self.m, self.m)]])
+        self.D, self.LT, _ = ca.ldl(whole[order, order], False)
+        self.order = order
+        self._back = [0] * len(order)
+        for place, k in enumerate(order):
+            self._back[k] = place
+
+    def solve(self, force: ca.SX, kinematic: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """a and λ for the columns of both right-hand sides."""
+        right = ca.vertcat(force, kinematic)[self.order, :]
+        both = ca.ldl_solve(right, self.D, self.LT, list(range(self.n + self.m)))[self._back, :]
+        return both[: self.n, :], -both[self.n :, :]
+
+    def pivot(self) -> ca.SX:
+        """The smallest pivot, each relative to what it was before others were taken from it: 1 where nothing cancels, 0
+        where M is singular or constraints depend on each other.
+        """
+        smallest = ca.SX(1.0)
+        starts, rows = self.LT.sparsity().colind(), self.LT.sparsity().row()
+        entries = self.LT.nonzeros()
+        for place, k in enumerate(self.order):
+            own = {rows[e]: entries[e] for e in range(starts[place], starts[place + 1])}
+            # What comes from nodes of the other kind adds to a pivot; what comes from its own kind is taken from it.
+            if not any((self.order[j] < self.n) == (k < self.n) for j in own):
+                if k < self.n and not self.M[k, k].is_constant():
+                    smallest = ca.fmin(smallest, ca.sign(self.M[k, k]))
+                continue
+            if k < self.n:
+                found, before = self.D[place], self.M[k, k]
+            else:
+                found = -self.D[place]
+                before = sum((l * l * self.D[j] for j, l in own.items() if self.order[j] < self.n), ca.SX(0))
+            smallest = ca.fmin(smallest, found / before)
+        return smallest
+
+    def row_sizes(self) -> ca.SX:
+        """Squared lengths of the rows of A, each coordinate weighted by its own mass."""
+        return (self.A * self.A) @ (1 / ca.densify(ca.diag(self.M))) if self.m else ca.SX(0, 1)
+
+
+def elimination_order(M: ca.Sparsity, A: ca.Sparsity) -> list[int]:
+    """Coordinates 0 … n − 1 and constraints n … n + m − 1 in the order of fewest neighbours, each constraint after all of
+    its coordinates.
+    """
+    n, m = M.size1(), A.size1()
+    neighbours: list[set[int]] = [set() for _ in range(n + m)]
+    constraints_of: list[list[int]] = [[] for _ in range(n)]
+    waiting = [0] * m
+    for i, j in zip(*M.get_triplet(), strict=True):
+        if i != j:
+            neighbours[i].add(j)
+    for i, j in zip(*A.get_triplet(), strict=True):
+        neighbours[n + i].add(j)
+        neighbours[j].add(n + i)
+        constraints_of[j].append(i)
+        waiting[i] += 1
+    left = set(range(n)) | {n + i for i in range(m) if not waiting[i]}
+    order = []
+    while left:
+        chosen = min(left, key=lambda k: (len(neighbours[k]), k))
+        left.remove(chosen)
+        order.append(chosen)
+        around = neighbours[chosen]
+        for k in around:
+            neighbours[k] |= around
+            neighbours[k] -= {k, chosen}
+        if chosen < n:
+            for i in constraints_of[chosen]:
+                waiting[i] -= 1
+                if not waiting[i]:
+                    left.add(n + i)
+    return order
