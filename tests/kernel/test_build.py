@@ -194,17 +194,8 @@ def test_status_codes_are_those_of_the_header():
         assert getattr(kernel, name) == value
 
 
-def test_large_kernels_are_left_to_the_reference():
-    chain = 12
-    names = " ".join(f"x{i} y{i}" for i in range(chain))
-    links = {f"l{i}": f"(x{i} - x{i - 1})^2 + (y{i} - y{i - 1})^2 = 1" for i in range(1, chain)}
-    initial = {name: (int(name[1:]) + 1 if name[0] == "x" else 0) for name in names.split()}
-    system = da.System(
-        "chain",
-        coordinates=names,
-        kinetic=" + ".join(f"({name}')^2/2".replace(f"({name}')", f"{name}'") for name in names.split()),
-        potential=" + ".join(f"9.81*y{i}" for i in range(chain)),
-        constraints={"l0": "x0^2 + y0^2 = 1", **links},
-        initial={**initial, **{f"{name}'": 0 for name in initial}},
-    )
-    assert system.simulate(0.05, samples=2).backend == "reference"
+def test_kernels_too_large_are_left_to_the_reference(monkeypatch):
+    monkeypatch.setattr("dalembert.motion.native.AUTO_INSTRUCTIONS", 100)
+    motion = da.library.get("hinged_rods").simulate(0.05, samples=2)
+    assert motion.backend == "reference"
+    assert any("backend='native'" in warning for warning in motion.warnings)

@@ -15,6 +15,7 @@ import casadi as ca
 from dalembert.errors import BuildError
 
 PIECE = 1000
+BY_VALUE = ("t", "weight")
 
 _BINARY = {
     ca.OP_ADD: "{0} + {1}",
@@ -124,12 +125,12 @@ def straight_line(
     """A C function `name` with the function's inputs and outputs as arrays, stored by columns. Entries that an output
     leaves out become zero.
 
-    The input "t" is passed by value. With `hoist`, the input "p" is replaced by the array c of hoisted
+    The inputs in BY_VALUE are numbers. With `hoist`, the input "p" is replaced by the array c of hoisted
     values.
     """
     pieces = _Translation(function, inputs, outputs, hoist).pieces()
     names = ["c" if hoist is not None and i == "p" else i for i in inputs]
-    parameters = [f"double {i}" if i == "t" else f"const double *DA_RESTRICT {i}" for i in names]
+    parameters = [f"double {i}" if i in BY_VALUE else f"const double *DA_RESTRICT {i}" for i in names]
     parameters += [f"double *DA_RESTRICT {output}" for output in outputs]
     used = ", ".join(parameters)
     zeros = "".join(
@@ -182,7 +183,7 @@ class _Translation:
             self._set(self.literal, slot, number(function.instruction_constant(k)))
         elif operation == ca.OP_INPUT:
             name = self.inputs[of[0]]
-            text = name if name == "t" else f"{name}[{of[1]}]"
+            text = name if name in BY_VALUE else f"{name}[{of[1]}]"
             if self.hoist is not None and name == "p":
                 self._set(self.hoisted, slot, self.hoist.define(text))
             else:

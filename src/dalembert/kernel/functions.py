@@ -1,9 +1,11 @@
 """The functions that a kernel needs, as CasADi graphs: structure exploited, pivots watched.
 
-fast            q̈ by the sparse factors of [M Aᵀ; A 0], with the three powers, the smallest relative pivot, and the squared
-                lengths of the rows of A
-position_step   the least change (in the metric of M) that returns q to φ = 0, one Newton step
-velocity_step   the same for q̇, to φ̇ = 0 and ψ = 0
+fast            q̈ by the sparse factors of [M Aᵀ; A 0], with the three powers, the smallest relative pivot, and the
+                squared lengths of the rows of A
+factor          the factors of [M Aᵀ; A −w s] as numbers, for projections (w = 0) and next to singular configurations
+backsolve       (a, −λ) from such factors
+position_gap    φ, velocity_gap (φ̇, ψ), in the rows of A that the factors belong to
+right, rest     of large systems only: Q and b, and what is left of them by an acceleration and multipliers
 slopes          ∂q̈/∂(q, q̇, t) for the stiff method, on the same factors
 dynamics, work  M, Q, A, b and C for the robust path, which is written out in the runtime
 """
@@ -18,6 +20,9 @@ import casadi as ca
 from dalembert.graph.graph import Graph
 from dalembert.kernel.saddle import Saddle
 
+# From this many unknowns on, dense algebra next to singular configurations takes longer than a step elsewhere.
+LARGE = 24
+
 
 @dataclass(frozen=True)
 class KernelFunctions:
@@ -29,8 +34,12 @@ class KernelFunctions:
     energetics: ca.Function  # -> F, explicit power
     position: ca.Function  # -> φ, (∂φ/∂q)ᵀ
     velocity: ca.Function  # -> (φ̇, ψ), (∂/∂q̇)ᵀ
-    position_step: ca.Function  # -> step, largest relative residual, pivot
-    velocity_step: ca.Function  # -> step, largest relative residual, pivot
+    factor: ca.Function  # (…, w) -> factors, smallest relative pivot, lengths of the rows
+    backsolve: ca.Function  # (factors, right-hand side) -> (a, −λ)
+    position_gap: ca.Function  # -> φ; zero in rows of other levels
+    velocity_gap: ca.Function  # -> (φ̇, ψ); zero in rows of acceleration level
+    right: ca.Function | None  # -> (Q, b); None where dense algebra is quick
+    rest: ca.Function | None  # (…, x, f) -> f − [M Aᵀ; A 0] x
     slopes: ca.Function | None  # -> ∂q̈/∂(q, q̇, t), pivot; None unless asked for
 
 
@@ -63,6 +72,12 @@ def kernel_functions(
     powers = ca.vertcat(ca.dot(v, F) + explicit, ca.dot(v, ideal), ca.dot(v, nonideal))
     phi, phi_q = graph.position(q, t, p)
     rate, rate_v = graph.velocity(*state)
+    weight = ca.SX.sym("w")
+    regular = Saddle(M, A, weight)
+    lengths = ca.vertcat(ca.SX(0, 1), *(ca.sqrt(ca.sumsqr(A[k, :])) for k in range(len(rows))))
+    large = n + len(rows) >= LARGE and not completion
+    x, f = ca.SX.sym("x", n + len(rows)), ca.SX.sym("f", n + len(rows))
+    whole = ca.blockcat([[M, A.T], [A, ca.SX(len(rows), len(rows))]])
 
     def function(name: str, *outputs: ca.SX) -> ca.Function:
         return ca.Function(name, state, ca.cse([ca.sparsify(output) for output in outputs]))
@@ -74,11 +89,12 @@ def kernel_functions(
         energetics=function("energetics", F, explicit),
         position=function("position", phi, phi_q.T),
         velocity=function("velocity", rate, rate_v.T),
-        position_step=function("position_step", *_step(M, phi, phi_q, _picked(graph.position_rows, rows), q, v)),
-        velocity_step=function(
-            "velocity_step",
-            *_step(M, rate, rate_v, _picked((*graph.position_rows, *graph.velocity_rows), rows), v, q),
-        ),
+        factor=ca.Function("factor", [*state, weight], ca.cse([regular.factors(), regular.pivot(), lengths])),
+        backsolve=regular.backsolve(),
+        position_gap=function("position_gap", _placed(phi, graph.position_rows, rows)),
+        velocity_gap=function("velocity_gap", _placed(rate, (*graph.position_rows, *graph.velocity_rows), rows)),
+        right=function("right", ca.vertcat(Q, b)) if large else None,
+        rest=ca.Function("rest", [*state, x, f], [f - whole @ x]) if large else None,
         slopes=function("slopes", _slopes(state, saddle, Q_fast, b, C, fi), saddle.pivot()) if stiff else None,
     )
 
@@ -127,27 +143,7 @@ def _slopes(state: list[ca.SX], saddle: Saddle, Q: ca.SX, b: ca.SX, C: ca.SX, fi
     return saddle.solve(force + C_y, kinematic)[0]
 
 
-def _picked(group: Sequence[int], rows: Sequence[int]) -> list[int]:
-    """Positions within a group of constraints of those that are among the independent rows."""
-    return [k for k, row in enumerate(group) if row in rows]
-
-
-def _step(
-    M: ca.SX, residual: ca.SX, slope: ca.SX, picked: list[int], own: ca.SX, other: ca.SX
-) -> tuple[ca.SX, ca.SX, ca.SX]:
-    """Step, largest relative residual, pivot: −step is the least change of `own` that removes the residual to first order.
-
-    Where `own` is q, `other` is q̇, and the other way round: both say how large a residual counts as rounding.
-    """
-    n = own.numel()
-    if not picked:
-        return ca.SX.zeros(n), ca.SX(0.0), ca.SX(1.0)
-    J, r = ca.sparsify(slope[picked, :]), residual[picked]
-    saddle = Saddle(M, J)
-    step = saddle.solve(ca.SX(n, 1), r)[0]
-    size, miss = ca.SX(1e-8), ca.SX(0.0)
-    for k in range(n):
-        size = ca.fmax(size, ca.fmax(ca.fabs(own[k]), 1e-3 * ca.fabs(other[k])))
-    for k in range(len(picked)):
-        miss = ca.fmax(miss, ca.fabs(r[k]) / ca.sqrt(ca.sumsqr(J[k, :])))
-    return step, miss / size, saddle.pivot()
+def _placed(residuals: ca.SX, group: Sequence[int], rows: Sequence[int]) -> ca.SX:
+    """The residuals of a group of constraints in the order of `rows`; zero for rows outside the group."""
+    place = {row: k for k, row in enumerate(group)}
+    return ca.vertcat(ca.SX(0, 1), *(residuals[place[row]] if row in place else ca.SX(1, 1) for row in rows))

@@ -11,13 +11,18 @@ import casadi as ca
 
 
 class Saddle:
-    """M a − Aᵀλ = f, A a = k, solved for any f and k."""
+    """M a − Aᵀλ = f, A a = k, solved for any f and k.
 
-    def __init__(self, M: ca.SX, A: ca.SX) -> None:
+    weight: a proximal weight w makes it [M Aᵀ; A −w s], s the squared lengths of the rows, which has a solution
+    whatever A is.
+    """
+
+    def __init__(self, M: ca.SX, A: ca.SX, weight: ca.SX | None = None) -> None:
         self.M, self.A = ca.sparsify(M), ca.sparsify(A)
         self.n, self.m = self.M.size1(), self.A.size1()
         order = elimination_order(self.M.sparsity(), self.A.sparsity())
-        whole = ca.blockcat([[self.M, self.A.T], [self.A, ca.SX(self.m, self.m)]])
+        corner = ca.SX(self.m, self.m) if weight is None else ca.diag(-weight * self.row_sizes())
+        whole = ca.blockcat([[self.M, self.A.T], [self.A, corner]])
         self.D, self.LT, _ = ca.ldl(whole[order, order], False)
         self.order = order
         self._back = [0] * len(order)
@@ -26,9 +31,22 @@ class Saddle:
 
     def solve(self, force: ca.SX, kinematic: ca.SX) -> tuple[ca.SX, ca.SX]:
         """a and λ for the columns of both right-hand sides."""
-        right = ca.vertcat(force, kinematic)[self.order, :]
-        both = ca.ldl_solve(right, self.D, self.LT, list(range(self.n + self.m)))[self._back, :]
+        both = self._solve(ca.vertcat(force, kinematic), self.D, self.LT)
         return both[: self.n, :], -both[self.n :, :]
+
+    def _solve(self, right: ca.SX, D: ca.SX, LT: ca.SX) -> ca.SX:
+        return ca.ldl_solve(right[self.order, :], D, LT, list(range(self.n + self.m)))[self._back, :]
+
+    def factors(self) -> ca.SX:
+        """The entries of D and L, one after the other."""
+        return ca.vertcat(ca.densify(self.D), ca.SX(self.LT.nz[:]))
+
+    def backsolve(self) -> ca.Function:
+        """(factors, (f, k)) -> (a, −λ): the solution from factors that were kept."""
+        size = self.n + self.m
+        kept, right = ca.SX.sym("F", self.factors().numel()), ca.SX.sym("r", size)
+        LT = ca.SX(self.LT.sparsity(), kept[size:])
+        return ca.Function("backsolve", [kept, right], [self._solve(right, kept[:size], LT)])
 
     def pivot(self) -> ca.SX:
         """The smallest pivot, each relative to what it was before others were taken from it: 1 where nothing cancels, 0
@@ -36,9 +54,8 @@ class Saddle:
         """
         smallest = ca.SX(1.0)
         starts, rows = self.LT.sparsity().colind(), self.LT.sparsity().row()
-        entries = self.LT.nonzeros()
         for place, k in enumerate(self.order):
-            own = {rows[e]: entries[e] for e in range(starts[place], starts[place + 1])}
+            own = {rows[e]: self.LT.nz[e] for e in range(starts[place], starts[place + 1])}
             # What comes from nodes of the other kind adds to a pivot; what comes from its own kind is taken from it.
             if not any((self.order[j] < self.n) == (k < self.n) for j in own):
                 if k < self.n and not self.M[k, k].is_constant():
@@ -58,8 +75,8 @@ class Saddle:
 
 
 def elimination_order(M: ca.Sparsity, A: ca.Sparsity) -> list[int]:
-    """Coordinates 0 … n − 1 and constraints n … n + m − 1 in the order of fewest neighbours, each constraint after all of
-    its coordinates.
+    """Coordinates 0 … n − 1 and constraints n … n + m − 1 in the order of fewest neighbours, each constraint after all
+    of its coordinates.
     """
     n, m = M.size1(), A.size1()
     neighbours: list[set[int]] = [set() for _ in range(n + m)]

@@ -13,12 +13,18 @@ from dalembert.model.constraints import is_linear
 from dalembert.model.system import System
 
 BEFORE = ("base.h", "context.h")
-AFTER = ("robust.h", "project.h", "dop853.h", "dopri5.h")
+AFTER = ("weak.h", "robust.h", "project.h", "dop853.h", "dopri5.h")
 STIFF = ("radau.h",)
 LAST = ("drive.h",)
 STATE = ("q", "v", "t", "p")
-# Compiling takes about a third of a second per thousand instructions: beyond this, minutes.
+# Compiling takes about a sixth of a second per thousand instructions: beyond this, minutes.
 MOST_INSTRUCTIONS = 300_000
+INPUTS = {
+    "work": (*STATE, "fi"),
+    "factor": (*STATE, "weight"),
+    "backsolve": ("F", "r"),
+    "rest": (*STATE, "x", "f"),
+}
 OUTPUTS = {
     "fast": ("a", "power", "pivot", "size"),
     "dynamics": ("M", "Q", "A", "b"),
@@ -26,8 +32,12 @@ OUTPUTS = {
     "energetics": ("F", "power"),
     "position": ("r", "J"),
     "velocity": ("r", "J"),
-    "position_step": ("step", "miss", "pivot"),
-    "velocity_step": ("step", "miss", "pivot"),
+    "factor": ("F", "pivot", "length"),
+    "backsolve": ("x",),
+    "position_gap": ("r",),
+    "velocity_gap": ("r",),
+    "right": ("r",),
+    "rest": ("r",),
     "slopes": ("J", "pivot"),
 }
 
@@ -37,9 +47,10 @@ class KernelTooLarge(DalembertError):
 
     def __init__(self, size: int, limit: int) -> None:
         super().__init__(
-            f"the kernel would have {size:,} instructions, more than the {limit:,} that are worth compiling here; "
-            "use backend='reference'"
+            f"the kernel would have {size:,} instructions, more than the {limit:,} that are compiled; fewer "
+            "coordinates make it shorter, and so do more of them with constraints between neighbours only"
         )
+        self.size = size
 
 
 def kernel_source(
@@ -62,7 +73,7 @@ def kernel_source(
         raise KernelTooLarge(size, limit)
     hoist = Hoist()
     model = [_function(name, functions, hoist) for name in OUTPUTS if getattr(functions, name) is not None]
-    parts = [_header(system, graph, rows, stiff, hoist.size, bool(completion))]
+    parts = [_header(system, graph, rows, stiff, hoist.size, functions, bool(completion))]
     parts += [_runtime(name) for name in BEFORE]
     parts += [*model, hoist.source()]
     parts += [_runtime(name) for name in (*AFTER, *(STIFF if stiff else ()), *LAST)]
@@ -70,15 +81,22 @@ def kernel_source(
 
 
 def _function(name: str, functions: KernelFunctions, hoist: Hoist) -> str:
-    inputs = (*STATE, "fi") if name == "work" else STATE
-    return straight_line(f"da_{name}", getattr(functions, name), inputs, OUTPUTS[name], hoist)
+    return straight_line(f"da_{name}", getattr(functions, name), INPUTS.get(name, STATE), OUTPUTS[name], hoist)
 
 
 def _runtime(name: str) -> str:
     return (resources.files("dalembert.kernel") / "runtime" / name).read_text(encoding="utf-8")
 
 
-def _header(system: System, graph: Graph, rows: Sequence[int], stiff: bool, constants: int, singular: bool) -> str:
+def _header(
+    system: System,
+    graph: Graph,
+    rows: Sequence[int],
+    stiff: bool,
+    constants: int,
+    functions: KernelFunctions,
+    singular: bool,
+) -> str:
     n, m = len(system.coordinates), len(system.constraints)
     rates = [system.constraints[k].expression for k in graph.velocity_rows]
     names = "\n".join(
@@ -94,10 +112,13 @@ def _header(system: System, graph: Graph, rows: Sequence[int], stiff: bool, cons
         "DA_NE": 2 * n,
         "DA_NY": 2 * n + 3,
         "DA_FAST_ROWS": len(rows),
+        "DA_FACTORS": functions.factor.nnz_out(0),
+        "DA_LARGE": int(functions.rest is not None),
         "DA_POSITION_ROWS": len(graph.position_rows),
         "DA_VELOCITY_ROWS": len(graph.position_rows) + len(graph.velocity_rows),
         "DA_LINEAR_RATES": int(is_linear(rates, system.velocities)),
         "DA_SINGULAR_MASS": int(singular),
+        "DA_WORKS": int(bool(system.nonideal)),
         "DA_USES_IDEAL": int(graph.uses_reactions),
         "DA_STIFF": int(stiff),
     }

@@ -21,8 +21,8 @@ from dalembert.motion.settings import Settings, method_of, tolerances
 from dalembert.motion.trajectory import MAY_END, METHOD_NAMES, STALLED, TOO_SHORT, Trajectory, failure_message
 
 POLL_S = 0.05
-# Unless the native backend is asked for by name, kernels that compile for longer than about a second are left alone.
-AUTO_INSTRUCTIONS = 4000
+# Unless the native backend is asked for by name, kernels that compile for longer than about 20 s are left alone.
+AUTO_INSTRUCTIONS = 100_000
 
 
 def why_not_native(evaluation: Evaluation) -> str | None:

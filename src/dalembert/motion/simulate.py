@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dalembert.errors import BuildError, DalembertError, ModelError, MotionFailed, UndefinedModel
-from dalembert.kernel.source import KernelTooLarge
+from dalembert.kernel.source import MOST_INSTRUCTIONS, KernelTooLarge
 from dalembert.mechanics.fundamental import Array, Fundamental
 from dalembert.model.system import System
 from dalembert.motion.certificate import certify
@@ -124,10 +124,13 @@ def _natively(
         trajectory = integrate_native(evaluation, settings, q, v, t0, start, bar)
     except Handover as stop:
         return None, f"the gradient of a constraint fades near t = {stop.t:.6g}: computed on the reference backend"
-    except KernelTooLarge:
+    except KernelTooLarge as error:
         if settings.backend == "native":
             raise
-        return None, None
+        patience = (
+            "" if error.size > MOST_INSTRUCTIONS else "; backend='native' compiles it all the same, in a minute or so"
+        )
+        return None, f"computed on the reference backend, which is slow at this size: {error}{patience}"
     except BuildError as error:
         if settings.backend == "native":
             raise

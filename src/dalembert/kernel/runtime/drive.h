@@ -33,6 +33,9 @@ DA_FN int da_settle(double t, const double *y, double *dy, da_context *ctx)
     if (ctx->fast) {
         da_fast(q, v, t, ctx->p, dy + DA_N, dy + 2 * DA_N, pivot, size);
         good = ctx->independent && pivot[0] > DA_PIVOT && da_all_finite(dy, DA_NY);
+#if DA_LARGE
+        if (!good && ctx->independent && pivot[0] > DA_NO_RANK) good = !da_weak(q, v, t, ctx, dy + DA_N, dy + 2 * DA_N);
+#endif
         /* A gradient that fades against its own past: its rounding would be blown up. */
         for (int k = 0; k < DA_FAST_ROWS; k++) {
             if (size[k] > ctx->longest[k])

@@ -54,63 +54,99 @@ DA_FN double da_miss(const double *r, const double *J, int count, const double *
     return worst;
 }
 
-/* Newton on q (what = 0) or on q̇ (what = 1). Stops at rounding, or when the residual no longer falls. */
+/* Newton on q (what = 0) or on q̇ (what = 1) by dense algebra. Stops at rounding, or when the residual no longer falls. */
 DA_FN int da_return(int what, double *q, double *v, double t, da_context *ctx)
 {
-    double step[DA_N] = {0.0}, miss[1], pivot[1], best = 1e300;
+    double step[DA_N] = {0.0}, best = 1e300;
     double *x = what ? v : q;
     double before[DA_N];
     for (int i = 0; i < DA_N; i++) before[i] = x[i];
     for (int pass = 0; pass < 12; pass++) {
-        int straight = ctx->fast && ctx->independent;
-        if (straight) {
-            if (what)
-                da_velocity_step(q, v, t, ctx->p, step, miss, pivot);
-            else
-                da_position_step(q, v, t, ctx->p, step, miss, pivot);
-            straight = pivot[0] > DA_PIVOT && da_all_finite(step, DA_N);
-        }
-        if (!straight) {
-            double r[DA_MM], J[DA_MM * DA_N], M[DA_N * DA_N], Q[DA_N], A[DA_MM * DA_N], b[DA_MM];
-            const int count = what ? DA_VELOCITY_ROWS : DA_POSITION_ROWS;
-            if (what)
-                da_velocity(q, v, t, ctx->p, r, J);
-            else
-                da_position(q, v, t, ctx->p, r, J);
-            miss[0] = da_miss(r, J, count, x, what ? q : v);
-            if (!da_finite(miss[0])) return DA_UNDEFINED;
-            if (miss[0] > DA_ROUNDING) {
-                da_dynamics(q, v, t, ctx->p, M, Q, A, b);
-                if (da_least_change(M, J, r, count, step)) return DA_NO_PROJECTION;
-            }
-        }
-        if (!(miss[0] < best)) {
+        double r[DA_MM], J[DA_MM * DA_N], M[DA_N * DA_N], Q[DA_N], A[DA_MM * DA_N], b[DA_MM];
+        const int count = what ? DA_VELOCITY_ROWS : DA_POSITION_ROWS;
+        if (what)
+            da_velocity(q, v, t, ctx->p, r, J);
+        else
+            da_position(q, v, t, ctx->p, r, J);
+        const double miss = da_miss(r, J, count, x, what ? q : v);
+        if (!da_finite(miss)) return DA_UNDEFINED;
+        if (!(miss < best)) {
             /* The last change did not help: rounding has been reached. */
             for (int i = 0; i < DA_N; i++) x[i] = before[i];
             break;
         }
-        if (miss[0] <= DA_ROUNDING) break;
-        best = miss[0];
+        if (miss <= DA_ROUNDING) break;
+        da_dynamics(q, v, t, ctx->p, M, Q, A, b);
+        if (da_least_change(M, J, r, count, step)) return DA_NO_PROJECTION;
+        best = miss;
         for (int i = 0; i < DA_N; i++) {
             before[i] = x[i];
             x[i] -= step[i];
         }
 #if DA_LINEAR_RATES
         /* (φ̇, ψ) is linear in q̇: one step is exact. */
-        if (what && miss[0] < 1e-6) break;
+        if (what && miss < 1e-6) break;
 #endif
     }
     return DA_DONE;
 }
 
+/* The same on factors of all constraints together, kept while they serve: the change then lies along the constraints of other
+   levels. Returns nonzero where it comes to nothing. */
+DA_FN int da_return_factored(int what, double *q, double *v, double t, const da_context *ctx, da_factors *f)
+{
+    double r[DA_UNKNOWNS] = {0.0}, change[DA_UNKNOWNS], before[DA_N], best = 1e300;
+    double *x = what ? v : q;
+    const double *other = what ? q : v;
+    for (int i = 0; i < DA_N; i++) before[i] = x[i];
+    for (int pass = 0; pass < 12; pass++) {
+        double size = 1e-8, miss = 0.0;
+        if (what)
+            da_velocity_gap(q, v, t, ctx->p, r + DA_N);
+        else
+            da_position_gap(q, v, t, ctx->p, r + DA_N);
+        for (int i = 0; i < DA_N; i++) size = da_max(size, da_max(fabs(x[i]), 1e-3 * fabs(other[i])));
+        for (int k = 0; k < DA_FAST_ROWS; k++) {
+            const double own = fabs(r[DA_N + k]) / (f->length[k] * size);
+            if (!(own <= miss)) miss = own;
+        }
+        if (!da_finite(miss)) return 1;
+        if (!(miss < best)) {
+            /* The last change did not help: rounding has been reached. */
+            for (int i = 0; i < DA_N; i++) x[i] = before[i];
+            return !(best < 1e-6);
+        }
+        if (miss <= DA_ROUNDING) return 0;
+        if (pass && miss > 1e-2 * best && !da_factors_at(q, v, t, ctx, f)) return 1;
+        da_factored_solve(q, v, t, ctx, f, r, change);
+        best = miss;
+        for (int i = 0; i < DA_N; i++) {
+            before[i] = x[i];
+            x[i] -= change[i];
+        }
+#if DA_LINEAR_RATES
+        /* (φ̇, ψ) is linear in q̇, and the factors belong to a state this near: one step is exact. */
+        if (what && miss < 1e-8) return 0;
+#endif
+    }
+    return 0;
+}
+
 DA_FN int da_project(double *y, double t, da_context *ctx)
 {
     int status = DA_DONE;
-#if DA_POSITION_ROWS
-    status = da_return(0, y, y + DA_N, t, ctx);
-#endif
 #if DA_VELOCITY_ROWS
-    if (!status) status = da_return(1, y, y + DA_N, t, ctx);
+    double *q = y, *v = y + DA_N, before[2 * DA_N];
+    da_factors f;
+    for (int i = 0; i < 2 * DA_N; i++) before[i] = y[i];
+    if (ctx->fast && ctx->independent && da_factors_at(q, v, t, ctx, &f) &&
+        !(DA_POSITION_ROWS && da_return_factored(0, q, v, t, ctx, &f)) && !da_return_factored(1, q, v, t, ctx, &f))
+        return DA_DONE;
+    for (int i = 0; i < 2 * DA_N; i++) y[i] = before[i];
+#if DA_POSITION_ROWS
+    status = da_return(0, q, v, t, ctx);
+#endif
+    if (!status) status = da_return(1, q, v, t, ctx);
 #endif
     return status;
 }

@@ -6,12 +6,9 @@
 #ifndef DA_ROBUST_H
 #define DA_ROBUST_H
 
-#define DA_PIVOT 1e-6                 /* below: two constraints include an angle below 1e-3, and the proximal weights begin to matter */
 #define DA_RANK_TOLERANCE 1e-9        /* as RANK_TOLERANCE in mechanics/fundamental.py */
 #define DA_MASS_TOLERANCE 1e-10       /* a squared pivot of M below this, relative to its diagonal: the null-space way */
 #define DA_CONSISTENCY_TOLERANCE 1e-6 /* as DRIFT_TOLERANCE in motion/reference.py */
-#define DA_PROXIMAL 1e-8              /* as PROXIMAL and PROXIMAL_PASSES in mechanics/fundamental.py */
-#define DA_PROXIMAL_PASSES 20
 #define DA_MM DA_AT_LEAST_1(DA_M)
 
 DA_FN double da_dot(const double *a, const double *b, int n)
@@ -315,6 +312,9 @@ DA_FN int da_rhs(double t, const double *DA_RESTRICT y, double *DA_RESTRICT dy, 
     if (ctx->fast) {
         da_fast(q, v, t, ctx->p, dy + DA_N, dy + 2 * DA_N, pivot, size);
         if (pivot[0] > DA_PIVOT && da_all_finite(dy, DA_NY)) return 0;
+#if DA_LARGE
+        if (ctx->rank == DA_FAST_ROWS && !da_weak(q, v, t, ctx, dy + DA_N, dy + 2 * DA_N)) return 0;
+#endif
     }
     ctx->trouble = da_robust(q, v, t, 0, ctx, dy + DA_N, dy + 2 * DA_N);
     return ctx->trouble;
