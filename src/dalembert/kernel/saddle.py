@@ -62,7 +62,7 @@ class Saddle:
                     smallest = ca.fmin(smallest, ca.sign(self.M[k, k]))
                 continue
             if k < self.n:
-                found, before = self.D[place], self.M[k, k]
+                found, before = self.D[place], ca.fabs(self.M[k, k])
             else:
                 found = -self.D[place]
                 before = sum((l * l * self.D[j] for j, l in own.items() if self.order[j] < self.n), ca.SX(0))

@@ -12,7 +12,7 @@ from dalembert.kernel.functions import KernelFunctions, kernel_functions
 from dalembert.model.constraints import is_linear
 from dalembert.model.system import System
 
-BEFORE = ("base.h", "context.h")
+BEFORE = ("base.h", "elementary.h", "context.h")
 AFTER = ("weak.h", "robust.h", "project.h", "dop853.h", "dopri5.h")
 STIFF = ("radau.h",)
 LAST = ("drive.h",)

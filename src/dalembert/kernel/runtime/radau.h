@@ -41,12 +41,12 @@ DA_PIECE void da_slope_by_differences(double t, const double *DA_RESTRICT y, dou
         const double step = time ? 1e-3 * h + 1e-15 * fabs(t) : 6e-6 * size;
         double above = here + step, below = here - step;
         if (!time) s[j] = above;
-        if (da_rhs(time ? above : t, s, up, ctx)) {
+        if (da_rhs_checked(time ? above : t, s, up, ctx)) {
             above = here;
             for (i = 0; i < DA_NY; i++) up[i] = f[i];
         }
         if (!time) s[j] = below;
-        if (da_rhs(time ? below : t, s, down, ctx)) {
+        if (da_rhs_checked(time ? below : t, s, down, ctx)) {
             below = here;
             for (i = 0; i < DA_NY; i++) down[i] = f[i];
         }
@@ -72,7 +72,7 @@ DA_FN void da_slope_at(double t, const double *DA_RESTRICT y, double h, const do
 /* What passes from step to step: slopes at the start, and the last step, whose interpolant predicts the next one. */
 typedef struct {
     da_slope slope;
-    double h, y[DA_NY], dense[3][DA_NY];
+    double h, y[DA_NY], dense[3][DA_NW];
 } da_radau;
 
 /* W = L U in place with row exchanges, W of size × size by rows; nonzero where it is singular. */
@@ -117,7 +117,7 @@ DA_FN void da_lu_solve(const double *W, int size, const int *DA_RESTRICT exchang
 }
 
 /* The collocation polynomial at the share x of the step, also beyond it. dense: divided differences on 0, c₁, c₂, 1. */
-DA_FN void da_radau_at(double x, const double *DA_RESTRICT y, double dense[][DA_NY], double *DA_RESTRICT out)
+DA_FN void da_radau_at(double x, const double *DA_RESTRICT y, double dense[][DA_NW], double *DA_RESTRICT out)
 {
     for (int j = 0; j < DA_NY; j++)
         out[j] = y[j] + x * (dense[0][j] + (x - DA_RADAU_C1) * (dense[1][j] + (x - DA_RADAU_C2) * dense[2][j]));
@@ -186,7 +186,7 @@ DA_FN int da_radau_stages(double t, const double *DA_RESTRICT y, double h, doubl
         }
         for (i = 0; i < 3; i++) {
             for (j = 0; j < DA_NE; j++) s[j] = y[j] + Z[i][j];
-            if (da_rhs(t + c[i] * h, s, f[i], ctx)) return 1;
+            if (da_rhs_checked(t + c[i] * h, s, f[i], ctx)) return 1;
         }
         for (i = 0; i < 3; i++)
             for (j = 0; j < DA_N; j++)
@@ -243,9 +243,9 @@ DA_FN double da_radau_error(const double *DA_RESTRICT y, const double *DA_RESTRI
 
 /* One step from (t, y) of size h. k[0] holds the rates at y; on return ynew holds the new state, *norm the error
    relative to the tolerances, dense the interpolant. Returns nonzero where the stages had no solution. */
-DA_PIECE int da_radau_step(double t, const double *DA_RESTRICT y, double h, double k[16][DA_NY],
+DA_PIECE int da_radau_step(double t, const double *DA_RESTRICT y, double h, double k[16][DA_NW],
                            double *DA_RESTRICT ynew, double rtol, const double *DA_RESTRICT atol, double *norm,
-                           double dense[7][DA_NY], da_radau *last, da_context *ctx)
+                           double dense[7][DA_NW], da_radau *last, da_context *ctx)
 {
     DA_RADAU_TABLES
     double Z[3][DA_NY], f[3][DA_NY], W[DA_N * DA_N], s[DA_NY], e[DA_NE];
@@ -283,7 +283,7 @@ DA_PIECE int da_radau_step(double t, const double *DA_RESTRICT y, double h, doub
     if (*norm >= 1.0) {
         /* Where it is large for the stiff part only, a second filter takes that away. */
         for (j = 0; j < DA_NE; j++) s[j] = y[j] + e[j];
-        if (da_rhs(t, s, f[0], ctx)) return 1;
+        if (da_rhs_checked(t, s, f[0], ctx)) return 1;
         *norm = da_radau_error(y, ynew, f[0], h, Z, rtol, atol, J, W, exchange, e);
     }
     if (!da_finite(*norm)) return 1;
