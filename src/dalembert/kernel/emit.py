@@ -105,7 +105,7 @@ class Hoist:
     def source(self) -> str:
         stores = "\n".join(f"    c[{place}] = {name};" for name, place in self._places.items())
         body = "\n".join(self.lines)
-        head = "DA_FN void da_constants(const double *p, double *c)\n{\n    (void)p;\n    (void)c;\n"
+        head = "DA_PIECE void da_constants(const double *p, double *c)\n{\n    (void)p;\n    (void)c;\n"
         return f"{head}{body}\n{stores}\n}}\n"
 
 
@@ -119,13 +119,18 @@ class _Piece:
 
 
 def straight_line(
-    name: str, function: ca.Function, inputs: Sequence[str], outputs: Sequence[str], hoist: Hoist | None = None
+    name: str,
+    function: ca.Function,
+    inputs: Sequence[str],
+    outputs: Sequence[str],
+    hoist: Hoist | None = None,
+    qualifier: str = "DA_FN",
 ) -> str:
     """A C function `name` with the function's inputs and outputs as arrays (outputs dense, stored by
     columns).
 
     The input "t" is passed by value. With `hoist`, the input "p" is replaced by the array c of hoisted
-    values.
+    values. `qualifier` is one of the macros of runtime/base.h.
     """
     pieces = _Translation(function, inputs, outputs, hoist).pieces()
     names = ["c" if hoist is not None and i == "p" else i for i in inputs]
@@ -135,8 +140,8 @@ def straight_line(
     if len(pieces) == 1:
         body = "\n".join(pieces[0].lines)
         quiet = "".join(f"    (void){i};\n" for i in (*names, *outputs))
-        return f"DA_FN void {name}({used})\n{{\n{quiet}{body}\n}}\n"
-    return _split(name, pieces, used, [*names, *outputs], function.sz_w())
+        return f"{qualifier} void {name}({used})\n{{\n{quiet}{body}\n}}\n"
+    return _split(name, pieces, used, [*names, *outputs], function.sz_w(), qualifier)
 
 
 class _Translation:
@@ -214,7 +219,7 @@ class _Translation:
         return self.variable[slot]
 
 
-def _split(name: str, pieces: list[_Piece], parameters: str, arguments: list[str], slots: int) -> str:
+def _split(name: str, pieces: list[_Piece], parameters: str, arguments: list[str], slots: int, qualifier: str) -> str:
     """Pieces that hand over their live slots in a work array."""
     needed: set[int] = set()
     stores: list[list[int]] = []
@@ -232,4 +237,4 @@ def _split(name: str, pieces: list[_Piece], parameters: str, arguments: list[str
             f"DA_PIECE void {name}_{k}({parameters}, double *DA_RESTRICT w)\n{{\n{quiet}{loads}{body}\n{saves}}}\n"
         )
         calls.append(f"    {name}_{k}({', '.join(arguments)}, w);\n")
-    return "\n".join(text) + f"DA_FN void {name}({parameters})\n{{\n    double w[{slots}];\n{''.join(calls)}}}\n"
+    return "\n".join(text) + f"{qualifier} void {name}({parameters})\n{{\n    double w[{slots}];\n{''.join(calls)}}}\n"

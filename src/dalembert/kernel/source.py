@@ -32,6 +32,10 @@ OUTPUTS = {
 }
 
 
+# Those that the robust path alone calls.
+COLD = ("dynamics", "work", "energetics", "position", "velocity")
+
+
 class KernelTooLarge(DalembertError):
     """A kernel with more instructions than are worth compiling."""
 
@@ -71,7 +75,8 @@ def kernel_source(
 
 def _function(name: str, functions: KernelFunctions, hoist: Hoist) -> str:
     inputs = (*STATE, "fi") if name == "work" else STATE
-    return straight_line(f"da_{name}", getattr(functions, name), inputs, OUTPUTS[name], hoist)
+    qualifier = "DA_COLD" if name in COLD else "DA_FN"
+    return straight_line(f"da_{name}", getattr(functions, name), inputs, OUTPUTS[name], hoist, qualifier)
 
 
 def _runtime(name: str) -> str:

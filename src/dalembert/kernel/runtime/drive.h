@@ -55,8 +55,8 @@ DA_FN int da_settle(double t, const double *y, double *dy, da_context *ctx)
 }
 
 /* A first step size from the sizes of the solution and of its first two derivatives. */
-DA_FN double da_first_step(double t, const double *y, const double *f, double span, double rtol, const double *atol, int order,
-                           da_context *ctx)
+DA_PIECE double da_first_step(double t, const double *y, const double *f, double span, double rtol, const double *atol, int order,
+                              da_context *ctx)
 {
     double y1[DA_NY], f1[DA_NY], d0 = 0.0, d1 = 0.0, d2 = 0.0, h0, h1;
     int j;
