@@ -81,7 +81,7 @@ DA_PIECE double da_first_step(double t, const double *y, const double *f, double
 }
 
 /* Integrate from (t0, y0) through `times` (increasing, the first one t0). out: count × DA_NY. atol: DA_NE.
-   progress, where it is not NULL, is set to the time reached; *stop nonzero ends the run. */
+   progress, where it is not NULL, is set to the time reached; *stop, where it is not zero, ends the run after so many steps. */
 DA_API int da_integrate(const double *y0, double t0, const double *p, const double *times, long count, double rtol,
                         const double *atol, int method, int project, double *out, double *report,
                         volatile double *progress, const volatile int *stop)
@@ -215,7 +215,7 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
         }
         if (progress && (ctx.steps & 63) == 0) {
             *progress = t;
-            if (*stop) break;
+            if (*stop && ctx.steps >= *stop) break;
         }
     }
     report[DA_REPORT_POINTS] = (double)next;
@@ -235,6 +235,9 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
     }
     return status;
 }
+
+/* How many instructions the straight-line functions have: a kernel from disk is judged by it as if it had just been made. */
+DA_API long da_instructions(void) { return DA_INSTRUCTIONS; }
 
 /* The slopes at one state, as the integration sees them. way 0: as at an accepted state; 1: the same without the straight-line
    code; 2: as at a trial state that falls off it. */
