@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import dalembert
+from dalembert.kernel.build import find_compiler
 
 ROOT = Path(dalembert.__file__).parent
 ORDER = (
@@ -143,6 +144,24 @@ def test_one_instant_needs_no_integrator_and_no_table() -> None:
         "import dalembert as da\nda.System('s', coordinates=['x'], kinetic=\"x'^2\", initial={'x': 0, \"x'\": 0}).at()"
     )
     assert loaded_after(code) == {"casadi"}
+
+
+def test_a_native_motion_needs_no_scipy_and_no_table() -> None:
+    code = (
+        "import dalembert as da\n"
+        "s = da.System('s', coordinates=['x'], kinetic=\"x'^2\", initial={'x': 0, \"x'\": 1})\n"
+        "assert s.simulate(1.0, samples=3).backend == 'native'"
+    )
+    if find_compiler() is None:
+        pytest.skip("no C compiler on this machine")
+    assert loaded_after(code) == {"casadi"}
+
+
+def test_the_collector_is_left_as_it_was() -> None:
+    code = "import gc\ngc.{0}able()\nimport dalembert\nprint(gc.isenabled())"
+    for state, expected in (("en", "True"), ("dis", "False")):
+        done = subprocess.run([sys.executable, "-c", code.format(state)], capture_output=True, text=True, check=True)
+        assert done.stdout.strip() == expected
 
 
 def test_everything_public_is_there() -> None:
