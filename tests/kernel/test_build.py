@@ -209,6 +209,17 @@ def test_a_kernel_on_disk_needs_no_source(cache, monkeypatch):
     assert final(pendulum()) == before
 
 
+def test_a_package_updated_under_a_running_process_does_no_harm(cache, monkeypatch):
+    """Loaded code and code on disk differ: what is built then must not be found under either."""
+    monkeypatch.setattr("dalembert.kernel.identity.LOADED", "before the update")
+    before = final(pendulum())
+    monkeypatch.undo()
+    monkeypatch.setenv("DALEMBERT_CACHE", str(cache))
+    monkeypatch.setattr(kernel, "_made", {})
+    assert final(pendulum()) == before
+    assert len(list(cache.glob("*.so"))) == 2
+
+
 def test_the_limit_counts_for_a_kernel_on_disk_too(cache, monkeypatch):
     """What a run gives must not depend on what lies in the cache."""
     final(pendulum())

@@ -34,7 +34,9 @@ def system(**changes: object) -> da.System:
 
 
 def key(of: da.System, rows: tuple[int, ...] = (0, 1), stiff: bool = False, completion: float = 0.0) -> str:
-    return identity(of, graph_of(of), rows, stiff, completion)
+    found = identity(of, graph_of(of), rows, stiff, completion)
+    assert found is not None
+    return found
 
 
 def test_the_same_model_has_the_same_key():
@@ -93,11 +95,12 @@ def test_another_emitter_or_runtime_makes_another_key(tmp_path: Path, name: str,
     shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
     assert code(copy) == code(PACKAGE), "the place does not count"
     text = (copy / name).read_text(encoding="utf-8")
-    code.cache_clear()  # as in another process
     (copy / name).write_text(text.replace("=", "= ", 1), encoding="utf-8")
     assert code(copy) != code(PACKAGE)
     before = key(system())
     monkeypatch.setattr(module, "PACKAGE", copy)
+    assert identity(system(), graph_of(system()), (0, 1), False, 0.0) is None, "updated under a running process"
+    monkeypatch.setattr(module, "LOADED", code(copy))  # as in another process
     assert key(system()) != before
 
 
@@ -132,6 +135,7 @@ def test_the_key_is_the_same_in_every_process():
         "from dalembert.kernel.identity import identity\n"
         "for s in (da.library.penny(), da.library.rough_incline(), da.library.benenti_rods()):\n"
         "    text = identity(s, graph_of(s), range(len(s.constraints)), True, 0.5)\n"
+        "    assert text is not None\n"
         "    print(hashlib.sha256(text.encode()).hexdigest())"
     )
     found = set()

@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import fields
-from functools import lru_cache
 from pathlib import Path
 
 import casadi as ca
@@ -22,10 +21,16 @@ from dalembert.model.system import System
 PACKAGE = Path(__file__).parent
 
 
-def identity(system: System, graph: Graph, rows: Sequence[int], stiff: bool, completion: float) -> str:
-    """The same in every process for the same model, options and version; another for any other."""
+def identity(system: System, graph: Graph, rows: Sequence[int], stiff: bool, completion: float) -> str | None:
+    """The same in every process for the same model, options and version; another for any other.
+
+    None where the package on disk is no longer the one that was loaded (it was updated under a running process): then
+    only the source itself tells what it is.
+    """
+    if code(PACKAGE) != LOADED:
+        return None
     options = ([int(row) for row in rows], bool(stiff), float(completion))
-    return "\0".join([code(PACKAGE), ca.CasadiMeta.version(), *_graph(graph), repr(_names(system)), repr(options)])
+    return "\0".join([LOADED, ca.CasadiMeta.version(), *_graph(graph), repr(_names(system)), repr(options)])
 
 
 def _graph(graph: Graph) -> list[str]:
@@ -42,7 +47,6 @@ def _names(system: System) -> tuple[object, ...]:
     )
 
 
-@lru_cache(maxsize=4)
 def code(package: Path) -> str:
     """A digest of the sources of a package, the C headers among them."""
     digest = hashlib.sha256()
@@ -52,3 +56,6 @@ def code(package: Path) -> str:
             digest.update(f"{file.relative_to(package)} {len(text)}\n".encode())
             digest.update(text)
     return digest.hexdigest()
+
+
+LOADED = code(PACKAGE)
