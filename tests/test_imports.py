@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import dalembert
+from dalembert.kernel.build import find_compiler
 
 ROOT = Path(dalembert.__file__).parent
 ORDER = (
@@ -115,7 +116,7 @@ def test_the_check_itself(module: str, source: str, wrong: int) -> None:
     assert len(faults(module, source)) == wrong
 
 
-HEAVY = ("casadi", "scipy", "matplotlib", "xarray", "pandas")
+HEAVY = ("sympy", "numpy", "casadi", "scipy", "matplotlib", "xarray", "pandas")
 
 
 def loaded_after(code: str) -> set[str]:
@@ -135,14 +136,36 @@ def test_writing_and_reading_models_is_light() -> None:
         "s = da.System('s', coordinates=['x'], kinetic=\"x'^2\", constraints={'c': 'x = 0'})\n"
         "da.loads(da.dumps(s))"
     )
-    assert loaded_after(code) == set()
+    assert loaded_after(code) == {"sympy", "numpy"}
+
+
+def test_building_a_library_is_light() -> None:
+    assert loaded_after("import dalembert.kernel.build") == set()
 
 
 def test_one_instant_needs_no_integrator_and_no_table() -> None:
     code = (
         "import dalembert as da\nda.System('s', coordinates=['x'], kinetic=\"x'^2\", initial={'x': 0, \"x'\": 0}).at()"
     )
-    assert loaded_after(code) == {"casadi"}
+    assert loaded_after(code) == {"sympy", "numpy", "casadi"}
+
+
+def test_a_native_motion_needs_no_scipy_and_no_table() -> None:
+    code = (
+        "import dalembert as da\n"
+        "s = da.System('s', coordinates=['x'], kinetic=\"x'^2\", initial={'x': 0, \"x'\": 1})\n"
+        "assert s.simulate(1.0, samples=3).backend == 'native'"
+    )
+    if find_compiler() is None:
+        pytest.skip("no C compiler on this machine")
+    assert loaded_after(code) == {"sympy", "numpy", "casadi"}
+
+
+def test_the_collector_is_left_as_it_was() -> None:
+    code = "import gc\ngc.{0}able()\nimport dalembert\ndalembert.System\nprint(gc.isenabled())"
+    for state, expected in (("en", "True"), ("dis", "False")):
+        done = subprocess.run([sys.executable, "-c", code.format(state)], capture_output=True, text=True, check=True)
+        assert done.stdout.strip() == expected
 
 
 def test_everything_public_is_there() -> None:

@@ -8,7 +8,9 @@ True
 
 from __future__ import annotations
 
+import gc
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from dalembert.errors import (
@@ -26,32 +28,63 @@ from dalembert.errors import (
     UndefinedModel,
     UndeterminedMotion,
 )
-from dalembert.model.constraints import Constraint
-from dalembert.model.document import dumps, load, loads
-from dalembert.model.laws import Work
-from dalembert.model.symbols import actual, coordinates, ideal, parameters, t
-from dalembert.model.system import System
 
 if TYPE_CHECKING:
     from dalembert import library
     from dalembert.mechanics.fundamental import fundamental
+    from dalembert.model.constraints import Constraint
+    from dalembert.model.document import dumps, load, loads
+    from dalembert.model.laws import Work
+    from dalembert.model.symbols import actual, coordinates, ideal, parameters, t
+    from dalembert.model.system import System
     from dalembert.motion.motion import Motion
 
 __version__ = "0.1.0"
 
-# Loaded when first used, so that `import dalembert` stays quick.
+# Loaded when first used: `import dalembert` costs nothing, and SymPy is not loaded where it is not needed.
 _LAZY = {
-    "fundamental": "dalembert.mechanics.fundamental",
+    "Constraint": "dalembert.model.constraints",
     "Motion": "dalembert.motion.motion",
+    "System": "dalembert.model.system",
+    "Work": "dalembert.model.laws",
+    "actual": "dalembert.model.symbols",
+    "coordinates": "dalembert.model.symbols",
+    "dumps": "dalembert.model.document",
+    "fundamental": "dalembert.mechanics.fundamental",
+    "ideal": "dalembert.model.symbols",
     "library": "dalembert.library",
+    "load": "dalembert.model.document",
+    "loads": "dalembert.model.document",
+    "parameters": "dalembert.model.symbols",
+    "t": "dalembert.model.symbols",
 }
 
 
 def __getattr__(name: str) -> Any:
     if name not in _LAZY:
         raise AttributeError(f"module 'dalembert' has no attribute {name!r}")
-    module = import_module(_LAZY[name])
-    return module if name == "library" else getattr(module, name)
+    module = _load(_LAZY[name])
+    value = module if name == "library" else getattr(module, name)
+    globals()[name] = value
+    return value
+
+
+def _load(name: str) -> ModuleType:
+    """Import a module without collecting garbage meanwhile.
+
+    SymPy comes with some hundred thousand objects that stay. Looking through them again and again while they come takes
+    a fifth of the time. Freezing and thawing leaves them where such objects end up, among the old ones.
+    """
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        return import_module(name)
+    finally:
+        if collecting:
+            if gc.get_freeze_count() == 0:  # what someone else froze stays frozen
+                gc.freeze()
+                gc.unfreeze()
+            gc.enable()
 
 
 def __dir__() -> list[str]:

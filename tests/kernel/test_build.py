@@ -110,28 +110,124 @@ def test_without_a_compiler_the_reference_runs_with_one_warning(monkeypatch):
         pendulum().simulate(0.5, backend="native")
 
 
-@pytest.mark.slow
-def test_many_processes_build_the_same_system_at_once(cache):
-    """Atomic renames: every process gets a whole library, whoever was first."""
-    code = (
-        "import dalembert as da\n"
-        "print(repr(da.library.pendulum().simulate(1.0, samples=2, backend='native').final['x']))"
-    )
+def answers(script: str, count: int, cache: Path, *arguments: str) -> list[str]:
+    """What so many processes say that set out at the same moment."""
+    go = cache.parent / "go"
+    wait = f"import pathlib, time\nwhile not pathlib.Path({str(go)!r}).exists():\n    time.sleep(0.01)\n"
     environment = {**os.environ, "DALEMBERT_CACHE": str(cache)}
     running = [
         subprocess.Popen(
-            [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+            [sys.executable, "-c", wait + script, *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment,
         )
-        for _ in range(24)
+        for _ in range(count)
     ]
-    answers = []
+    go.touch()
+    found = []
     for process in running:
         out, err = process.communicate()
         assert process.returncode == 0, err
-        answers.append(out.strip())
-    assert len(set(answers)) == 1
+        found.append(out.strip())
+    return found
+
+
+@pytest.mark.slow
+def test_two_hundred_processes_build_the_same_library_at_once(cache):
+    """Atomic renames: every process gets a whole library, whoever was first."""
+    script = (
+        "import sys\n"
+        "from dalembert.kernel import build\n"
+        "library, cached = build.build(sys.argv[1], build.find_compiler())\n"
+        "print(library.answer(20), cached)"
+    )
+    # Long enough that half a file would show: the constant lies at the end of the library's data.
+    source = "static const int data[20000] = {[19999] = 22};\nint answer(int x) { return x + data[19999]; }\n"
+    found = answers(script, 200, cache, source)
+    assert {answer.split()[0] for answer in found} == {"42"}
+    assert sum(answer.endswith("False") for answer in found) > 1, "they did not build at the same time"
     assert len(list(cache.glob("*.so"))) == 1
     assert list(cache.glob(".build-*")) == []
+    assert len(list(cache.glob("compiler-*"))) == 1
+
+
+@pytest.mark.slow
+def test_many_processes_build_the_same_system_at_once(cache):
+    script = (
+        "import dalembert as da\n"
+        "print(repr(da.library.pendulum().simulate(1.0, samples=2, backend='native').final['x']))"
+    )
+    assert len(set(answers(script, 8, cache))) == 1
+    assert len(list(cache.glob("*.so"))) == 1
+    assert list(cache.glob(".build-*")) == []
+
+
+def test_the_compilers_answer_is_kept_for_the_same_program_only(cache, tmp_path, monkeypatch):
+    program, log = tmp_path / "cc", tmp_path / "log"
+
+    def install(version: str) -> None:
+        program.write_text(f"#!/bin/sh\necho asked >> {log}\necho {version}\n")
+        program.chmod(0o755)
+
+    def ask() -> str | None:
+        return build._version((str(program),))
+
+    install("compiler 1.0")
+    assert ask() == ask() == "compiler 1.0"
+    assert log.read_text().count("asked") == 1
+    install("compiler 1.0.1")
+    assert ask() == "compiler 1.0.1"
+    assert log.read_text().count("asked") == 2
+    # A note that says nothing, or that cannot be read, is no answer.
+    for note in cache.glob("compiler-*"):
+        note.write_bytes(b"\xff\xfe")
+    assert ask() == "compiler 1.0.1"
+    # A command with arguments may start anything.
+    assert build._version((str(program), "-v")) == build._version((str(program), "-v")) == "compiler 1.0.1"
+    assert log.read_text().count("asked") == 5
+
+
+def test_what_killed_builds_leave_is_cleared_away(cache, monkeypatch):
+    old, new = cache / ".build-old", cache / ".build-new"
+    for left in (old, new):
+        left.mkdir(parents=True)
+        (left / "kernel.c").write_text("int x;")
+    os.utime(old, (1, 1))
+    final(pendulum())
+    monkeypatch.setattr(kernel, "_made", {})
+    final(da.library.rough_incline())
+    assert not old.exists()
+    assert new.exists(), "it may still be at work"
+
+
+def test_a_kernel_on_disk_needs_no_source(cache, monkeypatch):
+    before = final(pendulum())
+    monkeypatch.setattr(kernel, "_made", {})  # as in a new process
+    monkeypatch.setattr("dalembert.kernel.source.kernel_source", None)  # making it would fail
+    assert final(pendulum()) == before
+
+
+def test_a_package_updated_under_a_running_process_does_no_harm(cache, monkeypatch):
+    """Loaded code and code on disk differ: what is built then must not be found under either."""
+    monkeypatch.setattr("dalembert.kernel.identity.LOADED", "before the update")
+    before = final(pendulum())
+    monkeypatch.undo()
+    monkeypatch.setenv("DALEMBERT_CACHE", str(cache))
+    monkeypatch.setattr(kernel, "_made", {})
+    assert final(pendulum()) == before
+    assert len(list(cache.glob("*.so"))) == 2
+
+
+def test_the_limit_counts_for_a_kernel_on_disk_too(cache, monkeypatch):
+    """What a run gives must not depend on what lies in the cache."""
+    final(pendulum())
+    monkeypatch.setattr(native, "AUTO_INSTRUCTIONS", 10)
+    for made in (kernel._made, {}):
+        monkeypatch.setattr(kernel, "_made", made)
+        assert pendulum().simulate(0.1, samples=2, backend="auto").backend == "reference"
+        assert pendulum().simulate(0.1, samples=2, backend="native").backend == "native"
 
 
 @pytest.mark.parametrize(

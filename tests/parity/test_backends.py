@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -12,6 +16,7 @@ from dalembert.kernel import kernel as kernels
 from dalembert.kernel.build import find_compiler
 from dalembert.kernel.kernel import Watch, make_kernel
 from dalembert.mechanics.fundamental import is_positive
+from dalembert.motion import native
 from dalembert.motion.evaluation import Evaluation
 from dalembert.motion.native import why_not_native
 from dalembert.motion.project import project
@@ -204,6 +209,54 @@ def test_a_long_run_with_steady_steps_is_no_stall():
     stop.join()
     assert run.status == kernels.DONE, "ended because it was told to, not because it was thought to chatter"
     assert run.report["steps"] > 2000
+
+
+def test_a_run_ends_after_the_steps_it_may_take():
+    system = da.library.pendulum()
+    evaluation = Evaluation(system)
+    compiler = find_compiler()
+    assert compiler is not None
+    kernel = make_kernel(system, evaluation.graph, [0], False, compiler)
+    q, v, t0 = system.initial_values()
+    y0, times = np.concatenate([q, v, np.zeros(3)]), np.array([t0, 1e9])
+    for steps in (1, 64, 65, 128):
+        run = kernel.integrate(y0, t0, evaluation.p, times, 1e-9, np.full(4, 1e-12), "dop853", True, Watch(t0, steps))
+        assert run.status == kernels.DONE
+        assert run.y.shape[0] == 1
+        assert steps <= run.report["steps"] < steps + 64, "it looks every 64 steps"
+
+
+@pytest.mark.parametrize("duration", [0.5, 200.0])
+def test_short_and_long_runs_give_the_same(duration, monkeypatch):
+    """In the calling thread, in a worker, or first the one and then the other: the same bits."""
+    found = []
+    for short in (0, 128, 100_000):
+        monkeypatch.setattr(native, "SHORT_STEPS", short or 1)
+        monkeypatch.setattr(native, "SHORT_SAMPLES", 2000 if short else 0)
+        found.append(da.library.pendulum().simulate(duration, samples=20, backend="native"))
+    for motion in found[1:]:
+        assert np.array_equal(motion.q, found[0].q)
+        assert motion.timing.steps == found[0].timing.steps
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT for one child there")
+def test_an_interrupt_ends_a_long_run():
+    script = (
+        "import dalembert as da\n"
+        "pendulum = da.library.pendulum()\n"
+        "pendulum.simulate(0.1, samples=2, backend='native')\n"
+        "print('ready', flush=True)\n"
+        "pendulum.simulate(1e9, samples=2, backend='native')"
+    )
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().strip() == b"ready"
+        time.sleep(0.5)
+        assert process.poll() is None, "it was to be a long run"
+        process.send_signal(signal.SIGINT)
+        # A limit that tells an answer from a run to the end, which would take hours.
+        _, errors = process.communicate(timeout=60)
+    assert b"KeyboardInterrupt" in errors
 
 
 def test_what_counts_as_a_stall():

@@ -4,6 +4,7 @@ for defects only.
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import sys
@@ -55,6 +56,7 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper) and (stream.encoding or "").lower().replace("-", "") != "utf8":
             stream.reconfigure(errors="replace")
     warnings.showwarning = _tell
+    gc.freeze()  # what has been imported stays until the end: nobody need look through it for garbage, not even then
     try:
         app()
     except DalembertError as error:

@@ -4,6 +4,7 @@ that made it.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import hashlib
 import os
@@ -13,6 +14,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -23,6 +26,8 @@ FLAGS = ("-std=c11", "-O2", "-fno-math-errno", "-fno-trapping-math", "-ffp-contr
 NATIVE = ("-march=native",)
 # Larger caches are cut back to half of this, oldest kernels first.
 CACHE_BYTES = 256_000_000
+# A build that ended without cleaning up (killed, out of power) is cleared away after this.
+ABANDONED_S = 86_400.0
 
 
 @dataclass(frozen=True)
@@ -42,13 +47,50 @@ def find_compiler() -> Compiler | None:
     for command in candidates:
         if command[0] != sys.executable and shutil.which(command[0]) is None:
             continue
-        try:
-            done = subprocess.run([*command, "--version"], capture_output=True, text=True, timeout=30)
-        except (OSError, subprocess.TimeoutExpired):
-            continue
-        if done.returncode == 0 and done.stdout.strip():
-            return Compiler(command, done.stdout.splitlines()[0])
+        version = _version(command)
+        if version:
+            return Compiler(command, version)
     return None
+
+
+def _version(command: tuple[str, ...]) -> str | None:
+    """The first line of the compiler's answer to --version, None where it gives none. Starting a process for it takes
+    as long as a short motion, so the answer is kept on disk for as long as the program file is the same.
+    """
+    note = _version_note(command)
+    if note is not None:
+        with contextlib.suppress(OSError, UnicodeDecodeError):
+            kept = note.read_text(encoding="utf-8").strip()
+            if kept:
+                return kept
+    try:
+        done = subprocess.run([*command, "--version"], capture_output=True, text=True, timeout=30)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    if done.returncode != 0 or not done.stdout.strip():
+        return None
+    version = done.stdout.strip().splitlines()[0]
+    if note is not None:
+        with contextlib.suppress(OSError):
+            note.parent.mkdir(parents=True, exist_ok=True)
+            written = note.with_name(f"{note.name}.{os.getpid()}")
+            written.write_text(version, encoding="utf-8")
+            os.replace(written, note)
+    return version
+
+
+def _version_note(command: tuple[str, ...]) -> Path | None:
+    """Where the answer of this very program file is kept. None for commands with arguments: they start others."""
+    program = shutil.which(command[0])
+    if len(command) != 1 or program is None:
+        return None
+    try:
+        file = Path(program).resolve()
+        state = file.stat()
+    except OSError:
+        return None
+    digest = hashlib.sha256(f"{program}\0{file}\0{state.st_size}\0{state.st_mtime_ns}".encode()).hexdigest()
+    return cache_folder() / f"compiler-{digest[:40]}.txt"
 
 
 def cache_folder() -> Path:
@@ -59,12 +101,18 @@ def cache_folder() -> Path:
     return Path(base) / "dalembert"
 
 
-def build(source: str, compiler: Compiler) -> tuple[ctypes.CDLL, bool]:
-    """The library made from a source, and whether it came from the cache."""
+def build(source: str | Callable[[], str], compiler: Compiler, identity: str | None = None) -> tuple[ctypes.CDLL, bool]:
+    """The library made from a source, and whether it came from the cache.
+
+    Where making the source takes time, it is given as a function, called only if need be, and `identity` is text that
+    determines it.
+    """
+    if identity is None:
+        source = identity = source if isinstance(source, str) else source()
     flags = (*FLAGS, *NATIVE)
     machine = f"{platform.machine()} {_processor()}"
-    key = "\0".join([source, " ".join(flags), " ".join(compiler.command), compiler.version, machine])
-    name = hashlib.sha256(key.encode("utf-8")).hexdigest()[:40] + ".so"
+    key = "\0".join([identity, " ".join(flags), " ".join(compiler.command), compiler.version, machine])
+    name = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:40] + ".so"
     folder = cache_folder()
     file = folder / name
     if file.is_file():
@@ -75,13 +123,14 @@ def build(source: str, compiler: Compiler) -> tuple[ctypes.CDLL, bool]:
             pass  # damaged: made anew below
         else:
             return library, True
+    text = source if isinstance(source, str) else source()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         workplace = tempfile.mkdtemp(prefix=".build-", dir=folder)
     except OSError:
         workplace = tempfile.mkdtemp(prefix="dalembert-")
     try:
-        made = _compile(source, compiler, flags, Path(workplace))
+        made = _compile(text, compiler, flags, Path(workplace))
         library = ctypes.CDLL(str(made))
         try:
             os.replace(made, file)
@@ -110,7 +159,11 @@ def _compile(source: str, compiler: Compiler, flags: tuple[str, ...], workplace:
 
 
 def _trim(folder: Path) -> None:
-    """Keep the cache within its size, oldest first."""
+    """Keep the cache within its size, oldest first, and clear away what builds that were killed have left."""
+    for left in folder.glob(".build-*"):
+        with contextlib.suppress(OSError):
+            if left.stat().st_mtime < time.time() - ABANDONED_S:
+                shutil.rmtree(left, ignore_errors=True)
     files = sorted(folder.glob("*.so"), key=lambda file: file.stat().st_mtime)
     total = sum(file.stat().st_size for file in files)
     if total <= CACHE_BYTES:
@@ -125,9 +178,15 @@ def _trim(folder: Path) -> None:
 @lru_cache(maxsize=1)
 def _processor() -> str:
     """The processor's name and abilities: -march=native makes code for this one only."""
+    wanted = []
     try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as lines:
+            # The first processor only: the kernel takes its time to describe each one.
+            for line in lines:
+                if line.startswith(("model name", "flags", "Features")):
+                    wanted.append(line.rstrip("\n"))
+                if len(wanted) == 2 or (wanted and not line.strip()):
+                    break
     except OSError:
         return platform.processor()
-    wanted = [line for line in lines if line.startswith(("model name", "flags", "Features"))][:2]
     return hashlib.sha256("".join(wanted).encode()).hexdigest()[:16]

@@ -108,7 +108,7 @@ class Hoist:
     def source(self) -> str:
         stores = "\n".join(f"    c[{place}] = {name};" for name, place in self._places.items())
         body = "\n".join(self.lines)
-        head = "DA_FN void da_constants(const double *p, double *c)\n{\n    (void)p;\n    (void)c;\n"
+        head = "DA_PIECE void da_constants(const double *p, double *c)\n{\n    (void)p;\n    (void)c;\n"
         return f"{head}{body}\n{stores}\n}}\n"
 
 
@@ -132,13 +132,18 @@ class _Piece:
 
 
 def straight_line(
-    name: str, function: ca.Function, inputs: Sequence[str], outputs: Sequence[str], hoist: Hoist | None = None
+    name: str,
+    function: ca.Function,
+    inputs: Sequence[str],
+    outputs: Sequence[str],
+    hoist: Hoist | None = None,
+    qualifier: str = "DA_FN",
 ) -> str:
     """A C function `name` with the function's inputs and outputs as arrays, stored by columns. Entries that an output
     leaves out become zero.
 
     The inputs in BY_VALUE are numbers. With `hoist`, the input "p" is replaced by the array c of hoisted
-    values.
+    values. `qualifier` is one of the macros of runtime/base.h.
     """
     pieces = _Translation(list(_instructions(function, inputs, outputs)), hoist).pieces()
     names = ["c" if hoist is not None and i == "p" else i for i in inputs]
@@ -153,8 +158,8 @@ def straight_line(
     if len(pieces) == 1:
         body = "\n".join(pieces[0].lines)
         quiet = "".join(f"    (void){i};\n" for i in (*names, *outputs))
-        return f"DA_FN void {name}({used})\n{{\n{quiet}{zeros}{body}\n}}\n"
-    return _split(name, pieces, used, [*names, *outputs], zeros)
+        return f"{qualifier} void {name}({used})\n{{\n{quiet}{zeros}{body}\n}}\n"
+    return _split(name, pieces, used, [*names, *outputs], zeros, qualifier)
 
 
 def _instructions(function: ca.Function, inputs: Sequence[str], outputs: Sequence[str]) -> Iterator[_Instruction]:
@@ -306,7 +311,7 @@ def _in_phases(instructions: Sequence[_Instruction]) -> Iterator[_Instruction | 
             yield group
 
 
-def _split(name: str, pieces: list[_Piece], parameters: str, arguments: list[str], zeros: str) -> str:
+def _split(name: str, pieces: list[_Piece], parameters: str, arguments: list[str], zeros: str, qualifier: str) -> str:
     """Pieces that hand over their live values in a work array."""
     place: dict[int, int] = {}
     for piece in pieces:
@@ -323,4 +328,5 @@ def _split(name: str, pieces: list[_Piece], parameters: str, arguments: list[str
         )
         calls.append(f"    {name}_{k}({', '.join(arguments)}, w);\n")
     size = max(len(place), 1)
-    return "\n".join(text) + f"DA_FN void {name}({parameters})\n{{\n    double w[{size}];\n{zeros}{''.join(calls)}}}\n"
+    body = f"    double w[{size}];\n{zeros}{''.join(calls)}"
+    return "\n".join(text) + f"{qualifier} void {name}({parameters})\n{{\n{body}}}\n"

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import resources
+from pathlib import Path
 
-from dalembert.errors import DalembertError
 from dalembert.graph.graph import Graph
 from dalembert.kernel.emit import Hoist, straight_line
 from dalembert.kernel.functions import KernelFunctions, kernel_functions
-from dalembert.model.constraints import is_linear
+from dalembert.kernel.size import MOST_INSTRUCTIONS, KernelTooLarge
 from dalembert.model.system import System
 
+RUNTIME = Path(__file__).parent / "runtime"
 BEFORE = ("base.h", "elementary.h", "context.h")
 AFTER = ("weak.h", "robust.h", "project.h", "dop853.h", "dopri5.h")
 STIFF = ("radau.h",)
 LAST = ("drive.h",)
 STATE = ("q", "v", "t", "p")
-# Compiling takes about a sixth of a second per thousand instructions: beyond this, minutes.
-MOST_INSTRUCTIONS = 300_000
 INPUTS = {
     "work": (*STATE, "fi"),
     "factor": (*STATE, "weight"),
@@ -42,15 +40,8 @@ OUTPUTS = {
 }
 
 
-class KernelTooLarge(DalembertError):
-    """A kernel with more instructions than are worth compiling."""
-
-    def __init__(self, size: int, limit: int) -> None:
-        super().__init__(
-            f"the kernel would have {size:,} instructions, more than the {limit:,} that are compiled; fewer "
-            "coordinates make it shorter, and so do more of them with constraints between neighbours only"
-        )
-        self.size = size
+# Those that the robust path alone calls.
+COLD = ("dynamics", "work", "energetics", "position", "velocity")
 
 
 def kernel_source(
@@ -73,7 +64,7 @@ def kernel_source(
         raise KernelTooLarge(size, limit)
     hoist = Hoist()
     model = [_function(name, functions, hoist) for name in OUTPUTS if getattr(functions, name) is not None]
-    parts = [_header(system, graph, rows, stiff, hoist.size, functions, bool(completion))]
+    parts = [_header(system, graph, rows, stiff, hoist.size, functions, bool(completion), size)]
     parts += [_runtime(name) for name in BEFORE]
     parts += [*model, hoist.source()]
     parts += [_runtime(name) for name in (*AFTER, *(STIFF if stiff else ()), *LAST)]
@@ -81,11 +72,13 @@ def kernel_source(
 
 
 def _function(name: str, functions: KernelFunctions, hoist: Hoist) -> str:
-    return straight_line(f"da_{name}", getattr(functions, name), INPUTS.get(name, STATE), OUTPUTS[name], hoist)
+    qualifier = "DA_COLD" if name in COLD else "DA_FN"
+    inputs = INPUTS.get(name, STATE)
+    return straight_line(f"da_{name}", getattr(functions, name), inputs, OUTPUTS[name], hoist, qualifier)
 
 
 def _runtime(name: str) -> str:
-    return (resources.files("dalembert.kernel") / "runtime" / name).read_text(encoding="utf-8")
+    return (RUNTIME / name).read_text(encoding="utf-8")
 
 
 def _header(
@@ -96,9 +89,9 @@ def _header(
     constants: int,
     functions: KernelFunctions,
     singular: bool,
+    size: int,
 ) -> str:
     n, m = len(system.coordinates), len(system.constraints)
-    rates = [system.constraints[k].expression for k in graph.velocity_rows]
     names = "\n".join(
         [f"     q[{k}] {_safe(q.name)}, v[{k}] its velocity" for k, q in enumerate(system.coordinates)]
         + [f"     p[{k}] {_safe(p.name)}" for k, p in enumerate(system.parameter_symbols)]
@@ -116,11 +109,12 @@ def _header(
         "DA_LARGE": int(functions.rest is not None),
         "DA_POSITION_ROWS": len(graph.position_rows),
         "DA_VELOCITY_ROWS": len(graph.position_rows) + len(graph.velocity_rows),
-        "DA_LINEAR_RATES": int(is_linear(rates, system.velocities)),
+        "DA_LINEAR_RATES": int(not graph.curved),
         "DA_SINGULAR_MASS": int(singular),
-        "DA_WORKS": int(bool(system.nonideal)),
+        "DA_WORKS": int(functions.work.nnz_out(0) > 0),
         "DA_USES_IDEAL": int(graph.uses_reactions),
         "DA_STIFF": int(stiff),
+        "DA_INSTRUCTIONS": size,
     }
     defines = "\n".join(f"#define {name} {value}" for name, value in sizes.items())
     return (

@@ -48,7 +48,10 @@ def level_of(expression: sp.Expr) -> str | None:
 def is_linear(expressions: Iterable[sp.Expr], symbols: Iterable[sp.Symbol]) -> bool:
     """Whether every expression is affine in the symbols."""
     symbols = list(symbols)
+    among = set(symbols)
     for expression in expressions:
+        if _plainly_linear(expression, among):
+            continue
         for symbol in symbols:
             slope = sp.diff(expression, symbol)
             if slope.free_symbols.isdisjoint(symbols):
@@ -56,6 +59,18 @@ def is_linear(expressions: Iterable[sp.Expr], symbols: Iterable[sp.Symbol]) -> b
             if not sp.expand(slope).free_symbols.isdisjoint(symbols):
                 return False
     return True
+
+
+def _plainly_linear(expression: sp.Expr, symbols: set[sp.Symbol]) -> bool:
+    """Whether an expression is linear as it stands: sums, and products with one such factor. False says nothing."""
+    if expression.is_Symbol:
+        return True
+    if expression.is_Add:
+        return all(_plainly_linear(term, symbols) for term in expression.args)
+    if expression.is_Mul:
+        holding = [factor for factor in expression.args if not factor.free_symbols.isdisjoint(symbols)]
+        return not holding or (len(holding) == 1 and _plainly_linear(holding[0], symbols))
+    return bool(expression.free_symbols.isdisjoint(symbols))
 
 
 def is_constant(expression: sp.Expr) -> bool:

@@ -6,13 +6,11 @@ from __future__ import annotations
 
 import os
 import tempfile
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import sympy as sp
-import tomli_w
 from sympy.printing.str import StrPrinter
 
 from dalembert.errors import DocumentError, ModelError, OutputError
@@ -63,6 +61,8 @@ def load(path: str | os.PathLike[str]) -> System:
 
 def loads(text: str, *, where: str = "document") -> System:
     """Read a model document from text."""
+    import tomllib  # only where a document is read: most motions need none
+
     try:
         data = tomllib.loads(text)
     except (
@@ -233,6 +233,8 @@ def to_data(system: System) -> dict[str, Any]:
 
 def dumps(system: System) -> str:
     """A system as a TOML document."""
+    import tomli_w
+
     return tomli_w.dumps(to_data(system))
 
 

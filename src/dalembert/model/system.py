@@ -196,11 +196,18 @@ class System:
         missing = [symbol.name for symbol in wanted if symbol not in self.initial]
         if missing:
             raise MissingValues(self.name, [f"no initial value for {', '.join(missing)}: give initial={{…}}"])
-        known = dict(zip(self.parameter_symbols, self.parameter_values(), strict=True))
+        q, v, t0 = self._initial_numbers
+        return q.copy(), v.copy(), t0
+
+    @cached_property
+    def _initial_numbers(self) -> tuple[np.ndarray, np.ndarray, float]:
+        wanted = (*self.coordinates, *self.velocities)
+        values = self.parameter_values()
+        known = {symbol: sp.Float(value) for symbol, value in zip(self.parameter_symbols, values, strict=True)}
         numbers = []
         for symbol in (*wanted, t):
             expression = sp.sympify(self.initial.get(symbol, 0))
-            value = complex(expression.subs(known).evalf()) if expression.free_symbols else complex(expression)
+            value = complex(expression.xreplace(known).evalf()) if expression.free_symbols else complex(expression)
             if value.imag or not np.isfinite(value.real):
                 raise ModelError(
                     self.name, [f"the initial value of {symbol.name}, {expression}, is not a finite number"]

@@ -85,8 +85,8 @@ def certify(motion: Motion, evaluation: Evaluation | None = None) -> Certificate
     evaluation = Evaluation(motion.system) if evaluation is None else evaluation
     data = _data(motion, evaluation)
     algebra, ranks, unique = _algebra(motion, data)
-    states = zip(motion.q, motion.v, motion.t, strict=True)
-    unique = unique and not any(evaluation.branching(q, v, float(t)) for q, v, t in states)
+    # Where a row nonlinear in q̇ vanishes, branches of the motion meet (`Evaluation.branching`).
+    unique = unique and bool(np.any(data.A[:, list(evaluation.graph.curved)], axis=2).all())
     if evaluation.graph.nonlinear and not _is_minimum(motion, evaluation, data):
         algebra["gauss"] = float("inf")
     measured = {
@@ -119,17 +119,14 @@ class _Data:
 
 
 def _data(motion: Motion, evaluation: Evaluation) -> _Data:
-    parts = []
     nonlinear = list(evaluation.graph.nonlinear)
-    for k in range(motion.t.size):
+    M, Q, A, b = evaluation.dynamics_along(motion.q, motion.v, motion.t)
+    for k in range(motion.t.size if nonlinear else 0):
         q, v, a, t = motion.q[k], motion.v[k], motion.a[k], float(motion.t[k])
-        M, Q, A, b = evaluation.dynamics(q, v, t)
-        if nonlinear:
-            h, slope, _ = evaluation.nonlinear(q, v, a, t, np.zeros(len(nonlinear)))
-            A[nonlinear], b[nonlinear] = slope, slope @ a - h
-        C, _ = evaluation.work(q, v, t, motion.ideal[k], A.T @ motion.multipliers[k])
-        parts.append((M, Q, A, b, C))
-    M, Q, A, b, C = (np.stack(part) for part in zip(*parts, strict=True))
+        h, slope, _ = evaluation.nonlinear(q, v, a, t, np.zeros(len(nonlinear)))
+        A[k, nonlinear], b[k, nonlinear] = slope, slope @ a - h
+    actual = _times(np.swapaxes(A, 1, 2), motion.multipliers)
+    C = evaluation.work_along(motion.q, motion.v, motion.t, motion.ideal, actual)
     # With a constraint nonlinear in q̈ and C ≠ 0, the ideal force belongs to the normals at another acceleration.
     return _Data(M, Q, A, b, C, split=not (nonlinear and bool(np.any(C))))
 
@@ -200,7 +197,7 @@ def _on_null_space(
         ranks = (sigma > RANK_TOLERANCE).sum(axis=1)
     else:
         U, sigma, Vt = np.broadcast_to(np.eye(n), (T, n, n)), np.zeros((T, 0)), np.zeros((T, 0, 0))
-    for rank in np.unique(ranks):
+    for rank in sorted(set(ranks.tolist())):  # np.unique would load NumPy's masked arrays
         at = np.flatnonzero(ranks == rank)
         span, N, Mw = U[at, :, :rank], U[at, :, rank:], weighted[at]
         x = _times(span, _times(Vt[at, :rank], b[at] / lengths[at]) / sigma[at, :rank])
@@ -242,23 +239,23 @@ def _constraint_residuals(motion: Motion, evaluation: Evaluation) -> dict[str, f
     """
     found = {}
     for name, states, others in (("position", motion.q, motion.v), ("velocity", motion.v, motion.q)):
-        values, gradients = [], []
-        for q, v, t in zip(motion.q, motion.v, motion.t, strict=True):
-            value, slope = evaluation.position(q, t) if name == "position" else evaluation.velocity(q, v, t)
-            values.append(np.abs(value))
-            gradients.append(np.linalg.norm(slope, axis=1))
-        if not values[0].size:
+        value, slope = (
+            evaluation.position_along(motion.q, motion.t)
+            if name == "position"
+            else evaluation.velocity_along(motion.q, motion.v, motion.t)
+        )
+        if not value.size:
             found[name] = 0.0
             continue
+        gradients = np.linalg.norm(slope, axis=2)
         size = np.max(gradients, axis=0) * size_of(states, others)
-        found[name] = float(np.max(np.array(values) / np.where(size > 0, size, 1.0)))
+        found[name] = float(np.max(np.abs(value) / np.where(size > 0, size, 1.0)))
     return found
 
 
 def _energy_balance(motion: Motion, evaluation: Evaluation, M: Array) -> float:
     """|E(t) − E(0) − work| against the largest kinetic energy, change of potential, or work."""
-    states = zip(motion.q, motion.v, motion.t, strict=True)
-    energy = np.array([evaluation.energetics(q, v, float(t)).energy for q, v, t in states])
+    energy, _ = evaluation.energetics_along(motion.q, motion.v, motion.t)
     moving = np.abs(np.einsum("ti,tij,tj->t", motion.v, M, motion.v)) / 2
     work = motion.work.sum(axis=1)
     rest = energy - moving

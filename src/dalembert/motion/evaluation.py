@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -41,13 +42,39 @@ class Evaluation:
         self.p = system.parameter_values() if parameters is None else parameters
         self.n, self.m = len(system.coordinates), len(system.constraints)
         self.evaluations = 0
-        self._dynamics, self._work = Evaluator(graph.dynamics), Evaluator(graph.work)
-        self._position, self._velocity = Evaluator(graph.position), Evaluator(graph.velocity)
-        self._acceleration, self._energy = Evaluator(graph.acceleration), Evaluator(graph.energy)
-        self._slopes = Evaluator(graph.slopes)
         self._none = np.zeros(self.n)
         self._ideal_only = not system.nonideal
         self._free: Branch | None = None  # the last solution without C, where a row is nonlinear in q̈
+
+    # -- evaluators, each made when it is first needed
+
+    @cached_property
+    def _dynamics(self) -> Evaluator:
+        return Evaluator(self.graph.dynamics)
+
+    @cached_property
+    def _work(self) -> Evaluator:
+        return Evaluator(self.graph.work)
+
+    @cached_property
+    def _position(self) -> Evaluator:
+        return Evaluator(self.graph.position)
+
+    @cached_property
+    def _velocity(self) -> Evaluator:
+        return Evaluator(self.graph.velocity)
+
+    @cached_property
+    def _acceleration(self) -> Evaluator:
+        return Evaluator(self.graph.acceleration)
+
+    @cached_property
+    def _energy(self) -> Evaluator:
+        return Evaluator(self.graph.energy)
+
+    @cached_property
+    def _slopes(self) -> Evaluator:
+        return Evaluator(self.graph.slopes)
 
     # -- the parts
 
@@ -84,6 +111,37 @@ class Evaluation:
         if not np.isfinite(C).all():
             self._complain({"the work of the nonideal constraints": C}, q, v, t)
         return C, slope.reshape(self.n, self.n)
+
+    # -- the parts along a motion: q, v (T, n) and t (T,); the leading axis of what they give is time
+
+    def dynamics_along(self, q: Array, v: Array, t: Array) -> tuple[Array, Array, Array, Array]:
+        """M, Q, A, b at every point."""
+        self.evaluations += t.size
+        M, Q, A, b = self._dynamics.many(t.size, q, v, t, self.p)
+        M, A = M.reshape(t.size, self.n, self.n), A.reshape(t.size, self.m, self.n)
+        for k in _not_finite(t.size, M, Q, A, b):
+            self.dynamics(q[k], v[k], float(t[k]))  # says what is wrong there
+        return M, Q, A, b
+
+    def position_along(self, q: Array, t: Array) -> tuple[Array, Array]:
+        phi, slope = self._position.many(t.size, q, t, self.p)
+        return phi, slope.reshape(t.size, phi.shape[1], self.n)
+
+    def velocity_along(self, q: Array, v: Array, t: Array) -> tuple[Array, Array]:
+        value, slope = self._velocity.many(t.size, q, v, t, self.p)
+        return value, slope.reshape(t.size, value.shape[1], self.n)
+
+    def energetics_along(self, q: Array, v: Array, t: Array) -> tuple[Array, Array]:
+        """The energy and the inertial part of Q at every point."""
+        energy, _, _, inertial = self._energy.many(t.size, q, v, t, self.p)
+        return energy[:, 0], inertial
+
+    def work_along(self, q: Array, v: Array, t: Array, ideal: Array, actual: Array) -> Array:
+        """C at every point, from the ideal and the actual constraint force there."""
+        C, _ = self._work.many(t.size, q, v, t, self.p, ideal, actual)
+        for k in _not_finite(t.size, C):
+            self.work(q[k], v[k], float(t[k]), ideal[k], actual[k])  # says what is wrong there
+        return C
 
     # -- the whole
 
@@ -242,3 +300,11 @@ class Evaluation:
             f"{self.system.name}: {what} has no finite value at t = {t:.6g}, {state}, {speed}. "
             "Look for a division by zero or a root of a negative number in the model."
         )
+
+
+def _not_finite(count: int, *parts: Array) -> list[int]:
+    """The points at which a part is not finite."""
+    bad = np.zeros(count, dtype=bool)
+    for part in parts:
+        bad |= ~np.isfinite(part.reshape(count, -1)).all(axis=1)
+    return [int(k) for k in np.flatnonzero(bad)]

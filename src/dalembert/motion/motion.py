@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import html
 import io
 import json
 import os
@@ -82,6 +81,8 @@ class Motion:
 
     def _repr_html_(self) -> str:
         """The end state and the certificate as Jupyter shows them."""
+        import html  # only here: it takes longer to load than a short motion to compute
+
         state = "".join(
             f"<tr><td>{html.escape(key)}</td><td>{value:.8g}</td></tr>" for key, value in self.final.items()
         )

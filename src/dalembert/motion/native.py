@@ -11,8 +11,8 @@ import numpy as np
 from dalembert.errors import BuildError, DalembertError
 from dalembert.kernel import kernel as kernels
 from dalembert.kernel.build import find_compiler
-from dalembert.kernel.kernel import KernelRun, Watch, make_kernel
-from dalembert.kernel.source import MOST_INSTRUCTIONS
+from dalembert.kernel.kernel import Kernel, KernelRun, Watch, make_kernel
+from dalembert.kernel.size import MOST_INSTRUCTIONS
 from dalembert.mechanics.fundamental import Array, Fundamental, is_positive
 from dalembert.motion.evaluation import Evaluation
 from dalembert.motion.progress import Progress
@@ -21,6 +21,8 @@ from dalembert.motion.settings import Settings, method_of, tolerances
 from dalembert.motion.trajectory import MAY_END, METHOD_NAMES, STALLED, TOO_SHORT, Trajectory, failure_message
 
 POLL_S = 0.05
+# A run this short is over, in a few milliseconds at most, before an interrupt could matter or a thread had started.
+SHORT_STEPS, SHORT_SAMPLES, SHORT_INSTRUCTIONS, SHORT_COORDINATES = 128, 2000, 4000, 16
 # Unless the native backend is asked for by name, kernels that compile for longer than about 20 s are left alone.
 AUTO_INSTRUCTIONS = 100_000
 
@@ -71,7 +73,13 @@ def integrate_native(
         times, rtol = settings.times, settings.rtol
         return kernel.integrate(y0, t0, evaluation.p, times, rtol, atol, method, settings.project, watch)
 
-    run = _watched(integrate, t0, evaluation.n, bar)
+    run = None
+    if _may_be_short(kernel, settings, evaluation.n):
+        run = integrate(Watch(t0, SHORT_STEPS))
+        if run.status == kernels.DONE and run.y.shape[0] < settings.times.size:
+            run = None  # not that short: from the beginning, with all that a long run needs
+    if run is None:
+        run = _watched(integrate, t0, evaluation.n, bar)
     if run.status == kernels.HANDOVER:
         raise Handover(run.report["time"])
     events = tuple({"name": "rank change", "t": t, "from": before, "to": after} for t, before, after in run.changes)
@@ -87,6 +95,11 @@ def integrate_native(
         events=events,
         failure=_failure(evaluation, run),
     )
+
+
+def _may_be_short(kernel: Kernel, settings: Settings, n: int) -> bool:
+    """Whether a trial in the calling thread costs next to nothing, and fits on any stack."""
+    return settings.times.size <= SHORT_SAMPLES and n <= SHORT_COORDINATES and kernel.instructions <= SHORT_INSTRUCTIONS
 
 
 def _watched(integrate: Callable[[Watch], KernelRun], t0: float, n: int, bar: Progress) -> KernelRun:

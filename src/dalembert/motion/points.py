@@ -29,19 +29,13 @@ def evaluate_points(evaluation: Evaluation, t: Array, q: Array, v: Array, guesse
             each.append(evaluation.solve(q[k], v[k], float(t[k]), None, guess))
         solution = stack(each)
     else:
-        parts = [evaluation.dynamics(q[k], v[k], float(t[k])) for k in range(t.size)]
-        M, Q, A, b = (np.stack(part) for part in zip(*parts, strict=True))
+        M, Q, A, b = evaluation.dynamics_along(q, v, t)
         C = np.zeros_like(Q)
         if evaluation.system.nonideal:
-            none = np.zeros(evaluation.n)
-            C = np.stack([evaluation.work(q[k], v[k], float(t[k]), none, none)[0] for k in range(t.size)])
+            C = evaluation.work_along(q, v, t, C, C)
         solution = solve(M, Q, A, b, C)
-    e = [evaluation.energetics(q[k], v[k], float(t[k])) for k in range(t.size)]
-    return Points(
-        solution=solution,
-        energy=np.array([x.energy for x in e]),
-        inertial=np.array([x.inertial for x in e]),
-    )
+    energy, inertial = evaluation.energetics_along(q, v, t)
+    return Points(solution=solution, energy=energy, inertial=inertial)
 
 
 def stack(solutions: list[Fundamental]) -> Fundamental:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dalembert.errors import BuildError, DalembertError, ModelError, MotionFailed, UndefinedModel
-from dalembert.kernel.source import MOST_INSTRUCTIONS, KernelTooLarge
+from dalembert.kernel.size import MOST_INSTRUCTIONS, KernelTooLarge
 from dalembert.mechanics.fundamental import Array, Fundamental
 from dalembert.model.system import System
 from dalembert.motion.certificate import certify

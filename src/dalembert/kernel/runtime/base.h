@@ -5,14 +5,25 @@
 #ifdef __CUDACC__
 #define DA_FN __device__ static inline
 #define DA_PIECE __device__ static __noinline__
+#define DA_SMALL
 #define DA_RESTRICT __restrict__
 #define DA_API extern "C" __device__
 #else
 #include <math.h>
 #define DA_FN static inline
 #define DA_PIECE static __attribute__((noinline))
+#define DA_SMALL __attribute__((cold))
 #define DA_RESTRICT restrict
 #define DA_API __attribute__((visibility("default")))
+#endif
+
+/* For what runs only where straight-line code is not enough: kept apart and small, it costs a small kernel a fifth less to
+   compile. Not so where constraints are redundant, since it runs at every step there, nor in larger systems, where its loops are
+   worth their speed. Nothing that every run calls may be cold: its callers would be taken for cold too. */
+#if DA_FAST_ROWS < DA_M || DA_N > 8
+#define DA_COLD DA_FN
+#else
+#define DA_COLD DA_SMALL DA_PIECE
 #endif
 
 /* An array of length zero is not allowed in C. */

@@ -58,8 +58,8 @@ DA_FN int da_settle(double t, const double *y, double *dy, da_context *ctx)
 }
 
 /* A first step size from the sizes of the solution and of its first two derivatives. */
-DA_FN double da_first_step(double t, const double *y, const double *f, double span, double rtol, const double *atol, int order,
-                           da_context *ctx)
+DA_PIECE double da_first_step(double t, const double *y, const double *f, double span, double rtol, const double *atol, int order,
+                              da_context *ctx)
 {
     double y1[DA_NY], f1[DA_NY], d0 = 0.0, d1 = 0.0, d2 = 0.0, h0, h1;
     int j;
@@ -93,7 +93,7 @@ DA_FN double da_growth(int method, int order, double norm, double last_norm)
 }
 
 /* Integrate from (t0, y0) through `times` (increasing, the first one t0). out: count × DA_NY. atol: DA_NE.
-   progress, where it is not NULL, is set to the time reached; *stop nonzero ends the run. */
+   progress, where it is not NULL, is set to the time reached; *stop, where it is not zero, ends the run after so many steps. */
 DA_API int da_integrate(const double *y0, double t0, const double *p, const double *times, long count, double rtol,
                         const double *atol, int method, int project, double *out, double *report,
                         volatile double *progress, const volatile int *stop)
@@ -227,7 +227,7 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
         }
         if (progress && (ctx.steps & 63) == 0) {
             *progress = t;
-            if (*stop) break;
+            if (*stop && ctx.steps >= *stop) break;
         }
     }
     report[DA_REPORT_POINTS] = (double)next;
@@ -247,6 +247,9 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
     }
     return status;
 }
+
+/* How many instructions the straight-line functions have: a kernel from disk is judged by it as if it had just been made. */
+DA_API long da_instructions(void) { return DA_INSTRUCTIONS; }
 
 /* The slopes at one state, as the integration sees them. way 0: as at an accepted state; 1: the same without the straight-line
    code; 2: as at a trial state that falls off it. */

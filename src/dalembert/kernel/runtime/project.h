@@ -5,7 +5,7 @@
 #define DA_ROUNDING 4e-15 /* as ROUNDING in motion/project.py */
 
 /* One Newton step for the dense case: the least change of x, in the metric of M, that removes the residual r with rows J. */
-DA_FN int da_least_change(const double *mass, const double *J, const double *r, int count, double *step)
+DA_COLD int da_least_change(const double *mass, const double *J, const double *r, int count, double *step)
 {
     double M[DA_N][DA_N], L[DA_N][DA_N], column[DA_MM][DA_N], u[DA_N][DA_N], length[DA_MM], e[DA_MM];
     int order[DA_MM], rank = 0, i, j, k;
@@ -42,7 +42,7 @@ DA_FN int da_least_change(const double *mass, const double *J, const double *r, 
 }
 
 /* The largest residual relative to the length of its gradient times the size of the state. */
-DA_FN double da_miss(const double *r, const double *J, int count, const double *x, const double *other)
+DA_COLD double da_miss(const double *r, const double *J, int count, const double *x, const double *other)
 {
     double size = 1e-8, worst = 0.0; /* as size_of in motion/project.py */
     for (int i = 0; i < DA_N; i++) size = da_max(size, da_max(fabs(x[i]), 1e-3 * fabs(other[i])));
@@ -132,7 +132,7 @@ DA_FN int da_return_factored(int what, double *q, double *v, double t, const da_
     return 0;
 }
 
-DA_FN int da_project(double *y, double t, da_context *ctx)
+DA_PIECE int da_project(double *y, double t, da_context *ctx)
 {
     int status = DA_DONE;
 #if DA_VELOCITY_ROWS

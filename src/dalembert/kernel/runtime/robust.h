@@ -11,7 +11,7 @@
 #define DA_CONSISTENCY_TOLERANCE 1e-6 /* as DRIFT_TOLERANCE in motion/reference.py */
 #define DA_MM DA_AT_LEAST_1(DA_M)
 
-DA_FN double da_dot(const double *a, const double *b, int n)
+DA_COLD double da_dot(const double *a, const double *b, int n)
 {
     double sum = 0.0;
     for (int i = 0; i < n; i++) sum += a[i] * b[i];
@@ -19,7 +19,7 @@ DA_FN double da_dot(const double *a, const double *b, int n)
 }
 
 /* The lower Cholesky factor of the leading `size` block of the symmetric matrix M; 0 where a pivot is too small. */
-DA_FN int da_cholesky(int size, double M[DA_N][DA_N], double L[DA_N][DA_N], double tolerance)
+DA_COLD int da_cholesky(int size, double M[DA_N][DA_N], double L[DA_N][DA_N], double tolerance)
 {
     for (int i = 0; i < size; i++)
         for (int j = 0; j <= i; j++) {
@@ -35,7 +35,7 @@ DA_FN int da_cholesky(int size, double M[DA_N][DA_N], double L[DA_N][DA_N], doub
     return 1;
 }
 
-DA_FN void da_forward(int size, double L[DA_N][DA_N], double *x)
+DA_COLD void da_forward(int size, double L[DA_N][DA_N], double *x)
 {
     for (int i = 0; i < size; i++) {
         for (int k = 0; k < i; k++) x[i] -= L[i][k] * x[k];
@@ -43,7 +43,7 @@ DA_FN void da_forward(int size, double L[DA_N][DA_N], double *x)
     }
 }
 
-DA_FN void da_backward(int size, double L[DA_N][DA_N], double *x)
+DA_COLD void da_backward(int size, double L[DA_N][DA_N], double *x)
 {
     for (int i = size - 1; i >= 0; i--) {
         for (int k = i + 1; k < size; k++) x[i] -= L[k][i] * x[k];
@@ -52,7 +52,7 @@ DA_FN void da_backward(int size, double L[DA_N][DA_N], double *x)
 }
 
 /* x minus its part along the first `count` vectors u, twice for rounding. */
-DA_FN void da_remove(double *x, double u[][DA_N], int count)
+DA_COLD void da_remove(double *x, double u[][DA_N], int count)
 {
     for (int pass = 0; pass < 2; pass++)
         for (int k = 0; k < count; k++) {
@@ -63,7 +63,7 @@ DA_FN void da_remove(double *x, double u[][DA_N], int count)
 
 /* Orthonormal vectors u for the columns. Where `decide` is set, rank and order are found, largest rest first; otherwise those in
    ctx are used as they are. */
-DA_FN void da_orthogonalise(double column[][DA_N], int count, int decide, double u[][DA_N], int *rank, int *order)
+DA_COLD void da_orthogonalise(double column[][DA_N], int count, int decide, double u[][DA_N], int *rank, int *order)
 {
     double rest[DA_MM][DA_N];
     int taken[DA_MM];
@@ -99,7 +99,7 @@ DA_FN void da_orthogonalise(double column[][DA_N], int count, int decide, double
 }
 
 /* The vector in the span of u with column[order[k]] · z = e[order[k]] for k < rank. */
-DA_FN void da_particular(double column[][DA_N], double u[][DA_N], int rank, const int *order, const double *e, double *z)
+DA_COLD void da_particular(double column[][DA_N], double u[][DA_N], int rank, const int *order, const double *e, double *z)
 {
     for (int i = 0; i < DA_N; i++) z[i] = 0.0;
     for (int k = 0; k < rank; k++) {
@@ -117,7 +117,7 @@ typedef struct {
     const int *order;
 } da_proximal;
 
-DA_FN int da_proximal_factor(double column[][DA_N], int rank, const int *order, da_proximal *s)
+DA_COLD int da_proximal_factor(double column[][DA_N], int rank, const int *order, da_proximal *s)
 {
     s->rank = rank;
     s->order = order;
@@ -136,7 +136,7 @@ DA_FN int da_proximal_factor(double column[][DA_N], int rank, const int *order, 
 }
 
 /* z = sum of x_k column[order[k]] with column · z = e, by passes x += (S + eps)⁻¹ (e − column · z). */
-DA_FN void da_proximal_solve(const da_proximal *s, double column[][DA_N], const double *e, double *z)
+DA_COLD void da_proximal_solve(const da_proximal *s, double column[][DA_N], const double *e, double *z)
 {
     double x[DA_MM];
     for (int i = 0; i < DA_N; i++) z[i] = 0.0;
@@ -162,7 +162,7 @@ DA_FN void da_proximal_solve(const da_proximal *s, double column[][DA_N], const 
 }
 
 /* Columns to length one; returns nothing, lengths of zero columns become one. */
-DA_FN void da_unit(double column[][DA_N], int count, double *length)
+DA_COLD void da_unit(double column[][DA_N], int count, double *length)
 {
     for (int j = 0; j < count; j++) {
         length[j] = sqrt(da_dot(column[j], column[j], DA_N));
@@ -172,7 +172,7 @@ DA_FN void da_unit(double column[][DA_N], int count, double *length)
 }
 
 /* Acceleration, ideal and nonideal force. A has its rows one after the other. */
-DA_FN int da_solve(const double *mass, const double *Q, const double *A, const double *b, const double *C, int decide,
+DA_COLD int da_solve(const double *mass, const double *Q, const double *A, const double *b, const double *C, int decide,
                    da_context *ctx, double *a, double *ideal, double *nonideal)
 {
     double M[DA_N][DA_N], L[DA_N][DA_N], column[DA_MM][DA_N], u[DA_N][DA_N], length[DA_MM], e[DA_MM];
@@ -276,7 +276,7 @@ DA_FN int da_solve(const double *mass, const double *Q, const double *A, const d
 }
 
 /* Acceleration and powers at a state by the robust path. */
-DA_FN int da_robust(const double *q, const double *v, double t, int decide, da_context *ctx, double *a, double *power)
+DA_COLD int da_robust(const double *q, const double *v, double t, int decide, da_context *ctx, double *a, double *power)
 {
     double M[DA_N * DA_N], Q[DA_N], A[DA_MM * DA_N], b[DA_MM], C[DA_N], F[DA_N], explicit_power[1];
     double ideal[DA_N] = {0.0}, nonideal[DA_N];
@@ -303,7 +303,7 @@ DA_FN int da_robust(const double *q, const double *v, double t, int decide, da_c
 }
 
 /* The right-hand side: straight-line code while the pivots are good, the robust path where they are not. Returns 0 where it has a value. */
-DA_FN int da_rhs(double t, const double *DA_RESTRICT y, double *DA_RESTRICT dy, da_context *ctx)
+DA_PIECE int da_rhs(double t, const double *DA_RESTRICT y, double *DA_RESTRICT dy, da_context *ctx)
 {
     const double *q = y, *v = y + DA_N;
     double pivot[1], size[DA_AT_LEAST_1(DA_FAST_ROWS)];

@@ -1,0 +1,61 @@
+"""What determines a kernel's source, as text that is known before the source is made.
+
+A kernel found on disk under it needs neither factorisations nor emission. So everything the source depends on must
+be in it: the functions of the system's graph, instruction by instruction; the names and options that `kernel_source`
+takes besides; and the text of this package itself, emitter and runtime. `tests/kernel/test_identity.py` watches that
+the package takes nothing from anywhere else.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import fields
+from pathlib import Path
+
+import casadi as ca
+
+from dalembert.graph.graph import Graph
+from dalembert.model.system import System
+
+PACKAGE = Path(__file__).parent
+
+
+def identity(system: System, graph: Graph, rows: Sequence[int], stiff: bool, completion: float) -> str | None:
+    """The same in every process for the same model, options and version; another for any other.
+
+    None where the package on disk is no longer the one that was loaded (it was updated under a running process): then
+    only the source itself tells what it is.
+    """
+    if code(PACKAGE) != LOADED:
+        return None
+    options = ([int(row) for row in rows], bool(stiff), float(completion))
+    return "\0".join([LOADED, ca.CasadiMeta.version(), *_graph(graph), repr(_names(system)), repr(options)])
+
+
+def _graph(graph: Graph) -> list[str]:
+    values = [(field.name, getattr(graph, field.name)) for field in fields(graph)]
+    return [f"{name}={x.serialize() if isinstance(x, ca.Function) else x!r}" for name, x in values]
+
+
+def _names(system: System) -> tuple[object, ...]:
+    return (
+        system.name,
+        [q.name for q in system.coordinates],
+        [p.name for p in system.parameter_symbols],
+        [(constraint.name, constraint.level) for constraint in system.constraints],
+    )
+
+
+def code(package: Path) -> str:
+    """A digest of the sources of a package, the C headers among them."""
+    digest = hashlib.sha256()
+    for file in sorted(package.rglob("*")):
+        if file.suffix in (".py", ".h"):
+            text = file.read_bytes()
+            digest.update(f"{file.relative_to(package)} {len(text)}\n".encode())
+            digest.update(text)
+    return digest.hexdigest()
+
+
+LOADED = code(PACKAGE)

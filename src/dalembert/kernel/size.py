@@ -1,0 +1,19 @@
+"""How large a kernel may be."""
+
+from __future__ import annotations
+
+from dalembert.errors import DalembertError
+
+# Compiling takes about a sixth of a second per thousand instructions: beyond this, minutes.
+MOST_INSTRUCTIONS = 300_000
+
+
+class KernelTooLarge(DalembertError):
+    """A kernel with more instructions than are worth compiling."""
+
+    def __init__(self, size: int, limit: int) -> None:
+        super().__init__(
+            f"the kernel would have {size:,} instructions, more than the {limit:,} that are compiled; fewer "
+            "coordinates make it shorter, and so do more of them with constraints between neighbours only"
+        )
+        self.size = size
