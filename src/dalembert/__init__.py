@@ -28,6 +28,7 @@ from dalembert.errors import (
 )
 from dalembert.model.constraints import Constraint
 from dalembert.model.document import dumps, load, loads
+from dalembert.model.events import Event
 from dalembert.model.laws import Work
 from dalembert.model.symbols import actual, coordinates, ideal, parameters, t
 from dalembert.model.system import System
@@ -64,6 +65,7 @@ __all__ = [
     "Constraint",
     "DalembertError",
     "DocumentError",
+    "Event",
     "ExpressionError",
     "InconsistentConstraints",
     "InconsistentState",
