@@ -5,6 +5,7 @@ fast            q̈ by sparse LDLᵀ of M and of the Schur complement S = A M⁻
 position_step   the least change (in the metric of M) that returns q to φ = 0, one Newton step
 velocity_step   the same for q̇, to φ̇ = 0 and ψ = 0
 slopes          ∂q̈/∂(q, q̇, t) for the stiff method, on the factors of M and S
+events          the functions whose zeros are events, and the size of their terms
 dynamics, work  M, Q, A, b and C for the robust path, which is written out in the runtime
 """
 
@@ -35,6 +36,7 @@ class KernelFunctions:
     position_step: ca.Function  # -> step, largest relative residual, margin
     velocity_step: ca.Function  # -> step, largest relative residual, margin
     slopes: ca.Function | None  # -> ∂q̈/∂(q, q̇, t), margin; None unless asked for
+    events: ca.Function | None  # (…, s) -> g, scale: see `Graph`; None where the system has no events
 
 
 class _Factor:
@@ -107,6 +109,7 @@ def kernel_functions(
             "velocity_step", state, mass, rate, rate_v, _picked((*graph.position_rows, *graph.velocity_rows), rows)
         ),
         slopes=_slopes(state, mass, Q_fast, A, b, C, fi) if stiff else None,
+        events=graph.events if graph.events.numel_out(0) else None,
     )
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from dalembert.graph.graph import Graph
 from dalembert.kernel.build import Compiler, build, cache_folder
+from dalembert.kernel.events import EventBuffer
 from dalembert.kernel.source import MOST_INSTRUCTIONS, kernel_source
 from dalembert.model.system import System
 
@@ -59,9 +60,10 @@ class Kernel:
         method: str,
         project: bool,
         watch: Watch | None = None,
+        events: EventBuffer | None = None,
     ) -> KernelRun:
         """Integrate from y0 = (q, q̇, work) through `times`, the first of which is t0. Other threads run
-        meanwhile.
+        meanwhile. Where an event ends the run, the last state is its own, whatever `times` says.
         """
         y0, parameters, times = (np.ascontiguousarray(x, dtype=float) for x in (y0, parameters, times))
         out = np.zeros((times.size, y0.size))
@@ -81,6 +83,7 @@ class Kernel:
             report.ctypes.data,
             None if watch is None else ctypes.byref(watch.time),
             None if watch is None else ctypes.byref(watch.stop),
+            None if events is None else events.pointer,
         )
         named = dict(zip(REPORT, report.tolist(), strict=False))
         kept = min(int(named["changes"]), EVENTS)
@@ -125,6 +128,7 @@ def _entry(library: ctypes.CDLL) -> Any:
             pointer,
             integer,
             integer,
+            pointer,
             pointer,
             pointer,
             pointer,

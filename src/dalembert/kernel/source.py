@@ -15,8 +15,9 @@ from dalembert.model.system import System
 BEFORE = ("base.h", "context.h")
 AFTER = ("robust.h", "project.h", "dop853.h", "dopri5.h")
 STIFF = ("radau.h",)
-LAST = ("drive.h",)
+LAST = ("dense.h", "events.h", "drive.h")
 STATE = ("q", "v", "t", "p")
+MORE_INPUTS = {"work": ("fi",), "events": ("s",)}
 # Compiling takes about a third of a second per thousand instructions: beyond this, minutes.
 MOST_INSTRUCTIONS = 300_000
 OUTPUTS = {
@@ -29,6 +30,7 @@ OUTPUTS = {
     "position_step": ("step", "miss", "margin"),
     "velocity_step": ("step", "miss", "margin"),
     "slopes": ("J", "margin"),
+    "events": ("g", "scale"),
 }
 
 
@@ -70,7 +72,7 @@ def kernel_source(
 
 
 def _function(name: str, functions: KernelFunctions, hoist: Hoist) -> str:
-    inputs = (*STATE, "fi") if name == "work" else STATE
+    inputs = (*STATE, *MORE_INPUTS.get(name, ()))
     return straight_line(f"da_{name}", getattr(functions, name), inputs, OUTPUTS[name], hoist)
 
 
@@ -92,6 +94,7 @@ def _header(system: System, graph: Graph, rows: Sequence[int], stiff: bool, cons
         "DA_NP": len(system.parameter_symbols),
         "DA_NC": constants,
         "DA_NE": 2 * n,
+        "DA_NG": len(system.events),
         "DA_NY": 2 * n + 3,
         "DA_FAST_ROWS": len(rows),
         "DA_POSITION_ROWS": len(graph.position_rows),

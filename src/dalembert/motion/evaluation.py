@@ -45,6 +45,7 @@ class Evaluation:
         self._position, self._velocity = Evaluator(graph.position), Evaluator(graph.velocity)
         self._acceleration, self._energy = Evaluator(graph.acceleration), Evaluator(graph.energy)
         self._slopes = Evaluator(graph.slopes)
+        self._events = Evaluator(graph.events)
         self._none = np.zeros(self.n)
         self._ideal_only = not system.nonideal
         self._free: Branch | None = None  # the last solution without C, where a row is nonlinear in q̈
@@ -84,6 +85,11 @@ class Evaluation:
         if not np.isfinite(C).all():
             self._complain({"the work of the nonideal constraints": C}, q, v, t)
         return C, slope.reshape(self.n, self.n)
+
+    def events(self, y: Array, t: float, sizes: Array) -> tuple[Array, Array]:
+        """The event functions, and the size of their terms with sizes of (q, q̇) at least `sizes`."""
+        g, scale = self._events(y[: self.n], y[self.n : 2 * self.n], t, self.p, sizes)
+        return g, scale
 
     # -- the whole
 

@@ -11,18 +11,22 @@ import numpy as np
 from dalembert.errors import BuildError, DalembertError
 from dalembert.kernel import kernel as kernels
 from dalembert.kernel.build import find_compiler
+from dalembert.kernel.events import EventBuffer
 from dalembert.kernel.kernel import KernelRun, Watch, make_kernel
 from dalembert.kernel.source import MOST_INSTRUCTIONS
 from dalembert.mechanics.fundamental import Array, Fundamental, is_positive
 from dalembert.motion.evaluation import Evaluation
+from dalembert.motion.events import Outcome, Passage
 from dalembert.motion.progress import Progress
 from dalembert.motion.reference import DRIFT_TOLERANCE
 from dalembert.motion.settings import Settings, method_of, tolerances
-from dalembert.motion.trajectory import MAY_END, METHOD_NAMES, STALLED, TOO_SHORT, Trajectory, failure_message
+from dalembert.motion.trajectory import MAY_END, METHOD_NAMES, STALLED, TOO_SHORT, Trajectory, failure_message, in_order
 
 POLL_S = 0.05
 # Unless the native backend is asked for by name, kernels that compile for longer than about a second are left alone.
 AUTO_INSTRUCTIONS = 4000
+# Passages of events that a first run has room for; a run with more is repeated with room for all.
+EVENT_ROOM = 4096
 
 
 def why_not_native(evaluation: Evaluation) -> str | None:
@@ -52,8 +56,12 @@ def integrate_native(
     t0: float,
     solution: Fundamental,
     bar: Progress,
+    work: Array | None = None,
 ) -> Trajectory:
-    """Integrate from a consistent state through the output times. `solution` is the instant at that state."""
+    """Integrate from a consistent state through the output times. `solution` is the instant at that state.
+
+    work: done so far, where a motion is resumed.
+    """
     compiler = find_compiler()
     if compiler is None:
         raise BuildError("no C compiler was found; install one, or use backend='reference'")
@@ -63,20 +71,31 @@ def integrate_native(
     completion = 0.0 if is_positive(M) else float(f"{np.trace(M) / max(float(np.sum(A * A)), 1e-300):.2g}")
     limit = MOST_INSTRUCTIONS if settings.backend == "native" else AUTO_INSTRUCTIONS
     kernel = make_kernel(evaluation.system, evaluation.graph, rows, method == "stiff", compiler, completion, limit)
-    y0 = np.concatenate([q, v, np.zeros(3)])
+    y0 = np.concatenate([q, v, np.zeros(3) if work is None else work])
 
     atol = tolerances(settings, q, v, solution.acceleration)
 
     def integrate(watch: Watch) -> KernelRun:
         times, rtol = settings.times, settings.rtol
-        return kernel.integrate(y0, t0, evaluation.p, times, rtol, atol, method, settings.project, watch)
+        return kernel.integrate(y0, t0, evaluation.p, times, rtol, atol, method, settings.project, watch, buffer)
 
+    requested = evaluation.system.events
+    notes: tuple[str, ...] = ()
+    buffer = EventBuffer(requested, y0.size, EVENT_ROOM) if requested else None
     run = _watched(integrate, t0, evaluation.n, bar)
+    if buffer is not None and buffer.count > EVENT_ROOM:
+        notes = (f"{buffer.count} events, more than the {EVENT_ROOM} there was room for: integrated again to keep all",)
+        buffer = EventBuffer(requested, y0.size, buffer.count)
+        run = _watched(integrate, t0, evaluation.n, bar)
+    outcome = _outcome(buffer)
     if run.status == kernels.HANDOVER:
         raise Handover(run.report["time"])
-    events = tuple({"name": "rank change", "t": t, "from": before, "to": after} for t, before, after in run.changes)
+    changes = [{"name": "rank change", "t": t, "from": before, "to": after} for t, before, after in run.changes]
+    times = settings.times[: run.y.shape[0]].copy()
+    if outcome.ended is not None:
+        times[-1] = run.report["time"]
     return Trajectory(
-        t=settings.times[: run.y.shape[0]],
+        t=times,
         y=run.y,
         guesses=None,
         method=METHOD_NAMES[method],
@@ -84,9 +103,18 @@ def integrate_native(
         steps=int(run.report["steps"]),
         evaluations=int(run.report["evaluations"]),
         compile_s=kernel.seconds,
-        events=events,
+        events=in_order(changes, outcome.reports(evaluation.system)),
         failure=_failure(evaluation, run),
+        ended=outcome.ended_by(evaluation.system),
+        notes=notes,
     )
+
+
+def _outcome(buffer: EventBuffer | None) -> Outcome:
+    if buffer is None:
+        return Outcome()
+    rows = [Passage(int(row[0]), float(row[1]), int(row[2]), row[3:].copy()) for row in buffer.rows]
+    return Outcome(tuple(rows), buffer.ended)
 
 
 def _watched(integrate: Callable[[Watch], KernelRun], t0: float, n: int, bar: Progress) -> KernelRun:
