@@ -138,6 +138,7 @@ def _unfit(expression: sp.Expr) -> str | None:
     if any(isinstance(symbol, Reaction) for symbol in symbols):
         return "constraint forces cannot appear in it; it depends on positions, velocities, time and parameters"
     moves = any(isinstance(symbol, Coordinate) for symbol in symbols)
-    if t not in symbols and (not moves or is_constant(expression)):
+    smooth = not expression.has(sp.sign, sp.Abs, sp.Min, sp.Max, sp.Heaviside, sp.Piecewise)  # constant here, not there
+    if t not in symbols and (not moves or (smooth and is_constant(expression))):
         return f"{expression} has one value whatever the motion, so it never passes through zero"
     return None

@@ -1,8 +1,9 @@
 """Events of an integration, in plain Python: passages of functions g(q, q̇, t) through zero, found on the dense output.
 
-The same method as runtime/events.h, name by name. Within an accepted step, g is sampled at PIECES + 1 points of the
-interpolant, each returned to the constraints. A change of sign is a passage. Where g turns back without having changed
-its sign, its least distance from zero is sought, and where that lies on the other side, there are two passages.
+The same method as runtime/events.h, name by name. Within an accepted step, g is sampled on the interpolant, each point
+returned to the constraints, on a grid fine enough that half of the samples foretell the others. A change of sign is a
+passage. Where g turns back without having changed its sign, its least distance from zero is sought, and where that lies
+on the other side, there are two passages.
 """
 
 from __future__ import annotations
@@ -19,13 +20,24 @@ from dalembert.mechanics.fundamental import Array
 from dalembert.model.system import System
 from dalembert.motion.evaluation import Evaluation
 
-# A step at loose tolerance covers at most about one period of the fastest motion in it; eight pieces then keep at most
-# one extremum of g in each, up to the fourth harmonic of that motion, which is what finding it asks for.
+# A step covers at most about one period of the fastest motion in it: eight pieces show g where it follows the motion.
+# Where g varies faster (the sine of an angle in free flight), the grid is doubled, up to sixteen periods in a step.
 PIECES = 8
+MOST_PIECES = 128
+# Cubics through the even samples foretell the odd ones to this share of their range while a period of g has at least
+# about eight samples: pieces then hold one extremum at most.
+FORETOLD = 0.1
+# Odd samples are moved by this share of a piece: on an even grid, a fast oscillation could pass for a slow one.
+SHIFT = 0.118
 # Below this, relative to what the state and its rounding contribute to it, g counts as zero: projection leaves as much.
 NOISE = 32 * 2.0**-52
 # The same at the start of a motion, where a state that was computed elsewhere is zero to fewer digits.
 START_NOISE = 1e-12
+# The interpolant lies off the constraints by about the tolerance. Where g is farther from zero than this many
+# tolerances of what it is made of, the return to them, which costs as much as a stage of the step, cannot matter.
+FAR = 1e3
+# Where g stays this many times its own range away from zero, there is nothing to resolve.
+ALOOF = 4.0
 # A least distance from zero is flat there: closer than the root of rounding, no difference can be seen.
 FLAT = 1e-8
 UNKNOWN = 2  # the sign of g where it has no value
@@ -78,53 +90,65 @@ class _Track:
 
 
 class Watch:
-    """The events along one integration. `sizes`: of (q, q̇), what counts as large for each."""
+    """The events along one integration at `rtol`. `sizes`: of (q, q̇), what counts as large for each.
 
-    def __init__(self, evaluation: Evaluation, sizes: Array) -> None:
-        self.evaluation, self.sizes = evaluation, sizes
+    `settle(t, y)` returns a state to the constraints.
+    """
+
+    def __init__(
+        self, evaluation: Evaluation, sizes: Array, rtol: float, settle: Callable[[float, Array], Array]
+    ) -> None:
+        self.evaluation, self.sizes, self.far, self.settle = evaluation, sizes, FAR * rtol, settle
         self.events = evaluation.system.events
         self.tracks = [_Track(left=event.terminal) for event in self.events]
         self.passages: list[Passage] = []
         self.ended: int | None = None
-        self._g = np.zeros(len(self.events))
-        self._signs: list[int] = []
+        self._last: _Sample  # at the last accepted state
 
-    def _look(self, t: float, y: Array, noise: float = NOISE) -> tuple[Array, list[int]]:
+    def _look(self, t: float, y: Array, noise: float = NOISE) -> _Sample:
         g, scale = self.evaluation.events(y, t, self.sizes)
-        levels = [noise * s if math.isfinite(s) else 0.0 for s in scale]
-        return g, [_sign(float(value), level) for value, level in zip(g, levels, strict=True)]
+        level = np.where(np.isfinite(scale), noise * scale, 0.0)
+        return _Sample(g, level, [_sign(float(value), float(zero)) for value, zero in zip(g, level, strict=True)])
 
     def start(self, t: float, y: Array) -> None:
-        self._g, self._signs = self._look(t, y, START_NOISE)
-        for track, sign in zip(self.tracks, self._signs, strict=True):
+        self._last = self._look(t, y, START_NOISE)
+        for track, sign in zip(self.tracks, self._last.signs, strict=True):
             track.sign = 0 if sign == UNKNOWN else sign
 
     def step(self, t: float, y: Array, t_new: float, y_new: Array, at: Callable[[float], Array]) -> Passage | None:
-        """Look through an accepted step; `at(time)` is a state inside it. Returns the passage that ends the motion."""
+        """Look through an accepted step with interpolant `at(time)`. Returns the passage that ends the motion."""
         h = t_new - t
 
         def time(x: float) -> float:
             return t_new if x == 1.0 else t + x * h
 
         def state(x: float) -> Array:
-            return y if x == 0.0 else y_new if x == 1.0 else at(time(x))
+            return y if x == 0.0 else y_new if x == 1.0 else self.settle(time(x), at(time(x)))
 
-        def look(x: float) -> tuple[Array, list[int]]:
+        def look(x: float) -> _Sample:
             try:
+                if 0.0 < x < 1.0 and (raw := self._look(time(x), at(time(x)))).far(self.far / NOISE):
+                    return raw
                 return self._look(time(x), state(x))
             except DalembertError:
-                return np.full(len(self.events), np.nan), [UNKNOWN] * len(self.events)
+                count = len(self.events)
+                return _Sample(np.full(count, np.nan), np.zeros(count), [UNKNOWN] * count)
 
-        places = [i / PIECES for i in range(PIECES + 1)]
-        samples = [(self._g, self._signs), *(look(x) for x in places[1:])]
+        pieces = PIECES
+        while True:
+            places = [(i + SHIFT * (i % 2)) / pieces for i in range(pieces + 1)]
+            samples = [self._last, *(look(x) for x in places[1:])]
+            if pieces == MOST_PIECES or _resolved(samples):
+                break
+            pieces *= 2
         found: list[tuple[float, int, int]] = []
         for k, track in enumerate(self.tracks):
             scan = _Scan(look, k, abs(t_new) / h)
-            values, signs = [float(g[k]) for g, _ in samples], [s[k] for _, s in samples]
+            values, signs = [float(s.g[k]) for s in samples], [s.signs[k] for s in samples]
             scan.changes(places, signs, track)
             scan.turns(places, values, signs)
             found += [(x, k, d) for x, d in scan.found if self.events[k].direction in (0, d)]
-        self._g, self._signs = samples[-1]
+        self._last = samples[-1]
         for x, k, direction in sorted(found):
             if self._record(Passage(k, time(x), direction, state(x).copy())):
                 return self.passages[-1]
@@ -152,22 +176,54 @@ class Watch:
         return Outcome(tuple(self.passages), self.ended)
 
 
+@dataclass(frozen=True)
+class _Sample:
+    """All event functions at one state, below which level each counts as zero, and their signs."""
+
+    g: Array
+    level: Array
+    signs: list[int]
+
+    def far(self, levels: float) -> bool:
+        """Whether all functions are farther from zero than so many levels."""
+        return bool((np.abs(self.g) > levels * self.level).all())
+
+
+def _resolved(samples: list[_Sample]) -> bool:
+    """Whether cubics through the even samples foretell the odd ones."""
+    g = np.array([sample.g for sample in samples])
+    last = len(samples) - 1
+    for i in range(1, last, 2):
+        start = min(max(i - 3, 0), last - 6)
+        u = (i + SHIFT - start) / 2
+        a, b, c, d = g[start : start + 7 : 2]
+        foretold = (u * (u - 1) * (u - 2) * d - (u - 1) * (u - 2) * (u - 3) * a) / 6
+        foretold += (u * (u - 2) * (u - 3) * b - u * (u - 1) * (u - 3) * c) / 2
+        near = np.array([a, b, c, d, g[i]])
+        span = near.max(axis=0) - near.min(axis=0)
+        # Written so that a function without a value somewhere is left as it is.
+        missed = np.abs(foretold - g[i]) > FORETOLD * span + 4 * samples[i].level
+        if (missed & (np.abs(near).min(axis=0) < ALOOF * span)).any():
+            return False
+    return True
+
+
 class _Scan:
     """Event number `which` in one step; `look` gives all g and their signs at a share of it.
 
     `found` gets the share and the direction of each passage.
     """
 
-    def __init__(self, look: Callable[[float], tuple[Array, list[int]]], which: int, age: float) -> None:
+    def __init__(self, look: Callable[[float], _Sample], which: int, age: float) -> None:
         self.look, self.which = look, which
         self.resolution = 2.0**-52 * max(1.0, age)  # rounding of the time, as a share of the step
         self.found: list[tuple[float, int]] = []
 
     def g(self, x: float) -> float:
-        return float(self.look(x)[0][self.which])
+        return float(self.look(x).g[self.which])
 
     def sign(self, x: float) -> int:
-        return self.look(x)[1][self.which]
+        return self.look(x).signs[self.which]
 
     def changes(self, x: list[float], signs: list[int], track: _Track) -> None:
         """Passages that the signs at the samples show; `track` goes from the step's start to its end."""
@@ -205,7 +261,7 @@ class _Scan:
             if (i > 0 and s * values[i] > s * values[i - 1]) or (i < last and s * values[i] >= s * values[i + 1]):
                 continue
             # At the ends of the step, the slope says whether it turns inside.
-            middle = x[1] / 1024 if i == 0 else 1.0 - x[1] / 1024 if i == last else x[i]
+            middle = x[1] / 1024 if i == 0 else 1.0 - (1.0 - x[last - 1]) / 1024 if i == last else x[i]
             value = s * self.g(middle) if i in (0, last) else s * values[i]
             if i in (0, last) and not value < s * values[i]:
                 continue

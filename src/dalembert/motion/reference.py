@@ -153,7 +153,8 @@ class _Run:
             return None
         solver = self._solver(t0, y, end)
         if self.evaluation.system.events:
-            self.watch = Watch(self.evaluation, solver.atol[: 2 * self.n] / self.settings.rtol)
+            sizes = solver.atol[: 2 * self.n] / self.settings.rtol
+            self.watch = Watch(self.evaluation, sizes, self.settings.rtol, self._return)
             self.watch.start(t0, y)
         pending, mark, longest = 1, t0, 0.0
         while solver.status == "running":
@@ -186,7 +187,7 @@ class _Run:
     def _ends(self, t: float, y: Array, t_new: float, y_new: Array, dense: Any, pending: int) -> bool:
         """Whether an event ends the motion in the last step; then its time and state are the last point."""
         assert self.watch is not None
-        last = self.watch.step(t, y, t_new, y_new, lambda time: self._return(time, dense(time)))
+        last = self.watch.step(t, y, t_new, y_new, dense)
         if last is None:
             return False
         times = self.settings.times

@@ -176,8 +176,8 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
             }
             double reach = tnew;
 #if DA_NG
-            const da_span span_now = {method, project, t, step, tnew, y, ynew, k, dense, watch.sizes, &ctx};
-            ended = watching && da_watch_step(&watch, events, &span_now);
+            const da_span here = {method, project, t, step, tnew, y, ynew, k, dense, watch.sizes, DA_FAR * rtol, &ctx};
+            ended = watching && da_watch_step(&watch, events, &here);
             if (ended) reach = watch.t;
 #endif
             while (next < count && times[next] <= reach && !status) {

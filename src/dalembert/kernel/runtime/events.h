@@ -17,11 +17,16 @@ typedef struct {
 
 #if DA_NG
 #define DA_PIECES 8
+#define DA_MOST_PIECES 128
+#define DA_FORETOLD 0.1
+#define DA_SHIFT 0.118
 #define DA_NOISE (32.0 * 2.220446049250313e-16)
 #define DA_START_NOISE 1e-12
+#define DA_FAR 1e3
+#define DA_ALOOF 4.0
 #define DA_FLAT 1e-8
 #define DA_UNKNOWN 2
-#define DA_MOST_FOUND (DA_NG * (3 * DA_PIECES + 3)) /* in one step: each sample can show three at most */
+#define DA_MOST_FOUND (DA_NG * (3 * DA_MOST_PIECES + 3)) /* in one step: each sample can show three at most */
 
 /* An accepted step. */
 typedef struct {
@@ -30,6 +35,7 @@ typedef struct {
     const double *y, *y_new;
     double (*k)[DA_NY], (*dense)[DA_NY];
     const double *sizes;
+    double far; /* from zero, relative to the size of its terms: the constraints cannot matter */
     da_context *ctx;
 } da_span;
 
@@ -43,6 +49,13 @@ typedef struct {
     double y[DA_NY];
 } da_watch;
 
+/* Samples of one step: shares x of it, g there, below which level it counts as zero, signs. */
+typedef struct {
+    int pieces;
+    double x[DA_MOST_PIECES + 1], g[DA_MOST_PIECES + 1][DA_NG], level[DA_MOST_PIECES + 1][DA_NG];
+    int signs[DA_MOST_PIECES + 1][DA_NG];
+} da_samples;
+
 /* Passages found in one step, in order of time. */
 typedef struct {
     int count;
@@ -50,11 +63,12 @@ typedef struct {
     int which[DA_MOST_FOUND], direction[DA_MOST_FOUND];
 } da_passages;
 
-DA_FN void da_signs(const double *g, const double *scale, double noise, int *signs)
+/* Levels from scales, in place, and signs. */
+DA_FN void da_signs(const double *g, double noise, double *level, int *signs)
 {
     for (int i = 0; i < DA_NG; i++) {
-        const double level = da_finite(scale[i]) ? noise * scale[i] : 0.0;
-        signs[i] = !da_finite(g[i]) ? DA_UNKNOWN : fabs(g[i]) <= level ? 0 : g[i] > 0.0 ? 1 : -1;
+        level[i] = da_finite(level[i]) ? noise * level[i] : 0.0;
+        signs[i] = !da_finite(g[i]) ? DA_UNKNOWN : fabs(g[i]) <= level[i] ? 0 : g[i] > 0.0 ? 1 : -1;
     }
 }
 
@@ -70,26 +84,37 @@ DA_FN int da_state_at(const da_span *s, double x, double *out)
     return s->project ? da_project(out, da_time_at(s, x), s->ctx) : 0;
 }
 
-DA_PIECE void da_look(const da_span *s, double x, double *g, int *signs)
+DA_PIECE void da_look(const da_span *s, double x, double *g, double *level, int *signs)
 {
-    double y[DA_NY], scale[DA_NG];
+    double y[DA_NY];
+    int far = s->project && x > 0.0 && x < 1.0;
+    if (far) {
+        da_interpolate(s->method, x, s->y, s->h, s->k, s->dense, y);
+        da_events(y, y + DA_N, da_time_at(s, x), s->ctx->p, s->sizes, g, level);
+        for (int i = 0; i < DA_NG; i++) far = far && fabs(g[i]) > s->far * level[i];
+    }
+    if (far) {
+        da_signs(g, DA_NOISE, level, signs);
+        return;
+    }
     if (da_state_at(s, x, y)) {
         for (int i = 0; i < DA_NG; i++) {
             g[i] = 0.0 / 0.0;
+            level[i] = 0.0;
             signs[i] = DA_UNKNOWN;
         }
         return;
     }
-    da_events(y, y + DA_N, da_time_at(s, x), s->ctx->p, s->sizes, g, scale);
-    da_signs(g, scale, DA_NOISE, signs);
+    da_events(y, y + DA_N, da_time_at(s, x), s->ctx->p, s->sizes, g, level);
+    da_signs(g, DA_NOISE, level, signs);
 }
 
 /* One function at a share of the step. */
 DA_FN double da_value_at(const da_span *s, int which, double x, int *sign)
 {
-    double g[DA_NG];
+    double g[DA_NG], level[DA_NG];
     int signs[DA_NG];
-    da_look(s, x, g, signs);
+    da_look(s, x, g, level, signs);
     if (sign) *sign = signs[which];
     return g[which];
 }
@@ -217,66 +242,102 @@ DA_FN void da_found(da_passages *found, const da_requests *io, int which, double
     found->count++;
 }
 
-DA_FN double da_place(int i) { return (double)i / DA_PIECES; }
+/* Whether cubics through the even samples foretell the odd ones. */
+DA_FN int da_resolved(const da_samples *a)
+{
+    for (int i = 1; i < a->pieces; i += 2) {
+        int start = i < 3 ? 0 : i - 3;
+        if (start > a->pieces - 6) start = a->pieces - 6;
+        const double u = (i + DA_SHIFT - start) / 2.0;
+        const double l0 = (u - 1.0) * (u - 2.0) * (u - 3.0) / -6.0, l1 = u * (u - 2.0) * (u - 3.0) / 2.0;
+        const double l2 = u * (u - 1.0) * (u - 3.0) / -2.0, l3 = u * (u - 1.0) * (u - 2.0) / 6.0;
+        for (int k = 0; k < DA_NG; k++) {
+            double least = a->g[i][k], most = least, nearest = fabs(least);
+            for (int j = start; j <= start + 6; j += 2) {
+                least = da_min(least, a->g[j][k]);
+                most = da_max(most, a->g[j][k]);
+                nearest = da_min(nearest, fabs(a->g[j][k]));
+            }
+            if (nearest >= DA_ALOOF * (most - least)) continue;
+            const double foretold = l0 * a->g[start][k] + l1 * a->g[start + 2][k] + l2 * a->g[start + 4][k] +
+                                    l3 * a->g[start + 6][k];
+            /* Written so that a function without a value somewhere is left as it is. */
+            if (fabs(foretold - a->g[i][k]) > DA_FORETOLD * (most - least) + 4.0 * a->level[i][k]) return 0;
+        }
+    }
+    return 1;
+}
+
+/* Samples fine enough to show what g does; the first is known from the step before. */
+DA_FN void da_sample(const da_span *s, da_samples *a)
+{
+    for (a->pieces = DA_PIECES;; a->pieces *= 2) {
+        a->x[0] = 0.0;
+        for (int i = 1; i <= a->pieces; i++) {
+            a->x[i] = (i + (i % 2 ? DA_SHIFT : 0.0)) / a->pieces;
+            da_look(s, a->x[i], a->g[i], a->level[i], a->signs[i]);
+        }
+        if (a->pieces == DA_MOST_PIECES || da_resolved(a)) return;
+    }
+}
 
 /* Passages that the signs at the samples show. */
-DA_FN void da_changes(const da_span *s, da_watch *watch, const da_requests *io, int which, int signs[][DA_NG],
+DA_FN void da_changes(const da_span *s, da_watch *watch, const da_requests *io, int which, const da_samples *a,
                       da_passages *found)
 {
-    for (int i = 1; i <= DA_PIECES; i++) {
-        const int now = signs[i][which], was = watch->sign[which];
+    const double *x = a->x;
+    for (int i = 1; i <= a->pieces; i++) {
+        const int now = a->signs[i][which], was = watch->sign[which];
         if (now == DA_UNKNOWN) {
             watch->sign[which] = watch->waiting[which] = 0;
         } else if (watch->waiting[which]) {
             watch->waiting[which] = 0;
             if (now == -was) {
-                da_found(found, io, which, i == 1 ? 0.0 : da_root(s, which, da_place(i - 2), da_place(i), now), now);
+                da_found(found, io, which, i == 1 ? 0.0 : da_root(s, which, x[i - 2], x[i], now), now);
                 watch->sign[which] = now;
             } else if (now == 0) {
-                const double x = i == 1 ? 0.0 : da_arrival(s, which, da_place(i - 2), da_place(i - 1), was);
-                da_found(found, io, which, x, -was);
+                da_found(found, io, which, i == 1 ? 0.0 : da_arrival(s, which, x[i - 2], x[i - 1], was), -was);
                 watch->sign[which] = 0;
             }
         } else if (was == 0) {
             if (now != 0) {
                 /* It leaves zero, which is no passage; it may have left to the other side and come back. */
-                const double early = da_place(i - 1) + 1.0 / (64.0 * DA_PIECES);
+                const double early = x[i - 1] + (x[i] - x[i - 1]) / 64.0;
                 int before = 0;
-                if (signs[i - 1][which] == 0) da_value_at(s, which, early, &before);
-                if (before == -now) da_found(found, io, which, da_root(s, which, early, da_place(i), now), now);
+                if (a->signs[i - 1][which] == 0) da_value_at(s, which, early, &before);
+                if (before == -now) da_found(found, io, which, da_root(s, which, early, x[i], now), now);
                 watch->sign[which] = now;
             }
         } else if (now == 0) {
             watch->waiting[which] = 1;
         } else if (now == -was) {
-            da_found(found, io, which, da_root(s, which, da_place(i - 1), da_place(i), now), now);
+            da_found(found, io, which, da_root(s, which, x[i - 1], x[i], now), now);
             watch->sign[which] = now;
         }
     }
 }
 
 /* Pairs of passages between samples of one sign, where g turns back in between. */
-DA_FN void da_turns(const da_span *s, const da_requests *io, int which, double g[][DA_NG], int signs[][DA_NG],
-                    da_passages *found)
+DA_FN void da_turns(const da_span *s, const da_requests *io, int which, const da_samples *a, da_passages *found)
 {
-    for (int i = 0; i <= DA_PIECES; i++) {
-        const int sign = signs[i][which], inside = i > 0 && i < DA_PIECES;
-        const int from = i > 0 ? i - 1 : 0, to = i < DA_PIECES ? i + 1 : DA_PIECES;
-        double middle = da_place(i), value = sign * g[i][which];
-        if ((sign != 1 && sign != -1) || signs[from][which] != sign || signs[to][which] != sign) continue;
-        if (i > 0 && value > sign * g[from][which]) continue;
-        if (i < DA_PIECES && value >= sign * g[to][which]) continue;
-        if (!inside) {
+    const int last = a->pieces;
+    for (int i = 0; i <= last; i++) {
+        const int sign = a->signs[i][which], from = i > 0 ? i - 1 : 0, to = i < last ? i + 1 : last;
+        double middle = a->x[i], value = sign * a->g[i][which];
+        if ((sign != 1 && sign != -1) || a->signs[from][which] != sign || a->signs[to][which] != sign) continue;
+        if (i > 0 && value > sign * a->g[from][which]) continue;
+        if (i < last && value >= sign * a->g[to][which]) continue;
+        if (i == 0 || i == last) {
             /* At the ends of the step, the slope says whether it turns inside. */
-            middle = i == 0 ? 1.0 / (1024.0 * DA_PIECES) : 1.0 - 1.0 / (1024.0 * DA_PIECES);
+            middle = i == 0 ? a->x[1] / 1024.0 : 1.0 - (1.0 - a->x[last - 1]) / 1024.0;
             const double near = sign * da_value_at(s, which, middle, 0);
             if (!(near < value)) continue;
             value = near;
         }
-        const double beyond = da_beyond(s, which, da_place(from), middle, da_place(to), value, sign);
+        const double beyond = da_beyond(s, which, a->x[from], middle, a->x[to], value, sign);
         if (beyond < 0.0) continue;
-        da_found(found, io, which, da_root(s, which, da_place(from), beyond, -sign), -sign);
-        da_found(found, io, which, da_root(s, which, beyond, da_place(to), sign), sign);
+        da_found(found, io, which, da_root(s, which, a->x[from], beyond, -sign), -sign);
+        da_found(found, io, which, da_root(s, which, beyond, a->x[to], sign), sign);
     }
 }
 
@@ -299,12 +360,12 @@ DA_FN int da_record(da_watch *watch, da_requests *io, int which, int direction)
 DA_FN void da_watch_start(da_watch *watch, da_requests *io, double t, const double *y, double rtol, const double *atol,
                           da_context *ctx)
 {
-    double scale[DA_NG];
+    double level[DA_NG];
     io->count = 0;
     io->ended = -1;
     for (int j = 0; j < DA_NE; j++) watch->sizes[j] = atol[j] / rtol;
-    da_events(y, y + DA_N, t, ctx->p, watch->sizes, watch->g, scale);
-    da_signs(watch->g, scale, DA_START_NOISE, watch->signs);
+    da_events(y, y + DA_N, t, ctx->p, watch->sizes, watch->g, level);
+    da_signs(watch->g, DA_START_NOISE, level, watch->signs);
     for (int i = 0; i < DA_NG; i++) {
         watch->sign[i] = watch->signs[i] == DA_UNKNOWN ? 0 : watch->signs[i];
         watch->waiting[i] = 0;
@@ -315,20 +376,19 @@ DA_FN void da_watch_start(da_watch *watch, da_requests *io, double t, const doub
 /* Look through an accepted step; nonzero where a passage in it ends the run: its time and state are in watch. */
 DA_PIECE int da_watch_step(da_watch *watch, da_requests *io, const da_span *s)
 {
-    double g[DA_PIECES + 1][DA_NG];
-    int signs[DA_PIECES + 1][DA_NG];
+    da_samples samples;
     da_passages found;
     found.count = 0;
     for (int i = 0; i < DA_NG; i++) {
-        g[0][i] = watch->g[i];
-        signs[0][i] = watch->signs[i];
+        samples.g[0][i] = watch->g[i];
+        samples.signs[0][i] = watch->signs[i];
     }
-    for (int i = 1; i <= DA_PIECES; i++) da_look(s, da_place(i), g[i], signs[i]);
+    da_sample(s, &samples);
     for (int i = 0; i < DA_NG; i++) {
-        da_changes(s, watch, io, i, signs, &found);
-        da_turns(s, io, i, g, signs, &found);
-        watch->g[i] = g[DA_PIECES][i];
-        watch->signs[i] = signs[DA_PIECES][i];
+        da_changes(s, watch, io, i, &samples, &found);
+        da_turns(s, io, i, &samples, &found);
+        watch->g[i] = samples.g[samples.pieces][i];
+        watch->signs[i] = samples.signs[samples.pieces][i];
     }
     for (int i = 0; i < found.count; i++) {
         watch->t = da_time_at(s, found.x[i]);
