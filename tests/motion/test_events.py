@@ -157,14 +157,31 @@ class TestDoublePassages:
     @each_backend
     def test_every_place_of_a_pair_within_a_step(self, backend: str) -> None:
         """A parabola that dips below zero for 2e-4 at any time: steps of free fall are much longer."""
-        events = {f"{k}": (da.t - 0.01 * k) ** 2 - sp.Float(1e-8) for k in range(1, 300)}
-        motion = ball().simulate(3, events=events, backend=backend, samples=2)
+        events = {f"{k}": (da.t - 0.01 * k) ** 2 - sp.Float(1e-8) for k in range(1, 200)}
+        motion = ball().simulate(2, events=events, backend=backend, samples=2)
         assert motion.timing.steps < 30
-        expected = np.sort([0.01 * k + side for k in range(1, 300) for side in (-1e-4, 1e-4)])
+        expected = np.sort([0.01 * k + side for k in range(1, 200) for side in (-1e-4, 1e-4)])
         found = np.array([event["t"] for event in motion.events])
         assert found.size == expected.size
         # Rounding of (t − c)² at 1e-8 divided by its slope 2e-4.
         np.testing.assert_allclose(found, expected, atol=1e-11)
+
+    @pytest.mark.parametrize(
+        ("method", "rtol"), [("dopri5", 1e-2), ("dop853", 1e-3), ("dop853", 1e-6), ("stiff", 1e-4)]
+    )
+    @each_backend
+    def test_against_the_motion_itself(self, backend: str, method: str, rtol: float) -> None:
+        """At loose tolerance a motion is not the exact one, but every change of sign in its own output is an event."""
+        system = da.library.pendulum().replace(parameters={"angle": 3.0})
+        rng = np.random.default_rng(8)
+        events = {f"level {k}": x - sp.Float(c) for k, c in enumerate(rng.uniform(-1, 1, 6))}
+        events |= {f"wave {k}": sp.sin(sp.Float(f) * x) for k, f in enumerate(rng.uniform(3, 15, 3))}
+        motion = system.simulate(4, events=events, method=method, rtol=rtol, backend=backend, samples=4001)
+        for name, expression in events.items():
+            values = sp.lambdify(x, expression, "numpy")(motion["x"])
+            after = np.flatnonzero(np.sign(values[:-1]) * np.sign(values[1:]) < 0) + 1
+            # Pairs closer than the output times do not show in it; these levels have none.
+            assert np.searchsorted(motion.t, times(motion, name)).tolist() == after.tolist()
 
     @each_backend
     def test_touching_is_no_passage(self, backend: str) -> None:
@@ -288,6 +305,20 @@ class TestFlags:
             times=[0, 0.5, 1.0, 1.5], events={"end": da.Event(da.t - 1, terminal=True)}, backend=backend
         )
         assert motion.t.tolist() == [0, 0.5, 1.0]
+
+    @each_backend
+    def test_without_projection(self, backend: str) -> None:
+        system = da.library.pendulum()
+        one, two = (system.simulate(4, events={"a": "x"}, backend=backend, project=p) for p in (True, False))
+        # Both have errors of integration at rtol 1e-9, over three swings.
+        np.testing.assert_allclose(times(one, "a"), times(two, "a"), rtol=1e-7)
+        assert times(two, "a").size == 3
+
+    def test_too_many_for_a_kernel_run_on_the_reference(self) -> None:
+        events = {f"{k}": x - k for k in range(300)}
+        assert ball().simulate(2.5, events=events).backend == "reference"
+        with pytest.raises(da.ModelError, match="at most 250 events"):
+            ball().simulate(1, events=events, backend="native")
 
     @each_backend
     def test_events_do_not_change_the_motion(self, backend: str) -> None:

@@ -27,6 +27,8 @@ POLL_S = 0.05
 AUTO_INSTRUCTIONS = 4000
 # Passages of events that a first run has room for; a run with more is repeated with room for all.
 EVENT_ROOM = 4096
+# A kernel keeps the samples of all events of a step on the stack, nine kilobytes for each.
+MOST_EVENTS = 250
 
 
 def why_not_native(evaluation: Evaluation) -> str | None:
@@ -35,6 +37,8 @@ def why_not_native(evaluation: Evaluation) -> str | None:
         return "a constraint is nonlinear in the accelerations"
     if evaluation.graph.uses_actual:
         return "a work expression uses actual(…)"
+    if len(evaluation.system.events) > MOST_EVENTS:
+        return f"it takes at most {MOST_EVENTS} events, and there are {len(evaluation.system.events)}"
     if find_compiler() is None:
         return "no C compiler was found"
     return None
