@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from dalembert.mechanics.fundamental import fundamental
     from dalembert.model.constraints import Constraint
     from dalembert.model.document import dumps, load, loads
+    from dalembert.model.events import Event
     from dalembert.model.laws import Work
     from dalembert.model.symbols import actual, coordinates, ideal, parameters, t
     from dalembert.model.system import System
@@ -44,6 +45,7 @@ __version__ = "0.1.0"
 # Loaded when first used: `import dalembert` costs nothing, and SymPy is not loaded where it is not needed.
 _LAZY = {
     "Constraint": "dalembert.model.constraints",
+    "Event": "dalembert.model.events",
     "Motion": "dalembert.motion.motion",
     "System": "dalembert.model.system",
     "Work": "dalembert.model.laws",
@@ -97,6 +99,7 @@ __all__ = [
     "Constraint",
     "DalembertError",
     "DocumentError",
+    "Event",
     "ExpressionError",
     "InconsistentConstraints",
     "InconsistentState",

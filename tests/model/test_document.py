@@ -121,6 +121,17 @@ def systems() -> dict[str, da.System]:
             initial={x: 0.1 + 0.2, x.d: 1 / 3},
         ),
         "incline": da.loads(INCLINE),
+        "events": da.System(
+            "events",
+            coordinates=[x],
+            kinetic=m * x.d**2 / 2,
+            parameters={m: 1, l: 2},
+            events={
+                "there": da.Event(x - l, "rising", terminal=True),
+                "third turn": da.Event(x.d * sp.cos(da.t), -1, terminal=3),
+                "near": "x = l/2",
+            },
+        ),
     }
 
 
@@ -146,6 +157,7 @@ def test_round_trip(name: str) -> None:
         "lagrangian",
         "nonideal",
         "forces",
+        "events",
     )
     for part in exact:
         assert getattr(again, part) == getattr(system, part), part

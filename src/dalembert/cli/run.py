@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from dalembert.cli.events import EVENT, UNTIL, watched
 from dalembert.cli.models import JSON, MODEL, changed, find_model, print_json
 from dalembert.errors import DalembertError, MotionFailed, OutputError
 
@@ -36,6 +37,8 @@ def run(
     project: bool | None = typer.Option(
         None, "--project/--no-project", help="Return to the constraints after each step."
     ),
+    event: list[str] = EVENT,
+    until: list[str] = UNTIL,
     backend: str | None = typer.Option(None, help="auto, native (compiled C) or reference."),
     repair: bool = typer.Option(False, "--repair", help="Start from the nearest state that satisfies the constraints."),
     out: Path | None = typer.Option(None, help="Folder for the results, default dalembert-NAME here."),
@@ -43,7 +46,7 @@ def run(
     json: bool = JSON,
 ) -> None:
     """Simulate a model, certify the motion, and write the numbers and a picture."""
-    system = changed(find_model(model), set_, initial)
+    system = watched(changed(find_model(model), set_, initial), event, until)
     if repair:
         system = system.replace(initial=system.consistent())
     slug = re.sub(r"[^\w]+", "-", system.name.lower()).strip("-") or "motion"
@@ -134,6 +137,7 @@ def _json(motion: Motion, files: list[Path], failure: MotionFailed | None) -> di
         },
         "certificate": motion.certificate.to_dict(),
         "events": [dict(event) for event in motion.events],
+        "ended_by": motion.ended_by,
         "timing": asdict(motion.timing),
         "backend": motion.backend,
         "warnings": list(motion.warnings),

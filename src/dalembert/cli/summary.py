@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
@@ -21,14 +23,20 @@ MEANING = {
     "energy": "energy balance",
 }
 
+# Events that fit on a screen beside the tables.
+MOST_EVENTS = 20
+
 
 def print_summary(motion: Motion, files: list[Path]) -> None:
     console = Console()
-    console.print(f"[bold]{escape(motion.system.name)}[/bold]   t = {motion.t[0]:g} … {motion.t[-1]:g}")
+    ended = f", ended by '{escape(motion.ended_by)}'" if motion.ended_by is not None else ""
+    console.print(f"[bold]{escape(motion.system.name)}[/bold]   t = {motion.t[0]:g} … {motion.t[-1]:g}{ended}")
     console.print(_state(motion))
     console.print(_certificate(motion))
-    for event in motion.events:
-        console.print(escape(", ".join(f"{key} {value}" for key, value in event.items())))
+    for event in motion.events[:MOST_EVENTS]:
+        console.print(escape(_event(event)))
+    if len(motion.events) > MOST_EVENTS:
+        console.print(f"… {len(motion.events) - MOST_EVENTS} more events; --json gives all")
     for warning in motion.warnings:
         console.print(f"[yellow]warning:[/yellow] {escape(warning)}")
     timing = motion.timing
@@ -39,6 +47,13 @@ def print_summary(motion: Motion, files: list[Path]) -> None:
     )
     for file in files:
         console.print(f"wrote {escape(str(file))}", soft_wrap=True)
+
+
+def _event(event: Mapping[str, Any]) -> str:
+    if "state" not in event:
+        return ", ".join(f"{key} {value}" for key, value in event.items())
+    state = ", ".join(f"{name} = {value:.6g}" for name, value in event["state"].items())
+    return f"{event['name']}: t = {event['t']:.10g}, {event['direction']}; {state}"
 
 
 def _state(motion: Motion) -> Table:

@@ -31,6 +31,8 @@ class Graph:
     velocity(q, v, t, p)            -> (φ̇, ψ), their derivative with respect to q̇
     acceleration(q, v, a, t, p, k)  -> h, ∂h/∂q̈, ∂²(kᵀh)/∂q̈²; rows nonlinear in q̈ only
     energy(q, v, t, p)              -> E, explicit power ∂E/∂t, F (nonpotential impressed), inertial part of Q
+    events(q, v, t, p, s)           -> the event functions g, and the size of what they are made of, Σ |∂g/∂z| |z| over
+                                       state (of sizes at least s), time and parameters: g rounds in proportion
     slopes(q, v, a, l, t, p, fi, fa) -> ∂(M a − Aᵀl − Q − C)/∂(q, v), ∂(A a − b)/∂(q, v)
 
     `nonlinear` are the rows nonlinear in q̈, `curved` those of velocity level that are nonlinear in q̇.
@@ -43,6 +45,7 @@ class Graph:
     acceleration: ca.Function
     energy: ca.Function
     slopes: ca.Function
+    events: ca.Function
     nonlinear: tuple[int, ...]
     position_rows: tuple[int, ...]
     velocity_rows: tuple[int, ...]
@@ -107,6 +110,7 @@ def _build(system: System) -> Graph:
             [q, v, a, lam, time, p, fi, fa],
             [dense(ca.jacobian(newton, y)), dense(ca.jacobian(kinematic, y))],
         ),
+        events=_events(system, convert, state),
         nonlinear=rows.nonlinear,
         position_rows=rows.position_rows,
         velocity_rows=rows.velocity_rows,
@@ -213,3 +217,14 @@ def _work(system: System, convert: Converter, n: int) -> tuple[ca.SX, set[Reacti
                 C[k] += convert(expression)
                 reactions |= expression.atoms(Reaction)
     return C, reactions
+
+
+def _events(system: System, convert: Converter, state: list[ca.SX]) -> ca.Function:
+    """The functions whose zeros are events, and the size of their terms."""
+    q, v, time, p = state
+    sizes = ca.SX.sym("s", q.numel() + v.numel())
+    g = convert.column([event.expression for event in system.events])
+    y = ca.vertcat(q, v)
+    entries = ca.vertcat(ca.fmax(ca.fabs(y), sizes), ca.fabs(time), ca.fabs(p))
+    scale = ca.fabs(ca.jacobian(g, ca.vertcat(y, time, p))) @ entries
+    return ca.Function("events", [*state, sizes], ca.cse([ca.densify(g), ca.densify(scale)]))

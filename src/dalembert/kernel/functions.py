@@ -7,6 +7,7 @@ backsolve       (a, −λ) from such factors
 position_gap    φ, velocity_gap (φ̇, ψ), in the rows of A that the factors belong to
 right, rest     of large systems only: Q and b, and what is left of them by an acceleration and multipliers
 slopes          ∂q̈/∂(q, q̇, t) for the stiff method, on the same factors
+events          the functions whose zeros are events, and the size of their terms
 dynamics, work  M, Q, A, b and C for the robust path, which is written out in the runtime
 """
 
@@ -41,6 +42,7 @@ class KernelFunctions:
     right: ca.Function | None  # -> (Q, b); None where dense algebra is quick
     rest: ca.Function | None  # (…, x, f) -> f − [M Aᵀ; A 0] x
     slopes: ca.Function | None  # -> ∂q̈/∂(q, q̇, t), pivot; None unless asked for
+    events: ca.Function | None  # (…, s) -> g, scale: see `Graph`; None where the system has no events
 
 
 def kernel_functions(
@@ -96,6 +98,7 @@ def kernel_functions(
         right=function("right", ca.vertcat(Q, b)) if large else None,
         rest=ca.Function("rest", [*state, x, f], [f - whole @ x]) if large else None,
         slopes=function("slopes", _slopes(state, saddle, Q_fast, b, C, fi), saddle.pivot()) if stiff else None,
+        events=graph.events if graph.events.numel_out(0) else None,
     )
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from dalembert.graph.graph import Graph
 from dalembert.kernel.build import Compiler, build, cache_folder
+from dalembert.kernel.events import EventBuffer
 from dalembert.kernel.identity import identity
 from dalembert.kernel.size import MOST_INSTRUCTIONS, KernelTooLarge
 from dalembert.model.system import System
@@ -87,9 +88,10 @@ class Kernel:
         method: str,
         project: bool,
         watch: Watch | None = None,
+        events: EventBuffer | None = None,
     ) -> KernelRun:
         """Integrate from y0 = (q, q̇, work) through `times`, the first of which is t0. Other threads run
-        meanwhile.
+        meanwhile. Where an event ends the run, the last state is its own, whatever `times` says.
         """
         # One block for all that goes in and out: each array and each address of one costs as much as a step or two.
         size, count = len(y0), len(times)
@@ -118,6 +120,7 @@ class Kernel:
             start + 8 * at_report,
             None if watch is None else watch.time_address,
             None if watch is None else watch.stop_address,
+            None if events is None else events.pointer,
         )
         points = int(block[at_report])
         return KernelRun(
@@ -165,6 +168,7 @@ def _entry(library: ctypes.CDLL) -> Any:
             pointer,
             integer,
             integer,
+            pointer,
             pointer,
             pointer,
             pointer,

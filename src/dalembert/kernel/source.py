@@ -15,12 +15,13 @@ RUNTIME = Path(__file__).parent / "runtime"
 BEFORE = ("base.h", "elementary.h", "context.h")
 AFTER = ("weak.h", "robust.h", "project.h", "dop853.h", "dopri5.h")
 STIFF = ("radau.h",)
-LAST = ("drive.h",)
+LAST = ("dense.h", "events.h", "drive.h")
 STATE = ("q", "v", "t", "p")
 INPUTS = {
     "work": (*STATE, "fi"),
     "factor": (*STATE, "weight"),
     "backsolve": ("F", "r"),
+    "events": (*STATE, "s"),
     "rest": (*STATE, "x", "f"),
 }
 OUTPUTS = {
@@ -37,6 +38,7 @@ OUTPUTS = {
     "right": ("r",),
     "rest": ("r",),
     "slopes": ("J", "pivot"),
+    "events": ("g", "scale"),
 }
 
 
@@ -103,6 +105,7 @@ def _header(
         "DA_NP": len(system.parameter_symbols),
         "DA_NC": constants,
         "DA_NE": 2 * n,
+        "DA_NG": graph.events.numel_out(0),
         "DA_NY": 2 * n + 3,
         "DA_FAST_ROWS": len(rows),
         "DA_FACTORS": functions.factor.nnz_out(0),

@@ -15,6 +15,7 @@ from sympy.printing.str import StrPrinter
 
 from dalembert.errors import DocumentError, ModelError, OutputError
 from dalembert.model.constraints import Constraint
+from dalembert.model.events import Event
 from dalembert.model.laws import Work
 from dalembert.model.parse import FUNCTIONS, suggest
 from dalembert.model.system import System
@@ -28,7 +29,14 @@ TABLES: dict[str, tuple[str, ...] | None] = {
     "initial": None,
     "simulate": None,
 }
-LISTS = {"constraints": ("name", "equation", "level"), "nonideal": ("law", "constraint", "work")}
+LISTS = {
+    "constraints": ("name", "equation", "level"),
+    "nonideal": ("law", "constraint", "work"),
+    "events": ("name", "expression", "direction", "terminal"),
+}
+REQUIRED = {"constraints": ("name", "equation"), "nonideal": ("law",), "events": ("name", "expression")}
+# Entries of lists that need not be texts: what they may be is checked where they are read.
+NO_TEXTS = ("work", "direction", "terminal")
 LAWS = ("work",)
 PLAIN = ("name", "description", "coordinates")
 MAX_BYTES = 5_000_000
@@ -100,6 +108,7 @@ def from_data(data: Mapping[str, Any], *, where: str = "document") -> System:
             initial=data.get("initial", {}),
             settings=data.get("simulate", {}),
             description=data.get("description", ""),
+            events=[_event(entry) for entry in data.get("events", [])],
         )
     except ModelError as error:
         raise DocumentError(where, [*faults, *error.faults]) from None
@@ -139,15 +148,28 @@ def _shape_faults(data: Mapping[str, Any]) -> list[str]:
 
 def _entry_faults(key: str, number: int, entry: Mapping[str, Any]) -> list[str]:
     allowed = LISTS[key]
-    required = ("name", "equation") if key == "constraints" else ("law",)
+    required = REQUIRED[key]
     place = f"[[{key}]] number {number}"
     if key == "nonideal" and isinstance(entry.get("law"), str) and entry["law"] not in LAWS:
         # What else it says belongs to a law that is not known.
         return [f"{place}: law {entry['law']!r} is not available; available: {', '.join(map(repr, LAWS))}"]
     faults = [f"{place}: no {k!r}" for k in required if k not in entry]
     faults += [f"{place}: unknown entry {k!r}.{suggest(k, allowed)}" for k in entry if k not in allowed]
-    texts = [k for k in allowed if k != "work" and k in entry and not isinstance(entry[k], str)]
+    texts = [k for k in allowed if k not in NO_TEXTS and k in entry and not isinstance(entry[k], str)]
     return faults + [f"{place}: {k!r} is a text, got {entry[k]!r}" for k in texts]
+
+
+def _event(entry: Mapping[str, Any]) -> Event:
+    return Event(entry["expression"], entry.get("direction", 0), entry.get("terminal", False), entry["name"])
+
+
+def _event_data(event: Event) -> dict[str, Any]:
+    data: dict[str, Any] = {"name": event.name, "expression": text_of(event.expression)}
+    if event.direction:
+        data["direction"] = event.direction_name
+    if event.terminal:
+        data["terminal"] = True if event.terminal == 1 else event.terminal
+    return data
 
 
 class _DocumentPrinter(StrPrinter):
@@ -226,6 +248,7 @@ def to_data(system: System) -> dict[str, Any]:
         }
         for law in system.nonideal
     ]
+    data["events"] = [_event_data(event) for event in system.events]
     data["initial"] = {symbol.name: _number_or_text(value) for symbol, value in system.initial.items()}
     data["simulate"] = dict(system.settings)
     return {key: value for key, value in data.items() if value or key in ("name", "coordinates")}

@@ -18,6 +18,7 @@ import sympy as sp
 
 from dalembert.errors import MissingValues, ModelError
 from dalembert.model.constraints import Constraint
+from dalembert.model.events import Event
 from dalembert.model.laws import Work
 from dalembert.model.symbols import Coordinate, name_of, t
 from dalembert.model.validate import Draft, build_parts
@@ -40,7 +41,8 @@ class System:
     `mass`, a symmetric matrix M(q, t), with `forces` holding all of Q in M q̈ = Q. `forces` are impressed
     forces by coordinate, besides those of the potential. `constraints` maps names to expressions that are
     zero, at any level. `nonideal` holds the laws of constraints that do work. `parameters` and `initial` give
-    values (numbers; `initial` may use parameters); they may be missing until a number is asked for.
+    values (numbers; `initial` may use parameters); they may be missing until a number is asked for. `events` maps names
+    to expressions, or `da.Event`, whose passages through zero simulations find.
 
     Expressions are SymPy's, over `da.coordinates` or SymPy's own `dynamicsymbols`, or text in the document
     language. All faults found are raised together as `ModelError`.
@@ -68,6 +70,7 @@ class System:
     initial: Mapping[sp.Symbol, sp.Expr]
     settings: Settings = field(default_factory=dict)
     description: str = ""
+    events: tuple[Event, ...] = ()
 
     def __init__(
         self,
@@ -85,6 +88,7 @@ class System:
         initial: Mapping[Any, Value] | None = None,
         settings: Settings | None = None,
         description: str = "",
+        events: Mapping[str, Any] | Iterable[Event] = (),
     ) -> None:
         draft = Draft(
             name=name,
@@ -100,6 +104,7 @@ class System:
             initial=initial or {},
             settings=settings or {},
             description=description,
+            events=events,
         )
         for key, value in build_parts(draft).items():
             object.__setattr__(self, key, MappingProxyType(dict(value)) if isinstance(value, Mapping) else value)
@@ -171,7 +176,9 @@ class System:
         """All of the model but its values, hashable: systems of one structure share their graph and their kernel."""
         laws = tuple((law.law, tuple(law.work.items())) for law in self.nonideal)
         energies = (self.kinetic, self.potential, self.lagrangian, self.mass)
-        return (self.coordinates, energies, tuple(self.forces.items()), self.constraints, laws, self.parameter_symbols)
+        events = tuple(event.expression for event in self.events)
+        forces = tuple(self.forces.items())
+        return (self.coordinates, energies, forces, self.constraints, laws, events, self.parameter_symbols)
 
     def expressions(self) -> list[sp.Expr]:
         """Every expression of the model."""
@@ -179,6 +186,7 @@ class System:
         parts += [constraint.expression for constraint in self.constraints]
         parts += [expression for law in self.nonideal for expression in law.work.values()]
         parts += list(self.mass) if self.mass is not None else []
+        parts += [event.expression for event in self.events]
         return [part for part in parts if part is not None]
 
     def parameter_values(self) -> np.ndarray:

@@ -13,6 +13,7 @@ import sympy as sp
 
 from dalembert.errors import ExpressionError, ModelError
 from dalembert.model.constraints import LEVELS, Constraint, is_constant, level_of
+from dalembert.model.events import read_events
 from dalembert.model.laws import Work
 from dalembert.model.parse import RESERVED, parse_equation, parse_expression, suggest
 from dalembert.model.symbols import Coordinate, Parameter, Reaction, canonical, is_name, name_of, t
@@ -37,6 +38,7 @@ class Draft:
     initial: Any
     settings: Any
     description: Any
+    events: Any
 
 
 def build_parts(draft: Draft) -> dict[str, Any]:
@@ -76,6 +78,9 @@ class _Builder:
             "initial": self._initial(coordinates),
             "settings": self._settings(),
             "description": str(draft.description),
+            "events": read_events(
+                draft.events, lambda given, where: self._expression(given, where, equation=True), self.faults
+            ),
         }
         self._derivatives_in_place(parts)
         if self.faults:

@@ -73,6 +73,10 @@ class Evaluation:
         return Evaluator(self.graph.energy)
 
     @cached_property
+    def _events(self) -> Evaluator:
+        return Evaluator(self.graph.events)
+
+    @cached_property
     def _slopes(self) -> Evaluator:
         return Evaluator(self.graph.slopes)
 
@@ -111,6 +115,11 @@ class Evaluation:
         if not np.isfinite(C).all():
             self._complain({"the work of the nonideal constraints": C}, q, v, t)
         return C, slope.reshape(self.n, self.n)
+
+    def events(self, y: Array, t: float, sizes: Array) -> tuple[Array, Array]:
+        """The event functions, and the size of their terms with sizes of (q, q̇) at least `sizes`."""
+        g, scale = self._events(y[: self.n], y[self.n : 2 * self.n], t, self.p, sizes)
+        return g, scale
 
     # -- the parts along a motion: q, v (T, n) and t (T,); the leading axis of what they give is time
 

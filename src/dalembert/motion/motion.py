@@ -51,6 +51,11 @@ class Motion:
     by nonpotential impressed forces (with explicit time dependence), by ideal and by nonideal constraint
     forces. `motion["x"]`, `motion["x'"]`, `motion["x''"]`, `motion["ideal x"]`, `motion["multiplier rod"]`,
     `motion["energy"]` give columns by name.
+
+    events: what happened on the way, in order of time: {"name", "t", "state": {"x", "x'", …}, "direction"} for each
+    passage of an event of the system, {"name": "rank change", "t", "from", "to"} where constraints became dependent
+    or independent. ended_by: the name of the event that ended the motion, whose time and state are the last point, or
+    None.
     """
 
     system: System
@@ -72,12 +77,14 @@ class Motion:
     events: tuple[Mapping[str, Any], ...] = ()
     warnings: tuple[str, ...] = ()
     timing: Timing = field(default_factory=Timing)
+    ended_by: str | None = None
     certificate: Certificate = None  # type: ignore[assignment]  # measured on the finished arrays, see `certified`
 
     def __repr__(self) -> str:
         verdict = "holds" if self.certificate and self.certificate.holds else "does not hold"
         span = f"t = {self.t[0]:g} … {self.t[-1]:g}"
-        return f"<Motion of {self.system.name!r}: {span}, {self.t.size} points, certificate {verdict}>"
+        ended = f", ended by {self.ended_by!r}" if self.ended_by is not None else ""
+        return f"<Motion of {self.system.name!r}: {span}{ended}, {self.t.size} points, certificate {verdict}>"
 
     def _repr_html_(self) -> str:
         """The end state and the certificate as Jupyter shows them."""
@@ -154,6 +161,7 @@ class Motion:
             "model": dumps(self.system),
             "certificate": json.dumps(self.certificate.to_dict()),
             "events": json.dumps([dict(event) for event in self.events]),
+            "ended_by": json.dumps(self.ended_by),
             "warnings": json.dumps(list(self.warnings)),
             "timing": json.dumps(asdict(self.timing)),
             "rtol": self.rtol,
@@ -219,6 +227,7 @@ class Motion:
             method=str(attributes["method"]),
             backend=str(attributes["backend"]),
             events=tuple(json.loads(attributes["events"])),
+            ended_by=json.loads(attributes.get("ended_by", "null")),
             warnings=tuple(json.loads(attributes["warnings"])),
             timing=Timing(**json.loads(attributes["timing"])),
             certificate=Certificate(**json.loads(attributes["certificate"])),

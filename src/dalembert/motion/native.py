@@ -4,27 +4,34 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from dalembert.errors import BuildError, DalembertError
 from dalembert.kernel import kernel as kernels
 from dalembert.kernel.build import find_compiler
+from dalembert.kernel.events import EventBuffer
 from dalembert.kernel.kernel import Kernel, KernelRun, Watch, make_kernel
 from dalembert.kernel.size import MOST_INSTRUCTIONS
 from dalembert.mechanics.fundamental import Array, Fundamental, is_positive
+from dalembert.model.events import Event
 from dalembert.motion.evaluation import Evaluation
+from dalembert.motion.events import Outcome, Passage
 from dalembert.motion.progress import Progress
 from dalembert.motion.reference import DRIFT_TOLERANCE
 from dalembert.motion.settings import Settings, method_of, tolerances
-from dalembert.motion.trajectory import MAY_END, METHOD_NAMES, STALLED, TOO_SHORT, Trajectory, failure_message
+from dalembert.motion.trajectory import MAY_END, METHOD_NAMES, STALLED, TOO_SHORT, Trajectory, failure_message, in_order
 
 POLL_S = 0.05
 # A run this short is over, in a few milliseconds at most, before an interrupt could matter or a thread had started.
 SHORT_STEPS, SHORT_SAMPLES, SHORT_INSTRUCTIONS, SHORT_COORDINATES = 128, 2000, 4000, 16
 # Unless the native backend is asked for by name, kernels that compile for longer than about 20 s are left alone.
 AUTO_INSTRUCTIONS = 100_000
+# Passages of events that a first run has room for; a run with more is repeated with room for all.
+EVENT_ROOM = 4096
+# A kernel keeps the samples of all events of a step on the stack, nine kilobytes for each.
+MOST_EVENTS = 250
 
 
 def why_not_native(evaluation: Evaluation) -> str | None:
@@ -33,6 +40,8 @@ def why_not_native(evaluation: Evaluation) -> str | None:
         return "a constraint is nonlinear in the accelerations"
     if evaluation.graph.uses_actual:
         return "a work expression uses actual(…)"
+    if len(evaluation.system.events) > MOST_EVENTS:
+        return f"it takes at most {MOST_EVENTS} events, and there are {len(evaluation.system.events)}"
     if find_compiler() is None:
         return "no C compiler was found"
     return None
@@ -54,8 +63,12 @@ def integrate_native(
     t0: float,
     solution: Fundamental,
     bar: Progress,
+    work: Array | None = None,
 ) -> Trajectory:
-    """Integrate from a consistent state through the output times. `solution` is the instant at that state."""
+    """Integrate from a consistent state through the output times. `solution` is the instant at that state.
+
+    work: done so far, where a motion is resumed.
+    """
     compiler = find_compiler()
     if compiler is None:
         raise BuildError("no C compiler was found; install one, or use backend='reference'")
@@ -65,26 +78,38 @@ def integrate_native(
     completion = 0.0 if is_positive(M) else float(f"{np.trace(M) / max(float(np.sum(A * A)), 1e-300):.2g}")
     limit = MOST_INSTRUCTIONS if settings.backend == "native" else AUTO_INSTRUCTIONS
     kernel = make_kernel(evaluation.system, evaluation.graph, rows, method == "stiff", compiler, completion, limit)
-    y0 = np.concatenate([q, v, np.zeros(3)])
+    y0 = np.concatenate([q, v, np.zeros(3) if work is None else work])
 
     atol = tolerances(settings, q, v, solution.acceleration)
 
     def integrate(watch: Watch) -> KernelRun:
         times, rtol = settings.times, settings.rtol
-        return kernel.integrate(y0, t0, evaluation.p, times, rtol, atol, method, settings.project, watch)
+        return kernel.integrate(y0, t0, evaluation.p, times, rtol, atol, method, settings.project, watch, buffer)
 
+    requested = evaluation.system.events
+    notes: tuple[str, ...] = ()
+    buffer = _buffer(requested, y0.size, EVENT_ROOM)
     run = None
     if _may_be_short(kernel, settings, evaluation.n):
         run = integrate(Watch(t0, SHORT_STEPS))
-        if run.status == kernels.DONE and run.y.shape[0] < settings.times.size:
+        ended = buffer is not None and buffer.ended is not None
+        if run.status == kernels.DONE and run.y.shape[0] < settings.times.size and not ended:
             run = None  # not that short: from the beginning, with all that a long run needs
     if run is None:
         run = _watched(integrate, t0, evaluation.n, bar)
+    if buffer is not None and buffer.count > EVENT_ROOM:
+        notes = (f"{buffer.count} events, more than the {EVENT_ROOM} there was room for: integrated again to keep all",)
+        buffer = _buffer(requested, y0.size, buffer.count)
+        run = _watched(integrate, t0, evaluation.n, bar)
+    outcome = _outcome(buffer)
     if run.status == kernels.HANDOVER:
         raise Handover(run.report["time"])
-    events = tuple({"name": "rank change", "t": t, "from": before, "to": after} for t, before, after in run.changes)
+    changes = [{"name": "rank change", "t": t, "from": before, "to": after} for t, before, after in run.changes]
+    times = settings.times[: run.y.shape[0]].copy()
+    if outcome.ended is not None:
+        times[-1] = run.report["time"]
     return Trajectory(
-        t=settings.times[: run.y.shape[0]],
+        t=times,
         y=run.y,
         guesses=None,
         method=METHOD_NAMES[method],
@@ -92,14 +117,30 @@ def integrate_native(
         steps=int(run.report["steps"]),
         evaluations=int(run.report["evaluations"]),
         compile_s=kernel.seconds,
-        events=events,
+        events=in_order(changes, outcome.reports(evaluation.system)),
         failure=_failure(evaluation, run),
+        ended=outcome.ended_by(evaluation.system),
+        notes=notes,
     )
 
 
 def _may_be_short(kernel: Kernel, settings: Settings, n: int) -> bool:
     """Whether a trial in the calling thread costs next to nothing, and fits on any stack."""
     return settings.times.size <= SHORT_SAMPLES and n <= SHORT_COORDINATES and kernel.instructions <= SHORT_INSTRUCTIONS
+
+
+def _buffer(events: Sequence[Event], width: int, room: int) -> EventBuffer | None:
+    """Room for the passages of the system's events, where it has any."""
+    if not events:
+        return None
+    return EventBuffer([e.direction for e in events], [e.terminal for e in events], width, room)
+
+
+def _outcome(buffer: EventBuffer | None) -> Outcome:
+    if buffer is None:
+        return Outcome()
+    rows = [Passage(int(row[0]), float(row[1]), int(row[2]), row[3:].copy()) for row in buffer.rows]
+    return Outcome(tuple(rows), buffer.ended)
 
 
 def _watched(integrate: Callable[[Watch], KernelRun], t0: float, n: int, bar: Progress) -> KernelRun:

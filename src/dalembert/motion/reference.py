@@ -11,6 +11,7 @@ import numpy as np
 from dalembert.errors import DalembertError
 from dalembert.mechanics.fundamental import Array, Fundamental, row_lengths
 from dalembert.motion.evaluation import Evaluation
+from dalembert.motion.events import Outcome, Watch
 from dalembert.motion.progress import Progress
 from dalembert.motion.project import Natural, metric, project
 from dalembert.motion.settings import Settings, method_of, tolerances
@@ -22,6 +23,7 @@ from dalembert.motion.trajectory import (
     TOO_SHORT,
     Trajectory,
     failure_message,
+    in_order,
     stalled,
 )
 
@@ -34,11 +36,18 @@ FADED = 1e-9
 
 
 def integrate_reference(
-    evaluation: Evaluation, settings: Settings, q: Array, v: Array, t0: float, bar: Progress
+    evaluation: Evaluation,
+    settings: Settings,
+    q: Array,
+    v: Array,
+    t0: float,
+    bar: Progress,
+    work: Array | None = None,
 ) -> Trajectory:
-    """Integrate from a consistent state through the output times."""
+    """Integrate from a consistent state through the output times. `work`: done so far, where a motion is resumed."""
     run = _Run(evaluation, settings)
-    failure = run.integrate(q, v, t0, bar)
+    failure = run.integrate(q, v, t0, bar, work)
+    outcome = run.watch.outcome if run.watch is not None else Outcome()
     return Trajectory(
         t=np.array([point[0] for point in run.points]),
         y=np.array([point[1] for point in run.points]),
@@ -48,8 +57,9 @@ def integrate_reference(
         steps=run.steps,
         evaluations=evaluation.evaluations,
         compile_s=0.0,
-        events=tuple(run.events),
+        events=in_order(run.events, outcome.reports(evaluation.system)),
         failure=failure,
+        ended=outcome.ended_by(evaluation.system),
     )
 
 
@@ -66,6 +76,7 @@ class _Run:
         self.trouble: DalembertError | None = None  # the last reason why a trial state had no acceleration
         self.points: list[tuple[float, Array, Array]] = []
         self.events: list[dict[str, Any]] = []
+        self.watch: Watch | None = None  # for the events of the system, where it has any
         self.rank: int | None = None
         self.steps = 0
 
@@ -132,15 +143,19 @@ class _Run:
 
     # -- the integration
 
-    def integrate(self, q: Array, v: Array, t0: float, bar: Progress) -> str | None:
+    def integrate(self, q: Array, v: Array, t0: float, bar: Progress, work: Array | None = None) -> str | None:
         """Run to the end; a message where that is impossible."""
         end = float(self.settings.times[-1])
         solution = self.settle(t0, q, v)
-        y = np.concatenate([q, v, np.zeros(3)])
+        y = np.concatenate([q, v, np.zeros(3) if work is None else work])
         self.points.append((t0, y, solution.acceleration))
         if end == t0:
             return None
         solver = self._solver(t0, y, end)
+        if self.evaluation.system.events:
+            sizes = solver.atol[: 2 * self.n] / self.settings.rtol
+            self.watch = Watch(self.evaluation, sizes, self.settings.rtol, self._return)
+            self.watch.start(t0, y)
         pending, mark, longest = 1, t0, 0.0
         while solver.status == "running":
             message = solver.step()
@@ -153,17 +168,37 @@ class _Run:
                 mark = t
             if solver.status == "failed":
                 return self._failure(t, TOO_SHORT if message and "step size" in message else str(message))
-            dense = solver.dense_output() if self._due(pending, t) else None
+            dense = solver.dense_output() if self.watch is not None or self._due(pending, t) else None
             try:
-                y = self._return(t, solver.y)
+                before, y = y, self._return(t, solver.y)
                 solution = self.settle(t, y[: self.n], y[self.n : 2 * self.n])
                 solver.y, solver.f = y, self.rates(t, y[: self.n], y[self.n : 2 * self.n], solution)
+                if self.watch is not None and self._ends(float(solver.t_old), before, t, y, dense, pending):
+                    return None
                 if dense is not None:
                     pending = self._record(pending, t, y, dense)
             except DalembertError as error:
                 return self._failure(t, str(error))
             bar.update(t)
+        if self.watch is not None:
+            self.watch.finish(t, y)
         return None
+
+    def _ends(self, t: float, y: Array, t_new: float, y_new: Array, dense: Any, pending: int) -> bool:
+        """Whether an event ends the motion in the last step; then its time and state are the last point."""
+        assert self.watch is not None
+        last = self.watch.step(t, y, t_new, y_new, dense)
+        if last is None:
+            return False
+        times = self.settings.times
+        before = times[pending:][times[pending:] < last.t]
+        for at in before:
+            self.points.append((float(at), self._return(float(at), dense(float(at))), np.array(self.guess)))
+        if self.points[-1][0] == last.t:
+            self.points.pop()  # at the end of the step before
+        self.points.append((last.t, last.y, np.array(self.guess)))
+        self.events = [event for event in self.events if event["t"] <= last.t]
+        return True
 
     def _solver(self, t0: float, y: Array, end: float) -> Any:
         from scipy import integrate

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time as clock
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,6 +13,7 @@ from numpy.typing import ArrayLike
 from dalembert.errors import BuildError, DalembertError, ModelError, MotionFailed, UndefinedModel
 from dalembert.kernel.size import MOST_INSTRUCTIONS, KernelTooLarge
 from dalembert.mechanics.fundamental import Array, Fundamental
+from dalembert.model.events import with_events
 from dalembert.model.system import System
 from dalembert.motion.certificate import certify
 from dalembert.motion.consistent import require_consistent_state
@@ -36,6 +39,7 @@ def simulate(
     method: str | None = None,
     project: bool | None = None,
     backend: str | None = None,
+    events: Mapping[str, Any] | Iterable[Any] | None = None,
     progress: bool | None = None,
 ) -> Motion:
     """Integrate the motion from the initial state and certify it.
@@ -47,6 +51,8 @@ def simulate(
     method: "auto", "dop853", "dopri5", or "stiff" (an implicit method with the exact Jacobian).
     project: return to the constraints after each step (default True); False shows the drift.
     backend: "auto", "native" (compiled C), or "reference" (CasADi's virtual machine and SciPy).
+    events: besides those of the system, names with expressions (or `da.Event`) whose passages through zero go to
+        `motion.events`; a terminal one ends the motion.
     progress: a bar on long runs (default: on terminals).
 
     Options not given come from the `[simulate]` table of the system's document. Raises `InconsistentState`
@@ -54,6 +60,8 @@ def simulate(
     integration cannot go on.
     """
     started = clock.perf_counter()
+    if events is not None:
+        system = with_events(system, events)
     given = {
         "rtol": rtol,
         "atol": atol,
@@ -176,7 +184,8 @@ def _motion(
         method=trajectory.method,
         backend=trajectory.backend,
         events=trajectory.events,
-        warnings=warnings,
+        ended_by=trajectory.ended,
+        warnings=(*warnings, *trajectory.notes),
         timing=timing,
     )
     return replace(motion, certificate=certify(motion, evaluation)), failure

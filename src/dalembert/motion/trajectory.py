@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +27,7 @@ class Trajectory:
     """Output states. t: (T,). y: (T, 2n + 3), the columns q, q̇ and the work of impressed, ideal and nonideal forces.
 
     guesses: (T, n) accelerations near those of the output points, or None. failure: why the run stopped early, or None.
+    ended: the name of the event that ended it, whose time and state are the last point. notes: for the user to know.
     """
 
     t: Array
@@ -39,6 +40,8 @@ class Trajectory:
     compile_s: float
     events: tuple[Mapping[str, Any], ...]
     failure: str | None
+    ended: str | None = None
+    notes: tuple[str, ...] = ()
 
 
 def stalled(covered: float, longest: float, span: float) -> bool:
@@ -49,6 +52,11 @@ def stalled(covered: float, longest: float, span: float) -> bool:
     """
     collapsed = covered < 1e-4 * longest * STALL_STEPS or covered < 1e-9 * span
     return covered < 1e-5 * span and collapsed
+
+
+def in_order(*reports: Sequence[Mapping[str, Any]]) -> tuple[Mapping[str, Any], ...]:
+    """Reports of events in order of time."""
+    return tuple(sorted((report for part in reports for report in part), key=lambda report: report["t"]))
 
 
 def failure_message(name: str, t: float, reason: str) -> str:

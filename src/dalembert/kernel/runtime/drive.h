@@ -4,8 +4,6 @@
 
 #define DA_FADED 1e-4 /* in squared length */
 
-enum { DA_METHOD_DOP853 = 8, DA_METHOD_DOPRI5 = 5, DA_METHOD_STIFF = 4 };
-
 /* What da_integrate reports, by index. */
 enum {
     DA_REPORT_POINTS,
@@ -93,10 +91,12 @@ DA_FN double da_growth(int method, int order, double norm, double last_norm)
 }
 
 /* Integrate from (t0, y0) through `times` (increasing, the first one t0). out: count × DA_NY. atol: DA_NE.
-   progress, where it is not NULL, is set to the time reached; *stop, where it is not zero, ends the run after so many steps. */
+   progress, where it is not NULL, is set to the time reached; *stop, where it is not zero, ends the run after so many steps.
+   events, where it is not NULL: see events.h; where one ends the run, its time belongs to the last row of out, whatever `times`
+   says. */
 DA_API int da_integrate(const double *y0, double t0, const double *p, const double *times, long count, double rtol,
                         const double *atol, int method, int project, double *out, double *report,
-                        volatile double *progress, const volatile int *stop)
+                        volatile double *progress, const volatile int *stop, da_requests *events)
 {
     double y[DA_NW] = {0.0}, ynew[DA_NW], k[16][DA_NW] = {{0.0}}, dense[7][DA_NW], point[DA_NW];
     double constants[DA_AT_LEAST_1(DA_NC)];
@@ -108,6 +108,11 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
     double t = t0, h, norm, mark = t0, last_step = 0.0, last_norm = 1.0, longest = 0.0;
     long next = 0, i;
     int j, status, rejected = 0, rank;
+    const int watching = DA_NG && events;
+#if DA_NG
+    da_watch watch;
+    int ended = 0;
+#endif
 #if DA_STIFF
     da_radau slope;
     slope.h = 0.0;
@@ -126,6 +131,9 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
         for (j = 0; j < DA_NY; j++) out[j] = y[j];
         next = 1;
     }
+#if DA_NG
+    if (watching && !status) da_watch_start(&watch, events, t, y, rtol, atol, &ctx);
+#endif
     h = !status && count > 1 ? da_first_step(t, y, k[0], span, rtol, atol, order - 1, &ctx) : 0.0;
     while (!status && next < count) {
         const double least = 10.0 * 2.220446049250313e-16 * da_max(fabs(t), fabs(end) * 1e-3);
@@ -161,7 +169,7 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
         rejected = 0;
         ctx.steps++;
         const double tnew = last ? end : t + step;
-        const int due = times[next] <= tnew;
+        const int due = watching || times[next] <= tnew;
         double kept[DA_NW], fnew[DA_NW]; /* the interpolant belongs to the state before projection */
         for (j = 0; due && j < DA_NW; j++) kept[j] = ynew[j];
         if (project) status = da_project(ynew, tnew, &ctx);
@@ -179,26 +187,33 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
                     break;
                 }
             }
-            while (next < count && times[next] <= tnew && !status) {
+            double reach = tnew;
+#if DA_NG
+            const da_span here = {method, project, t, step, tnew, y, ynew, k, dense, watch.sizes, DA_FAR * rtol, &ctx};
+            ended = watching && da_watch_step(&watch, events, &here);
+            if (ended) reach = watch.t;
+#endif
+            while (next < count && times[next] <= reach && !status) {
                 double *row = out + next * DA_NY;
                 if (times[next] == tnew) {
                     for (j = 0; j < DA_NY; j++) row[j] = ynew[j];
                 } else {
                     const double x = (times[next] - t) / step;
-                    if (method == DA_METHOD_DOPRI5)
-                        da_dopri5_at(x, y, step, k, point);
-#if DA_STIFF
-                    else if (method == DA_METHOD_STIFF)
-                        da_radau_at(x, y, dense, point);
-#endif
-                    else
-                        da_dop853_at(x, y, dense, point);
+                    da_interpolate(method, x, y, step, k, dense, point);
                     if (project) status = da_project(point, times[next], &ctx);
                     for (j = 0; j < DA_NY; j++) row[j] = point[j];
                 }
                 if (!status) next++;
             }
         }
+#if DA_NG
+        if (ended) {
+            if (times[next - 1] != watch.t) next++;
+            t = watch.t;
+            for (j = 0; j < DA_NY; j++) y[j] = out[(next - 1) * DA_NY + j] = watch.y[j];
+            break;
+        }
+#endif
         if (ctx.rank != rank) {
             if (ctx.changes < DA_EVENTS) {
                 ctx.change_time[ctx.changes] = tnew;
@@ -230,6 +245,9 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
             if (*stop && ctx.steps >= *stop) break;
         }
     }
+#if DA_NG
+    if (watching && !status && !ended && next == count) da_watch_finish(&watch, events, t, y);
+#endif
     report[DA_REPORT_POINTS] = (double)next;
     report[DA_REPORT_TIME] = t;
     report[DA_REPORT_STEPS] = (double)ctx.steps;

@@ -1,0 +1,50 @@
+"""What a kernel is asked about events, and where it writes them: the counterpart of runtime/events.h."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+
+import numpy as np
+
+
+class _Requests(ctypes.Structure):
+    _fields_ = (
+        ("direction", ctypes.c_void_p),
+        ("terminal", ctypes.c_void_p),
+        ("record", ctypes.c_void_p),
+        ("room", ctypes.c_long),
+        ("count", ctypes.c_long),
+        ("ended", ctypes.c_int),
+    )
+
+
+class EventBuffer:
+    """Room for so many passages of the events of a system with states of `width` entries. One per run."""
+
+    def __init__(self, directions: Sequence[int], terminals: Sequence[int], width: int, room: int) -> None:
+        self._direction = np.array(directions, dtype=np.intc)
+        self._terminal = np.array(terminals, dtype=np.intc)
+        self._rows = np.empty((room, 3 + width))
+        self._requests = _Requests(
+            self._direction.ctypes.data, self._terminal.ctypes.data, self._rows.ctypes.data, room, 0, -1
+        )
+
+    @property
+    def pointer(self) -> object:
+        return ctypes.byref(self._requests)
+
+    @property
+    def count(self) -> int:
+        """How many passages there were, also those that did not fit."""
+        return int(self._requests.count)
+
+    @property
+    def ended(self) -> int | None:
+        """The number of the event that ended the run."""
+        return int(self._requests.ended) if self._requests.ended >= 0 else None
+
+    @property
+    def rows(self) -> np.ndarray:
+        """The passages that fitted: which, t, direction, y."""
+        return self._rows[: min(self.count, self._rows.shape[0])]
