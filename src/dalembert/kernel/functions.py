@@ -6,6 +6,10 @@ position_step   the least change (in the metric of M) that returns q to φ = 0, 
 velocity_step   the same for q̇, to φ̇ = 0 and ψ = 0
 slopes          ∂q̈/∂(q, q̇, t) for the stiff method, on the factors of M and S
 dynamics, work  M, Q, A, b and C for the robust path, which is written out in the runtime
+acceleration    the rows nonlinear in q̈, for the branch that is followed there
+
+Where a row is nonlinear in q̈, or C depends on the actual constraint force, no straight-line code gives q̈: `fast` and
+`slopes` are left out.
 """
 
 from __future__ import annotations
@@ -26,15 +30,16 @@ PIVOT_MARGIN = 1e-6
 class KernelFunctions:
     """CasADi functions of (q, v, t, p) with dense outputs."""
 
-    fast: ca.Function  # -> q̈, powers (3), margin, squared lengths of the rows
+    fast: ca.Function | None  # -> q̈, powers (3), margin, squared lengths of the rows
     dynamics: ca.Function  # -> M, Q, Aᵀ (so that rows of A are contiguous), b
-    work: ca.Function  # (…, fi) -> C
+    work: ca.Function  # (…, fi) -> C; where actual(…) is used, (…, fi, fa) -> C, ∂C/∂fa
+    acceleration: ca.Function | None  # (q, v, a, t, p, k) -> h, (∂h/∂q̈)ᵀ, ∂²(kᵀh)/∂q̈²; where a row is nonlinear in q̈
     energetics: ca.Function  # -> F, explicit power
     position: ca.Function  # -> φ, (∂φ/∂q)ᵀ
     velocity: ca.Function  # -> (φ̇, ψ), (∂/∂q̇)ᵀ
     position_step: ca.Function  # -> step, largest relative residual, margin
     velocity_step: ca.Function  # -> step, largest relative residual, margin
-    slopes: ca.Function | None  # -> ∂q̈/∂(q, q̇, t), margin; None unless asked for
+    slopes: ca.Function | None  # -> ∂q̈/∂(q, q̇, t), margin; None unless asked for, and without `fast`
 
 
 class _Factor:
@@ -67,38 +72,50 @@ def kernel_functions(
 ) -> KernelFunctions:
     """The functions of a kernel.
 
-    rows: the constraints that `fast` uses, an independent set. stiff: with slopes. completion: κ where M is
-    singular.
+    rows: the constraints that straight-line code uses, an independent set, linear in q̈. stiff: with slopes.
+    completion: κ where M is singular.
     """
     n, count = graph.dynamics.numel_in(0), graph.dynamics.numel_in(3)
     q, v = ca.SX.sym("q", n), ca.SX.sym("v", n)
     t, p, fi = ca.SX.sym("t"), ca.SX.sym("p", count), ca.SX.sym("fi", n)
     state = [q, v, t, p]
     M, Q, A_all, b_all = graph.dynamics(*state)
-    zero = ca.SX.zeros(n)
-    C = graph.work(*state, fi, zero)[0]
+    a, fa, weights = ca.SX.sym("a", n), ca.SX.sym("fa", n), ca.SX.sym("k", len(graph.nonlinear))
+    C, C_fa = graph.work(*state, fi, fa)
     _, explicit, F, _ = graph.energy(*state)
     M, A = ca.sparsify(M), ca.sparsify(A_all[list(rows), :])
     b = b_all[list(rows)]
     dense = ca.densify
 
     plain = M
-    if completion:
+    if completion and len(rows):
         # M is singular: M + κ AᵀA is not, and A q̈ = b makes (M + κ AᵀA) q̈ = Q + κ Aᵀb + C + Aᵀλ the same
         # equation.
         M, Q_fast = ca.sparsify(M + completion * (A.T @ A)), Q + completion * (A.T @ b)
     else:
         Q_fast = Q
     mass = _Factor(M)
-    acceleration, ideal, nonideal, margins, size = _solve(mass, Q_fast, A, b, C, fi)
-    powers = ca.vertcat(ca.dot(v, F) + explicit, ca.dot(v, ideal), ca.dot(v, nonideal))
-    margin = _least([*mass.margins(), *margins])
+    straight = not (graph.nonlinear or graph.uses_actual)
+    fast, acceleration = None, None
+    if straight:
+        q2, ideal, nonideal, margins, size = _solve(mass, Q_fast, A, b, C, fi)
+        powers = ca.vertcat(ca.dot(v, F) + explicit, ca.dot(v, ideal), ca.dot(v, nonideal))
+        margin = _least([*mass.margins(), *margins])
+        fast = ca.Function("fast", state, ca.cse([dense(q2), dense(powers), dense(margin), dense(size)]))
+    if graph.nonlinear:
+        h, h_a, h_aa = graph.acceleration(q, v, a, t, p, weights)
+        acceleration = ca.Function("acceleration", [q, v, a, t, p, weights], [dense(h), dense(h_a.T), dense(h_aa)])
     phi, phi_q = graph.position(q, t, p)
     rate, rate_v = graph.velocity(*state)
     return KernelFunctions(
-        fast=ca.Function("fast", state, ca.cse([dense(acceleration), dense(powers), dense(margin), dense(size)])),
+        fast=fast,
         dynamics=ca.Function("dynamics", state, [dense(plain), dense(Q), dense(A_all.T), dense(b_all)]),
-        work=ca.Function("work", [*state, fi], [dense(C)]),
+        work=(
+            ca.Function("work", [*state, fi, fa], [dense(C), dense(C_fa)])
+            if graph.uses_actual
+            else ca.Function("work", [*state, fi], [dense(C)])
+        ),
+        acceleration=acceleration,
         energetics=ca.Function("energetics", state, [dense(F), dense(explicit)]),
         position=ca.Function("position", state, [dense(phi), dense(phi_q.T)]),
         velocity=ca.Function("velocity", state, [dense(rate), dense(rate_v.T)]),
@@ -106,7 +123,7 @@ def kernel_functions(
         velocity_step=_step(
             "velocity_step", state, mass, rate, rate_v, _picked((*graph.position_rows, *graph.velocity_rows), rows)
         ),
-        slopes=_slopes(state, mass, Q_fast, A, b, C, fi) if stiff else None,
+        slopes=_slopes(state, mass, Q_fast, A, b, C, fi) if stiff and straight else None,
     )
 
 

@@ -20,6 +20,7 @@ Array = NDArray[np.float64]
 METHOD_CODES = {"dop853": 8, "dopri5": 5, "stiff": 4}
 # As the enumeration in runtime/base.h.
 DONE, STEP_TOO_SMALL, STALLED, UNDEFINED, INCONSISTENT, UNDETERMINED, NO_PROJECTION, NO_METHOD, HANDOVER = range(9)
+BRANCH_ENDS, BRANCHES_MEET, NO_FORCE = range(9, 12)
 # As the enumeration in runtime/drive.h.
 EVENTS = 64
 REPORT = ("points", "time", "steps", "rejected", "evaluations", "robust", "trouble", "rank", "changes")
@@ -28,7 +29,7 @@ REPORT = ("points", "time", "steps", "rejected", "evaluations", "robust", "troub
 @dataclass(frozen=True)
 class KernelRun:
     """What an integration gave: states (points, 2n + 3), its status, its report, and the last state it
-    reached.
+    reached. branch (points, 2n): accelerations followed near the points, with and without C; None without such rows.
     """
 
     status: int
@@ -36,6 +37,7 @@ class KernelRun:
     report: dict[str, float]
     last: Array
     changes: tuple[tuple[float, int, int], ...]
+    branch: Array | None = None
 
 
 @dataclass(frozen=True)
@@ -59,14 +61,19 @@ class Kernel:
         method: str,
         project: bool,
         watch: Watch | None = None,
+        branch: Array | None = None,
     ) -> KernelRun:
         """Integrate from y0 = (q, q̇, work) through `times`, the first of which is t0. Other threads run
-        meanwhile.
+        meanwhile. branch (2n): where rows are nonlinear in q̈, the accelerations to follow, with and without C.
         """
         y0, parameters, times = (np.ascontiguousarray(x, dtype=float) for x in (y0, parameters, times))
         out = np.zeros((times.size, y0.size))
         report = np.zeros(len(REPORT) + 3 * EVENTS + y0.size)
         tolerances = np.ascontiguousarray(np.broadcast_to(atol, y0.size - 3), dtype=float)
+        followed = None
+        if branch is not None:
+            followed = np.zeros((times.size, branch.size))
+            followed[0] = branch
         status = _entry(self.library)(
             y0.ctypes.data,
             t0,
@@ -81,14 +88,17 @@ class Kernel:
             report.ctypes.data,
             None if watch is None else ctypes.byref(watch.time),
             None if watch is None else ctypes.byref(watch.stop),
+            None if followed is None else followed.ctypes.data,
         )
         named = dict(zip(REPORT, report.tolist(), strict=False))
         kept = min(int(named["changes"]), EVENTS)
         rows = report[len(REPORT) : -y0.size].reshape(EVENTS, 3)[:kept]
         changes = tuple((float(t), int(before), int(after)) for t, before, after in rows)
-        return KernelRun(int(status), out[: int(named["points"])], named, report[-y0.size :].copy(), changes)
+        points = int(named["points"])
+        near = None if followed is None else followed[:points]
+        return KernelRun(int(status), out[:points], named, report[-y0.size :].copy(), changes, near)
 
-    def slope(self, y: Array, t: float, parameters: Array, way: int = 0) -> Array:
+    def slope(self, y: Array, t: float, parameters: Array, way: int = 0, branch: Array | None = None) -> Array:
         """d/dt of (q, q̇, work) at one state; NaN where it has no value.
 
         way 0: as at an accepted state; 1: so, without straight-line code; 2: as at a trial state that falls off it.
@@ -97,8 +107,9 @@ class Kernel:
         out = np.zeros(y.size)
         function = self.library.da_slope_of
         pointer = ctypes.c_void_p
-        function.argtypes = [pointer, ctypes.c_double, pointer, ctypes.c_int, pointer]
-        failed = function(y.ctypes.data, t, parameters.ctypes.data, way, out.ctypes.data)
+        function.argtypes = [pointer, ctypes.c_double, pointer, ctypes.c_int, pointer, pointer]
+        near = None if branch is None else branch.ctypes.data
+        failed = function(y.ctypes.data, t, parameters.ctypes.data, way, near, out.ctypes.data)
         return np.full(y.size, np.nan) if failed else out
 
 
@@ -125,6 +136,7 @@ def _entry(library: ctypes.CDLL) -> Any:
             pointer,
             integer,
             integer,
+            pointer,
             pointer,
             pointer,
             pointer,

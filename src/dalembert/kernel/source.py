@@ -13,7 +13,8 @@ from dalembert.model.constraints import is_linear
 from dalembert.model.system import System
 
 BEFORE = ("base.h", "context.h")
-AFTER = ("robust.h", "project.h", "dop853.h", "dopri5.h")
+AFTER = ("lu.h", "robust.h", "project.h", "dop853.h", "dopri5.h")
+NONLINEAR, ACTUAL = ("branch.h",), ("actual.h",)
 STIFF = ("radau.h",)
 LAST = ("drive.h",)
 STATE = ("q", "v", "t", "p")
@@ -22,7 +23,8 @@ MOST_INSTRUCTIONS = 300_000
 OUTPUTS = {
     "fast": ("a", "power", "margin", "size"),
     "dynamics": ("M", "Q", "A", "b"),
-    "work": ("C",),
+    "work": ("C", "slope"),
+    "acceleration": ("h", "J", "H"),
     "energetics": ("F", "power"),
     "position": ("r", "J"),
     "velocity": ("r", "J"),
@@ -51,11 +53,12 @@ def kernel_source(
     limit: int = MOST_INSTRUCTIONS,
 ) -> str:
     """The C source of a system. `rows` is an independent set of its constraints, used by the straight-line
-    code.
+    code, in which those nonlinear in q̈ have no part.
 
     stiff: with the stiff method and the slopes that it needs, which can be longer than everything else
     together.
     """
+    rows = [row for row in rows if row not in graph.nonlinear]
     functions = kernel_functions(graph, rows, stiff, completion)
     size = sum(f.n_instructions() for name in OUTPUTS if (f := getattr(functions, name)) is not None)
     if size > limit:
@@ -65,13 +68,15 @@ def kernel_source(
     parts = [_header(system, graph, rows, stiff, hoist.size, bool(completion))]
     parts += [_runtime(name) for name in BEFORE]
     parts += [*model, hoist.source()]
-    parts += [_runtime(name) for name in (*AFTER, *(STIFF if stiff else ()), *LAST)]
+    extra = (NONLINEAR if graph.nonlinear else ()) + (ACTUAL if graph.uses_actual else ()) + (STIFF if stiff else ())
+    parts += [_runtime(name) for name in (*AFTER, *extra, *LAST)]
     return "\n".join(parts)
 
 
 def _function(name: str, functions: KernelFunctions, hoist: Hoist) -> str:
-    inputs = (*STATE, "fi") if name == "work" else STATE
-    return straight_line(f"da_{name}", getattr(functions, name), inputs, OUTPUTS[name], hoist)
+    inputs = {"work": (*STATE, "fi", "fa"), "acceleration": ("q", "v", "a", "t", "p", "k")}.get(name, STATE)
+    function = getattr(functions, name)
+    return straight_line(f"da_{name}", function, inputs[: function.n_in()], OUTPUTS[name][: function.n_out()], hoist)
 
 
 def _runtime(name: str) -> str:
@@ -98,7 +103,12 @@ def _header(system: System, graph: Graph, rows: Sequence[int], stiff: bool, cons
         "DA_VELOCITY_ROWS": len(graph.position_rows) + len(graph.velocity_rows),
         "DA_LINEAR_RATES": int(is_linear(rates, system.velocities)),
         "DA_SINGULAR_MASS": int(singular),
+        "DA_NONLINEAR": len(graph.nonlinear),
+        "DA_NONLINEAR_ROWS": "{" + ", ".join(str(row) for row in graph.nonlinear) + "}",
+        "DA_HAS_WORK": int(bool(system.nonideal)),
         "DA_USES_IDEAL": int(graph.uses_reactions),
+        "DA_USES_ACTUAL": int(graph.uses_actual),
+        "DA_STRAIGHT": int(not (graph.nonlinear or graph.uses_actual)),
         "DA_STIFF": int(stiff),
     }
     defines = "\n".join(f"#define {name} {value}" for name, value in sizes.items())

@@ -14,7 +14,8 @@ from dalembert.kernel.build import find_compiler
 from dalembert.kernel.kernel import KernelRun, Watch, make_kernel
 from dalembert.kernel.source import MOST_INSTRUCTIONS
 from dalembert.mechanics.fundamental import Array, Fundamental, is_positive
-from dalembert.motion.evaluation import Evaluation
+from dalembert.motion.branches import ENDS, MEET
+from dalembert.motion.evaluation import NO_FORCE, Evaluation
 from dalembert.motion.progress import Progress
 from dalembert.motion.reference import DRIFT_TOLERANCE
 from dalembert.motion.settings import Settings, method_of, tolerances
@@ -23,14 +24,12 @@ from dalembert.motion.trajectory import MAY_END, METHOD_NAMES, STALLED, TOO_SHOR
 POLL_S = 0.05
 # Unless the native backend is asked for by name, kernels that compile for longer than about a second are left alone.
 AUTO_INSTRUCTIONS = 4000
+# What a state alone does not show: the reference could add nothing to these.
+SAY_ALL = (kernels.STALLED, kernels.BRANCH_ENDS, kernels.BRANCHES_MEET)
 
 
 def why_not_native(evaluation: Evaluation) -> str | None:
     """Why a system cannot run natively, or None where it can."""
-    if evaluation.graph.nonlinear:
-        return "a constraint is nonlinear in the accelerations"
-    if evaluation.graph.uses_actual:
-        return "a work expression uses actual(…)"
     if find_compiler() is None:
         return "no C compiler was found"
     return None
@@ -67,9 +66,12 @@ def integrate_native(
 
     atol = tolerances(settings, q, v, solution.acceleration)
 
+    # At the start the evaluation has found the branches of least Gauss function; the kernel follows them.
+    branch = evaluation.followed(solution.acceleration) if evaluation.graph.nonlinear else None
+
     def integrate(watch: Watch) -> KernelRun:
         times, rtol = settings.times, settings.rtol
-        return kernel.integrate(y0, t0, evaluation.p, times, rtol, atol, method, settings.project, watch)
+        return kernel.integrate(y0, t0, evaluation.p, times, rtol, atol, method, settings.project, watch, branch)
 
     run = _watched(integrate, t0, evaluation.n, bar)
     if run.status == kernels.HANDOVER:
@@ -78,7 +80,7 @@ def integrate_native(
     return Trajectory(
         t=settings.times[: run.y.shape[0]],
         y=run.y,
-        guesses=None,
+        guesses=run.branch,
         method=METHOD_NAMES[method],
         backend="native",
         steps=int(run.report["steps"]),
@@ -135,12 +137,15 @@ def _failure(evaluation: Evaluation, run: KernelRun) -> str | None:
         kernels.UNDETERMINED: "a direction has neither mass nor constraint, so the motion is not determined.",
         kernels.NO_PROJECTION: "the state could not be returned to the constraints.",
         kernels.NO_METHOD: "the kernel was made without this method.",
+        kernels.BRANCH_ENDS: f"{name}, t = {t:.6g}: {evaluation.nonlinear_names()}: {ENDS}",
+        kernels.BRANCHES_MEET: f"{name}, t = {t:.6g}: {evaluation.nonlinear_names()}: {MEET}",
+        kernels.NO_FORCE: f"{name}, t = {t:.6g}: {NO_FORCE}",
     }
     reason = reasons[run.status]
     if run.status == kernels.STEP_TOO_SMALL:
         trouble = int(run.report["trouble"])
         reason += f" Last trouble: {reasons[trouble]}" if trouble in reasons else f" {MAY_END}"
-    elif run.status != kernels.STALLED and np.isfinite(run.last).all():
+    elif run.status not in SAY_ALL and np.isfinite(run.last).all():
         # The reference backend can say more about this state: which constraint, which direction, which part.
         q, v = run.last[:n], run.last[n : 2 * n]
         try:

@@ -137,7 +137,7 @@ class _Run:
         end = float(self.settings.times[-1])
         solution = self.settle(t0, q, v)
         y = np.concatenate([q, v, np.zeros(3)])
-        self.points.append((t0, y, solution.acceleration))
+        self.points.append((t0, y, self.evaluation.followed(solution.acceleration)))
         if end == t0:
             return None
         solver = self._solver(t0, y, end)
@@ -193,7 +193,7 @@ class _Run:
         while self._due(pending, t):
             at = float(times[pending])
             here = y if at == t else self._return(at, dense(at))
-            self.points.append((at, here.copy(), np.array(self.guess)))
+            self.points.append((at, here.copy(), self.evaluation.followed(np.asarray(self.guess))))
             pending += 1
         return pending
 

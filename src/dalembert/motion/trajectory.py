@@ -26,7 +26,8 @@ METHOD_NAMES = {"dop853": "DOP853", "dopri5": "DOPRI5", "stiff": "Radau"}
 class Trajectory:
     """Output states. t: (T,). y: (T, 2n + 3), the columns q, q̇ and the work of impressed, ideal and nonideal forces.
 
-    guesses: (T, n) accelerations near those of the output points, or None. failure: why the run stopped early, or None.
+    guesses: (T, 2n) accelerations near those of the output points, with and without C (they select branches), or None.
+    failure: why the run stopped early, or None.
     """
 
     t: Array

@@ -4,6 +4,12 @@
 
 #define DA_EVENTS 64 /* changes of rank that are kept; more are counted */
 
+/* A solution of constraints nonlinear in the accelerations, and the constraints that are independent there. */
+typedef struct {
+    double z[DA_N];
+    int rank, order[DA_AT_LEAST_1(DA_M)];
+} da_branch;
+
 typedef struct {
     const double *p; /* parameters, and what depends on them alone: see da_constants */
     int fast;        /* straight-line code may be used */
@@ -11,6 +17,9 @@ typedef struct {
     int rank;        /* at the last accepted state */
     int order[DA_AT_LEAST_1(DA_M)]; /* the constraints that make up the rank, for the robust path */
     double longest[DA_AT_LEAST_1(DA_FAST_ROWS)]; /* squared lengths of the rows of A so far, in the metric of M */
+#if DA_NONLINEAR
+    da_branch followed, free; /* at the last accepted state: the motion's own, and the one without the forces C */
+#endif
     int trouble;     /* why the right-hand side had no value, last time */
     long evaluations, robust, steps, rejected;
     long changes;    /* of rank */

@@ -25,11 +25,12 @@ enum {
 DA_FN int da_settle(double t, const double *y, double *dy, da_context *ctx)
 {
     const double *q = y, *v = y + DA_N;
-    double margin[1], size[DA_AT_LEAST_1(DA_FAST_ROWS)];
     int rank = DA_M;
     ctx->evaluations++;
     for (int i = 0; i < DA_N; i++) dy[i] = v[i];
     int good = 0;
+#if DA_STRAIGHT
+    double margin[1], size[DA_AT_LEAST_1(DA_FAST_ROWS)];
     if (ctx->fast) {
         da_fast(q, v, t, ctx->p, dy + DA_N, dy + 2 * DA_N, margin, size);
         good = ctx->independent && margin[0] > 0.0 && da_all_finite(dy, DA_NY);
@@ -41,18 +42,40 @@ DA_FN int da_settle(double t, const double *y, double *dy, da_context *ctx)
                 return DA_HANDOVER;
         }
     }
+#endif
     if (!good) {
         const int status = da_robust(q, v, t, 1, ctx, dy + DA_N, dy + 2 * DA_N);
         if (status) return status;
         rank = ctx->rank;
         /* Straight-line code was made for an independent set of constraints; more of them act now. */
-        if (rank > DA_FAST_ROWS) ctx->fast = 0;
+        if (rank > DA_FAST_ROWS + DA_NONLINEAR) ctx->fast = 0;
     }
     /* A trial state may need the robust path: it takes the constraints in this order. */
     for (int k = 0; good && k < DA_M; k++) ctx->order[k] = k;
     ctx->rank = rank;
     return DA_DONE;
 }
+
+#if DA_NONLINEAR
+DA_FN void da_start_branch(const double *branch, da_context *ctx)
+{
+    for (int i = 0; branch && i < DA_N; i++) {
+        ctx->followed.z[i] = branch[i];
+        ctx->free.z[i] = branch[DA_N + i];
+    }
+}
+
+DA_FN void da_note_branch(const da_context *ctx, double *branch, long point)
+{
+    for (int i = 0; branch && i < DA_N; i++) {
+        branch[2 * DA_N * point + i] = ctx->followed.z[i];
+        branch[2 * DA_N * point + DA_N + i] = ctx->free.z[i];
+    }
+}
+#else
+DA_FN void da_start_branch(const double *branch, da_context *ctx) { (void)branch, (void)ctx; }
+DA_FN void da_note_branch(const da_context *ctx, double *branch, long point) { (void)ctx, (void)branch, (void)point; }
+#endif
 
 /* A first step size from the sizes of the solution and of its first two derivatives. */
 DA_FN double da_first_step(double t, const double *y, const double *f, double span, double rtol, const double *atol, int order,
@@ -81,10 +104,12 @@ DA_FN double da_first_step(double t, const double *y, const double *f, double sp
 }
 
 /* Integrate from (t0, y0) through `times` (increasing, the first one t0). out: count × DA_NY. atol: DA_NE.
-   progress, where it is not NULL, is set to the time reached; *stop nonzero ends the run. */
+   progress, where it is not NULL, is set to the time reached; *stop nonzero ends the run. branch, for constraints
+   nonlinear in the accelerations: count × 2 × DA_N, the accelerations followed with and without C near each output time;
+   the first ones are given. */
 DA_API int da_integrate(const double *y0, double t0, const double *p, const double *times, long count, double rtol,
                         const double *atol, int method, int project, double *out, double *report,
-                        volatile double *progress, const volatile int *stop)
+                        volatile double *progress, const volatile int *stop, double *branch)
 {
     double y[DA_NY], ynew[DA_NY], k[16][DA_NY], dense[7][DA_NY], point[DA_NY];
     double constants[DA_AT_LEAST_1(DA_NC)];
@@ -104,7 +129,8 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
     da_constants(p, constants);
     ctx.p = constants;
     ctx.fast = 1;
-    ctx.independent = DA_FAST_ROWS == DA_M;
+    ctx.independent = DA_FAST_ROWS + DA_NONLINEAR == DA_M;
+    da_start_branch(branch, &ctx);
     for (j = 0; j < DA_NY; j++) y[j] = y0[j];
     status = project ? da_project(y, t, &ctx) : DA_DONE;
     if (!DA_STIFF && method == DA_METHOD_STIFF) status = DA_NO_METHOD;
@@ -184,6 +210,7 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
                     if (project) status = da_project(point, times[next], &ctx);
                     for (j = 0; j < DA_NY; j++) row[j] = point[j];
                 }
+                da_note_branch(&ctx, branch, next);
                 if (!status) next++;
             }
         }
@@ -238,14 +265,15 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
 
 /* The slopes at one state, as the integration sees them. way 0: as at an accepted state; 1: the same without the straight-line
    code; 2: as at a trial state that falls off it. */
-DA_API int da_slope_of(const double *y, double t, const double *p, int way, double *dy)
+DA_API int da_slope_of(const double *y, double t, const double *p, int way, const double *branch, double *dy)
 {
     double constants[DA_AT_LEAST_1(DA_NC)];
     da_context ctx = {0};
     da_constants(p, constants);
     ctx.p = constants;
     ctx.fast = way != 1;
-    ctx.independent = DA_FAST_ROWS == DA_M;
+    ctx.independent = DA_FAST_ROWS + DA_NONLINEAR == DA_M;
+    da_start_branch(branch, &ctx);
     const int status = da_settle(t, y, dy, &ctx);
     if (status || way != 2) return status;
     ctx.fast = 0;

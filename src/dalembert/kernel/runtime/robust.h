@@ -100,6 +100,24 @@ DA_FN void da_orthogonalise(double column[][DA_N], int count, int decide, double
     *rank = most;
 }
 
+/* u[rank … DA_N − 1], orthonormal and orthogonal to those before: completed from the unit vectors, largest rest first. */
+DA_FN void da_complete(double u[][DA_N], int rank)
+{
+    for (int k = rank; k < DA_N; k++) {
+        double largest = 0.0;
+        for (int j = 0; j < DA_N; j++) {
+            double unit[DA_N] = {0.0};
+            unit[j] = 1.0;
+            da_remove(unit, u, k);
+            const double size = sqrt(da_dot(unit, unit, DA_N));
+            if (size > largest) {
+                largest = size;
+                for (int i = 0; i < DA_N; i++) u[k][i] = unit[i] / size;
+            }
+        }
+    }
+}
+
 /* The vector in the span of u with column[order[k]] · z = e[order[k]] for k < rank. */
 DA_FN void da_particular(double column[][DA_N], double u[][DA_N], int rank, const int *order, const double *e, double *z)
 {
@@ -173,6 +191,17 @@ DA_FN void da_unit(double column[][DA_N], int count, double *length)
     }
 }
 
+/* M in coordinates scaled by the root of their own mass. */
+DA_FN void da_scaled_mass(const double *mass, double *scale, double M[DA_N][DA_N])
+{
+    for (int i = 0; i < DA_N; i++) {
+        scale[i] = sqrt(fabs(mass[i + DA_N * i]));
+        if (!(scale[i] > 0.0)) scale[i] = 1.0;
+    }
+    for (int i = 0; i < DA_N; i++)
+        for (int j = 0; j < DA_N; j++) M[i][j] = mass[i + DA_N * j] / (scale[i] * scale[j]);
+}
+
 /* Acceleration, ideal and nonideal force. A has its rows one after the other. */
 DA_FN int da_solve(const double *mass, const double *Q, const double *A, const double *b, const double *C, int decide,
                    da_context *ctx, double *a, double *ideal, double *nonideal)
@@ -180,13 +209,8 @@ DA_FN int da_solve(const double *mass, const double *Q, const double *A, const d
     double M[DA_N][DA_N], L[DA_N][DA_N], column[DA_MM][DA_N], u[DA_N][DA_N], length[DA_MM], e[DA_MM];
     double y[DA_N], c[DA_N], z[DA_N], scale[DA_N];
     int i, j, k;
+    da_scaled_mass(mass, scale, M);
     for (i = 0; i < DA_N; i++) {
-        scale[i] = sqrt(fabs(mass[i + DA_N * i]));
-        if (!(scale[i] > 0.0)) scale[i] = 1.0;
-    }
-    /* In coordinates scaled by the root of their own mass. */
-    for (i = 0; i < DA_N; i++) {
-        for (j = 0; j < DA_N; j++) M[i][j] = mass[i + DA_N * j] / (scale[i] * scale[j]);
         y[i] = Q[i] / scale[i];
         c[i] = C[i] / scale[i];
     }
@@ -218,27 +242,14 @@ DA_FN int da_solve(const double *mass, const double *Q, const double *A, const d
             nonideal[i] *= scale[i];
         }
     } else {
-        /* The null space of A, completed from the unit vectors, largest rest first. */
-        double H[DA_N][DA_N], g[DA_N], d[DA_N], best[DA_N] = {0.0};
+        /* On the null space of A. */
+        double H[DA_N][DA_N], g[DA_N], d[DA_N];
         da_unit(column, DA_M, length);
         da_orthogonalise(column, DA_M, decide, u, &ctx->rank, ctx->order);
         for (j = 0; j < DA_M; j++) e[j] = b[j] / length[j];
         da_particular(column, u, ctx->rank, ctx->order, e, z);
         const int rank = ctx->rank, free = DA_N - ctx->rank;
-        for (k = rank; k < DA_N; k++) {
-            double largest = 0.0;
-            for (j = 0; j < DA_N; j++) {
-                double unit[DA_N] = {0.0};
-                unit[j] = 1.0;
-                da_remove(unit, u, k);
-                const double size = sqrt(da_dot(unit, unit, DA_N));
-                if (size > largest) {
-                    largest = size;
-                    for (i = 0; i < DA_N; i++) best[i] = unit[i] / size;
-                }
-            }
-            for (i = 0; i < DA_N; i++) u[k][i] = best[i];
-        }
+        da_complete(u, rank);
         for (i = 0; i < free; i++) {
             double image[DA_N];
             for (k = 0; k < DA_N; k++) image[k] = da_dot(M[k], u[rank + i], DA_N);
@@ -277,6 +288,16 @@ DA_FN int da_solve(const double *mass, const double *Q, const double *A, const d
     return da_all_finite(a, DA_N) ? DA_DONE : DA_UNDEFINED;
 }
 
+/* In branch.h and actual.h, for the systems that need them. */
+#if DA_NONLINEAR
+DA_PIECE int da_branch_forces(const double *q, const double *v, double t, const double *mass, const double *Q,
+                              const double *A, const double *b, int decide, da_context *ctx, double *a, double *ideal,
+                              double *nonideal);
+#elif DA_USES_ACTUAL
+DA_PIECE int da_actual_work(const double *q, const double *v, double t, const double *mass, const double *A,
+                            const double *ideal, da_context *ctx, double *C);
+#endif
+
 /* Acceleration and powers at a state by the robust path. */
 DA_FN int da_robust(const double *q, const double *v, double t, int decide, da_context *ctx, double *a, double *power)
 {
@@ -288,15 +309,24 @@ DA_FN int da_robust(const double *q, const double *v, double t, int decide, da_c
     if (!da_all_finite(M, DA_N * DA_N) || !da_all_finite(Q, DA_N) || !da_all_finite(A, DA_M * DA_N) ||
         !da_all_finite(b, DA_M))
         return DA_UNDEFINED;
-#if DA_USES_IDEAL
+#if DA_NONLINEAR
+    status = da_branch_forces(q, v, t, M, Q, A, b, decide, ctx, a, ideal, nonideal);
+#else
     for (int i = 0; i < DA_N; i++) C[i] = 0.0;
+#if DA_USES_IDEAL
     status = da_solve(M, Q, A, b, C, decide, ctx, a, ideal, nonideal);
     if (status) return status;
     decide = 0;
 #endif
+#if DA_USES_ACTUAL
+    status = da_actual_work(q, v, t, M, A, ideal, ctx, C);
+    if (status) return status;
+#else
     da_work(q, v, t, ctx->p, ideal, C);
+#endif
     if (!da_all_finite(C, DA_N)) return DA_UNDEFINED;
     status = da_solve(M, Q, A, b, C, decide, ctx, a, ideal, nonideal);
+#endif
     da_energetics(q, v, t, ctx->p, F, explicit_power);
     power[0] = da_dot(v, F, DA_N) + explicit_power[0];
     power[1] = da_dot(v, ideal, DA_N);
@@ -308,13 +338,15 @@ DA_FN int da_robust(const double *q, const double *v, double t, int decide, da_c
 DA_FN int da_rhs(double t, const double *DA_RESTRICT y, double *DA_RESTRICT dy, da_context *ctx)
 {
     const double *q = y, *v = y + DA_N;
-    double margin[1], size[DA_AT_LEAST_1(DA_FAST_ROWS)];
     ctx->evaluations++;
     for (int i = 0; i < DA_N; i++) dy[i] = v[i];
+#if DA_STRAIGHT
+    double margin[1], size[DA_AT_LEAST_1(DA_FAST_ROWS)];
     if (ctx->fast) {
         da_fast(q, v, t, ctx->p, dy + DA_N, dy + 2 * DA_N, margin, size);
         if (margin[0] > 0.0 && da_all_finite(dy, DA_NY)) return 0;
     }
+#endif
     ctx->trouble = da_robust(q, v, t, 0, ctx, dy + DA_N, dy + 2 * DA_N);
     return ctx->trouble;
 }
