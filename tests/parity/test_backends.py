@@ -220,3 +220,25 @@ def test_chattering_is_given_up(backend):
     )
     with pytest.raises(da.MotionFailed, match="chatter"):
         block.simulate(3.0, samples=3, backend=backend)
+
+
+def test_an_interpolant_without_a_value_shortens_the_step():
+    """The force has no value around 7/9 of the first step, where only its interpolant looks: a shorter one passes."""
+    end = 5e-5  # short enough for a single step
+    fall = da.System(
+        "fall",
+        coordinates="x",
+        mass=[[1]],
+        forces={"x": "2 + none*sqrt((t - middle)^2 - width^2)"},
+        parameters={"none": 0, "middle": 7 / 9 * end, "width": 0.005 * end},
+        initial={"x": 0, "x'": 1},
+    )
+    evaluation, compiler = Evaluation(fall), find_compiler()
+    assert compiler is not None
+    kernel = make_kernel(fall, evaluation.graph, [], False, compiler)
+    y0, tolerance = np.array([0.0, 1.0, 0.0, 0.0, 0.0]), np.full(2, 1e-12)
+    for times, rejected in (([0, end], 0), ([0, end / 2, end], 1)):
+        run = kernel.integrate(y0, 0.0, evaluation.p, np.array(times), 1e-9, tolerance, "dop853", True)
+        assert run.status == kernels.DONE
+        assert run.report["rejected"] == rejected
+        np.testing.assert_allclose(run.y[:, 0], np.array(times) + np.square(times), rtol=1e-14)

@@ -19,8 +19,8 @@ from dalembert.model.system import System
 Array = NDArray[np.float64]
 METHOD_CODES = {"dop853": 8, "dopri5": 5, "stiff": 4}
 # As the enumeration in runtime/base.h.
-DONE, STEP_TOO_SMALL, STALLED, UNDEFINED, INCONSISTENT, UNDETERMINED, NO_PROJECTION, NO_METHOD, HANDOVER = range(9)
-BRANCH_ENDS, BRANCHES_MEET, NO_FORCE = range(9, 12)
+DONE, STEP_TOO_SMALL, STALLED, UNDEFINED, INCONSISTENT, UNDETERMINED, NO_PROJECTION, NO_METHOD = range(8)
+BRANCH_ENDS, BRANCHES_MEET, NO_FORCE = range(8, 11)
 # As the enumeration in runtime/drive.h.
 EVENTS = 64
 REPORT = ("points", "time", "steps", "rejected", "evaluations", "robust", "trouble", "rank", "changes")

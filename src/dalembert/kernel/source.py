@@ -9,11 +9,12 @@ from dalembert.errors import DalembertError
 from dalembert.graph.graph import Graph
 from dalembert.kernel.emit import Hoist, straight_line
 from dalembert.kernel.functions import KernelFunctions, kernel_functions
+from dalembert.kernel.limits import LIMITS
 from dalembert.model.constraints import is_linear
 from dalembert.model.system import System
 
 BEFORE = ("base.h", "context.h")
-AFTER = ("lu.h", "robust.h", "project.h", "dop853.h", "dopri5.h")
+AFTER = ("lu.h", "robust.h", "fading.h", "project.h", "dop853.h", "dopri5.h")
 NONLINEAR, ACTUAL = ("branch.h",), ("actual.h",)
 STIFF = ("radau.h",)
 LAST = ("drive.h",)
@@ -104,19 +105,27 @@ def _header(system: System, graph: Graph, rows: Sequence[int], stiff: bool, cons
         "DA_LINEAR_RATES": int(is_linear(rates, system.velocities)),
         "DA_SINGULAR_MASS": int(singular),
         "DA_NONLINEAR": len(graph.nonlinear),
-        "DA_NONLINEAR_ROWS": "{" + ", ".join(str(row) for row in graph.nonlinear) + "}",
+        "DA_NONLINEAR_ROWS": _list(graph.nonlinear),
+        "DA_FAST_LIST": _list(rows),
+        "DA_POSITION_LIST": _list(graph.position_rows),
         "DA_HAS_WORK": int(bool(system.nonideal)),
         "DA_USES_IDEAL": int(graph.uses_reactions),
         "DA_USES_ACTUAL": int(graph.uses_actual),
         "DA_STRAIGHT": int(not (graph.nonlinear or graph.uses_actual)),
         "DA_STIFF": int(stiff),
     }
-    defines = "\n".join(f"#define {name} {value}" for name, value in sizes.items())
+    limits = {f"DA_{name}": value for name, value in LIMITS.items()}
+    defines = "\n".join(f"#define {name} {value}" for name, value in {**sizes, **limits}.items())
     return (
         f"/* Equations of motion of: {_safe(system.name)}\n{names}\n"
         "     y = q, v, and the work of impressed, ideal and nonideal forces */\n"
         f"{defines}\n"
     )
+
+
+def _list(rows: Sequence[int]) -> str:
+    """Rows as an initialiser, of at least one entry."""
+    return "{" + ", ".join(str(row) for row in rows or (0,)) + "}"
 
 
 def _safe(text: str) -> str:

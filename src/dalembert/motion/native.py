@@ -35,14 +35,6 @@ def why_not_native(evaluation: Evaluation) -> str | None:
     return None
 
 
-class Handover(Exception):
-    """The native backend met what only the reference can pass; `t` is where."""
-
-    def __init__(self, t: float) -> None:
-        super().__init__(t)
-        self.t = t
-
-
 def integrate_native(
     evaluation: Evaluation,
     settings: Settings,
@@ -56,7 +48,9 @@ def integrate_native(
     compiler = find_compiler()
     if compiler is None:
         raise BuildError("no C compiler was found; install one, or use backend='reference'")
-    rows = [int(k) for k in np.flatnonzero(~solution.dependent)]
+    # A row without a gradient here may act a moment later.
+    vanishing = ~solution.A.any(axis=1)
+    rows = [int(k) for k in np.flatnonzero(~solution.dependent | vanishing)]
     method = method_of(settings)
     M, A = solution.M, solution.A
     completion = 0.0 if is_positive(M) else float(f"{np.trace(M) / max(float(np.sum(A * A)), 1e-300):.2g}")
@@ -74,8 +68,6 @@ def integrate_native(
         return kernel.integrate(y0, t0, evaluation.p, times, rtol, atol, method, settings.project, watch, branch)
 
     run = _watched(integrate, t0, evaluation.n, bar)
-    if run.status == kernels.HANDOVER:
-        raise Handover(run.report["time"])
     events = tuple({"name": "rank change", "t": t, "from": before, "to": after} for t, before, after in run.changes)
     return Trajectory(
         t=settings.times[: run.y.shape[0]],

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.errors import DalembertError
+from dalembert.kernel.limits import STALL_STEPS, STALL_STEPS_STIFF
 from dalembert.mechanics.fundamental import Array, Fundamental, row_lengths
 from dalembert.motion.evaluation import Evaluation
 from dalembert.motion.progress import Progress
@@ -17,7 +18,6 @@ from dalembert.motion.settings import Settings, method_of, tolerances
 from dalembert.motion.trajectory import (
     MAY_END,
     METHOD_NAMES,
-    STALL_STEPS,
     STALLED,
     TOO_SHORT,
     Trajectory,
@@ -142,13 +142,14 @@ class _Run:
             return None
         solver = self._solver(t0, y, end)
         pending, mark, longest = 1, t0, 0.0
+        window = STALL_STEPS_STIFF if method_of(self.settings) == "stiff" else STALL_STEPS
         while solver.status == "running":
             message = solver.step()
             t = float(solver.t)
             self.steps += 1
             longest = max(longest, float(solver.step_size or 0.0))
-            if self.steps % STALL_STEPS == 0:
-                if stalled(t - mark, longest, end - t0):
+            if self.steps % window == 0:
+                if stalled(t - mark, longest, end - t0, window):
                     return self._failure(t, STALLED)
                 mark = t
             if solver.status == "failed":

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from dalembert.kernel.limits import STALL_COLLAPSE, STALL_HOPELESS, STALL_SHARE, STALL_STEPS
 from dalembert.mechanics.fundamental import Array
 
-# After each so many steps a run is asked whether it still gets anywhere.
-STALL_STEPS = 1000
 STALLED = (
     "the steps have become so short that the end would not be reached. A law with sign(…) or v/|v| at rest makes "
     "a motion chatter like this, and so does a constraint that ends, kinks or becomes singular here. A very stiff "
@@ -42,14 +41,14 @@ class Trajectory:
     failure: str | None
 
 
-def stalled(covered: float, longest: float, span: float) -> bool:
-    """Whether the last STALL_STEPS steps, which covered so much time, show that a run chatters.
+def stalled(covered: float, longest: float, span: float, steps: int = STALL_STEPS) -> bool:
+    """Whether the last steps, which covered so much time, show that a run chatters.
 
     At this rate it would need more than a hundred million steps, and its steps have collapsed against the longest one
     it took (or it would need a million million). A long run with steady steps goes on.
     """
-    collapsed = covered < 1e-4 * longest * STALL_STEPS or covered < 1e-9 * span
-    return covered < 1e-5 * span and collapsed
+    collapsed = covered < STALL_COLLAPSE * longest * steps or covered < STALL_HOPELESS * span
+    return covered < STALL_SHARE * span and collapsed
 
 
 def failure_message(name: str, t: float, reason: str) -> str:

@@ -13,14 +13,15 @@ DA_PIECE int da_actual_work(const double *q, const double *v, double t, const do
 {
     double M[DA_N][DA_N], L[DA_N][DA_N], H[DA_N][DA_N], K[DA_N][DA_N], u[DA_N][DA_N], column[DA_MM][DA_N], length[DA_MM];
     double scale[DA_N], force[DA_N], miss[DA_N], slope[DA_N * DA_N], W[DA_N * DA_N];
-    int exchange[DA_N], i, j, k;
+    int exchange[DA_N], order[DA_MM], rank = ctx->kept, i, j, k;
+    for (j = 0; j < DA_M; j++) order[j] = ctx->order[j];
     da_scaled_mass(mass, scale, M);
     for (j = 0; j < DA_M; j++)
         for (i = 0; i < DA_N; i++) column[j][i] = A[i + DA_N * j] / scale[i];
-    da_unit(column, DA_M, length);
-    da_orthogonalise(column, DA_M, 0, u, &ctx->rank, ctx->order);
-    da_complete(u, ctx->rank);
-    const int rank = ctx->rank, free = DA_N - rank;
+    da_unit(column, DA_M, 0, length);
+    da_orthogonalise(column, DA_M, 0, u, &rank, order);
+    da_complete(u, rank);
+    const int free = DA_N - rank;
     double image[DA_N][DA_N]; /* M N, by columns */
     for (k = 0; k < free; k++)
         for (i = 0; i < DA_N; i++) image[k][i] = da_dot(M[i], u[rank + k], DA_N);

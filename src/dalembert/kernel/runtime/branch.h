@@ -60,7 +60,7 @@ DA_FN int da_follow(const double *q, const double *v, double t, const double *ma
         }
         for (j = 0; j < DA_M; j++)
             for (i = 0; i < DA_N; i++) column[j][i] = J[i + DA_N * j] / scale[i];
-        da_unit(column, DA_M, length);
+        da_unit(column, DA_M, 0, length);
         da_orthogonalise(column, DA_M, decide, u, &rank, order);
         da_complete(u, rank);
         for (i = 0; i < DA_N; i++) {
@@ -168,7 +168,7 @@ DA_PIECE int da_branch_forces(const double *q, const double *v, double t, const 
         if (!acts) ideal[i] = total;
         nonideal[i] = total - ideal[i];
     }
-    if (decide) ctx->rank = ctx->followed.rank;
+    if (decide) ctx->rank = ctx->kept = ctx->followed.rank;
     return DA_DONE;
 }
 

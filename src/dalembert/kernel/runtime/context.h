@@ -16,7 +16,11 @@ typedef struct {
     int independent; /* straight-line code covers all constraints: none is redundant */
     int rank;        /* at the last accepted state */
     int order[DA_AT_LEAST_1(DA_M)]; /* the constraints that make up the rank, for the robust path */
-    double longest[DA_AT_LEAST_1(DA_FAST_ROWS)]; /* squared lengths of the rows of A so far, in the metric of M */
+    int kept;        /* so many of them at trial states: the rank, and rows whose gradient has vanished for the moment */
+    int fading;      /* nonzero: a gradient fades near here, and projections take the robust path */
+    double longest[DA_AT_LEAST_1(DA_M)]; /* lengths of the rows of A so far */
+    double natural[DA_AT_LEAST_1(DA_M)]; /* the same in the metric of M; zero but for position constraints */
+    double square[DA_AT_LEAST_1(DA_FAST_ROWS)]; /* squares of those that straight-line code uses */
 #if DA_NONLINEAR
     da_branch followed, free; /* at the last accepted state: the motion's own, and the one without the forces C */
 #endif

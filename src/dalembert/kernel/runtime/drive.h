@@ -2,8 +2,6 @@
 #ifndef DA_DRIVE_H
 #define DA_DRIVE_H
 
-#define DA_FADED 1e-4 /* in squared length */
-
 enum { DA_METHOD_DOP853 = 8, DA_METHOD_DOPRI5 = 5, DA_METHOD_STIFF = 4 };
 
 /* What da_integrate reports, by index. */
@@ -27,20 +25,15 @@ DA_FN int da_settle(double t, const double *y, double *dy, da_context *ctx)
     const double *q = y, *v = y + DA_N;
     int rank = DA_M;
     ctx->evaluations++;
+    if (ctx->fading) ctx->fading--;
     for (int i = 0; i < DA_N; i++) dy[i] = v[i];
     int good = 0;
 #if DA_STRAIGHT
     double margin[1], size[DA_AT_LEAST_1(DA_FAST_ROWS)];
     if (ctx->fast) {
         da_fast(q, v, t, ctx->p, dy + DA_N, dy + 2 * DA_N, margin, size);
-        good = ctx->independent && margin[0] > 0.0 && da_all_finite(dy, DA_NY);
-        /* A gradient that fades against its own past: its rounding would be blown up. */
-        for (int k = 0; k < DA_FAST_ROWS; k++) {
-            if (size[k] > ctx->longest[k])
-                ctx->longest[k] = size[k];
-            else if (size[k] < DA_FADED * ctx->longest[k])
-                return DA_HANDOVER;
-        }
+        good = ctx->independent && margin[0] > 0.0 && da_all_finite(dy, DA_NY) && !da_fades(size, ctx);
+        if (good) da_note_growth(q, v, t, size, ctx);
     }
 #endif
     if (!good) {
@@ -48,11 +41,12 @@ DA_FN int da_settle(double t, const double *y, double *dy, da_context *ctx)
         if (status) return status;
         rank = ctx->rank;
         /* Straight-line code was made for an independent set of constraints; more of them act now. */
-        if (rank > DA_FAST_ROWS + DA_NONLINEAR) ctx->fast = 0;
+        if (ctx->kept > DA_FAST_ROWS + DA_NONLINEAR) ctx->fast = 0;
     }
     /* A trial state may need the robust path: it takes the constraints in this order. */
     for (int k = 0; good && k < DA_M; k++) ctx->order[k] = k;
     ctx->rank = rank;
+    if (good) ctx->kept = rank;
     return DA_DONE;
 }
 
@@ -116,8 +110,7 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
     da_context ctx = {0};
     const int order = method == DA_METHOD_STIFF ? 4 : method;
     const double end = times[count - 1], span = end - t0;
-    /* Stiff motions pass through short layers (relaxation oscillations) that need many steps and end. */
-    const long window = method == DA_METHOD_STIFF ? 20000 : 1000;
+    const long window = method == DA_METHOD_STIFF ? DA_STALL_STEPS_STIFF : DA_STALL_STEPS;
     double t = t0, h, norm, mark = t0, last_step = 0.0, last_norm = 1.0, longest = 0.0;
     long next = 0, i;
     int j, status, rejected = 0, rank;
@@ -173,9 +166,11 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
         last_norm = da_max(norm, 1e-2);
         if (rejected) grow = da_min(grow, 1.0);
         rejected = 0;
-        ctx.steps++;
         const double tnew = last ? end : t + step;
         const int due = times[next] <= tnew;
+        da_context before; /* in case the interpolant, which may be needed, has no value */
+        if (due) before = ctx;
+        ctx.steps++;
         double kept[DA_NY], fnew[DA_NY]; /* the interpolant belongs to the state before projection */
         for (j = 0; due && j < DA_NY; j++) kept[j] = ynew[j];
         if (project) status = da_project(ynew, tnew, &ctx);
@@ -186,11 +181,18 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
             break;
         }
         if (due) {
-            if (method == DA_METHOD_DOP853) {
+            if (method == DA_METHOD_DOP853 && times[next] < tnew) {
                 for (j = 0; j < DA_NY; j++) k[12][j] = fnew[j];
                 if (da_dop853_dense(t, y, step, k, kept, dense, &ctx)) {
-                    status = DA_UNDEFINED;
-                    break;
+                    /* As where a stage of the step itself has no value: it was too long. */
+                    before.evaluations = ctx.evaluations;
+                    before.robust = ctx.robust;
+                    before.rejected = ctx.rejected + 1;
+                    before.trouble = ctx.trouble;
+                    ctx = before;
+                    h = 0.2 * step;
+                    rejected = 1;
+                    continue;
                 }
             }
             while (next < count && times[next] <= tnew && !status) {
@@ -236,8 +238,9 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
         if (ctx.steps % window == 0) {
             /* As stalled() in motion/trajectory.py. */
             const double covered = t - mark;
-            const int collapsed = covered < 1e-4 * longest * (double)window || covered < 1e-9 * span;
-            if (covered < 1e-5 * span && collapsed) status = DA_STALLED;
+            const int collapsed =
+                covered < DA_STALL_COLLAPSE * longest * (double)window || covered < DA_STALL_HOPELESS * span;
+            if (covered < DA_STALL_SHARE * span && collapsed) status = DA_STALLED;
             mark = t;
         }
         if (progress && (ctx.steps & 63) == 0) {

@@ -11,6 +11,8 @@
 #define DA_CONSISTENCY_TOLERANCE 1e-6 /* as DRIFT_TOLERANCE in motion/reference.py */
 #define DA_PROXIMAL 1e-8              /* as PROXIMAL and PROXIMAL_PASSES in mechanics/fundamental.py */
 #define DA_PROXIMAL_PASSES 20
+#define DA_FADED 1e-9                 /* as FADED in motion/reference.py */
+#define DA_FADING 1e-4                /* in squared length, far above where PROXIMAL acts: straight-line code is left */
 #define DA_MM DA_AT_LEAST_1(DA_M)
 
 DA_FN double da_dot(const double *a, const double *b, int n)
@@ -63,8 +65,8 @@ DA_FN void da_remove(double *x, double u[][DA_N], int count)
         }
 }
 
-/* Orthonormal vectors u for the columns. Where `decide` is set, rank and order are found, largest rest first; otherwise those in
-   ctx are used as they are. */
+/* Orthonormal vectors u for the columns. Where `decide` is set, rank and order are found, largest rest first; otherwise those
+   given are used, except columns that vanish. */
 DA_FN void da_orthogonalise(double column[][DA_N], int count, int decide, double u[][DA_N], int *rank, int *order)
 {
     double rest[DA_MM][DA_N];
@@ -74,8 +76,9 @@ DA_FN void da_orthogonalise(double column[][DA_N], int count, int decide, double
         for (int i = 0; i < DA_N; i++) rest[j][i] = column[j][i];
     }
     const int most = decide ? (count < DA_N ? count : DA_N) : *rank;
-    for (int k = 0; k < most; k++) {
-        int best = decide ? -1 : order[k];
+    int k = 0;
+    for (int turn = 0; turn < most && k < DA_N; turn++) {
+        int best = decide ? -1 : order[turn];
         double largest = DA_RANK_TOLERANCE;
         for (int j = 0; decide && j < count; j++) {
             const double size = sqrt(da_dot(rest[j], rest[j], DA_N));
@@ -84,20 +87,19 @@ DA_FN void da_orthogonalise(double column[][DA_N], int count, int decide, double
                 best = j;
             }
         }
-        if (best < 0) {
-            *rank = k;
-            return;
-        }
+        if (best < 0) break;
         taken[best] = 1;
-        order[k] = best;
         for (int i = 0; i < DA_N; i++) u[k][i] = rest[best][i];
         da_remove(u[k], u, k);
         const double size = sqrt(da_dot(u[k], u[k], DA_N));
+        if (!decide && !(size > DA_RANK_TOLERANCE)) continue;
+        order[k] = best;
         for (int i = 0; i < DA_N; i++) u[k][i] /= size;
         for (int j = 0; j < count; j++)
             if (!taken[j]) da_remove(rest[j], u + k, 1);
+        k++;
     }
-    *rank = most;
+    *rank = k;
 }
 
 /* u[rank … DA_N − 1], orthonormal and orthogonal to those before: completed from the unit vectors, largest rest first. */
@@ -181,11 +183,12 @@ DA_FN void da_proximal_solve(const da_proximal *s, double column[][DA_N], const 
     }
 }
 
-/* Columns to length one; returns nothing, lengths of zero columns become one. */
-DA_FN void da_unit(double column[][DA_N], int count, double *length)
+/* Columns to length one, or to their share of a longer natural length (NULL: none); lengths of zero columns become one. */
+DA_FN void da_unit(double column[][DA_N], int count, const double *natural, double *length)
 {
     for (int j = 0; j < count; j++) {
         length[j] = sqrt(da_dot(column[j], column[j], DA_N));
+        if (natural) length[j] = da_max(length[j], natural[j]);
         if (!(length[j] > 0.0)) length[j] = 1.0;
         for (int i = 0; i < DA_N; i++) column[j][i] /= length[j];
     }
@@ -202,13 +205,33 @@ DA_FN void da_scaled_mass(const double *mass, double *scale, double M[DA_N][DA_N
         for (int j = 0; j < DA_N; j++) M[i][j] = mass[i + DA_N * j] / (scale[i] * scale[j]);
 }
 
+/* Whether the gradient of row j, which has this length, has vanished against its past. */
+DA_FN int da_faded(const double *A, int j, const da_context *ctx)
+{
+    return sqrt(da_dot(A + DA_N * j, A + DA_N * j, DA_N)) <= DA_FADED * ctx->longest[j];
+}
+
+/* Keeps what an accepted state shows: rank and independent rows, and behind them those that have vanished for the moment. */
+DA_FN void da_decided(const double *A, int rank, const int *order, da_context *ctx)
+{
+    int taken[DA_MM] = {0};
+    ctx->rank = ctx->kept = rank;
+    for (int k = 0; k < rank; k++) {
+        ctx->order[k] = order[k];
+        taken[order[k]] = 1;
+    }
+    for (int j = 0; j < DA_M; j++)
+        if (!taken[j] && da_faded(A, j, ctx)) ctx->order[ctx->kept++] = j;
+}
+
 /* Acceleration, ideal and nonideal force. A has its rows one after the other. */
 DA_FN int da_solve(const double *mass, const double *Q, const double *A, const double *b, const double *C, int decide,
                    da_context *ctx, double *a, double *ideal, double *nonideal)
 {
     double M[DA_N][DA_N], L[DA_N][DA_N], column[DA_MM][DA_N], u[DA_N][DA_N], length[DA_MM], e[DA_MM];
     double y[DA_N], c[DA_N], z[DA_N], scale[DA_N];
-    int i, j, k;
+    int order[DA_MM], rank = ctx->kept, i, j, k;
+    for (j = 0; j < DA_M; j++) order[j] = ctx->order[j];
     da_scaled_mass(mass, scale, M);
     for (i = 0; i < DA_N; i++) {
         y[i] = Q[i] / scale[i];
@@ -220,11 +243,11 @@ DA_FN int da_solve(const double *mass, const double *Q, const double *A, const d
         da_forward(DA_N, L, y);
         da_forward(DA_N, L, c);
         for (j = 0; j < DA_M; j++) da_forward(DA_N, L, column[j]);
-        da_unit(column, DA_M, length);
-        da_orthogonalise(column, DA_M, decide, u, &ctx->rank, ctx->order);
+        da_unit(column, DA_M, ctx->natural, length);
+        if (decide) da_orthogonalise(column, DA_M, 1, u, &rank, order);
         da_proximal s;
         double along[DA_N];
-        if (da_proximal_factor(column, ctx->rank, ctx->order, &s)) return DA_UNDEFINED;
+        if (da_proximal_factor(column, rank, order, &s)) return DA_UNDEFINED;
         for (j = 0; j < DA_M; j++) e[j] = b[j] / length[j] - da_dot(column[j], y, DA_N);
         da_proximal_solve(&s, column, e, z);
         for (j = 0; j < DA_M; j++) e[j] = da_dot(column[j], c, DA_N);
@@ -244,11 +267,11 @@ DA_FN int da_solve(const double *mass, const double *Q, const double *A, const d
     } else {
         /* On the null space of A. */
         double H[DA_N][DA_N], g[DA_N], d[DA_N];
-        da_unit(column, DA_M, length);
-        da_orthogonalise(column, DA_M, decide, u, &ctx->rank, ctx->order);
+        da_unit(column, DA_M, 0, length);
+        da_orthogonalise(column, DA_M, decide, u, &rank, order);
         for (j = 0; j < DA_M; j++) e[j] = b[j] / length[j];
-        da_particular(column, u, ctx->rank, ctx->order, e, z);
-        const int rank = ctx->rank, free = DA_N - ctx->rank;
+        da_particular(column, u, rank, order, e, z);
+        const int free = DA_N - rank;
         da_complete(u, rank);
         for (i = 0; i < free; i++) {
             double image[DA_N];
@@ -274,9 +297,14 @@ DA_FN int da_solve(const double *mass, const double *Q, const double *A, const d
         }
     }
     for (i = 0; i < DA_N; i++) a[i] /= scale[i];
-    if (decide && ctx->rank < DA_M) {
+    if (decide) da_decided(A, rank, order, ctx);
+    if (decide && rank < DA_M) {
         const double reach = sqrt(da_dot(y, y, DA_N)) + sqrt(da_dot(z, z, DA_N));
+        double fastest = 0.0;
+        for (i = 0; i < DA_N; i++) fastest = da_max(fastest, fabs(a[i]));
         for (j = 0; j < DA_M; j++) {
+            /* A row that has vanished asks for nothing here, if what is left of it is rounding. */
+            if (da_faded(A, j, ctx) && fabs(b[j]) <= DA_CONSISTENCY_TOLERANCE * ctx->longest[j] * fastest) continue;
             double sum = -b[j], size = fabs(b[j]) + 1e-4 * length[j] * reach;
             for (i = 0; i < DA_N; i++) {
                 sum += A[i + DA_N * j] * a[i];
@@ -288,7 +316,8 @@ DA_FN int da_solve(const double *mass, const double *Q, const double *A, const d
     return da_all_finite(a, DA_N) ? DA_DONE : DA_UNDEFINED;
 }
 
-/* In branch.h and actual.h, for the systems that need them. */
+/* In fading.h; then in branch.h and actual.h, for the systems that need them. */
+DA_PIECE void da_note_lengths(const double *mass, const double *A, da_context *ctx);
 #if DA_NONLINEAR
 DA_PIECE int da_branch_forces(const double *q, const double *v, double t, const double *mass, const double *Q,
                               const double *A, const double *b, int decide, da_context *ctx, double *a, double *ideal,
@@ -309,6 +338,10 @@ DA_FN int da_robust(const double *q, const double *v, double t, int decide, da_c
     if (!da_all_finite(M, DA_N * DA_N) || !da_all_finite(Q, DA_N) || !da_all_finite(A, DA_M * DA_N) ||
         !da_all_finite(b, DA_M))
         return DA_UNDEFINED;
+    if (decide) da_note_lengths(M, A, ctx);
+    for (int j = 0; j < DA_M; j++)
+        if (ctx->natural[j] > 0.0 && da_dot(A + DA_N * j, A + DA_N * j, DA_N) < DA_FADING * ctx->longest[j] * ctx->longest[j])
+            ctx->fading = 2;
 #if DA_NONLINEAR
     status = da_branch_forces(q, v, t, M, Q, A, b, decide, ctx, a, ideal, nonideal);
 #else
@@ -334,6 +367,16 @@ DA_FN int da_robust(const double *q, const double *v, double t, int decide, da_c
     return status;
 }
 
+/* Whether a gradient fades, from the squared lengths that straight-line code gives. Projections are told, until two accepted
+   states have shown nothing of it. */
+DA_FN int da_fades(const double *size, da_context *ctx)
+{
+    int fades = 0;
+    for (int k = 0; k < DA_FAST_ROWS; k++) fades |= size[k] < DA_FADING * ctx->square[k];
+    if (fades) ctx->fading = 2;
+    return fades;
+}
+
 /* The right-hand side: straight-line code while the pivots are good, the robust path where they are not. Returns 0 where it has a value. */
 DA_FN int da_rhs(double t, const double *DA_RESTRICT y, double *DA_RESTRICT dy, da_context *ctx)
 {
@@ -344,7 +387,7 @@ DA_FN int da_rhs(double t, const double *DA_RESTRICT y, double *DA_RESTRICT dy, 
     double margin[1], size[DA_AT_LEAST_1(DA_FAST_ROWS)];
     if (ctx->fast) {
         da_fast(q, v, t, ctx->p, dy + DA_N, dy + 2 * DA_N, margin, size);
-        if (margin[0] > 0.0 && da_all_finite(dy, DA_NY)) return 0;
+        if (margin[0] > 0.0 && da_all_finite(dy, DA_NY) && !da_fades(size, ctx)) return 0;
     }
 #endif
     ctx->trouble = da_robust(q, v, t, 0, ctx, dy + DA_N, dy + 2 * DA_N);
