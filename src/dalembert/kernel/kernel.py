@@ -23,7 +23,19 @@ DONE, STEP_TOO_SMALL, STALLED, UNDEFINED, INCONSISTENT, UNDETERMINED, NO_PROJECT
 BRANCH_ENDS, BRANCHES_MEET, NO_FORCE = range(8, 11)
 # As the enumeration in runtime/drive.h.
 EVENTS = 64
-REPORT = ("points", "time", "steps", "rejected", "evaluations", "robust", "trouble", "rank", "changes")
+REPORT = (
+    "points",
+    "time",
+    "steps",
+    "rejected",
+    "evaluations",
+    "robust",
+    "trouble",
+    "rank",
+    "stiff_since",
+    "stiff_steps",
+    "changes",
+)
 
 
 @dataclass(frozen=True)

@@ -12,4 +12,16 @@ STALL_SHARE = 1e-5
 STALL_COLLAPSE = 1e-4
 STALL_HOPELESS = 1e-9
 
+# An explicit method runs at the limit of its stability where its step times the Jacobian exceeds this …
+STIFF_LIMIT_DOP853 = 6.1
+STIFF_LIMIT_DOPRI5 = 3.25
+# … in so many steps without so many others in a row between them. While nothing is seen, one step in 16 is looked at.
+STIFF_HITS = 15
+STIFF_CALM = 6
+STIFF_SAMPLE = 16
+# Differences below this, relative to the state, are rounding.
+STIFF_ROUNDING = 1e-14
+# The user is told when so many steps were stiff: fewer take no time.
+STIFF_WORTH = 1000
+
 LIMITS: dict[str, float] = {name: value for name, value in globals().items() if name.isupper()}

@@ -14,7 +14,7 @@ from dalembert.model.constraints import is_linear
 from dalembert.model.system import System
 
 BEFORE = ("base.h", "context.h")
-AFTER = ("lu.h", "robust.h", "fading.h", "project.h", "dop853.h", "dopri5.h")
+AFTER = ("lu.h", "robust.h", "fading.h", "project.h", "dop853.h", "dopri5.h", "stiffness.h")
 NONLINEAR, ACTUAL = ("branch.h",), ("actual.h",)
 STIFF = ("radau.h",)
 LAST = ("drive.h",)

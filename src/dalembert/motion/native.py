@@ -19,6 +19,7 @@ from dalembert.motion.evaluation import NO_FORCE, Evaluation
 from dalembert.motion.progress import Progress
 from dalembert.motion.reference import DRIFT_TOLERANCE
 from dalembert.motion.settings import Settings, method_of, tolerances
+from dalembert.motion.stiffness import stiffness_warning
 from dalembert.motion.trajectory import MAY_END, METHOD_NAMES, STALLED, TOO_SHORT, Trajectory, failure_message
 
 POLL_S = 0.05
@@ -80,6 +81,7 @@ def integrate_native(
         compile_s=kernel.seconds,
         events=events,
         failure=_failure(evaluation, run),
+        warnings=stiffness_warning(run.report["stiff_since"], run.report["stiff_steps"], method),
     )
 
 

@@ -15,6 +15,7 @@ from dalembert.motion.evaluation import Evaluation
 from dalembert.motion.progress import Progress
 from dalembert.motion.project import Natural, metric, project
 from dalembert.motion.settings import Settings, method_of, tolerances
+from dalembert.motion.stiffness import StiffnessWatch, stiffness_warning
 from dalembert.motion.trajectory import (
     MAY_END,
     METHOD_NAMES,
@@ -50,6 +51,7 @@ def integrate_reference(
         compile_s=0.0,
         events=tuple(run.events),
         failure=failure,
+        warnings=stiffness_warning(run.stiffness.since, run.stiffness.found(), method_of(settings)),
     )
 
 
@@ -68,6 +70,7 @@ class _Run:
         self.events: list[dict[str, Any]] = []
         self.rank: int | None = None
         self.steps = 0
+        self.stiffness = StiffnessWatch(method_of(settings), 2 * self.n)
 
     # -- the equations
 
@@ -154,6 +157,7 @@ class _Run:
                 mark = t
             if solver.status == "failed":
                 return self._failure(t, TOO_SHORT if message and "step size" in message else str(message))
+            self.stiffness.look(solver, self.steps)
             dense = solver.dense_output() if self._due(pending, t) else None
             try:
                 y = self._return(t, solver.y)

@@ -85,6 +85,7 @@ def simulate(
             trajectory = integrate_reference(evaluation, settings, q, v, t0, bar)
     integrated = clock.perf_counter() - derived - trajectory.compile_s
     timing = Timing(derived - started, trajectory.compile_s, integrated, trajectory.steps, trajectory.evaluations)
+    warnings += trajectory.warnings
     motion, failure = _motion(evaluation, trajectory, settings.rtol, warnings, timing)
     if failure is not None:
         raise MotionFailed(failure, motion)

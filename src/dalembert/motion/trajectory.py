@@ -39,6 +39,7 @@ class Trajectory:
     compile_s: float
     events: tuple[Mapping[str, Any], ...]
     failure: str | None
+    warnings: tuple[str, ...] = ()
 
 
 def stalled(covered: float, longest: float, span: float, steps: int = STALL_STEPS) -> bool:

@@ -4,6 +4,13 @@
 
 #define DA_EVENTS 64 /* changes of rank that are kept; more are counted */
 
+/* See stiffness.h. */
+typedef struct {
+    double since; /* the time of the first of the steps that showed it */
+    int hits, calm;
+    long steps; /* so many were stiff, judged by samples */
+} da_stiffness;
+
 /* A solution of constraints nonlinear in the accelerations, and the constraints that are independent there. */
 typedef struct {
     double z[DA_N];

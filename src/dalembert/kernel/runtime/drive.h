@@ -14,6 +14,8 @@ enum {
     DA_REPORT_ROBUST,
     DA_REPORT_TROUBLE,
     DA_REPORT_RANK,
+    DA_REPORT_STIFF_SINCE,
+    DA_REPORT_STIFF_STEPS,
     DA_REPORT_CHANGES,
     DA_REPORT_STATE = DA_REPORT_CHANGES + 1 + 3 * DA_EVENTS, /* where the run ended, DA_NY entries */
     DA_REPORT_SIZE = DA_REPORT_STATE + DA_NY
@@ -108,6 +110,7 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
     double y[DA_NY], ynew[DA_NY], k[16][DA_NY], dense[7][DA_NY], point[DA_NY];
     double constants[DA_AT_LEAST_1(DA_NC)];
     da_context ctx = {0};
+    da_stiffness stiffness = {0};
     const int order = method == DA_METHOD_STIFF ? 4 : method;
     const double end = times[count - 1], span = end - t0;
     const long window = method == DA_METHOD_STIFF ? DA_STALL_STEPS_STIFF : DA_STALL_STEPS;
@@ -216,6 +219,8 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
                 if (!status) next++;
             }
         }
+        if (method != DA_METHOD_STIFF)
+            da_watch_stiffness(method, t, y, step, k, ynew, fnew, rtol, atol, &stiffness, ctx.steps);
         if (ctx.rank != rank) {
             if (ctx.changes < DA_EVENTS) {
                 ctx.change_time[ctx.changes] = tnew;
@@ -256,6 +261,8 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
     report[DA_REPORT_ROBUST] = (double)ctx.robust;
     report[DA_REPORT_TROUBLE] = (double)ctx.trouble;
     report[DA_REPORT_RANK] = (double)ctx.rank;
+    report[DA_REPORT_STIFF_SINCE] = stiffness.since;
+    report[DA_REPORT_STIFF_STEPS] = stiffness.hits == DA_STIFF_HITS ? (double)stiffness.steps : 0.0;
     report[DA_REPORT_CHANGES] = (double)ctx.changes;
     for (j = 0; j < DA_NY; j++) report[DA_REPORT_STATE + j] = y[j];
     for (i = 0; i < DA_EVENTS && i < ctx.changes; i++) {
