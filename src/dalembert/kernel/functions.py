@@ -1,7 +1,8 @@
 """The functions that a kernel needs, as CasADi graphs: structure exploited, pivots watched.
 
 fast            q̈ by sparse LDLᵀ of M and of the Schur complement S = A M⁻¹ Aᵀ, with the three powers, a margin that
-                is positive while every pivot is well above zero relative to its diagonal, and the diagonal of S
+                is positive while every pivot is well above zero relative to its diagonal, and the diagonal of S with
+                its pivots
 position_step   the least change (in the metric of M) that returns q to φ = 0, one Newton step
 velocity_step   the same for q̇, to φ̇ = 0 and ψ = 0
 slopes          ∂q̈/∂(q, q̇, t) for the stiff method, on the factors of M and S
@@ -30,7 +31,7 @@ PIVOT_MARGIN = 1e-6
 class KernelFunctions:
     """CasADi functions of (q, v, t, p) with dense outputs."""
 
-    fast: ca.Function | None  # -> q̈, powers (3), margin, squared lengths of the rows
+    fast: ca.Function | None  # -> q̈, powers (3), margin, squared lengths of the rows, their pivots
     dynamics: ca.Function  # -> M, Q, Aᵀ (so that rows of A are contiguous), b
     work: ca.Function  # (…, fi) -> C; where actual(…) is used, (…, fi, fa) -> C, ∂C/∂fa
     acceleration: ca.Function | None  # (q, v, a, t, p, k) -> h, (∂h/∂q̈)ᵀ, ∂²(kᵀh)/∂q̈²; where a row is nonlinear in q̈
@@ -51,6 +52,13 @@ class _Factor:
 
     def solve(self, right: ca.SX) -> ca.SX:
         return ca.ldl_solve(right, self.D, self.LT, self.order) if right.numel() else right
+
+    def pivots(self) -> ca.SX:
+        """D, each entry at the row it belongs to."""
+        found = ca.SX.zeros(len(self.order))
+        for k, row in enumerate(self.order):
+            found[row] = self.D[k]
+        return found
 
     def margins(self) -> list[ca.SX]:
         found = []
@@ -98,10 +106,11 @@ def kernel_functions(
     straight = not (graph.nonlinear or graph.uses_actual)
     fast, acceleration = None, None
     if straight:
-        q2, ideal, nonideal, margins, size = _solve(mass, Q_fast, A, b, C, fi)
+        q2, ideal, nonideal, margins, size, pivots = _solve(mass, Q_fast, A, b, C, fi)
         powers = ca.vertcat(ca.dot(v, F) + explicit, ca.dot(v, ideal), ca.dot(v, nonideal))
         margin = _least([*mass.margins(), *margins])
-        fast = ca.Function("fast", state, ca.cse([dense(q2), dense(powers), dense(margin), dense(size)]))
+        results = [q2, powers, margin, size, pivots]
+        fast = ca.Function("fast", state, ca.cse([dense(result) for result in results]))
     if graph.nonlinear:
         h, h_a, h_aa = graph.acceleration(q, v, a, t, p, weights)
         acceleration = ca.Function("acceleration", [q, v, a, t, p, weights], [dense(h), dense(h_a.T), dense(h_aa)])
@@ -129,13 +138,13 @@ def kernel_functions(
 
 def _solve(
     mass: _Factor, Q: ca.SX, A: ca.SX, b: ca.SX, C: ca.SX, fi: ca.SX
-) -> tuple[ca.SX, ca.SX, ca.SX, list[ca.SX], ca.SX]:
-    """q̈, Q_i, Q_ni, the margins of the Schur complement, and its diagonal."""
+) -> tuple[ca.SX, ca.SX, ca.SX, list[ca.SX], ca.SX, ca.SX]:
+    """q̈, Q_i, Q_ni, the margins of the Schur complement, its diagonal, and its pivots row by row."""
     a = mass.solve(Q)
     zero = ca.SX.zeros(Q.numel())
     if A.size1() == 0:
         C = ca.substitute(C, fi, zero)
-        return a + mass.solve(C), zero, C, [], ca.SX(0, 1)
+        return a + mass.solve(C), zero, C, [], ca.SX(0, 1), ca.SX(0, 1)
     K = mass.solve(A.T)
     schur = _Factor(A @ K)
     size = ca.diag(schur.matrix)
@@ -144,10 +153,10 @@ def _solve(
     acceleration = a + K @ ideal_multipliers
     C = ca.sparsify(ca.substitute(C, fi, ideal))
     if C.nnz() == 0:
-        return acceleration, ideal, zero, schur.margins(), size
+        return acceleration, ideal, zero, schur.margins(), size, schur.pivots()
     c = mass.solve(C)
     more = schur.solve(-(A @ c))
-    return acceleration + c + K @ more, ideal, C + A.T @ more, schur.margins(), size
+    return acceleration + c + K @ more, ideal, C + A.T @ more, schur.margins(), size, schur.pivots()
 
 
 def _slopes(state: list[ca.SX], mass: _Factor, Q: ca.SX, A: ca.SX, b: ca.SX, C: ca.SX, fi: ca.SX) -> ca.Function:

@@ -49,6 +49,7 @@ class KernelRun:
     report: dict[str, float]
     last: Array
     changes: tuple[tuple[float, int, int], ...]
+    singular: tuple[tuple[float, float], ...] = ()
     branch: Array | None = None
 
 
@@ -80,7 +81,7 @@ class Kernel:
         """
         y0, parameters, times = (np.ascontiguousarray(x, dtype=float) for x in (y0, parameters, times))
         out = np.zeros((times.size, y0.size))
-        report = np.zeros(len(REPORT) + 3 * EVENTS + y0.size)
+        report = np.zeros(len(REPORT) + 3 * EVENTS + 1 + 2 * EVENTS + y0.size)
         tolerances = np.ascontiguousarray(np.broadcast_to(atol, y0.size - 3), dtype=float)
         followed = None
         if branch is not None:
@@ -104,11 +105,14 @@ class Kernel:
         )
         named = dict(zip(REPORT, report.tolist(), strict=False))
         kept = min(int(named["changes"]), EVENTS)
-        rows = report[len(REPORT) : -y0.size].reshape(EVENTS, 3)[:kept]
+        at = len(REPORT) + 3 * EVENTS
+        rows = report[len(REPORT) : at].reshape(EVENTS, 3)[:kept]
+        passed = report[at + 1 : at + 1 + 2 * EVENTS].reshape(EVENTS, 2)[: min(int(report[at]), EVENTS)]
+        singular = tuple((float(t), float(pivot)) for t, pivot in passed)
         changes = tuple((float(t), int(before), int(after)) for t, before, after in rows)
         points = int(named["points"])
         near = None if followed is None else followed[:points]
-        return KernelRun(int(status), out[:points], named, report[-y0.size :].copy(), changes, near)
+        return KernelRun(int(status), out[:points], named, report[-y0.size :].copy(), changes, singular, near)
 
     def slope(self, y: Array, t: float, parameters: Array, way: int = 0, branch: Array | None = None) -> Array:
         """d/dt of (q, q̇, work) at one state; NaN where it has no value.

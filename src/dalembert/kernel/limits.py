@@ -24,4 +24,17 @@ STIFF_ROUNDING = 1e-14
 # The user is told when so many steps were stiff: fewer take no time.
 STIFF_WORTH = 1000
 
+# A singular configuration is reported where the smallest pivot of the constraints, relative to its diagonal, falls
+# below this: two of them then include an angle below 1e-3, straight-line code is left, and branches of the motion may
+# meet.
+SINGULAR_PIVOT = 1e-6
+# Its root s is searched for a minimum where it is below this (an angle of 45 degrees) at an accepted state, and if at
+# the place where a straight line through zero would have its zero s is less than this share of the larger of its
+# neighbours.
+SINGULAR_NEAR = 0.7
+SINGULAR_DIP = 0.5
+# To this share of a step (the polynomial it is searched on is no more accurate), or until s² is rounding.
+SINGULAR_TIME = 1e-8
+SINGULAR_ROUNDING = 1e-15
+
 LIMITS: dict[str, float] = {name: value for name, value in globals().items() if name.isupper()}

@@ -14,7 +14,7 @@ from dalembert.model.constraints import is_linear
 from dalembert.model.system import System
 
 BEFORE = ("base.h", "context.h")
-AFTER = ("lu.h", "robust.h", "fading.h", "project.h", "dop853.h", "dopri5.h", "stiffness.h")
+AFTER = ("lu.h", "robust.h", "fading.h", "project.h", "dop853.h", "dopri5.h", "stiffness.h", "singular.h")
 NONLINEAR, ACTUAL = ("branch.h",), ("actual.h",)
 STIFF = ("radau.h",)
 LAST = ("drive.h",)
@@ -22,7 +22,7 @@ STATE = ("q", "v", "t", "p")
 # Compiling takes about a third of a second per thousand instructions: beyond this, minutes.
 MOST_INSTRUCTIONS = 300_000
 OUTPUTS = {
-    "fast": ("a", "power", "margin", "size"),
+    "fast": ("a", "power", "margin", "size", "pivots"),
     "dynamics": ("M", "Q", "A", "b"),
     "work": ("C", "slope"),
     "acceleration": ("h", "J", "H"),
@@ -86,6 +86,7 @@ def _runtime(name: str) -> str:
 
 def _header(system: System, graph: Graph, rows: Sequence[int], stiff: bool, constants: int, singular: bool) -> str:
     n, m = len(system.coordinates), len(system.constraints)
+    straight = not (graph.nonlinear or graph.uses_actual)
     rates = [system.constraints[k].expression for k in graph.velocity_rows]
     names = "\n".join(
         [f"     q[{k}] {_safe(q.name)}, v[{k}] its velocity" for k, q in enumerate(system.coordinates)]
@@ -111,7 +112,8 @@ def _header(system: System, graph: Graph, rows: Sequence[int], stiff: bool, cons
         "DA_HAS_WORK": int(bool(system.nonideal)),
         "DA_USES_IDEAL": int(graph.uses_reactions),
         "DA_USES_ACTUAL": int(graph.uses_actual),
-        "DA_STRAIGHT": int(not (graph.nonlinear or graph.uses_actual)),
+        "DA_STRAIGHT": int(straight),
+        "DA_WATCHED": int(straight and len(rows) > 1),
         "DA_STIFF": int(stiff),
     }
     limits = {f"DA_{name}": value for name, value in LIMITS.items()}

@@ -19,6 +19,7 @@ from dalembert.motion.evaluation import NO_FORCE, Evaluation
 from dalembert.motion.progress import Progress
 from dalembert.motion.reference import DRIFT_TOLERANCE
 from dalembert.motion.settings import Settings, method_of, tolerances
+from dalembert.motion.singular import singular_event
 from dalembert.motion.stiffness import stiffness_warning
 from dalembert.motion.trajectory import MAY_END, METHOD_NAMES, STALLED, TOO_SHORT, Trajectory, failure_message
 
@@ -69,7 +70,8 @@ def integrate_native(
         return kernel.integrate(y0, t0, evaluation.p, times, rtol, atol, method, settings.project, watch, branch)
 
     run = _watched(integrate, t0, evaluation.n, bar)
-    events = tuple({"name": "rank change", "t": t, "from": before, "to": after} for t, before, after in run.changes)
+    events = [{"name": "rank change", "t": t, "from": before, "to": after} for t, before, after in run.changes]
+    events += [singular_event(t, pivot) for t, pivot in run.singular]
     return Trajectory(
         t=settings.times[: run.y.shape[0]],
         y=run.y,
@@ -79,7 +81,7 @@ def integrate_native(
         steps=int(run.report["steps"]),
         evaluations=int(run.report["evaluations"]),
         compile_s=kernel.seconds,
-        events=events,
+        events=tuple(sorted(events, key=lambda event: event["t"])),
         failure=_failure(evaluation, run),
         warnings=stiffness_warning(run.report["stiff_since"], run.report["stiff_steps"], method),
     )

@@ -15,6 +15,7 @@ from dalembert.motion.evaluation import Evaluation
 from dalembert.motion.progress import Progress
 from dalembert.motion.project import Natural, metric, project
 from dalembert.motion.settings import Settings, method_of, tolerances
+from dalembert.motion.singular import SingularWatch, nearness
 from dalembert.motion.stiffness import StiffnessWatch, stiffness_warning
 from dalembert.motion.trajectory import (
     MAY_END,
@@ -49,7 +50,7 @@ def integrate_reference(
         steps=run.steps,
         evaluations=evaluation.evaluations,
         compile_s=0.0,
-        events=tuple(run.events),
+        events=tuple(sorted([*run.events, *run.singular.events], key=lambda event: event["t"])),
         failure=failure,
         warnings=stiffness_warning(run.stiffness.since, run.stiffness.found(), method_of(settings)),
     )
@@ -70,6 +71,8 @@ class _Run:
         self.events: list[dict[str, Any]] = []
         self.rank: int | None = None
         self.steps = 0
+        self.singular = SingularWatch(self._nearness)
+        self.watched: list[int] = []  # constraints independent at the start, linear in q̈
         self.stiffness = StiffnessWatch(method_of(settings), 2 * self.n)
 
     # -- the equations
@@ -141,6 +144,10 @@ class _Run:
         solution = self.settle(t0, q, v)
         y = np.concatenate([q, v, np.zeros(3)])
         self.points.append((t0, y, self.evaluation.followed(solution.acceleration)))
+        graph = self.evaluation.graph
+        if not (graph.nonlinear or graph.uses_actual):
+            self.watched = [int(k) for k in np.flatnonzero(~solution.dependent | ~solution.A.any(axis=1))]
+        self.singular.look(t0, q, v, solution.acceleration, False)
         if end == t0:
             return None
         solver = self._solver(t0, y, end)
@@ -163,6 +170,7 @@ class _Run:
                 y = self._return(t, solver.y)
                 solution = self.settle(t, y[: self.n], y[self.n : 2 * self.n])
                 solver.y, solver.f = y, self.rates(t, y[: self.n], y[self.n : 2 * self.n], solution)
+                self.singular.look(t, y[: self.n], y[self.n : 2 * self.n], solution.acceleration, t == end)
                 if dense is not None:
                     pending = self._record(pending, t, y, dense)
             except DalembertError as error:
@@ -181,6 +189,12 @@ class _Run:
         if kind == "Radau":
             options["jac"] = self.jacobian
         return getattr(integrate, kind)(self.derivative, t0, y, end, **options)
+
+    def _nearness(self, t: float, q: Array, v: Array) -> float:
+        if len(self.watched) < 2:
+            return 1.0  # one direction depends on nothing
+        M, _, A, _ = self.evaluation.dynamics(q, v, t)
+        return nearness(metric(M, A), A[self.watched])
 
     def _due(self, pending: int, t: float) -> bool:
         return pending < self.settings.times.size and bool(self.settings.times[pending] <= t)

@@ -51,10 +51,9 @@ class StiffnessWatch:
         start, new = solver.y_old[:n], solver.y[:n]
         argument = start + h * (solver.A[stage, :stage] @ K[:stage, :n])
         scale = solver.atol[:n] + solver.rtol * np.abs(new)
-        turn, move = (np.linalg.norm(x / scale) for x in (K[-1, :n] - K[stage, :n], new - argument))
-        if not move > STIFF_ROUNDING * np.linalg.norm(start / scale):
-            move = np.inf  # a difference made of rounding says nothing
-        stiff = bool(h * turn > self.limit * move)
+        turn, move = (float(np.linalg.norm(x / scale)) for x in (K[-1, :n] - K[stage, :n], new - argument))
+        rounding = STIFF_ROUNDING * float(np.linalg.norm(start / scale))  # a difference made of it says nothing
+        stiff = move > rounding and h * turn > self.limit * move
         self.steps += STIFF_SAMPLE if sample and stiff else 0
         if known:
             return

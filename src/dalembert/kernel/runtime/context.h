@@ -31,6 +31,7 @@ typedef struct {
 #if DA_NONLINEAR
     da_branch followed, free; /* at the last accepted state: the motion's own, and the one without the forces C */
 #endif
+    double nearness; /* to a singular configuration: see singular.h */
     int trouble;     /* why the right-hand side had no value, last time */
     long evaluations, robust, steps, rejected;
     long changes;    /* of rank */

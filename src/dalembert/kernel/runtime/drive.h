@@ -17,7 +17,8 @@ enum {
     DA_REPORT_STIFF_SINCE,
     DA_REPORT_STIFF_STEPS,
     DA_REPORT_CHANGES,
-    DA_REPORT_STATE = DA_REPORT_CHANGES + 1 + 3 * DA_EVENTS, /* where the run ended, DA_NY entries */
+    DA_REPORT_SINGULAR = DA_REPORT_CHANGES + 1 + 3 * DA_EVENTS,
+    DA_REPORT_STATE = DA_REPORT_SINGULAR + 1 + 2 * DA_EVENTS, /* where the run ended, DA_NY entries */
     DA_REPORT_SIZE = DA_REPORT_STATE + DA_NY
 };
 
@@ -31,10 +32,11 @@ DA_FN int da_settle(double t, const double *y, double *dy, da_context *ctx)
     for (int i = 0; i < DA_N; i++) dy[i] = v[i];
     int good = 0;
 #if DA_STRAIGHT
-    double margin[1], size[DA_AT_LEAST_1(DA_FAST_ROWS)];
-    if (ctx->fast) {
-        da_fast(q, v, t, ctx->p, dy + DA_N, dy + 2 * DA_N, margin, size);
-        good = ctx->independent && margin[0] > 0.0 && da_all_finite(dy, DA_NY) && !da_fades(size, ctx);
+    double margin[1], size[DA_AT_LEAST_1(DA_FAST_ROWS)], pivots[DA_AT_LEAST_1(DA_FAST_ROWS)];
+    if (ctx->fast || DA_WATCHED) {
+        da_fast(q, v, t, ctx->p, dy + DA_N, dy + 2 * DA_N, margin, size, pivots);
+        ctx->nearness = da_nearness(pivots, size);
+        good = ctx->fast && ctx->independent && margin[0] > 0.0 && da_all_finite(dy, DA_NY) && !da_fades(size, ctx);
         if (good) da_note_growth(q, v, t, size, ctx);
     }
 #endif
@@ -111,6 +113,9 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
     double constants[DA_AT_LEAST_1(DA_NC)];
     da_context ctx = {0};
     da_stiffness stiffness = {0};
+    da_singular singular;
+    singular.seen = 0;
+    singular.count = 0;
     const int order = method == DA_METHOD_STIFF ? 4 : method;
     const double end = times[count - 1], span = end - t0;
     const long window = method == DA_METHOD_STIFF ? DA_STALL_STEPS_STIFF : DA_STALL_STEPS;
@@ -135,6 +140,7 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
     if (!status) {
         for (j = 0; j < DA_NY; j++) out[j] = y[j];
         next = 1;
+        da_watch_singular(t, y, k[0], 0, &singular, &ctx);
     }
     h = !status && count > 1 ? da_first_step(t, y, k[0], span, rtol, atol, order - 1, &ctx) : 0.0;
     while (!status && next < count) {
@@ -221,6 +227,7 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
         }
         if (method != DA_METHOD_STIFF)
             da_watch_stiffness(method, t, y, step, k, ynew, fnew, rtol, atol, &stiffness, ctx.steps);
+        da_watch_singular(tnew, ynew, fnew, last, &singular, &ctx);
         if (ctx.rank != rank) {
             if (ctx.changes < DA_EVENTS) {
                 ctx.change_time[ctx.changes] = tnew;
@@ -269,6 +276,11 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
         report[DA_REPORT_CHANGES + 1 + 3 * i] = ctx.change_time[i];
         report[DA_REPORT_CHANGES + 2 + 3 * i] = ctx.change_rank[i][0];
         report[DA_REPORT_CHANGES + 3 + 3 * i] = ctx.change_rank[i][1];
+    }
+    report[DA_REPORT_SINGULAR] = (double)singular.count;
+    for (i = 0; i < DA_EVENTS && i < singular.count; i++) {
+        report[DA_REPORT_SINGULAR + 1 + 2 * i] = singular.when[i];
+        report[DA_REPORT_SINGULAR + 2 + 2 * i] = singular.pivot[i];
     }
     return status;
 }

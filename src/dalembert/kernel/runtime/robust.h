@@ -328,7 +328,7 @@ DA_PIECE int da_actual_work(const double *q, const double *v, double t, const do
 #endif
 
 /* Acceleration and powers at a state by the robust path. */
-DA_FN int da_robust(const double *q, const double *v, double t, int decide, da_context *ctx, double *a, double *power)
+DA_PIECE int da_robust(const double *q, const double *v, double t, int decide, da_context *ctx, double *a, double *power)
 {
     double M[DA_N * DA_N], Q[DA_N], A[DA_MM * DA_N], b[DA_MM], C[DA_N], F[DA_N], explicit_power[1];
     double ideal[DA_N] = {0.0}, nonideal[DA_N];
@@ -384,9 +384,9 @@ DA_FN int da_rhs(double t, const double *DA_RESTRICT y, double *DA_RESTRICT dy, 
     ctx->evaluations++;
     for (int i = 0; i < DA_N; i++) dy[i] = v[i];
 #if DA_STRAIGHT
-    double margin[1], size[DA_AT_LEAST_1(DA_FAST_ROWS)];
+    double margin[1], size[DA_AT_LEAST_1(DA_FAST_ROWS)], pivots[DA_AT_LEAST_1(DA_FAST_ROWS)];
     if (ctx->fast) {
-        da_fast(q, v, t, ctx->p, dy + DA_N, dy + 2 * DA_N, margin, size);
+        da_fast(q, v, t, ctx->p, dy + DA_N, dy + 2 * DA_N, margin, size, pivots);
         if (margin[0] > 0.0 && da_all_finite(dy, DA_NY) && !da_fades(size, ctx)) return 0;
     }
 #endif
