@@ -330,7 +330,7 @@ DA_PIECE int da_actual_work(const double *q, const double *v, double t, const do
 /* Acceleration and powers at a state by the robust path. */
 DA_PIECE int da_robust(const double *q, const double *v, double t, int decide, da_context *ctx, double *a, double *power)
 {
-    double M[DA_N * DA_N], Q[DA_N], A[DA_MM * DA_N], b[DA_MM], C[DA_N], F[DA_N], explicit_power[1];
+    double M[DA_N * DA_N], Q[DA_N], A[DA_MM * DA_N], b[DA_MM], F[DA_N], explicit_power[1];
     double ideal[DA_N] = {0.0}, nonideal[DA_N];
     int status;
     ctx->robust++;
@@ -345,7 +345,7 @@ DA_PIECE int da_robust(const double *q, const double *v, double t, int decide, d
 #if DA_NONLINEAR
     status = da_branch_forces(q, v, t, M, Q, A, b, decide, ctx, a, ideal, nonideal);
 #else
-    for (int i = 0; i < DA_N; i++) C[i] = 0.0;
+    double C[DA_N] = {0.0};
 #if DA_USES_IDEAL
     status = da_solve(M, Q, A, b, C, decide, ctx, a, ideal, nonideal);
     if (status) return status;

@@ -22,10 +22,10 @@ DA_FN void da_watch_stiffness(int method, double t, const double *y, double h, d
         move += (ynew[j] - s[j]) / scale * ((ynew[j] - s[j]) / scale);
         least += y[j] / scale * (y[j] / scale);
     }
-    /* A difference made of rounding says nothing. */
-    if (!(move > DA_STIFF_ROUNDING * DA_STIFF_ROUNDING * least)) move = HUGE_VAL;
     const double limit = method == 5 ? DA_STIFF_LIMIT_DOPRI5 : DA_STIFF_LIMIT_DOP853;
-    const int stiff = h * h * turn > limit * limit * move;
+    /* A difference made of rounding says nothing. */
+    const int told = move > DA_STIFF_ROUNDING * DA_STIFF_ROUNDING * least;
+    const int stiff = told && h * h * turn > limit * limit * move;
     if (sample && stiff) watch->steps += DA_STIFF_SAMPLE;
     if (known) return;
     if (stiff) {
