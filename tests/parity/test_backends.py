@@ -18,7 +18,6 @@ from dalembert.kernel.kernel import Watch, make_kernel
 from dalembert.mechanics.fundamental import is_positive
 from dalembert.motion import native
 from dalembert.motion.evaluation import Evaluation
-from dalembert.motion.native import why_not_native
 from dalembert.motion.project import project
 from dalembert.motion.trajectory import stalled
 
@@ -28,12 +27,6 @@ pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C compiler o
 @pytest.mark.parametrize("name", da.library.names())
 def test_library_motions(name):
     system = da.library.get(name)
-    reason = why_not_native(Evaluation(system))
-    if reason is not None:
-        with pytest.raises(da.ModelError, match="native"):
-            system.simulate(backend="native")
-        assert system.simulate(backend="auto", samples=3).backend == "reference"
-        return
     one = system.simulate(rtol=1e-10, samples=41, backend="reference")
     two = system.simulate(rtol=1e-10, samples=41, backend="native")
     assert two.backend == "native"
@@ -50,8 +43,6 @@ def test_accelerations(name):
     """Straight-line code, robust path and reference at many states around the motion."""
     system = da.library.get(name)
     evaluation = Evaluation(system)
-    if why_not_native(evaluation) is not None:
-        pytest.skip("runs on the reference backend only")
     motion = system.simulate(samples=11, backend="reference")
     n = evaluation.n
     start = evaluation.solve(motion.q[0], motion.v[0], motion.t[0])
@@ -68,9 +59,10 @@ def test_accelerations(name):
             q, v, _ = project(evaluation, q, v, float(motion.t[k]))
         y, t = np.concatenate([q, v, np.zeros(3)]), float(motion.t[k])
         exact = evaluation.solve(q, v, t).acceleration
+        branch = evaluation.followed(exact) if evaluation.graph.nonlinear else None
         scale = 1 + np.abs(exact).max()
         for way in (0, 1, 2):
-            found = kernel.slope(y, t, evaluation.p, way)[n : 2 * n]
+            found = kernel.slope(y, t, evaluation.p, way, branch)[n : 2 * n]
             # Rounding times the condition of M and A, which stays below 1e4 in the library.
             np.testing.assert_allclose(found, exact, atol=1e-12 * scale)
 
@@ -281,3 +273,25 @@ def test_chattering_is_given_up(backend):
     )
     with pytest.raises(da.MotionFailed, match="chatter"):
         block.simulate(3.0, samples=3, backend=backend)
+
+
+def test_an_interpolant_without_a_value_shortens_the_step():
+    """The force has no value around 7/9 of the first step, where only its interpolant looks: a shorter one passes."""
+    end = 5e-5  # short enough for a single step
+    fall = da.System(
+        "fall",
+        coordinates="x",
+        mass=[[1]],
+        forces={"x": "2 + none*sqrt((t - middle)^2 - width^2)"},
+        parameters={"none": 0, "middle": 7 / 9 * end, "width": 0.005 * end},
+        initial={"x": 0, "x'": 1},
+    )
+    evaluation, compiler = Evaluation(fall), find_compiler()
+    assert compiler is not None
+    kernel = make_kernel(fall, evaluation.graph, [], False, compiler)
+    y0, tolerance = np.array([0.0, 1.0, 0.0, 0.0, 0.0]), np.full(2, 1e-12)
+    for times, rejected in (([0, end], 0), ([0, end / 2, end], 1)):
+        run = kernel.integrate(y0, 0.0, evaluation.p, np.array(times), 1e-9, tolerance, "dop853", True)
+        assert run.status == kernels.DONE
+        assert run.report["rejected"] == rejected
+        np.testing.assert_allclose(run.y[:, 0], np.array(times) + np.square(times), rtol=1e-14)

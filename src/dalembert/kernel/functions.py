@@ -9,6 +9,10 @@ right, rest     of large systems only: Q and b, and what is left of them by an a
 slopes          ∂q̈/∂(q, q̇, t) for the stiff method, on the same factors
 events          the functions whose zeros are events, and the size of their terms
 dynamics, work  M, Q, A, b and C for the robust path, which is written out in the runtime
+acceleration    the rows nonlinear in q̈, for the branch that is followed there
+
+Where a row is nonlinear in q̈, or C depends on the actual constraint force, no straight-line code gives q̈: `fast` and
+`slopes` are left out.
 """
 
 from __future__ import annotations
@@ -29,9 +33,10 @@ LARGE = 24
 class KernelFunctions:
     """CasADi functions of (q, v, t, p). Zeros that are always zero are left out of their outputs."""
 
-    fast: ca.Function  # -> q̈, powers (3), smallest relative pivot, squared lengths of the rows
+    fast: ca.Function | None  # -> q̈, powers (3), smallest relative pivot, squared lengths of the rows
     dynamics: ca.Function  # -> M, Q, Aᵀ (so that rows of A are contiguous), b
-    work: ca.Function  # (…, fi) -> C
+    work: ca.Function  # (…, fi) -> C; where actual(…) is used, (…, fi, fa) -> C, ∂C/∂fa
+    acceleration: ca.Function | None  # (q, v, a, t, p, k) -> h, (∂h/∂q̈)ᵀ, ∂²(kᵀh)/∂q̈²; where a row is nonlinear in q̈
     energetics: ca.Function  # -> F, explicit power
     position: ca.Function  # -> φ, (∂φ/∂q)ᵀ
     velocity: ca.Function  # -> (φ̇, ψ), (∂/∂q̇)ᵀ
@@ -41,7 +46,7 @@ class KernelFunctions:
     velocity_gap: ca.Function  # -> (φ̇, ψ); zero in rows of acceleration level
     right: ca.Function | None  # -> (Q, b); None where dense algebra is quick
     rest: ca.Function | None  # (…, x, f) -> f − [M Aᵀ; A 0] x
-    slopes: ca.Function | None  # -> ∂q̈/∂(q, q̇, t), pivot; None unless asked for
+    slopes: ca.Function | None  # -> ∂q̈/∂(q, q̇, t), pivot; None unless asked for, and without `fast`
     events: ca.Function | None  # (…, s) -> g, scale: see `Graph`; None where the system has no events
 
 
@@ -50,44 +55,56 @@ def kernel_functions(
 ) -> KernelFunctions:
     """The functions of a kernel.
 
-    rows: the constraints that `fast` uses, an independent set. stiff: with slopes. completion: κ where M is
-    singular.
+    rows: the constraints that straight-line code uses, an independent set, linear in q̈. stiff: with slopes.
+    completion: κ where M is singular.
     """
     n, count = graph.dynamics.numel_in(0), graph.dynamics.numel_in(3)
     q, v = ca.SX.sym("q", n), ca.SX.sym("v", n)
     t, p, fi = ca.SX.sym("t"), ca.SX.sym("p", count), ca.SX.sym("fi", n)
     state = [q, v, t, p]
     M, Q, A_all, b_all = graph.dynamics(*state)
-    zero = ca.SX.zeros(n)
-    C = graph.work(*state, fi, zero)[0]
+    a, fa, weights = ca.SX.sym("a", n), ca.SX.sym("fa", n), ca.SX.sym("k", len(graph.nonlinear))
+    C, C_fa = graph.work(*state, fi, fa)
     _, explicit, F, _ = graph.energy(*state)
     M, A = ca.sparsify(M), ca.sparsify(A_all[list(rows), :])
     b = b_all[list(rows)]
 
     plain, Q_fast = M, Q
-    if completion:
+    if completion and len(rows):
         # M is singular: M + κ AᵀA is not, and A q̈ = b makes (M + κ AᵀA) q̈ = Q + κ Aᵀb + C + Aᵀλ the same
         # equation.
         M, Q_fast = ca.sparsify(M + completion * (A.T @ A)), Q + completion * (A.T @ b)
     saddle = Saddle(M, A)
-    acceleration, ideal, nonideal = _solve(saddle, Q_fast, b, C, fi)
-    powers = ca.vertcat(ca.dot(v, F) + explicit, ca.dot(v, ideal), ca.dot(v, nonideal))
+
+    def function(name: str, *outputs: ca.SX) -> ca.Function:
+        return ca.Function(name, state, ca.cse([ca.sparsify(output) for output in outputs]))
+
+    straight = not (graph.nonlinear or graph.uses_actual)
+    fast, acceleration = None, None
+    if straight:
+        q2, ideal, nonideal = _solve(saddle, Q_fast, b, C, fi)
+        powers = ca.vertcat(ca.dot(v, F) + explicit, ca.dot(v, ideal), ca.dot(v, nonideal))
+        fast = function("fast", q2, powers, saddle.pivot(), saddle.row_sizes())
+    if graph.nonlinear:
+        h, h_a, h_aa = (ca.sparsify(part) for part in graph.acceleration(q, v, a, t, p, weights))
+        acceleration = ca.Function("acceleration", [q, v, a, t, p, weights], [h, h_a.T, h_aa])
     phi, phi_q = graph.position(q, t, p)
     rate, rate_v = graph.velocity(*state)
     weight = ca.SX.sym("w")
     regular = Saddle(M, A, weight)
     lengths = ca.vertcat(ca.SX(0, 1), *(ca.sqrt(ca.sumsqr(A[k, :])) for k in range(len(rows))))
-    large = n + len(rows) >= LARGE and not completion
+    large = straight and n + len(rows) >= LARGE and not completion
     x, f = ca.SX.sym("x", n + len(rows)), ca.SX.sym("f", n + len(rows))
     whole = ca.blockcat([[M, A.T], [A, ca.SX(len(rows), len(rows))]])
-
-    def function(name: str, *outputs: ca.SX) -> ca.Function:
-        return ca.Function(name, state, ca.cse([ca.sparsify(output) for output in outputs]))
-
     return KernelFunctions(
-        fast=function("fast", acceleration, powers, saddle.pivot(), saddle.row_sizes()),
+        fast=fast,
         dynamics=function("dynamics", plain, Q, A_all.T, b_all),
-        work=ca.Function("work", [*state, fi], [ca.sparsify(C)]),
+        work=(
+            ca.Function("work", [*state, fi, fa], [ca.sparsify(C), ca.sparsify(C_fa)])
+            if graph.uses_actual
+            else ca.Function("work", [*state, fi], [ca.sparsify(C)])
+        ),
+        acceleration=acceleration,
         energetics=function("energetics", F, explicit),
         position=function("position", phi, phi_q.T),
         velocity=function("velocity", rate, rate_v.T),
@@ -97,7 +114,9 @@ def kernel_functions(
         velocity_gap=function("velocity_gap", _placed(rate, (*graph.position_rows, *graph.velocity_rows), rows)),
         right=function("right", ca.vertcat(Q, b)) if large else None,
         rest=ca.Function("rest", [*state, x, f], [f - whole @ x]) if large else None,
-        slopes=function("slopes", _slopes(state, saddle, Q_fast, b, C, fi), saddle.pivot()) if stiff else None,
+        slopes=function("slopes", _slopes(state, saddle, Q_fast, b, C, fi), saddle.pivot())
+        if stiff and straight
+        else None,
         events=graph.events if graph.events.numel_out(0) else None,
     )
 

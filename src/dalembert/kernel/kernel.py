@@ -22,21 +22,38 @@ from dalembert.model.system import System
 Array = NDArray[np.float64]
 METHOD_CODES = {"dop853": 8, "dopri5": 5, "stiff": 4}
 # As the enumeration in runtime/base.h.
-DONE, STEP_TOO_SMALL, STALLED, UNDEFINED, INCONSISTENT, UNDETERMINED, NO_PROJECTION, NO_METHOD, HANDOVER = range(9)
+DONE, STEP_TOO_SMALL, STALLED, UNDEFINED, INCONSISTENT, UNDETERMINED, NO_PROJECTION, NO_METHOD = range(8)
+BRANCH_ENDS, BRANCHES_MEET, NO_FORCE = range(8, 11)
 # As the enumeration in runtime/drive.h.
 EVENTS = 64
-REPORT = ("points", "time", "steps", "rejected", "evaluations", "robust", "trouble", "rank", "changes")
+REPORT = (
+    "points",
+    "time",
+    "steps",
+    "rejected",
+    "evaluations",
+    "robust",
+    "trouble",
+    "rank",
+    "stiff_since",
+    "stiff_steps",
+    "changes",
+)
 
 
-HEAD, CHANGES = len(REPORT), 3 * EVENTS
+HEAD, CHANGES, PASSED = len(REPORT), 3 * EVENTS, 1 + 2 * EVENTS
 
 
 class KernelRun(NamedTuple):
-    """What an integration gave: its status, states (points, 2n + 3), and the numbers of its report, as it left them."""
+    """What an integration gave: its status, states (points, 2n + 3), and the numbers of its report, as it left them.
+
+    branch (points, 2n): accelerations followed near the points, with and without C; None without rows nonlinear in q̈.
+    """
 
     status: int
     y: Array
     numbers: Array
+    branch: Array | None = None
 
     @property
     def report(self) -> dict[str, float]:
@@ -46,7 +63,7 @@ class KernelRun(NamedTuple):
     @property
     def last(self) -> Array:
         """The last state it reached."""
-        return self.numbers[HEAD + CHANGES :]
+        return self.numbers[HEAD + CHANGES + PASSED :]
 
     @property
     def changes(self) -> tuple[tuple[float, int, int], ...]:
@@ -54,6 +71,13 @@ class KernelRun(NamedTuple):
         kept = min(int(self.report["changes"]), EVENTS)
         rows = self.numbers[HEAD : HEAD + 3 * kept].reshape(kept, 3)
         return tuple((float(t), int(before), int(after)) for t, before, after in rows)
+
+    @property
+    def singular(self) -> tuple[tuple[float, float], ...]:
+        """When singular configurations were passed, and the smallest pivot there; the first `EVENTS` of them."""
+        at = HEAD + CHANGES
+        kept = min(int(self.numbers[at]), EVENTS)
+        return tuple((float(t), float(pivot)) for t, pivot in self.numbers[at + 1 : at + 1 + 2 * kept].reshape(kept, 2))
 
 
 @dataclass(frozen=True)
@@ -89,9 +113,11 @@ class Kernel:
         project: bool,
         watch: Watch | None = None,
         events: EventBuffer | None = None,
+        branch: Array | None = None,
     ) -> KernelRun:
         """Integrate from y0 = (q, q̇, work) through `times`, the first of which is t0. Other threads run
         meanwhile. Where an event ends the run, the last state is its own, whatever `times` says.
+        branch (2n): where rows are nonlinear in q̈, the accelerations to follow, with and without C.
         """
         # One block for all that goes in and out: each array and each address of one costs as much as a step or two.
         size, count = len(y0), len(times)
@@ -99,12 +125,16 @@ class Kernel:
         at_tolerances = at_parameters + len(parameters)
         at_times = at_tolerances + size - 3
         at_report = at_times + count
-        at_states = at_report + HEAD + CHANGES + size
+        at_states = at_report + HEAD + CHANGES + PASSED + size
         block = np.empty(at_states + count * size)
         block[:at_parameters] = y0
         block[at_parameters:at_tolerances] = parameters
         block[at_tolerances:at_times] = atol
         block[at_times:at_report] = times
+        followed = None
+        if branch is not None:
+            followed = np.zeros((count, branch.size))
+            followed[0] = branch
         start = ctypes.addressof(ctypes.c_char.from_buffer(block.data))  # a tenth of the time that block.ctypes takes
         status = self._integrate(
             start,
@@ -121,13 +151,17 @@ class Kernel:
             None if watch is None else watch.time_address,
             None if watch is None else watch.stop_address,
             None if events is None else events.pointer,
+            None if followed is None else followed.ctypes.data,
         )
         points = int(block[at_report])
         return KernelRun(
-            status, block[at_states : at_states + points * size].reshape(points, size), block[at_report:at_states]
+            status,
+            block[at_states : at_states + points * size].reshape(points, size),
+            block[at_report:at_states],
+            None if followed is None else followed[:points],
         )
 
-    def slope(self, y: Array, t: float, parameters: Array, way: int = 0) -> Array:
+    def slope(self, y: Array, t: float, parameters: Array, way: int = 0, branch: Array | None = None) -> Array:
         """d/dt of (q, q̇, work) at one state; NaN where it has no value.
 
         way 0: as at an accepted state; 1: so, without straight-line code; 2: as at a trial state that falls off it.
@@ -136,8 +170,9 @@ class Kernel:
         out = np.zeros(y.size)
         function = self.library.da_slope_of
         pointer = ctypes.c_void_p
-        function.argtypes = [pointer, ctypes.c_double, pointer, ctypes.c_int, pointer]
-        failed = function(y.ctypes.data, t, parameters.ctypes.data, way, out.ctypes.data)
+        function.argtypes = [pointer, ctypes.c_double, pointer, ctypes.c_int, pointer, pointer]
+        near = None if branch is None else branch.ctypes.data
+        failed = function(y.ctypes.data, t, parameters.ctypes.data, way, near, out.ctypes.data)
         return np.full(y.size, np.nan) if failed else out
 
 
@@ -158,22 +193,8 @@ def _entry(library: ctypes.CDLL) -> Any:
     if function.argtypes is None:
         pointer, real, integer = ctypes.c_void_p, ctypes.c_double, ctypes.c_int
         function.restype = integer
-        function.argtypes = [
-            pointer,
-            real,
-            pointer,
-            pointer,
-            ctypes.c_long,
-            real,
-            pointer,
-            integer,
-            integer,
-            pointer,
-            pointer,
-            pointer,
-            pointer,
-            pointer,
-        ]
+        function.argtypes = [pointer, real, pointer, pointer, ctypes.c_long, real, pointer, integer, integer]
+        function.argtypes += [pointer] * 6  # out, report, progress, stop, events, branch
     return function
 
 

@@ -8,17 +8,20 @@ from pathlib import Path
 from dalembert.graph.graph import Graph
 from dalembert.kernel.emit import Hoist, straight_line
 from dalembert.kernel.functions import KernelFunctions, kernel_functions
+from dalembert.kernel.limits import LIMITS
 from dalembert.kernel.size import MOST_INSTRUCTIONS, KernelTooLarge
 from dalembert.model.system import System
 
 RUNTIME = Path(__file__).parent / "runtime"
 BEFORE = ("base.h", "elementary.h", "context.h")
-AFTER = ("weak.h", "robust.h", "project.h", "dop853.h", "dopri5.h")
+AFTER = ("lu.h", "weak.h", "robust.h", "fading.h", "project.h", "dop853.h", "dopri5.h", "stiffness.h", "singular.h")
+NONLINEAR, ACTUAL = ("branch.h",), ("actual.h",)
 STIFF = ("radau.h",)
 LAST = ("dense.h", "events.h", "drive.h")
 STATE = ("q", "v", "t", "p")
 INPUTS = {
-    "work": (*STATE, "fi"),
+    "work": (*STATE, "fi", "fa"),
+    "acceleration": ("q", "v", "a", "t", "p", "k"),
     "factor": (*STATE, "weight"),
     "backsolve": ("F", "r"),
     "events": (*STATE, "s"),
@@ -27,7 +30,8 @@ INPUTS = {
 OUTPUTS = {
     "fast": ("a", "power", "pivot", "size"),
     "dynamics": ("M", "Q", "A", "b"),
-    "work": ("C",),
+    "work": ("C", "slope"),
+    "acceleration": ("h", "J", "H"),
     "energetics": ("F", "power"),
     "position": ("r", "J"),
     "velocity": ("r", "J"),
@@ -55,11 +59,12 @@ def kernel_source(
     limit: int = MOST_INSTRUCTIONS,
 ) -> str:
     """The C source of a system. `rows` is an independent set of its constraints, used by the straight-line
-    code.
+    code, in which those nonlinear in q̈ have no part.
 
     stiff: with the stiff method and the slopes that it needs, which can be longer than everything else
     together.
     """
+    rows = [row for row in rows if row not in graph.nonlinear]
     functions = kernel_functions(graph, rows, stiff, completion)
     size = sum(f.n_instructions() for name in OUTPUTS if (f := getattr(functions, name)) is not None)
     if size > limit:
@@ -69,14 +74,16 @@ def kernel_source(
     parts = [_header(system, graph, rows, stiff, hoist.size, functions, bool(completion), size)]
     parts += [_runtime(name) for name in BEFORE]
     parts += [*model, hoist.source()]
-    parts += [_runtime(name) for name in (*AFTER, *(STIFF if stiff else ()), *LAST)]
+    extra = (NONLINEAR if graph.nonlinear else ()) + (ACTUAL if graph.uses_actual else ()) + (STIFF if stiff else ())
+    parts += [_runtime(name) for name in (*AFTER, *extra, *LAST)]
     return "\n".join(parts)
 
 
 def _function(name: str, functions: KernelFunctions, hoist: Hoist) -> str:
     qualifier = "DA_COLD" if name in COLD else "DA_FN"
-    inputs = INPUTS.get(name, STATE)
-    return straight_line(f"da_{name}", getattr(functions, name), inputs, OUTPUTS[name], hoist, qualifier)
+    function = getattr(functions, name)
+    inputs, outputs = INPUTS.get(name, STATE)[: function.n_in()], OUTPUTS[name][: function.n_out()]
+    return straight_line(f"da_{name}", function, inputs, outputs, hoist, qualifier)
 
 
 def _runtime(name: str) -> str:
@@ -94,6 +101,7 @@ def _header(
     size: int,
 ) -> str:
     n, m = len(system.coordinates), len(system.constraints)
+    straight = functions.fast is not None
     names = "\n".join(
         [f"     q[{k}] {_safe(q.name)}, v[{k}] its velocity" for k, q in enumerate(system.coordinates)]
         + [f"     p[{k}] {_safe(p.name)}" for k, p in enumerate(system.parameter_symbols)]
@@ -114,17 +122,30 @@ def _header(
         "DA_VELOCITY_ROWS": len(graph.position_rows) + len(graph.velocity_rows),
         "DA_LINEAR_RATES": int(not graph.curved),
         "DA_SINGULAR_MASS": int(singular),
-        "DA_WORKS": int(functions.work.nnz_out(0) > 0),
+        "DA_NONLINEAR": len(graph.nonlinear),
+        "DA_NONLINEAR_ROWS": _list(graph.nonlinear),
+        "DA_FAST_LIST": _list(rows),
+        "DA_POSITION_LIST": _list(graph.position_rows),
+        "DA_HAS_WORK": int(functions.work.nnz_out(0) > 0),
         "DA_USES_IDEAL": int(graph.uses_reactions),
+        "DA_USES_ACTUAL": int(graph.uses_actual),
+        "DA_STRAIGHT": int(straight),
+        "DA_WATCHED": int(straight and len(rows) > 1),
         "DA_STIFF": int(stiff),
         "DA_INSTRUCTIONS": size,
     }
-    defines = "\n".join(f"#define {name} {value}" for name, value in sizes.items())
+    limits = {f"DA_{name}": value for name, value in LIMITS.items()}
+    defines = "\n".join(f"#define {name} {value}" for name, value in {**sizes, **limits}.items())
     return (
         f"/* Equations of motion of: {_safe(system.name)}\n{names}\n"
         "     y = q, v, and the work of impressed, ideal and nonideal forces */\n"
         f"{defines}\n"
     )
+
+
+def _list(rows: Sequence[int]) -> str:
+    """Rows as an initialiser, of at least one entry."""
+    return "{" + ", ".join(str(row) for row in rows or (0,)) + "}"
 
 
 def _safe(text: str) -> str:

@@ -18,6 +18,13 @@ import numpy as np
 from dalembert.errors import BranchError
 from dalembert.mechanics.fundamental import Array, null_space
 
+# Why a branch cannot be followed further.
+ENDS = "the branch of accelerations that was followed ends here; the constraint has no solution nearby"
+MEET = (
+    "two branches of accelerations meet here, so that the constraint no longer determines the motion. "
+    "Stop before this time, or state a constraint that is linear in the accelerations."
+)
+
 Rows = Callable[[Array, Array], tuple[Array, Array, Array]]
 
 
@@ -40,14 +47,9 @@ def follow_branch(
     """The branch through a nearby acceleration."""
     found = _newton(M, force, A, b, rows, near, count)
     if found is None:
-        raise BranchError(
-            f"{where}: the branch of accelerations that was followed ends here; the constraint has no solution nearby"
-        )
+        raise BranchError(f"{where}: {ENDS}")
     if not found.minimum:
-        raise BranchError(
-            f"{where}: two branches of accelerations meet here, so that the constraint no longer "
-            "determines the motion. Stop before this time, or state a constraint that is linear in the accelerations."
-        )
+        raise BranchError(f"{where}: {MEET}")
     return found
 
 

@@ -22,6 +22,8 @@ from dalembert.mechanics.fundamental import (
 from dalembert.model.system import System
 from dalembert.motion.branches import Branch, follow_branch, least_branch
 
+NO_FORCE = "no constraint force found that agrees with the work it is said to do (actual(…))"
+
 
 @dataclass(frozen=True)
 class Energetics:
@@ -104,6 +106,14 @@ class Evaluation:
         energy, explicit, forces, inertial = self._energy(q, v, t, self.p)
         return Energetics(float(energy[0]), float(explicit[0]), forces, inertial)
 
+    def nonlinear_names(self) -> str:
+        """The rows nonlinear in q̈, as messages name them."""
+        return " and ".join(repr(self.system.constraints[k].name) for k in self.graph.nonlinear)
+
+    def followed(self, acceleration: Array) -> Array:
+        """The accelerations that select the branches from here on: the given one, and the last one without C."""
+        return np.concatenate([acceleration, acceleration if self._free is None else self._free.z])
+
     def nonlinear(self, q: Array, v: Array, a: Array, t: float, k: Array) -> tuple[Array, Array, Array]:
         """h, ∂h/∂q̈ and ∂²(kᵀh)/∂q̈² of the rows nonlinear in q̈."""
         h, slope, curvature = self._acceleration(q, v, a, t, self.p, k)
@@ -166,7 +176,8 @@ class Evaluation:
         """The fundamental equation at a state.
 
         rows restricts it to some constraints. guess is a nearby acceleration, which selects the branch where a
-        constraint is nonlinear in q̈. natural: lengths of the rows along a motion, see `fundamental.solve`.
+        constraint is nonlinear in q̈; 2n entries: one more, of the motion without C.
+        natural: lengths of the rows along a motion, see `fundamental.solve`.
         """
         M, Q, A, b = self.dynamics(q, v, t)
         if rows is not None:
@@ -261,10 +272,7 @@ class Evaluation:
                 actual = actual + np.linalg.solve(np.eye(self.n) - (K - np.eye(self.n)) @ slope, miss)
             except np.linalg.LinAlgError:
                 break
-        raise InconsistentConstraints(
-            f"{self.system.name}, t = {t:.6g}: no constraint force found that agrees with the work "
-            "it is said to do (actual(…))"
-        )
+        raise InconsistentConstraints(f"{self.system.name}, t = {t:.6g}: {NO_FORCE}")
 
     def _solve_nonlinear(
         self, M: Array, Q: Array, A: Array, b: Array, q: Array, v: Array, t: float, guess: Array | None
@@ -279,18 +287,19 @@ class Evaluation:
                 [f"actual(…) in a work expression cannot go with {names[0]!r}, nonlinear in the accelerations"],
             )
         linear = [k for k in range(self.m) if k not in self.graph.nonlinear]
+        near, near_free = _guesses(guess, self.n, self._free)
 
         def branch(force: Array, near: Array | None) -> Branch:
             problem = (M, force, A[linear], b[linear], lambda z, k: self.nonlinear(q, v, z, t, k), len(names))
-            where = f"{self.system.name}, t = {t:.6g}: {' and '.join(repr(name) for name in names)}"
+            where = f"{self.system.name}, t = {t:.6g}: {self.nonlinear_names()}"
             return least_branch(*problem, where) if near is None else follow_branch(*problem, near, where)
 
         C, free = self._none, None
         if not self._ideal_only:
             # The ideal force belongs to the least G without C, whose branch has nothing to do with the one followed.
-            free = self._free = branch(Q, None if self._free is None or guess is None else self._free.z)
+            free = self._free = branch(Q, near_free)
             C = self.work(q, v, t, M @ free.z - Q, self._none)[0]
-        found = branch(Q + C, guess)
+        found = branch(Q + C, near)
         A, b = A.copy(), b.copy()
         A[list(self.graph.nonlinear)] = found.slope
         b[list(self.graph.nonlinear)] = found.slope @ found.z - found.h
@@ -317,3 +326,12 @@ def _not_finite(count: int, *parts: Array) -> list[int]:
     for part in parts:
         bad |= ~np.isfinite(part.reshape(count, -1)).all(axis=1)
     return [int(k) for k in np.flatnonzero(bad)]
+
+
+def _guesses(guess: Array | None, n: int, free: Branch | None) -> tuple[Array | None, Array | None]:
+    """Where to look for the branch of the motion and for the one without C; None: for the least of all."""
+    if guess is None:
+        return None, None
+    if guess.size == 2 * n:
+        return guess[:n], guess[n:]
+    return guess, None if free is None else free.z

@@ -16,11 +16,14 @@ from dalembert.kernel.kernel import Kernel, KernelRun, Watch, make_kernel
 from dalembert.kernel.size import MOST_INSTRUCTIONS
 from dalembert.mechanics.fundamental import Array, Fundamental, is_positive
 from dalembert.model.events import Event
-from dalembert.motion.evaluation import Evaluation
+from dalembert.motion.branches import ENDS, MEET
+from dalembert.motion.evaluation import NO_FORCE, Evaluation
 from dalembert.motion.events import Outcome, Passage
 from dalembert.motion.progress import Progress
 from dalembert.motion.reference import DRIFT_TOLERANCE
 from dalembert.motion.settings import Settings, method_of, tolerances
+from dalembert.motion.singular import singular_event
+from dalembert.motion.stiffness import stiffness_warning
 from dalembert.motion.trajectory import MAY_END, METHOD_NAMES, STALLED, TOO_SHORT, Trajectory, failure_message, in_order
 
 POLL_S = 0.05
@@ -32,27 +35,17 @@ AUTO_INSTRUCTIONS = 100_000
 EVENT_ROOM = 4096
 # A kernel keeps the samples of all events of a step on the stack, nine kilobytes for each.
 MOST_EVENTS = 250
+# What a state alone does not show: the reference could add nothing to these.
+SAY_ALL = (kernels.STALLED, kernels.BRANCH_ENDS, kernels.BRANCHES_MEET)
 
 
 def why_not_native(evaluation: Evaluation) -> str | None:
     """Why a system cannot run natively, or None where it can."""
-    if evaluation.graph.nonlinear:
-        return "a constraint is nonlinear in the accelerations"
-    if evaluation.graph.uses_actual:
-        return "a work expression uses actual(…)"
     if len(evaluation.system.events) > MOST_EVENTS:
         return f"it takes at most {MOST_EVENTS} events, and there are {len(evaluation.system.events)}"
     if find_compiler() is None:
         return "no C compiler was found"
     return None
-
-
-class Handover(Exception):
-    """The native backend met what only the reference can pass; `t` is where."""
-
-    def __init__(self, t: float) -> None:
-        super().__init__(t)
-        self.t = t
 
 
 def integrate_native(
@@ -72,7 +65,9 @@ def integrate_native(
     compiler = find_compiler()
     if compiler is None:
         raise BuildError("no C compiler was found; install one, or use backend='reference'")
-    rows = [int(k) for k in np.flatnonzero(~solution.dependent)]
+    # A row without a gradient here may act a moment later.
+    vanishing = ~solution.A.any(axis=1)
+    rows = [int(k) for k in np.flatnonzero(~solution.dependent | vanishing)]
     method = method_of(settings)
     M, A = solution.M, solution.A
     completion = 0.0 if is_positive(M) else float(f"{np.trace(M) / max(float(np.sum(A * A)), 1e-300):.2g}")
@@ -82,9 +77,14 @@ def integrate_native(
 
     atol = tolerances(settings, q, v, solution.acceleration)
 
+    # At the start the evaluation has found the branches of least Gauss function; the kernel follows them.
+    branch = evaluation.followed(solution.acceleration) if evaluation.graph.nonlinear else None
+
     def integrate(watch: Watch) -> KernelRun:
         times, rtol = settings.times, settings.rtol
-        return kernel.integrate(y0, t0, evaluation.p, times, rtol, atol, method, settings.project, watch, buffer)
+        return kernel.integrate(
+            y0, t0, evaluation.p, times, rtol, atol, method, settings.project, watch, buffer, branch
+        )
 
     requested = evaluation.system.events
     notes: tuple[str, ...] = ()
@@ -102,25 +102,24 @@ def integrate_native(
         buffer = _buffer(requested, y0.size, buffer.count)
         run = _watched(integrate, t0, evaluation.n, bar)
     outcome = _outcome(buffer)
-    if run.status == kernels.HANDOVER:
-        raise Handover(run.report["time"])
     changes = [{"name": "rank change", "t": t, "from": before, "to": after} for t, before, after in run.changes]
+    passed = [singular_event(t, pivot) for t, pivot in run.singular]
     times = settings.times[: run.y.shape[0]].copy()
     if outcome.ended is not None:
         times[-1] = run.report["time"]
     return Trajectory(
         t=times,
         y=run.y,
-        guesses=None,
+        guesses=run.branch,
         method=METHOD_NAMES[method],
         backend="native",
         steps=int(run.report["steps"]),
         evaluations=int(run.report["evaluations"]),
         compile_s=kernel.seconds,
-        events=in_order(changes, outcome.reports(evaluation.system)),
+        events=in_order(changes, passed, outcome.reports(evaluation.system)),
         failure=_failure(evaluation, run),
         ended=outcome.ended_by(evaluation.system),
-        notes=notes,
+        warnings=(*notes, *stiffness_warning(run.report["stiff_since"], run.report["stiff_steps"], method)),
     )
 
 
@@ -189,12 +188,15 @@ def _failure(evaluation: Evaluation, run: KernelRun) -> str | None:
         kernels.UNDETERMINED: "a direction has neither mass nor constraint, so the motion is not determined.",
         kernels.NO_PROJECTION: "the state could not be returned to the constraints.",
         kernels.NO_METHOD: "the kernel was made without this method.",
+        kernels.BRANCH_ENDS: f"{name}, t = {t:.6g}: {evaluation.nonlinear_names()}: {ENDS}",
+        kernels.BRANCHES_MEET: f"{name}, t = {t:.6g}: {evaluation.nonlinear_names()}: {MEET}",
+        kernels.NO_FORCE: f"{name}, t = {t:.6g}: {NO_FORCE}",
     }
     reason = reasons[run.status]
     if run.status == kernels.STEP_TOO_SMALL:
         trouble = int(run.report["trouble"])
         reason += f" Last trouble: {reasons[trouble]}" if trouble in reasons else f" {MAY_END}"
-    elif run.status != kernels.STALLED and np.isfinite(run.last).all():
+    elif run.status not in SAY_ALL and np.isfinite(run.last).all():
         # The reference backend can say more about this state: which constraint, which direction, which part.
         q, v = run.last[:n], run.last[n : 2 * n]
         try:

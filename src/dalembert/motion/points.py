@@ -20,7 +20,9 @@ class Points:
 
 
 def evaluate_points(evaluation: Evaluation, t: Array, q: Array, v: Array, guesses: Array | None = None) -> Points:
-    """Solve at every point. `guesses` (T, n) are nearby accelerations: they select the branch nonlinear rows take."""
+    """Solve at every point. `guesses` (T, 2n) are nearby accelerations, with and without C: they select
+    the branches that nonlinear rows take.
+    """
     graph = evaluation.graph
     if graph.nonlinear or graph.uses_reactions:
         each = []

@@ -9,16 +9,18 @@ from typing import Any
 import numpy as np
 
 from dalembert.errors import DalembertError
+from dalembert.kernel.limits import STALL_STEPS, STALL_STEPS_STIFF
 from dalembert.mechanics.fundamental import Array, Fundamental, row_lengths
 from dalembert.motion.evaluation import Evaluation
 from dalembert.motion.events import Outcome, Watch
 from dalembert.motion.progress import Progress
 from dalembert.motion.project import Natural, metric, project
 from dalembert.motion.settings import Settings, method_of, tolerances
+from dalembert.motion.singular import SingularWatch, nearness
+from dalembert.motion.stiffness import StiffnessWatch, stiffness_warning
 from dalembert.motion.trajectory import (
     MAY_END,
     METHOD_NAMES,
-    STALL_STEPS,
     STALLED,
     TOO_SHORT,
     Trajectory,
@@ -57,9 +59,10 @@ def integrate_reference(
         steps=run.steps,
         evaluations=evaluation.evaluations,
         compile_s=0.0,
-        events=in_order(run.events, outcome.reports(evaluation.system)),
+        events=in_order(run.events, run.singular.events, outcome.reports(evaluation.system)),
         failure=failure,
         ended=outcome.ended_by(evaluation.system),
+        warnings=stiffness_warning(run.stiffness.since, run.stiffness.found(), method_of(settings)),
     )
 
 
@@ -79,6 +82,9 @@ class _Run:
         self.watch: Watch | None = None  # for the events of the system, where it has any
         self.rank: int | None = None
         self.steps = 0
+        self.singular = SingularWatch(self._nearness)
+        self.watched: list[int] = []  # constraints independent at the start, linear in q̈
+        self.stiffness = StiffnessWatch(method_of(settings), 2 * self.n)
 
     # -- the equations
 
@@ -148,7 +154,11 @@ class _Run:
         end = float(self.settings.times[-1])
         solution = self.settle(t0, q, v)
         y = np.concatenate([q, v, np.zeros(3) if work is None else work])
-        self.points.append((t0, y, solution.acceleration))
+        self.points.append((t0, y, self.evaluation.followed(solution.acceleration)))
+        graph = self.evaluation.graph
+        if not (graph.nonlinear or graph.uses_actual):
+            self.watched = [int(k) for k in np.flatnonzero(~solution.dependent | ~solution.A.any(axis=1))]
+        self.singular.look(t0, q, v, solution.acceleration, False)
         if end == t0:
             return None
         solver = self._solver(t0, y, end)
@@ -157,17 +167,19 @@ class _Run:
             self.watch = Watch(self.evaluation, sizes, self.settings.rtol, self._return)
             self.watch.start(t0, y)
         pending, mark, longest = 1, t0, 0.0
+        window = STALL_STEPS_STIFF if method_of(self.settings) == "stiff" else STALL_STEPS
         while solver.status == "running":
             message = solver.step()
             t = float(solver.t)
             self.steps += 1
             longest = max(longest, float(solver.step_size or 0.0))
-            if self.steps % STALL_STEPS == 0:
-                if stalled(t - mark, longest, end - t0):
+            if self.steps % window == 0:
+                if stalled(t - mark, longest, end - t0, window):
                     return self._failure(t, STALLED)
                 mark = t
             if solver.status == "failed":
                 return self._failure(t, TOO_SHORT if message and "step size" in message else str(message))
+            self.stiffness.look(solver, self.steps)
             dense = solver.dense_output() if self.watch is not None or self._due(pending, t) else None
             try:
                 before, y = y, self._return(t, solver.y)
@@ -175,6 +187,7 @@ class _Run:
                 solver.y, solver.f = y, self.rates(t, y[: self.n], y[self.n : 2 * self.n], solution)
                 if self.watch is not None and self._ends(float(solver.t_old), before, t, y, dense, pending):
                     return None
+                self.singular.look(t, y[: self.n], y[self.n : 2 * self.n], solution.acceleration, t == end)
                 if dense is not None:
                     pending = self._record(pending, t, y, dense)
             except DalembertError as error:
@@ -212,6 +225,12 @@ class _Run:
             options["jac"] = self.jacobian
         return getattr(integrate, kind)(self.derivative, t0, y, end, **options)
 
+    def _nearness(self, t: float, q: Array, v: Array) -> float:
+        if len(self.watched) < 2:
+            return 1.0  # one direction depends on nothing
+        M, _, A, _ = self.evaluation.dynamics(q, v, t)
+        return nearness(metric(M, A), A[self.watched])
+
     def _due(self, pending: int, t: float) -> bool:
         return pending < self.settings.times.size and bool(self.settings.times[pending] <= t)
 
@@ -228,7 +247,7 @@ class _Run:
         while self._due(pending, t):
             at = float(times[pending])
             here = y if at == t else self._return(at, dense(at))
-            self.points.append((at, here.copy(), np.array(self.guess)))
+            self.points.append((at, here.copy(), self.evaluation.followed(np.asarray(self.guess))))
             pending += 1
         return pending
 

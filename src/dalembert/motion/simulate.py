@@ -19,7 +19,7 @@ from dalembert.motion.certificate import certify
 from dalembert.motion.consistent import require_consistent_state
 from dalembert.motion.evaluation import Evaluation
 from dalembert.motion.motion import Motion, Timing
-from dalembert.motion.native import Handover, integrate_native, tell_once, why_not_native
+from dalembert.motion.native import integrate_native, tell_once, why_not_native
 from dalembert.motion.points import evaluate_points
 from dalembert.motion.progress import Progress
 from dalembert.motion.project import project as project_state
@@ -86,14 +86,15 @@ def simulate(
     warnings = _vanishing(evaluation, q, v, t0)
     derived = clock.perf_counter()
     with Progress(system.name, t0, float(settings.times[-1]), progress) as bar:
-        trajectory, note = None, None
+        trajectory = None
         if _runs_native(evaluation, settings):
-            trajectory, note = _natively(evaluation, settings, q, v, t0, start, bar, bool(warnings))
+            trajectory, notes = _natively(evaluation, settings, q, v, t0, start, bar)
+            warnings += notes
         if trajectory is None:
-            warnings = (*warnings, note) if note else warnings
             trajectory = integrate_reference(evaluation, settings, q, v, t0, bar)
     integrated = clock.perf_counter() - derived - trajectory.compile_s
     timing = Timing(derived - started, trajectory.compile_s, integrated, trajectory.steps, trajectory.evaluations)
+    warnings += trajectory.warnings
     motion, failure = _motion(evaluation, trajectory, settings.rtol, warnings, timing)
     if failure is not None:
         raise MotionFailed(failure, motion)
@@ -122,31 +123,25 @@ def _natively(
     t0: float,
     start: Fundamental,
     bar: Progress,
-    vanishing: bool,
-) -> tuple[Trajectory | None, str | None]:
-    """The trajectory on the native backend, or None with a note for the user where the reference must run after all."""
-    if vanishing:
-        wanted = settings.backend == "native"
-        return None, "computed on the reference backend: the native one cannot start there" if wanted else None
+) -> tuple[Trajectory | None, tuple[str, ...]]:
+    """The trajectory on the native backend; or None where the reference must run after all, and what to say of it."""
     try:
         trajectory = integrate_native(evaluation, settings, q, v, t0, start, bar)
-    except Handover as stop:
-        return None, f"the gradient of a constraint fades near t = {stop.t:.6g}: computed on the reference backend"
     except KernelTooLarge as error:
         if settings.backend == "native":
             raise
-        patience = (
+        more = (
             "" if error.size > MOST_INSTRUCTIONS else "; backend='native' compiles it all the same, in a minute or so"
         )
-        return None, f"computed on the reference backend, which is slow at this size: {error}{patience}"
+        return None, (f"computed on the reference backend, which is slow at this size: {error}{more}",)
     except BuildError as error:
         if settings.backend == "native":
             raise
         tell_once(str(error))
-        return None, None
+        return None, ()
     if trajectory.t.size == 0:
         raise MotionFailed(trajectory.failure or failure_message(evaluation.system.name, t0, "no state was accepted"))
-    return trajectory, None
+    return trajectory, ()
 
 
 def _motion(
@@ -185,7 +180,7 @@ def _motion(
         backend=trajectory.backend,
         events=trajectory.events,
         ended_by=trajectory.ended,
-        warnings=(*warnings, *trajectory.notes),
+        warnings=warnings,
         timing=timing,
     )
     return replace(motion, certificate=certify(motion, evaluation)), failure

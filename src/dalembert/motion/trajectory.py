@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dalembert.kernel.limits import STALL_COLLAPSE, STALL_HOPELESS, STALL_SHARE, STALL_STEPS
 from dalembert.mechanics.fundamental import Array
 
-# After each so many steps a run is asked whether it still gets anywhere.
-STALL_STEPS = 1000
 STALLED = (
     "the steps have become so short that the end would not be reached. A law with sign(…) or v/|v| at rest makes "
     "a motion chatter like this, and so does a constraint that ends, kinks or becomes singular here. A very stiff "
@@ -26,8 +25,9 @@ METHOD_NAMES = {"dop853": "DOP853", "dopri5": "DOPRI5", "stiff": "Radau"}
 class Trajectory:
     """Output states. t: (T,). y: (T, 2n + 3), the columns q, q̇ and the work of impressed, ideal and nonideal forces.
 
-    guesses: (T, n) accelerations near those of the output points, or None. failure: why the run stopped early, or None.
-    ended: the name of the event that ended it, whose time and state are the last point. notes: for the user to know.
+    guesses: (T, 2n) accelerations near those of the output points, with and without C (they select branches), or None.
+    failure: why the run stopped early, or None.
+    ended: the name of the event that ended it, whose time and state are the last point. warnings: for the user to know.
     """
 
     t: Array
@@ -41,17 +41,17 @@ class Trajectory:
     events: tuple[Mapping[str, Any], ...]
     failure: str | None
     ended: str | None = None
-    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
-def stalled(covered: float, longest: float, span: float) -> bool:
-    """Whether the last STALL_STEPS steps, which covered so much time, show that a run chatters.
+def stalled(covered: float, longest: float, span: float, steps: int = STALL_STEPS) -> bool:
+    """Whether the last steps, which covered so much time, show that a run chatters.
 
     At this rate it would need more than a hundred million steps, and its steps have collapsed against the longest one
     it took (or it would need a million million). A long run with steady steps goes on.
     """
-    collapsed = covered < 1e-4 * longest * STALL_STEPS or covered < 1e-9 * span
-    return covered < 1e-5 * span and collapsed
+    collapsed = covered < STALL_COLLAPSE * longest * steps or covered < STALL_HOPELESS * span
+    return covered < STALL_SHARE * span and collapsed
 
 
 def in_order(*reports: Sequence[Mapping[str, Any]]) -> tuple[Mapping[str, Any], ...]:

@@ -39,7 +39,9 @@ enum {
     DA_UNDETERMINED = 5,   /* a direction has neither mass nor constraint */
     DA_NO_PROJECTION = 6,  /* the state could not be returned to the constraints */
     DA_NO_METHOD = 7,      /* the kernel was made without the stiff method */
-    DA_HANDOVER = 8        /* the gradient of a constraint fades: the reference backend must take over */
+    DA_BRANCH_ENDS = 8,    /* the branch of accelerations that was followed has no solution nearby */
+    DA_BRANCHES_MEET = 9,  /* two branches of accelerations meet */
+    DA_NO_FORCE = 10       /* no constraint force agrees with the work it is said to do */
 };
 
 DA_FN double da_min(double a, double b) { return a < b ? a : b; }

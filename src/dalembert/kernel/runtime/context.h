@@ -7,13 +7,34 @@
 #define DA_NW ((DA_NY + 3) / 4 * 4)
 #define DA_EVENTS 64 /* changes of rank that are kept; more are counted */
 
+/* See stiffness.h. */
+typedef struct {
+    double since; /* the time of the first of the steps that showed it */
+    int hits, calm;
+    long steps; /* so many were stiff, judged by samples */
+} da_stiffness;
+
+/* A solution of constraints nonlinear in the accelerations, and the constraints that are independent there. */
+typedef struct {
+    double z[DA_N];
+    int rank, order[DA_AT_LEAST_1(DA_M)];
+} da_branch;
+
 typedef struct {
     const double *p; /* parameters, and what depends on them alone: see da_constants */
     int fast;        /* straight-line code may be used */
     int independent; /* straight-line code covers all constraints: none is redundant */
     int rank;        /* at the last accepted state */
     int order[DA_AT_LEAST_1(DA_M)]; /* the constraints that make up the rank, for the robust path */
-    double longest[DA_AT_LEAST_1(DA_FAST_ROWS)]; /* squared lengths of the rows of A so far, in the metric of M */
+    int kept;        /* so many of them at trial states: the rank, and rows whose gradient has vanished for the moment */
+    int fading;      /* nonzero: a gradient fades near here, and projections take the robust path */
+    double longest[DA_AT_LEAST_1(DA_M)]; /* lengths of the rows of A so far */
+    double natural[DA_AT_LEAST_1(DA_M)]; /* the same in the metric of M; zero but for position constraints */
+    double square[DA_AT_LEAST_1(DA_FAST_ROWS)]; /* the same squared, as straight-line code gives them */
+#if DA_NONLINEAR
+    da_branch followed, free; /* at the last accepted state: the motion's own, and the one without the forces C */
+#endif
+    double nearness; /* to a singular configuration: see singular.h */
     int trouble;     /* why the right-hand side had no value, last time */
     long evaluations, robust, steps, rejected;
     long changes;    /* of rank */

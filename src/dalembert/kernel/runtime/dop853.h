@@ -6,6 +6,15 @@
 #ifndef DA_DOP853_H
 #define DA_DOP853_H
 
+/* Where the last stage of a step stands, at its end. */
+DA_FN void da_dop853_last(const double *DA_RESTRICT y, double h, double k[16][DA_NW], double *DA_RESTRICT s)
+{
+    for (int j = 0; j < DA_NW; j++)
+        s[j] = y[j] + h * (2.273310147516538 * k[0][j] + -10.53449546673725 * k[3][j] + -2.0008720582248625 * k[4][j]
+                         + -17.9589318631188 * k[5][j] + 27.94888452941996 * k[6][j] + -2.8589982771350235 * k[7][j]
+                         + -8.87285693353063 * k[8][j] + 12.360567175794303 * k[9][j] + 0.6433927460157636 * k[10][j]);
+}
+
 /* One step from (t, y) of size h. k[0] holds the slope at y; on return ynew holds the new state and *norm the error
    relative to the tolerances (at most 1: acceptable). Returns nonzero where a stage had no value. */
 DA_FN int da_dop853_step(double t, const double *DA_RESTRICT y, double h, double k[16][DA_NW], double *DA_RESTRICT ynew,
@@ -50,10 +59,7 @@ DA_FN int da_dop853_step(double t, const double *DA_RESTRICT y, double h, double
                          + -8.149787010746927 * k[5][j] + -18.52006565999696 * k[6][j] + 22.739487099350505 * k[7][j]
                          + 2.4936055526796523 * k[8][j] + -3.0467644718982196 * k[9][j]);
     if (da_rhs(t + 0.8571428571428571 * h, s, k[10], ctx)) return 1;
-    for (j = 0; j < DA_NW; j++)
-        s[j] = y[j] + h * (2.273310147516538 * k[0][j] + -10.53449546673725 * k[3][j] + -2.0008720582248625 * k[4][j]
-                         + -17.9589318631188 * k[5][j] + 27.94888452941996 * k[6][j] + -2.8589982771350235 * k[7][j]
-                         + -8.87285693353063 * k[8][j] + 12.360567175794303 * k[9][j] + 0.6433927460157636 * k[10][j]);
+    da_dop853_last(y, h, k, s);
     if (da_rhs(t + 1.0 * h, s, k[11], ctx)) return 1;
     for (j = 0; j < DA_NW; j++)
         ynew[j] = y[j] + h * (0.054293734116568765 * k[0][j] + 4.450312892752409 * k[5][j] + 1.8915178993145003 * k[6][j]

@@ -3,6 +3,14 @@
 #ifndef DA_DOPRI5_H
 #define DA_DOPRI5_H
 
+/* Where the last stage of a step stands, at its end. */
+DA_FN void da_dopri5_last(const double *DA_RESTRICT y, double h, double k[16][DA_NW], double *DA_RESTRICT s)
+{
+    for (int j = 0; j < DA_NW; j++)
+        s[j] = y[j] + h * (2.8462752525252526 * k[0][j] + -10.757575757575758 * k[1][j] + 8.906422717743473 * k[2][j] +
+                        0.2784090909090909 * k[3][j] + -0.2735313036020583 * k[4][j]);
+}
+
 DA_FN int da_dopri5_step(double t, const double *DA_RESTRICT y, double h, double k[16][DA_NW], double *DA_RESTRICT ynew,
                          double rtol, const double *DA_RESTRICT atol, double *norm, da_context *ctx)
 {
@@ -21,9 +29,7 @@ DA_FN int da_dopri5_step(double t, const double *DA_RESTRICT y, double h, double
         s[j] = y[j] + h * (2.9525986892242035 * k[0][j] + -11.595793324188385 * k[1][j] + 9.822892851699436 * k[2][j] +
                         -0.2908093278463649 * k[3][j]);
     if (da_rhs(t + 0.8888888888888888 * h, s, k[4], ctx)) return 1;
-    for (j = 0; j < DA_NW; j++)
-        s[j] = y[j] + h * (2.8462752525252526 * k[0][j] + -10.757575757575758 * k[1][j] + 8.906422717743473 * k[2][j] +
-                        0.2784090909090909 * k[3][j] + -0.2735313036020583 * k[4][j]);
+    da_dopri5_last(y, h, k, s);
     if (da_rhs(t + 1.0 * h, s, k[5], ctx)) return 1;
     for (j = 0; j < DA_NW; j++)
         ynew[j] = y[j] + h * (0.09114583333333333 * k[0][j] + 0.44923629829290207 * k[2][j] + 0.6510416666666666 * k[3][j] +

@@ -2,7 +2,6 @@
 #ifndef DA_DRIVE_H
 #define DA_DRIVE_H
 
-#define DA_FADED 1e-4 /* in squared length */
 
 /* What da_integrate reports, by index. */
 enum {
@@ -14,8 +13,11 @@ enum {
     DA_REPORT_ROBUST,
     DA_REPORT_TROUBLE,
     DA_REPORT_RANK,
+    DA_REPORT_STIFF_SINCE,
+    DA_REPORT_STIFF_STEPS,
     DA_REPORT_CHANGES,
-    DA_REPORT_STATE = DA_REPORT_CHANGES + 1 + 3 * DA_EVENTS, /* where the run ended, DA_NY entries */
+    DA_REPORT_SINGULAR = DA_REPORT_CHANGES + 1 + 3 * DA_EVENTS,
+    DA_REPORT_STATE = DA_REPORT_SINGULAR + 1 + 2 * DA_EVENTS, /* where the run ended, DA_NY entries */
     DA_REPORT_SIZE = DA_REPORT_STATE + DA_NY
 };
 
@@ -23,37 +25,58 @@ enum {
 DA_FN int da_settle(double t, const double *y, double *dy, da_context *ctx)
 {
     const double *q = y, *v = y + DA_N;
-    double pivot[1], size[DA_AT_LEAST_1(DA_FAST_ROWS)];
     int rank = DA_M;
     ctx->evaluations++;
+    if (ctx->fading) ctx->fading--;
     for (int i = 0; i < DA_N; i++) dy[i] = v[i];
     int good = 0;
-    if (ctx->fast) {
+#if DA_STRAIGHT
+    double pivot[1], size[DA_AT_LEAST_1(DA_FAST_ROWS)];
+    if (ctx->fast || DA_WATCHED) {
         da_fast(q, v, t, ctx->p, dy + DA_N, dy + 2 * DA_N, pivot, size);
-        good = ctx->independent && pivot[0] > DA_PIVOT && da_all_finite(dy, DA_NY);
+        ctx->nearness = sqrt(da_max(pivot[0], 0.0));
+        const int straight = ctx->fast && ctx->independent && !da_fades(size, ctx);
+        good = straight && pivot[0] > DA_PIVOT && da_all_finite(dy, DA_NY);
 #if DA_LARGE
-        if (!good && ctx->independent && pivot[0] > DA_NO_RANK) good = !da_weak(q, v, t, ctx, dy + DA_N, dy + 2 * DA_N);
+        if (!good && straight && pivot[0] > DA_NO_RANK) good = !da_weak(q, v, t, ctx, dy + DA_N, dy + 2 * DA_N);
 #endif
-        /* A gradient that fades against its own past: its rounding would be blown up. */
-        for (int k = 0; k < DA_FAST_ROWS; k++) {
-            if (size[k] > ctx->longest[k])
-                ctx->longest[k] = size[k];
-            else if (size[k] < DA_FADED * ctx->longest[k])
-                return DA_HANDOVER;
-        }
+        if (good) da_note_growth(q, v, t, size, ctx);
     }
+#endif
     if (!good) {
         const int status = da_robust(q, v, t, 1, ctx, dy + DA_N, dy + 2 * DA_N);
         if (status) return status;
         rank = ctx->rank;
         /* Straight-line code was made for an independent set of constraints; more of them act now. */
-        if (rank > DA_FAST_ROWS) ctx->fast = 0;
+        if (ctx->kept > DA_FAST_ROWS + DA_NONLINEAR) ctx->fast = 0;
     }
     /* A trial state may need the robust path: it takes the constraints in this order. */
     for (int k = 0; good && k < DA_M; k++) ctx->order[k] = k;
     ctx->rank = rank;
+    if (good) ctx->kept = rank;
     return DA_DONE;
 }
+
+#if DA_NONLINEAR
+DA_FN void da_start_branch(const double *branch, da_context *ctx)
+{
+    for (int i = 0; branch && i < DA_N; i++) {
+        ctx->followed.z[i] = branch[i];
+        ctx->free.z[i] = branch[DA_N + i];
+    }
+}
+
+DA_FN void da_note_branch(const da_context *ctx, double *branch, long point)
+{
+    for (int i = 0; branch && i < DA_N; i++) {
+        branch[2 * DA_N * point + i] = ctx->followed.z[i];
+        branch[2 * DA_N * point + DA_N + i] = ctx->free.z[i];
+    }
+}
+#else
+DA_FN void da_start_branch(const double *branch, da_context *ctx) { (void)branch, (void)ctx; }
+DA_FN void da_note_branch(const da_context *ctx, double *branch, long point) { (void)ctx, (void)branch, (void)point; }
+#endif
 
 /* A first step size from the sizes of the solution and of its first two derivatives. */
 DA_PIECE double da_first_step(double t, const double *y, const double *f, double span, double rtol, const double *atol, int order,
@@ -93,18 +116,22 @@ DA_FN double da_growth(int method, int order, double norm, double last_norm)
 /* Integrate from (t0, y0) through `times` (increasing, the first one t0). out: count × DA_NY. atol: DA_NE.
    progress, where it is not NULL, is set to the time reached; *stop, where it is not zero, ends the run after so many steps.
    events, where it is not NULL: see events.h; where one ends the run, its time belongs to the last row of out, whatever `times`
-   says. */
+   says. branch, for constraints nonlinear in the accelerations: count × 2 × DA_N, the accelerations followed with and without C
+   near each output time; the first ones are given. */
 DA_API int da_integrate(const double *y0, double t0, const double *p, const double *times, long count, double rtol,
                         const double *atol, int method, int project, double *out, double *report,
-                        volatile double *progress, const volatile int *stop, da_requests *events)
+                        volatile double *progress, const volatile int *stop, da_requests *events, double *branch)
 {
     double y[DA_NW] = {0.0}, ynew[DA_NW], k[16][DA_NW] = {{0.0}}, dense[7][DA_NW], point[DA_NW];
     double constants[DA_AT_LEAST_1(DA_NC)];
     da_context ctx = {0};
+    da_stiffness stiffness = {0};
+    da_singular singular;
+    singular.seen = 0;
+    singular.count = 0;
     const int order = method == DA_METHOD_STIFF ? 4 : method;
     const double end = times[count - 1], span = end - t0;
-    /* Stiff motions pass through short layers (relaxation oscillations) that need many steps and end. */
-    const long window = method == DA_METHOD_STIFF ? 20000 : 1000;
+    const long window = method == DA_METHOD_STIFF ? DA_STALL_STEPS_STIFF : DA_STALL_STEPS;
     double t = t0, h, norm, mark = t0, last_step = 0.0, last_norm = 1.0, longest = 0.0;
     long next = 0, i;
     int j, status, rejected = 0, rank;
@@ -121,7 +148,8 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
     da_constants(p, constants);
     ctx.p = constants;
     ctx.fast = 1;
-    ctx.independent = DA_FAST_ROWS == DA_M;
+    ctx.independent = DA_FAST_ROWS + DA_NONLINEAR == DA_M;
+    da_start_branch(branch, &ctx);
     for (j = 0; j < DA_NY; j++) y[j] = y0[j];
     status = project ? da_project(y, t, &ctx) : DA_DONE;
     if (!DA_STIFF && method == DA_METHOD_STIFF) status = DA_NO_METHOD;
@@ -130,6 +158,7 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
     if (!status) {
         for (j = 0; j < DA_NY; j++) out[j] = y[j];
         next = 1;
+        da_watch_singular(t, y, k[0], 0, &singular, &ctx);
     }
 #if DA_NG
     if (watching && !status) da_watch_start(&watch, events, t, y, rtol, atol, &ctx);
@@ -167,9 +196,11 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
         last_norm = da_max(norm, method == DA_METHOD_STIFF ? 1e-2 : 1e-4);
         if (rejected) grow = da_min(grow, 1.0);
         rejected = 0;
-        ctx.steps++;
         const double tnew = last ? end : t + step;
         const int due = watching || times[next] <= tnew;
+        da_context before; /* in case the interpolant, which may be needed, has no value */
+        if (due) before = ctx;
+        ctx.steps++;
         double kept[DA_NW], fnew[DA_NW]; /* the interpolant belongs to the state before projection */
         for (j = 0; due && j < DA_NW; j++) kept[j] = ynew[j];
         if (project) status = da_project(ynew, tnew, &ctx);
@@ -180,11 +211,18 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
             break;
         }
         if (due) {
-            if (method == DA_METHOD_DOP853) {
+            if (method == DA_METHOD_DOP853 && (watching || times[next] < tnew)) {
                 for (j = 0; j < DA_NY; j++) k[12][j] = fnew[j];
                 if (da_dop853_dense(t, y, step, k, kept, dense, &ctx)) {
-                    status = DA_UNDEFINED;
-                    break;
+                    /* As where a stage of the step itself has no value: it was too long. */
+                    before.evaluations = ctx.evaluations;
+                    before.robust = ctx.robust;
+                    before.rejected = ctx.rejected + 1;
+                    before.trouble = ctx.trouble;
+                    ctx = before;
+                    h = 0.2 * step;
+                    rejected = 1;
+                    continue;
                 }
             }
             double reach = tnew;
@@ -203,6 +241,7 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
                     if (project) status = da_project(point, times[next], &ctx);
                     for (j = 0; j < DA_NY; j++) row[j] = point[j];
                 }
+                da_note_branch(&ctx, branch, next);
                 if (!status) next++;
             }
         }
@@ -210,10 +249,14 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
         if (ended) {
             if (times[next - 1] != watch.t) next++;
             t = watch.t;
+            da_note_branch(&ctx, branch, next - 1);
             for (j = 0; j < DA_NY; j++) y[j] = out[(next - 1) * DA_NY + j] = watch.y[j];
             break;
         }
 #endif
+        if (method != DA_METHOD_STIFF)
+            da_watch_stiffness(method, t, y, step, k, ynew, fnew, rtol, atol, &stiffness, ctx.steps);
+        da_watch_singular(tnew, ynew, fnew, last, &singular, &ctx);
         if (ctx.rank != rank) {
             if (ctx.changes < DA_EVENTS) {
                 ctx.change_time[ctx.changes] = tnew;
@@ -236,8 +279,9 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
         if (ctx.steps % window == 0) {
             /* As stalled() in motion/trajectory.py. */
             const double covered = t - mark;
-            const int collapsed = covered < 1e-4 * longest * (double)window || covered < 1e-9 * span;
-            if (covered < 1e-5 * span && collapsed) status = DA_STALLED;
+            const int collapsed =
+                covered < DA_STALL_COLLAPSE * longest * (double)window || covered < DA_STALL_HOPELESS * span;
+            if (covered < DA_STALL_SHARE * span && collapsed) status = DA_STALLED;
             mark = t;
         }
         if (progress && (ctx.steps & 63) == 0) {
@@ -256,12 +300,19 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
     report[DA_REPORT_ROBUST] = (double)ctx.robust;
     report[DA_REPORT_TROUBLE] = (double)ctx.trouble;
     report[DA_REPORT_RANK] = (double)ctx.rank;
+    report[DA_REPORT_STIFF_SINCE] = stiffness.since;
+    report[DA_REPORT_STIFF_STEPS] = stiffness.hits == DA_STIFF_HITS ? (double)stiffness.steps : 0.0;
     report[DA_REPORT_CHANGES] = (double)ctx.changes;
     for (j = 0; j < DA_NY; j++) report[DA_REPORT_STATE + j] = y[j];
     for (i = 0; i < DA_EVENTS && i < ctx.changes; i++) {
         report[DA_REPORT_CHANGES + 1 + 3 * i] = ctx.change_time[i];
         report[DA_REPORT_CHANGES + 2 + 3 * i] = ctx.change_rank[i][0];
         report[DA_REPORT_CHANGES + 3 + 3 * i] = ctx.change_rank[i][1];
+    }
+    report[DA_REPORT_SINGULAR] = (double)singular.count;
+    for (i = 0; i < DA_EVENTS && i < singular.count; i++) {
+        report[DA_REPORT_SINGULAR + 1 + 2 * i] = singular.when[i];
+        report[DA_REPORT_SINGULAR + 2 + 2 * i] = singular.pivot[i];
     }
     return status;
 }
@@ -271,14 +322,15 @@ DA_API long da_instructions(void) { return DA_INSTRUCTIONS; }
 
 /* The slopes at one state, as the integration sees them. way 0: as at an accepted state; 1: the same without the straight-line
    code; 2: as at a trial state that falls off it. */
-DA_API int da_slope_of(const double *y, double t, const double *p, int way, double *dy)
+DA_API int da_slope_of(const double *y, double t, const double *p, int way, const double *branch, double *dy)
 {
     double constants[DA_AT_LEAST_1(DA_NC)];
     da_context ctx = {0};
     da_constants(p, constants);
     ctx.p = constants;
     ctx.fast = way != 1;
-    ctx.independent = DA_FAST_ROWS == DA_M;
+    ctx.independent = DA_FAST_ROWS + DA_NONLINEAR == DA_M;
+    da_start_branch(branch, &ctx);
     const int status = da_settle(t, y, dy, &ctx);
     if (status || way != 2) return status;
     ctx.fast = 0;

@@ -5,33 +5,17 @@
 #define DA_ROUNDING 4e-15 /* as ROUNDING in motion/project.py */
 
 /* One Newton step for the dense case: the least change of x, in the metric of M, that removes the residual r with rows J. */
-DA_COLD int da_least_change(const double *mass, const double *J, const double *r, int count, double *step)
+DA_COLD int da_least_change(const double *mass, const double *J, const double *r, int count, const double *natural,
+                            double *step)
 {
-    double M[DA_N][DA_N], L[DA_N][DA_N], column[DA_MM][DA_N], u[DA_N][DA_N], length[DA_MM], e[DA_MM];
-    int order[DA_MM], rank = 0, i, j, k;
-    double largest = 0.0, trace = 0.0, rows = 0.0;
-    for (i = 0; i < DA_N; i++) {
-        trace += mass[i + DA_N * i];
-        largest = da_max(largest, fabs(mass[i + DA_N * i]));
-    }
-    for (k = 0; k < count * DA_N; k++) rows += J[k] * J[k];
-    /* M; where it is singular, M completed by JᵀJ; where that does not help, by the unit matrix. */
-    for (int attempt = DA_SINGULAR_MASS;; attempt++) {
-        for (i = 0; i < DA_N; i++)
-            for (j = 0; j < DA_N; j++) {
-                M[i][j] = mass[i + DA_N * j];
-                for (k = 0; attempt == 1 && k < count; k++)
-                    M[i][j] += J[i + DA_N * k] * J[j + DA_N * k] * trace / da_max(rows, 1e-300);
-                if (attempt == 2 && i == j) M[i][j] += da_max(largest, 1.0);
-            }
-        if (da_cholesky(DA_N, M, L, DA_MASS_TOLERANCE)) break;
-        if (attempt == 2) return 1;
-    }
+    double L[DA_N][DA_N], column[DA_MM][DA_N], u[DA_N][DA_N], length[DA_MM], e[DA_MM];
+    int order[DA_MM], rank = 0, i, j;
+    if (da_metric(mass, J, count, L)) return 1;
     for (j = 0; j < count; j++) {
         for (i = 0; i < DA_N; i++) column[j][i] = J[i + DA_N * j];
         da_forward(DA_N, L, column[j]);
     }
-    da_unit(column, count, length);
+    da_unit(column, count, natural, length);
     da_orthogonalise(column, count, 1, u, &rank, order);
     for (j = 0; j < count; j++) e[j] = r[j] / length[j];
     da_proximal s;
@@ -41,13 +25,13 @@ DA_COLD int da_least_change(const double *mass, const double *J, const double *r
     return 0;
 }
 
-/* The largest residual relative to the length of its gradient times the size of the state. */
-DA_COLD double da_miss(const double *r, const double *J, int count, const double *x, const double *other)
+/* The largest residual relative to the length of its gradient, its natural one where that is longer, times the size of the state. */
+DA_COLD double da_miss(const double *r, const double *J, int count, const double *plain, const double *x, const double *other)
 {
     double size = 1e-8, worst = 0.0; /* as size_of in motion/project.py */
     for (int i = 0; i < DA_N; i++) size = da_max(size, da_max(fabs(x[i]), 1e-3 * fabs(other[i])));
     for (int j = 0; j < count; j++) {
-        const double length = sqrt(da_dot(J + DA_N * j, J + DA_N * j, DA_N)) * size;
+        const double length = da_max(sqrt(da_dot(J + DA_N * j, J + DA_N * j, DA_N)), plain[j]) * size;
         const double miss = fabs(r[j]) / (length > 0.0 ? length : 1.0);
         if (!(miss <= worst)) worst = miss;
     }
@@ -63,12 +47,14 @@ DA_FN int da_return(int what, double *q, double *v, double t, da_context *ctx)
     for (int i = 0; i < DA_N; i++) before[i] = x[i];
     for (int pass = 0; pass < 12; pass++) {
         double r[DA_MM], J[DA_MM * DA_N], M[DA_N * DA_N], Q[DA_N], A[DA_MM * DA_N], b[DA_MM];
+        double natural[DA_MM], plain[DA_MM];
         const int count = what ? DA_VELOCITY_ROWS : DA_POSITION_ROWS;
         if (what)
             da_velocity(q, v, t, ctx->p, r, J);
         else
             da_position(q, v, t, ctx->p, r, J);
-        const double miss = da_miss(r, J, count, x, what ? q : v);
+        da_natural_lengths(ctx, natural, plain);
+        const double miss = da_miss(r, J, count, plain, x, what ? q : v);
         if (!da_finite(miss)) return DA_UNDEFINED;
         if (!(miss < best)) {
             /* The last change did not help: rounding has been reached. */
@@ -77,7 +63,7 @@ DA_FN int da_return(int what, double *q, double *v, double t, da_context *ctx)
         }
         if (miss <= DA_ROUNDING) break;
         da_dynamics(q, v, t, ctx->p, M, Q, A, b);
-        if (da_least_change(M, J, r, count, step)) return DA_NO_PROJECTION;
+        if (da_least_change(M, J, r, count, natural, step)) return DA_NO_PROJECTION;
         best = miss;
         for (int i = 0; i < DA_N; i++) {
             before[i] = x[i];
@@ -139,7 +125,7 @@ DA_PIECE int da_project(double *y, double t, da_context *ctx)
     double *q = y, *v = y + DA_N, before[2 * DA_N];
     da_factors f;
     for (int i = 0; i < 2 * DA_N; i++) before[i] = y[i];
-    if (ctx->fast && ctx->independent && da_factors_at(q, v, t, ctx, &f) &&
+    if (ctx->fast && ctx->independent && !ctx->fading && da_factors_at(q, v, t, ctx, &f) &&
         !(DA_POSITION_ROWS && da_return_factored(0, q, v, t, ctx, &f)) && !da_return_factored(1, q, v, t, ctx, &f))
         return DA_DONE;
     for (int i = 0; i < 2 * DA_N; i++) y[i] = before[i];

@@ -59,13 +59,15 @@ DA_PIECE void da_slope_by_differences(double t, const double *DA_RESTRICT y, dou
 DA_FN void da_slope_at(double t, const double *DA_RESTRICT y, double h, const double *DA_RESTRICT f, double rtol,
                        const double *DA_RESTRICT atol, da_slope *slope, da_context *ctx)
 {
-    double pivot[1] = {0.0};
     if (slope->known) return;
     slope->known = 1;
+#if DA_STRAIGHT
+    double pivot[1] = {0.0};
     if (ctx->fast) {
         da_slopes(y, y + DA_N, t, ctx->p, slope->J, pivot);
         if (pivot[0] > DA_PIVOT && da_all_finite(slope->J, DA_N * (2 * DA_N + 1))) return;
     }
+#endif
     da_slope_by_differences(t, y, h, f, rtol, atol, slope->J, ctx);
 }
 
@@ -74,47 +76,6 @@ typedef struct {
     da_slope slope;
     double h, y[DA_NY], dense[3][DA_NW];
 } da_radau;
-
-/* W = L U in place with row exchanges, W of size × size by rows; nonzero where it is singular. */
-DA_FN int da_lu(double *W, int size, int *DA_RESTRICT exchange)
-{
-    for (int k = 0; k < size; k++) {
-        double *pivot = W + size * k;
-        int best = k;
-        for (int i = k + 1; i < size; i++)
-            if (fabs(W[size * i + k]) > fabs(W[size * best + k])) best = i;
-        exchange[k] = best;
-        if (!(fabs(W[size * best + k]) > 0.0)) return 1;
-        for (int j = 0; best != k && j < size; j++) {
-            const double other = W[size * best + j];
-            W[size * best + j] = pivot[j];
-            pivot[j] = other;
-        }
-        const double inverse = 1.0 / pivot[k];
-        for (int i = k + 1; i < size; i++) {
-            double *row = W + size * i;
-            const double factor = row[k] *= inverse;
-            if (factor != 0.0)
-                for (int j = k + 1; j < size; j++) row[j] -= factor * pivot[j];
-        }
-    }
-    return 0;
-}
-
-DA_FN void da_lu_solve(const double *W, int size, const int *DA_RESTRICT exchange, double *DA_RESTRICT x)
-{
-    for (int k = 0; k < size; k++) {
-        const double other = x[exchange[k]];
-        x[exchange[k]] = x[k];
-        x[k] = other;
-    }
-    for (int i = 1; i < size; i++)
-        for (int k = 0; k < i; k++) x[i] -= W[size * i + k] * x[k];
-    for (int i = size - 1; i >= 0; i--) {
-        for (int k = i + 1; k < size; k++) x[i] -= W[size * i + k] * x[k];
-        x[i] /= W[size * i + i];
-    }
-}
 
 /* The collocation polynomial at the share x of the step, also beyond it. dense: divided differences on 0, c₁, c₂, 1. */
 DA_FN void da_radau_at(double x, const double *DA_RESTRICT y, double dense[][DA_NW], double *DA_RESTRICT out)
@@ -149,13 +110,15 @@ DA_FN int da_radau_matrix(double t, const double *DA_RESTRICT y, double h, doubl
                                    {-3.5678400846904056, 0.7752551286084109, 1.053197264742181},
                                    {5.531972647421808, -7.531972647421808, 5.0}};
     for (int i = 0; i < 3; i++) {
-        double s[DA_NE], here[DA_N * (2 * DA_N + 1)], pivot[1];
         const double *J = slope->J;
+#if DA_STRAIGHT
+        double s[DA_NE], here[DA_N * (2 * DA_N + 1)], pivot[1];
         if (ctx->fast && (i > 0 || again)) {
             for (int j = 0; j < DA_NE; j++) s[j] = y[j] + Z[i][j];
             da_slopes(s, s + DA_N, t + c[i] * h, ctx->p, here, pivot);
             if (pivot[0] > DA_PIVOT && da_all_finite(here, DA_N * (2 * DA_N + 1))) J = here;
         }
+#endif
         for (int r = 0; r < DA_N; r++)
             for (int l = 0; l < 3; l++)
                 for (int j = 0; j < DA_N; j++)

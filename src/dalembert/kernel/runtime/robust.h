@@ -9,6 +9,8 @@
 #define DA_RANK_TOLERANCE 1e-9        /* as RANK_TOLERANCE in mechanics/fundamental.py */
 #define DA_MASS_TOLERANCE 1e-10       /* a squared pivot of M below this, relative to its diagonal: the null-space way */
 #define DA_CONSISTENCY_TOLERANCE 1e-6 /* as DRIFT_TOLERANCE in motion/reference.py */
+#define DA_FADED 1e-9                 /* as FADED in motion/reference.py */
+#define DA_FADING 1e-4                /* in squared length, far above where PROXIMAL acts: straight-line code is left */
 #define DA_MM DA_AT_LEAST_1(DA_M)
 
 DA_COLD double da_dot(const double *a, const double *b, int n)
@@ -61,8 +63,8 @@ DA_COLD void da_remove(double *x, double u[][DA_N], int count)
         }
 }
 
-/* Orthonormal vectors u for the columns. Where `decide` is set, rank and order are found, largest rest first; otherwise those in
-   ctx are used as they are. */
+/* Orthonormal vectors u for the columns. Where `decide` is set, rank and order are found, largest rest first; otherwise those
+   given are used, except columns that vanish. */
 DA_COLD void da_orthogonalise(double column[][DA_N], int count, int decide, double u[][DA_N], int *rank, int *order)
 {
     double rest[DA_MM][DA_N];
@@ -72,8 +74,9 @@ DA_COLD void da_orthogonalise(double column[][DA_N], int count, int decide, doub
         for (int i = 0; i < DA_N; i++) rest[j][i] = column[j][i];
     }
     const int most = decide ? (count < DA_N ? count : DA_N) : *rank;
-    for (int k = 0; k < most; k++) {
-        int best = decide ? -1 : order[k];
+    int k = 0;
+    for (int turn = 0; turn < most && k < DA_N; turn++) {
+        int best = decide ? -1 : order[turn];
         double largest = DA_RANK_TOLERANCE;
         for (int j = 0; decide && j < count; j++) {
             const double size = sqrt(da_dot(rest[j], rest[j], DA_N));
@@ -82,20 +85,37 @@ DA_COLD void da_orthogonalise(double column[][DA_N], int count, int decide, doub
                 best = j;
             }
         }
-        if (best < 0) {
-            *rank = k;
-            return;
-        }
+        if (best < 0) break;
         taken[best] = 1;
-        order[k] = best;
         for (int i = 0; i < DA_N; i++) u[k][i] = rest[best][i];
         da_remove(u[k], u, k);
         const double size = sqrt(da_dot(u[k], u[k], DA_N));
+        if (!decide && !(size > DA_RANK_TOLERANCE)) continue;
+        order[k] = best;
         for (int i = 0; i < DA_N; i++) u[k][i] /= size;
         for (int j = 0; j < count; j++)
             if (!taken[j]) da_remove(rest[j], u + k, 1);
+        k++;
     }
-    *rank = most;
+    *rank = k;
+}
+
+/* u[rank … DA_N − 1], orthonormal and orthogonal to those before: completed from the unit vectors, largest rest first. */
+DA_FN void da_complete(double u[][DA_N], int rank)
+{
+    for (int k = rank; k < DA_N; k++) {
+        double largest = 0.0;
+        for (int j = 0; j < DA_N; j++) {
+            double unit[DA_N] = {0.0};
+            unit[j] = 1.0;
+            da_remove(unit, u, k);
+            const double size = sqrt(da_dot(unit, unit, DA_N));
+            if (size > largest) {
+                largest = size;
+                for (int i = 0; i < DA_N; i++) u[k][i] = unit[i] / size;
+            }
+        }
+    }
 }
 
 /* The vector in the span of u with column[order[k]] · z = e[order[k]] for k < rank. */
@@ -161,14 +181,45 @@ DA_COLD void da_proximal_solve(const da_proximal *s, double column[][DA_N], cons
     }
 }
 
-/* Columns to length one; returns nothing, lengths of zero columns become one. */
-DA_COLD void da_unit(double column[][DA_N], int count, double *length)
+/* Columns to length one, or to their share of a longer natural length (NULL: none); lengths of zero columns become one. */
+DA_COLD void da_unit(double column[][DA_N], int count, const double *natural, double *length)
 {
     for (int j = 0; j < count; j++) {
         length[j] = sqrt(da_dot(column[j], column[j], DA_N));
+        if (natural) length[j] = da_max(length[j], natural[j]);
         if (!(length[j] > 0.0)) length[j] = 1.0;
         for (int i = 0; i < DA_N; i++) column[j][i] /= length[j];
     }
+}
+
+/* M in coordinates scaled by the root of their own mass. */
+DA_COLD void da_scaled_mass(const double *mass, double *scale, double M[DA_N][DA_N])
+{
+    for (int i = 0; i < DA_N; i++) {
+        scale[i] = sqrt(fabs(mass[i + DA_N * i]));
+        if (!(scale[i] > 0.0)) scale[i] = 1.0;
+    }
+    for (int i = 0; i < DA_N; i++)
+        for (int j = 0; j < DA_N; j++) M[i][j] = mass[i + DA_N * j] / (scale[i] * scale[j]);
+}
+
+/* Whether the gradient of row j, which has this length, has vanished against its past. */
+DA_FN int da_faded(const double *A, int j, const da_context *ctx)
+{
+    return sqrt(da_dot(A + DA_N * j, A + DA_N * j, DA_N)) <= DA_FADED * ctx->longest[j];
+}
+
+/* Keeps what an accepted state shows: rank and independent rows, and behind them those that have vanished for the moment. */
+DA_COLD void da_decided(const double *A, int rank, const int *order, da_context *ctx)
+{
+    int taken[DA_MM] = {0};
+    ctx->rank = ctx->kept = rank;
+    for (int k = 0; k < rank; k++) {
+        ctx->order[k] = order[k];
+        taken[order[k]] = 1;
+    }
+    for (int j = 0; j < DA_M; j++)
+        if (!taken[j] && da_faded(A, j, ctx)) ctx->order[ctx->kept++] = j;
 }
 
 /* Acceleration, ideal and nonideal force. A has its rows one after the other. */
@@ -177,14 +228,10 @@ DA_COLD int da_solve(const double *mass, const double *Q, const double *A, const
 {
     double M[DA_N][DA_N], L[DA_N][DA_N], column[DA_MM][DA_N], u[DA_N][DA_N], length[DA_MM], e[DA_MM];
     double y[DA_N], c[DA_N], z[DA_N], scale[DA_N];
-    int i, j, k;
+    int order[DA_MM], rank = ctx->kept, i, j, k;
+    for (j = 0; j < DA_M; j++) order[j] = ctx->order[j];
+    da_scaled_mass(mass, scale, M);
     for (i = 0; i < DA_N; i++) {
-        scale[i] = sqrt(fabs(mass[i + DA_N * i]));
-        if (!(scale[i] > 0.0)) scale[i] = 1.0;
-    }
-    /* In coordinates scaled by the root of their own mass. */
-    for (i = 0; i < DA_N; i++) {
-        for (j = 0; j < DA_N; j++) M[i][j] = mass[i + DA_N * j] / (scale[i] * scale[j]);
         y[i] = Q[i] / scale[i];
         c[i] = C[i] / scale[i];
     }
@@ -194,11 +241,11 @@ DA_COLD int da_solve(const double *mass, const double *Q, const double *A, const
         da_forward(DA_N, L, y);
         da_forward(DA_N, L, c);
         for (j = 0; j < DA_M; j++) da_forward(DA_N, L, column[j]);
-        da_unit(column, DA_M, length);
-        da_orthogonalise(column, DA_M, decide, u, &ctx->rank, ctx->order);
+        da_unit(column, DA_M, ctx->natural, length);
+        if (decide) da_orthogonalise(column, DA_M, 1, u, &rank, order);
         da_proximal s;
         double along[DA_N];
-        if (da_proximal_factor(column, ctx->rank, ctx->order, &s)) return DA_UNDEFINED;
+        if (da_proximal_factor(column, rank, order, &s)) return DA_UNDEFINED;
         for (j = 0; j < DA_M; j++) e[j] = b[j] / length[j] - da_dot(column[j], y, DA_N);
         da_proximal_solve(&s, column, e, z);
         for (j = 0; j < DA_M; j++) e[j] = da_dot(column[j], c, DA_N);
@@ -216,27 +263,14 @@ DA_COLD int da_solve(const double *mass, const double *Q, const double *A, const
             nonideal[i] *= scale[i];
         }
     } else {
-        /* The null space of A, completed from the unit vectors, largest rest first. */
-        double H[DA_N][DA_N], g[DA_N], d[DA_N], best[DA_N] = {0.0};
-        da_unit(column, DA_M, length);
-        da_orthogonalise(column, DA_M, decide, u, &ctx->rank, ctx->order);
+        /* On the null space of A. */
+        double H[DA_N][DA_N], g[DA_N], d[DA_N];
+        da_unit(column, DA_M, 0, length);
+        da_orthogonalise(column, DA_M, decide, u, &rank, order);
         for (j = 0; j < DA_M; j++) e[j] = b[j] / length[j];
-        da_particular(column, u, ctx->rank, ctx->order, e, z);
-        const int rank = ctx->rank, free = DA_N - ctx->rank;
-        for (k = rank; k < DA_N; k++) {
-            double largest = 0.0;
-            for (j = 0; j < DA_N; j++) {
-                double unit[DA_N] = {0.0};
-                unit[j] = 1.0;
-                da_remove(unit, u, k);
-                const double size = sqrt(da_dot(unit, unit, DA_N));
-                if (size > largest) {
-                    largest = size;
-                    for (i = 0; i < DA_N; i++) best[i] = unit[i] / size;
-                }
-            }
-            for (i = 0; i < DA_N; i++) u[k][i] = best[i];
-        }
+        da_particular(column, u, rank, order, e, z);
+        const int free = DA_N - rank;
+        da_complete(u, rank);
         for (i = 0; i < free; i++) {
             double image[DA_N];
             for (k = 0; k < DA_N; k++) image[k] = da_dot(M[k], u[rank + i], DA_N);
@@ -261,9 +295,14 @@ DA_COLD int da_solve(const double *mass, const double *Q, const double *A, const
         }
     }
     for (i = 0; i < DA_N; i++) a[i] /= scale[i];
-    if (decide && ctx->rank < DA_M) {
+    if (decide) da_decided(A, rank, order, ctx);
+    if (decide && rank < DA_M) {
         const double reach = sqrt(da_dot(y, y, DA_N)) + sqrt(da_dot(z, z, DA_N));
+        double fastest = 0.0;
+        for (i = 0; i < DA_N; i++) fastest = da_max(fastest, fabs(a[i]));
         for (j = 0; j < DA_M; j++) {
+            /* A row that has vanished asks for nothing here, if what is left of it is rounding. */
+            if (da_faded(A, j, ctx) && fabs(b[j]) <= DA_CONSISTENCY_TOLERANCE * ctx->longest[j] * fastest) continue;
             double sum = -b[j], size = fabs(b[j]) + 1e-4 * length[j] * reach;
             for (i = 0; i < DA_N; i++) {
                 sum += A[i + DA_N * j] * a[i];
@@ -275,10 +314,21 @@ DA_COLD int da_solve(const double *mass, const double *Q, const double *A, const
     return da_all_finite(a, DA_N) ? DA_DONE : DA_UNDEFINED;
 }
 
+/* In fading.h; then in branch.h and actual.h, for the systems that need them. */
+DA_PIECE void da_note_lengths(const double *mass, const double *A, da_context *ctx);
+#if DA_NONLINEAR
+DA_PIECE int da_branch_forces(const double *q, const double *v, double t, const double *mass, const double *Q,
+                              const double *A, const double *b, int decide, da_context *ctx, double *a, double *ideal,
+                              double *nonideal);
+#elif DA_USES_ACTUAL
+DA_PIECE int da_actual_work(const double *q, const double *v, double t, const double *mass, const double *A,
+                            const double *ideal, da_context *ctx, double *C);
+#endif
+
 /* Acceleration and powers at a state by the robust path. */
 DA_COLD int da_robust(const double *q, const double *v, double t, int decide, da_context *ctx, double *a, double *power)
 {
-    double M[DA_N * DA_N], Q[DA_N], A[DA_MM * DA_N], b[DA_MM], C[DA_N], F[DA_N], explicit_power[1];
+    double M[DA_N * DA_N], Q[DA_N], A[DA_MM * DA_N], b[DA_MM], F[DA_N], explicit_power[1];
     double ideal[DA_N] = {0.0}, nonideal[DA_N];
     int status;
     ctx->robust++;
@@ -286,15 +336,28 @@ DA_COLD int da_robust(const double *q, const double *v, double t, int decide, da
     if (!da_all_finite(M, DA_N * DA_N) || !da_all_finite(Q, DA_N) || !da_all_finite(A, DA_M * DA_N) ||
         !da_all_finite(b, DA_M))
         return DA_UNDEFINED;
+    if (decide) da_note_lengths(M, A, ctx);
+    for (int j = 0; j < DA_M; j++)
+        if (ctx->natural[j] > 0.0 && da_dot(A + DA_N * j, A + DA_N * j, DA_N) < DA_FADING * ctx->longest[j] * ctx->longest[j])
+            ctx->fading = 2;
+#if DA_NONLINEAR
+    status = da_branch_forces(q, v, t, M, Q, A, b, decide, ctx, a, ideal, nonideal);
+#else
+    double C[DA_N] = {0.0};
 #if DA_USES_IDEAL
-    for (int i = 0; i < DA_N; i++) C[i] = 0.0;
     status = da_solve(M, Q, A, b, C, decide, ctx, a, ideal, nonideal);
     if (status) return status;
     decide = 0;
 #endif
+#if DA_USES_ACTUAL
+    status = da_actual_work(q, v, t, M, A, ideal, ctx, C);
+    if (status) return status;
+#else
     da_work(q, v, t, ctx->p, ideal, C);
+#endif
     if (!da_all_finite(C, DA_N)) return DA_UNDEFINED;
     status = da_solve(M, Q, A, b, C, decide, ctx, a, ideal, nonideal);
+#endif
     da_energetics(q, v, t, ctx->p, F, explicit_power);
     power[0] = da_dot(v, F, DA_N) + explicit_power[0];
     power[1] = da_dot(v, ideal, DA_N);
@@ -302,21 +365,35 @@ DA_COLD int da_robust(const double *q, const double *v, double t, int decide, da
     return status;
 }
 
+/* Whether a gradient fades, from the squared lengths that straight-line code gives. Projections are told, until two accepted
+   states have shown nothing of it. */
+DA_FN int da_fades(const double *size, da_context *ctx)
+{
+    int fades = 0;
+    for (int k = 0; k < DA_FAST_ROWS; k++) fades |= size[k] < DA_FADING * ctx->square[k];
+    if (fades) ctx->fading = 2;
+    return fades;
+}
+
 /* The right-hand side: straight-line code while the pivots are good, the robust path where they are not. Returns 0 where it has a value. */
 DA_PIECE int da_rhs(double t, const double *DA_RESTRICT y, double *DA_RESTRICT dy, da_context *ctx)
 {
     const double *q = y, *v = y + DA_N;
-    double pivot[1], size[DA_AT_LEAST_1(DA_FAST_ROWS)];
     ctx->evaluations++;
     for (int i = 0; i < DA_N; i++) dy[i] = v[i];
+#if DA_STRAIGHT
+    double pivot[1], size[DA_AT_LEAST_1(DA_FAST_ROWS)];
     if (ctx->fast) {
         da_fast(q, v, t, ctx->p, dy + DA_N, dy + 2 * DA_N, pivot, size);
-        /* Where there is no value, the norm of the step's error has none either: not asked here, at every stage. */
-        if (pivot[0] > DA_PIVOT) return 0;
+        if (!da_fades(size, ctx)) {
+            /* Where there is no value, the norm of the step's error has none either: not asked here, at every stage. */
+            if (pivot[0] > DA_PIVOT) return 0;
 #if DA_LARGE
-        if (ctx->rank == DA_FAST_ROWS && !da_weak(q, v, t, ctx, dy + DA_N, dy + 2 * DA_N)) return 0;
+            if (ctx->rank == DA_FAST_ROWS && !da_weak(q, v, t, ctx, dy + DA_N, dy + 2 * DA_N)) return 0;
 #endif
+        }
     }
+#endif
     ctx->trouble = da_robust(q, v, t, 0, ctx, dy + DA_N, dy + 2 * DA_N);
     return ctx->trouble;
 }

@@ -74,7 +74,7 @@ DA_FN int da_weak(const double *q, const double *v, double t, da_context *ctx, d
         power[1] -= v[i] * rest[i];
         rest[i] = -rest[i];
     }
-#if DA_WORKS
+#if DA_HAS_WORK
     da_work(q, v, t, ctx->p, rest, right); /* C; the rows of the constraints stay zero */
     da_factored_solve(q, v, t, ctx, &f, right, x);
     for (int k = DA_N; k < DA_UNKNOWNS; k++) x[k] = 0.0;

@@ -1,0 +1,123 @@
+/* Singular configurations passed on the way: instants at which the constraints are dependent. The smallest pivot of their system,
+   relative to what it was made from, is the square of something that changes its sign there, too quickly for accepted states to show it;
+   but its root s has the shape of a V through them. Where s is least among three, it is followed to its minimum on
+   the polynomials of degree 5 through q, q̇ and q̈ at their ends. As motion/singular.py. */
+#ifndef DA_SINGULAR_H
+#define DA_SINGULAR_H
+
+typedef struct {
+    int seen;                                      /* states held, at most 3, the newest last */
+    double t[3], s[3], q[3][DA_N], v[3][DA_N], a[3][DA_N];
+    long count;                                    /* configurations passed */
+    double when[DA_EVENTS], pivot[DA_EVENTS];
+} da_singular;
+
+#if DA_WATCHED
+DA_FN double da_nearness_at(double x, int from, const da_singular *w, const da_context *ctx)
+{
+    const double h = w->t[from + 1] - w->t[from];
+    double q[DA_N], v[DA_N], a[DA_N], power[3], pivot[1], size[DA_FAST_ROWS];
+    for (int i = 0; i < DA_N; i++) {
+        const double v0 = h * w->v[from][i], v1 = h * w->v[from + 1][i];
+        const double a0 = h * h * w->a[from][i], a1 = h * h * w->a[from + 1][i];
+        const double d0 = w->q[from + 1][i] - w->q[from][i] - v0 - 0.5 * a0, d1 = v1 - v0 - a0, d2 = a1 - a0;
+        const double c3 = 10.0 * d0 - 4.0 * d1 + 0.5 * d2, c4 = -15.0 * d0 + 7.0 * d1 - d2;
+        const double c5 = 6.0 * d0 - 3.0 * d1 + 0.5 * d2;
+        q[i] = w->q[from][i] + x * (v0 + x * (0.5 * a0 + x * (c3 + x * (c4 + x * c5))));
+        v[i] = (v0 + x * (a0 + x * (3.0 * c3 + x * (4.0 * c4 + x * 5.0 * c5)))) / h;
+    }
+    da_fast(q, v, w->t[from] + x * h, ctx->p, a, power, pivot, size);
+    return sqrt(da_max(pivot[0], 0.0));
+}
+
+/* The least s between two of the states; *share says where. A straight line through zero would have it at the first guess: where
+   s is not small there, nothing is passed. Then by parabolas through s², which is smooth, or by the golden section where they
+   make no progress. */
+DA_FN double da_least_between(int from, const da_singular *w, const da_context *ctx, double *share)
+{
+    const double golden = 0.3819660112501051, first = w->s[from], last = w->s[from + 1];
+    double low = 0.0, high = 1.0, at_low = first * first, at_high = last * last, moved = 1.0;
+    double x = first / (first + last + 1e-300), s = da_nearness_at(x, from, w, ctx), here = s * s;
+    *share = x;
+    if (!(s < DA_SINGULAR_DIP * da_max(first, last))) return s;
+    while (here > DA_SINGULAR_ROUNDING && high - low > DA_SINGULAR_TIME) {
+        const double left = (x - low) * (here - at_high), right = (x - high) * (here - at_low);
+        const double vertex = x - 0.5 * ((x - low) * left - (x - high) * right) / (left - right);
+        double other = high - x > x - low ? x + golden * (high - x) : x - golden * (x - low);
+        if (vertex > low && vertex < high && fabs(vertex - x) < 0.5 * moved) {
+            if (fabs(vertex - x) < DA_SINGULAR_TIME) break;
+            other = vertex;
+        }
+        moved = fabs(other - x);
+        s = da_nearness_at(other, from, w, ctx);
+        const double there = s * s;
+        const int better = there < here;
+        if ((other > x) == better) {
+            low = better ? x : other;
+            at_low = better ? here : there;
+        } else {
+            high = better ? x : other;
+            at_high = better ? here : there;
+        }
+        if (better) {
+            x = other;
+            here = there;
+        }
+    }
+    *share = x;
+    return sqrt(here);
+}
+
+/* Looks between the states from `first` to `last` of those held, one of which is the nearest. */
+DA_PIECE void da_look_between(int first, int last, da_singular *w, const da_context *ctx)
+{
+    double least = 1.0, when = 0.0;
+    for (int from = first; from < last; from++) {
+        double x;
+        const double s = da_least_between(from, w, ctx, &x);
+        if (s < least) {
+            least = s;
+            when = w->t[from] + x * (w->t[from + 1] - w->t[from]);
+        }
+    }
+    if (!(least * least < DA_SINGULAR_PIVOT)) return;
+    if (w->count < DA_EVENTS) {
+        w->when[w->count] = when;
+        w->pivot[w->count] = least * least;
+    }
+    w->count++;
+}
+#endif
+
+/* At an accepted state, s from there; at the end of the motion, `end` is set. */
+DA_FN void da_watch_singular(double t, const double *y, const double *dy, int end, da_singular *w, const da_context *ctx)
+{
+#if DA_WATCHED
+    if (w->seen == 3) {
+        for (int k = 0; k < 2; k++) {
+            w->t[k] = w->t[k + 1];
+            w->s[k] = w->s[k + 1];
+            for (int i = 0; i < DA_N; i++) {
+                w->q[k][i] = w->q[k + 1][i];
+                w->v[k][i] = w->v[k + 1][i];
+                w->a[k][i] = w->a[k + 1][i];
+            }
+        }
+        w->seen = 2;
+    }
+    const int k = w->seen++;
+    w->t[k] = t;
+    w->s[k] = ctx->nearness;
+    for (int i = 0; i < DA_N; i++) {
+        w->q[k][i] = y[i];
+        w->v[k][i] = y[DA_N + i];
+        w->a[k][i] = dy[DA_N + i];
+    }
+    if (k == 2 && w->s[1] < DA_SINGULAR_NEAR && w->s[0] >= w->s[1] && w->s[1] < w->s[2]) da_look_between(0, 2, w, ctx);
+    if (end && k > 0 && w->s[k] < DA_SINGULAR_NEAR && w->s[k] <= w->s[k - 1]) da_look_between(k - 1, k, w, ctx);
+#else
+    (void)t, (void)y, (void)dy, (void)end, (void)w, (void)ctx;
+#endif
+}
+
+#endif
