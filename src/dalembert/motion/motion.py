@@ -21,6 +21,7 @@ from dalembert.model.parse import suggest
 from dalembert.model.symbols import name_of
 from dalembert.model.system import System
 from dalembert.motion.certificate import Certificate
+from dalembert.motion.contact_history import ContactHistory
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,6 +57,9 @@ class Motion:
     passage of an event of the system, {"name": "rank change", "t", "from", "to"} where constraints became dependent
     or independent. ended_by: the name of the event that ended the motion, whose time and state are the last point, or
     None.
+
+    contacts: of a system with friction, what each contact did, by name. C (T, n) and acting (T, m): there, the forces of
+    friction, and which constraints act (a one-sided one may be open); None elsewhere.
     """
 
     system: System
@@ -78,6 +82,9 @@ class Motion:
     warnings: tuple[str, ...] = ()
     timing: Timing = field(default_factory=Timing)
     ended_by: str | None = None
+    C: Array | None = None
+    acting: np.ndarray | None = None
+    contacts: Mapping[str, ContactHistory] = field(default_factory=dict)
     certificate: Certificate = None  # type: ignore[assignment]  # measured on the finished arrays, see `certified`
 
     def __repr__(self) -> str:
