@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dalembert.mechanics.fundamental import Array, Fundamental
+from dalembert.model.contact import require_no_legs
 from dalembert.model.system import System
 from dalembert.motion.evaluation import Energetics, Evaluation
 
@@ -121,6 +122,7 @@ def at(
     The state need not satisfy the constraints (A q̈ = b is solved as it stands), but b must be in the range
     of A.
     """
+    require_no_legs(system)
     changes: dict[str, Any] = {}
     if state is not None:
         changes["initial"] = state

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from dalembert.errors import BuildError, DalembertError, ModelError, MotionFailed, UndefinedModel
 from dalembert.kernel.size import MOST_INSTRUCTIONS, KernelTooLarge
 from dalembert.mechanics.fundamental import Array, Fundamental
+from dalembert.model.contact import require_no_legs
 from dalembert.model.events import with_events
 from dalembert.model.system import System
 from dalembert.motion.certificate import certify
@@ -59,6 +60,7 @@ def simulate(
     where the initial state violates a constraint and `MotionFailed`, with the motion so far, where the
     integration cannot go on.
     """
+    require_no_legs(system)
     started = clock.perf_counter()
     if events is not None:
         system = with_events(system, events)
