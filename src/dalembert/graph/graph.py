@@ -207,10 +207,10 @@ def _rows(system: System, convert: Converter, q: ca.SX, v: ca.SX, a: ca.SX, time
 
 
 def _work(system: System, convert: Converter, n: int) -> tuple[ca.SX, set[Reaction]]:
-    """The vector C, the laws added up, and the reactions it uses."""
+    """The vector C, the smooth laws added up, and the reactions it uses."""
     C = ca.SX.zeros(n)
     reactions: set[Reaction] = set()
-    for law in system.nonideal:
+    for law in system.works:
         for k, coordinate in enumerate(system.coordinates):
             expression = law.work.get(coordinate)
             if expression is not None:

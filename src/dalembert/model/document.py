@@ -16,7 +16,7 @@ from sympy.printing.str import StrPrinter
 from dalembert.errors import DocumentError, ModelError, OutputError
 from dalembert.model.constraints import Constraint
 from dalembert.model.events import Event
-from dalembert.model.laws import Work
+from dalembert.model.laws import Law, Work
 from dalembert.model.parse import FUNCTIONS, suggest
 from dalembert.model.system import System
 
@@ -172,6 +172,24 @@ def _event_data(event: Event) -> dict[str, Any]:
     return data
 
 
+def _law_data(law: Law) -> dict[str, Any]:
+    if isinstance(law, Work):
+        named = {"constraint": law.constraint} if law.constraint else {}
+        return {"law": law.law, **named, "work": {q.name: text_of(work) for q, work in law.work.items()}}
+    names = law.constraint if isinstance(law.constraint, str) else list(law.constraint)
+    data: dict[str, Any] = {"law": law.law, "constraint": names}
+    data |= {key: _exactly(value) for key in law.numbers() if (value := getattr(law, key)) is not None}
+    if law.point is not None:
+        texts = [text_of(entry) for entry in law.point]
+        data["point"] = texts if len(texts) > 1 else texts[0]
+    return data
+
+
+def _exactly(value: sp.Expr) -> float | int | str:
+    """A number that is read back as the same one; fractions as text."""
+    return text_of(value) if isinstance(value, sp.Rational) and not value.is_Integer else _number_or_text(value)
+
+
 class _DocumentPrinter(StrPrinter):
     """Expressions in the document language."""
 
@@ -240,14 +258,7 @@ def to_data(system: System) -> dict[str, Any]:
     data["constraints"] = [
         {"name": c.name, "equation": f"{text_of(c.expression)} = 0", "level": c.level} for c in system.constraints
     ]
-    data["nonideal"] = [
-        {
-            "law": law.law,
-            **({"constraint": law.constraint} if law.constraint else {}),
-            "work": {q.name: text_of(expression) for q, expression in law.work.items()},
-        }
-        for law in system.nonideal
-    ]
+    data["nonideal"] = [_law_data(law) for law in system.nonideal]
     data["events"] = [_event_data(event) for event in system.events]
     data["initial"] = {symbol.name: _number_or_text(value) for symbol, value in system.initial.items()}
     data["simulate"] = dict(system.settings)

@@ -45,7 +45,7 @@ class Evaluation:
         self.n, self.m = len(system.coordinates), len(system.constraints)
         self.evaluations = 0
         self._none = np.zeros(self.n)
-        self._ideal_only = not system.nonideal
+        self._ideal_only = not system.works
         self._free: Branch | None = None  # the last solution without C, where a row is nonlinear in q̈
 
     # -- evaluators, each made when it is first needed

@@ -39,7 +39,7 @@ def evaluate_points(
     else:
         M, Q, A, b = evaluation.dynamics_along(q, v, t)
         C = np.zeros_like(Q)
-        if evaluation.system.nonideal:
+        if evaluation.system.works:
             C = evaluation.work_along(q, v, t, C, C)
         solution = solve(M, Q, A, b, C)
     energy, inertial = evaluation.energetics_along(q, v, t)
