@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from dalembert.model.document import dumps, load, loads
     from dalembert.model.events import Event
     from dalembert.model.laws import Work
-    from dalembert.model.symbols import actual, coordinates, ideal, parameters, t
+    from dalembert.model.symbols import actual, coordinates, ideal, multiplier, parameters, t
     from dalembert.model.system import System
     from dalembert.motion.motion import Motion
 
@@ -57,6 +57,7 @@ _LAZY = {
     "library": "dalembert.library",
     "load": "dalembert.model.document",
     "loads": "dalembert.model.document",
+    "multiplier": "dalembert.model.symbols",
     "parameters": "dalembert.model.symbols",
     "t": "dalembert.model.symbols",
 }
@@ -120,6 +121,7 @@ __all__ = [
     "library",
     "load",
     "loads",
+    "multiplier",
     "parameters",
     "t",
 ]

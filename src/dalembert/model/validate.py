@@ -417,9 +417,11 @@ class _Builder:
                 self.faults.append(
                     f"{where}: {', '.join(found)}: a constraint force can appear in a work expression only"
                 )
-        names = [q.name for q in parts["coordinates"]]
-        for law in parts["nonideal"]:
-            for reaction in sorted({r for e in law.work.values() for r in e.atoms(Reaction)}, key=str):
-                if reaction.coordinate not in names:
-                    known = suggest(reaction.coordinate, names)
-                    self.faults.append(f"work: {reaction}: {reaction.coordinate!r} is not a coordinate.{known}")
+        used = [("work", expression) for law in parts["nonideal"] for expression in law.work.values()]
+        used += [(f"event {event.name!r}", event.expression) for event in parts["events"]]
+        for where, reaction in sorted({(where, r) for where, e in used for r in e.atoms(Reaction)}, key=str):
+            of_constraint = reaction.kind == "multiplier"
+            names = [part.name for part in parts["constraints" if of_constraint else "coordinates"]]
+            if reaction.coordinate not in names:
+                what, known = "constraint" if of_constraint else "coordinate", suggest(reaction.coordinate, names)
+                self.faults.append(f"{where}: {reaction}: {reaction.coordinate!r} is not a {what}.{known}")
