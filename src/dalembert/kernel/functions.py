@@ -64,7 +64,8 @@ def kernel_functions(
     state = [q, v, t, p]
     M, Q, A_all, b_all = graph.dynamics(*state)
     a, fa, weights = ca.SX.sym("a", n), ca.SX.sym("fa", n), ca.SX.sym("k", len(graph.nonlinear))
-    C, C_fa = graph.work(*state, fi, fa)
+    l = ca.SX.sym("l", A_all.size1())
+    C, C_fa, _ = graph.work(*state, fi, fa, l)
     _, explicit, F, _ = graph.energy(*state)
     M, A = ca.sparsify(M), ca.sparsify(A_all[list(rows), :])
     b = b_all[list(rows)]
@@ -117,7 +118,7 @@ def kernel_functions(
         slopes=function("slopes", _slopes(state, saddle, Q_fast, b, C, fi), saddle.pivot())
         if stiff and straight
         else None,
-        events=graph.events if graph.events.numel_out(0) else None,
+        events=_events(graph, state),
     )
 
 
@@ -163,6 +164,14 @@ def _slopes(state: list[ca.SX], saddle: Saddle, Q: ca.SX, b: ca.SX, C: ca.SX, fi
     more_a, more_multipliers = saddle.solve(C, ca.SX(saddle.m, 1))
     force, kinematic, _ = right(*state, ideal_a + more_a, ideal_multipliers + more_multipliers)
     return saddle.solve(force + C_y, kinematic)[0]
+
+
+def _events(graph: Graph, state: list[ca.SX]) -> ca.Function | None:
+    """The events as functions of the state alone."""
+    if not graph.events.numel_out(0):
+        return None
+    sizes, none = ca.SX.sym("s", graph.events.numel_in(4)), ca.SX(graph.events.numel_in(5), 1)
+    return ca.Function("events", [*state, sizes], list(graph.events(*state, sizes, none, none)))
 
 
 def _placed(residuals: ca.SX, group: Sequence[int], rows: Sequence[int]) -> ca.SX:

@@ -135,7 +135,7 @@ def _data(motion: Motion, evaluation: Evaluation) -> _Data:
         h, slope, _ = evaluation.nonlinear(q, v, a, t, np.zeros(len(nonlinear)))
         A[k, nonlinear], b[k, nonlinear] = slope, slope @ a - h
     actual = _times(np.swapaxes(A, 1, 2), motion.multipliers)
-    C = evaluation.work_along(motion.q, motion.v, motion.t, motion.ideal, actual)
+    C = evaluation.work_along(motion.q, motion.v, motion.t, motion.ideal, actual, motion.multipliers)
     # With a constraint nonlinear in q̈ and C ≠ 0, the ideal force belongs to the normals at another acceleration.
     return _Data(M, Q, A, b, C, split=not (nonlinear and bool(np.any(C))))
 

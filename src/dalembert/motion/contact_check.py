@@ -21,7 +21,7 @@ def contact_residual(motion: Motion) -> float:
     """
     assert motion.C is not None
     contacts = Contacts(motion.system)
-    works = contacts.whole.work_along(motion.q, motion.v, motion.t, motion.ideal, motion.ideal)
+    works = contacts.whole.work_along(motion.q, motion.v, motion.t, motion.ideal, motion.ideal, motion.multipliers)
     forces, gaps = 0.0, 0.0
     largest = max(float(np.abs(motion.C).max()), float(np.abs(motion.multipliers).max(initial=0.0)), 1e-300)
     fastest = max(float(np.abs(motion.v).max()), 1e-300)

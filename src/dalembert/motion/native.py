@@ -16,10 +16,12 @@ from dalembert.kernel.kernel import Kernel, KernelRun, Watch, make_kernel
 from dalembert.kernel.size import MOST_INSTRUCTIONS
 from dalembert.mechanics.fundamental import Array, Fundamental, is_positive
 from dalembert.model.events import Event
+from dalembert.model.symbols import Reaction
 from dalembert.motion.branches import ENDS, MEET
-from dalembert.motion.evaluation import NO_FORCE, Evaluation
+from dalembert.motion.evaluation import Evaluation
 from dalembert.motion.events import Outcome, Passage
 from dalembert.motion.progress import Progress
+from dalembert.motion.reactions import NOT_FOUND
 from dalembert.motion.reference import DRIFT_TOLERANCE
 from dalembert.motion.settings import Settings, method_of, tolerances
 from dalembert.motion.singular import singular_event
@@ -43,9 +45,16 @@ def why_not_native(evaluation: Evaluation) -> str | None:
     """Why a system cannot run natively, or None where it can."""
     if len(evaluation.system.events) > MOST_EVENTS:
         return f"it takes at most {MOST_EVENTS} events, and there are {len(evaluation.system.events)}"
+    if evaluation.graph.events_use_multipliers or _multipliers_in_work(evaluation):
+        return "it does not take multiplier(…) yet"
     if find_compiler() is None:
         return "no C compiler was found"
     return None
+
+
+def _multipliers_in_work(evaluation: Evaluation) -> bool:
+    parts = [expression for law in evaluation.system.nonideal for expression in law.work.values()]
+    return any(reaction.kind == "multiplier" for part in parts for reaction in part.atoms(Reaction))
 
 
 def integrate_native(
@@ -190,7 +199,7 @@ def _failure(evaluation: Evaluation, run: KernelRun) -> str | None:
         kernels.NO_METHOD: "the kernel was made without this method.",
         kernels.BRANCH_ENDS: f"{name}, t = {t:.6g}: {evaluation.nonlinear_names()}: {ENDS}",
         kernels.BRANCHES_MEET: f"{name}, t = {t:.6g}: {evaluation.nonlinear_names()}: {MEET}",
-        kernels.NO_FORCE: f"{name}, t = {t:.6g}: {NO_FORCE}",
+        kernels.NO_FORCE: f"{name}, t = {t:.6g}: {NOT_FOUND}",
     }
     reason = reasons[run.status]
     if run.status == kernels.STEP_TOO_SMALL:

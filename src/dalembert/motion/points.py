@@ -40,7 +40,7 @@ def evaluate_points(
         M, Q, A, b = evaluation.dynamics_along(q, v, t)
         C = np.zeros_like(Q)
         if evaluation.system.works:
-            C = evaluation.work_along(q, v, t, C, C)
+            C = evaluation.work_along(q, v, t, C, C, np.zeros_like(b))
         solution = solve(M, Q, A, b, C)
     energy, inertial = evaluation.energetics_along(q, v, t)
     return Points(solution=solution, energy=energy, inertial=inertial)

@@ -102,12 +102,19 @@ class _Run:
         if not np.isfinite(y).all():
             return np.full(y.size, np.nan)
         try:
-            natural = self.natural.metric if self.rows is None else self.natural.metric[list(self.rows)]
-            return self.rates(t, q, v, self.evaluation.solve(q, v, t, self.rows, self.guess, natural))
+            return self.rates(t, q, v, self.evaluation.solve(q, v, t, self.rows, self.guess, self._lengths()))
         except (DalembertError, np.linalg.LinAlgError) as error:
             if isinstance(error, DalembertError):
                 self.trouble = error
             return np.full(y.size, np.nan)
+
+    def _lengths(self) -> Array:
+        """Natural lengths of the rows in use."""
+        return self.natural.metric if self.rows is None else self.natural.metric[list(self.rows)]
+
+    def _multipliers(self, t: float, y: Array) -> tuple[Array, Array]:
+        q, v = y[: self.n], y[self.n : 2 * self.n]
+        return self.evaluation.multipliers_at(q, v, t, self.rows, self.guess, self._lengths())
 
     def jacobian(self, t: float, y: Array) -> Array:
         n = self.n
@@ -164,7 +171,7 @@ class _Run:
         solver = self._solver(t0, y, end)
         if self.evaluation.system.events:
             sizes = solver.atol[: 2 * self.n] / self.settings.rtol
-            self.watch = Watch(self.evaluation, sizes, self.settings.rtol, self._return)
+            self.watch = Watch(self.evaluation, sizes, self.settings.rtol, self._return, self._multipliers)
             self.watch.start(t0, y)
         pending, mark, longest = 1, t0, 0.0
         window = STALL_STEPS_STIFF if method_of(self.settings) == "stiff" else STALL_STEPS
