@@ -170,7 +170,8 @@ def test_bouncing_ball(backend):
     # All bounces together take fall (1 + 2e/(1 − e)); then it lies there.
     rest = fall * (1 + 2 * e / (1 - e))
     contact = next(event for event in motion.events if event["name"] == "contact")
-    assert contact["t"] == pytest.approx(rest, rel=1e-6)
+    # The last bounces, slower than 1e-5 of the first impact, are left out.
+    assert contact["t"] == pytest.approx(rest, rel=2e-5)
     assert np.abs(motion["z"][motion.t > rest * 1.001]).max() < 1e-8
     assert motion.certificate.holds
 

@@ -23,8 +23,9 @@ from dalembert.motion.transitions import REST, Rest, decide, impact
 Integrate = Callable[[Evaluation, Settings, Array, Array, float, Fundamental, Array], Trajectory]
 # So many modes within this share of the motion: they follow each other without end.
 MOST_AT_ONCE, AT_ONCE = 200, 1e-9
-# A one-sided constraint that parts at less than this share of the fastest approach so far stays closed.
-BOUNCES = 1e-9
+# A one-sided constraint that parts at less than this share of the fastest approach so far stays closed: it would rise by the
+# square of it, which must stay above what counts as zero for an event.
+BOUNCES = 1e-5
 # A gap below this share of the size of the state is closed at the start.
 GAP = 1e-9
 
