@@ -26,6 +26,8 @@ def contact_residual(motion: Motion) -> float:
     largest = max(float(np.abs(motion.C).max()), float(np.abs(motion.multipliers).max(initial=0.0)), 1e-300)
     fastest = max(float(np.abs(motion.v).max()), 1e-300)
     reach = max(float(np.abs(motion.q).max()), 1e-300)
+    # A system that rests all the time has velocities of rounding only.
+    resting = max(REST * fastest, 1e-12 * reach / (float(motion.t[-1] - motion.t[0]) or 1.0))
     for i in range(motion.t.size):
         q, v, t = motion.q[i], motion.v[i], float(motion.t[i])
         N, u, _, mu, mu_static, gap, _, _ = contacts.look(q, v, motion.a[i], t, motion.multipliers[i])
@@ -37,7 +39,7 @@ def contact_residual(motion: Motion) -> float:
             speed = float(np.linalg.norm(u[at]))
             if motion.contacts[contact.name].state[i] == OPEN:
                 forces = max(forces, float(np.abs(f[at]).max()))
-            elif speed > REST * fastest:
+            elif speed > resting:
                 forces = max(forces, float(np.abs(f[at] + mu[k] * abs(N[k]) * u[at] / speed).max()))
             else:
                 forces = max(forces, float(np.linalg.norm(f[at])) - max(mu_static[k], mu[k]) * abs(N[k]))
