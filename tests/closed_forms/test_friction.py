@@ -294,3 +294,100 @@ def test_pendulum_with_a_rough_pin(backend):
     found = [(event["t"], event["state"]["a"]) for event in motion.events if event["name"] == "reversal"]
     np.testing.assert_allclose(found[:3], reversals, rtol=1e-6)
     assert motion.certificate.holds
+
+
+def puck(**changes) -> da.System:
+    return da.System(
+        "puck",
+        coordinates="x y z",
+        kinetic="m*(x'^2 + y'^2 + z'^2)/2",
+        potential="m*g*z",
+        constraints={"table": "z"},
+        nonideal=[da.Coulomb("table", mu="mu")],
+        parameters={"m": 1, "g": G, "mu": 0.3},
+        initial={"x": 0, "y": 0, "z": 0, "x'": 3, "y'": 4, "z'": 0},
+    ).replace(**changes)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_puck_stops_on_a_table(backend):
+    motion = puck().simulate(3, rtol=RTOL, backend=backend, samples=31)
+    assert names(motion) == ["stick"]
+    # It counts as stopped at 1e-9 m/s.
+    assert motion.events[0]["t"] == pytest.approx(5 / (0.3 * G), rel=1e-8)
+    assert motion.q[-1] == pytest.approx(np.array([0.6, 0.8, 0]) * 25 / (2 * 0.3 * G), rel=CLOSE)
+    assert motion.certificate.holds
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_puck_is_pushed_away(backend):
+    """A force that grows with time in a fixed direction breaks it away when it reaches μmg."""
+    system = puck(forces={"x": "t", "y": "t/2"}, initial={"x'": 0, "y'": 0})
+    motion = system.simulate(6, rtol=RTOL, backend=backend, samples=31)
+    pull, grip = np.sqrt(1.25), 0.3 * G
+    breaks = grip / pull
+    assert names(motion) == ["slip"]
+    assert motion.events[0]["t"] == pytest.approx(breaks, rel=CLOSE)
+    span = 6 - breaks
+    along = pull * (6**3 - breaks**3) / 6 - pull * breaks**2 / 2 * span - grip * span**2 / 2
+    assert motion.q[-1] == pytest.approx(np.array([1, 0.5, 0]) / pull * along, rel=CLOSE)
+    assert motion.certificate.holds
+
+
+def sliding_rod(mu: float, way: float, spin: float) -> da.System:
+    """A slender rod that slides on its lower end, tan a = 2: where friction first becomes paradoxical, at μ = 4/3."""
+    a = np.arctan(2.0)
+    return da.System(
+        "sliding rod",
+        coordinates="x y a",
+        kinetic="m*(x'^2 + y'^2)/2 + m*h^2/6*a'^2",
+        potential="m*g*y",
+        constraints=[da.Constraint("floor", "y - h*sin(a)", one_sided=True)],
+        nonideal=[da.Coulomb("floor", mu="mu", point=["x - h*cos(a)", "y - h*sin(a)"])],
+        parameters={"m": 1, "h": 1, "g": G, "mu": mu},
+        initial={"x": 0, "y": np.sin(a), "a": a, "x'": way - spin * np.sin(a), "y'": spin * np.cos(a), "a'": spin},
+    )
+
+
+def test_painleve_is_named():
+    for way in (5.0, -5.0):
+        assert sliding_rod(1.2, way, 0.0).at().rank == 1
+    troubles = []
+    for spin in (0.0, 8.0):
+        for way in (5.0, -5.0):
+            try:
+                sliding_rod(1.6, way, spin).at()
+            except da.InconsistentConstraints as error:
+                troubles.append(str(error))
+    # One way of sliding is paradoxical: without solution at rest, with several where it turns fast.
+    assert len(troubles) == 2
+    assert "no motion agrees" in troubles[0]
+    assert "several motions" in troubles[1]
+    assert all("'floor'" in text and "Painlevé" in text for text in troubles)
+
+
+def test_a_ladder_is_held_by_friction_alone():
+    """Two constraints and two frictions on three coordinates: their forces are not determined, but they suffice."""
+
+    def ladder(mu: float) -> da.System:
+        return da.System(
+            "ladder",
+            coordinates="x y a",
+            kinetic="m*(x'^2 + y'^2)/2 + m*l^2/24*a'^2",
+            potential="m*g*y",
+            constraints={"wall": "x - l/2*sin(a)", "floor": "y - l/2*cos(a)"},
+            nonideal=[
+                da.Coulomb("wall", mu="mu", point=["x - l/2*sin(a)", "y + l/2*cos(a)"]),
+                da.Coulomb("floor", mu="mu", point=["x + l/2*sin(a)", "y - l/2*cos(a)"]),
+            ],
+            parameters={"m": 1, "l": 2, "g": G, "mu": mu},
+            initial={"x": np.sin(0.6), "y": np.cos(0.6), "a": 0.6, "x'": 0, "y'": 0, "a'": 0},
+        )
+
+    # It slips where tan a exceeds 2μ/(1 − μ²): at a = 0.6 below μ = tan 0.3.
+    limit = np.tan(0.3)
+    assert np.abs(ladder(limit + 0.01).at().acceleration).max() < 1e-9
+    assert ladder(limit - 0.01).at().acceleration[2] > 1e-3
+    motion = ladder(limit + 0.01).simulate(0.5, samples=3)
+    assert np.abs(motion.v).max() < 1e-12
+    assert any("not determined" in warning for warning in motion.warnings)

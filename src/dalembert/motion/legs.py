@@ -26,6 +26,10 @@ MOST_AT_ONCE, AT_ONCE = 200, 1e-9
 # A one-sided constraint that parts at less than this share of the fastest approach so far stays closed: it would rise by the
 # square of it, which must stay above what counts as zero for an event.
 BOUNCES = 1e-5
+UNDETERMINED = (
+    "more contacts stick than are needed to hold the system, so that their forces are not determined: those given are one choice "
+    "inside the cones of friction, and when they would give way is not seen"
+)
 # A gap below this share of the size of the state is closed at the start.
 GAP = 1e-9
 
@@ -47,6 +51,7 @@ class _Run:
     def __init__(self, contacts: Contacts, settings: Settings, integrate: Integrate) -> None:
         self.contacts, self.settings, self.leg = contacts, settings, integrate
         self.rest = Rest()
+        self.undetermined = False
         self.approach = 0.0  # the fastest at which a one-sided constraint closed
         self.t: list[Array] = []
         self.y: list[Array] = []
@@ -134,7 +139,8 @@ class _Run:
     def _enter(self, t: float, q: Array, v: Array, stopped: set[int], touching: set[int]) -> tuple[Array, Array, Mode]:
         """The mode at a state, and the state returned to its constraints."""
         v = self._nudged(t, q, v, stopped)
-        mode, _ = decide(self.contacts, t, q, v, self.rest, stopped, touching)
+        mode, found = decide(self.contacts, t, q, v, self.rest, stopped, touching)
+        self.undetermined |= found.undetermined
         self.rest.leaving, self.rest.opening = set(), set()
         if self.settings.project:
             q, v, _ = project(self.contacts.evaluation(mode), q, v, t)
@@ -258,7 +264,10 @@ class _Run:
             events=in_order(reports, self.events),
             failure=failure,
             ended=ended,
-            warnings=tuple(dict.fromkeys(w for leg in legs for w in leg.warnings)),
+            warnings=(
+                *dict.fromkeys(w for leg in legs for w in leg.warnings),
+                *((UNDETERMINED,) if self.undetermined else ()),
+            ),
         )
 
 

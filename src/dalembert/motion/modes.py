@@ -69,6 +69,8 @@ class ModeSolution:
     gap: Array
     gap_rate: Array
     gap_acceleration: Array
+    lever: Array  # of each contact with one constraint: N = lever · λ
+    undetermined: bool = False  # more friction holds than is needed: its forces are one choice among many
 
 
 class Contacts:
@@ -137,11 +139,13 @@ class Contacts:
         normal, slide, slide_rate, mu, mu_static, gap, gap_rate, gap_acceleration = self.look(
             q, v, found.acceleration, t, multipliers
         )
-        friction = np.zeros(slide.size)
+        friction, lever = np.zeros(slide.size), np.zeros(len(self.contacts))
+        ones = self.look(q, v, found.acceleration, t, np.ones(self.m))[0]
         for k, contact in enumerate(self.contacts):
             at = self.components[k]
+            lever[k] = ones[k] if contact.signed else 0.0
             if mode.states[k] == STICK:
-                rows = [names[_stick_name(contact, i)] for i in range(len(contact.slide))]
+                rows = [names[stick_name(contact, i)] for i in range(len(contact.slide))]
                 friction[at] = found.multipliers[rows]
             elif mode.states[k] == SLIP:
                 u = slide[at]
@@ -149,7 +153,7 @@ class Contacts:
                 friction[at] = -mu[k] * abs(normal[k]) * way
         return ModeSolution(
             found, found.acceleration, multipliers, C, normal, friction, slide, slide_rate, mu, mu_static,
-            gap, gap_rate, gap_acceleration,
+            gap, gap_rate, gap_acceleration, lever,
         )  # fmt: skip
 
 
@@ -179,8 +183,8 @@ def mode_system(system: System, mode: Mode, one_sided: tuple[int, ...]) -> tuple
             end("stop", k, speed if line else speed - SLOW)
         else:
             for i, u in enumerate(contact.slide):
-                constraints.append(Constraint(_stick_name(contact, i), u, "velocity"))
-            hold = sum(multiplier(_stick_name(contact, i)) ** 2 for i in range(len(contact.slide)))
+                constraints.append(Constraint(stick_name(contact, i), u, "velocity"))
+            hold = sum(multiplier(stick_name(contact, i)) ** 2 for i in range(len(contact.slide)))
             limit = contact.mu_static.xreplace({SPEED: sp.S.Zero}) * contact.normal
             end("break", k, limit**2 - hold)
         if contact.signed and mode.states[k] == SLIP:
@@ -222,7 +226,7 @@ def _slip(contact: Contact, strength: sp.Expr, ways: list[sp.Expr]) -> Work:
     return Work(work, contact.constraints[0])
 
 
-def _stick_name(contact: Contact, component: int) -> str:
+def stick_name(contact: Contact, component: int) -> str:
     return f"{contact.name} sticks {component + 1}"
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from dalembert.errors import DalembertError, InconsistentConstraints
 from dalembert.mechanics.fundamental import Array
+from dalembert.motion.indeterminate import within_cones
 from dalembert.motion.modes import OPEN, SLIP, STICK, Contacts, Mode, ModeSolution
 
 # Forces and accelerations agree with an assumption to this share of their size: rounding, and the tolerance to which events
@@ -51,8 +52,10 @@ def decide(
         except DalembertError as error:
             trouble = error
             continue
+        if STICK in mode.states and solution.solution.dependent.any():
+            solution = within_cones(contacts, mode, solution) or solution
         if _agrees(contacts, mode, solution, stopped, touching):
-            found.append((sum(state == STICK for state in mode.states) + sum(mode.closed), mode, solution))
+            found.append((sum(state == STICK for state in mode.states), mode, solution))
     names = ", ".join(repr(contact.name) for contact in contacts.contacts) or ", ".join(
         repr(contacts.system.constraints[row].name) for row in contacts.one_sided
     )
@@ -66,7 +69,7 @@ def decide(
     most = max(held for held, _, _ in found)
     best = [(mode, solution) for held, mode, solution in found if held == most]
     first = best[0][1].acceleration
-    size = max(float(np.abs(first).max(initial=0.0)), *(float(np.abs(s.acceleration).max()) for _, s in best), 1e-300)
+    size = max(_rate(s) for _, s in best)
     if any(np.abs(s.acceleration - first).max() > 1e-5 * size for _, s in best[1:]):
         raise InconsistentConstraints(
             f"{contacts.system.name}, t = {t:.10g}: several motions agree with the friction of {names} here, so that its "
@@ -107,7 +110,7 @@ def _candidates(
 def _agrees(contacts: Contacts, mode: Mode, s: ModeSolution, stopped: set[int], touching: set[int]) -> bool:
     force = max(float(np.abs(s.normal).max(initial=0.0)), float(np.abs(s.friction).max(initial=0.0)))
     force = max(force, float(np.abs(s.multipliers).max(initial=0.0)))
-    rate = max(float(np.abs(s.slide_rate).max(initial=0.0)), float(np.abs(s.acceleration).max(initial=0.0)))
+    rate = _rate(s)
     for k, contact in enumerate(contacts.contacts):
         at = contacts.components[k]
         if mode.states[k] == STICK:
@@ -120,7 +123,7 @@ def _agrees(contacts: Contacts, mode: Mode, s: ModeSolution, stopped: set[int], 
                 if mode.directions[k] * s.slide_rate[at][0] < -AGREES * rate:
                     return False
             # In a plane, the start of slipping is given a direction beforehand: it must be the one it takes.
-            elif k in stopped and s.slide[at] @ s.slide_rate[at] < 0:
+            elif k in stopped and s.slide[at] @ s.slide_rate[at] < -AGREES * rate * np.linalg.norm(s.slide[at]):
                 return False
     for k, row in enumerate(contacts.one_sided):
         if mode.closed[k] and s.multipliers[row] < -AGREES * force:
@@ -128,6 +131,12 @@ def _agrees(contacts: Contacts, mode: Mode, s: ModeSolution, stopped: set[int], 
         if not mode.closed[k] and k in touching and s.gap_acceleration[k] < -AGREES * rate:
             return False
     return True
+
+
+def _rate(s: ModeSolution) -> float:
+    """The size of accelerations. Where friction just balances the rest, they are rounding of what they would be without it."""
+    free = np.nan_to_num(s.solution.unconstrained)
+    return max(float(np.abs(x).max(initial=0.0)) for x in (s.slide_rate, s.acceleration, free))
 
 
 def impact(contacts: Contacts, mode: Mode, which: int, e: float, t: float, q: Array, v: Array) -> Array:
