@@ -50,8 +50,9 @@ class TestAsWritten:
             lambda s: pickle.loads(pickle.dumps(s)),
             copy.deepcopy,
             lambda s: s.replace(),
+            lambda s: da.loads(da.dumps(s)),
         ],
-        ids=["pickle", "copy", "replace"],
+        ids=["pickle", "copy", "replace", "document"],
     )
     def test_kept(self, law: Any, again: Any) -> None:
         system = block(law)
