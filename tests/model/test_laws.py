@@ -160,5 +160,8 @@ class TestEquations:
         assert r"0 &\le y" in shown
         assert r"\lambda" in block(da.Coulomb("floor", mu)).equations().latex()
 
+    def test_one_sided_is_noted(self) -> None:
+        assert any("one-sided" in note for note in block(constraints={"floor": y >= 0}).classify().notes)
+
     def test_nothing_is_said_to_be_conserved(self) -> None:
         assert block(da.Coulomb("floor", mu)).classify().conservation.energy is None
