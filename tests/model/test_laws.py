@@ -50,8 +50,9 @@ class TestAsWritten:
             lambda s: pickle.loads(pickle.dumps(s)),
             copy.deepcopy,
             lambda s: s.replace(),
+            lambda s: da.loads(da.dumps(s)),
         ],
-        ids=["pickle", "copy", "replace"],
+        ids=["pickle", "copy", "replace", "document"],
     )
     def test_kept(self, law: Any, again: Any) -> None:
         system = block(law)
@@ -158,6 +159,9 @@ class TestEquations:
         assert r"\lambda_{\text{floor}}" in shown
         assert r"0 &\le y" in shown
         assert r"\lambda" in block(da.Coulomb("floor", mu)).equations().latex()
+
+    def test_one_sided_is_noted(self) -> None:
+        assert any("one-sided" in note for note in block(constraints={"floor": y >= 0}).classify().notes)
 
     def test_nothing_is_said_to_be_conserved(self) -> None:
         assert block(da.Coulomb("floor", mu)).classify().conservation.energy is None

@@ -76,14 +76,11 @@ def needs_legs(system: System) -> bool:
 def require_no_legs(system: System) -> None:
     """Refuse what motions cannot do yet; leaving it out in silence would give the motion of another system."""
     if needs_legs(system):
-        names = [repr(contact.name) for contact in system.contacts]
-        names += [repr(constraint.name) for constraint in system.constraints if constraint.one_sided]
+        names = [contact.name for contact in system.contacts]
+        names += [constraint.name for constraint in system.constraints if constraint.one_sided]
+        quoted = ", ".join(map(repr, dict.fromkeys(names)))
         raise ModelError(
-            system.name,
-            [
-                f"motions with dry friction or one-sided constraints ({', '.join(names)}) cannot be computed yet; "
-                "friction with regularize= can"
-            ],
+            system.name, [f"motions with dry friction or one-sided constraints ({quoted}) cannot be computed yet"]
         )
 
 

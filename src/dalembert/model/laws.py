@@ -162,4 +162,5 @@ class Stribeck(Sliding):
 
 
 Law = Work | Viscous | Quadratic | Coulomb | Stribeck
-LAWS: dict[str, type[Any]] = {kind.law: kind for kind in (Work, Viscous, Quadratic, Coulomb, Stribeck)}
+#: The laws of a sliding point by name.
+SLIDING: dict[str, type[Any]] = {kind.law: kind for kind in (Viscous, Quadratic, Coulomb, Stribeck)}

@@ -57,7 +57,7 @@ FUNCTIONS: dict[str, tuple[Callable[..., sp.Expr], Callable[..., float], int | N
     "min": (sp.Min, min, None),
     "max": (sp.Max, max, None),
 }
-REACTIONS = ("ideal", "actual")
+REACTIONS = ("ideal", "actual", "multiplier")
 CONSTANTS: dict[str, tuple[sp.Expr, float]] = {"pi": (sp.pi, math.pi)}
 RESERVED = frozenset(FUNCTIONS) | frozenset(CONSTANTS) | frozenset(REACTIONS) | {"t"}
 
@@ -309,9 +309,12 @@ class _Reader:
     def _reaction(self, kind: str, arguments: list[ast.expr]) -> _Piece:
         if not self.reactions:
             self.refuse(f"{kind}(…) is known only in the work expressions of nonideal constraints")
+        what = "constraint, which must be one word" if kind == "multiplier" else "coordinate"
         if len(arguments) != 1 or not isinstance(arguments[0], ast.Name):
-            self.refuse(f"{kind} takes the name of one coordinate")
+            self.refuse(f"{kind} takes the name of one {what}")
         name = self.pieces[arguments[0].id]
+        if kind == "multiplier":
+            return _Piece(Reaction.of(kind, name), None)  # whether there is such a constraint is known later
         if name + "''" not in self.table:
             self.refuse(f"{kind}({name}): {name!r} is not a coordinate")
         return _Piece(Reaction.of(kind, name), None)

@@ -11,7 +11,7 @@ import sympy as sp
 
 from dalembert.model.constraints import Constraint
 from dalembert.model.frames import Inertia
-from dalembert.model.laws import LAWS, Coulomb, Law, Sliding, Stribeck, Work
+from dalembert.model.laws import Coulomb, Law, Sliding, Stribeck, Work
 from dalembert.model.parse import suggest
 from dalembert.model.surface import Unclear, surface_of
 from dalembert.model.symbols import Coordinate, Reaction
@@ -57,7 +57,7 @@ class LawReader:
             if isinstance(law, Work):
                 self._known(law, "nonideal")
                 laws.append(Work(self.work(law.work), law.constraint))
-            elif isinstance(law, tuple(LAWS.values())):
+            elif isinstance(law, Sliding):
                 found = self._sliding(law)
                 laws += [found] if found is not None else []
             else:

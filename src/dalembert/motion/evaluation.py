@@ -327,9 +327,20 @@ class Evaluation:
         state = ", ".join(f"{name} = {x:.6g}" for name, x in zip(names, q, strict=True))
         speed = ", ".join(f"{name}' = {x:.6g}" for name, x in zip(names, v, strict=True))
         raise UndefinedModel(
-            f"{self.system.name}: {what} has no finite value at t = {t:.6g}, {state}, {speed}. "
-            "Look for a division by zero or a root of a negative number in the model."
+            f"{self.system.name}: {what} has no finite value at t = {t:.6g}, {state}, {speed}. " + self._remedy(q, v, t)
         )
+
+    def _remedy(self, q: Array, v: Array, t: float) -> str:
+        """What to do about a value that is not finite."""
+        moving = v + 1e-6 * np.maximum(np.abs(v), 1.0)  # any other velocity would do
+        inputs = [np.zeros(self.graph.work.numel_in(k)) for k in range(4, self.graph.work.n_in())]
+        here, near = (bool(np.isfinite(self._work(q, w, t, self.p, *inputs)[0]).all()) for w in (v, moving))
+        if near and not here:
+            return (
+                "It has one at velocities nearby: friction written as v/|v| has no direction at rest. Use da.Coulomb "
+                '(law = "coulomb"), which sticks there.'
+            )
+        return "Look for a division by zero or a root of a negative number in the model."
 
 
 def _not_finite(count: int, *parts: Array) -> list[int]:
