@@ -9,6 +9,8 @@ import numpy as np
 
 from dalembert.mechanics.fundamental import Array
 
+STATES = ("slip", "stick", "open")
+
 
 @dataclass(frozen=True, eq=False)
 class ContactHistory:

@@ -23,9 +23,10 @@ from dalembert.model.events import Event
 from dalembert.model.laws import Work
 from dalembert.model.symbols import Parameter, multiplier
 from dalembert.model.system import System
+from dalembert.motion.contact_history import STATES
 from dalembert.motion.evaluation import Evaluation
 
-SLIP, STICK, OPEN = "slip", "stick", "open"
+SLIP, STICK, OPEN = STATES
 
 
 @dataclass(frozen=True)
