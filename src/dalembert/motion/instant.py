@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dalembert.mechanics.fundamental import Array, Fundamental
-from dalembert.model.system import System
 from dalembert.model.contact import needs_legs
-from dalembert.motion.legs import resting_or_moving
+from dalembert.model.system import System
 from dalembert.motion.evaluation import Energetics, Evaluation
+from dalembert.motion.legs import resting_or_moving
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ import numpy as np
 
 from dalembert.errors import DalembertError, InconsistentState
 from dalembert.mechanics.fundamental import Array, Fundamental, solve
-from dalembert.motion.evaluation import Evaluation
 from dalembert.motion.consistent import require_consistent_state
 from dalembert.motion.contact_history import ContactHistory, Held
+from dalembert.motion.evaluation import Evaluation
 from dalembert.motion.modes import OPEN, SLIP, STICK, Contacts, Ending, Mode
 from dalembert.motion.project import project
 from dalembert.motion.settings import Settings
