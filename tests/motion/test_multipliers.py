@@ -12,11 +12,13 @@ from scipy.integrate import quad, solve_ivp
 import dalembert as da
 from dalembert.graph.evaluate import Evaluator
 from dalembert.graph.graph import graph_of
+from dalembert.kernel.build import find_compiler
 from dalembert.model.symbols import Reaction
 
 x, y, z = da.coordinates("x y z")
 m, g, r, c, d, mu = da.parameters("m g r c d mu")
-BACKENDS = ["reference"]
+compiled = pytest.mark.skipif(find_compiler() is None, reason="no C compiler on this machine")
+BACKENDS = ["reference", pytest.param("native", marks=compiled)]
 # One state is a handful of roundings.
 ROUNDING = 1e-12
 

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from dalembert.errors import InconsistentConstraints, ModelError, UndefinedModel, UndeterminedMotion
+from dalembert.errors import DalembertError, InconsistentConstraints, ModelError, UndefinedModel, UndeterminedMotion
 from dalembert.graph.evaluate import Evaluator
 from dalembert.graph.graph import graph_of
 from dalembert.mechanics.fundamental import (
@@ -20,7 +20,14 @@ from dalembert.mechanics.fundamental import (
 )
 from dalembert.model.system import System
 from dalembert.motion.branches import Branch, follow_branch, least_branch
-from dalembert.motion.reactions import directions, sizes, solve_together
+from dalembert.motion.reactions import (
+    NEARLY_SINGULAR,
+    SINGULAR_FORCE,
+    directions,
+    force_equations,
+    sizes,
+    solve_together,
+)
 
 
 @dataclass(frozen=True)
@@ -227,6 +234,19 @@ class Evaluation:
             given = directions(M, A, rows)
             multipliers = given.multipliers @ (given.read @ (M @ acceleration - Q - C))
         return multipliers, sizes(M, Q, A, C, acceleration)
+
+    def trouble_near(self, q: Array, v: Array, t: float) -> str | None:
+        """Why no step may lead on from a state at which there is an acceleration: next to it, there is none."""
+        if not self.graph.uses_actual or not (np.isfinite(q).all() and np.isfinite(v).all()):
+            return None
+        try:
+            found = self.solve(q, v, t)
+            force = found.A.T @ found.multipliers
+            _, by_force, by_multipliers = self.work(q, v, t, found.ideal, force, found.multipliers)
+        except DalembertError as error:
+            return str(error)
+        regularity = force_equations(directions(found.M, found.A), by_force, by_multipliers)[1]
+        return None if regularity > NEARLY_SINGULAR else f"{self.system.name}, t = {t:.6g}: {SINGULAR_FORCE}"
 
     def slopes(self, solution: Fundamental, q: Array, v: Array, t: float) -> Array:
         """∂q̈/∂(q, q̇), (n, 2n): the fundamental equation differentiated, solved for all columns at once.

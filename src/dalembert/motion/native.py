@@ -16,12 +16,11 @@ from dalembert.kernel.kernel import Kernel, KernelRun, Watch, make_kernel
 from dalembert.kernel.size import MOST_INSTRUCTIONS
 from dalembert.mechanics.fundamental import Array, Fundamental, is_positive
 from dalembert.model.events import Event
-from dalembert.model.symbols import Reaction
 from dalembert.motion.branches import ENDS, MEET
 from dalembert.motion.evaluation import Evaluation
 from dalembert.motion.events import Outcome, Passage
 from dalembert.motion.progress import Progress
-from dalembert.motion.reactions import NOT_FOUND
+from dalembert.motion.reactions import NOT_FOUND, SINGULAR_FORCE
 from dalembert.motion.reference import DRIFT_TOLERANCE
 from dalembert.motion.settings import Settings, method_of, tolerances
 from dalembert.motion.singular import singular_event
@@ -45,16 +44,9 @@ def why_not_native(evaluation: Evaluation) -> str | None:
     """Why a system cannot run natively, or None where it can."""
     if len(evaluation.system.events) > MOST_EVENTS:
         return f"it takes at most {MOST_EVENTS} events, and there are {len(evaluation.system.events)}"
-    if evaluation.graph.events_use_multipliers or _multipliers_in_work(evaluation):
-        return "it does not take multiplier(…) yet"
     if find_compiler() is None:
         return "no C compiler was found"
     return None
-
-
-def _multipliers_in_work(evaluation: Evaluation) -> bool:
-    parts = [expression for law in evaluation.system.nonideal for expression in law.work.values()]
-    return any(reaction.kind == "multiplier" for part in parts for reaction in part.atoms(Reaction))
 
 
 def integrate_native(
@@ -200,11 +192,13 @@ def _failure(evaluation: Evaluation, run: KernelRun) -> str | None:
         kernels.BRANCH_ENDS: f"{name}, t = {t:.6g}: {evaluation.nonlinear_names()}: {ENDS}",
         kernels.BRANCHES_MEET: f"{name}, t = {t:.6g}: {evaluation.nonlinear_names()}: {MEET}",
         kernels.NO_FORCE: f"{name}, t = {t:.6g}: {NOT_FOUND}",
+        kernels.SINGULAR_FORCE: f"{name}, t = {t:.6g}: {SINGULAR_FORCE}",
     }
     reason = reasons[run.status]
     if run.status == kernels.STEP_TOO_SMALL:
-        trouble = int(run.report["trouble"])
-        reason += f" Last trouble: {reasons[trouble]}" if trouble in reasons else f" {MAY_END}"
+        trouble = reasons.get(int(run.report["trouble"]))
+        trouble = trouble or evaluation.trouble_near(run.last[:n], run.last[n : 2 * n], t)
+        reason += f" {MAY_END}" if trouble is None else f" Last trouble: {trouble}"
     elif run.status not in SAY_ALL and np.isfinite(run.last).all():
         # The reference backend can say more about this state: which constraint, which direction, which part.
         q, v = run.last[:n], run.last[n : 2 * n]

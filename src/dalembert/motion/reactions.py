@@ -21,6 +21,8 @@ PASSES = 50
 SETTLED = 1e-13
 # Where the equations for the force determine it to fewer than four digits of sixteen, they count as singular.
 SINGULAR = 1e-12
+# Where a motion runs into such a state, steps become too short at some distance from it, at most this.
+NEARLY_SINGULAR = 1e-6
 
 NOT_FOUND = "no constraint force found that agrees with the work it is said to do (actual(…), multiplier(…))"
 SINGULAR_FORCE = (
@@ -81,12 +83,21 @@ def solve_together(given: Directions, Q: Array, ideal: Array, work: Work, where:
         size = np.max(forces + np.abs(given.answer) @ np.abs(C) + np.abs(x), initial=0.0)
         if np.abs(miss).max(initial=0.0) <= SETTLED * size:
             return C
-        coupling = given.answer @ (by_force @ given.force + by_multipliers @ given.multipliers)
-        matrix = np.eye(x.size) - coupling
-        if not np.linalg.svd(matrix, compute_uv=False)[-1] > SINGULAR * (1 + np.abs(coupling).max()):
+        matrix, regularity = force_equations(given, by_force, by_multipliers)
+        if not regularity > SINGULAR:
             raise InconsistentConstraints(f"{where}: {SINGULAR_FORCE}")
         x = x + np.linalg.solve(matrix, miss)
     raise InconsistentConstraints(f"{where}: {NOT_FOUND}")
+
+
+def force_equations(given: Directions, by_force: Array, by_multipliers: Array) -> tuple[Array, float]:
+    """The matrix of the equations for x, from the derivatives of C; and how far it is from singular, relative to its
+    terms.
+    """
+    coupling = given.answer @ (by_force @ given.force + by_multipliers @ given.multipliers)
+    matrix = np.eye(coupling.shape[0]) - coupling
+    least = np.min(np.linalg.svd(matrix, compute_uv=False), initial=np.inf)
+    return matrix, float(least / (1 + np.abs(coupling).max(initial=0.0)))
 
 
 def sizes(M: Array, Q: Array, A: Array, C: Array, acceleration: Array) -> Array:

@@ -77,6 +77,7 @@ class _Run:
         self.longest = np.zeros(evaluation.m)  # the largest length of each row of A so far
         self.guess: Array | None = None  # the last acceleration: selects the branch
         self.trouble: DalembertError | None = None  # the last reason why a trial state had no acceleration
+        self.last: Array  # the last accepted state
         self.points: list[tuple[float, Array, Array]] = []
         self.events: list[dict[str, Any]] = []
         self.watch: Watch | None = None  # for the events of the system, where it has any
@@ -160,7 +161,7 @@ class _Run:
         """Run to the end; a message where that is impossible."""
         end = float(self.settings.times[-1])
         solution = self.settle(t0, q, v)
-        y = np.concatenate([q, v, np.zeros(3) if work is None else work])
+        y = self.last = np.concatenate([q, v, np.zeros(3) if work is None else work])
         self.points.append((t0, y, self.evaluation.followed(solution.acceleration)))
         graph = self.evaluation.graph
         if not (graph.nonlinear or graph.uses_actual):
@@ -190,6 +191,7 @@ class _Run:
             dense = solver.dense_output() if self.watch is not None or self._due(pending, t) else None
             try:
                 before, y = y, self._return(t, solver.y)
+                self.last = y
                 solution = self.settle(t, y[: self.n], y[self.n : 2 * self.n])
                 solver.y, solver.f = y, self.rates(t, y[: self.n], y[self.n : 2 * self.n], solution)
                 if self.watch is not None and self._ends(float(solver.t_old), before, t, y, dense, pending):
@@ -260,5 +262,7 @@ class _Run:
 
     def _failure(self, t: float, reason: str) -> str:
         if reason == TOO_SHORT:
-            reason += f" Last trouble: {self.trouble}" if self.trouble is not None else f" {MAY_END}"
+            q, v = self.last[: self.n], self.last[self.n : 2 * self.n]
+            trouble = self.trouble or self.evaluation.trouble_near(q, v, t)
+            reason += f" Last trouble: {trouble}" if trouble is not None else f" {MAY_END}"
         return failure_message(self.evaluation.system.name, t, reason)
