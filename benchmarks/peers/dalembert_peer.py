@@ -34,7 +34,7 @@ def motion(problem: Problem) -> Callable[[float], Task]:
         calls: list[tuple[Any, ...]] = []
 
         def record(kernel: Kernel, *given: Any) -> Any:
-            calls.append((kernel, *given[:-1]))  # without the watch, which only draws progress
+            calls.append((kernel, *given[:8]))  # up to `project`: without the watch, which only draws progress
             return original(kernel, *given)
 
         # A motion that cannot be completed shows in its row below.
@@ -85,7 +85,8 @@ def acceleration(problem: Problem) -> Callable[[float], Task]:
         "scratch": ", ".join(f"{name}[{max(1, fast.numel_out(k))}]" for k, name in enumerate(outputs) if name != "a"),
         "outputs": ", ".join(outputs),
     }
-    base = (resources.files("dalembert.kernel") / "runtime" / "base.h").read_text(encoding="utf-8")
+    runtime = resources.files("dalembert.kernel") / "runtime"
+    base = "".join((runtime / name).read_text(encoding="utf-8") for name in ("base.h", "elementary.h"))
     library, _ = build("\n".join([base, text, hoist.source(), loop]), compiler)
     library.repeat.argtypes = [ctypes.c_void_p] * 4 + [ctypes.c_long]
     q, v = cartesian_state(problem.data["links"])
