@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import resources
 
 from dalembert.errors import DalembertError
 from dalembert.graph.graph import Graph
 from dalembert.kernel.emit import Hoist, straight_line
 from dalembert.kernel.functions import KernelFunctions, kernel_functions
+from dalembert.kernel.taylor import taylor_source
 from dalembert.model.constraints import is_linear
 from dalembert.model.system import System
 
 BEFORE = ("base.h", "context.h")
 AFTER = ("robust.h", "project.h", "dop853.h", "dopri5.h")
 STIFF = ("radau.h",)
+TAYLOR = ("taylor.h",)
 LAST = ("drive.h",)
 STATE = ("q", "v", "t", "p")
 # Compiling takes about a third of a second per thousand instructions: beyond this, minutes.
@@ -49,12 +51,13 @@ def kernel_source(
     stiff: bool = False,
     completion: float = 0.0,
     limit: int = MOST_INSTRUCTIONS,
+    taylor: bool = False,
 ) -> str:
     """The C source of a system. `rows` is an independent set of its constraints, used by the straight-line
     code.
 
     stiff: with the stiff method and the slopes that it needs, which can be longer than everything else
-    together.
+    together. taylor: with the Taylor method; raises `TaylorNotApplicable` where the model has no series.
     """
     functions = kernel_functions(graph, rows, stiff, completion)
     size = sum(f.n_instructions() for name in OUTPUTS if (f := getattr(functions, name)) is not None)
@@ -62,10 +65,11 @@ def kernel_source(
         raise KernelTooLarge(size, limit)
     hoist = Hoist()
     model = [_function(name, functions, hoist) for name in OUTPUTS if getattr(functions, name) is not None]
-    parts = [_header(system, graph, rows, stiff, hoist.size, bool(completion))]
+    series = taylor_source(graph, rows, completion, hoist) if taylor else None
+    parts = [_header(system, graph, rows, stiff, hoist.size, bool(completion), series.sizes if series else {})]
     parts += [_runtime(name) for name in BEFORE]
-    parts += [*model, hoist.source()]
-    parts += [_runtime(name) for name in (*AFTER, *(STIFF if stiff else ()), *LAST)]
+    parts += [*model, *([series.text] if series else []), hoist.source()]
+    parts += [_runtime(name) for name in (*AFTER, *(STIFF if stiff else ()), *(TAYLOR if taylor else ()), *LAST)]
     return "\n".join(parts)
 
 
@@ -78,7 +82,15 @@ def _runtime(name: str) -> str:
     return (resources.files("dalembert.kernel") / "runtime" / name).read_text(encoding="utf-8")
 
 
-def _header(system: System, graph: Graph, rows: Sequence[int], stiff: bool, constants: int, singular: bool) -> str:
+def _header(
+    system: System,
+    graph: Graph,
+    rows: Sequence[int],
+    stiff: bool,
+    constants: int,
+    singular: bool,
+    series: Mapping[str, int],
+) -> str:
     n, m = len(system.coordinates), len(system.constraints)
     rates = [system.constraints[k].expression for k in graph.velocity_rows]
     names = "\n".join(
@@ -100,6 +112,8 @@ def _header(system: System, graph: Graph, rows: Sequence[int], stiff: bool, cons
         "DA_SINGULAR_MASS": int(singular),
         "DA_USES_IDEAL": int(graph.uses_reactions),
         "DA_STIFF": int(stiff),
+        "DA_TAYLOR": int(bool(series)),
+        **series,
     }
     defines = "\n".join(f"#define {name} {value}" for name, value in sizes.items())
     return (

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dalembert.errors import BuildError, DalembertError, ModelError, MotionFailed, UndefinedModel
+from dalembert.kernel.series import TaylorNotApplicable
 from dalembert.kernel.source import KernelTooLarge
 from dalembert.mechanics.fundamental import Array, Fundamental
 from dalembert.model.system import System
@@ -44,7 +45,8 @@ def simulate(
     rtol: relative tolerance, 0.1 … 1e-13 (default 1e-9).
     atol: absolute tolerance (default: see `settings.tolerances`).
     samples: number of equidistant output times (default 501); or times: the output times themselves, increasing.
-    method: "auto", "dop853", "dopri5", or "stiff" (an implicit method with the exact Jacobian).
+    method: "auto", "dop853", "dopri5", "stiff" (an implicit method with the exact Jacobian), or "taylor" (Taylor
+    series: quickest at tight tolerances on long runs; native backend, smooth models).
     project: return to the constraints after each step (default True); False shows the drift.
     backend: "auto", "native" (compiled C), or "reference" (CasADi's virtual machine and SciPy).
     progress: a bar on long runs (default: on terminals).
@@ -83,6 +85,9 @@ def simulate(
             trajectory, note = _natively(evaluation, settings, q, v, t0, start, bar, bool(warnings))
         if trajectory is None:
             warnings = (*warnings, note) if note else warnings
+            if settings.method == "taylor":
+                warnings = (*warnings, "method 'taylor' runs on the native backend only: DOP853 was used instead")
+                settings = replace(settings, method="dop853")
             trajectory = integrate_reference(evaluation, settings, q, v, t0, bar)
     integrated = clock.perf_counter() - derived - trajectory.compile_s
     timing = Timing(derived - started, trajectory.compile_s, integrated, trajectory.steps, trajectory.evaluations)
@@ -95,6 +100,11 @@ def simulate(
 def _runs_native(evaluation: Evaluation, settings: Settings) -> bool:
     """Whether the native backend is tried. Asked for by name, it must be able to run the system."""
     if settings.backend == "reference":
+        if settings.method == "taylor":
+            raise ModelError(
+                evaluation.system.name,
+                ["method 'taylor' runs on the native backend only; leave backend away, or use method='dop853'"],
+            )
         return False
     obstacle = why_not_native(evaluation)
     if obstacle is None:
@@ -124,6 +134,8 @@ def _natively(
         trajectory = integrate_native(evaluation, settings, q, v, t0, start, bar)
     except Handover as stop:
         return None, f"the gradient of a constraint fades near t = {stop.t:.6g}: computed on the reference backend"
+    except TaylorNotApplicable as error:
+        raise ModelError(evaluation.system.name, [str(error)]) from None
     except KernelTooLarge:
         if settings.backend == "native":
             raise

@@ -4,7 +4,7 @@
 
 #define DA_FADED 1e-4 /* in squared length */
 
-enum { DA_METHOD_DOP853 = 8, DA_METHOD_DOPRI5 = 5, DA_METHOD_STIFF = 4 };
+enum { DA_METHOD_DOP853 = 8, DA_METHOD_DOPRI5 = 5, DA_METHOD_STIFF = 4, DA_METHOD_TAYLOR = 9 };
 
 /* What da_integrate reports, by index. */
 enum {
@@ -21,37 +21,44 @@ enum {
     DA_REPORT_SIZE = DA_REPORT_STATE + DA_NY
 };
 
+/* A gradient that fades against its own past: its rounding would be blown up. */
+DA_FN int da_fades(const double *size, da_context *ctx)
+{
+    for (int k = 0; k < DA_FAST_ROWS; k++) {
+        if (size[k] > ctx->longest[k])
+            ctx->longest[k] = size[k];
+        else if (size[k] < DA_FADED * ctx->longest[k])
+            return 1;
+    }
+    return 0;
+}
+
+/* At an accepted state where straight-line code serves. */
+DA_FN int da_settle_good(const double *size, da_context *ctx)
+{
+    if (da_fades(size, ctx)) return DA_HANDOVER;
+    /* A trial state may need the robust path: it takes the constraints in this order. */
+    for (int k = 0; k < DA_M; k++) ctx->order[k] = k;
+    ctx->rank = DA_M;
+    return DA_DONE;
+}
+
 /* The slope at an accepted state, where rank, redundancy and contradictions are decided. */
 DA_FN int da_settle(double t, const double *y, double *dy, da_context *ctx)
 {
     const double *q = y, *v = y + DA_N;
     double margin[1], size[DA_AT_LEAST_1(DA_FAST_ROWS)];
-    int rank = DA_M;
     ctx->evaluations++;
     for (int i = 0; i < DA_N; i++) dy[i] = v[i];
-    int good = 0;
     if (ctx->fast) {
         da_fast(q, v, t, ctx->p, dy + DA_N, dy + 2 * DA_N, margin, size);
-        good = ctx->independent && margin[0] > 0.0 && da_all_finite(dy, DA_NY);
-        /* A gradient that fades against its own past: its rounding would be blown up. */
-        for (int k = 0; k < DA_FAST_ROWS; k++) {
-            if (size[k] > ctx->longest[k])
-                ctx->longest[k] = size[k];
-            else if (size[k] < DA_FADED * ctx->longest[k])
-                return DA_HANDOVER;
-        }
+        if (ctx->independent && margin[0] > 0.0 && da_all_finite(dy, DA_NY)) return da_settle_good(size, ctx);
+        if (da_fades(size, ctx)) return DA_HANDOVER;
     }
-    if (!good) {
-        const int status = da_robust(q, v, t, 1, ctx, dy + DA_N, dy + 2 * DA_N);
-        if (status) return status;
-        rank = ctx->rank;
-        /* Straight-line code was made for an independent set of constraints; more of them act now. */
-        if (rank > DA_FAST_ROWS) ctx->fast = 0;
-    }
-    /* A trial state may need the robust path: it takes the constraints in this order. */
-    for (int k = 0; good && k < DA_M; k++) ctx->order[k] = k;
-    ctx->rank = rank;
-    return DA_DONE;
+    const int status = da_robust(q, v, t, 1, ctx, dy + DA_N, dy + 2 * DA_N);
+    /* Straight-line code was made for an independent set of constraints; more of them act now. */
+    if (!status && ctx->rank > DA_FAST_ROWS) ctx->fast = 0;
+    return status;
 }
 
 /* A first step size from the sizes of the solution and of its first two derivatives. */
@@ -89,17 +96,21 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
     double y[DA_NY], ynew[DA_NY], k[16][DA_NY], dense[7][DA_NY], point[DA_NY];
     double constants[DA_AT_LEAST_1(DA_NC)];
     da_context ctx = {0};
-    const int order = method == DA_METHOD_STIFF ? 4 : method;
+    const int order = method == DA_METHOD_STIFF ? 4 : method == DA_METHOD_TAYLOR ? 8 : method;
     const double end = times[count - 1], span = end - t0;
     /* Stiff motions pass through short layers (relaxation oscillations) that need many steps and end. */
     const long window = method == DA_METHOD_STIFF ? 20000 : 1000;
     double t = t0, h, norm, mark = t0, last_step = 0.0, last_norm = 1.0, longest = 0.0;
     long next = 0, i;
-    int j, status, rejected = 0, rank;
+    int j, status, rejected = 0, rank, series = 0; /* the step is that of a Taylor series */
 #if DA_STIFF
     da_radau slope;
     slope.h = 0.0;
     slope.slope.known = 0;
+#endif
+#if DA_TAYLOR
+    da_taylor taylor;
+    da_taylor_begin(&taylor, rtol);
 #endif
     da_constants(p, constants);
     ctx.p = constants;
@@ -107,15 +118,25 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
     ctx.independent = DA_FAST_ROWS == DA_M;
     for (j = 0; j < DA_NY; j++) y[j] = y0[j];
     status = project ? da_project(y, t, &ctx) : DA_DONE;
-    if (!DA_STIFF && method == DA_METHOD_STIFF) status = DA_NO_METHOD;
+    if ((!DA_STIFF && method == DA_METHOD_STIFF) || (!DA_TAYLOR && method == DA_METHOD_TAYLOR)) status = DA_NO_METHOD;
     if (!status) status = da_settle(t, y, k[0], &ctx);
     rank = ctx.rank;
     if (!status) {
         for (j = 0; j < DA_NY; j++) out[j] = y[j];
         next = 1;
     }
-    h = !status && count > 1 ? da_first_step(t, y, k[0], span, rtol, atol, order - 1, &ctx) : 0.0;
+    h = !status && count > 1 && method != DA_METHOD_TAYLOR ? da_first_step(t, y, k[0], span, rtol, atol, order - 1, &ctx) : 0.0;
     while (!status && next < count) {
+#if DA_TAYLOR
+        if (method == DA_METHOD_TAYLOR && !rejected) {
+            const double allowed = da_taylor_expand(&taylor, t, y, k[0], last_step, span, rtol, atol, &ctx);
+            series = allowed > 0.0;
+            if (series)
+                h = allowed;
+            else if (h == 0.0) /* no series here, from the start: DOP853 */
+                h = da_first_step(t, y, k[0], span, rtol, atol, order - 1, &ctx);
+        }
+#endif
         const double least = 10.0 * 2.220446049250313e-16 * da_max(fabs(t), fabs(end) * 1e-3);
         if (h < least) {
             status = DA_STEP_TOO_SMALL;
@@ -129,6 +150,12 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
 #if DA_STIFF
         else if (method == DA_METHOD_STIFF)
             failed = da_radau_step(t, y, step, k, ynew, rtol, atol, &norm, dense, &slope, &ctx);
+#endif
+#if DA_TAYLOR
+        else if (series) {
+            da_taylor_at(&taylor, step, ynew);
+            norm = failed = 0; /* judged by its slope, below */
+        }
 #endif
         else
             failed = da_dop853_step(t, y, step, k, ynew, rtol, atol, &norm, &ctx);
@@ -153,6 +180,20 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
         double kept[DA_NY], fnew[DA_NY]; /* the interpolant belongs to the state before projection */
         for (j = 0; due && j < DA_NY; j++) kept[j] = ynew[j];
         if (project) status = da_project(ynew, tnew, &ctx);
+#if DA_TAYLOR
+        if (series) {
+            status = da_taylor_settle(&taylor, status, step, tnew, ynew, fnew, rtol, atol, &ctx);
+            if (status == DA_TAYLOR_AGAIN) {
+                status = DA_DONE;
+                h = 0.5 * step;
+                rejected = 1;
+                ctx.rejected++;
+                ctx.steps--;
+                continue;
+            }
+            grow = 1.0;
+        } else
+#endif
         if (!status) status = da_settle(tnew, ynew, fnew, &ctx);
         if (status) {
             t = tnew;
@@ -160,7 +201,7 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
             break;
         }
         if (due) {
-            if (method == DA_METHOD_DOP853) {
+            if (method == DA_METHOD_DOP853 || (method == DA_METHOD_TAYLOR && !series)) {
                 for (j = 0; j < DA_NY; j++) k[12][j] = fnew[j];
                 if (da_dop853_dense(t, y, step, k, kept, dense, &ctx)) {
                     status = DA_UNDEFINED;
@@ -178,6 +219,10 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
 #if DA_STIFF
                     else if (method == DA_METHOD_STIFF)
                         da_radau_at(x, y, dense, point);
+#endif
+#if DA_TAYLOR
+                    else if (series)
+                        da_taylor_at(&taylor, times[next] - t, point);
 #endif
                     else
                         da_dop853_at(x, y, dense, point);
