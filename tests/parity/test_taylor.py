@@ -79,7 +79,7 @@ def test_order_of_convergence():
         return kernel.integrate(y0, t0, evaluation.p, times, rtol, atol, "taylor", False)
 
     rtol = 1e-2
-    order = int(np.ceil(1 - 0.8 * np.log(rtol)))
+    order = int(np.ceil(1 - 0.9 * np.log(rtol)))
     spans = np.array([0.02, 0.04, 0.08])
     runs = [run(float(span), rtol) for span in spans]
     assert len({found.report["steps"] for found in runs}) == 1

@@ -30,7 +30,7 @@ LANES = 4
 # Up to so many equations each order is solved by the inverse of their matrix, taken at order 0: orders wait for each
 # other, and a product with a matrix is done sooner than two substitutions.
 SMALL = 8
-# Their coefficients lie on the stack, of which an integration has 16 MB: 26 orders of two factors each.
+# Their coefficients lie on the stack, of which an integration has 16 MB: 28 orders of two factors each.
 MOST_PAIRS = 20_000
 
 

@@ -8,8 +8,8 @@
 
 /* The order for a tolerance is 1 − share · ln rtol. Jorba and Zou have one half, which is best where the work grows as the square of
    the order; here the products of all orders are a small part of it, and longer steps of higher order pay. */
-#define DA_TAYLOR_SHARE 0.8
-#define DA_TAYLOR_MOST 26 /* orders: enough for rtol 1e-13 */
+#define DA_TAYLOR_SHARE 0.9
+#define DA_TAYLOR_MOST 28 /* orders: enough for rtol 1e-13 */
 #define DA_TAYLOR_DROP 0.2 /* a step may be shorter than the last one by this factor */
 #define DA_TAYLOR_WIDTH ((DA_NY + 3) / 4 * 4)
 #define DA_TAYLOR_AGAIN (-1) /* the step was too long for its polynomial */
