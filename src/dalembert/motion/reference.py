@@ -203,13 +203,13 @@ class _Run:
         last = self.watch.step(t, y, t_new, y_new, dense)
         if last is None:
             return False
-        times = self.settings.times
+        times, followed = self.settings.times, self.evaluation.followed(np.asarray(self.guess))
         before = times[pending:][times[pending:] < last.t]
         for at in before:
-            self.points.append((float(at), self._return(float(at), dense(float(at))), np.array(self.guess)))
+            self.points.append((float(at), self._return(float(at), dense(float(at))), followed))
         if self.points[-1][0] == last.t:
             self.points.pop()  # at the end of the step before
-        self.points.append((last.t, last.y, np.array(self.guess)))
+        self.points.append((last.t, last.y, followed))
         self.events = [event for event in self.events if event["t"] <= last.t]
         return True
 
