@@ -126,9 +126,78 @@ def test_a_force_that_begins_later():
     assert found["x'"] == pytest.approx(np.sqrt(np.pi / 20), rel=1e-7)  # a hundred tolerances
 
 
+def test_redundant_constraints():
+    """The series takes an independent set of them; every accepted state decides the rank."""
+    rod = {"rod": "x^2 + y^2 + z^2 = l^2"}
+    twice = {**rod, "again": "2*x^2 + 2*y^2 + 2*z^2 = 2*l^2"}
+    finals = []
+    for constraints in (rod, twice):
+        system = da.System(
+            "pendulum",
+            coordinates="x y z",
+            kinetic="m*(x'^2 + y'^2 + z'^2)/2",
+            potential="m*9.81*z",
+            constraints=constraints,
+            parameters={"m": 2, "l": 1},
+            initial={"x": 1, "y": 0, "z": 0, "x'": 0, "y'": 1, "z'": 0.5},
+        )
+        finals.append(system.simulate(5.0, rtol=1e-11, samples=2, backend="native", method="taylor").q[-1])
+    np.testing.assert_allclose(finals[1], finals[0], atol=1e-8)  # a thousand tolerances
+
+
+def test_a_singular_mass_matrix():
+    """y has no mass of its own and follows x."""
+    system = da.System(
+        "massless",
+        coordinates="x y",
+        kinetic="x'^2/2",
+        potential="x^2/2 + y^4/4",
+        constraints={"tied": "x + y = 0"},
+        initial={"x": 1, "y": -1, "x'": 0, "y'": 0},
+    )
+    exact = system.simulate(5.0, rtol=1e-12, samples=6, backend="reference")
+    motion = system.simulate(5.0, rtol=1e-10, samples=6, backend="native", method="taylor")
+    np.testing.assert_allclose(motion.q, exact.q, atol=1e-8)  # a hundred tolerances
+
+
+def test_a_chain_of_many_links():
+    """Large enough for the sparse path next to singular configurations, and for substitution with kept factors."""
+    count = 10
+    names = [f"{axis}{k}" for k in range(count) for axis in "xy"]
+    links = {
+        f"link{k}": f"(x{k} - {f'x{k - 1}' if k else 0})^2 + (y{k} - {f'y{k - 1}' if k else 0})^2 = 1"
+        for k in range(count)
+    }
+    initial = {f"x{k}": k + 1 for k in range(count)} | {f"y{k}": 0 for k in range(count)}
+    chain = da.System(
+        "chain",
+        coordinates=" ".join(names),
+        kinetic=" + ".join(f"{name}'^2/2" for name in names),
+        potential=" + ".join(f"9.81*y{k}" for k in range(count)),
+        constraints=links,
+        initial=initial | {f"{name}'": 0 for name in names},
+    )
+    exact = chain.simulate(1.0, rtol=1e-11, samples=3, backend="native", method="dop853")
+    motion = chain.simulate(1.0, rtol=1e-10, samples=3, backend="native", method="taylor")
+    np.testing.assert_allclose(motion.q, exact.q, atol=1e-7)  # a thousand tolerances
+    assert motion.timing.steps < exact.timing.steps
+
+
 def test_refused_by_name():
     with pytest.raises(da.ModelError, match=r"sign\(…\).*no Taylor series.*dop853"):
         da.library.rough_incline().simulate(1.0, method="taylor")
+    with pytest.raises(da.ModelError, match=r"nonlinear in the accelerations.*iteration.*dop853"):
+        da.library.prescribed_acceleration().simulate(1.0, method="taylor")
+    actual = da.System(
+        "actual",
+        coordinates="x y",
+        kinetic="(x'^2 + y'^2)/2",
+        constraints={"floor": "y"},
+        nonideal=[da.Work({"x": "-0.1*actual(y)"})],
+        initial={"x": 0, "y": 0, "x'": 1, "y'": 0},
+    )
+    with pytest.raises(da.ModelError, match=r"actual\(…\).*iteration.*dop853"):
+        actual.simulate(1.0, method="taylor")
     with pytest.raises(da.ModelError, match="native backend only"):
         da.library.penny().simulate(1.0, method="taylor", backend="reference")
 
