@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 from collections.abc import Callable
+from functools import partial
 from importlib import resources
 from typing import Any
 from unittest.mock import patch
@@ -24,7 +25,7 @@ from dalembert.motion.evaluation import Evaluation
 from .base import Gone, Peer, Task
 
 
-def motion(problem: Problem) -> Callable[[float], Task]:
+def motion(problem: Problem, method: str = "auto") -> Callable[[float], Task]:
     """The kernel's call, recorded from one `simulate` for each tolerance."""
     system = problem.system()
     n = len(system.coordinates)
@@ -39,7 +40,7 @@ def motion(problem: Problem) -> Callable[[float], Task]:
 
         # A motion that cannot be completed shows in its row below.
         with patch.object(Kernel, "integrate", record), contextlib.suppress(MotionFailed):
-            system.simulate(problem.duration, backend="native", rtol=rtol, samples=2)
+            system.simulate(problem.duration, backend="native", rtol=rtol, samples=2, method=method)
 
         def observe(run: Any) -> Any:
             if run.status != DONE:
@@ -108,3 +109,12 @@ PEER = Peer(
     models={"*": motion, "chain": acceleration},
     cannot={},
 )
+MOTIONS = ("penny", "pendulum", "andrews", "four-bar", "appell-hamel", "double-pendulum")
+# The same with method="taylor", which `auto` does not choose.
+TAYLOR = Peer(
+    name="dalembert, Taylor",
+    package="dalembert",
+    models=dict.fromkeys(MOTIONS, partial(motion, method="taylor")),
+    cannot={"chain": "accelerations only: no method is involved"},
+)
+PEERS = [PEER, TAYLOR]
