@@ -5,12 +5,12 @@
 #ifndef DA_STIFFNESS_H
 #define DA_STIFFNESS_H
 
-DA_FN void da_watch_stiffness(int method, double t, const double *y, double h, double k[16][DA_NY], const double *ynew,
+DA_FN void da_watch_stiffness(int method, double t, const double *y, double h, double k[16][DA_NW], const double *ynew,
                               const double *fnew, double rtol, const double *atol, da_stiffness *watch, long steps)
 {
     const int sample = steps % DA_STIFF_SAMPLE == 0, known = watch->hits == DA_STIFF_HITS;
     if (!sample && (known || watch->hits == 0)) return;
-    double s[DA_NY], turn = 0.0, move = 0.0, least = 0.0;
+    double s[DA_NW], turn = 0.0, move = 0.0, least = 0.0;
     const double *f = method == 5 ? k[5] : k[11];
     if (method == 5)
         da_dopri5_last(y, h, k, s);
