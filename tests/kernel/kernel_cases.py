@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from parity.test_fading_gradients import CASES, lemniscate
-from parity.test_four_bar import mechanism
-from parity.test_reactions_and_branches import CURVED, PRESSED
 
 import dalembert as da
 from dalembert.kernel.build import Compiler
 from dalembert.kernel.source import kernel_source
 from dalembert.motion import native
+from parity.test_fading_gradients import CASES, lemniscate
+from parity.test_four_bar import mechanism
+from parity.test_reactions_and_branches import CURVED, PRESSED
 
 METHODS = ("dop853", "dopri5", "stiff")
 
@@ -103,7 +103,7 @@ class _Recorder:
         self.source = source
 
     def integrate(self, *arguments: Any) -> None:
-        names = "y0 t0 parameters times rtol atol method project watch events branch".split()
+        names = ["y0", "t0", "parameters", "times", "rtol", "atol", "method", "project", "watch", "events", "branch"]
         raise _RecordedError(Call(self.source, dict(zip(names, arguments, strict=True))))
 
 

@@ -9,9 +9,9 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from kernel.kernel_cases import EVERY_KIND, calls
 
 from dalembert.kernel.build import find_compiler
+from kernel.kernel_cases import EVERY_KIND, calls
 
 pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C compiler on this machine")
 
