@@ -370,7 +370,7 @@ DA_COLD int da_robust(const double *q, const double *v, double t, int decide, da
 DA_FN int da_fades(const double *size, da_context *ctx)
 {
     int fades = 0;
-    for (int k = 0; k < DA_FAST_ROWS; k++) fades |= size[k] < DA_FADING * ctx->square[k];
+    for (int k = 0; k < DA_FAST_ROWS; k++) fades |= size[k] <= DA_FADING * ctx->square[k];
     if (fades) ctx->fading = 2;
     return fades;
 }
