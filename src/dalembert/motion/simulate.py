@@ -140,7 +140,8 @@ def _natively(
         raise ModelError(evaluation.system.name, [str(error)]) from None
     except KernelTooLarge as error:
         if settings.backend == "native":
-            raise
+            remedy = "backend='reference' runs it as it is, slowly"
+            raise BuildError(f"{evaluation.system.name}: {error}; {remedy}") from None
         more = (
             "" if error.size > MOST_INSTRUCTIONS else "; backend='native' compiles it all the same, in a minute or so"
         )
