@@ -13,6 +13,7 @@ import pytest
 
 import dalembert as da
 from dalembert.kernel.build import Compiler
+from dalembert.kernel.size import TaylorNotApplicable
 from dalembert.kernel.source import kernel_source
 from dalembert.motion import native
 from parity.test_exact_rank_drops import plane
@@ -122,7 +123,7 @@ class _Recorder:
 
 
 def recorded(system: da.System, **options: Any) -> Call:
-    """What `simulate` hands to a kernel. The source is the one with the stiff method, which holds the others too."""
+    """What `simulate` hands to a kernel. The source is one with all methods, the Taylor series where the model has one."""
 
     def make(
         system: da.System,
@@ -132,8 +133,14 @@ def recorded(system: da.System, **options: Any) -> Call:
         compiler: Compiler,
         completion: float = 0.0,
         limit: int = 0,
+        taylor: bool = False,
     ) -> _Recorder:
-        return _Recorder(kernel_source(system, graph, rows, True, completion))
+        try:
+            return _Recorder(kernel_source(system, graph, rows, True, completion, taylor=True))
+        except TaylorNotApplicable:
+            if taylor:
+                raise
+            return _Recorder(kernel_source(system, graph, rows, True, completion))
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(native, "make_kernel", make)
@@ -151,4 +158,7 @@ def calls(case: Case, points: int = 41) -> list[Call]:
     start = system.initial_values()[2]
     options = {"rtol": 1e-7} | {key: value for key, value in case.options.items() if key != "duration"}
     times = np.linspace(start, start + duration, points)
-    return [recorded(system, times=times, method=method, **options) for method in case.methods]
+    found = [recorded(system, times=times, method=method, **options) for method in case.methods]
+    if "#define DA_TAYLOR 1" in found[0].source and tuple(case.methods) == METHODS:
+        found.append(recorded(system, times=times, method="taylor", **options))
+    return found
