@@ -123,7 +123,7 @@ class _Recorder:
 
 
 def recorded(system: da.System, **options: Any) -> Call:
-    """What `simulate` hands to a kernel. The source is one with all methods, the Taylor series where the model has one."""
+    """What `simulate` hands to a kernel. The source has all methods, Taylor series if there is one."""
 
     def make(
         system: da.System,
