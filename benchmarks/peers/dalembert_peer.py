@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 from collections.abc import Callable
+from functools import partial
 from importlib import resources
 from typing import Any
 from unittest.mock import patch
@@ -24,7 +25,7 @@ from dalembert.motion.evaluation import Evaluation
 from .base import Gone, Peer, Task
 
 
-def motion(problem: Problem) -> Callable[[float], Task]:
+def motion(problem: Problem, method: str = "auto") -> Callable[[float], Task]:
     """The kernel's call, recorded from one `simulate` for each tolerance."""
     system = problem.system()
     n = len(system.coordinates)
@@ -34,12 +35,12 @@ def motion(problem: Problem) -> Callable[[float], Task]:
         calls: list[tuple[Any, ...]] = []
 
         def record(kernel: Kernel, *given: Any) -> Any:
-            calls.append((kernel, *given[:-1]))  # without the watch, which only draws progress
+            calls.append((kernel, *given[:8]))  # up to `project`: without the watch, which only draws progress
             return original(kernel, *given)
 
         # A motion that cannot be completed shows in its row below.
         with patch.object(Kernel, "integrate", record), contextlib.suppress(MotionFailed):
-            system.simulate(problem.duration, backend="native", rtol=rtol, samples=2)
+            system.simulate(problem.duration, backend="native", rtol=rtol, samples=2, method=method)
 
         def observe(run: Any) -> Any:
             if run.status != DONE:
@@ -85,7 +86,8 @@ def acceleration(problem: Problem) -> Callable[[float], Task]:
         "scratch": ", ".join(f"{name}[{max(1, fast.numel_out(k))}]" for k, name in enumerate(outputs) if name != "a"),
         "outputs": ", ".join(outputs),
     }
-    base = (resources.files("dalembert.kernel") / "runtime" / "base.h").read_text(encoding="utf-8")
+    runtime = resources.files("dalembert.kernel") / "runtime"
+    base = "".join((runtime / name).read_text(encoding="utf-8") for name in ("base.h", "elementary.h"))
     library, _ = build("\n".join([base, text, hoist.source(), loop]), compiler)
     library.repeat.argtypes = [ctypes.c_void_p] * 4 + [ctypes.c_long]
     q, v = cartesian_state(problem.data["links"])
@@ -107,3 +109,12 @@ PEER = Peer(
     models={"*": motion, "chain": acceleration},
     cannot={},
 )
+MOTIONS = ("penny", "pendulum", "andrews", "four-bar", "appell-hamel", "double-pendulum")
+# The same with method="taylor", which `auto` does not choose.
+TAYLOR = Peer(
+    name="dalembert, Taylor",
+    package="dalembert",
+    models=dict.fromkeys(MOTIONS, partial(motion, method="taylor")),
+    cannot={"chain": "accelerations only: no method is involved"},
+)
+PEERS = [PEER, TAYLOR]

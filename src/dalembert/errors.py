@@ -77,7 +77,7 @@ class MotionFailed(DalembertError):
 
 
 class BuildError(DalembertError):
-    """The compiler refused a kernel, or there is none."""
+    """The compiler refused a kernel, there is none, or the kernel would be too long for it."""
 
 
 class OutputError(DalembertError):

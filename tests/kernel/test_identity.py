@@ -33,8 +33,14 @@ def system(**changes: object) -> da.System:
     return da.System("s", **{**parts, **changes})  # type: ignore[arg-type]
 
 
-def key(of: da.System, rows: tuple[int, ...] = (0, 1), stiff: bool = False, completion: float = 0.0) -> str:
-    found = identity(of, graph_of(of), rows, stiff, completion)
+def key(
+    of: da.System,
+    rows: tuple[int, ...] = (0, 1),
+    stiff: bool = False,
+    completion: float = 0.0,
+    taylor: bool = False,
+) -> str:
+    found = identity(of, graph_of(of), rows, stiff, completion, taylor)
     assert found is not None
     return found
 
@@ -75,6 +81,7 @@ def test_other_options_make_another_key():
         key(system(), stiff=True),
         key(system(), completion=1.0),
         key(system(), completion=1.5),
+        key(system(), taylor=True),
     ]
     assert len(set(keys)) == len(keys)
 

@@ -27,7 +27,7 @@ METHODS = ["dop853", "dopri5", "stiff"]
 every_way = pytest.mark.parametrize(
     ("backend", "method"),
     [("reference", method) for method in METHODS]
-    + [pytest.param("native", method, marks=needs_compiler) for method in METHODS],
+    + [pytest.param("native", method, marks=needs_compiler) for method in (*METHODS, "taylor")],
 )
 each_backend = pytest.mark.parametrize("backend", BACKENDS)
 

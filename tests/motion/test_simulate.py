@@ -302,7 +302,7 @@ def failed(system: da.System, duration: float, **options: Any) -> tuple[da.Motio
     return caught.value, caught.value.motion
 
 
-METHODS = ["dop853", "dopri5", "stiff"]
+METHODS = ["dop853", "dopri5", "stiff", "taylor"]
 
 
 class TestFailure:

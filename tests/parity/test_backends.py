@@ -67,7 +67,7 @@ def test_accelerations(name):
             np.testing.assert_allclose(found, exact, atol=1e-12 * scale)
 
 
-@pytest.mark.parametrize("method", ["dop853", "dopri5", "stiff"])
+@pytest.mark.parametrize("method", ["dop853", "dopri5", "stiff", "taylor"])
 def test_methods(method):
     system = da.library.spherical_pendulum()
     exact = system.simulate(2.0, rtol=1e-12, samples=11, backend="reference")

@@ -29,11 +29,11 @@ def lemniscate() -> da.System:
     return plane({"curve": (x**2 + y**2) ** 2 - x**2 + y**2}, (1, 0, 0, 1))
 
 
-@pytest.mark.parametrize("backend", ["native", "reference"])
+@pytest.mark.parametrize(("backend", "method"), [("native", "auto"), ("native", "taylor"), ("reference", "auto")])
 @pytest.mark.parametrize("rtol", [1e-5, 1e-7, 1e-9, 1e-11])
-def test_through_a_double_point(rtol: float, backend: str) -> None:
+def test_through_a_double_point(rtol: float, backend: str, method: str) -> None:
     """Once around the lemniscate is back at the start."""
-    motion = lemniscate().simulate(LEMNISCATE, rtol=rtol, samples=3, backend=backend)
+    motion = lemniscate().simulate(LEMNISCATE, rtol=rtol, samples=3, backend=backend, method=method)
     assert motion.backend == backend
     # At the double point the curve is as good as the square root of rounding, 1e-8.
     np.testing.assert_allclose(motion.q[-1], [1, 0], atol=max(1e3 * rtol, 1e-7))

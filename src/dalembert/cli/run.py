@@ -33,7 +33,7 @@ def run(
     duration: float | None = typer.Option(None, help="How long to simulate."),
     rtol: float | None = typer.Option(None, help="Relative tolerance, default 1e-9."),
     samples: int | None = typer.Option(None, help="Number of output times, default 501."),
-    method: str | None = typer.Option(None, help="auto, dop853, dopri5 or stiff."),
+    method: str | None = typer.Option(None, help="auto, dop853, dopri5, stiff or taylor."),
     project: bool | None = typer.Option(
         None, "--project/--no-project", help="Return to the constraints after each step."
     ),

@@ -8,6 +8,7 @@ cosines whose arguments are known at the same time are taken four at once, and a
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -107,7 +108,14 @@ class Hoist:
 
     def source(self) -> str:
         stores = "\n".join(f"    c[{place}] = {name};" for name, place in self._places.items())
-        body = "\n".join(self.lines)
+        # What only led to other values, by functions that then did without, is left out.
+        needed, kept = set(self._places), []
+        for line in reversed(self.lines):
+            name, _, text = line.removeprefix("    const double ").partition(" = ")
+            if name in needed:
+                needed |= set(re.findall(r"\bk\d+\b", text))
+                kept.append(line)
+        body = "\n".join(reversed(kept))
         head = "DA_PIECE void da_constants(const double *p, double *c)\n{\n    (void)p;\n    (void)c;\n"
         return f"{head}{body}\n{stores}\n}}\n"
 

@@ -21,7 +21,9 @@ from dalembert.model.system import System
 PACKAGE = Path(__file__).parent
 
 
-def identity(system: System, graph: Graph, rows: Sequence[int], stiff: bool, completion: float) -> str | None:
+def identity(
+    system: System, graph: Graph, rows: Sequence[int], stiff: bool, completion: float, taylor: bool = False
+) -> str | None:
     """The same in every process for the same model, options and version; another for any other.
 
     None where the package on disk is no longer the one that was loaded (it was updated under a running process): then
@@ -29,7 +31,7 @@ def identity(system: System, graph: Graph, rows: Sequence[int], stiff: bool, com
     """
     if code(PACKAGE) != LOADED:
         return None
-    options = ([int(row) for row in rows], bool(stiff), float(completion))
+    options = ([int(row) for row in rows], bool(stiff), float(completion), bool(taylor))
     return "\0".join([LOADED, ca.CasadiMeta.version(), *_graph(graph), repr(_names(system)), repr(options)])
 
 

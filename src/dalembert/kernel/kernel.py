@@ -20,7 +20,7 @@ from dalembert.kernel.size import MOST_INSTRUCTIONS, KernelTooLarge
 from dalembert.model.system import System
 
 Array = NDArray[np.float64]
-METHOD_CODES = {"dop853": 8, "dopri5": 5, "stiff": 4}
+METHOD_CODES = {"dop853": 8, "dopri5": 5, "stiff": 4, "taylor": 9}
 # As the enumeration in runtime/base.h.
 DONE, STEP_TOO_SMALL, STALLED, UNDEFINED, INCONSISTENT, UNDETERMINED, NO_PROJECTION, NO_METHOD = range(8)
 BRANCH_ENDS, BRANCHES_MEET, NO_FORCE, SINGULAR_FORCE = range(8, 12)
@@ -211,19 +211,20 @@ def make_kernel(
     compiler: Compiler,
     completion: float = 0.0,
     limit: int = MOST_INSTRUCTIONS,
+    taylor: bool = False,
 ) -> Kernel:
     """Emit, compile and load the kernel of a system, once. See `kernel_source` for the options."""
     started = time.perf_counter()
-    key = (system.structure, tuple(rows), stiff, compiler, completion, cache_folder())
+    key = (system.structure, tuple(rows), stiff, compiler, completion, cache_folder(), taylor)
     kernel = _made.get(key)
     if kernel is None:
 
         def source() -> str:
             from dalembert.kernel.source import kernel_source  # not needed for a kernel that is on disk
 
-            return kernel_source(system, graph, rows, stiff, completion, limit)
+            return kernel_source(system, graph, rows, stiff, completion, limit, taylor)
 
-        library, cached = build(source, compiler, identity(system, graph, rows, stiff, completion))
+        library, cached = build(source, compiler, identity(system, graph, rows, stiff, completion, taylor))
         kernel = Kernel(library, time.perf_counter() - started, cached)
         while len(_made) >= KEPT:
             _made.pop(next(iter(_made)), None)

@@ -1,4 +1,4 @@
-"""How large a kernel may be."""
+"""Why a kernel is not made."""
 
 from __future__ import annotations
 
@@ -17,3 +17,10 @@ class KernelTooLarge(DalembertError):
             "coordinates make it shorter, and so do more of them with constraints between neighbours only"
         )
         self.size = size
+
+
+class TaylorNotApplicable(DalembertError):
+    """A model whose motion has no Taylor series that could be computed."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"method 'taylor' cannot run this: {reason}; use method='dop853'")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from dalembert.graph.graph import Graph
@@ -10,6 +10,7 @@ from dalembert.kernel.emit import Hoist, straight_line
 from dalembert.kernel.functions import KernelFunctions, kernel_functions
 from dalembert.kernel.limits import LIMITS
 from dalembert.kernel.size import MOST_INSTRUCTIONS, KernelTooLarge
+from dalembert.kernel.taylor import taylor_source
 from dalembert.model.system import System
 
 RUNTIME = Path(__file__).parent / "runtime"
@@ -17,6 +18,7 @@ BEFORE = ("base.h", "elementary.h", "context.h")
 AFTER = ("lu.h", "weak.h", "robust.h", "fading.h", "project.h", "dop853.h", "dopri5.h", "stiffness.h", "singular.h")
 NONLINEAR, MULTIPLIERS, ACTUAL = ("branch.h",), ("multipliers.h",), ("actual.h",)
 STIFF = ("radau.h",)
+TAYLOR = ("taylor.h",)
 LAST = ("dense.h", "events.h", "drive.h")
 STATE = ("q", "v", "t", "p")
 INPUTS = {
@@ -58,12 +60,13 @@ def kernel_source(
     stiff: bool = False,
     completion: float = 0.0,
     limit: int = MOST_INSTRUCTIONS,
+    taylor: bool = False,
 ) -> str:
     """The C source of a system. `rows` is an independent set of its constraints, used by the straight-line
     code, in which those nonlinear in q̈ have no part.
 
     stiff: with the stiff method and the slopes that it needs, which can be longer than everything else
-    together.
+    together. taylor: with the Taylor method; raises `TaylorNotApplicable` where the model has no series.
     """
     rows = [row for row in rows if row not in graph.nonlinear]
     functions = kernel_functions(graph, rows, stiff, completion)
@@ -72,12 +75,18 @@ def kernel_source(
         raise KernelTooLarge(size, limit)
     hoist = Hoist()
     model = [_function(name, functions, hoist) for name in OUTPUTS if getattr(functions, name) is not None]
-    parts = [_header(system, graph, rows, stiff, hoist.size, functions, bool(completion), size)]
+    series = taylor_source(graph, rows, completion, hoist) if taylor else None
+    if series is not None:
+        size += series.instructions
+        if size > limit:
+            raise KernelTooLarge(size, limit)
+    sizes = series.sizes if series is not None else {}
+    parts = [_header(system, graph, rows, stiff, hoist.size, functions, bool(completion), size, sizes)]
     parts += [_runtime(name) for name in BEFORE]
-    parts += [*model, hoist.source()]
+    parts += [*model, *([series.text] if series is not None else []), hoist.source()]
     extra: tuple[str, ...] = NONLINEAR if graph.nonlinear else ()
     extra += MULTIPLIERS if graph.uses_actual or graph.events_use_multipliers else ()
-    extra += (ACTUAL if graph.uses_actual else ()) + (STIFF if stiff else ())
+    extra += (ACTUAL if graph.uses_actual else ()) + (STIFF if stiff else ()) + (TAYLOR if taylor else ())
     parts += [_runtime(name) for name in (*AFTER, *extra, *LAST)]
     return "\n".join(parts)
 
@@ -102,6 +111,7 @@ def _header(
     functions: KernelFunctions,
     singular: bool,
     size: int,
+    series: Mapping[str, int],
 ) -> str:
     n, m = len(system.coordinates), len(system.constraints)
     straight = functions.fast is not None
@@ -138,6 +148,8 @@ def _header(
         "DA_WATCHED": int(straight and len(rows) > 1),
         "DA_STIFF": int(stiff),
         "DA_INSTRUCTIONS": size,
+        "DA_TAYLOR": int(bool(series)),
+        **series,
     }
     limits = {f"DA_{name}": value for name, value in LIMITS.items()}
     defines = "\n".join(f"#define {name} {value}" for name, value in {**sizes, **limits}.items())

@@ -73,7 +73,16 @@ def integrate_native(
     M, A = solution.M, solution.A
     completion = 0.0 if is_positive(M) else float(f"{np.trace(M) / max(float(np.sum(A * A)), 1e-300):.2g}")
     limit = MOST_INSTRUCTIONS if settings.backend == "native" else AUTO_INSTRUCTIONS
-    kernel = make_kernel(evaluation.system, evaluation.graph, rows, method == "stiff", compiler, completion, limit)
+    kernel = make_kernel(
+        evaluation.system,
+        evaluation.graph,
+        rows,
+        method == "stiff",
+        compiler,
+        completion,
+        limit,
+        method == "taylor",
+    )
     y0 = np.concatenate([q, v, np.zeros(3) if work is None else work])
 
     atol = tolerances(settings, q, v, solution.acceleration)

@@ -16,7 +16,7 @@ from dalembert.mechanics.fundamental import Array
 from dalembert.model.parse import suggest
 from dalembert.model.system import System
 
-METHODS = ("auto", "dop853", "dopri5", "stiff")
+METHODS = ("auto", "dop853", "dopri5", "stiff", "taylor")
 BACKENDS = ("auto", "native", "reference")
 DEFAULT_RTOL = 1e-9
 DEFAULT_SAMPLES = 501

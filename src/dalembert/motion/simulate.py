@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dalembert.errors import BuildError, DalembertError, ModelError, MotionFailed, UndefinedModel
-from dalembert.kernel.size import MOST_INSTRUCTIONS, KernelTooLarge
+from dalembert.kernel.size import MOST_INSTRUCTIONS, KernelTooLarge, TaylorNotApplicable
 from dalembert.mechanics.fundamental import Array, Fundamental
 from dalembert.model.contact import needs_legs
 from dalembert.model.events import with_events
@@ -51,7 +51,8 @@ def simulate(
     rtol: relative tolerance, 0.1 … 1e-13 (default 1e-9).
     atol: absolute tolerance (default: see `settings.tolerances`).
     samples: number of equidistant output times (default 501); or times: the output times themselves, increasing.
-    method: "auto", "dop853", "dopri5", or "stiff" (an implicit method with the exact Jacobian).
+    method: "auto", "dop853", "dopri5", "stiff" (an implicit method with the exact Jacobian), or "taylor" (Taylor
+    series: quickest at tight tolerances on long runs; native backend, smooth models).
     project: return to the constraints after each step (default True); False shows the drift.
     backend: "auto", "native" (compiled C), or "reference" (CasADi's virtual machine and SciPy).
     events: besides those of the system, names with expressions (or `da.Event`) whose passages through zero go to
@@ -150,10 +151,14 @@ def _integrate(
     work: Array | None = None,
 ) -> tuple[Trajectory, tuple[str, ...]]:
     """The trajectory from a consistent state, on the backend that is wanted or available, and what to say of that."""
-    trajectory, notes = None, ()
+    trajectory: Trajectory | None = None
+    notes: tuple[str, ...] = ()
     if _runs_native(evaluation, settings):
         trajectory, notes = _natively(evaluation, settings, q, v, t0, start, bar, work)
     if trajectory is None:
+        if settings.method == "taylor":
+            notes += ("method 'taylor' runs on the native backend only: DOP853 was used instead",)
+            settings = replace(settings, method="dop853")
         trajectory = integrate_reference(evaluation, settings, q, v, t0, bar, work)
     return trajectory, notes
 
@@ -161,6 +166,11 @@ def _integrate(
 def _runs_native(evaluation: Evaluation, settings: Settings) -> bool:
     """Whether the native backend is tried. Asked for by name, it must be able to run the system."""
     if settings.backend == "reference":
+        if settings.method == "taylor":
+            raise ModelError(
+                evaluation.system.name,
+                ["method 'taylor' runs on the native backend only; leave backend away, or use method='dop853'"],
+            )
         return False
     obstacle = why_not_native(evaluation)
     if obstacle is None:
@@ -185,9 +195,12 @@ def _natively(
     """The trajectory on the native backend; or None where the reference must run after all, and what to say of it."""
     try:
         trajectory = integrate_native(evaluation, settings, q, v, t0, start, bar, work)
+    except TaylorNotApplicable as error:
+        raise ModelError(evaluation.system.name, [str(error)]) from None
     except KernelTooLarge as error:
         if settings.backend == "native":
-            raise
+            remedy = "backend='reference' runs it as it is, slowly"
+            raise BuildError(f"{evaluation.system.name}: {error}; {remedy}") from None
         more = (
             "" if error.size > MOST_INSTRUCTIONS else "; backend='native' compiles it all the same, in a minute or so"
         )

@@ -3,14 +3,14 @@
 #define DA_BASE_H
 
 #ifdef __CUDACC__
-#define DA_FN __device__ static inline
+#define DA_FN __device__ static inline __attribute__((unused))
 #define DA_PIECE __device__ static __noinline__
 #define DA_SMALL
 #define DA_RESTRICT __restrict__
 #define DA_API extern "C" __device__
 #else
 #include <math.h>
-#define DA_FN static inline
+#define DA_FN static inline __attribute__((unused)) /* a kernel need not call all of the runtime */
 #define DA_PIECE static __attribute__((noinline))
 #define DA_SMALL __attribute__((cold))
 #define DA_RESTRICT restrict

@@ -42,4 +42,15 @@ typedef struct {
     int change_rank[DA_EVENTS][2];
 } da_context;
 
+/* Back to what was known before a step, where it is not accepted after all; the work it took stays counted. */
+DA_FN void da_return_to(const da_context *before, da_context *ctx)
+{
+    da_context back = *before;
+    back.evaluations = ctx->evaluations;
+    back.robust = ctx->robust;
+    back.rejected = ctx->rejected;
+    back.trouble = ctx->trouble;
+    *ctx = back;
+}
+
 #endif

@@ -2,7 +2,6 @@
 #ifndef DA_DRIVE_H
 #define DA_DRIVE_H
 
-
 /* What da_integrate reports, by index. */
 enum {
     DA_REPORT_POINTS,
@@ -21,40 +20,46 @@ enum {
     DA_REPORT_SIZE = DA_REPORT_STATE + DA_NY
 };
 
+/* At an accepted state where straight-line code serves, with the squared lengths of the rows that it gave. */
+DA_FN void da_settled(const double *q, const double *v, double t, const double *size, da_context *ctx)
+{
+#if DA_STRAIGHT
+    da_note_growth(q, v, t, size, ctx);
+#else
+    (void)q, (void)v, (void)t, (void)size;
+#endif
+    /* A trial state may need the robust path: it takes the constraints in this order. */
+    for (int k = 0; k < DA_M; k++) ctx->order[k] = k;
+    ctx->rank = ctx->kept = DA_M;
+}
+
 /* The slope at an accepted state, where rank, redundancy and contradictions are decided. */
 DA_FN int da_settle(double t, const double *y, double *dy, da_context *ctx)
 {
     const double *q = y, *v = y + DA_N;
-    int rank = DA_M;
     ctx->evaluations++;
     if (ctx->fading) ctx->fading--;
     for (int i = 0; i < DA_N; i++) dy[i] = v[i];
-    int good = 0;
 #if DA_STRAIGHT
     double pivot[1], size[DA_AT_LEAST_1(DA_FAST_ROWS)];
     if (ctx->fast || DA_WATCHED) {
         da_fast(q, v, t, ctx->p, dy + DA_N, dy + 2 * DA_N, pivot, size);
         ctx->nearness = sqrt(da_max(pivot[0], 0.0));
         const int straight = ctx->fast && ctx->independent && !da_fades(size, ctx);
-        good = straight && pivot[0] > DA_PIVOT && da_all_finite(dy, DA_NY);
+        int good = straight && pivot[0] > DA_PIVOT && da_all_finite(dy, DA_NY);
 #if DA_LARGE
         if (!good && straight && pivot[0] > DA_NO_RANK) good = !da_weak(q, v, t, ctx, dy + DA_N, dy + 2 * DA_N);
 #endif
-        if (good) da_note_growth(q, v, t, size, ctx);
+        if (good) {
+            da_settled(q, v, t, size, ctx);
+            return DA_DONE;
+        }
     }
 #endif
-    if (!good) {
-        const int status = da_robust(q, v, t, 1, ctx, dy + DA_N, dy + 2 * DA_N);
-        if (status) return status;
-        rank = ctx->rank;
-        /* Straight-line code was made for an independent set of constraints; more of them act now. */
-        if (ctx->kept > DA_FAST_ROWS + DA_NONLINEAR) ctx->fast = 0;
-    }
-    /* A trial state may need the robust path: it takes the constraints in this order. */
-    for (int k = 0; good && k < DA_M; k++) ctx->order[k] = k;
-    ctx->rank = rank;
-    if (good) ctx->kept = rank;
-    return DA_DONE;
+    const int status = da_robust(q, v, t, 1, ctx, dy + DA_N, dy + 2 * DA_N);
+    /* Straight-line code was made for an independent set of constraints; more of them act now. */
+    if (!status && ctx->kept > DA_FAST_ROWS + DA_NONLINEAR) ctx->fast = 0;
+    return status;
 }
 
 #if DA_NONLINEAR
@@ -129,12 +134,12 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
     da_singular singular;
     singular.seen = 0;
     singular.count = 0;
-    const int order = method == DA_METHOD_STIFF ? 4 : method;
+    const int order = method == DA_METHOD_STIFF ? 4 : method == DA_METHOD_TAYLOR ? 8 : method;
     const double end = times[count - 1], span = end - t0;
     const long window = method == DA_METHOD_STIFF ? DA_STALL_STEPS_STIFF : DA_STALL_STEPS;
     double t = t0, h, norm, mark = t0, last_step = 0.0, last_norm = 1.0, longest = 0.0;
     long next = 0, i;
-    int j, status, rejected = 0, rank;
+    int j, status, rejected = 0, rank, series = 0; /* the step is that of a Taylor series */
     const int watching = DA_NG && events;
 #if DA_NG
     da_watch watch;
@@ -145,6 +150,10 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
     slope.h = 0.0;
     slope.slope.known = 0;
 #endif
+#if DA_TAYLOR
+    da_taylor taylor;
+    da_taylor_begin(&taylor, rtol);
+#endif
     da_constants(p, constants);
     ctx.p = constants;
     ctx.fast = 1;
@@ -152,7 +161,7 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
     da_start_branch(branch, &ctx);
     for (j = 0; j < DA_NY; j++) y[j] = y0[j];
     status = project ? da_project(y, t, &ctx) : DA_DONE;
-    if (!DA_STIFF && method == DA_METHOD_STIFF) status = DA_NO_METHOD;
+    if ((!DA_STIFF && method == DA_METHOD_STIFF) || (!DA_TAYLOR && method == DA_METHOD_TAYLOR)) status = DA_NO_METHOD;
     if (!status) status = da_settle(t, y, k[0], &ctx);
     rank = ctx.rank;
     if (!status) {
@@ -163,13 +172,24 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
 #if DA_NG
     if (watching && !status) da_watch_start(&watch, events, t, y, rtol, atol, &ctx);
 #endif
-    h = !status && count > 1 ? da_first_step(t, y, k[0], span, rtol, atol, order - 1, &ctx) : 0.0;
+    h = !status && count > 1 && method != DA_METHOD_TAYLOR ? da_first_step(t, y, k[0], span, rtol, atol, order - 1, &ctx) : 0.0;
     while (!status && next < count) {
+#if DA_TAYLOR
+        if (method == DA_METHOD_TAYLOR && !rejected) {
+            const double allowed = da_taylor_expand(&taylor, t, y, k[0], last_step, span, rtol, atol, &ctx);
+            series = allowed > 0.0;
+            if (series)
+                h = allowed;
+            else if (h == 0.0) /* no series here, from the start: DOP853 */
+                h = da_first_step(t, y, k[0], span, rtol, atol, order - 1, &ctx);
+        }
+#endif
         const double least = 10.0 * 2.220446049250313e-16 * da_max(fabs(t), fabs(end) * 1e-3);
         if (h < least) {
             status = DA_STEP_TOO_SMALL;
             break;
         }
+        const int taken = method == DA_METHOD_TAYLOR && !series ? DA_METHOD_DOP853 : method;
         const int last = t + h >= end;
         const double step = last ? end - t : h;
         int failed;
@@ -178,6 +198,12 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
 #if DA_STIFF
         else if (method == DA_METHOD_STIFF)
             failed = da_radau_step(t, y, step, k, ynew, rtol, atol, &norm, dense, &slope, &ctx);
+#endif
+#if DA_TAYLOR
+        else if (series) {
+            da_taylor_at(&taylor, step, ynew);
+            norm = failed = 0; /* judged by its slope, below */
+        }
 #endif
         else
             failed = da_dop853_step(t, y, step, k, ynew, rtol, atol, &norm, &ctx);
@@ -204,6 +230,20 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
         double kept[DA_NW], fnew[DA_NW]; /* the interpolant belongs to the state before projection */
         for (j = 0; due && j < DA_NW; j++) kept[j] = ynew[j];
         if (project) status = da_project(ynew, tnew, &ctx);
+#if DA_TAYLOR
+        if (series) {
+            status = da_taylor_settle(&taylor, status, step, tnew, ynew, fnew, rtol, atol, &ctx);
+            if (status == DA_TAYLOR_AGAIN) {
+                status = DA_DONE;
+                h = 0.5 * step;
+                rejected = 1;
+                ctx.rejected++;
+                ctx.steps--;
+                continue;
+            }
+            grow = 1.0;
+        } else
+#endif
         if (!status) status = da_settle(tnew, ynew, fnew, &ctx);
         if (status) {
             t = tnew;
@@ -211,23 +251,26 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
             break;
         }
         if (due) {
-            if (method == DA_METHOD_DOP853 && (watching || times[next] < tnew)) {
+            if (taken == DA_METHOD_DOP853 && (watching || times[next] < tnew)) {
                 for (j = 0; j < DA_NY; j++) k[12][j] = fnew[j];
                 if (da_dop853_dense(t, y, step, k, kept, dense, &ctx)) {
                     /* As where a stage of the step itself has no value: it was too long. */
-                    before.evaluations = ctx.evaluations;
-                    before.robust = ctx.robust;
-                    before.rejected = ctx.rejected + 1;
-                    before.trouble = ctx.trouble;
-                    ctx = before;
+                    da_return_to(&before, &ctx);
+                    ctx.rejected++;
                     h = 0.2 * step;
                     rejected = 1;
                     continue;
                 }
             }
             double reach = tnew;
+            const da_step inside = {
+                taken, t, step, y, k, dense,
+#if DA_TAYLOR
+                &taylor,
+#endif
+            };
 #if DA_NG
-            const da_span here = {method, project, t, step, tnew, y, ynew, k, dense, watch.sizes, DA_FAR * rtol, &ctx};
+            const da_span here = {&inside, project, tnew, ynew, watch.sizes, DA_FAR * rtol, &ctx};
             ended = watching && da_watch_step(&watch, events, &here);
             if (ended) reach = watch.t;
 #endif
@@ -237,7 +280,7 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
                     for (j = 0; j < DA_NY; j++) row[j] = ynew[j];
                 } else {
                     const double x = (times[next] - t) / step;
-                    da_interpolate(method, x, y, step, k, dense, point);
+                    da_interpolate(&inside, x, point);
                     if (project) status = da_project(point, times[next], &ctx);
                     for (j = 0; j < DA_NY; j++) row[j] = point[j];
                 }
@@ -254,8 +297,11 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
             break;
         }
 #endif
-        if (method != DA_METHOD_STIFF)
+        if (taken == DA_METHOD_DOP853 || taken == DA_METHOD_DOPRI5)
             da_watch_stiffness(method, t, y, step, k, ynew, fnew, rtol, atol, &stiffness, ctx.steps);
+#if DA_TAYLOR
+        if (series) da_taylor_watch(&taylor, t, step, &singular, &ctx);
+#endif
         da_watch_singular(tnew, ynew, fnew, last, &singular, &ctx);
         if (ctx.rank != rank) {
             if (ctx.changes < DA_EVENTS) {

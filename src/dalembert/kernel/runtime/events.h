@@ -31,10 +31,10 @@ typedef struct {
 
 /* An accepted step. */
 typedef struct {
-    int method, project;
-    double t, h, t_new;
-    const double *y, *y_new;
-    double (*k)[DA_NW], (*dense)[DA_NW];
+    const da_step *step;
+    int project;
+    double t_new;
+    const double *y_new;
     const double *sizes;
     double far; /* from zero, relative to the size of its terms: the constraints cannot matter */
     da_context *ctx;
@@ -85,15 +85,15 @@ DA_FN void da_functions_at(const double *y, double t, const double *sizes, da_co
 #endif
 }
 
-DA_FN double da_time_at(const da_span *s, double x) { return x == 1.0 ? s->t_new : s->t + x * s->h; }
+DA_FN double da_time_at(const da_span *s, double x) { return x == 1.0 ? s->t_new : s->step->t + x * s->step->h; }
 
 /* The state at a share of the step, on the constraints. Nonzero where there is none. */
 DA_FN int da_state_at(const da_span *s, double x, double *out)
 {
-    const double *end = x == 0.0 ? s->y : x == 1.0 ? s->y_new : 0;
+    const double *end = x == 0.0 ? s->step->y : x == 1.0 ? s->y_new : 0;
     for (int j = 0; end && j < DA_NY; j++) out[j] = end[j];
     if (end) return 0;
-    da_interpolate(s->method, x, s->y, s->h, s->k, s->dense, out);
+    da_interpolate(s->step, x, out);
     return s->project ? da_project(out, da_time_at(s, x), s->ctx) : 0;
 }
 
@@ -102,7 +102,7 @@ DA_PIECE void da_look(const da_span *s, double x, double *g, double *level, int 
     double y[DA_NW];
     int far = s->project && x > 0.0 && x < 1.0;
     if (far) {
-        da_interpolate(s->method, x, s->y, s->h, s->k, s->dense, y);
+        da_interpolate(s->step, x, y);
         da_functions_at(y, da_time_at(s, x), s->sizes, s->ctx, g, level);
         for (int i = 0; i < DA_NG; i++) far = far && fabs(g[i]) > s->far * level[i];
     }
@@ -135,7 +135,7 @@ DA_FN double da_value_at(const da_span *s, int which, double x, int *sign)
 /* Where g, of opposite signs at a and b, has just become zero or of the given sign, that at b: Chandrupatla's method. */
 DA_PIECE double da_root(const da_span *s, int which, double a, double b, int sign)
 {
-    const double resolution = 2.220446049250313e-16 * da_max(1.0, fabs(s->t_new) / s->h);
+    const double resolution = 2.220446049250313e-16 * da_max(1.0, fabs(s->t_new) / s->step->h);
     double x1 = b, x2 = a, x3, f1 = da_value_at(s, which, b, 0), f2 = da_value_at(s, which, a, 0), f3, part = 0.5;
     for (int pass = 0; pass < 120; pass++) {
         const double x = x1 + part * (x2 - x1), f = da_value_at(s, which, x, 0);
@@ -167,7 +167,7 @@ DA_PIECE double da_root(const da_span *s, int which, double a, double b, int sig
 /* Where g, of a sign at a, has become zero, as it is at b: by halving. */
 DA_PIECE double da_arrival(const da_span *s, int which, double a, double b, int sign)
 {
-    const double resolution = 2.220446049250313e-16 * da_max(1.0, fabs(s->t_new) / s->h);
+    const double resolution = 2.220446049250313e-16 * da_max(1.0, fabs(s->t_new) / s->step->h);
     while (b - a > resolution) {
         const double x = (a + b) / 2.0;
         int here;

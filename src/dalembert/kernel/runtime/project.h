@@ -133,6 +133,8 @@ DA_PIECE int da_project(double *y, double t, da_context *ctx)
     status = da_return(0, q, v, t, ctx);
 #endif
     if (!status) status = da_return(1, q, v, t, ctx);
+#else
+    (void)y, (void)t, (void)ctx;
 #endif
     return status;
 }

@@ -118,6 +118,8 @@ DA_FN int da_radau_matrix(double t, const double *DA_RESTRICT y, double h, doubl
             da_slopes(s, s + DA_N, t + c[i] * h, ctx->p, here, pivot);
             if (pivot[0] > DA_PIVOT && da_all_finite(here, DA_N * (2 * DA_N + 1))) J = here;
         }
+#else
+        (void)t, (void)y, (void)Z, (void)again, (void)ctx, (void)c;
 #endif
         for (int r = 0; r < DA_N; r++)
             for (int l = 0; l < 3; l++)

@@ -1,0 +1,479 @@
+"""Taylor series of the values in a CasADi function, order by order, as C.
+
+With normalized coefficients x_k (the k-th derivative over k!), every instruction gives its coefficient of order k from
+those of its arguments, by the rules of Jorba and Zou (Experimental Mathematics 14, 2005, section 2). A product is
+
+    c_k = a_0 b_k + a_k b_0 + Σ a_j b_{k−j},   0 < j < k,
+
+and the others are of the same form: what belongs to order k stands at its ends, and the sum inside needs earlier
+orders only. So the sums of all products are taken at once before each order, side by side in vector registers (the
+runtime does it, on `left` and `right`), and what remains for each order is straight-line code with no loop in it.
+
+Unknowns: some inputs may stand for values found by linear equations among the outputs. They come in stages; before a
+stage is solved its unknowns count as zero, which gives the right-hand side, because coefficients of order k are affine
+in those of the arguments.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import casadi as ca
+
+from dalembert.errors import BuildError
+from dalembert.kernel.emit import _BINARY, _UNARY, Hoist, number
+from dalembert.kernel.size import TaylorNotApplicable
+
+# Of a function whose values fit into registers; a longer one is compiled in short pieces, which is much quicker.
+SINGLE, PIECE = 1000, 100
+
+
+# What a user calls the operations that are not analytic; any other without a rule is named by its form in C.
+_NOT_ANALYTIC = {
+    ca.OP_FABS: "an absolute value",
+    ca.OP_SIGN: "sign(…)",
+    ca.OP_FLOOR: "floor(…)",
+    ca.OP_CEIL: "ceil(…)",
+    ca.OP_FMIN: "min(…)",
+    ca.OP_FMAX: "max(…)",
+    ca.OP_COPYSIGN: "copysign(…)",
+    **dict.fromkeys(
+        (
+            ca.OP_LT,
+            ca.OP_LE,
+            ca.OP_EQ,
+            ca.OP_NE,
+            ca.OP_AND,
+            ca.OP_OR,
+            ca.OP_NOT,
+            ca.OP_IF_ELSE_ZERO,
+        ),
+        "a condition",
+    ),
+}
+LINEAR = ("add", "sub", "neg", "mul", "scale")  # in one argument
+# Powers up to this are products, which hold at zero too.
+_LARGEST_POWER = 16
+
+
+@dataclass(eq=False)
+class Node:
+    """One value. `args` are those whose coefficient of the same order it needs; `form` is its order 0 in C."""
+
+    number: int
+    kind: str
+    args: tuple[Node, ...]
+    form: str = ""
+    stage: int = 0  # the unknowns it depends on; 0: none
+    integrand: Node | None = None  # w of c' = ± a' w and of c' w = a'
+
+    @property
+    def is_constant(self) -> bool:
+        return self.kind == "constant"
+
+    @property
+    def is_zero(self) -> bool:
+        return self.is_constant and self.form in ("0.0", "-0.0")
+
+
+class Nodes:
+    """The values of a function, equal ones once, made by the rules of algebra and calculus."""
+
+    def __init__(self, hoist: Hoist) -> None:
+        self.hoist = hoist
+        self._made: dict[tuple[object, ...], Node] = {}
+        self._count = 0
+
+    def node(self, kind: str, args: Sequence[Node] = (), form: str = "", stage: int = 0) -> Node:
+        key = (kind, form, *(a.number for a in args))
+        if key not in self._made:
+            self._made[key] = self._new(kind, args, form, stage)
+        return self._made[key]
+
+    def _new(self, kind: str, args: Sequence[Node], form: str, stage: int = 0) -> Node:
+        self._count += 1
+        return Node(self._count, kind, tuple(args), form, max([stage, *(a.stage for a in args)]))
+
+    def literal(self, value: float) -> Node:
+        return self.node("constant", form=number(value))
+
+    def hoisted(self, text: str) -> Node:
+        return self.node("constant", form=self.hoist.define(text))
+
+    # -- algebra
+
+    def add(self, a: Node, b: Node) -> Node:
+        if a.is_zero or b.is_zero:
+            return b if a.is_zero else a
+        return self.node("add", (a, b), "{0} + {1}")
+
+    def sub(self, a: Node, b: Node) -> Node:
+        if b.is_zero:
+            return a
+        return self.neg(b) if a.is_zero else self.node("sub", (a, b), "{0} - {1}")
+
+    def neg(self, a: Node) -> Node:
+        return a.args[0] if a.kind == "neg" else self.node("neg", (a,), "-{0}")
+
+    def mul(self, a: Node, b: Node) -> Node:
+        if a.is_zero or b.is_zero:
+            return self.literal(0.0)
+        if a.is_constant or b.is_constant:
+            return self.node("scale", (a, b) if a.is_constant else (b, a), "{0} * {1}")
+        first, second = sorted((a, b), key=lambda n: n.number)
+        return self.node("mul", (first, second), "{0} * {1}")
+
+    def div(self, a: Node, b: Node) -> Node:
+        if b.is_constant:
+            return self.mul(self.hoisted(f"1.0 / {b.form}"), a)
+        return self.literal(0.0) if a.is_zero else self.node("div", (a, b), "{0} / {1}")
+
+    def sqrt(self, a: Node) -> Node:
+        return self.node("sqrt", (a,), "sqrt({0})")
+
+    def power(self, a: Node, exponent: Node) -> Node:
+        if not exponent.is_constant:
+            return self.exp(self.mul(exponent, self.log(a)))
+        try:
+            value = float(exponent.form)
+        except ValueError:
+            return self.node("power", (a, exponent), "pow({0}, {1})")
+        if value == 0.5:
+            return self.sqrt(a)
+        if value.is_integer() and 0 < abs(value) <= _LARGEST_POWER:
+            result = self._whole_power(a, int(abs(value)))
+            return result if value > 0 else self.div(self.literal(1.0), result)
+        return self.node("power", (a, exponent), "pow({0}, {1})")
+
+    def _whole_power(self, a: Node, exponent: int) -> Node:
+        if exponent == 1:
+            return a
+        half = self._whole_power(a, exponent // 2)
+        square = self.mul(half, half)
+        return self.mul(square, a) if exponent % 2 else square
+
+    # -- functions by their differential equations
+
+    def along(self, a: Node, integrand: Node, form: str) -> Node:
+        """c with c' = a' w."""
+        node = self.node("along", (a,), form)
+        node.integrand = integrand
+        return node
+
+    def against(self, a: Node, integrand: Node, form: str) -> Node:
+        """c with c' w = a'."""
+        node = self.node("against", (a,), form)
+        node.integrand = integrand
+        return node
+
+    def exp(self, a: Node) -> Node:
+        node = self.node("along", (a,), "exp({0})")
+        node.integrand = node
+        return node
+
+    def log(self, a: Node) -> Node:
+        return self.against(a, a, "log({0})")
+
+    def circle(self, a: Node, hyperbolic: bool = False) -> tuple[Node, Node]:
+        """(sin a, cos a) or (sinh a, cosh a): each is the other's derivative."""
+        h = "h" if hyperbolic else ""
+        sine = self.node("along", (a,), f"sin{h}({{0}})")
+        cosine = self.node("along" if hyperbolic else "backwards", (a,), f"cos{h}({{0}})")
+        sine.integrand, cosine.integrand = cosine, sine
+        return sine, cosine
+
+    def tangent(self, a: Node, hyperbolic: bool = False) -> Node:
+        node = self.node("along", (a,), "tanh({0})" if hyperbolic else "tan({0})")
+        one, square = self.literal(1.0), self.mul(node, node)
+        node.integrand = self.sub(one, square) if hyperbolic else self.add(one, square)
+        return node
+
+    def function(self, operation: int, a: Node) -> Node | None:
+        """A function of one argument, or None where it is not analytic."""
+        one = self.literal(1.0)
+        form = _UNARY[operation]
+        if operation in (ca.OP_SIN, ca.OP_COS):
+            return self.circle(a)[operation == ca.OP_COS]
+        if operation in (ca.OP_SINH, ca.OP_COSH):
+            return self.circle(a, hyperbolic=True)[operation == ca.OP_COSH]
+        if operation in (ca.OP_TAN, ca.OP_TANH):
+            return self.tangent(a, operation == ca.OP_TANH)
+        if operation == ca.OP_EXP:
+            return self.exp(a)
+        if operation == ca.OP_EXPM1:
+            return self.along(a, self.exp(a), form)
+        if operation == ca.OP_LOG:
+            return self.log(a)
+        if operation == ca.OP_LOG1P:
+            return self.against(a, self.add(one, a), form)
+        square = self.mul(a, a)
+        if operation == ca.OP_ERF:
+            return self.along(a, self.mul(self.literal(1.1283791670955126), self.exp(self.neg(square))), form)
+        slopes = {
+            ca.OP_ATAN: lambda: self.add(one, square),
+            ca.OP_ATANH: lambda: self.sub(one, square),
+            ca.OP_ASIN: lambda: self.sqrt(self.sub(one, square)),
+            ca.OP_ACOS: lambda: self.neg(self.sqrt(self.sub(one, square))),
+            ca.OP_ASINH: lambda: self.sqrt(self.add(one, square)),
+            ca.OP_ACOSH: lambda: self.sqrt(self.sub(square, one)),
+        }
+        return self.against(a, slopes[operation](), form) if operation in slopes else None
+
+    def operation(self, operation: int, of: Sequence[Node]) -> Node:
+        """The node of a CasADi instruction."""
+        form = _BINARY.get(operation) or _UNARY.get(operation)
+        if form is None:
+            raise BuildError(f"operation {operation} of the model has no form in C")
+        if operation == ca.OP_ASSIGN:
+            return of[0]
+        if all(a.is_constant for a in of):
+            return self.hoisted(form.format(*(a.form for a in of)))
+        if operation in (ca.OP_ADD, ca.OP_SUB, ca.OP_MUL, ca.OP_DIV):
+            rule = {ca.OP_ADD: self.add, ca.OP_SUB: self.sub, ca.OP_MUL: self.mul, ca.OP_DIV: self.div}
+            return rule[operation](*of)
+        if operation in (ca.OP_POW, ca.OP_CONSTPOW):
+            return self.power(*of)
+        if operation == ca.OP_ATAN2:
+            node = self.node("atan2", of, form)
+            node.integrand = self.add(self.mul(of[0], of[0]), self.mul(of[1], of[1]))
+            return node
+        if operation == ca.OP_HYPOT:
+            return self.sqrt(self.add(self.mul(of[0], of[0]), self.mul(of[1], of[1])))
+        if operation == ca.OP_NEG:
+            return self.neg(of[0])
+        if operation == ca.OP_TWICE:
+            return self.mul(self.literal(2.0), of[0])
+        if operation == ca.OP_SQ:
+            return self.mul(of[0], of[0])
+        if operation == ca.OP_INV:
+            return self.div(self.literal(1.0), of[0])
+        if operation == ca.OP_SQRT:
+            return self.sqrt(of[0])
+        found = self.function(operation, of[0]) if operation in _UNARY else None
+        if found is None:
+            # It may still serve values that are needed at order 0 only.
+            found = self.node(f"opaque {_NOT_ANALYTIC.get(operation, form)}", of, form)
+        return found
+
+
+def read(
+    function: ca.Function,
+    inputs: Sequence[str],
+    outputs: Sequence[str],
+    hoist: Hoist,
+    stages: Mapping[str, int],
+) -> dict[str, list[Node]]:
+    """The outputs of a function as nodes. The input "p" is hoisted; `stages` names the inputs that are unknowns, which
+    live in a structure u.
+    """
+    nodes, slots = Nodes(hoist), dict[int, Node]()
+    found = {name: [nodes.literal(0.0)] * function.numel_out(k) for k, name in enumerate(outputs)}
+    for k in range(function.n_instructions()):
+        operation = function.instruction_id(k)
+        into, of = function.instruction_output(k), function.instruction_input(k)
+        if operation == ca.OP_OUTPUT:
+            found[outputs[into[0]]][into[1]] = slots[of[0]]
+        elif operation == ca.OP_CONST:
+            slots[into[0]] = nodes.literal(function.instruction_constant(k))
+        elif operation == ca.OP_INPUT:
+            name = inputs[of[0]]
+            text = name if name == "t" else f"{name}[{of[1]}]"
+            if name == "p":
+                slots[into[0]] = nodes.hoisted(text)
+            elif name in stages:
+                slots[into[0]] = nodes.node("unknown", form=f"u->{text}", stage=stages[name])
+            else:
+                slots[into[0]] = nodes.node("input", form=text)
+        else:
+            slots[into[0]] = nodes.operation(operation, [slots[o] for o in of])
+    return found
+
+
+@dataclass
+class Shared:
+    """What the orders hand to each other: the pairs of series whose products are summed, and values of order 0."""
+
+    pairs: dict[tuple[Node, bool, Node], int] = field(default_factory=dict)
+    kept: dict[tuple[Node, str], int] = field(default_factory=dict)
+
+    def pair(self, left: Node, right: Node, weighted: bool = False) -> str:
+        """Σ a_j b_{k−j} over 0 < j < k, with weights j where wanted."""
+        if not weighted and left.number > right.number:
+            left, right = right, left
+        return f"sum[{self.pairs.setdefault((left, weighted, right), len(self.pairs))}]"
+
+    def order_0(self, node: Node, form: str = "{0}") -> str:
+        return f"z[{self.kept.setdefault((node, form), len(self.kept))}]"
+
+
+class Emission:
+    """The lines of C that compute coefficients of one order: order 0, or any higher one k."""
+
+    def __init__(self, shared: Shared, hoist: Hoist, first: bool) -> None:
+        self.shared, self.hoist, self.first = shared, hoist, first
+        self.lines: list[str] = []
+        self.solved = 0  # stages
+        self._texts: dict[tuple[Node, int], str | None] = {}
+        self._variables = 0
+
+    def value(self, node: Node) -> str:
+        return self._value(node) or "0.0"
+
+    def line(self, text: str) -> None:
+        self.lines.append(f"    {text}")
+
+    def _key(self, node: Node) -> tuple[Node, int]:
+        # Values that wait for unknowns are made anew when these are there.
+        return node, self.solved if node.stage > self.solved else -1
+
+    def _value(self, node: Node) -> str | None:
+        """The text of a coefficient, its lines written before; None is zero."""
+        stack, wanted = [node], set[Node]()
+        while stack:
+            top = stack.pop()
+            if top not in wanted and self._key(top) not in self._texts:
+                wanted.add(top)
+                stack.extend(top.args)
+        for each in sorted(wanted, key=lambda n: n.number):
+            self._texts[self._key(each)] = self._assigned(each)
+        return self._texts[self._key(node)]
+
+    def _assigned(self, node: Node) -> str | None:
+        if node.kind == "constant":
+            if node.is_zero or not self.first:
+                return None
+            return self._constant(node)
+        if node.kind == "unknown" and node.stage > self.solved:
+            return None
+        if node.kind in ("input", "unknown"):
+            return node.form
+        text = self._order_0(node) if self.first else self._order_k(node)
+        if text is None:
+            return None
+        name = f"w[{self._variables}]"
+        self._variables += 1
+        self.line(f"{name} = {text};")
+        return name
+
+    @property
+    def variables(self) -> int:
+        return self._variables
+
+    def _constant(self, node: Node) -> str:
+        literal = node.form[0] in "-(.0123456789"
+        return f"({node.form})" if literal else self.hoist.place(node.form)
+
+    def _of(self, node: Node) -> str | None:
+        return self._texts[self._key(node)]
+
+    def _order_0(self, node: Node) -> str | None:
+        values = [self._of(a) for a in node.args]
+        if node.kind in LINEAR and None in values:
+            return self._linear(node.kind, values)
+        if node.kind == "div" and values[0] is None:
+            return None
+        return node.form.format(*(v or "0.0" for v in values))
+
+    def _linear(self, kind: str, values: Sequence[str | None]) -> str | None:
+        """Sums and products with zeros left out."""
+        a, b = values[0], values[-1]
+        if kind == "add":
+            return a if b is None else b if a is None else f"{a} + {b}"
+        if kind == "sub":
+            return a if b is None else f"-{b}" if a is None else f"{a} - {b}"
+        if kind == "neg":
+            return None if a is None else f"-{a}"
+        return None if a is None or b is None else f"{a} * {b}"
+
+    def _order_k(self, node: Node) -> str | None:
+        kind, shared = node.kind, self.shared
+        if kind in ("add", "sub", "neg"):
+            return self._linear(kind, [self._of(a) for a in node.args])
+        if kind == "scale":
+            value = self._of(node.args[1])
+            return None if value is None else f"{self._constant(node.args[0])} * {value}"
+        if kind.startswith("opaque"):
+            name = kind.removeprefix("opaque ")
+            raise TaylorNotApplicable(f"the accelerations contain {name}, which has no Taylor series everywhere")
+        a, b = node.args[0], node.args[-1]
+        ends: list[str] = []
+
+        def end(order_0: Node, order_k: Node, sign: str = "+") -> None:
+            value = self._of(order_k)
+            if value is not None:
+                ends.append(f" {sign} {shared.order_0(order_0)} * {value}")
+
+        if kind == "mul":
+            end(a, b)
+            end(b, a)
+            return shared.pair(a, b) + "".join(ends)
+        if kind == "div":
+            end(node, b, "-")
+            return f"({self._of(a) or '0.0'} - {shared.pair(b, node)}{''.join(ends)}) * {self._inverse(b)}"
+        if kind == "sqrt":
+            return f"({self._of(a) or '0.0'} - {shared.pair(node, node)}) * {shared.order_0(node, '0.5 / {0}')}"
+        if kind == "power":
+            end(node, a)
+            grown = f"({shared.pair(a, node, True)} * over_k{''.join(ends)})"
+            rest = f"{shared.pair(node, a, True)} * over_k"
+            return f"({self._constant(b)} * {grown} - {rest}) * {self._inverse(a)}"
+        w = node.integrand
+        assert w is not None
+        if kind in ("along", "backwards"):
+            end(w, a)
+            text = f"{shared.pair(a, w, True)} * over_k{''.join(ends)}"
+            return text if kind == "along" else f"-({text})"
+        if kind == "against":
+            return f"({self._of(a) or '0.0'} - {shared.pair(node, w, True)} * over_k) * {self._inverse(w)}"
+        assert kind == "atan2", kind
+        end(b, a)
+        end(a, b, "-")
+        turned = f"{shared.pair(a, b, True)} - {shared.pair(b, a, True)} - {shared.pair(node, w, True)}"
+        return f"(({turned}) * over_k{''.join(ends)}) * {self._inverse(w)}"
+
+    def _inverse(self, node: Node) -> str:
+        return self.shared.order_0(node, "1.0 / {0}")
+
+    def combined(self, factors: Sequence[Node], of: Sequence[Node]) -> str:
+        """A sum of products: order 0 of the factors, the present order of the others."""
+        terms = []
+        for factor, node in zip(factors, of, strict=True):
+            value = self._value(node)
+            if value is not None and not factor.is_zero:
+                fixed = self._constant(factor) if factor.is_constant else self.shared.order_0(factor)
+                terms.append(f"{fixed} * {value}")
+        return " + ".join(terms) or "0.0"
+
+    def keep(self) -> None:
+        """At the end of order 0: what higher orders read of it."""
+        for (node, form), place in self.shared.kept.items():
+            self.line(f"z[{place}] = {form.format(self.value(node))};")
+
+    def hand_on(self) -> None:
+        """At the end of order k: the factors of the products to be summed before later orders."""
+        done = 0
+        while done < len(self.shared.pairs):  # writing one may call for others
+            for (left, weighted, right), place in list(self.shared.pairs.items())[done:]:
+                self.line(f"left[{place}] = {'k * ' if weighted else ''}{self.value(left)};")
+                self.line(f"right[{place}] = {self.value(right)};")
+                done += 1
+
+
+def cut(name: str, lines: Sequence[str], parameters: str, arguments: Sequence[str], work: int) -> str:
+    """A C function with these lines, which keep their values in w; a long one in pieces, as in `emit`."""
+    quiet = "".join(f"    (void){a};\n" for a in (*arguments, "w"))
+    space = f"    double w[{max(work, 1)}];\n"
+    if len(lines) <= SINGLE:
+        # Short enough for the compiler to hold the values in registers.
+        body = re.sub(r"\bw\[(\d+)\]", r"w\1", re.sub(r"(?m)^    w\[", "    const double w[", "\n".join(lines)))
+        quiet = "".join(f"    (void){a};\n" for a in arguments)
+        return f"DA_PIECE void {name}({parameters})\n{{\n{quiet}{body}\n}}\n"
+    pieces = [lines[i : i + PIECE] for i in range(0, len(lines), PIECE)]
+    text = [
+        f"DA_PIECE void {name}_{i}({parameters}, double *DA_RESTRICT w)\n{{\n{quiet}" + "\n".join(piece) + "\n}\n"
+        for i, piece in enumerate(pieces)
+    ]
+    calls = "".join(f"    {name}_{i}({', '.join(arguments)}, w);\n" for i in range(len(pieces)))
+    return "\n".join(text) + f"DA_FN void {name}({parameters})\n{{\n{space}{calls}}}\n"

@@ -1,0 +1,66 @@
+/* Follows a kernel's source: repeats recorded calls of da_integrate under the sanitizers. Every array has exactly the length that
+   the kernel may use, so that one entry too many is seen. argv[1] holds the calls as doubles, one after the other:
+
+   method, project, t0, rtol, points, functions of events, whether a branch is given, then y0, p, atol, times, directions and
+   terminals of the events, the branch.
+
+   Prints for each its status, points, evaluations off the straight-line code, events, and the last state. */
+#include <stdio.h>
+#include <stdlib.h>
+
+static double *da_take(FILE *from, long count)
+{
+    double *x = malloc(sizeof(double) * (size_t)(count > 0 ? count : 1));
+    if (!x || fread(x, sizeof(double), (size_t)count, from) != (size_t)count) exit(3);
+    return x;
+}
+
+static int *da_take_whole(FILE *from, long count)
+{
+    double *x = da_take(from, count);
+    int *whole = malloc(sizeof(int) * (size_t)(count > 0 ? count : 1));
+    if (!whole) exit(3);
+    for (long i = 0; i < count; i++) whole[i] = (int)x[i];
+    free(x);
+    return whole;
+}
+
+int main(int argc, char **argv)
+{
+    FILE *from = argc > 1 ? fopen(argv[1], "rb") : 0;
+    double head[7];
+    if (!from) return 3;
+    while (fread(head, sizeof(double), 7, from) == 7) {
+        const long count = (long)head[4], functions = (long)head[5];
+        double *y0 = da_take(from, DA_NY), *p = da_take(from, DA_NP), *atol = da_take(from, DA_NE);
+        double *times = da_take(from, count), *branch = 0;
+        int *direction = da_take_whole(from, functions), *terminal = da_take_whole(from, functions);
+        double *out = malloc(sizeof(double) * (size_t)(count * DA_NY)), *report = malloc(sizeof(double) * DA_REPORT_SIZE);
+        const long room = 50;
+        double *record = malloc(sizeof(double) * (size_t)(room * (3 + DA_NY)));
+        da_requests events = {direction, terminal, record, room, 0, -1};
+        if (!out || !report || !record) return 3;
+        if (head[6] != 0.0) {
+            double *first = da_take(from, 2 * DA_N);
+            branch = calloc((size_t)(count * 2 * DA_N), sizeof(double));
+            if (!branch) return 3;
+            for (int i = 0; i < 2 * DA_N; i++) branch[i] = first[i];
+            free(first);
+        }
+        double progress = 0.0;
+        const int stop = 0;
+        const int status = da_integrate(y0, head[2], p, times, count, head[3], atol, (int)head[0], (int)head[1], out, report,
+                                        &progress, &stop, functions ? &events : 0, branch);
+        printf("%d %.0f %.0f %ld", status, report[DA_REPORT_POINTS], report[DA_REPORT_ROBUST], events.count);
+        for (int j = 0; j < DA_NY; j++) printf(" %.17g", report[DA_REPORT_STATE + j]);
+        printf("\n");
+        double *dy = malloc(sizeof(double) * DA_NY);
+        if (!dy) return 3;
+        for (int way = 0; way < 3; way++)
+            if (da_slope_of(y0, head[2], p, way, branch, dy)) return 4;
+        free(dy), free(y0), free(p), free(atol), free(times), free(branch), free(out), free(report), free(record);
+        free(direction), free(terminal);
+    }
+    fclose(from);
+    return 0;
+}
