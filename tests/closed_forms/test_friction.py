@@ -105,7 +105,7 @@ def test_stick_slip_cycle_on_a_belt(backend):
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_bead_on_a_rough_hoop(backend):
-    """v² by the angle θ from the bottom: dv²/dθ = −2gR sin θ − 2μ(v² + gR cos θ) while it rises and is pressed outwards."""
+    """v² by the angle θ from the bottom: dv²/dθ = −2gR sin θ − 2μ(v² + gR cos θ) while it rises, pressed outwards."""
     R, mu, speed = 0.5, 0.2, 4.0
     system = da.System(
         "bead on a hoop",
@@ -195,7 +195,7 @@ def test_rod_between_rough_wall_and_floor(backend):
     )
 
     def rate(t, u):
-        """Wall: W to the right, μW up at (−h sin a, h cos a) from the centre. Floor: F up, μF to the left at the other end."""
+        """Wall: W to the right, μW up, at (−h sin a, h cos a). Floor: F up, μF to the left, at the other end."""
         a, w = u
         s, c, h = np.sin(a), np.cos(a), length / 2
         unknown = np.array(

@@ -15,9 +15,9 @@ from dalembert.model.system import System
 
 @dataclass(frozen=True)
 class ContactGraph:
-    """state(q, v, a, t, p, l) -> normal forces N (one for each contact), sliding velocities u and their time derivatives
-    (`components` one after the other), coefficients of sliding and of sticking; then for each one-sided constraint φ, φ̇
-    and φ̈. forces(q, v, t, p) -> the generalized forces of unit forces along the sliding components, as columns.
+    """state(q, v, a, t, p, l) -> normal forces N (one per contact), sliding velocities u and their time derivatives
+    (`components` one after the other), coefficients of sliding and of sticking; then for each one-sided constraint φ,
+    φ̇ and φ̈. forces(q, v, t, p) -> the generalized forces of unit forces along the sliding components, as columns.
 
     components: where the components of each contact stand. one_sided: the rows of the one-sided constraints.
     """
@@ -43,7 +43,8 @@ def contact_graph(system: System) -> ContactGraph:
     def rate(x: ca.SX) -> ca.SX:
         return ca.jtimes(x, q, v) + ca.jtimes(x, v, a) + ca.jacobian(x, time)
 
-    slides, components, mu, mu_static, forces = [], [], [], [], []
+    slides: list[ca.SX] = []
+    components, mu, mu_static, forces = [], [], [], []
     for contact in system.contacts:
         start = len(slides)
         own = [convert(u) for u in contact.slide]

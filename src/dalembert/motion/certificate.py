@@ -33,8 +33,8 @@ class Certificate:
     virtual_work: Nᵀ(M q̈ − Q − C), Nᵀ Q_i and Nᵀ(Q_ni − C) on a basis N of null A.
     gauss: distance of q̈ from the minimiser of G_ni in the mass metric.
     energy: E(t) − E(0) − work of everything that is not potential.
-    contact: how far friction leaves its law (the cone where it sticks, μ|N| against the motion where it slips), reactions of
-    one-sided constraints pull, or their gaps are negative.
+    contact: how far friction leaves its law (the cone where it sticks, μ|N| against the motion where it slips),
+    reactions of one-sided constraints pull, or their gaps are negative.
     unique: whether M and the constraints determine q̈ everywhere.
     """
 

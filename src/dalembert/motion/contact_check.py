@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 def contact_residual(motion: Motion) -> float:
-    """The largest departure from the laws of contact, relative to the largest force (or size of the state) along the motion.
+    """The largest departure from the laws of contact, relative to the largest force (or size of the state).
 
-    The friction forces are taken from C, whatever mode made them: what the laws of work give is subtracted, and the rest
-    resolved along the sliding directions.
+    The friction forces are taken from C, whatever mode made them: what the laws of work give is subtracted, and the
+    rest resolved along the sliding directions.
     """
     assert motion.C is not None
     contacts = Contacts(motion.system)

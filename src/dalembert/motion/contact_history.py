@@ -14,8 +14,8 @@ STATES = ("slip", "stick", "open")
 
 @dataclass(frozen=True, eq=False)
 class ContactHistory:
-    """A contact at the output points. state: "slip", "stick" or "open". normal: the physical reaction, signed where it is that
-    of one constraint. friction: the size of the friction force.
+    """A contact at the output points. state: "slip", "stick" or "open". normal: the physical reaction, signed where it
+    is that of one constraint. friction: the size of the friction force.
     """
 
     state: np.ndarray

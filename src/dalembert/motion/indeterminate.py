@@ -17,8 +17,8 @@ SIDES = 16
 def within_cones(contacts: Contacts, mode: Mode, s: ModeSolution) -> ModeSolution | None:
     """The same motion with all frictions inside their cones, as far inside as possible; None where that cannot be.
 
-    The multipliers of dependent constraints are not unique: λ + Z c with Aᵀ Z = 0 gives the same forces. For each choice of
-    the signs of the reactions a linear programme in c.
+    The multipliers of dependent constraints are not unique: λ + Z c with Aᵀ Z = 0 gives the same forces. For each
+    choice of the signs of the reactions a linear programme in c.
     """
     system = contacts.evaluation(mode).system
     names = {c.name: k for k, c in enumerate(system.constraints)}

@@ -23,12 +23,12 @@ from dalembert.motion.transitions import REST, Rest, decide, impact
 Integrate = Callable[[Evaluation, Settings, Array, Array, float, Fundamental, Array], Trajectory]
 # So many modes within this share of the motion: they follow each other without end.
 MOST_AT_ONCE, AT_ONCE = 200, 1e-9
-# A one-sided constraint that parts at less than this share of the fastest approach so far stays closed: it would rise by the
-# square of it, which must stay above what counts as zero for an event.
+# A one-sided constraint that parts at less than this share of the fastest approach so far stays closed: it would rise
+# by the square of it, which must stay above what counts as zero for an event.
 BOUNCES = 1e-5
 UNDETERMINED = (
-    "more contacts stick than are needed to hold the system, so that their forces are not determined: those given are one choice "
-    "inside the cones of friction, and when they would give way is not seen"
+    "more contacts stick than are needed to hold the system, so that their forces are not determined: those given are "
+    "one choice inside the cones of friction, and when they would give way is not seen"
 )
 # A gap below this share of the size of the state is closed at the start.
 GAP = 1e-9
@@ -107,8 +107,8 @@ class _Run:
         return Legs(self._trajectory(failure, ended), tuple(self.modes), contacts)
 
     def _start(self, q: Array, v: Array, t: float) -> tuple[Array, Array, set[int]]:
-        """Velocity and work after impacts at the start, and the one-sided constraints that touch. Refuses a state off the
-        constraints, or beyond a one-sided one.
+        """Velocity and work after impacts at the start, and the one-sided constraints that touch. Refuses a state off
+        the constraints, or beyond a one-sided one.
         """
         contacts, system = self.contacts, self.contacts.system
         gap, rate = self._gaps(q, v, t)
@@ -118,8 +118,8 @@ class _Run:
         ]
         if beyond:
             raise InconsistentState(
-                f"{system.name}: the initial state violates the one-sided {', '.join(map(repr, beyond))}: its expression must "
-                "not be negative"
+                f"{system.name}: the initial state violates the one-sided {', '.join(map(repr, beyond))}: it must not be "
+                "negative"
             )
         touching = {k for k in range(gap.size) if gap[k] <= small and rate[k] <= slow}
         ones = (1,) * len(contacts.contacts)

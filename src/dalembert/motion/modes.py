@@ -1,8 +1,8 @@
 """Modes of a system with contacts: which slip and which way, which stick, which one-sided constraints are open.
 
-In a mode a system is smooth: a slipping contact is a law of work with the direction of slipping and the sign of its reaction
-fixed, a sticking one is a further constraint on velocities, an open one is no constraint at all. So a mode is a `System`
-like any other, with events where it ends.
+In a mode a system is smooth: a slipping contact is a law of work with the direction of slipping and the sign of its
+reaction fixed, a sticking one is a further constraint on velocities, an open one is no constraint at all. So a mode is
+a `System` like any other, with events where it ends.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ SLIP, STICK, OPEN = STATES
 
 @dataclass(frozen=True)
 class Mode:
-    """states: of each contact. directions: of those that slip along a line, the sign of their velocity. pushes: the sign of
-    each reaction. closed: of each one-sided constraint.
+    """states: of each contact. directions: of those that slip along a line, the sign of the velocity. pushes: the sign
+    of each reaction. closed: of each one-sided constraint.
     """
 
     states: tuple[str, ...]
@@ -43,7 +43,7 @@ class Mode:
 
 @dataclass(frozen=True)
 class Ending:
-    """What ends a mode: contact or one-sided constraint number `which` stops, breaks away, is pulled, opens or closes."""
+    """What ends a mode: contact or one-sided constraint number `which` stops, breaks away, turns, opens or closes."""
 
     kind: str
     which: int
@@ -53,8 +53,8 @@ class Ending:
 class ModeSolution:
     """The instant in a mode, in terms of the whole system.
 
-    multipliers: of its constraints, zero where open. C: all that is not impressed and not Aᵀλ. The contacts: normal force
-    N, friction along the sliding components, sliding velocity u and its rate, coefficients; gaps with their rates.
+    multipliers: of its constraints, zero where open. C: all that is not impressed and not Aᵀλ. The contacts: normal
+    force N, friction along the sliding components, sliding velocity u and its rate, coefficients; gaps and their rates.
     """
 
     solution: Fundamental
@@ -150,7 +150,9 @@ class Contacts:
                 friction[at] = found.multipliers[rows]
             elif mode.states[k] == SLIP:
                 u = slide[at]
-                way = np.array([float(mode.directions[k])]) if u.size == 1 else u / max(np.linalg.norm(u), 1e-300)
+                way = (
+                    np.array([float(mode.directions[k])]) if u.size == 1 else u / max(float(np.linalg.norm(u)), 1e-300)
+                )
                 friction[at] = -mu[k] * abs(normal[k]) * way
         return ModeSolution(
             found, found.acceleration, multipliers, C, normal, friction, slide, slide_rate, mu, mu_static,
@@ -193,7 +195,7 @@ def mode_system(system: System, mode: Mode, one_sided: tuple[int, ...]) -> tuple
     for k, row in enumerate(one_sided):
         constraint = system.constraints[row]
         end(*(("open", k, multiplier(constraint.name)) if mode.closed[k] else ("close", k, constraint.expression)))
-    parameters = {symbol: value for symbol, value in system.parameters.items()}
+    parameters: dict[Any, Any] = dict(system.parameters)
     parameters |= {_direction(k): 1 for k in range(len(system.contacts))}
     parameters |= {_push(k): 1 for k in range(len(system.contacts))}
     changed = System(

@@ -55,12 +55,12 @@ class Motion:
 
     events: what happened on the way, in order of time: {"name", "t", "state": {"x", "x'", …}, "direction"} for each
     passage of an event of the system, {"name": "rank change", "t", "from", "to"} where constraints became dependent
-    or independent, {"name": "stick" | "slip" | "reversal" | "release" | "impact" | "contact", "contact", "t", "state"} where
-    a contact changed. ended_by: the name of the event that ended the motion, whose time and state are the last point, or
-    None.
+    or independent, {"name", "contact", "t", "state"} where a contact changed (names "stick", "slip", "reversal",
+    "release", "impact", "contact"). ended_by: the name of the event that ended the motion, whose time and state are the
+    last point, or None.
 
-    contacts: of a system with friction, what each contact did, by name. C (T, n) and acting (T, m): there, the forces of
-    friction, and which constraints act (a one-sided one may be open); None elsewhere.
+    contacts: of a system with friction, what each contact did, by name. C (T, n) and acting (T, m): there, the forces
+    of friction, and which constraints act (a one-sided one may be open); None elsewhere.
     """
 
     system: System

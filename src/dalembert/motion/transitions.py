@@ -1,8 +1,9 @@
 """Which mode a system with contacts takes at a state: the one whose own solution agrees with its assumptions.
 
-A contact at rest sticks while the force that holds it lies within the cone of friction; otherwise it slips the way its own
-acceleration goes. A reaction has the sign that was assumed for it. A closed one-sided constraint pushes; an open one moves
-apart. All combinations are tried: none agreeing, or several that accelerate differently, is what Painlevé found, and is said.
+A contact at rest sticks while the force that holds it lies within the cone of friction; otherwise it slips the way its
+own acceleration goes. A reaction has the sign that was assumed for it. A closed one-sided constraint pushes, an open
+one moves apart. All combinations are tried: none agreeing, or several that accelerate differently, is what Painlevé
+found, and is said.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from dalembert.mechanics.fundamental import Array
 from dalembert.motion.indeterminate import within_cones
 from dalembert.motion.modes import OPEN, SLIP, STICK, Contacts, Mode, ModeSolution
 
-# Forces and accelerations agree with an assumption to this share of their size: rounding, and the tolerance to which events
-# are located.
+# Forces and accelerations agree with an assumption to this share of their size: rounding, and the tolerance to which
+# events are located.
 AGREES = 1e-7
 # Velocities below this share of the fastest ones of the motion so far count as rest.
 REST = 1e-9
@@ -45,7 +46,8 @@ def decide(
     for count, mode in enumerate(_candidates(contacts, t, q, v, rest, stopped, touching)):
         if count == MOST_COMBINATIONS:
             raise InconsistentConstraints(
-                f"{contacts.system.name}, t = {t:.6g}: too many contacts at rest at once to find out which of them stick"
+                f"{contacts.system.name}, t = {t:.6g}: too many contacts at rest at once to find out which of them "
+                "stick"
             )
         try:
             solution = contacts.solve(mode, q, v, t)
@@ -62,8 +64,8 @@ def decide(
     if not found:
         reason = f" ({trouble})" if trouble is not None else ""
         raise InconsistentConstraints(
-            f"{contacts.system.name}, t = {t:.10g}: no motion agrees with the friction of {names}: neither sticking nor slipping "
-            f"either way satisfies its law here (Painlevé's paradox, or an impact){reason}"
+            f"{contacts.system.name}, t = {t:.10g}: no motion agrees with the friction of {names}: neither sticking "
+            f"nor slipping either way satisfies its law here (Painlevé's paradox, or an impact){reason}"
         )
     # Static friction holds what it can hold.
     most = max(held for held, _, _ in found)
@@ -72,8 +74,9 @@ def decide(
     size = max(_rate(s) for _, s in best)
     if any(np.abs(s.acceleration - first).max() > 1e-5 * size for _, s in best[1:]):
         raise InconsistentConstraints(
-            f"{contacts.system.name}, t = {t:.10g}: several motions agree with the friction of {names} here, so that its "
-            "law does not determine what happens (Painlevé's paradox); a smaller coefficient or a compliant model does"
+            f"{contacts.system.name}, t = {t:.10g}: several motions agree with the friction of {names} here, so that "
+            "its law does not determine what happens (Painlevé's paradox); a smaller coefficient or a compliant model "
+            "would"
         )
     return best[0]
 
@@ -134,7 +137,7 @@ def _agrees(contacts: Contacts, mode: Mode, s: ModeSolution, stopped: set[int], 
 
 
 def _rate(s: ModeSolution) -> float:
-    """The size of accelerations. Where friction just balances the rest, they are rounding of what they would be without it."""
+    """The size of accelerations. Where friction balances the rest, they are rounding of what they would be without."""
     free = np.nan_to_num(s.solution.unconstrained)
     return max(float(np.abs(x).max(initial=0.0)) for x in (s.slide_rate, s.acceleration, free))
 
