@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from dalembert.errors import ModelError
 from dalembert.model.frames import inertia_of
 from dalembert.model.laws import Coulomb, Law, Quadratic, Stribeck, Viscous, Work
 from dalembert.model.surface import Surface, surface_of
@@ -71,17 +70,6 @@ def _contact(values: dict[str, Any]) -> Contact:
 def needs_legs(system: System) -> bool:
     """Whether a motion is made of legs, stick and slip or contact and flight, with other equations in each."""
     return bool(system.contacts) or any(constraint.one_sided for constraint in system.constraints)
-
-
-def require_no_legs(system: System) -> None:
-    """Refuse what motions cannot do yet; leaving it out in silence would give the motion of another system."""
-    if needs_legs(system):
-        names = [contact.name for contact in system.contacts]
-        names += [constraint.name for constraint in system.constraints if constraint.one_sided]
-        quoted = ", ".join(map(repr, dict.fromkeys(names)))
-        raise ModelError(
-            system.name, [f"motions with dry friction or one-sided constraints ({quoted}) cannot be computed yet"]
-        )
 
 
 def works_of(system: System) -> tuple[Work, ...]:

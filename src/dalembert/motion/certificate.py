@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dalembert.mechanics.fundamental import MASS_TOLERANCE, RANK_TOLERANCE, Array, null_space
-from dalembert.motion.contact_check import contact_residual
+from dalembert.motion.contacts.check import contact_residual
 from dalembert.motion.evaluation import Evaluation
 from dalembert.motion.project import size_of
 

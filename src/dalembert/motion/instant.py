@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 from dalembert.mechanics.fundamental import Array, Fundamental
 from dalembert.model.contact import needs_legs
 from dalembert.model.system import System
+from dalembert.motion.contacts.legs import resting_or_moving
 from dalembert.motion.evaluation import Energetics, Evaluation
-from dalembert.motion.legs import resting_or_moving
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from dalembert.model.parse import suggest
 from dalembert.model.symbols import name_of
 from dalembert.model.system import System
 from dalembert.motion.certificate import Certificate
-from dalembert.motion.contact_history import STATES, ContactHistory
+from dalembert.motion.contacts.history import STATES, ContactHistory
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from dalembert.mechanics.fundamental import Array, Fundamental, solve
-from dalembert.motion.contact_history import Held
+from dalembert.motion.contacts.history import Held
 from dalembert.motion.evaluation import Evaluation
 
 

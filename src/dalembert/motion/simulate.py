@@ -18,9 +18,9 @@ from dalembert.model.events import with_events
 from dalembert.model.system import System
 from dalembert.motion.certificate import certify
 from dalembert.motion.consistent import require_consistent_state
+from dalembert.motion.contacts.legs import Legs, integrate_legs, points_of
+from dalembert.motion.contacts.modes import Contacts
 from dalembert.motion.evaluation import Evaluation
-from dalembert.motion.legs import Legs, integrate_legs, points_of
-from dalembert.motion.modes import Contacts
 from dalembert.motion.motion import Motion, Timing
 from dalembert.motion.native import integrate_native, tell_once, why_not_native
 from dalembert.motion.points import evaluate_points

@@ -16,8 +16,8 @@ import numpy as np
 
 from dalembert.errors import DalembertError, InconsistentConstraints
 from dalembert.mechanics.fundamental import Array
-from dalembert.motion.indeterminate import within_cones
-from dalembert.motion.modes import OPEN, SLIP, STICK, Contacts, Mode, ModeSolution
+from dalembert.motion.contacts.indeterminate import within_cones
+from dalembert.motion.contacts.modes import OPEN, SLIP, STICK, Contacts, Mode, ModeSolution
 
 # Forces and accelerations agree with an assumption to this share of their size: rounding, and the tolerance to which
 # events are located.

@@ -11,13 +11,13 @@ import numpy as np
 from dalembert.errors import DalembertError, InconsistentState
 from dalembert.mechanics.fundamental import Array, Fundamental, solve
 from dalembert.motion.consistent import require_consistent_state
-from dalembert.motion.contact_history import ContactHistory, Held
+from dalembert.motion.contacts.history import ContactHistory, Held
+from dalembert.motion.contacts.modes import OPEN, SLIP, STICK, Contacts, Ending, Mode
+from dalembert.motion.contacts.transitions import REST, Rest, decide, impact
 from dalembert.motion.evaluation import Evaluation
-from dalembert.motion.modes import OPEN, SLIP, STICK, Contacts, Ending, Mode
 from dalembert.motion.project import project
 from dalembert.motion.settings import Settings
 from dalembert.motion.trajectory import Trajectory, failure_message, in_order
-from dalembert.motion.transitions import REST, Rest, decide, impact
 
 # A leg: evaluation of the mode, settings, q, q̇, t, the instant there, and the work done so far.
 Integrate = Callable[[Evaluation, Settings, Array, Array, float, Fundamental, Array], Trajectory]
@@ -118,8 +118,8 @@ class _Run:
         ]
         if beyond:
             raise InconsistentState(
-                f"{system.name}: the initial state violates the one-sided {', '.join(map(repr, beyond))}: it must not be "
-                "negative"
+                f"{system.name}: the initial state violates the one-sided {', '.join(map(repr, beyond))}, which must "
+                "not be negative"
             )
         touching = {k for k in range(gap.size) if gap[k] <= small and rate[k] <= slow}
         ones = (1,) * len(contacts.contacts)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dalembert.motion.modes import OPEN, Contacts
-from dalembert.motion.transitions import REST
+from dalembert.motion.contacts.modes import OPEN, Contacts
+from dalembert.motion.contacts.transitions import REST
 
 if TYPE_CHECKING:
     from dalembert.motion.motion import Motion

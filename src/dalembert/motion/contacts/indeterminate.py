@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 
 from dalembert.mechanics.fundamental import null_space
-from dalembert.motion.modes import STICK, Contacts, Mode, ModeSolution, stick_name
+from dalembert.motion.contacts.modes import STICK, Contacts, Mode, ModeSolution, stick_name
 
 # Sides of the polygon that stands for a circular cone of friction in a plane, inside it.
 SIDES = 16

@@ -23,7 +23,7 @@ from dalembert.model.events import Event
 from dalembert.model.laws import Work
 from dalembert.model.symbols import Parameter, multiplier
 from dalembert.model.system import System
-from dalembert.motion.contact_history import STATES
+from dalembert.motion.contacts.history import STATES
 from dalembert.motion.evaluation import Evaluation
 
 SLIP, STICK, OPEN = STATES
