@@ -233,7 +233,10 @@ def test_short_and_long_runs_give_the_same(duration, monkeypatch):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT for one child there")
 def test_an_interrupt_ends_a_long_run():
+    # A process started in the background may have been told to ignore interrupts.
     script = (
+        "import signal\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "import dalembert as da\n"
         "pendulum = da.library.pendulum()\n"
         "pendulum.simulate(0.1, samples=2, backend='native')\n"
@@ -247,7 +250,10 @@ def test_an_interrupt_ends_a_long_run():
         assert process.poll() is None, "it was to be a long run"
         process.send_signal(signal.SIGINT)
         # A limit that tells an answer from a run to the end, which would take hours.
-        _, errors = process.communicate(timeout=60)
+        try:
+            _, errors = process.communicate(timeout=60)
+        finally:
+            process.kill()
     assert b"KeyboardInterrupt" in errors
 
 
