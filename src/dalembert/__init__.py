@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from dalembert.model.constraints import Constraint
     from dalembert.model.document import dumps, load, loads
     from dalembert.model.events import Event
-    from dalembert.model.laws import Work
-    from dalembert.model.symbols import actual, coordinates, ideal, parameters, t
+    from dalembert.model.laws import Coulomb, Quadratic, Stribeck, Viscous, Work
+    from dalembert.model.symbols import actual, coordinates, ideal, multiplier, parameters, t
     from dalembert.model.system import System
     from dalembert.motion.motion import Motion
 
@@ -45,9 +45,13 @@ __version__ = "0.1.0"
 # Loaded when first used: `import dalembert` costs nothing, and SymPy is not loaded where it is not needed.
 _LAZY = {
     "Constraint": "dalembert.model.constraints",
+    "Coulomb": "dalembert.model.laws",
     "Event": "dalembert.model.events",
     "Motion": "dalembert.motion.motion",
+    "Quadratic": "dalembert.model.laws",
+    "Stribeck": "dalembert.model.laws",
     "System": "dalembert.model.system",
+    "Viscous": "dalembert.model.laws",
     "Work": "dalembert.model.laws",
     "actual": "dalembert.model.symbols",
     "coordinates": "dalembert.model.symbols",
@@ -57,6 +61,7 @@ _LAZY = {
     "library": "dalembert.library",
     "load": "dalembert.model.document",
     "loads": "dalembert.model.document",
+    "multiplier": "dalembert.model.symbols",
     "parameters": "dalembert.model.symbols",
     "t": "dalembert.model.symbols",
 }
@@ -97,6 +102,7 @@ __all__ = [
     "BranchError",
     "BuildError",
     "Constraint",
+    "Coulomb",
     "DalembertError",
     "DocumentError",
     "Event",
@@ -108,9 +114,12 @@ __all__ = [
     "Motion",
     "MotionFailed",
     "OutputError",
+    "Quadratic",
+    "Stribeck",
     "System",
     "UndefinedModel",
     "UndeterminedMotion",
+    "Viscous",
     "Work",
     "actual",
     "coordinates",
@@ -120,6 +129,7 @@ __all__ = [
     "library",
     "load",
     "loads",
+    "multiplier",
     "parameters",
     "t",
 ]

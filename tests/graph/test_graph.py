@@ -196,7 +196,7 @@ def test_laws_are_added_up() -> None:
         parameters={k: 0.3},
     )
     graph = graph_of(system)
-    C, slope = Evaluator(graph.work)([0, 0], [2, 3], 0.5, [0.3], [7, 8], [9, 10])
+    C, slope, _ = Evaluator(graph.work)([0, 0], [2, 3], 0.5, [0.3], [7, 8], [9, 10], [0])
     close(C, [-0.6 + 100, 3.5])
     close(slope, [[0, 20], [0, 0]])
     assert graph.uses_reactions

@@ -65,11 +65,18 @@ def test_the_same_model_has_the_same_key():
         {"coordinates": "x y z w", "kinetic": "m*(x'^2 + y'^2 + z'^2 + w'^2)/2"},
         {"nonideal": [da.Work({"x": "-x'"})]},
         {"nonideal": [da.Work({"x": "-ideal(z)"})]},
+        {"nonideal": [da.Work({"x": -da.multiplier("sphere")})]},
+        {"events": {"off": da.multiplier("sphere")}},
         {"parameters": {"m": 1, "g": 9.81, "l": 1, "k": 1}},
     ],
 )
 def test_another_model_has_another_key(changes: dict[str, object]):
     assert key(system(**changes)) != key(system())
+
+
+def test_another_multiplier_makes_another_key():
+    for where in (lambda of: {"nonideal": [da.Work({"x": of})]}, lambda of: {"events": {"off": of}}):
+        assert key(system(**where(da.multiplier("sphere")))) != key(system(**where(da.multiplier("roll"))))
 
 
 def test_other_options_make_another_key():

@@ -164,6 +164,40 @@ PRESSED: dict[str, da.System] = {
 }
 
 
+FLOOR, CART = da.multiplier("floor"), da.multiplier("cart")
+TWICE = {"floor": y - x**2 / 10, "again": 2 * y - x**2 / 5}
+ROLLING = {"floor": y - x**2 / 10, "cart": z.d - y * x.d + 0.025}
+MULTIPLIED: dict[str, da.System] = {
+    "no work": pressed({}, nonideal=[]),
+    "work of the ideal force": pressed({x: -mu * da.ideal(y)}),
+    "linear": pressed({x: -mu * FLOOR}),
+    "absolute value": pressed({x: -mu * sp.Abs(FLOOR) * x.d, z: mu * FLOOR}),
+    "square": pressed({x: -mu / 20 * FLOOR**2}),
+    "with other forces": pressed({x: -mu * FLOOR + da.actual(y) / 10, z: -mu * da.ideal(y) * z.d}),
+    "of each other": pressed({x: -mu * CART, z: mu * FLOOR / 3}, constraints=ROLLING),
+    "repeated, no work": pressed({}, nonideal=[], constraints=TWICE),
+    "repeated": pressed({x: -mu * da.multiplier("again"), z: FLOOR / 9}, constraints=TWICE),
+    "repeated rates": pressed(
+        {x: -mu * da.multiplier("again")}, constraints={**ROLLING, "again": 3 * z.d - 3 * y * x.d + 0.075}
+    ),
+    "singular mass, no work": pressed({}, nonideal=[], mass=[[2, 0, 0], [0, 0, 0], [0, 0, 1]]),
+    "singular mass": pressed({x: -mu * FLOOR}, mass=[[1, 1, 0], [1, 1, 0], [0, 0, 1]]),
+}
+
+
+@pytest.mark.parametrize("name", MULTIPLIED)
+def test_multipliers_in_work_and_events(name: str) -> None:
+    system = MULTIPLIED[name]
+    watched = {f"{c.name} passes": da.multiplier(c.name) * sp.cos(3 * da.t) + sp.sin(5 * x) for c in system.constraints}
+    one, two = both(system, 1.0, rtol=1e-10, events=watched)
+    # As above: within a few hundred tolerances.
+    same(one, two, 1e-7)
+    np.testing.assert_allclose(two.multipliers, one.multipliers, atol=1e-7)
+    assert one.events
+    assert [(e["name"], e["direction"]) for e in two.events] == [(e["name"], e["direction"]) for e in one.events]
+    np.testing.assert_allclose([e["t"] for e in two.events], [e["t"] for e in one.events], atol=1e-8)
+
+
 @pytest.mark.parametrize("name", PRESSED)
 def test_work_with_the_actual_force(name: str) -> None:
     # Two integrators at rtol 1e-10 over a second: within a few hundred tolerances.

@@ -138,9 +138,21 @@ def _json(motion: Motion, files: list[Path], failure: MotionFailed | None) -> di
         "certificate": motion.certificate.to_dict(),
         "events": [dict(event) for event in motion.events],
         "ended_by": motion.ended_by,
+        **({"contacts": _contacts(motion)} if motion.contacts else {}),
         "timing": asdict(motion.timing),
         "backend": motion.backend,
         "warnings": list(motion.warnings),
         "files": [str(file) for file in files],
         **({"failure": str(failure)} if failure is not None else {}),
+    }
+
+
+def _contacts(motion: Motion) -> dict[str, dict[str, Any]]:
+    """What each contact does at the start and at the end."""
+    return {
+        name: {
+            when: {"state": str(part.state[k]), "normal": part.normal[k], "friction": part.friction[k]}
+            for when, k in (("start", 0), ("end", -1))
+        }
+        for name, part in motion.contacts.items()
     }

@@ -21,6 +21,7 @@ MEANING = {
     "virtual_work": "virtual work of constraint forces",
     "gauss": "distance from the minimum of G",
     "energy": "energy balance",
+    "contact": "laws of friction and contact",
 }
 
 # Events that fit on a screen beside the tables.
@@ -53,7 +54,8 @@ def _event(event: Mapping[str, Any]) -> str:
     if "state" not in event:
         return ", ".join(f"{key} {value}" for key, value in event.items())
     state = ", ".join(f"{name} = {value:.6g}" for name, value in event["state"].items())
-    return f"{event['name']}: t = {event['t']:.10g}, {event['direction']}; {state}"
+    detail = f"'{event['contact']}'" if "contact" in event else event["direction"]
+    return f"{event['name']}: t = {event['t']:.10g}, {detail}; {state}"
 
 
 def _state(motion: Motion) -> Table:
@@ -74,7 +76,7 @@ def _certificate(motion: Motion) -> Table:
     table.add_column("what")
     table.add_column("largest residual", justify="right")
     table.add_column("allowed", justify="right")
-    for name in MEASURES:
+    for name in MEASURES if motion.C is not None else MEASURES[:-1]:
         value, allowed = getattr(certificate, name), certificate.thresholds[name]
         mark = "" if value <= allowed else " [red]✗[/red]"
         table.add_row(MEANING[name], f"{value:.1e}{mark}", f"{allowed:.0e}")

@@ -26,16 +26,20 @@ class Graph:
     """CasADi functions of a system. Rows of A and b keep the order of `system.constraints`.
 
     dynamics(q, v, t, p)            -> M, Q, A, b; the rows of `nonlinear` constraints are zero here
-    work(q, v, t, p, fi, fa)        -> C, ∂C/∂fa; fi and fa are the ideal and the actual constraint force
+    work(q, v, t, p, fi, fa, l)     -> C, ∂C/∂fa, ∂C/∂l; fi and fa are the ideal and the actual constraint force, l the
+                                       multipliers of the constraints
     position(q, t, p)               -> φ, ∂φ/∂q
     velocity(q, v, t, p)            -> (φ̇, ψ), their derivative with respect to q̇
     acceleration(q, v, a, t, p, k)  -> h, ∂h/∂q̈, ∂²(kᵀh)/∂q̈²; rows nonlinear in q̈ only
     energy(q, v, t, p)              -> E, explicit power ∂E/∂t, F (nonpotential impressed), inertial part of Q
-    events(q, v, t, p, s)           -> the event functions g, and the size of what they are made of, Σ |∂g/∂z| |z| over
-                                       state (of sizes at least s), time and parameters: g rounds in proportion
+    events(q, v, t, p, s, l, k)     -> the event functions g, and the size of what they are made of, Σ |∂g/∂z| |z| over
+                                       state (of sizes at least s), time, parameters and multipliers (of sizes at least
+                                       k): g rounds in proportion
     slopes(q, v, a, l, t, p, fi, fa) -> ∂(M a − Aᵀl − Q − C)/∂(q, v), ∂(A a − b)/∂(q, v)
 
-    `nonlinear` are the rows nonlinear in q̈, `curved` those of velocity level that are nonlinear in q̇.
+    `nonlinear` are the rows nonlinear in q̈, `curved` those of velocity level that are nonlinear in q̇. `uses_reactions`:
+    C depends on constraint forces; `uses_actual`: on the actual ones, as components or as multipliers.
+    `events_use_multipliers`: the event functions do.
     """
 
     dynamics: ca.Function
@@ -52,6 +56,7 @@ class Graph:
     curved: tuple[int, ...]
     uses_reactions: bool
     uses_actual: bool
+    events_use_multipliers: bool
 
 
 # Enough for a study that goes back and forth between models; each takes a few hundred kilobytes at most.
@@ -74,11 +79,12 @@ def _build(system: System) -> Graph:
     n, symbols = len(system.coordinates), system.parameter_symbols
     q, v, a = ca.SX.sym("q", n), ca.SX.sym("v", n), ca.SX.sym("a", n)
     time, p = ca.SX.sym("t"), ca.SX.sym("p", len(symbols))
-    fi, fa = ca.SX.sym("fi", n), ca.SX.sym("fa", n)
+    fi, fa, lam = ca.SX.sym("fi", n), ca.SX.sym("fa", n), ca.SX.sym("l", len(system.constraints))
     table: dict[sp.Symbol, ca.SX] = {t: time}
     for k, coordinate in enumerate(system.coordinates):
         table |= {coordinate: q[k], coordinate.d: v[k], coordinate.dd: a[k]}
         table |= {Reaction.of("ideal", coordinate.name): fi[k], Reaction.of("actual", coordinate.name): fa[k]}
+    table |= {Reaction.of("multiplier", constraint.name): lam[k] for k, constraint in enumerate(system.constraints)}
     table |= {symbol: p[k] for k, symbol in enumerate(symbols)}
     convert = Converter(table)
 
@@ -88,7 +94,6 @@ def _build(system: System) -> Graph:
     C, reactions = _work(system, convert, n)
 
     state = [q, v, time, p]
-    lam = ca.SX.sym("l", len(system.constraints))
     weights = ca.SX.sym("k", rows.h.numel())
     dense = ca.densify
     newton = M @ a - rows.A.T @ lam - Q - C
@@ -96,7 +101,9 @@ def _build(system: System) -> Graph:
     y = ca.vertcat(q, v)
     return Graph(
         dynamics=ca.Function("dynamics", state, [dense(M), dense(Q), dense(rows.A), dense(rows.b)]),
-        work=ca.Function("work", [*state, fi, fa], [dense(C), dense(ca.jacobian(C, fa))]),
+        work=ca.Function(
+            "work", [*state, fi, fa, lam], [dense(C), dense(ca.jacobian(C, fa)), dense(ca.jacobian(C, lam))]
+        ),
         position=ca.Function("position", [q, time, p], [dense(rows.phi), dense(ca.jacobian(rows.phi, q))]),
         velocity=ca.Function("velocity", state, [dense(rows.velocity), dense(ca.jacobian(rows.velocity, v))]),
         acceleration=ca.Function(
@@ -110,7 +117,7 @@ def _build(system: System) -> Graph:
             [q, v, a, lam, time, p, fi, fa],
             [dense(ca.jacobian(newton, y)), dense(ca.jacobian(kinematic, y))],
         ),
-        events=_events(system, convert, state),
+        events=_events(system, convert, state, lam),
         nonlinear=rows.nonlinear,
         position_rows=rows.position_rows,
         velocity_rows=rows.velocity_rows,
@@ -118,7 +125,8 @@ def _build(system: System) -> Graph:
             k for k in rows.velocity_rows if not is_linear([system.constraints[k].expression], system.velocities)
         ),
         uses_reactions=bool(reactions),
-        uses_actual=any(reaction.kind == "actual" for reaction in reactions),
+        uses_actual=any(reaction.kind != "ideal" for reaction in reactions),
+        events_use_multipliers=any(event.expression.has(Reaction) for event in system.events),
     )
 
 
@@ -207,10 +215,10 @@ def _rows(system: System, convert: Converter, q: ca.SX, v: ca.SX, a: ca.SX, time
 
 
 def _work(system: System, convert: Converter, n: int) -> tuple[ca.SX, set[Reaction]]:
-    """The vector C, the laws added up, and the reactions it uses."""
+    """The vector C, the smooth laws added up, and the reactions it uses."""
     C = ca.SX.zeros(n)
     reactions: set[Reaction] = set()
-    for law in system.nonideal:
+    for law in system.works:
         for k, coordinate in enumerate(system.coordinates):
             expression = law.work.get(coordinate)
             if expression is not None:
@@ -219,12 +227,12 @@ def _work(system: System, convert: Converter, n: int) -> tuple[ca.SX, set[Reacti
     return C, reactions
 
 
-def _events(system: System, convert: Converter, state: list[ca.SX]) -> ca.Function:
+def _events(system: System, convert: Converter, state: list[ca.SX], lam: ca.SX) -> ca.Function:
     """The functions whose zeros are events, and the size of their terms."""
     q, v, time, p = state
-    sizes = ca.SX.sym("s", q.numel() + v.numel())
+    sizes, lam_sizes = ca.SX.sym("s", q.numel() + v.numel()), ca.SX.sym("k", lam.numel())
     g = convert.column([event.expression for event in system.events])
     y = ca.vertcat(q, v)
-    entries = ca.vertcat(ca.fmax(ca.fabs(y), sizes), ca.fabs(time), ca.fabs(p))
-    scale = ca.fabs(ca.jacobian(g, ca.vertcat(y, time, p))) @ entries
-    return ca.Function("events", [*state, sizes], ca.cse([ca.densify(g), ca.densify(scale)]))
+    entries = ca.vertcat(ca.fmax(ca.fabs(y), sizes), ca.fabs(time), ca.fabs(p), ca.fmax(ca.fabs(lam), lam_sizes))
+    scale = ca.fabs(ca.jacobian(g, ca.vertcat(y, time, p, lam))) @ entries
+    return ca.Function("events", [*state, sizes, lam, lam_sizes], ca.cse([ca.densify(g), ca.densify(scale)]))

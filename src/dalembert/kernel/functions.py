@@ -8,6 +8,7 @@ position_gap    φ, velocity_gap (φ̇, ψ), in the rows of A that the factors b
 right, rest     of large systems only: Q and b, and what is left of them by an acceleration and multipliers
 slopes          ∂q̈/∂(q, q̇, t) for the stiff method, on the same factors
 events          the functions whose zeros are events, and the size of their terms
+multipliers     λ, where events use it, on the same factors, with the sizes of its terms
 dynamics, work  M, Q, A, b and C for the robust path, which is written out in the runtime
 acceleration    the rows nonlinear in q̈, for the branch that is followed there
 
@@ -35,7 +36,7 @@ class KernelFunctions:
 
     fast: ca.Function | None  # -> q̈, powers (3), smallest relative pivot, squared lengths of the rows
     dynamics: ca.Function  # -> M, Q, Aᵀ (so that rows of A are contiguous), b
-    work: ca.Function  # (…, fi) -> C; where actual(…) is used, (…, fi, fa) -> C, ∂C/∂fa
+    work: ca.Function  # (…, fi) -> C; where actual forces are used, (…, fi, fa, l) -> C, ∂C/∂fa, ∂C/∂l
     acceleration: ca.Function | None  # (q, v, a, t, p, k) -> h, (∂h/∂q̈)ᵀ, ∂²(kᵀh)/∂q̈²; where a row is nonlinear in q̈
     energetics: ca.Function  # -> F, explicit power
     position: ca.Function  # -> φ, (∂φ/∂q)ᵀ
@@ -47,7 +48,9 @@ class KernelFunctions:
     right: ca.Function | None  # -> (Q, b); None where dense algebra is quick
     rest: ca.Function | None  # (…, x, f) -> f − [M Aᵀ; A 0] x
     slopes: ca.Function | None  # -> ∂q̈/∂(q, q̇, t), pivot; None unless asked for, and without `fast`
-    events: ca.Function | None  # (…, s) -> g, scale: see `Graph`; None where the system has no events
+    events: ca.Function | None  # (…, s[, l, k]) -> g, scale: see `Graph`; None where the system has no events
+    multipliers: ca.Function | None  # -> λ, its sizes, pivot and squared lengths; None where events do not use it, or
+    # some rows are redundant, so that it is not unique
 
 
 def kernel_functions(
@@ -64,7 +67,8 @@ def kernel_functions(
     state = [q, v, t, p]
     M, Q, A_all, b_all = graph.dynamics(*state)
     a, fa, weights = ca.SX.sym("a", n), ca.SX.sym("fa", n), ca.SX.sym("k", len(graph.nonlinear))
-    C, C_fa = graph.work(*state, fi, fa)
+    l = ca.SX.sym("l", A_all.size1())
+    C, C_fa, C_l = graph.work(*state, fi, fa, l)
     _, explicit, F, _ = graph.energy(*state)
     M, A = ca.sparsify(M), ca.sparsify(A_all[list(rows), :])
     b = b_all[list(rows)]
@@ -80,11 +84,14 @@ def kernel_functions(
         return ca.Function(name, state, ca.cse([ca.sparsify(output) for output in outputs]))
 
     straight = not (graph.nonlinear or graph.uses_actual)
-    fast, acceleration = None, None
+    fast, acceleration, multipliers = None, None, None
     if straight:
-        q2, ideal, nonideal = _solve(saddle, Q_fast, b, C, fi)
+        q2, lam, ideal, nonideal, C_now = _solve(saddle, Q_fast, b, C, fi)
         powers = ca.vertcat(ca.dot(v, F) + explicit, ca.dot(v, ideal), ca.dot(v, nonideal))
         fast = function("fast", q2, powers, saddle.pivot(), saddle.row_sizes())
+        if graph.events_use_multipliers and list(rows) == list(range(A_all.size1())):
+            lam_sizes = _multiplier_sizes(plain, Q, A, C_now, q2)
+            multipliers = function("multipliers", lam, lam_sizes, saddle.pivot(), saddle.row_sizes())
     if graph.nonlinear:
         h, h_a, h_aa = (ca.sparsify(part) for part in graph.acceleration(q, v, a, t, p, weights))
         acceleration = ca.Function("acceleration", [q, v, a, t, p, weights], [h, h_a.T, h_aa])
@@ -100,7 +107,7 @@ def kernel_functions(
         fast=fast,
         dynamics=function("dynamics", plain, Q, A_all.T, b_all),
         work=(
-            ca.Function("work", [*state, fi, fa], [ca.sparsify(C), ca.sparsify(C_fa)])
+            ca.Function("work", [*state, fi, fa, l], [ca.sparsify(C), ca.sparsify(C_fa), ca.sparsify(C_l)])
             if graph.uses_actual
             else ca.Function("work", [*state, fi], [ca.sparsify(C)])
         ),
@@ -117,19 +124,29 @@ def kernel_functions(
         slopes=function("slopes", _slopes(state, saddle, Q_fast, b, C, fi), saddle.pivot())
         if stiff and straight
         else None,
-        events=graph.events if graph.events.numel_out(0) else None,
+        events=_events(graph, state),
+        multipliers=multipliers,
     )
 
 
-def _solve(saddle: Saddle, Q: ca.SX, b: ca.SX, C: ca.SX, fi: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
-    """q̈, Q_i and Q_ni."""
+def _solve(saddle: Saddle, Q: ca.SX, b: ca.SX, C: ca.SX, fi: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX, ca.SX]:
+    """q̈, λ, Q_i, Q_ni and C."""
     acceleration, multipliers = saddle.solve(Q, b)
     ideal = ca.densify(saddle.A.T @ multipliers)
     C = ca.sparsify(ca.substitute(C, fi, ideal))
     if C.nnz() == 0:
-        return acceleration, ideal, C
+        return acceleration, multipliers, ideal, C, C
     more, more_multipliers = saddle.solve(C, ca.SX(saddle.m, 1))
-    return acceleration + more, ideal, C + saddle.A.T @ more_multipliers
+    return acceleration + more, multipliers + more_multipliers, ideal, C + saddle.A.T @ more_multipliers, C
+
+
+def _multiplier_sizes(M: ca.SX, Q: ca.SX, A: ca.SX, C: ca.SX, acceleration: ca.SX) -> ca.SX:
+    """What the multipliers are made of, as `sizes` in motion/reactions.py."""
+    own = ca.fabs(ca.densify(ca.diag(M)))
+    own = ca.if_else(own > 0, own, 1)
+    forces = ca.fabs(Q) + ca.fabs(C) + ca.fabs(M @ acceleration)
+    squares = (A * A) @ (1 / own)
+    return ca.sqrt(ca.dot(forces, forces / own) / ca.if_else(squares > 0, squares, 1))
 
 
 def _slopes(state: list[ca.SX], saddle: Saddle, Q: ca.SX, b: ca.SX, C: ca.SX, fi: ca.SX) -> ca.SX:
@@ -163,6 +180,16 @@ def _slopes(state: list[ca.SX], saddle: Saddle, Q: ca.SX, b: ca.SX, C: ca.SX, fi
     more_a, more_multipliers = saddle.solve(C, ca.SX(saddle.m, 1))
     force, kinematic, _ = right(*state, ideal_a + more_a, ideal_multipliers + more_multipliers)
     return saddle.solve(force + C_y, kinematic)[0]
+
+
+def _events(graph: Graph, state: list[ca.SX]) -> ca.Function | None:
+    """The events, as functions of the state alone where they do not use multipliers."""
+    if not graph.events.numel_out(0):
+        return None
+    if graph.events_use_multipliers:
+        return graph.events
+    sizes, none = ca.SX.sym("s", graph.events.numel_in(4)), ca.SX(graph.events.numel_in(5), 1)
+    return ca.Function("events", [*state, sizes], list(graph.events(*state, sizes, none, none)))
 
 
 def _placed(residuals: ca.SX, group: Sequence[int], rows: Sequence[int]) -> ca.SX:

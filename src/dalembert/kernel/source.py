@@ -16,23 +16,23 @@ from dalembert.model.system import System
 RUNTIME = Path(__file__).parent / "runtime"
 BEFORE = ("base.h", "elementary.h", "context.h")
 AFTER = ("lu.h", "weak.h", "robust.h", "fading.h", "project.h", "dop853.h", "dopri5.h", "stiffness.h", "singular.h")
-NONLINEAR, ACTUAL = ("branch.h",), ("actual.h",)
+NONLINEAR, MULTIPLIERS, ACTUAL = ("branch.h",), ("multipliers.h",), ("actual.h",)
 STIFF = ("radau.h",)
 TAYLOR = ("taylor.h",)
 LAST = ("dense.h", "events.h", "drive.h")
 STATE = ("q", "v", "t", "p")
 INPUTS = {
-    "work": (*STATE, "fi", "fa"),
+    "work": (*STATE, "fi", "fa", "l"),
     "acceleration": ("q", "v", "a", "t", "p", "k"),
     "factor": (*STATE, "weight"),
     "backsolve": ("F", "r"),
-    "events": (*STATE, "s"),
+    "events": (*STATE, "s", "l", "k"),
     "rest": (*STATE, "x", "f"),
 }
 OUTPUTS = {
     "fast": ("a", "power", "pivot", "size"),
     "dynamics": ("M", "Q", "A", "b"),
-    "work": ("C", "slope"),
+    "work": ("C", "by_force", "by_multipliers"),
     "acceleration": ("h", "J", "H"),
     "energetics": ("F", "power"),
     "position": ("r", "J"),
@@ -44,6 +44,7 @@ OUTPUTS = {
     "right": ("r",),
     "rest": ("r",),
     "slopes": ("J", "pivot"),
+    "multipliers": ("l", "size", "pivot", "lengths"),
     "events": ("g", "scale"),
 }
 
@@ -83,8 +84,10 @@ def kernel_source(
     parts = [_header(system, graph, rows, stiff, hoist.size, functions, bool(completion), size, sizes)]
     parts += [_runtime(name) for name in BEFORE]
     parts += [*model, *([series.text] if series is not None else []), hoist.source()]
-    extra = (NONLINEAR if graph.nonlinear else ()) + (ACTUAL if graph.uses_actual else ()) + (STIFF if stiff else ())
-    parts += [_runtime(name) for name in (*AFTER, *extra, *(TAYLOR if taylor else ()), *LAST)]
+    extra: tuple[str, ...] = NONLINEAR if graph.nonlinear else ()
+    extra += MULTIPLIERS if graph.uses_actual or graph.events_use_multipliers else ()
+    extra += (ACTUAL if graph.uses_actual else ()) + (STIFF if stiff else ()) + (TAYLOR if taylor else ())
+    parts += [_runtime(name) for name in (*AFTER, *extra, *LAST)]
     return "\n".join(parts)
 
 
@@ -139,6 +142,8 @@ def _header(
         "DA_HAS_WORK": int(functions.work.nnz_out(0) > 0),
         "DA_USES_IDEAL": int(graph.uses_reactions),
         "DA_USES_ACTUAL": int(graph.uses_actual),
+        "DA_EVENT_MULTIPLIERS": int(graph.events_use_multipliers),
+        "DA_STRAIGHT_MULTIPLIERS": int(functions.multipliers is not None),
         "DA_STRAIGHT": int(straight),
         "DA_WATCHED": int(straight and len(rows) > 1),
         "DA_STIFF": int(stiff),

@@ -143,7 +143,7 @@ def _functions(graph: Graph, rows: Sequence[int], completion: float) -> tuple[ca
     saddle = Saddle(M, A)
     _, explicit, F, _ = graph.energy(*state)
     ideal = A.T @ l1 if m else ca.SX.zeros(n)
-    C = ca.sparsify(graph.work(*state, ideal, ca.SX.zeros(n))[0])
+    C = ca.sparsify(graph.work(*state, ideal, ca.SX.zeros(n), ca.SX.zeros(graph.work.numel_in(6)))[0])
     staged = bool(C.nnz() and m)
     r1, s1 = Q + ideal - M @ a1, b - A @ a1
     nonideal = C + A.T @ l2 if staged else C

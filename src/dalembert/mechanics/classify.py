@@ -153,6 +153,9 @@ def classify(system: System) -> Classification:
         notes.append("no state that satisfies all constraints was found, so freedoms and conserved quantities are open")
     elif conservation.reason:
         notes.append(f"conserved quantities are not decided: {conservation.reason}")
+    free = [repr(constraint.name) for constraint in system.constraints if constraint.one_sided]
+    if free:
+        notes.append(f"one-sided: {', '.join(free)}; all of this is said of motions that stay in contact")
     return Classification(
         system=system.name,
         constraints=kinds,

@@ -25,7 +25,7 @@ from dalembert.mechanics.printing import plain
 from dalembert.mechanics.sample import Sampler, undecidable
 from dalembert.mechanics.standard_form import StandardForm, diff, standard_form
 from dalembert.mechanics.tidy import Budget, exact, tidy_matrix
-from dalembert.model.symbols import Coordinate, ideal, t
+from dalembert.model.symbols import Coordinate, ideal, multiplier, t
 from dalembert.model.system import System
 
 Solver = Callable[[Matrix, Matrix], tuple[Matrix, Matrix]]
@@ -80,7 +80,7 @@ def derive(system: System) -> FundamentalEquations:
     if reason is None:
         kept, regular, reason = _numeric(raw)
     if reason is not None:
-        return _implicit(raw, kept, reason)
+        return _with_conditions(_implicit(raw, kept, reason))
     budget = Budget()
     held = _held(raw)
     M, Q, A, b, C = (
@@ -93,7 +93,22 @@ def derive(system: System) -> FundamentalEquations:
         found = _implicit(form, kept, str(limit))
     values = [f"{q.name} = {plain(value)}" for q, value in held.items() if q in system.coordinates]
     note = f"at {', '.join(values)}, as the constraints demand" if values else ""
-    return replace(found, reason="; ".join(filter(None, [found.reason, note])))
+    return _with_conditions(replace(found, reason="; ".join(filter(None, [found.reason, note]))))
+
+
+def _with_conditions(found: FundamentalEquations) -> FundamentalEquations:
+    """The equations with a word on when they hold: dry friction is shown sliding, one-sided constraints closed."""
+    notes = [
+        f"dry friction {contact.name!r} is shown sliding; it sticks where the sliding velocity is zero and a force "
+        f"of at most {plain(contact.mu_static)} times the reaction holds it"
+        for contact in found.system.contacts
+    ]
+    notes += [
+        f"{constraint.name!r} is one-sided: shown while it holds, which is while its multiplier is not negative"
+        for constraint in found.system.constraints
+        if constraint.one_sided
+    ]
+    return replace(found, reason="; ".join(filter(None, [found.reason, *notes]))) if notes else found
 
 
 def _held(form: StandardForm) -> dict[sp.Symbol, sp.Expr]:
@@ -272,11 +287,12 @@ def _implicit(form: StandardForm, kept: list[int], reason: str) -> FundamentalEq
     system = form.system
     inertia = form.M * Matrix(system.accelerations)
     dropped = tuple(c.name for k, c in enumerate(system.constraints) if k not in kept)
+    work = form.C.xreplace({multiplier(c.name): _multiplier(k) for k, c in enumerate(system.constraints)})
     lines = []
     for j in range(form.M.rows):
         reaction = sp.Add(*(_multiplier(k) * form.A[k, j] for k in kept))
         terms = [("Q", form.Q[j]), ("A^T\\lambda", reaction)]
-        terms += [("C", form.C[j])] if any(form.C) else []
+        terms += [("C", work[j])] if any(form.C) else []
         lines.append(Line(inertia[j], tuple(terms)))
     rows = []
     for k in kept:

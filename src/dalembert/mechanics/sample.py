@@ -225,7 +225,7 @@ def undecidable(form: StandardForm) -> str | None:
     """Why the fundamental equation alone does not give the motion at a state, or None where it does."""
     if form.nonlinear:
         return f"nonlinear in the accelerations: {', '.join(form.nonlinear)}"
-    actual = sorted(r.name for r in form.reactions if isinstance(r, Reaction) and r.kind == "actual")
+    actual = sorted(r.name for r in form.reactions if isinstance(r, Reaction) and r.kind != "ideal")
     if actual:
         return f"the work of the constraints depends on their actual force: {', '.join(actual)}"
     return None

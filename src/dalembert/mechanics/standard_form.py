@@ -22,7 +22,8 @@ class StandardForm:
     order given.
 
     `nonlinear` names the constraints that are nonlinear in q̈: there A = ∂h/∂q̈ and b = A q̈ − h hold
-    accelerations, and A q̈ = b says h = 0. C may hold `ideal(x)` and `actual(x)`.
+    accelerations, and A q̈ = b says h = 0. C may hold `ideal(x)`, `actual(x)` and `multiplier(NAME)`; of dry
+    friction it holds the force while sliding. One-sided constraints count as holding.
     """
 
     system: System
@@ -52,7 +53,8 @@ def standard_form(system: System) -> StandardForm:
     M, Q = _inertia(system)
     rows = [constraint_row(constraint, system.coordinates) for constraint in system.constraints]
     n, m = len(system.coordinates), len(rows)
-    C = [sum((law.work.get(q, sp.S.Zero) for law in system.nonideal), sp.S.Zero) for q in system.coordinates]
+    works = (*system.works, *(contact.slipping() for contact in system.contacts))
+    C = [sum((law.work.get(q, sp.S.Zero) for law in works), sp.S.Zero) for q in system.coordinates]
     return StandardForm(
         system,
         M,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import sympy as sp
 
@@ -19,24 +20,38 @@ class Constraint:
 
     `level` is read off the expression; where it is given as well, it is checked, not obeyed.
 
+    `one_sided`: the expression may be positive as well, as the height above a floor; then the constraint only pushes
+    (its multiplier is never negative) and lets go. `y >= 0` says the same. `restitution`: how much of the speed of an
+    impact comes back, 0 (the default) to 1. One-sided constraints are at position level.
+
     >>> from dalembert.model.symbols import coordinates
     >>> x, y = coordinates("x y")
     >>> Constraint("knife edge", x.d - y.d).level
     'velocity'
+    >>> floor = Constraint("floor", y >= 0, restitution=0.5)
+    >>> floor.one_sided, str(floor)
+    (True, 'y >= 0')
     """
 
     name: str
     expression: sp.Expr
     level: str | None = None
+    one_sided: bool = False
+    restitution: Any = None  # an expression in parameters, once a `System` has read it
 
     def __post_init__(self) -> None:
-        if isinstance(self.expression, sp.Equality):
-            object.__setattr__(self, "expression", self.expression.lhs - self.expression.rhs)
+        expression = self.expression
+        if isinstance(expression, sp.LessThan):
+            expression = expression.reversed
+        if isinstance(expression, sp.GreaterThan):
+            object.__setattr__(self, "one_sided", True)
+        if isinstance(expression, (sp.Equality, sp.GreaterThan)):
+            object.__setattr__(self, "expression", expression.lhs - expression.rhs)
         if self.level is None and isinstance(self.expression, sp.Basic):
             object.__setattr__(self, "level", level_of(self.expression))
 
     def __str__(self) -> str:
-        return f"{self.expression} = 0"
+        return f"{self.expression} {'>=' if self.one_sided else '='} 0"
 
 
 def level_of(expression: sp.Expr) -> str | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Mapping
+from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,9 @@ from sympy.printing.str import StrPrinter
 from dalembert.errors import DocumentError, ModelError, OutputError
 from dalembert.model.constraints import Constraint
 from dalembert.model.events import Event
-from dalembert.model.laws import Work
+from dalembert.model.laws import SLIDING, Law, Work
 from dalembert.model.parse import FUNCTIONS, suggest
+from dalembert.model.symbols import Reaction, is_name
 from dalembert.model.system import System
 
 # Each table of the document with the keys it may hold; None where the keys are names of the model.
@@ -30,14 +32,15 @@ TABLES: dict[str, tuple[str, ...] | None] = {
     "simulate": None,
 }
 LISTS = {
-    "constraints": ("name", "equation", "level"),
-    "nonideal": ("law", "constraint", "work"),
+    "constraints": ("name", "equation", "level", "one_sided", "restitution"),
+    "nonideal": ("law", "constraint"),
     "events": ("name", "expression", "direction", "terminal"),
 }
 REQUIRED = {"constraints": ("name", "equation"), "nonideal": ("law",), "events": ("name", "expression")}
 # Entries of lists that need not be texts: what they may be is checked where they are read.
-NO_TEXTS = ("work", "direction", "terminal")
-LAWS = ("work",)
+NO_TEXTS = ("work", "direction", "terminal", "one_sided", "restitution")
+# What a law has besides `law` and `constraint`.
+LAW_ENTRIES = {"work": ("work",), **{name: (*kind.numbers(), "point") for name, kind in SLIDING.items()}}
 PLAIN = ("name", "description", "coordinates")
 MAX_BYTES = 5_000_000
 # Read once, because reading it means setting it, for all threads.
@@ -86,12 +89,6 @@ def from_data(data: Mapping[str, Any], *, where: str = "document") -> System:
     faults = _shape_faults(data)
     if faults:
         raise DocumentError(where, faults)
-    laws: list[Work] = []
-    for entry in data.get("nonideal", []):
-        if not isinstance(entry.get("work"), Mapping):
-            faults.append('nonideal: law "work" needs work = { coordinate = "expression", … }')
-        else:
-            laws.append(Work(entry["work"], entry.get("constraint")))
     energy = data.get("energy", {})
     try:
         system = System(
@@ -102,8 +99,8 @@ def from_data(data: Mapping[str, Any], *, where: str = "document") -> System:
             lagrangian=energy.get("lagrangian"),
             mass=data.get("mass", {}).get("matrix"),
             forces=data.get("forces", {}),
-            constraints=[Constraint(e["name"], e["equation"], e.get("level")) for e in data.get("constraints", [])],
-            nonideal=laws,
+            constraints=[_constraint(entry) for entry in data.get("constraints", [])],
+            nonideal=[_law(entry) for entry in data.get("nonideal", [])],
             parameters=data.get("parameters", {}),
             initial=data.get("initial", {}),
             settings=data.get("simulate", {}),
@@ -111,9 +108,7 @@ def from_data(data: Mapping[str, Any], *, where: str = "document") -> System:
             events=[_event(entry) for entry in data.get("events", [])],
         )
     except ModelError as error:
-        raise DocumentError(where, [*faults, *error.faults]) from None
-    if faults:
-        raise DocumentError(where, faults)
+        raise DocumentError(where, error.faults) from None
     return system
 
 
@@ -150,13 +145,64 @@ def _entry_faults(key: str, number: int, entry: Mapping[str, Any]) -> list[str]:
     allowed = LISTS[key]
     required = REQUIRED[key]
     place = f"[[{key}]] number {number}"
-    if key == "nonideal" and isinstance(entry.get("law"), str) and entry["law"] not in LAWS:
-        # What else it says belongs to a law that is not known.
-        return [f"{place}: law {entry['law']!r} is not available; available: {', '.join(map(repr, LAWS))}"]
+    if key == "nonideal" and isinstance(entry.get("law"), str):
+        law = entry["law"]
+        if law not in LAW_ENTRIES:
+            # What else it says belongs to a law that is not known.
+            return [f"{place}: law {law!r} is unknown.{suggest(law, LAW_ENTRIES)}"]
+        return _law_faults(place, law, entry)
     faults = [f"{place}: no {k!r}" for k in required if k not in entry]
     faults += [f"{place}: unknown entry {k!r}.{suggest(k, allowed)}" for k in entry if k not in allowed]
     texts = [k for k in allowed if k not in NO_TEXTS and k in entry and not isinstance(entry[k], str)]
     return faults + [f"{place}: {k!r} is a text, got {entry[k]!r}" for k in texts]
+
+
+def _law_faults(place: str, law: str, entry: Mapping[str, Any]) -> list[str]:
+    """What is wrong with the entries of a law, before any expression is read."""
+    allowed = ("law", "constraint", *LAW_ENTRIES[law])
+    place = f"{place}, law {law!r}"
+    faults = [f"{place}: unknown entry {k!r}.{suggest(k, allowed)}" for k in entry if k not in allowed]
+    if law == "work":
+        if not isinstance(entry.get("work"), Mapping):
+            faults.append(f'{place}: write work = {{ coordinate = "expression", … }}')
+        if not isinstance(entry.get("constraint", ""), str):
+            faults.append(f"{place}: 'constraint' is a text, got {entry['constraint']!r}")
+        return faults
+    needed = [f.name for f in fields(SLIDING[law]) if f.default is MISSING]
+    faults += [f"{place}: no {k!r}" for k in needed if k not in entry]
+    for key in ("constraint", "point"):
+        items = entry[key] if isinstance(entry.get(key), list) else [entry.get(key, "")]
+        if not all(isinstance(item, str) for item in items):
+            faults.append(f"{place}: {key!r} is a text or a list of texts, got {entry[key]!r}")
+    for key in SLIDING[law].numbers():
+        if key in entry and not _is_number_or_text(entry[key]):
+            faults.append(f"{place}: {key!r} is a number or a text, got {entry[key]!r}")
+    return faults
+
+
+def _is_number_or_text(value: Any) -> bool:
+    return isinstance(value, (int, float, str)) and not isinstance(value, bool)
+
+
+def _law(entry: Mapping[str, Any]) -> Law:
+    if entry["law"] == "work":
+        return Work(entry["work"], entry.get("constraint"))
+    return SLIDING[entry["law"]](**{key: value for key, value in entry.items() if key != "law"})
+
+
+def _constraint(entry: Mapping[str, Any]) -> Constraint:
+    return Constraint(
+        entry["name"], entry["equation"], entry.get("level"), entry.get("one_sided", False), entry.get("restitution")
+    )
+
+
+def _constraint_data(constraint: Constraint) -> dict[str, Any]:
+    sign = ">=" if constraint.one_sided else "="
+    equation = f"{text_of(constraint.expression)} {sign} 0"
+    data: dict[str, Any] = {"name": constraint.name, "equation": equation, "level": constraint.level}
+    if constraint.restitution is not None:
+        data["restitution"] = _exactly(constraint.restitution)
+    return data
 
 
 def _event(entry: Mapping[str, Any]) -> Event:
@@ -170,6 +216,24 @@ def _event_data(event: Event) -> dict[str, Any]:
     if event.terminal:
         data["terminal"] = True if event.terminal == 1 else event.terminal
     return data
+
+
+def _law_data(law: Law) -> dict[str, Any]:
+    if isinstance(law, Work):
+        named = {"constraint": law.constraint} if law.constraint else {}
+        return {"law": law.law, **named, "work": {q.name: text_of(work) for q, work in law.work.items()}}
+    names = law.constraint if isinstance(law.constraint, str) else list(law.constraint)
+    data: dict[str, Any] = {"law": law.law, "constraint": names}
+    data |= {key: _exactly(value) for key in law.numbers() if (value := getattr(law, key)) is not None}
+    if law.point is not None:
+        texts = [text_of(entry) for entry in law.point]
+        data["point"] = texts if len(texts) > 1 else texts[0]
+    return data
+
+
+def _exactly(value: sp.Expr) -> float | int | str:
+    """A number that is read back as the same one; fractions as text."""
+    return text_of(value) if isinstance(value, sp.Rational) and not value.is_Integer else _number_or_text(value)
 
 
 class _DocumentPrinter(StrPrinter):
@@ -227,6 +291,12 @@ def to_data(system: System) -> dict[str, Any]:
         raise ModelError(
             system.name, [f"a document cannot hold {', '.join(lacking)}; use the functions of its language"]
         )
+    spoken = {r.coordinate for e in system.expressions() for r in e.atoms(Reaction) if r.kind == "multiplier"}
+    unwritable = sorted(name for name in spoken if not is_name(name))
+    if unwritable:
+        raise ModelError(
+            system.name, [f"a document writes multiplier(NAME) for names of one word only, not {unwritable[0]!r}"]
+        )
     data: dict[str, Any] = {"name": system.name}
     if system.description:
         data["description"] = system.description
@@ -237,17 +307,8 @@ def to_data(system: System) -> dict[str, Any]:
     if system.mass is not None:
         data["mass"] = {"matrix": [[text_of(entry) for entry in row] for row in system.mass.tolist()]}
     data["forces"] = {q.name: text_of(force) for q, force in system.forces.items()}
-    data["constraints"] = [
-        {"name": c.name, "equation": f"{text_of(c.expression)} = 0", "level": c.level} for c in system.constraints
-    ]
-    data["nonideal"] = [
-        {
-            "law": law.law,
-            **({"constraint": law.constraint} if law.constraint else {}),
-            "work": {q.name: text_of(expression) for q, expression in law.work.items()},
-        }
-        for law in system.nonideal
-    ]
+    data["constraints"] = [_constraint_data(constraint) for constraint in system.constraints]
+    data["nonideal"] = [_law_data(law) for law in system.nonideal]
     data["events"] = [_event_data(event) for event in system.events]
     data["initial"] = {symbol.name: _number_or_text(value) for symbol, value in system.initial.items()}
     data["simulate"] = dict(system.settings)

@@ -135,8 +135,11 @@ def _unfit(expression: sp.Expr) -> str | None:
     symbols = expression.free_symbols
     if any(isinstance(symbol, Coordinate) and symbol.order == 2 for symbol in symbols):
         return "accelerations cannot appear in it; it depends on positions, velocities, time and parameters"
-    if any(isinstance(symbol, Reaction) for symbol in symbols):
-        return "constraint forces cannot appear in it; it depends on positions, velocities, time and parameters"
+    reactions = [symbol for symbol in symbols if isinstance(symbol, Reaction)]
+    if any(reaction.kind != "multiplier" for reaction in reactions):
+        return "constraint forces cannot appear in it, other than as multiplier(name of the constraint)"
+    if reactions:
+        return None
     moves = any(isinstance(symbol, Coordinate) for symbol in symbols)
     smooth = not expression.has(sp.sign, sp.Abs, sp.Min, sp.Max, sp.Heaviside, sp.Piecewise)  # constant here, not there
     if t not in symbols and (not moves or (smooth and is_constant(expression))):

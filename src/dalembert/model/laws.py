@@ -3,16 +3,21 @@
 A law gives the vector C of the 2005 principle: vᵀQᶜ = vᵀC for every virtual displacement v (A v = 0). The
 force that results is in general not C but what remains of it along the virtual displacements, see
 `mechanics.fundamental`.
+
+`Work` is C itself. The others are forces on a point that slides: their direction and, for dry friction, the
+size of the reaction follow from the named constraint, see `contact`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
 from types import MappingProxyType
 from typing import Any
 
 import sympy as sp
+
+Number = Any  # a number, an expression, or text of one; an expression once a `System` has read it
 
 
 @dataclass(frozen=True)
@@ -22,7 +27,8 @@ class Work:
 
     `work` maps coordinates to expressions in q, q̇, t and parameters; `ideal(x)` and `actual(x)`
     (`da.ideal(x)`, `da.actual(x)`) stand for the x component of the ideal constraint force (as if C were
-    zero) and of the actual one, Aᵀλ. `constraint` names the constraint that does the work, for the reader.
+    zero) and of the actual one, Aᵀλ; `da.multiplier("plane")` for λ of one constraint. `constraint` names the
+    constraint that does the work, for the reader.
     """
 
     work: Mapping[sp.Symbol, sp.Expr]
@@ -35,3 +41,126 @@ class Work:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Work, (dict(self.work), self.constraint)
+
+    @property
+    def constraints(self) -> tuple[str, ...]:
+        return () if self.constraint is None else (self.constraint,)
+
+    def expressions(self) -> Iterator[sp.Expr]:
+        """Every expression of the law."""
+        yield from self.work.values()
+
+    def structure(self) -> tuple[Any, ...]:
+        """The law, hashable."""
+        return self.law, self.constraint, tuple(self.work.items())
+
+
+class Sliding:
+    """What the laws of a sliding point share.
+
+    `constraint`: the name of the constraint that carries the point, or several (a pin has two). `point`: where that
+    point is, one to three expressions in q and t; see `docs/documents.md`, "Friction", for what it may be, and for the
+    default.
+    """
+
+    law: str
+    constraint: Any
+    point: Any
+
+    def __post_init__(self) -> None:
+        """Sequences as tuples, so that a law can be compared and hashed; what else is wrong is told by `System`."""
+        for name in ("constraint", "point"):
+            value = getattr(self, name)
+            if isinstance(value, Iterable) and not isinstance(value, (str, sp.Basic, Mapping)):
+                object.__setattr__(self, name, tuple(value))
+
+    @property
+    def constraints(self) -> tuple[str, ...]:
+        """The names of the constraints."""
+        return self.constraint if isinstance(self.constraint, tuple) else (self.constraint,)
+
+    @classmethod
+    def numbers(cls) -> tuple[str, ...]:
+        """The names of the coefficients."""
+        return tuple(f.name for f in fields(cls) if f.name not in ("constraint", "point"))  # type: ignore[arg-type]
+
+    def expressions(self) -> Iterator[sp.Expr]:
+        """Every expression of the law."""
+        yield from (value for name in self.numbers() if (value := getattr(self, name)) is not None)
+        yield from self.point or ()
+
+    def structure(self) -> tuple[Any, ...]:
+        """The law, hashable."""
+        return self.law, self.constraint, self.point, *(getattr(self, name) for name in self.numbers())
+
+
+@dataclass(frozen=True)
+class Viscous(Sliding):
+    """A film of fluid: the force −c v against the sliding velocity v.
+
+    >>> Viscous("plane", 0.3)
+    Viscous(constraint='plane', coefficient=0.3, point=None)
+    """
+
+    constraint: str | tuple[str, ...]
+    coefficient: Number
+    point: Any = None
+
+    law = "viscous"
+
+
+@dataclass(frozen=True)
+class Quadratic(Sliding):
+    """Drag that grows with the square: the force −c |v| v against the sliding velocity v."""
+
+    constraint: str | tuple[str, ...]
+    coefficient: Number
+    point: Any = None
+
+    law = "quadratic"
+
+
+@dataclass(frozen=True)
+class Coulomb(Sliding):
+    """Dry friction: −μ |N| v/|v| while the point slides; at rest it sticks while a force of at most μ_s |N| holds it.
+
+    N is the reaction of the constraint, solved together with the friction. `mu_static` is μ_s (default μ).
+    `regularize`: a speed ε; then the law is smoothed, −μ |N| v/√(v² + ε²), and nothing sticks any more.
+
+    >>> Coulomb("plane", mu=0.3, mu_static=0.4).constraints
+    ('plane',)
+    """
+
+    constraint: str | tuple[str, ...]
+    mu: Number
+    mu_static: Number = None
+    point: Any = None
+    regularize: Number = None
+
+    law = "coulomb"
+
+
+@dataclass(frozen=True)
+class Stribeck(Sliding):
+    """Dry friction that falls with the speed: the coefficient is μ + (μ_s − μ) exp(−(|v|/v_s)^exponent), from μ_s at
+    rest to μ at speeds far above `speed` = v_s.
+
+    `viscous`: a coefficient σ of a further force −σ v, which does not depend on the reaction. Otherwise as `Coulomb`.
+    Where the law is regularised, √(v² + ε²) stands for |v| throughout.
+    """
+
+    constraint: str | tuple[str, ...]
+    mu: Number
+    mu_static: Number
+    speed: Number
+    exponent: Number = 2
+    viscous: Number = 0
+    point: Any = None
+    regularize: Number = None
+
+    law = "stribeck"
+
+
+Law = Work | Viscous | Quadratic | Coulomb | Stribeck
+#: The laws of a sliding point by name.
+SLIDING: dict[str, type[Any]] = {kind.law: kind for kind in (Viscous, Quadratic, Coulomb, Stribeck)}

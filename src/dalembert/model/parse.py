@@ -1,6 +1,7 @@
 """The expression language of model documents: read safely, never executed.
 
-`'` marks a time derivative, `^` and `**` are powers, `left = right` is an equation. The text is cut into
+`'` marks a time derivative, `^` and `**` are powers, `left = right` is an equation, `left >= right` a
+one-sided one. The text is cut into
 tokens first; every name and number is replaced by a placeholder, and only then does Python's parser see it,
 so that no word of the text has a meaning to Python. The tree that comes back may hold sums, products, powers,
 signs and calls of known functions, nothing else. Constant parts are computed in floating point before SymPy
@@ -56,14 +57,14 @@ FUNCTIONS: dict[str, tuple[Callable[..., sp.Expr], Callable[..., float], int | N
     "min": (sp.Min, min, None),
     "max": (sp.Max, max, None),
 }
-REACTIONS = ("ideal", "actual")
+REACTIONS = ("ideal", "actual", "multiplier")
 CONSTANTS: dict[str, tuple[sp.Expr, float]] = {"pi": (sp.pi, math.pi)}
 RESERVED = frozenset(FUNCTIONS) | frozenset(CONSTANTS) | frozenset(REACTIONS) | {"t"}
 
 _TOKEN = re.compile(
     r"(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
     r"|(?P<name>[^\W\d]\w*)(?P<primes>['′’]*)"
-    r"|(?P<operator>\*\*|==|[-+*/^(),=])"
+    r"|(?P<operator>\*\*|==|>=|<=|[-+*/^(),=])"
     r"|(?P<space>\s+)"
 )
 
@@ -100,20 +101,38 @@ def parse_expression(text: str, table: Mapping[str, sp.Symbol], *, where: str, r
     reader = _Reader(text, table, where, reactions)
     sides = reader.sides()
     if len(sides) != 1:
-        reader.refuse("an expression is wanted here, not an equation: remove '='")
+        reader.refuse(f"an expression is wanted here, not an equation: remove {reader.relation!r}")
     return sides[0]
 
 
 def parse_equation(text: str, table: Mapping[str, sp.Symbol], *, where: str) -> sp.Expr:
     """`left = right` as left − right; a bare expression as itself (it is understood to be zero)."""
-    sides = _Reader(text, table, where, reactions=False).sides()
+    reader = _Reader(text, table, where, reactions=False)
+    sides = reader.sides()
+    if reader.relation in ("<=", ">="):
+        reader.refuse(f"an equation is wanted here: write '=' instead of {reader.relation!r}")
     return sides[0] if len(sides) == 1 else sides[0] - sides[1]
+
+
+def parse_constraint(text: str, table: Mapping[str, sp.Symbol], *, where: str) -> tuple[sp.Expr, bool]:
+    """As `parse_equation`; or `left >= right` as left − right, which is never negative, and whether it is of that kind.
+
+    >>> from dalembert.model.symbols import coordinates
+    >>> x, = coordinates("x")
+    >>> parse_constraint("2 <= x", {"x": x}, where="wall")
+    (x - 2, True)
+    """
+    reader = _Reader(text, table, where, reactions=False)
+    sides = reader.sides()
+    difference = sides[0] if len(sides) == 1 else sides[0] - sides[1]
+    return (-difference, True) if reader.relation == "<=" else (difference, reader.relation == ">=")
 
 
 class _Reader:
     def __init__(self, text: str, table: Mapping[str, sp.Symbol], where: str, reactions: bool) -> None:
         self.text, self.table, self.where, self.reactions = text, table, where, reactions
         self.pieces: dict[str, str] = {}  # placeholder -> the name or number it stands for
+        self.relation = "="  # between the sides, where there are two
 
     def refuse(self, reason: str) -> NoReturn:
         shown = self.text if len(self.text) <= 80 else self.text[:77] + "…"
@@ -121,7 +140,7 @@ class _Reader:
         raise ExpressionError(f"{self.where}: {reason} (in {shown!r})")
 
     def sides(self) -> list[sp.Expr]:
-        """The parts left and right of '=', one or two."""
+        """The parts left and right of '=' (or '>=', '<='), one or two."""
         if not isinstance(self.text, str):
             raise ExpressionError(f"{self.where}: an expression is wanted, got {self.text!r}")
         if len(self.text) > MAX_CHARACTERS:
@@ -130,11 +149,11 @@ class _Reader:
             self.refuse("the expression is empty")
         parts = self._placeholders()
         if len(parts) > 2:
-            self.refuse("more than one '='")
+            self.refuse("more than one '=', '>=' or '<='")
         return [self._read(part) for part in parts]
 
     def _placeholders(self) -> list[str]:
-        """The text with placeholders for names and numbers, cut at '='."""
+        """The text with placeholders for names and numbers, cut at '=', '>=' and '<='."""
         parts: list[str] = []
         current: list[str] = []
         position, depth, previous = 0, 0, ""
@@ -152,9 +171,10 @@ class _Reader:
                 depth += {"(": 1, ")": -1}.get(operator, 0)
                 if depth > MAX_DEPTH:
                     self.refuse(f"parentheses are nested more than {MAX_DEPTH} deep")
-                if operator == "=":
+                if operator in ("=", ">=", "<="):
                     if depth:
-                        self.refuse("'=' inside parentheses")
+                        self.refuse(f"{operator!r} inside parentheses")
+                    self.relation = operator
                     parts.append("".join(current))
                     current = []
                 else:
@@ -289,9 +309,12 @@ class _Reader:
     def _reaction(self, kind: str, arguments: list[ast.expr]) -> _Piece:
         if not self.reactions:
             self.refuse(f"{kind}(…) is known only in the work expressions of nonideal constraints")
+        what = "constraint, which must be one word" if kind == "multiplier" else "coordinate"
         if len(arguments) != 1 or not isinstance(arguments[0], ast.Name):
-            self.refuse(f"{kind} takes the name of one coordinate")
+            self.refuse(f"{kind} takes the name of one {what}")
         name = self.pieces[arguments[0].id]
+        if kind == "multiplier":
+            return _Piece(Reaction.of(kind, name), None)  # whether there is such a constraint is known later
         if name + "''" not in self.table:
             self.refuse(f"{kind}({name}): {name!r} is not a coordinate")
         return _Piece(Reaction.of(kind, name), None)

@@ -76,11 +76,13 @@ class Parameter(sp.Symbol):
 
 
 class Reaction(sp.Symbol):
-    """A component of a constraint force inside a work expression: `ideal(x)` or `actual(x)`."""
+    """What a constraint answers: `ideal(x)` or `actual(x)`, a component of the force of all constraints together, or
+    `multiplier(name)`, the multiplier of one of them.
+    """
 
     @classmethod
-    def of(cls, kind: str, coordinate: str) -> Reaction:
-        return cls(f"{kind}({coordinate})", real=True)
+    def of(cls, kind: str, name: str) -> Reaction:
+        return cls(f"{kind}({name})", real=True)
 
     @property
     def kind(self) -> str:
@@ -88,13 +90,22 @@ class Reaction(sp.Symbol):
 
     @property
     def coordinate(self) -> str:
-        return self.name.partition("(")[2].rstrip(")")
+        """The name in parentheses: of a coordinate, or of a constraint where the kind is "multiplier"."""
+        return self.name[len(self.kind) + 1 : -1]
 
     def _latex(self, printer: sp.printing.printer.Printer, exp: str | None = None) -> str:
-        which = {"ideal": "i", "actual": "c"}[self.kind]
-        text = rf"Q^{{{which}}}_{{{printer.doprint(sp.Symbol(self.coordinate))}}}"
+        if self.kind == "multiplier":
+            # The name of a constraint is free text.
+            name = "".join(_LATEX_MARKS.get(mark, mark) for mark in self.coordinate)
+            text = rf"\lambda_{{\text{{{name}}}}}"
+        else:
+            which = {"ideal": "i", "actual": "c"}[self.kind]
+            text = rf"Q^{{{which}}}_{{{printer.doprint(sp.Symbol(self.coordinate))}}}"
         return text if exp is None else rf"\left({text}\right)^{{{exp}}}"
 
+
+_LATEX_MARKS = {mark: "\\" + mark for mark in "{}$&#_%"}
+_LATEX_MARKS |= {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}"}
 
 #: Time.
 t = sp.Symbol("t", real=True)
@@ -164,3 +175,8 @@ def ideal(coordinate: Coordinate) -> Reaction:
 def actual(coordinate: Coordinate) -> Reaction:
     """In a work expression: the component along a coordinate of the actual constraint force Aᵀλ."""
     return Reaction.of("actual", coordinate.name)
+
+
+def multiplier(name: str) -> Reaction:
+    """In a work expression or an event: the multiplier λ of the constraint of this name, M q̈ = Q + C + Aᵀλ."""
+    return Reaction.of("multiplier", name)

@@ -18,8 +18,9 @@ import sympy as sp
 
 from dalembert.errors import MissingValues, ModelError
 from dalembert.model.constraints import Constraint
+from dalembert.model.contact import Contact, contacts_of, works_of
 from dalembert.model.events import Event
-from dalembert.model.laws import Work
+from dalembert.model.laws import Law, Work
 from dalembert.model.symbols import Coordinate, name_of, t
 from dalembert.model.validate import Draft, build_parts
 
@@ -40,7 +41,8 @@ class System:
     Inertia and potential forces come in one of three ways: `kinetic` with `potential`; or `lagrangian`; or
     `mass`, a symmetric matrix M(q, t), with `forces` holding all of Q in M q̈ = Q. `forces` are impressed
     forces by coordinate, besides those of the potential. `constraints` maps names to expressions that are
-    zero, at any level. `nonideal` holds the laws of constraints that do work. `parameters` and `initial` give
+    zero, at any level (`y >= 0` is one-sided, see `da.Constraint`). `nonideal` holds the laws of constraints that do
+    work: `da.Work`, `da.Viscous`, `da.Quadratic`, `da.Coulomb`, `da.Stribeck`. `parameters` and `initial` give
     values (numbers; `initial` may use parameters); they may be missing until a number is asked for. `events` maps names
     to expressions, or `da.Event`, whose passages through zero simulations find.
 
@@ -65,7 +67,7 @@ class System:
     mass: sp.ImmutableMatrix | None
     forces: Mapping[Coordinate, sp.Expr]
     constraints: tuple[Constraint, ...]
-    nonideal: tuple[Work, ...]
+    nonideal: tuple[Law, ...]
     parameters: Mapping[sp.Symbol, sp.Expr]
     initial: Mapping[sp.Symbol, sp.Expr]
     settings: Settings = field(default_factory=dict)
@@ -83,7 +85,7 @@ class System:
         mass: Any = None,
         forces: Mapping[Any, Any] | None = None,
         constraints: Mapping[str, Any] | Iterable[Any] = (),
-        nonideal: Iterable[Work] = (),
+        nonideal: Iterable[Law] = (),
         parameters: Mapping[Any, Value] | None = None,
         initial: Mapping[Any, Value] | None = None,
         settings: Settings | None = None,
@@ -120,8 +122,10 @@ class System:
             if value is not None:
                 lines.append(rf"{symbol} &= {sp.latex(value)}")
         lines += [rf"F_{{{sp.latex(q)}}} &= {sp.latex(force)}" for q, force in self.forces.items()]
-        lines += [rf"0 &= {sp.latex(c.expression)} && \text{{{_plain(c.name)}}}" for c in self.constraints]
-        for law in self.nonideal:
+        for c in self.constraints:
+            sign = r"\le" if c.one_sided else "="
+            lines.append(rf"0 &{sign} {sp.latex(c.expression)} && \text{{{_plain(c.name)}}}")
+        for law in (*self.works, *(contact.slipping() for contact in self.contacts)):
             lines += [rf"C_{{{sp.latex(q)}}} &= {sp.latex(work)}" for q, work in law.work.items()]
         return r"$$\begin{aligned}" + r" \\ ".join(lines) + r"\end{aligned}$$"
 
@@ -174,7 +178,7 @@ class System:
     @cached_property
     def structure(self) -> tuple[Any, ...]:
         """All of the model but its values, hashable: systems of one structure share their graph and their kernel."""
-        laws = tuple((law.law, tuple(law.work.items())) for law in self.nonideal)
+        laws = tuple(law.structure() for law in self.nonideal)
         energies = (self.kinetic, self.potential, self.lagrangian, self.mass)
         events = tuple(event.expression for event in self.events)
         forces = tuple(self.forces.items())
@@ -184,7 +188,8 @@ class System:
         """Every expression of the model."""
         parts = [self.kinetic, self.potential, self.lagrangian, *self.forces.values()]
         parts += [constraint.expression for constraint in self.constraints]
-        parts += [expression for law in self.nonideal for expression in law.work.values()]
+        parts += [constraint.restitution for constraint in self.constraints]
+        parts += [expression for law in self.nonideal for expression in law.expressions()]
         parts += list(self.mass) if self.mass is not None else []
         parts += [event.expression for event in self.events]
         return [part for part in parts if part is not None]
@@ -223,6 +228,18 @@ class System:
             numbers.append(value.real)
         n = len(self.coordinates)
         return np.array(numbers[:n]), np.array(numbers[n : 2 * n]), numbers[-1]
+
+    # -- the laws of nonideal constraints, as mechanics uses them
+
+    @cached_property
+    def works(self) -> tuple[Work, ...]:
+        """The smooth laws as `Work`; regularised friction is among them, in terms of `multiplier(NAME)`."""
+        return works_of(self)
+
+    @cached_property
+    def contacts(self) -> tuple[Contact, ...]:
+        """The laws of dry friction, with stick and slip."""
+        return contacts_of(self)
 
     # -- verbs
 

@@ -14,8 +14,10 @@ import sympy as sp
 from dalembert.errors import ExpressionError, ModelError
 from dalembert.model.constraints import LEVELS, Constraint, is_constant, level_of
 from dalembert.model.events import read_events
+from dalembert.model.frames import inertia_of
 from dalembert.model.laws import Work
-from dalembert.model.parse import RESERVED, parse_equation, parse_expression, suggest
+from dalembert.model.parse import RESERVED, parse_constraint, parse_equation, parse_expression, suggest
+from dalembert.model.read_laws import LawReader, value_of
 from dalembert.model.symbols import Coordinate, Parameter, Reaction, canonical, is_name, name_of, t
 
 SETTINGS = {"duration": float, "rtol": float, "atol": float, "samples": int, "method": str, "project": bool}
@@ -52,6 +54,8 @@ class _Builder:
         self.faults: list[str] = []
         self.table: dict[str, sp.Symbol] = {"t": t}
         self.declared: dict[str, sp.Symbol] = {}
+        self.names: list[str] = []  # of the constraints
+        self.values: dict[sp.Symbol, sp.Expr] = {}  # of the parameters
 
     def parts(self) -> dict[str, Any]:
         draft = self.draft
@@ -61,11 +65,12 @@ class _Builder:
         if not title.isprintable():
             self.faults.append(f"the name of a system is one line of printable text, got {title!r}")
         coordinates = self._coordinates()
-        parameters = self._parameters(coordinates)
+        self.values = parameters = self._parameters(coordinates)
         energies = {key: self._expression(getattr(draft, key), key) for key in ("kinetic", "potential", "lagrangian")}
         mass = self._mass(len(coordinates))
         self._one_inertia(energies, mass)
         constraints, names = self._constraints()
+        self.names = names
         parts = {
             "name": title,
             "coordinates": coordinates,
@@ -73,7 +78,16 @@ class _Builder:
             "mass": mass,
             "forces": self._by_coordinate(draft.forces, "forces"),
             "constraints": constraints,
-            "nonideal": self._nonideal(constraints, names),
+            "nonideal": LawReader(
+                coordinates=coordinates,
+                constraints=constraints,
+                names=names,
+                inertia=inertia_of(energies["kinetic"], energies["lagrangian"], mass),
+                parameters=parameters,
+                expression=self._expression,
+                work=lambda given: self._by_coordinate(given, "work", reactions=True),
+                faults=self.faults,
+            ).read(draft.nonideal),
             "parameters": parameters,
             "initial": self._initial(coordinates),
             "settings": self._settings(),
@@ -143,6 +157,7 @@ class _Builder:
     # -- expressions
 
     def _expression(self, given: Any, where: str, *, equation: bool = False, reactions: bool = False) -> sp.Expr | None:
+        """An expression as it may be given; None where it cannot be read, which is told, or is None."""
         if given is None:
             return None
         try:
@@ -277,9 +292,9 @@ class _Builder:
         found: list[Constraint] = []
         names: list[str] = []
         for item in items:
-            name, expression, level = (
-                (item.name, item.expression, item.level) if isinstance(item, Constraint) else (item[0], item[1], None)
-            )
+            level = item.level if isinstance(item, Constraint) else None
+            item = item if isinstance(item, Constraint) else Constraint(item[0], item[1])
+            name, expression = item.name, item.expression
             where = f"constraint {name!r}"
             if name in names:
                 self.faults.append(f"{where}: the name is given twice")
@@ -288,7 +303,9 @@ class _Builder:
                 self.faults.append(f"{where}: a name is one line of printable text")
                 continue
             names.append(name)
-            parsed = self._expression(expression, where, equation=True)
+            parsed, one_sided = self._relation(expression, where)
+            one_sided = self._one_sided(item, one_sided, where)
+            restitution = self._restitution(item.restitution, one_sided, where)
             if parsed is None:
                 if expression is None:
                     self.faults.append(f"{where}: no equation given")
@@ -308,26 +325,50 @@ class _Builder:
                 self.faults.append(f"{where}: level {level!r} is unknown.{suggest(str(level), LEVELS)}")
             elif level is not None and level != real:
                 self.faults.append(f"{where}: said to be at {level} level, but {parsed} = 0 is at {real} level")
-            found.append(Constraint(name, parsed, real))
+            if one_sided and real != "position":
+                self.faults.append(f"{where}: one-sided constraints are at position level, this one is at {real} level")
+            found.append(Constraint(name, parsed, real, one_sided, restitution))
         return tuple(found), names
 
-    def _nonideal(self, constraints: tuple[Constraint, ...], names: list[str]) -> tuple[Work, ...]:
-        laws: list[Work] = []
-        given = self.draft.nonideal
-        if given is None or isinstance(given, (str, Mapping)) or not isinstance(given, Iterable):
-            self.faults.append(f"nonideal: a list of laws such as da.Work(…) is wanted, got {given!r}")
-            return ()
-        for law in given:
-            if not isinstance(law, Work):
-                self.faults.append(f"nonideal: a law such as da.Work(…) is wanted, got {law!r}")
-                continue
-            laws.append(Work(self._by_coordinate(law.work, "work", reactions=True), law.constraint))
-        if laws and not constraints and not self.faults:
-            self.faults.append("nonideal: there is no constraint to do the work; use forces= for impressed forces")
-        for law in laws:
-            if law.constraint is not None and law.constraint not in names:
-                self.faults.append(f"nonideal: no constraint {law.constraint!r}.{suggest(law.constraint, names)}")
-        return tuple(laws)
+    def _relation(self, given: Any, where: str) -> tuple[sp.Expr | None, bool]:
+        """What is zero on every motion, or never negative, and whether it is the latter."""
+        if not isinstance(given, str):
+            if isinstance(given, (sp.StrictGreaterThan, sp.StrictLessThan)):
+                self.faults.append(f"{where}: {given}: a one-sided constraint includes its bound: write >= or <=")
+                return None, True
+            return self._expression(given, where, equation=True), False
+        try:
+            return parse_constraint(given, self.table, where=where)
+        except ExpressionError as error:
+            self.faults.append(str(error))
+            return None, False
+
+    def _one_sided(self, item: Constraint, read: bool, where: str) -> bool:
+        if not isinstance(item.one_sided, bool):
+            self.faults.append(f"{where}: one_sided is true or false, got {item.one_sided!r}")
+            return False
+        return item.one_sided or read
+
+    def _restitution(self, given: Any, one_sided: bool, where: str) -> sp.Expr | None:
+        """A number from 0 to 1, which may be computed from parameters."""
+        if given is None:
+            return None
+        if not one_sided:
+            self.faults.append(f"{where}: restitution belongs to one-sided constraints: add one_sided, or write >=")
+        if isinstance(given, bool):
+            self.faults.append(f"{where}: restitution is a number from 0 to 1, got {given!r}")
+            return None
+        expression = self._expression(given, f"{where}, restitution")
+        if expression is None:
+            return None
+        others = sorted(s.name for s in expression.free_symbols if not isinstance(s, Parameter))
+        if others:
+            self.faults.append(f"{where}: restitution may use parameters only, not {', '.join(others)}")
+            return None
+        value = value_of(expression, self.values)
+        if value is not None and not 0 <= value <= 1:
+            self.faults.append(f"{where}: restitution is from 0 to 1, it is {value:.6g}")
+        return expression
 
     def _initial(self, coordinates: tuple[Coordinate, ...]) -> dict[sp.Symbol, sp.Expr]:
         known: dict[str, sp.Symbol] = {"t": t}
@@ -404,7 +445,8 @@ class _Builder:
             if orders(entry) & {1, 2}:
                 self.faults.append("mass: the matrix depends on positions and time only")
                 break
-        for law in parts["nonideal"]:
+        works = [law for law in parts["nonideal"] if isinstance(law, Work)]
+        for law in works:
             if any(2 in orders(expression) for expression in law.work.values()):
                 self.faults.append("work: accelerations cannot appear in it")
         places = [(key, parts[key]) for key in ("kinetic", "potential", "lagrangian")]
@@ -417,9 +459,11 @@ class _Builder:
                 self.faults.append(
                     f"{where}: {', '.join(found)}: a constraint force can appear in a work expression only"
                 )
-        names = [q.name for q in parts["coordinates"]]
-        for law in parts["nonideal"]:
-            for reaction in sorted({r for e in law.work.values() for r in e.atoms(Reaction)}, key=str):
-                if reaction.coordinate not in names:
-                    known = suggest(reaction.coordinate, names)
-                    self.faults.append(f"work: {reaction}: {reaction.coordinate!r} is not a coordinate.{known}")
+        used = [("work", expression) for law in works for expression in law.work.values()]
+        used += [(f"event {event.name!r}", event.expression) for event in parts["events"]]
+        for where, reaction in sorted({(where, r) for where, e in used for r in e.atoms(Reaction)}, key=str):
+            of_constraint = reaction.kind == "multiplier"
+            names = self.names if of_constraint else [q.name for q in parts["coordinates"]]
+            if reaction.coordinate not in names:
+                what, known = "constraint" if of_constraint else "coordinate", suggest(reaction.coordinate, names)
+                self.faults.append(f"{where}: {reaction}: {reaction.coordinate!r} is not a {what}.{known}")

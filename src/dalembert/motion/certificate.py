@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dalembert.mechanics.fundamental import MASS_TOLERANCE, RANK_TOLERANCE, Array, null_space
+from dalembert.motion.contacts.check import contact_residual
 from dalembert.motion.evaluation import Evaluation
 from dalembert.motion.project import size_of
 
 if TYPE_CHECKING:
     from dalembert.motion.motion import Motion
 
-MEASURES = ("position", "velocity", "acceleration", "forces", "virtual_work", "gauss", "energy")
+MEASURES = ("position", "velocity", "acceleration", "forces", "virtual_work", "gauss", "energy", "contact")
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,8 @@ class Certificate:
     virtual_work: Nᵀ(M q̈ − Q − C), Nᵀ Q_i and Nᵀ(Q_ni − C) on a basis N of null A.
     gauss: distance of q̈ from the minimiser of G_ni in the mass metric.
     energy: E(t) − E(0) − work of everything that is not potential.
+    contact: how far friction leaves its law (the cone where it sticks, μ|N| against the motion where it slips),
+    reactions of one-sided constraints pull, or their gaps are negative.
     unique: whether M and the constraints determine q̈ everywhere.
     """
 
@@ -42,6 +45,7 @@ class Certificate:
     virtual_work: float
     gauss: float
     energy: float
+    contact: float
     rank_min: int
     rank_max: int
     unique: bool
@@ -77,6 +81,7 @@ def thresholds(rtol: float) -> dict[str, float]:
         "virtual_work": algebra,
         "gauss": algebra,
         "energy": energy,
+        "contact": algebra,
     }
 
 
@@ -93,6 +98,7 @@ def certify(motion: Motion, evaluation: Evaluation | None = None) -> Certificate
         **_constraint_residuals(motion, evaluation),
         **algebra,
         "energy": _energy_balance(motion, evaluation, data.M),
+        "contact": contact_residual(motion) if motion.C is not None else 0.0,
     }
     limits = thresholds(motion.rtol)
     holds = unique and all(measured[name] <= limits[name] for name in MEASURES)
@@ -121,12 +127,15 @@ class _Data:
 def _data(motion: Motion, evaluation: Evaluation) -> _Data:
     nonlinear = list(evaluation.graph.nonlinear)
     M, Q, A, b = evaluation.dynamics_along(motion.q, motion.v, motion.t)
+    if motion.C is not None and motion.acting is not None:
+        A, b = np.where(motion.acting[:, :, None], A, 0.0), np.where(motion.acting, b, 0.0)
+        return _Data(M, Q, A, b, motion.C, split=True)
     for k in range(motion.t.size if nonlinear else 0):
         q, v, a, t = motion.q[k], motion.v[k], motion.a[k], float(motion.t[k])
         h, slope, _ = evaluation.nonlinear(q, v, a, t, np.zeros(len(nonlinear)))
         A[k, nonlinear], b[k, nonlinear] = slope, slope @ a - h
     actual = _times(np.swapaxes(A, 1, 2), motion.multipliers)
-    C = evaluation.work_along(motion.q, motion.v, motion.t, motion.ideal, actual)
+    C = evaluation.work_along(motion.q, motion.v, motion.t, motion.ideal, actual, motion.multipliers)
     # With a constraint nonlinear in q̈ and C ≠ 0, the ideal force belongs to the normals at another acceleration.
     return _Data(M, Q, A, b, C, split=not (nonlinear and bool(np.any(C))))
 
@@ -247,6 +256,10 @@ def _constraint_residuals(motion: Motion, evaluation: Evaluation) -> dict[str, f
         if not value.size:
             found[name] = 0.0
             continue
+        if motion.acting is not None:
+            graph = evaluation.graph
+            rows = [*graph.position_rows, *(graph.velocity_rows if name == "velocity" else ())]
+            value = np.where(motion.acting[:, rows], value, 0.0)
         gradients = np.linalg.norm(slope, axis=2)
         size = np.max(gradients, axis=0) * size_of(states, others)
         found[name] = float(np.max(np.abs(value) / np.where(size > 0, size, 1.0)))

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from dalembert.errors import InconsistentConstraints, ModelError, UndefinedModel, UndeterminedMotion
+from dalembert.errors import DalembertError, InconsistentConstraints, ModelError, UndefinedModel, UndeterminedMotion
 from dalembert.graph.evaluate import Evaluator
 from dalembert.graph.graph import graph_of
 from dalembert.mechanics.fundamental import (
@@ -16,13 +16,18 @@ from dalembert.mechanics.fundamental import (
     Array,
     Fundamental,
     UndeterminedDirection,
-    null_space,
     solve,
 )
 from dalembert.model.system import System
 from dalembert.motion.branches import Branch, follow_branch, least_branch
-
-NO_FORCE = "no constraint force found that agrees with the work it is said to do (actual(…))"
+from dalembert.motion.reactions import (
+    NEARLY_SINGULAR,
+    SINGULAR_FORCE,
+    directions,
+    force_equations,
+    sizes,
+    solve_together,
+)
 
 
 @dataclass(frozen=True)
@@ -44,8 +49,8 @@ class Evaluation:
         self.p = system.parameter_values() if parameters is None else parameters
         self.n, self.m = len(system.coordinates), len(system.constraints)
         self.evaluations = 0
-        self._none = np.zeros(self.n)
-        self._ideal_only = not system.nonideal
+        self._none, self._no_multipliers = np.zeros(self.n), np.zeros(self.m)
+        self._ideal_only = not system.works
         self._free: Branch | None = None  # the last solution without C, where a row is nonlinear in q̈
 
     # -- evaluators, each made when it is first needed
@@ -119,16 +124,25 @@ class Evaluation:
         h, slope, curvature = self._acceleration(q, v, a, t, self.p, k)
         return h, slope.reshape(h.size, self.n), curvature.reshape(self.n, self.n)
 
-    def work(self, q: Array, v: Array, t: float, ideal: Array, actual: Array) -> tuple[Array, Array]:
-        """C and its derivative with respect to the actual constraint force."""
-        C, slope = self._work(q, v, t, self.p, ideal, actual)
+    def work(
+        self, q: Array, v: Array, t: float, ideal: Array, actual: Array, multipliers: Array
+    ) -> tuple[Array, Array, Array]:
+        """C, and its derivatives with respect to the actual constraint force and to the multipliers."""
+        C, by_force, by_multipliers = self._work(q, v, t, self.p, ideal, actual, multipliers)
         if not np.isfinite(C).all():
             self._complain({"the work of the nonideal constraints": C}, q, v, t)
-        return C, slope.reshape(self.n, self.n)
+        return C, by_force.reshape(self.n, self.n), by_multipliers.reshape(self.n, self.m)
 
-    def events(self, y: Array, t: float, sizes: Array) -> tuple[Array, Array]:
-        """The event functions, and the size of their terms with sizes of (q, q̇) at least `sizes`."""
-        g, scale = self._events(y[: self.n], y[self.n : 2 * self.n], t, self.p, sizes)
+    def events(
+        self, y: Array, t: float, sizes: Array, multipliers: tuple[Array, Array] | None = None
+    ) -> tuple[Array, Array]:
+        """The event functions, and the size of their terms with sizes of (q, q̇) at least `sizes`.
+
+        multipliers: these and their sizes, where the functions use them (`multipliers_at`).
+        """
+        none = self._no_multipliers
+        l, k = (none, none) if multipliers is None else multipliers
+        g, scale = self._events(y[: self.n], y[self.n : 2 * self.n], t, self.p, sizes, l, k)
         return g, scale
 
     # -- the parts along a motion: q, v (T, n) and t (T,); the leading axis of what they give is time
@@ -155,11 +169,11 @@ class Evaluation:
         energy, _, _, inertial = self._energy.many(t.size, q, v, t, self.p)
         return energy[:, 0], inertial
 
-    def work_along(self, q: Array, v: Array, t: Array, ideal: Array, actual: Array) -> Array:
-        """C at every point, from the ideal and the actual constraint force there."""
-        C, _ = self._work.many(t.size, q, v, t, self.p, ideal, actual)
+    def work_along(self, q: Array, v: Array, t: Array, ideal: Array, actual: Array, multipliers: Array) -> Array:
+        """C at every point, from the ideal and the actual constraint force and the multipliers there."""
+        C, _, _ = self._work.many(t.size, q, v, t, self.p, ideal, actual, multipliers)
         for k in _not_finite(t.size, C):
-            self.work(q[k], v[k], float(t[k]), ideal[k], actual[k])  # says what is wrong there
+            self.work(q[k], v[k], float(t[k]), ideal[k], actual[k], multipliers[k])  # says what is wrong there
         return C
 
     # -- the whole
@@ -180,6 +194,7 @@ class Evaluation:
         natural: lengths of the rows along a motion, see `fundamental.solve`.
         """
         M, Q, A, b = self.dynamics(q, v, t)
+        everything = A
         if rows is not None:
             A, b = A[list(rows)], b[list(rows)]
         try:
@@ -187,12 +202,51 @@ class Evaluation:
                 return self._solve_nonlinear(M, Q, A, b, q, v, t, guess)
             if self._ideal_only:
                 return solve(M, Q, A, b, self._none, natural=natural)
-            if not self.graph.uses_reactions:
-                return solve(M, Q, A, b, self.work(q, v, t, self._none, self._none)[0], natural=natural)
-            return self._solve_reactions(M, Q, A, b, q, v, t, natural)
+            ideal = self._none
+            if self.graph.uses_reactions:
+                ideal = solve(M, Q, A, b, self._none, natural=natural).ideal
+            if not self.graph.uses_actual:
+                C = self.work(q, v, t, ideal, self._none, self._no_multipliers)[0]
+            else:
+                given = directions(M, everything, rows)
+                where = f"{self.system.name}, t = {t:.6g}"
+                C = solve_together(given, Q, ideal, lambda f, l: self.work(q, v, t, ideal, f, l), where)
+            return solve(M, Q, A, b, C, natural=natural)
         except UndeterminedDirection as error:
             names = [coordinate.name for coordinate in self.system.coordinates]
             raise UndeterminedMotion(f"{self.system.name}, t = {t:.6g}: {error.message(names)}") from None
+
+    def multipliers_at(
+        self,
+        q: Array,
+        v: Array,
+        t: float,
+        rows: Sequence[int] | None = None,
+        guess: Array | None = None,
+        natural: Array | None = None,
+    ) -> tuple[Array, Array]:
+        """The multipliers of all constraints, and the size of what they are made of. Arguments as in `solve`."""
+        solution = self.solve(q, v, t, rows, guess, natural)
+        M, Q, A, C, acceleration = solution.M, solution.Q, solution.A, solution.C, solution.acceleration
+        multipliers = solution.multipliers
+        if rows is not None:
+            A = self.dynamics(q, v, t)[2]
+            given = directions(M, A, rows)
+            multipliers = given.multipliers @ (given.read @ (M @ acceleration - Q - C))
+        return multipliers, sizes(M, Q, A, C, acceleration)
+
+    def trouble_near(self, q: Array, v: Array, t: float) -> str | None:
+        """Why no step may lead on from a state at which there is an acceleration: next to it, there is none."""
+        if not self.graph.uses_actual or not (np.isfinite(q).all() and np.isfinite(v).all()):
+            return None
+        try:
+            found = self.solve(q, v, t)
+            force = found.A.T @ found.multipliers
+            _, by_force, by_multipliers = self.work(q, v, t, found.ideal, force, found.multipliers)
+        except DalembertError as error:
+            return str(error)
+        regularity = force_equations(directions(found.M, found.A), by_force, by_multipliers)[1]
+        return None if regularity > NEARLY_SINGULAR else f"{self.system.name}, t = {t:.6g}: {SINGULAR_FORCE}"
 
     def slopes(self, solution: Fundamental, q: Array, v: Array, t: float) -> Array:
         """∂q̈/∂(q, q̇), (n, 2n): the fundamental equation differentiated, solved for all columns at once.
@@ -249,31 +303,6 @@ class Evaluation:
         A = self.dynamics(q, v, t)[2]
         return [self.system.constraints[k].name for k in self.graph.curved if not np.any(A[k])]
 
-    def _solve_reactions(
-        self, M: Array, Q: Array, A: Array, b: Array, q: Array, v: Array, t: float, natural: Array | None
-    ) -> Fundamental:
-        """C depends on constraint forces: the ideal one is known first; the actual one, Aᵀλ, is solved
-        together with C by Newton.
-        """
-        ideal = solve(M, Q, A, b, self._none, natural=natural).ideal
-        actual = ideal
-        if not self.graph.uses_actual:
-            return solve(M, Q, A, b, self.work(q, v, t, ideal, actual)[0], natural=natural)
-        N = null_space(A)
-        # Q_ni = K C; the constraint force is then Aᵀλ = ideal + (K − I) C.
-        K = M @ N @ np.linalg.solve(N.T @ M @ N, N.T)
-        for _ in range(50):
-            C, slope = self.work(q, v, t, ideal, actual)
-            miss = ideal + (K - np.eye(self.n)) @ C - actual
-            size = 1.0 + np.abs(actual).max() + np.abs(C).max()
-            if np.abs(miss).max() <= 1e-13 * size:
-                return solve(M, Q, A, b, C, natural=natural)
-            try:
-                actual = actual + np.linalg.solve(np.eye(self.n) - (K - np.eye(self.n)) @ slope, miss)
-            except np.linalg.LinAlgError:
-                break
-        raise InconsistentConstraints(f"{self.system.name}, t = {t:.6g}: {NO_FORCE}")
-
     def _solve_nonlinear(
         self, M: Array, Q: Array, A: Array, b: Array, q: Array, v: Array, t: float, guess: Array | None
     ) -> Fundamental:
@@ -284,7 +313,10 @@ class Evaluation:
         if self.graph.uses_actual:
             raise ModelError(
                 self.system.name,
-                [f"actual(…) in a work expression cannot go with {names[0]!r}, nonlinear in the accelerations"],
+                [
+                    "actual(…) or multiplier(…) in a work expression cannot go with "
+                    f"{names[0]!r}, nonlinear in the accelerations"
+                ],
             )
         linear = [k for k in range(self.m) if k not in self.graph.nonlinear]
         near, near_free = _guesses(guess, self.n, self._free)
@@ -298,7 +330,7 @@ class Evaluation:
         if not self._ideal_only:
             # The ideal force belongs to the least G without C, whose branch has nothing to do with the one followed.
             free = self._free = branch(Q, near_free)
-            C = self.work(q, v, t, M @ free.z - Q, self._none)[0]
+            C = self.work(q, v, t, M @ free.z - Q, self._none, self._no_multipliers)[0]
         found = branch(Q + C, near)
         A, b = A.copy(), b.copy()
         A[list(self.graph.nonlinear)] = found.slope
@@ -315,9 +347,20 @@ class Evaluation:
         state = ", ".join(f"{name} = {x:.6g}" for name, x in zip(names, q, strict=True))
         speed = ", ".join(f"{name}' = {x:.6g}" for name, x in zip(names, v, strict=True))
         raise UndefinedModel(
-            f"{self.system.name}: {what} has no finite value at t = {t:.6g}, {state}, {speed}. "
-            "Look for a division by zero or a root of a negative number in the model."
+            f"{self.system.name}: {what} has no finite value at t = {t:.6g}, {state}, {speed}. " + self._remedy(q, v, t)
         )
+
+    def _remedy(self, q: Array, v: Array, t: float) -> str:
+        """What to do about a value that is not finite."""
+        moving = v + 1e-6 * np.maximum(np.abs(v), 1.0)  # any other velocity would do
+        inputs = [np.zeros(self.graph.work.numel_in(k)) for k in range(4, self.graph.work.n_in())]
+        here, near = (bool(np.isfinite(self._work(q, w, t, self.p, *inputs)[0]).all()) for w in (v, moving))
+        if near and not here:
+            return (
+                "It has one at velocities nearby: friction written as v/|v| has no direction at rest. Use da.Coulomb "
+                '(law = "coulomb"), which sticks there.'
+            )
+        return "Look for a division by zero or a root of a negative number in the model."
 
 
 def _not_finite(count: int, *parts: Array) -> list[int]:

@@ -92,13 +92,19 @@ class _Track:
 class Watch:
     """The events along one integration at `rtol`. `sizes`: of (q, q̇), what counts as large for each.
 
-    `settle(t, y)` returns a state to the constraints.
+    `settle(t, y)` returns a state to the constraints, `multipliers(t, y)` gives theirs there, and the sizes of those.
     """
 
     def __init__(
-        self, evaluation: Evaluation, sizes: Array, rtol: float, settle: Callable[[float, Array], Array]
+        self,
+        evaluation: Evaluation,
+        sizes: Array,
+        rtol: float,
+        settle: Callable[[float, Array], Array],
+        multipliers: Callable[[float, Array], tuple[Array, Array]],
     ) -> None:
         self.evaluation, self.sizes, self.far, self.settle = evaluation, sizes, FAR * rtol, settle
+        self.multipliers = multipliers if evaluation.graph.events_use_multipliers else None
         self.events = evaluation.system.events
         self.tracks = [_Track(left=event.terminal) for event in self.events]
         self.passages: list[Passage] = []
@@ -106,7 +112,8 @@ class Watch:
         self._last: _Sample  # at the last accepted state
 
     def _look(self, t: float, y: Array, noise: float = NOISE) -> _Sample:
-        g, scale = self.evaluation.events(y, t, self.sizes)
+        multipliers = None if self.multipliers is None else self.multipliers(t, y)
+        g, scale = self.evaluation.events(y, t, self.sizes, multipliers)
         level = np.where(np.isfinite(scale), noise * scale, 0.0)
         return _Sample(g, level, [_sign(float(value), float(zero)) for value, zero in zip(g, level, strict=True)])
 
@@ -130,7 +137,7 @@ class Watch:
                 if 0.0 < x < 1.0 and (raw := self._look(time(x), at(time(x)))).far(self.far / NOISE):
                     return raw
                 return self._look(time(x), state(x))
-            except DalembertError:
+            except (DalembertError, np.linalg.LinAlgError):
                 count = len(self.events)
                 return _Sample(np.full(count, np.nan), np.zeros(count), [UNKNOWN] * count)
 

@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dalembert.mechanics.fundamental import Array, Fundamental
+from dalembert.model.contact import needs_legs
 from dalembert.model.system import System
+from dalembert.motion.contacts.legs import resting_or_moving
 from dalembert.motion.evaluation import Energetics, Evaluation
 
 
@@ -134,6 +136,9 @@ def at(
 
 
 def instant(evaluation: Evaluation, q: Array, v: Array, t: float) -> Instant:
-    solution = evaluation.solve(q, v, t)
-    evaluation.require_consistent(solution, t)
+    if needs_legs(evaluation.system):
+        solution = resting_or_moving(evaluation, q, v, t)
+    else:
+        solution = evaluation.solve(q, v, t)
+        evaluation.require_consistent(solution, t)
     return Instant(evaluation.system, t, np.array(q), np.array(v), solution, evaluation.energetics(q, v, t))

@@ -21,6 +21,7 @@ from dalembert.model.parse import suggest
 from dalembert.model.symbols import name_of
 from dalembert.model.system import System
 from dalembert.motion.certificate import Certificate
+from dalembert.motion.contacts.history import STATES, ContactHistory
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,8 +55,12 @@ class Motion:
 
     events: what happened on the way, in order of time: {"name", "t", "state": {"x", "x'", …}, "direction"} for each
     passage of an event of the system, {"name": "rank change", "t", "from", "to"} where constraints became dependent
-    or independent. ended_by: the name of the event that ended the motion, whose time and state are the last point, or
-    None.
+    or independent, {"name", "contact", "t", "state"} where a contact changed (names "stick", "slip", "reversal",
+    "release", "impact", "contact"). ended_by: the name of the event that ended the motion, whose time and state are the
+    last point, or None.
+
+    contacts: of a system with friction, what each contact did, by name. C (T, n) and acting (T, m): there, the forces
+    of friction, and which constraints act (a one-sided one may be open); None elsewhere.
     """
 
     system: System
@@ -78,6 +83,9 @@ class Motion:
     warnings: tuple[str, ...] = ()
     timing: Timing = field(default_factory=Timing)
     ended_by: str | None = None
+    C: Array | None = None
+    acting: np.ndarray | None = None
+    contacts: Mapping[str, ContactHistory] = field(default_factory=dict)
     certificate: Certificate = None  # type: ignore[assignment]  # measured on the finished arrays, see `certified`
 
     def __repr__(self) -> str:
@@ -120,6 +128,8 @@ class Motion:
         found |= {f"multiplier {c.name}": self.multipliers[:, k] for k, c in enumerate(self.system.constraints)}
         found["energy"] = self.energy
         found |= {f"work {kind}": self.work[:, k] for k, kind in enumerate(WORKS)}
+        for name, contact in self.contacts.items():
+            found |= {f"normal {name}": contact.normal, f"friction {name}": contact.friction}
         return found
 
     def __getitem__(self, key: str | sp.Symbol) -> Array:
@@ -154,6 +164,19 @@ class Motion:
         data["rank"] = (("time",), self.rank.astype(np.int32))
         data["energy"] = (("time",), self.energy)
         data["work"] = (("time", "source"), self.work)
+        if self.C is not None and self.acting is not None:
+            data["C"] = (("time", "coordinate"), self.C)
+            data["acting"] = (("time", "constraint"), self.acting.astype(np.int8))
+        if self.contacts:
+            labels["contact"] = list(self.contacts)
+            parts = list(self.contacts.values())
+            data["contact_state"] = (
+                ("time", "contact"),
+                np.column_stack([[STATES.index(state) for state in part.state] for part in parts]).astype(np.int8),
+                {"meaning": ", ".join(f"{k} {state}" for k, state in enumerate(STATES))},
+            )
+            data["normal"] = (("time", "contact"), np.column_stack([part.normal for part in parts]))
+            data["friction"] = (("time", "contact"), np.column_stack([part.friction for part in parts]))
         if not self.system.constraints:
             del labels["constraint"], data["multipliers"]
         attributes = {
@@ -231,6 +254,9 @@ class Motion:
             warnings=tuple(json.loads(attributes["warnings"])),
             timing=Timing(**json.loads(attributes["timing"])),
             certificate=Certificate(**json.loads(attributes["certificate"])),
+            C=data["C"].values if "C" in data else None,
+            acting=data["acting"].values.astype(bool) if "acting" in data else None,
+            contacts=_contacts(data),
         )
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
@@ -238,3 +264,12 @@ class Motion:
         from dalembert.view.plot import plot
 
         return plot(self, path)
+
+
+def _contacts(data: xr.Dataset) -> dict[str, ContactHistory]:
+    if "contact" not in data.dims:
+        return {}
+    names = [str(name) for name in data["contact"].values]
+    states = np.array(STATES)[data["contact_state"].values]
+    normal, friction = data["normal"].values, data["friction"].values
+    return {name: ContactHistory(states[:, k], normal[:, k], friction[:, k]) for k, name in enumerate(names)}

@@ -17,9 +17,10 @@ from dalembert.kernel.size import MOST_INSTRUCTIONS
 from dalembert.mechanics.fundamental import Array, Fundamental, is_positive
 from dalembert.model.events import Event
 from dalembert.motion.branches import ENDS, MEET
-from dalembert.motion.evaluation import NO_FORCE, Evaluation
+from dalembert.motion.evaluation import Evaluation
 from dalembert.motion.events import Outcome, Passage
 from dalembert.motion.progress import Progress
+from dalembert.motion.reactions import NOT_FOUND, SINGULAR_FORCE
 from dalembert.motion.reference import DRIFT_TOLERANCE
 from dalembert.motion.settings import Settings, method_of, tolerances
 from dalembert.motion.singular import singular_event
@@ -199,12 +200,14 @@ def _failure(evaluation: Evaluation, run: KernelRun) -> str | None:
         kernels.NO_METHOD: "the kernel was made without this method.",
         kernels.BRANCH_ENDS: f"{name}, t = {t:.6g}: {evaluation.nonlinear_names()}: {ENDS}",
         kernels.BRANCHES_MEET: f"{name}, t = {t:.6g}: {evaluation.nonlinear_names()}: {MEET}",
-        kernels.NO_FORCE: f"{name}, t = {t:.6g}: {NO_FORCE}",
+        kernels.NO_FORCE: f"{name}, t = {t:.6g}: {NOT_FOUND}",
+        kernels.SINGULAR_FORCE: f"{name}, t = {t:.6g}: {SINGULAR_FORCE}",
     }
     reason = reasons[run.status]
     if run.status == kernels.STEP_TOO_SMALL:
-        trouble = int(run.report["trouble"])
-        reason += f" Last trouble: {reasons[trouble]}" if trouble in reasons else f" {MAY_END}"
+        trouble = reasons.get(int(run.report["trouble"]))
+        trouble = trouble or evaluation.trouble_near(run.last[:n], run.last[n : 2 * n], t)
+        reason += f" {MAY_END}" if trouble is None else f" Last trouble: {trouble}"
     elif run.status not in SAY_ALL and np.isfinite(run.last).all():
         # The reference backend can say more about this state: which constraint, which direction, which part.
         q, v = run.last[:n], run.last[n : 2 * n]

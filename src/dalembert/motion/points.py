@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from dalembert.mechanics.fundamental import Array, Fundamental, solve
+from dalembert.motion.contacts.history import Held
 from dalembert.motion.evaluation import Evaluation
 
 
@@ -19,12 +20,17 @@ class Points:
     inertial: Array
 
 
-def evaluate_points(evaluation: Evaluation, t: Array, q: Array, v: Array, guesses: Array | None = None) -> Points:
+def evaluate_points(
+    evaluation: Evaluation, t: Array, q: Array, v: Array, guesses: Array | None = None, held: Held | None = None
+) -> Points:
     """Solve at every point. `guesses` (T, 2n) are nearby accelerations, with and without C: they select
-    the branches that nonlinear rows take.
+    the branches that nonlinear rows take. held: C and the constraints that act, where contacts decide them.
     """
     graph = evaluation.graph
-    if graph.nonlinear or graph.uses_reactions:
+    if held is not None:
+        M, Q, A, b = evaluation.dynamics_along(q, v, t)
+        solution = solve(M, Q, np.where(held.acting[:, :, None], A, 0.0), np.where(held.acting, b, 0.0), held.C)
+    elif graph.nonlinear or graph.uses_reactions:
         each = []
         for k in range(t.size):
             guess = None if guesses is None else guesses[k]
@@ -33,8 +39,8 @@ def evaluate_points(evaluation: Evaluation, t: Array, q: Array, v: Array, guesse
     else:
         M, Q, A, b = evaluation.dynamics_along(q, v, t)
         C = np.zeros_like(Q)
-        if evaluation.system.nonideal:
-            C = evaluation.work_along(q, v, t, C, C)
+        if evaluation.system.works:
+            C = evaluation.work_along(q, v, t, C, C, np.zeros_like(b))
         solution = solve(M, Q, A, b, C)
     energy, inertial = evaluation.energetics_along(q, v, t)
     return Points(solution=solution, energy=energy, inertial=inertial)

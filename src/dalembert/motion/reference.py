@@ -77,6 +77,7 @@ class _Run:
         self.longest = np.zeros(evaluation.m)  # the largest length of each row of A so far
         self.guess: Array | None = None  # the last acceleration: selects the branch
         self.trouble: DalembertError | None = None  # the last reason why a trial state had no acceleration
+        self.last: Array  # the last accepted state
         self.points: list[tuple[float, Array, Array]] = []
         self.events: list[dict[str, Any]] = []
         self.watch: Watch | None = None  # for the events of the system, where it has any
@@ -102,12 +103,19 @@ class _Run:
         if not np.isfinite(y).all():
             return np.full(y.size, np.nan)
         try:
-            natural = self.natural.metric if self.rows is None else self.natural.metric[list(self.rows)]
-            return self.rates(t, q, v, self.evaluation.solve(q, v, t, self.rows, self.guess, natural))
+            return self.rates(t, q, v, self.evaluation.solve(q, v, t, self.rows, self.guess, self._lengths()))
         except (DalembertError, np.linalg.LinAlgError) as error:
             if isinstance(error, DalembertError):
                 self.trouble = error
             return np.full(y.size, np.nan)
+
+    def _lengths(self) -> Array:
+        """Natural lengths of the rows in use."""
+        return self.natural.metric if self.rows is None else self.natural.metric[list(self.rows)]
+
+    def _multipliers(self, t: float, y: Array) -> tuple[Array, Array]:
+        q, v = y[: self.n], y[self.n : 2 * self.n]
+        return self.evaluation.multipliers_at(q, v, t, self.rows, self.guess, self._lengths())
 
     def jacobian(self, t: float, y: Array) -> Array:
         n = self.n
@@ -153,7 +161,7 @@ class _Run:
         """Run to the end; a message where that is impossible."""
         end = float(self.settings.times[-1])
         solution = self.settle(t0, q, v)
-        y = np.concatenate([q, v, np.zeros(3) if work is None else work])
+        y = self.last = np.concatenate([q, v, np.zeros(3) if work is None else work])
         self.points.append((t0, y, self.evaluation.followed(solution.acceleration)))
         graph = self.evaluation.graph
         if not (graph.nonlinear or graph.uses_actual):
@@ -164,7 +172,7 @@ class _Run:
         solver = self._solver(t0, y, end)
         if self.evaluation.system.events:
             sizes = solver.atol[: 2 * self.n] / self.settings.rtol
-            self.watch = Watch(self.evaluation, sizes, self.settings.rtol, self._return)
+            self.watch = Watch(self.evaluation, sizes, self.settings.rtol, self._return, self._multipliers)
             self.watch.start(t0, y)
         pending, mark, longest = 1, t0, 0.0
         window = STALL_STEPS_STIFF if method_of(self.settings) == "stiff" else STALL_STEPS
@@ -183,6 +191,7 @@ class _Run:
             dense = solver.dense_output() if self.watch is not None or self._due(pending, t) else None
             try:
                 before, y = y, self._return(t, solver.y)
+                self.last = y
                 solution = self.settle(t, y[: self.n], y[self.n : 2 * self.n])
                 solver.y, solver.f = y, self.rates(t, y[: self.n], y[self.n : 2 * self.n], solution)
                 if self.watch is not None and self._ends(float(solver.t_old), before, t, y, dense, pending):
@@ -253,5 +262,7 @@ class _Run:
 
     def _failure(self, t: float, reason: str) -> str:
         if reason == TOO_SHORT:
-            reason += f" Last trouble: {self.trouble}" if self.trouble is not None else f" {MAY_END}"
+            q, v = self.last[: self.n], self.last[self.n : 2 * self.n]
+            trouble = self.trouble or self.evaluation.trouble_near(q, v, t)
+            reason += f" Last trouble: {trouble}" if trouble is not None else f" {MAY_END}"
         return failure_message(self.evaluation.system.name, t, reason)

@@ -13,10 +13,13 @@ from numpy.typing import ArrayLike
 from dalembert.errors import BuildError, DalembertError, ModelError, MotionFailed, UndefinedModel
 from dalembert.kernel.size import MOST_INSTRUCTIONS, KernelTooLarge, TaylorNotApplicable
 from dalembert.mechanics.fundamental import Array, Fundamental
+from dalembert.model.contact import needs_legs
 from dalembert.model.events import with_events
 from dalembert.model.system import System
 from dalembert.motion.certificate import certify
 from dalembert.motion.consistent import require_consistent_state
+from dalembert.motion.contacts.legs import Legs, integrate_legs, points_of
+from dalembert.motion.contacts.modes import Contacts
 from dalembert.motion.evaluation import Evaluation
 from dalembert.motion.motion import Motion, Timing
 from dalembert.motion.native import integrate_native, tell_once, why_not_native
@@ -75,34 +78,89 @@ def simulate(
     q, v, t0 = system.initial_values()
     settings = settings_of(system, duration, times, t0, options)
     evaluation = Evaluation(system)
+    if needs_legs(system):
+        return _with_contacts(system, evaluation, settings, q, v, t0, started, progress)
     require_consistent_state(evaluation, q, v, t0)
     if settings.project:
         q, v, _ = project_state(evaluation, q, v, t0)
     start = evaluation.solve(q, v, t0)
     evaluation.require_consistent(start, t0)
-    if not np.isfinite(evaluation.energetics(q, v, t0).energy):
-        raise UndefinedModel(
-            f"{system.name}: the energy has no finite value at the initial state; look at the potential"
-        )
+    _require_energy(evaluation, q, v, t0)
     warnings = _vanishing(evaluation, q, v, t0)
     derived = clock.perf_counter()
     with Progress(system.name, t0, float(settings.times[-1]), progress) as bar:
-        trajectory = None
-        if _runs_native(evaluation, settings):
-            trajectory, notes = _natively(evaluation, settings, q, v, t0, start, bar)
-            warnings += notes
-        if trajectory is None:
-            if settings.method == "taylor":
-                warnings += ("method 'taylor' runs on the native backend only: DOP853 was used instead",)
-                settings = replace(settings, method="dop853")
-            trajectory = integrate_reference(evaluation, settings, q, v, t0, bar)
+        trajectory, notes = _integrate(evaluation, settings, q, v, t0, start, bar)
     integrated = clock.perf_counter() - derived - trajectory.compile_s
     timing = Timing(derived - started, trajectory.compile_s, integrated, trajectory.steps, trajectory.evaluations)
-    warnings += trajectory.warnings
-    motion, failure = _motion(evaluation, trajectory, settings.rtol, warnings, timing)
+    warnings = (*warnings, *notes, *trajectory.warnings)
+    return _finished(*_motion(evaluation, trajectory, settings.rtol, warnings, timing))
+
+
+def _with_contacts(
+    system: System,
+    evaluation: Evaluation,
+    settings: Settings,
+    q: Array,
+    v: Array,
+    t0: float,
+    started: float,
+    progress: bool | None,
+) -> Motion:
+    """The motion of a system with friction or one-sided constraints: leg by leg."""
+    _require_energy(evaluation, q, v, t0)
+    derived = clock.perf_counter()
+    notes: list[str] = []
+    with Progress(system.name, t0, float(settings.times[-1]), progress) as bar:
+
+        def integrate(
+            of: Evaluation, during: Settings, q: Array, v: Array, t: float, start: Fundamental, work: Array
+        ) -> Trajectory:
+            trajectory, more = _integrate(of, during, q, v, t, start, bar, work)
+            notes.extend(more)
+            return trajectory
+
+        legs = integrate_legs(Contacts(system), settings, q, v, t0, integrate)
+    trajectory = legs.trajectory
+    integrated = clock.perf_counter() - derived - trajectory.compile_s
+    timing = Timing(derived - started, trajectory.compile_s, integrated, trajectory.steps, trajectory.evaluations)
+    warnings = (*dict.fromkeys(notes), *trajectory.warnings)
+    return _finished(*_motion(evaluation, trajectory, settings.rtol, warnings, timing, legs))
+
+
+def _finished(motion: Motion, failure: str | None) -> Motion:
     if failure is not None:
         raise MotionFailed(failure, motion)
     return motion
+
+
+def _require_energy(evaluation: Evaluation, q: Array, v: Array, t: float) -> None:
+    if not np.isfinite(evaluation.energetics(q, v, t).energy):
+        raise UndefinedModel(
+            f"{evaluation.system.name}: the energy has no finite value at the initial state; look at the potential"
+        )
+
+
+def _integrate(
+    evaluation: Evaluation,
+    settings: Settings,
+    q: Array,
+    v: Array,
+    t0: float,
+    start: Fundamental,
+    bar: Progress,
+    work: Array | None = None,
+) -> tuple[Trajectory, tuple[str, ...]]:
+    """The trajectory from a consistent state, on the backend that is wanted or available, and what to say of that."""
+    trajectory: Trajectory | None = None
+    notes: tuple[str, ...] = ()
+    if _runs_native(evaluation, settings):
+        trajectory, notes = _natively(evaluation, settings, q, v, t0, start, bar, work)
+    if trajectory is None:
+        if settings.method == "taylor":
+            notes += ("method 'taylor' runs on the native backend only: DOP853 was used instead",)
+            settings = replace(settings, method="dop853")
+        trajectory = integrate_reference(evaluation, settings, q, v, t0, bar, work)
+    return trajectory, notes
 
 
 def _runs_native(evaluation: Evaluation, settings: Settings) -> bool:
@@ -132,10 +190,11 @@ def _natively(
     t0: float,
     start: Fundamental,
     bar: Progress,
+    work: Array | None,
 ) -> tuple[Trajectory | None, tuple[str, ...]]:
     """The trajectory on the native backend; or None where the reference must run after all, and what to say of it."""
     try:
-        trajectory = integrate_native(evaluation, settings, q, v, t0, start, bar)
+        trajectory = integrate_native(evaluation, settings, q, v, t0, start, bar, work)
     except TaylorNotApplicable as error:
         raise ModelError(evaluation.system.name, [str(error)]) from None
     except KernelTooLarge as error:
@@ -157,13 +216,19 @@ def _natively(
 
 
 def _motion(
-    evaluation: Evaluation, trajectory: Trajectory, rtol: float, warnings: tuple[str, ...], timing: Timing
+    evaluation: Evaluation,
+    trajectory: Trajectory,
+    rtol: float,
+    warnings: tuple[str, ...],
+    timing: Timing,
+    legs: Legs | None = None,
 ) -> tuple[Motion, str | None]:
     """The motion with its forces and certificate, and why it is not complete, if it is not."""
     n, t, y = evaluation.n, trajectory.t, trajectory.y
     failure = trajectory.failure
     try:
-        points = evaluate_points(evaluation, t, y[:, :n], y[:, n : 2 * n], trajectory.guesses)
+        held = None if legs is None else points_of(legs)
+        points = evaluate_points(evaluation, t, y[:, :n], y[:, n : 2 * n], trajectory.guesses, held)
     except DalembertError as error:
         # The last point may lie where the model has no value any more; the points before it do not.
         failure = failure or failure_message(evaluation.system.name, float(t[-1]), str(error))
@@ -171,7 +236,8 @@ def _motion(
             raise MotionFailed(failure) from None
         guesses = None if trajectory.guesses is None else trajectory.guesses[:-1]
         shorter = replace(trajectory, t=t[:-1], y=y[:-1], guesses=guesses, failure=failure)
-        return _motion(evaluation, shorter, rtol, warnings, timing)
+        fewer = None if legs is None else replace(legs, trajectory=shorter, modes=legs.modes[:-1])
+        return _motion(evaluation, shorter, rtol, warnings, timing, fewer)
     solution = points.solution
     motion = Motion(
         system=evaluation.system,
@@ -194,6 +260,9 @@ def _motion(
         ended_by=trajectory.ended,
         warnings=warnings,
         timing=timing,
+        C=None if held is None else held.C,
+        acting=None if held is None else held.acting,
+        contacts={} if held is None else held.contacts,
     )
     return replace(motion, certificate=certify(motion, evaluation)), failure
 

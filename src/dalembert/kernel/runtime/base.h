@@ -41,7 +41,8 @@ enum {
     DA_NO_METHOD = 7,      /* the kernel was made without the stiff method */
     DA_BRANCH_ENDS = 8,    /* the branch of accelerations that was followed has no solution nearby */
     DA_BRANCHES_MEET = 9,  /* two branches of accelerations meet */
-    DA_NO_FORCE = 10       /* no constraint force agrees with the work it is said to do */
+    DA_NO_FORCE = 10,      /* no constraint force found that agrees with the work it is said to do */
+    DA_SINGULAR_FORCE = 11 /* none agrees, or any does: the equations for it are singular */
 };
 
 DA_FN double da_min(double a, double b) { return a < b ? a : b; }

@@ -140,12 +140,12 @@ DA_FN int da_follow(const double *q, const double *v, double t, const double *ma
     return DA_DONE;
 }
 
-/* Acceleration and forces. The ideal force belongs to the least Gauss function without C, whose branch is followed by itself. */
+/* C, which comes in as zero, acceleration and forces. The ideal force belongs to the least Gauss function without C, whose branch is followed by itself. */
 DA_PIECE int da_branch_forces(const double *q, const double *v, double t, const double *mass, const double *Q,
-                              const double *A, const double *b, int decide, da_context *ctx, double *a, double *ideal,
-                              double *nonideal)
+                              const double *A, const double *b, int decide, da_context *ctx, double *C, double *a,
+                              double *ideal, double *nonideal)
 {
-    double force[DA_N], C[DA_N] = {0.0};
+    double force[DA_N];
     int status;
 #if DA_HAS_WORK
     double free[DA_N];

@@ -1,5 +1,6 @@
 /* Events: passages of functions g(q, q̇, t) through zero, found on the dense output. The same method as motion/events.py, name by
-   name, with the reasons there. Needs DA_NG, the number of functions, and da_events(q, v, t, c, s, g, scale). */
+   name, with the reasons there. Needs DA_NG, the number of functions, and da_events(q, v, t, c, s, g, scale), with
+   multipliers of the constraints and their sizes before g where the functions use them. */
 #ifndef DA_EVENTS_H
 #define DA_EVENTS_H
 
@@ -72,6 +73,18 @@ DA_FN void da_signs(const double *g, double noise, double *level, int *signs)
     }
 }
 
+/* All functions at a state, and the size of their terms. */
+DA_FN void da_functions_at(const double *y, double t, const double *sizes, da_context *ctx, double *g, double *scale)
+{
+#if DA_EVENT_MULTIPLIERS
+    double l[DA_M], l_size[DA_M];
+    da_multipliers_at(y, y + DA_N, t, ctx, l, l_size);
+    da_events(y, y + DA_N, t, ctx->p, sizes, l, l_size, g, scale);
+#else
+    da_events(y, y + DA_N, t, ctx->p, sizes, g, scale);
+#endif
+}
+
 DA_FN double da_time_at(const da_span *s, double x) { return x == 1.0 ? s->t_new : s->step->t + x * s->step->h; }
 
 /* The state at a share of the step, on the constraints. Nonzero where there is none. */
@@ -90,7 +103,7 @@ DA_PIECE void da_look(const da_span *s, double x, double *g, double *level, int 
     int far = s->project && x > 0.0 && x < 1.0;
     if (far) {
         da_interpolate(s->step, x, y);
-        da_events(y, y + DA_N, da_time_at(s, x), s->ctx->p, s->sizes, g, level);
+        da_functions_at(y, da_time_at(s, x), s->sizes, s->ctx, g, level);
         for (int i = 0; i < DA_NG; i++) far = far && fabs(g[i]) > s->far * level[i];
     }
     if (far) {
@@ -105,7 +118,7 @@ DA_PIECE void da_look(const da_span *s, double x, double *g, double *level, int 
         }
         return;
     }
-    da_events(y, y + DA_N, da_time_at(s, x), s->ctx->p, s->sizes, g, level);
+    da_functions_at(y, da_time_at(s, x), s->sizes, s->ctx, g, level);
     da_signs(g, DA_NOISE, level, signs);
 }
 
@@ -364,7 +377,7 @@ DA_FN void da_watch_start(da_watch *watch, da_requests *io, double t, const doub
     io->count = 0;
     io->ended = -1;
     for (int j = 0; j < DA_NE; j++) watch->sizes[j] = atol[j] / rtol;
-    da_events(y, y + DA_N, t, ctx->p, watch->sizes, watch->g, level);
+    da_functions_at(y, t, watch->sizes, ctx, watch->g, level);
     da_signs(watch->g, DA_START_NOISE, level, watch->signs);
     for (int i = 0; i < DA_NG; i++) {
         watch->sign[i] = watch->signs[i] == DA_UNKNOWN ? 0 : watch->signs[i];

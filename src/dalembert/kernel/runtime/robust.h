@@ -318,20 +318,21 @@ DA_COLD int da_solve(const double *mass, const double *Q, const double *A, const
 DA_PIECE void da_note_lengths(const double *mass, const double *A, da_context *ctx);
 #if DA_NONLINEAR
 DA_PIECE int da_branch_forces(const double *q, const double *v, double t, const double *mass, const double *Q,
-                              const double *A, const double *b, int decide, da_context *ctx, double *a, double *ideal,
-                              double *nonideal);
+                              const double *A, const double *b, int decide, da_context *ctx, double *C, double *a,
+                              double *ideal, double *nonideal);
 #elif DA_USES_ACTUAL
-DA_PIECE int da_actual_work(const double *q, const double *v, double t, const double *mass, const double *A,
-                            const double *ideal, da_context *ctx, double *C);
+DA_PIECE int da_actual_work(const double *q, const double *v, double t, const double *mass, const double *Q,
+                            const double *A, const double *ideal, da_context *ctx, double *C);
 #endif
 
-/* Acceleration and powers at a state by the robust path. */
-DA_COLD int da_robust(const double *q, const double *v, double t, int decide, da_context *ctx, double *a, double *power)
+/* The equations at a state and their solution, by the robust path. */
+DA_COLD int da_robust_forces(const double *q, const double *v, double t, int decide, da_context *ctx, double *M, double *Q,
+                             double *A, double *C, double *a, double *ideal, double *nonideal)
 {
-    double M[DA_N * DA_N], Q[DA_N], A[DA_MM * DA_N], b[DA_MM], F[DA_N], explicit_power[1];
-    double ideal[DA_N] = {0.0}, nonideal[DA_N];
+    double b[DA_MM];
     int status;
     ctx->robust++;
+    for (int i = 0; i < DA_N; i++) C[i] = ideal[i] = 0.0;
     da_dynamics(q, v, t, ctx->p, M, Q, A, b);
     if (!da_all_finite(M, DA_N * DA_N) || !da_all_finite(Q, DA_N) || !da_all_finite(A, DA_M * DA_N) ||
         !da_all_finite(b, DA_M))
@@ -341,16 +342,15 @@ DA_COLD int da_robust(const double *q, const double *v, double t, int decide, da
         if (ctx->natural[j] > 0.0 && da_dot(A + DA_N * j, A + DA_N * j, DA_N) < DA_FADING * ctx->longest[j] * ctx->longest[j])
             ctx->fading = 2;
 #if DA_NONLINEAR
-    status = da_branch_forces(q, v, t, M, Q, A, b, decide, ctx, a, ideal, nonideal);
+    status = da_branch_forces(q, v, t, M, Q, A, b, decide, ctx, C, a, ideal, nonideal);
 #else
-    double C[DA_N] = {0.0};
 #if DA_USES_IDEAL
     status = da_solve(M, Q, A, b, C, decide, ctx, a, ideal, nonideal);
     if (status) return status;
     decide = 0;
 #endif
 #if DA_USES_ACTUAL
-    status = da_actual_work(q, v, t, M, A, ideal, ctx, C);
+    status = da_actual_work(q, v, t, M, Q, A, ideal, ctx, C);
     if (status) return status;
 #else
     da_work(q, v, t, ctx->p, ideal, C);
@@ -358,11 +358,20 @@ DA_COLD int da_robust(const double *q, const double *v, double t, int decide, da
     if (!da_all_finite(C, DA_N)) return DA_UNDEFINED;
     status = da_solve(M, Q, A, b, C, decide, ctx, a, ideal, nonideal);
 #endif
+    return status;
+}
+
+/* Acceleration and powers at a state by the robust path. */
+DA_COLD int da_robust(const double *q, const double *v, double t, int decide, da_context *ctx, double *a, double *power)
+{
+    double M[DA_N * DA_N], Q[DA_N], A[DA_MM * DA_N], C[DA_N], ideal[DA_N], nonideal[DA_N], F[DA_N], explicit_power[1];
+    const int status = da_robust_forces(q, v, t, decide, ctx, M, Q, A, C, a, ideal, nonideal);
+    if (status) return status;
     da_energetics(q, v, t, ctx->p, F, explicit_power);
     power[0] = da_dot(v, F, DA_N) + explicit_power[0];
     power[1] = da_dot(v, ideal, DA_N);
     power[2] = da_dot(v, nonideal, DA_N);
-    return status;
+    return DA_DONE;
 }
 
 /* Whether a gradient fades, from the squared lengths that straight-line code gives. Projections are told, until two accepted

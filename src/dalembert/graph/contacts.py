@@ -1,0 +1,75 @@
+"""What contacts do at a state, as one CasADi function: reactions, sliding velocities and their rates, gaps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as ca
+import sympy as sp
+
+from dalembert.graph.convert import Converter
+from dalembert.model.contact import SPEED
+from dalembert.model.symbols import multiplier, t
+from dalembert.model.system import System
+
+
+@dataclass(frozen=True)
+class ContactGraph:
+    """state(q, v, a, t, p, l) -> normal forces N (one per contact), sliding velocities u and their time derivatives
+    (`components` one after the other), coefficients of sliding and of sticking; then for each one-sided constraint φ,
+    φ̇ and φ̈. forces(q, v, t, p) -> the generalized forces of unit forces along the sliding components, as columns.
+
+    components: where the components of each contact stand. one_sided: the rows of the one-sided constraints.
+    """
+
+    state: ca.Function
+    forces: ca.Function
+    components: tuple[slice, ...]
+    one_sided: tuple[int, ...]
+
+
+def contact_graph(system: System) -> ContactGraph:
+    n, symbols = len(system.coordinates), system.parameter_symbols
+    q, v, a = ca.SX.sym("q", n), ca.SX.sym("v", n), ca.SX.sym("a", n)
+    time, p = ca.SX.sym("t"), ca.SX.sym("p", len(symbols))
+    multipliers = ca.SX.sym("l", len(system.constraints))
+    table: dict[sp.Symbol, ca.SX] = {t: time}
+    for k, coordinate in enumerate(system.coordinates):
+        table |= {coordinate: q[k], coordinate.d: v[k], coordinate.dd: a[k]}
+    table |= {symbol: p[k] for k, symbol in enumerate(symbols)}
+    table |= {multiplier(c.name): multipliers[k] for k, c in enumerate(system.constraints)}
+    convert = Converter(table)
+
+    def rate(x: ca.SX) -> ca.SX:
+        return ca.jtimes(x, q, v) + ca.jtimes(x, v, a) + ca.jacobian(x, time)
+
+    slides: list[ca.SX] = []
+    components, mu, mu_static, forces = [], [], [], []
+    for contact in system.contacts:
+        start = len(slides)
+        own = [convert(u) for u in contact.slide]
+        slides += own
+        components.append(slice(start, len(slides)))
+        speed = sp.sqrt(sum((u**2 for u in contact.slide), sp.S.Zero))
+        mu.append(convert(contact.mu.xreplace({SPEED: speed})))
+        mu_static.append(convert(contact.mu_static.xreplace({SPEED: sp.S.Zero})))
+        for unit in contact.force:
+            forces.append(convert.column([unit.get(x, sp.S.Zero) for x in system.coordinates]))
+    normals = [convert(contact.normal) for contact in system.contacts]
+    one_sided = tuple(k for k, c in enumerate(system.constraints) if c.one_sided)
+    gaps = [convert(system.constraints[k].expression) for k in one_sided]
+    column = _column
+    u, gap = column(slides), column(gaps)
+    closing = rate(gap) if gaps else gap
+    outputs = [column(normals), u, rate(u) if slides else u, column(mu), column(mu_static)]
+    outputs += [gap, closing, rate(closing) if gaps else gap]
+    return ContactGraph(
+        state=ca.Function("contacts", [q, v, a, time, p, multipliers], [ca.densify(x) for x in outputs]),
+        forces=ca.Function("forces", [q, v, time, p], [ca.densify(ca.horzcat(*forces)) if forces else ca.SX(n, 0)]),
+        components=tuple(components),
+        one_sided=one_sided,
+    )
+
+
+def _column(items: list[ca.SX]) -> ca.SX:
+    return ca.vertcat(*items) if items else ca.SX(0, 1)

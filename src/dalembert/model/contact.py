@@ -1,0 +1,160 @@
+"""Friction laws as mechanics uses them: smooth ones as `Work`, dry friction as `Contact`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import sympy as sp
+
+from dalembert.model.frames import inertia_of
+from dalembert.model.laws import Coulomb, Law, Quadratic, Stribeck, Viscous, Work
+from dalembert.model.surface import Surface, surface_of
+from dalembert.model.symbols import Coordinate
+
+if TYPE_CHECKING:
+    from dalembert.model.system import System
+
+#: Stands for |u|, the size of the sliding velocity, inside a coefficient of friction.
+SPEED = sp.Symbol("sliding speed", nonnegative=True)
+
+
+@dataclass(frozen=True)
+class Contact:
+    """Dry friction at a sliding point: C = −mu |normal| Σ_k force_k u_k/|u| while it slides with u = `slide`; at rest
+    it sticks while a force of at most mu_static |normal| holds it.
+
+    normal: the reaction in `multiplier(NAME)`, signed where one constraint carries the point (`signed`), else never
+    negative. slide: the components of the sliding velocity in q, q̇, t: one where the sliding is one-dimensional; three
+    may depend on each other. force: for each of them the generalized force of a unit force along it. mu: may contain
+    SPEED.
+    """
+
+    name: str
+    constraints: tuple[str, ...]
+    normal: sp.Expr
+    signed: bool
+    slide: tuple[sp.Expr, ...]
+    force: tuple[Mapping[Coordinate, sp.Expr], ...]
+    mu: sp.Expr
+    mu_static: sp.Expr
+    regularize: sp.Expr | None
+
+    @property
+    def speed(self) -> sp.Expr:
+        """|u|."""
+        return speed_of(self.slide)
+
+    def slipping(self) -> Work:
+        """C while the point slides. It has no value at rest."""
+        speed = self.speed
+        size = self.mu.xreplace({SPEED: speed}) * sp.Abs(self.normal)
+        if len(self.slide) == 1:
+            parts = [-size * sp.sign(self.slide[0])]
+        else:
+            parts = [-size * u / speed for u in self.slide]
+        return Work(_sum(parts, self.force), self.name)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        values = {key: getattr(self, key) for key in self.__dataclass_fields__}
+        return _contact, ({**values, "force": tuple(dict(force) for force in self.force)},)
+
+
+def _contact(values: dict[str, Any]) -> Contact:
+    values["force"] = tuple(MappingProxyType(force) for force in values["force"])
+    return Contact(**values)
+
+
+def needs_legs(system: System) -> bool:
+    """Whether a motion is made of legs, stick and slip or contact and flight, with other equations in each."""
+    return bool(system.contacts) or any(constraint.one_sided for constraint in system.constraints)
+
+
+def works_of(system: System) -> tuple[Work, ...]:
+    """Every smooth law of a system as `Work`."""
+    found: list[Work] = []
+    for law in system.nonideal:
+        if isinstance(law, Work):
+            found.append(law)
+            continue
+        surface = _surface(system, law)
+        parts = [-part for part in _smooth_force(law, surface)]
+        if any(parts):
+            found.append(Work(_sum(parts, _by_coordinate(system, surface)), " + ".join(law.constraints)))
+    return tuple(found)
+
+
+def contacts_of(system: System) -> tuple[Contact, ...]:
+    """Every law of dry friction that is not regularised."""
+    found = []
+    for law in system.nonideal:
+        if isinstance(law, (Coulomb, Stribeck)) and law.regularize is None:
+            surface = _surface(system, law)
+            found.append(
+                Contact(
+                    name=" + ".join(law.constraints),
+                    constraints=law.constraints,
+                    normal=surface.normal,
+                    signed=len(law.constraints) == 1,
+                    slide=surface.slide,
+                    force=_by_coordinate(system, surface),
+                    mu=_coefficient(law),
+                    mu_static=law.mu if law.mu_static is None else law.mu_static,
+                    regularize=None,
+                )
+            )
+    return tuple(found)
+
+
+def speed_of(slide: tuple[sp.Expr, ...], floor: sp.Expr = sp.S.Zero) -> sp.Expr:
+    """√(|u|² + floor²)."""
+    if len(slide) == 1 and floor == 0:
+        return sp.Abs(slide[0])
+    return sp.sqrt(sp.Add(*(u**2 for u in slide)) + floor**2)
+
+
+def _smooth_force(law: Law, surface: Surface) -> list[sp.Expr]:
+    """The components of the force against the sliding velocity, without what is set-valued at rest."""
+    slide = surface.slide
+    if isinstance(law, Viscous):
+        return [law.coefficient * u for u in slide]
+    if isinstance(law, Quadratic):
+        return [law.coefficient * speed_of(slide) * u for u in slide]
+    assert isinstance(law, (Coulomb, Stribeck))
+    film = law.viscous if isinstance(law, Stribeck) else sp.S.Zero
+    if law.regularize is None:
+        return [film * u for u in slide]
+    speed = speed_of(slide, law.regularize)
+    dry = _coefficient(law).xreplace({SPEED: speed}) * sp.Abs(surface.normal) / speed
+    return [(dry + film) * u for u in slide]
+
+
+def _coefficient(law: Coulomb | Stribeck) -> sp.Expr:
+    if isinstance(law, Coulomb):
+        return law.mu
+    return law.mu + (law.mu_static - law.mu) * sp.exp(-((SPEED / law.speed) ** law.exponent))
+
+
+def _surface(system: System, law: Viscous | Quadratic | Coulomb | Stribeck) -> Surface:
+    inertia = inertia_of(system.kinetic, system.lagrangian, system.mass)
+    assert inertia is not None
+    constraints = tuple(next(c for c in system.constraints if c.name == name) for name in law.constraints)
+    return surface_of(inertia, system.coordinates, constraints, law.point)
+
+
+def _by_coordinate(system: System, surface: Surface) -> tuple[Mapping[Coordinate, sp.Expr], ...]:
+    """The generalized forces without their zeros."""
+    return tuple(
+        MappingProxyType({q: part for q, part in zip(system.coordinates, force, strict=True) if part != 0})
+        for force in surface.force
+    )
+
+
+def _sum(sizes: list[sp.Expr], forces: tuple[Mapping[Coordinate, sp.Expr], ...]) -> dict[sp.Symbol, sp.Expr]:
+    total: dict[sp.Symbol, sp.Expr] = {}
+    for size, force in zip(sizes, forces, strict=True):
+        for q, part in force.items():
+            total[q] = total.get(q, sp.S.Zero) + size * part
+    return {q: entry for q, entry in total.items() if entry != 0}

@@ -1,0 +1,184 @@
+"""Laws of nonideal constraints as a user gave them: expressions read, every fault told."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import sympy as sp
+
+from dalembert.model.constraints import Constraint
+from dalembert.model.frames import Inertia
+from dalembert.model.laws import Coulomb, Law, Sliding, Stribeck, Work
+from dalembert.model.parse import suggest
+from dalembert.model.surface import Unclear, surface_of
+from dalembert.model.symbols import Coordinate, Reaction
+
+POSITIVE = ("regularize", "speed", "exponent")
+
+
+def value_of(expression: sp.Expr | None, parameters: Mapping[sp.Symbol, sp.Expr]) -> float | None:
+    """The value of an expression where the parameters decide it."""
+    if expression is None:
+        return None
+    value = expression.xreplace({symbol: sp.sympify(given) for symbol, given in parameters.items()})
+    if value.free_symbols:
+        return None
+    number = complex(value.evalf())
+    return number.real if math.isfinite(number.real) and not number.imag else None
+
+
+@dataclass(frozen=True)
+class LawReader:
+    """What the laws of a model are read with.
+
+    constraints: those that could be read; names: of all that were given. inertia: None where it could not be read.
+    expression: reads one expression; work: one expression for each coordinate.
+    """
+
+    coordinates: tuple[Coordinate, ...]
+    constraints: tuple[Constraint, ...]
+    names: list[str]
+    inertia: Inertia | None
+    parameters: Mapping[sp.Symbol, sp.Expr]
+    expression: Callable[[Any, str], sp.Expr | None]
+    work: Callable[[Any], Mapping[Coordinate, sp.Expr]]
+    faults: list[str]
+
+    def read(self, given: Any) -> tuple[Law, ...]:
+        """The laws that could be read."""
+        if given is None or isinstance(given, (str, Mapping)) or not isinstance(given, Iterable):
+            self.faults.append(f"nonideal: a list of laws such as da.Work(…) is wanted, got {given!r}")
+            return ()
+        laws: list[Law] = []
+        for law in given:
+            if isinstance(law, Work):
+                self._known(law, "nonideal")
+                laws.append(Work(self.work(law.work), law.constraint))
+            elif isinstance(law, Sliding):
+                found = self._sliding(law)
+                laws += [found] if found is not None else []
+            else:
+                self.faults.append(f"nonideal: a law such as da.Coulomb(…) or da.Work(…) is wanted, got {law!r}")
+        if laws and not self.constraints and not self.faults:
+            self.faults.append("nonideal: there is no constraint to do the work; use forces= for impressed forces")
+        self._one_dry_law_each(laws)
+        return tuple(laws)
+
+    def _known(self, law: Law, where: str) -> bool:
+        """Whether the model has the constraints that a law names."""
+        good = True
+        for name in law.constraints:
+            if not isinstance(name, str):
+                self.faults.append(f"{where}: constraint is the name of one, or a list of names, got {name!r}")
+            elif name not in self.names:
+                self.faults.append(f"{where}: no constraint {name!r}.{suggest(name, self.names)}")
+            else:
+                continue
+            good = False
+        return good
+
+    def _sliding(self, law: Any) -> Law | None:
+        where = f"nonideal {law.law}"
+        before = len(self.faults)
+        known = self._known(law, where)
+        if known and (not law.constraints or len(set(law.constraints)) < len(law.constraints)):
+            self.faults.append(f"{where}: name at least one constraint, and each once, got {law.constraint!r}")
+            known = False
+        where = f"{where} {' + '.join(map(str, law.constraints))!r}"
+        values = {key: self._coefficient(law, key, where) for key in law.numbers()}
+        self._sizes(law, values, where)
+        point = self._point(law.point, where)
+        if len(self.faults) > before:
+            return None
+        found: Law = replace(law, point=point, **values)
+        if known and self.inertia is not None:
+            self._geometry(found, where)
+        return found
+
+    def _coefficient(self, law: Sliding, key: str, where: str) -> sp.Expr | None:
+        given = getattr(law, key)
+        optional = key == "regularize" or (key == "mu_static" and isinstance(law, Coulomb))
+        if given is None and optional:
+            return None
+        if given is None or isinstance(given, bool):
+            self.faults.append(f"{where}: {key} is a number or an expression, got {given!r}")
+            return None
+        expression = self.expression(given, f"{where}, {key}")
+        if expression is None:
+            return None
+        if any(isinstance(s, Coordinate) and s.order == 2 for s in expression.free_symbols):
+            self.faults.append(f"{where}: accelerations cannot appear in {key}")
+        if expression.atoms(Reaction):
+            self.faults.append(f"{where}: constraint forces cannot appear in {key}")
+        value = value_of(expression, self.parameters)
+        if value is not None and (value < 0 or (key in POSITIVE and value == 0)):
+            wanted = "greater than zero" if key in POSITIVE else "zero or greater"
+            self.faults.append(f"{where}: {key} must be {wanted}, it is {value:.6g}")
+        return expression
+
+    def _sizes(self, law: Sliding, values: Mapping[str, sp.Expr | None], where: str) -> None:
+        """The static coefficient is not the smaller one; a smoothed law has none."""
+        mu, static = (value_of(values.get(key), self.parameters) for key in ("mu", "mu_static"))
+        if mu is not None and static is not None and static < mu:
+            self.faults.append(f"{where}: mu_static = {static:.6g} is smaller than mu = {mu:.6g}; it cannot be")
+        if isinstance(law, Coulomb) and law.regularize is not None and law.mu_static is not None:
+            self.faults.append(f"{where}: mu_static has no effect where the law is regularised; leave out one of them")
+
+    def _point(self, given: Any, where: str) -> tuple[sp.Expr, ...] | None:
+        if given is None:
+            return None
+        items = given if isinstance(given, tuple) else (given,)
+        if not 1 <= len(items) <= 3:
+            self.faults.append(f"{where}: point has one to three expressions, got {len(items)}")
+        found = []
+        for k, item in enumerate(items, 1):
+            place = f"{where}, point" if len(items) == 1 else f"{where}, point component {k}"
+            if item is None or isinstance(item, bool):
+                self.faults.append(f"{place}: an expression is wanted, got {item!r}")
+                continue
+            expression = self.expression(item, place)
+            if expression is None:
+                continue
+            orders = {s.order for s in expression.free_symbols if isinstance(s, Coordinate)}
+            if orders - {0}:
+                self.faults.append(f"{place}: {expression} is no place: coordinates and t may appear, no velocities")
+            elif not orders:
+                self.faults.append(f"{place}: {expression} contains no coordinate, so it does not move")
+            elif expression.atoms(Reaction):
+                self.faults.append(f"{place}: constraint forces cannot appear in it")
+            found.append(expression)
+        return tuple(found)
+
+    def _geometry(self, law: Law, where: str) -> None:
+        """Tell where nothing slides, or what slides cannot be told."""
+        by_name = {constraint.name: constraint for constraint in self.constraints}
+        named = [by_name[name] for name in law.constraints if name in by_name]
+        high = [constraint.name for constraint in named if constraint.level == "acceleration"]
+        if high:
+            self.faults.append(
+                f"{where}: constraint {high[0]!r} is at acceleration level; friction needs a constraint on "
+                "positions or velocities"
+            )
+        elif len(named) == len(law.constraints):
+            assert self.inertia is not None
+            assert not isinstance(law, Work)
+            try:
+                surface_of(self.inertia, self.coordinates, tuple(named), law.point)
+            except Unclear as unclear:
+                self.faults.append(f"{where}: {unclear}")
+
+    def _one_dry_law_each(self, laws: list[Law]) -> None:
+        seen: set[frozenset[str]] = set()
+        for law in laws:
+            if isinstance(law, (Coulomb, Stribeck)):
+                carried = frozenset(law.constraints)
+                if carried in seen:
+                    name = " + ".join(law.constraints)
+                    self.faults.append(
+                        f"nonideal: {name!r} has two laws of dry friction; give one, with a point of two or three "
+                        "components where it slides in several ways"
+                    )
+                seen.add(carried)

@@ -1,0 +1,261 @@
+"""The geometry of a sliding point: the reaction on it, the directions in which it slides.
+
+A point P(q, t) with Jacobian J = ∂P/∂q moves with v_P = J q̇ + ∂P/∂t; a force f on it is the generalized force Jᵀf. A
+constraint with gradient a exerts Aᵀλ. Where a lies in the row space of J the reaction acts on the point: aᵀλ = Jᵀ(w λ)
+with w = (J Jᵀ)⁻¹J aᵀ. Its size |w| λ does not depend on how the constraint equation is scaled, its direction is the
+normal, and the point slides at right angles to it. Otherwise (a pin, or a point given along the surface only) the point
+slides with all of v_P, and w is the part of a that belongs to the Cartesian coordinates of one body.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations, islice
+
+import numpy as np
+import sympy as sp
+
+from dalembert.model.constraints import Constraint
+from dalembert.model.frames import Frames, Inertia, frames_of, mass_of
+from dalembert.model.symbols import Coordinate, multiplier, t
+
+# A residual this small against its row is rounding: generic values are of their own size.
+ZERO = 1e-9
+# Beyond this many operations a simplification takes longer than the reader of a short formula would gain by it.
+SIMPLIFIED = 120
+ASK = 'give the sliding point by its two or three Cartesian coordinates, such as point=["x", "y"]'
+
+
+class Unclear(Exception):
+    """Why the geometry of a law cannot be told; the text completes a message of the model."""
+
+
+@dataclass(frozen=True)
+class Surface:
+    """`normal`: the reaction, signed where one constraint carries the point. For each component of the sliding, `slide`
+    is its velocity and `force` the generalized force (by coordinate) of a unit force along it.
+    """
+
+    normal: sp.Expr
+    slide: tuple[sp.Expr, ...]
+    force: tuple[tuple[sp.Expr, ...], ...]
+
+
+@lru_cache(maxsize=256)  # a study makes the same system again and again, with other values
+def surface_of(
+    inertia: Inertia,
+    coordinates: tuple[Coordinate, ...],
+    constraints: tuple[Constraint, ...],
+    point: tuple[sp.Expr, ...] | None,
+) -> Surface:
+    """The surface on which a point slides, carried by the given constraints."""
+    if point is None:
+        point = _default_point(inertia, coordinates, constraints)
+    gradients = [_gradient(constraint, coordinates) for constraint in constraints]
+    J = sp.Matrix([[sp.diff(p, q) for q in coordinates] for p in point])
+    velocity = J * sp.Matrix([q.d for q in coordinates]) + sp.Matrix([sp.diff(p, t) for p in point])
+    numeric = _numbers(sp.Matrix([*J.tolist(), *gradients]))
+    rank = max(int(np.linalg.matrix_rank(values[: len(point)], tol=ZERO)) for values in numeric)
+    if rank == 0:
+        raise Unclear("the point does not move: it contains no coordinate")
+    if _in_row_space(numeric, len(point)):
+        if rank == 1:
+            raise Unclear("the point moves only along the reaction of the constraint, so nothing slides there")
+        if rank < len(point):
+            raise Unclear(f"the point needs {rank} expressions, not {len(point)}: some follow from the others")
+        columns = [_reaction_on_point(J, gradient) for gradient in gradients]
+        directions = _tangents(columns)
+        normal = _size(columns, constraints)
+    else:
+        directions = [(sp.eye(len(point)).col(k), sp.S.One) for k in range(len(point))]
+        normal = _size(_reactions_on_body(gradients, frames_of(inertia, coordinates), coordinates), constraints)
+    slide, force = [], []
+    for direction, scale in directions:
+        along, pull = _short((direction.T * velocity)[0]) / scale, (J.T * direction).applyfunc(_short) / scale
+        if along != 0 or any(pull):
+            slide.append(along)
+            force.append(tuple(pull))
+    return Surface(normal, tuple(slide), tuple(force))
+
+
+def _default_point(
+    inertia: Inertia, coordinates: tuple[Coordinate, ...], constraints: tuple[Constraint, ...]
+) -> tuple[sp.Expr, ...]:
+    """The Cartesian coordinates of the one particle that the constraints hold."""
+    frames = frames_of(inertia, coordinates)
+    held = {
+        q
+        for c in constraints
+        for s in c.expression.free_symbols
+        for q in coordinates
+        if isinstance(s, Coordinate) and s.base == q.name
+    }
+    bodies = [body for body in frames.bodies if held <= set(body)]
+    if len(bodies) != 1 or frames.crowds:
+        names = ", ".join(q.name for q in coordinates if q in held)
+        raise Unclear(f"what slides cannot be told: {names} are not the Cartesian coordinates of one particle; {ASK}")
+    if frames.others:
+        others = ", ".join(q.name for q in frames.others)
+        raise Unclear(f"what slides cannot be told: {others} may turn the body at the contact; {ASK}")
+    (body,) = bodies
+    if len(body) == 3 and len(held) < 3 and not mass_of(inertia, coordinates, body[0]).free_symbols:
+        # Masses that are numbers may be equal by accident, one of them a moment of inertia.
+        names = ", ".join(q.name for q in body)
+        raise Unclear(f"what slides cannot be told: {names} may be a place, or a place and an angle; {ASK}")
+    return body
+
+
+def _gradient(constraint: Constraint, coordinates: tuple[Coordinate, ...]) -> list[sp.Expr]:
+    symbols = coordinates if constraint.level == "position" else [q.d for q in coordinates]
+    return [sp.diff(constraint.expression, symbol) for symbol in symbols]
+
+
+def _numbers(matrix: sp.Matrix) -> list[np.ndarray]:
+    """A matrix at some generic states. Parameters are drawn too: the answer must not depend on their values."""
+    symbols = sorted(matrix.free_symbols, key=str)
+    rng = random.Random(11)
+    found: list[np.ndarray] = []
+    for _ in range(20):
+        place = {symbol: sp.Float(rng.uniform(0.2, 1.0)) for symbol in symbols}
+        try:
+            values = np.array([[complex(entry.xreplace(place).evalf()) for entry in row] for row in matrix.tolist()])
+        except (TypeError, ValueError):
+            continue
+        if np.isfinite(values).all() and not np.any(values.imag):
+            found.append(values.real.astype(float))
+        if len(found) == 3:
+            return found
+    if not found:
+        raise Unclear("the point or the constraint has no finite value at the states tried")
+    return found
+
+
+def _in_row_space(numeric: list[np.ndarray], size: int) -> bool:
+    """Whether the gradients (the rows after the first `size`) are combinations of those first rows."""
+    for values in numeric:
+        J, gradients = values[:size], values[size:]
+        left = gradients - gradients @ np.linalg.pinv(J) @ J
+        if np.any(np.linalg.norm(left, axis=1) > ZERO * np.maximum(np.linalg.norm(gradients, axis=1), 1e-300)):
+            return False
+    return True
+
+
+def _reaction_on_point(J: sp.Matrix, gradient: Sequence[sp.Expr]) -> sp.Matrix:
+    """w with Jᵀw = aᵀ, from d of the n equations where these have one solution everywhere: that is the shortest."""
+    d = J.rows
+    a = sp.Matrix(gradient)
+    moving = [k for k in range(J.cols) if any(J[:, k])]
+    for columns in islice(combinations(moving, d), 20):
+        part = J.extract(list(range(d)), list(columns)).T
+        determinant = _short(part.det())
+        fixed = not any(isinstance(s, Coordinate) for s in determinant.free_symbols)
+        if determinant != 0 and (fixed or len(moving) == d):
+            return (part.adjugate() * a.extract(list(columns), [0]) / determinant).applyfunc(_short)
+    return ((J * J.T).inv() * J * a).applyfunc(_short)
+
+
+def _tangents(normals: list[sp.Matrix]) -> list[tuple[sp.Matrix, sp.Expr]]:
+    """Directions at right angles to the normals, each with the length it is to be divided by: one where the sliding is
+    one-dimensional, else three that depend on each other.
+    """
+    d = normals[0].rows
+    if len(normals) >= d:
+        raise Unclear("the constraints hold the point in all directions, so nothing slides there")
+    w = _primitive(normals[0])
+    if d == 2:
+        return [(sp.Matrix([w[1], -w[0]]), _length(w))]
+    if len(normals) == 1:
+        square = _square(w)
+        return [(square * sp.eye(3).col(k) - w * w[k], square) for k in range(3)]
+    along = w.cross(_primitive(normals[1])).applyfunc(_short)
+    if not any(along):
+        raise Unclear("the constraints have the same reaction: name one of them")
+    return [(along, _length(along))]
+
+
+def _primitive(vector: sp.Matrix) -> sp.Matrix:
+    """A shorter vector of the same direction: without the number that all entries have in common."""
+    return vector / sp.gcd_list([entry.as_content_primitive()[0] for entry in vector if entry != 0])
+
+
+def _square(vector: sp.Matrix) -> sp.Expr:
+    return _short(sp.Add(*(entry**2 for entry in vector)))
+
+
+def _length(vector: sp.Matrix) -> sp.Expr:
+    entries = [entry for entry in vector if entry != 0]
+    return sp.Abs(entries[0]) if len(entries) == 1 else sp.sqrt(sp.factor_terms(_square(vector)))
+
+
+def _size(columns: list[sp.Matrix], constraints: tuple[Constraint, ...]) -> sp.Expr:
+    """|w| λ for one constraint, |Σ w_i λ_i| for several."""
+    forces = [multiplier(constraint.name) for constraint in constraints]
+    if len(columns) == 1:
+        return _length(columns[0]) * forces[0]
+    total = [sp.Add(*(w[k] * force for w, force in zip(columns, forces, strict=True))) for k in range(len(columns[0]))]
+    return sp.sqrt(sp.Add(*(_short(entry) ** 2 for entry in total)))
+
+
+def _reactions_on_body(
+    gradients: list[list[sp.Expr]], frames: Frames, coordinates: tuple[Coordinate, ...]
+) -> list[sp.Matrix]:
+    """The reactions for unit multipliers, as a body feels them: the gradients in its Cartesian coordinates.
+
+    Two bodies that hold each other feel the same. Without Cartesian coordinates each reaction counts for itself.
+    """
+    by_coordinate = [dict(zip(coordinates, gradient, strict=True)) for gradient in gradients]
+    for crowd in frames.crowds:
+        if len({q for gradient in by_coordinate for q in crowd if gradient[q] != 0}) > 1:
+            names = ", ".join(q.name for q in crowd)
+            raise Unclear(
+                f"the size of the reaction cannot be told: {names} have one mass and may be several bodies; "
+                "give the masses of different bodies different names"
+            )
+    felt = []
+    for body in (*frames.bodies, *frames.crowds):
+        parts = [sp.Matrix([gradient[q] for q in body]) for gradient in by_coordinate]
+        if all(any(part) for part in parts):
+            felt.append(parts)
+    if felt:
+        first = felt[0]
+        if any(not _same_sizes(first, other) for other in felt[1:]):
+            raise Unclear(f"the bodies that the constraint joins feel reactions of different size; {ASK}")
+        return first
+    sizes = [_one_size([entry for entry in gradient if entry != 0]) for gradient in gradients]
+    return [sp.Matrix([size if i == k else 0 for i in range(len(sizes))]) for k, size in enumerate(sizes)]
+
+
+def _one_size(entries: list[sp.Expr]) -> sp.Expr:
+    """The size of entries that differ in sign only."""
+    if any(entry != entries[0] and sp.expand(entry + entries[0]) != 0 for entry in entries):
+        raise Unclear(f"the size of the reaction cannot be told, no coordinates in it are Cartesian; {ASK}")
+    return entries[0]
+
+
+def _same_sizes(one: list[sp.Matrix], other: list[sp.Matrix]) -> bool:
+    return all(sp.expand(_square(a) - _square(b)) == 0 for a, b in zip(one, other, strict=True))
+
+
+def _short(expression: sp.Expr) -> sp.Expr:
+    """The expression multiplied out, with sin² + cos² and 1 + tan² taken together."""
+    if expression.is_Atom or sp.count_ops(expression) > SIMPLIFIED:
+        return expression
+    expression = sp.expand(expression)
+    if expression.has(sp.tan):
+        tangents = {sp.tan(angle) ** 2: 1 / sp.cos(angle) ** 2 - 1 for angle in _angles(expression, sp.tan)}
+        expression = _shorter(expression, sp.expand(expression.xreplace(tangents)))
+    if expression.has(sp.sin):
+        sines = {sp.sin(angle) ** 2: 1 - sp.cos(angle) ** 2 for angle in _angles(expression, sp.sin)}
+        expression = _shorter(expression, sp.expand(expression.xreplace(sines)))
+    return expression
+
+
+def _angles(expression: sp.Expr, function: type[sp.Function]) -> set[sp.Expr]:
+    return {call.args[0] for call in expression.atoms(function)}
+
+
+def _shorter(one: sp.Expr, other: sp.Expr) -> sp.Expr:
+    return other if sp.count_ops(other) < sp.count_ops(one) else one

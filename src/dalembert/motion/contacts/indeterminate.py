@@ -1,0 +1,79 @@
+"""Friction that holds more than it must: forces that are not determined, but may suffice."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+
+from dalembert.mechanics.fundamental import null_space
+from dalembert.motion.contacts.modes import STICK, Contacts, Mode, ModeSolution, stick_name
+
+# Sides of the polygon that stands for a circular cone of friction in a plane, inside it.
+SIDES = 16
+
+
+def within_cones(contacts: Contacts, mode: Mode, s: ModeSolution) -> ModeSolution | None:
+    """The same motion with all frictions inside their cones, as far inside as possible; None where that cannot be.
+
+    The multipliers of dependent constraints are not unique: λ + Z c with Aᵀ Z = 0 gives the same forces. For each
+    choice of the signs of the reactions a linear programme in c.
+    """
+    system = contacts.evaluation(mode).system
+    names = {c.name: k for k, c in enumerate(system.constraints)}
+    holding = [k for k, contact in enumerate(contacts.contacts) if mode.states[k] == STICK and contact.signed]
+    Z, start = null_space(s.solution.A.T), s.solution.multipliers
+    if not holding or not Z.shape[1]:
+        return None
+    best: tuple[float, np.ndarray] | None = None
+    for signs in product(*([1.0] if contacts.carrier[k] is not None else [1.0, -1.0] for k in holding)):
+        rows = []
+        for k, sign in zip(holding, signs, strict=True):
+            contact = contacts.contacts[k]
+            for way in _ways(len(contact.slide)):
+                row = np.zeros(start.size)
+                row[[names[stick_name(contact, i)] for i in range(len(contact.slide))]] = way
+                row[names[contact.constraints[0]]] -= s.mu_static[k] * sign * s.lever[k]
+                rows.append(row)
+        found = _deepest(np.array(rows), start, Z)
+        if found is not None and (best is None or found[0] > best[0]):
+            best = found
+    if best is None:
+        return None
+    multipliers = best[1]
+    whole = np.array([multipliers[names[c.name]] if c.name in names else 0.0 for c in contacts.system.constraints])
+    friction, normal = s.friction.copy(), s.normal.copy()
+    for k, contact in enumerate(contacts.contacts):
+        if mode.states[k] == STICK:
+            held = [names[stick_name(contact, i)] for i in range(len(contact.slide))]
+            friction[contacts.components[k]] = multipliers[held]
+            if contact.signed:
+                normal[k] = s.lever[k] * multipliers[names[contact.constraints[0]]]
+    kept = [c.name for c in contacts.system.constraints if c.name in names]
+    A = s.solution.A[[names[name] for name in kept]]
+    C = s.solution.M @ s.acceleration - s.solution.Q - A.T @ multipliers[[names[name] for name in kept]]
+    return replace(s, multipliers=whole, friction=friction, normal=normal, C=C, undetermined=True)
+
+
+def _deepest(R: np.ndarray, start: np.ndarray, Z: np.ndarray) -> tuple[float, np.ndarray] | None:
+    """λ = start + Z c with R λ ≤ −depth and the largest depth, which is not negative."""
+    from scipy.optimize import linprog  # only here: it takes longer to load than a short motion to compute
+
+    size = float(np.abs(start).max(initial=0.0)) or 1.0
+    found = linprog(
+        np.concatenate([np.zeros(Z.shape[1]), [-1.0]]),
+        A_ub=np.hstack([R @ Z, np.ones((R.shape[0], 1))]),
+        b_ub=-R @ start,
+        bounds=[(None, None)] * Z.shape[1] + [(0.0, size)],
+    )
+    return (float(found.x[-1]), start + Z @ found.x[:-1]) if found.success else None
+
+
+def _ways(components: int) -> list[np.ndarray]:
+    if components == 1:
+        return [np.array([1.0]), np.array([-1.0])]
+    # Three components are those of a vector in a plane: unit vectors over a sphere hold the cone from all sides.
+    angles = 2 * np.pi * np.arange(SIDES) / SIDES
+    pairs = [(0, 1), (1, 2), (2, 0)]
+    return [np.eye(3)[i] * np.cos(a) + np.eye(3)[j] * np.sin(a) for i, j in pairs for a in angles]
