@@ -35,7 +35,8 @@ def idas(problem: Problem) -> Callable[[float], Task]:
     x, z, t = ca.SX.sym("x", 2 * n), ca.SX.sym("z", n + m), ca.SX.sym("t")
     q, v, a, multipliers = x[:n], x[n:], z[:n], z[n:]
     M, Q, A, b = graph.dynamics(q, v, t, p)
-    C = graph.work(q, v, t, p, ca.SX.zeros(n), ca.SX.zeros(n))[0]
+    none = ca.SX.zeros(n)
+    C = graph.work(q, v, t, p, none, none, ca.SX.zeros(graph.work.numel_in(6)))[0]
     M, A = ca.sparsify(M), ca.sparsify(A)
     problem_form = {
         "x": x,
