@@ -19,6 +19,7 @@ from dalembert.errors import DalembertError
 from dalembert.mechanics.fundamental import Array
 from dalembert.model.system import System
 from dalembert.motion.evaluation import Evaluation
+from dalembert.motion.settings import Settings
 
 # A step covers at most about one period of the fastest motion in it: eight pieces show g where it follows the motion.
 # Where g varies faster (the sine of an angle in free flight), the grid is doubled, up to sixteen periods in a step.
@@ -99,14 +100,14 @@ class Watch:
         self,
         evaluation: Evaluation,
         sizes: Array,
-        rtol: float,
+        settings: Settings,
         settle: Callable[[float, Array], Array],
         multipliers: Callable[[float, Array], tuple[Array, Array]],
     ) -> None:
-        self.evaluation, self.sizes, self.far, self.settle = evaluation, sizes, FAR * rtol, settle
+        self.evaluation, self.sizes, self.far, self.settle = evaluation, sizes, FAR * settings.rtol, settle
         self.multipliers = multipliers if evaluation.graph.events_use_multipliers else None
         self.events = evaluation.system.events
-        self.tracks = [_Track(left=event.terminal) for event in self.events]
+        self.tracks = [_Track(left=left) for left in settings.passages_left(self.events)]
         self.passages: list[Passage] = []
         self.ended: int | None = None
         self._last: _Sample  # at the last accepted state

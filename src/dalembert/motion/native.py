@@ -98,7 +98,7 @@ def integrate_native(
 
     requested = evaluation.system.events
     notes: tuple[str, ...] = ()
-    buffer = _buffer(requested, y0.size, EVENT_ROOM)
+    buffer = _buffer(requested, settings, y0.size, EVENT_ROOM)
     run = None
     if _may_be_short(kernel, settings, evaluation.n):
         run = integrate(Watch(t0, SHORT_STEPS))
@@ -109,7 +109,7 @@ def integrate_native(
         run = _watched(integrate, t0, evaluation.n, bar)
     if buffer is not None and buffer.count > EVENT_ROOM:
         notes = (f"{buffer.count} events, more than the {EVENT_ROOM} there was room for: integrated again to keep all",)
-        buffer = _buffer(requested, y0.size, buffer.count)
+        buffer = _buffer(requested, settings, y0.size, buffer.count)
         run = _watched(integrate, t0, evaluation.n, bar)
     outcome = _outcome(buffer)
     changes = [{"name": "rank change", "t": t, "from": before, "to": after} for t, before, after in run.changes]
@@ -138,11 +138,11 @@ def _may_be_short(kernel: Kernel, settings: Settings, n: int) -> bool:
     return settings.times.size <= SHORT_SAMPLES and n <= SHORT_COORDINATES and kernel.instructions <= SHORT_INSTRUCTIONS
 
 
-def _buffer(events: Sequence[Event], width: int, room: int) -> EventBuffer | None:
+def _buffer(events: Sequence[Event], settings: Settings, width: int, room: int) -> EventBuffer | None:
     """Room for the passages of the system's events, where it has any."""
     if not events:
         return None
-    return EventBuffer([e.direction for e in events], [e.terminal for e in events], width, room)
+    return EventBuffer([e.direction for e in events], settings.passages_left(events), width, room)
 
 
 def _outcome(buffer: EventBuffer | None) -> Outcome:

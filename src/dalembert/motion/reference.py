@@ -172,7 +172,7 @@ class _Run:
         solver = self._solver(t0, y, end)
         if self.evaluation.system.events:
             sizes = solver.atol[: 2 * self.n] / self.settings.rtol
-            self.watch = Watch(self.evaluation, sizes, self.settings.rtol, self._return, self._multipliers)
+            self.watch = Watch(self.evaluation, sizes, self.settings, self._return, self._multipliers)
             self.watch.start(t0, y)
         pending, mark, longest = 1, t0, 0.0
         window = STALL_STEPS_STIFF if method_of(self.settings) == "stiff" else STALL_STEPS

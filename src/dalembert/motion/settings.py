@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from dalembert.errors import ModelError
 from dalembert.mechanics.fundamental import Array
+from dalembert.model.events import Event
 from dalembert.model.parse import suggest
 from dalembert.model.system import System
 
@@ -35,6 +36,12 @@ class Settings:
     method: str
     project: bool
     backend: str
+    passed: tuple[int, ...] = ()  # passages of the system's events before these times, in an earlier leg
+
+    def passages_left(self, events: Sequence[Event]) -> list[int]:
+        """How many passages of each event end the motion, 0 where none does."""
+        passed = (*self.passed, *(0 for _ in events))
+        return [max(e.terminal - n, 1) if e.terminal else 0 for e, n in zip(events, passed, strict=False)]
 
 
 def settings_of(

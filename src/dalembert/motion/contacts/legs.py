@@ -13,10 +13,11 @@ from dalembert.mechanics.fundamental import Array, Fundamental, solve
 from dalembert.motion.consistent import require_consistent_state
 from dalembert.motion.contacts.history import ContactHistory, Held
 from dalembert.motion.contacts.modes import OPEN, SLIP, STICK, Contacts, Ending, Mode
-from dalembert.motion.contacts.transitions import REST, Rest, decide, impact
+from dalembert.motion.contacts.transitions import REST, Rest, ahead, decide, impact, moment_at
 from dalembert.motion.evaluation import Evaluation
+from dalembert.motion.events import START_NOISE, Outcome, Passage
 from dalembert.motion.project import project
-from dalembert.motion.settings import Settings
+from dalembert.motion.settings import Settings, tolerances
 from dalembert.motion.trajectory import Trajectory, failure_message, in_order
 
 # A leg: evaluation of the mode, settings, q, q̇, t, the instant there, and the work done so far.
@@ -30,6 +31,12 @@ UNDETERMINED = (
     "more contacts stick than are needed to hold the system, so that their forces are not determined: those given are "
     "one choice inside the cones of friction, and when they would give way is not seen"
 )
+# The share of its rise after which a bounce is seen to be open: not the apex, where users look for events.
+RISING = 0.7
+# A bounce rises at least by this share of the coordinates: events take less than 1e-12 of their terms for zero.
+RISE = 1e-11
+# No step is as short as this share of the time.
+SOON = 1e-15
 # A gap below this share of the size of the state is closed at the start.
 GAP = 1e-9
 
@@ -52,11 +59,14 @@ class _Run:
         self.contacts, self.settings, self.leg = contacts, settings, integrate
         self.rest = Rest()
         self.undetermined = False
+        self.met: set[int] = set()  # the one-sided constraints in the impact that ended the last leg
+        self.reach = 0.0  # the largest coordinate at the impacts so far
         self.approach = 0.0  # the fastest at which a one-sided constraint closed
         self.t: list[Array] = []
         self.y: list[Array] = []
         self.modes: list[Mode] = []
         self.events: list[dict[str, Any]] = []
+        self.passages: list[dict[str, Any]] = []  # events of the system just between legs
         self.legs: list[Trajectory] = []
 
     def integrate(self, q: Array, v: Array, t: float) -> Legs:
@@ -66,7 +76,6 @@ class _Run:
         stopped = self._stopped(q, v, t, set())
         failure, ended, mark, at_once = None, None, t, 0
         before: Mode | None = None
-        why: Ending | None = None
         while True:
             try:
                 q, v, mode = self._enter(t, q, v, stopped, touching)
@@ -75,26 +84,34 @@ class _Run:
                 if not self.t:
                     raise
                 break
-            self._tell(t, q, v, before, mode, why)
+            self._tell(t, q, v, before, mode)
             evaluation = contacts.evaluation(mode)
             start = evaluation.solve(q, v, t)
-            later = times[times > t]
+            if before is not None:
+                ended = self._passed_between(t, q, v, start.acceleration, before)
+                if ended is not None:
+                    self._add(np.array([t]), q, v, work, mode)
+                    break
+                # Times that follow so soon that no step fits between.
+                self._add(times[(times > t) & (times <= t + SOON * abs(t))], q, v, work, mode)
+            later = times[times > t + (0.0 if before is None else SOON * abs(t))]
             if not later.size and self.t:
                 break
-            leg = self.leg(evaluation, replace(self.settings, times=np.concatenate([[t], later])), q, v, t, start, work)
-            self.legs.append(leg)
+            rising = self._rising(mode, t, q, v, start.acceleration)
+            if rising is not None and t + rising < later[-1]:
+                # A bounce may be short against a step: first to where it is seen to be open.
+                leg = self._part(mode, evaluation, [*later[later < t + rising], t + rising], t, q, v, start, work)
+                if leg.failure is None and leg.ended is None:
+                    t, (q, v, work) = float(leg.t[-1]), self._parts(leg)
+                    start, later = evaluation.solve(q, v, t), times[times > t]
+                    leg = self._part(mode, evaluation, later, t, q, v, start, work)
+            else:
+                leg = self._part(mode, evaluation, later, t, q, v, start, work)
             ending = contacts.endings(mode).get(leg.ended or "")
-            self._keep(leg, mode, ending is not None)
             if leg.failure is not None or ending is None:
                 failure, ended = leg.failure, leg.ended
                 break
-            n = contacts.n
-            t, q, v, work = (
-                float(leg.t[-1]),
-                leg.y[-1, :n].copy(),
-                leg.y[-1, n : 2 * n].copy(),
-                leg.y[-1, 2 * n :].copy(),
-            )
+            t, (q, v, work) = float(leg.t[-1]), self._parts(leg)
             at_once = at_once + 1 if t - mark <= AT_ONCE * (end - float(times[0])) else 0
             mark = t if at_once == 0 else mark
             if at_once > MOST_AT_ONCE:
@@ -103,7 +120,7 @@ class _Run:
                 )
                 break
             v, work, stopped, touching = self._transition(mode, ending, t, q, v, work)
-            before, why = mode, ending
+            before = mode
         return Legs(self._trajectory(failure, ended), tuple(self.modes), contacts)
 
     def _start(self, q: Array, v: Array, t: float) -> tuple[Array, Array, set[int]]:
@@ -128,70 +145,159 @@ class _Run:
         )
         require_consistent_state(contacts.evaluation(resting), q, v, t)
         work = np.zeros(3)
-        for k in sorted(touching):
-            if rate[k] < -slow:
-                v, work, _, closed = self._transition(resting, Ending("close", k), t, q, v, work)
-                touching = touching if k in closed else touching - {k}
+        if any(rate[k] < -slow for k in touching):
+            v, work, touching = self._impact(t, q, v, work)
         return v, work, touching
+
+    def _part(
+        self,
+        mode: Mode,
+        evaluation: Evaluation,
+        times: Any,
+        t: float,
+        q: Array,
+        v: Array,
+        start: Fundamental,
+        work: Array,
+    ) -> Trajectory:
+        """A leg over the given times, kept."""
+        during = replace(self.settings, times=np.concatenate([[t], times]), passed=self._passed())
+        leg = self.leg(evaluation, during, q, v, t, start, work)
+        self.legs.append(leg)
+        self._keep(leg, mode, (leg.ended or "") in self.contacts.endings(mode))
+        return leg
+
+    def _parts(self, leg: Trajectory) -> tuple[Array, Array, Array]:
+        """q, q̇ and the work at the end of a leg."""
+        n, y = self.contacts.n, leg.y[-1]
+        return y[:n].copy(), y[n : 2 * n].copy(), y[2 * n :].copy()
+
+    def _rising(self, mode: Mode, t: float, q: Array, v: Array, a: Array) -> float | None:
+        """How long an open one-sided constraint that has just closed and bounces will surely stay open: not quite half
+        of its flight.
+        """
+        gap, _ = self._gaps(q, v, t)
+        found = self.contacts.look(q, v, a, t, np.zeros(self.contacts.m))
+        flights = [
+            RISING * found[6][k] / -found[7][k]
+            for k, closed in enumerate(mode.closed)
+            if not closed and abs(gap[k]) <= GAP * self._reach(q) and found[6][k] > 0 and found[7][k] < 0
+        ]
+        return min(flights, default=None)
+
+    def _add(self, times: Array, q: Array, v: Array, work: Array, mode: Mode) -> None:
+        """Output points at a state between legs."""
+        times = times[times > (self.t[-1][-1] if self.t and self.t[-1].size else -np.inf)]
+        self.t.append(times)
+        self.y.append(np.tile(np.concatenate([q, v, work]), (times.size, 1)))
+        self.modes += [mode] * times.size
+
+    def _passed_between(self, t: float, q: Array, v: Array, a: Array, before: Mode) -> str | None:
+        """Events of the system that pass zero together with the end of a leg: arriving in it, leaving in the next or
+        staying. Neither leg sees them. Returns the one that ends the motion.
+        """
+        system, whole, n, leg = self.contacts.system, self.contacts.whole, self.contacts.n, self.legs[-1]
+        if not system.events:
+            return None
+        q0, v0 = leg.y[-1, :n], leg.y[-1, n : 2 * n]
+        a0 = self.contacts.evaluation(before).solve(q0, v0, t).acceleration
+        moment = min(moment_at(q, v, a), moment_at(q0, v0, a0))
+        sizes = tolerances(self.settings, q, v, a) / self.settings.rtol
+        values = []
+        for (p, u), time in (
+            (ahead(q0, v0, a0, -moment), t - moment),
+            ((q0, v0), t),
+            ((q, v), t),
+            (ahead(q, v, a, moment), t + moment),
+        ):
+            g, scale = whole.events(np.concatenate([p, u]), time, sizes)
+            values.append(np.where(np.abs(g) > START_NOISE * scale, np.sign(g), 0.0))
+        passed = self._passed()
+        for k, event in enumerate(system.events):
+            arriving, end, start, leaving = (int(value[k]) for value in values)
+            told = any(e["name"] == event.name and e["t"] >= t - moment for e in leg.events)
+            if told or not arriving or end or start or leaving == arriving or event.direction == arriving:
+                continue
+            passage = Passage(k, t, -arriving, np.concatenate([q, v]))
+            self.passages += Outcome((passage,)).reports(system)
+            if event.terminal and passed[k] + 1 >= event.terminal:
+                return event.name
+        return None
+
+    def _passed(self) -> tuple[int, ...]:
+        """How often each event of the system was passed in the legs so far."""
+        names = [event["name"] for leg in self.legs for event in leg.events]
+        names += [event["name"] for event in self.passages]
+        return tuple(names.count(event.name) for event in self.contacts.system.events)
 
     # -- between legs
 
     def _enter(self, t: float, q: Array, v: Array, stopped: set[int], touching: set[int]) -> tuple[Array, Array, Mode]:
         """The mode at a state, and the state returned to its constraints."""
-        v = self._nudged(t, q, v, stopped)
-        mode, found = decide(self.contacts, t, q, v, self.rest, stopped, touching)
+        mode, found, v = decide(self.contacts, t, q, v, self.rest, stopped, touching)
         self.undetermined |= found.undetermined
-        self.rest.leaving, self.rest.opening = set(), set()
+        self.rest.leaving, self.rest.opening, self.rest.pushes = set(), set(), {}
         if self.settings.project:
             q, v, _ = project(self.contacts.evaluation(mode), q, v, t)
         return q, v, mode
-
-    def _nudged(self, t: float, q: Array, v: Array, stopped: set[int]) -> Array:
-        """Contacts that break away in a plane get a direction: against the force that held them."""
-        for k in self.rest.leaving & stopped:
-            at = self.contacts.components[k]
-            if at.stop - at.start == 1:
-                continue
-            states = tuple(STICK if j in stopped else SLIP for j in range(len(self.contacts.contacts)))
-            ones = (1,) * len(states)
-            held = self.contacts.solve(Mode(states, ones, ones, (True,) * len(self.contacts.one_sided)), q, v, t)
-            way = -held.friction[at] / max(float(np.linalg.norm(held.friction[at])), 1e-300)
-            _, _, A, _ = self.contacts.whole.dynamics(q, v, t)
-            rows = np.vstack([A, self.contacts.forces(q, v, t)[:, at].T])
-            right = np.concatenate([np.zeros(A.shape[0]), 1e-6 * REST * way])
-            v = v + np.linalg.lstsq(rows, right, rcond=1e-10)[0]
-        return v
 
     def _transition(
         self, mode: Mode, ending: Ending, t: float, q: Array, v: Array, work: Array
     ) -> tuple[Array, Array, set[int], set[int]]:
         """Velocity and work after what ended a mode, the contacts at rest, and the one-sided constraints that touch."""
-        k = ending.which
+        k, self.met = ending.which, set()
         closed = {j for j, shut in enumerate(mode.closed) if shut}
         stopped = self._stopped(q, v, t, closed) | {j for j, s in enumerate(mode.states) if s == STICK}
         if ending.kind == "stop":
             stopped |= {k}
         elif ending.kind == "break":
             self.rest.leaving = {k}
+        elif ending.kind == "turn":
+            self.rest.pushes = {k: -mode.pushes[k]}
         elif ending.kind == "open":
             self.rest.opening = {k}
         elif ending.kind == "close":
-            row = self.contacts.one_sided[k]
-            speed = -float(self._gaps(q, v, t)[1][k])
-            self.approach = max(self.approach, speed)
-            e = self.contacts.system.constraints[row].restitution
-            e = 0.0 if e is None else float(e.xreplace(dict(self.contacts.system.parameters)))
-            if e * speed <= BOUNCES * self.approach:
-                e = 0.0
-            after = impact(self.contacts, mode, k, e, t, q, v)
-            whole = self.contacts.whole
-            lost = whole.energetics(q, after, t).energy - whole.energetics(q, v, t).energy
-            work = work + np.array([0.0, 0.0, lost])
-            v = after
-            if e == 0.0:
-                closed |= {k}
-            stopped = self._stopped(q, v, t, closed) | {j for j, s in enumerate(mode.states) if s == STICK}
+            v, work, closed = self._impact(t, q, v, work)
+            stopped = self._stopped(q, v, t, closed)
         return v, work, stopped, closed
+
+    def _impact(self, t: float, q: Array, v: Array, work: Array) -> tuple[Array, Array, set[int]]:
+        """Velocity and work after an impact of all one-sided constraints that now meet, and those that then touch."""
+        gap, rate = self._gaps(q, v, t)
+        slow = REST * max(float(np.abs(v).max(initial=0.0)), 1e-300)
+        touching = [j for j in range(gap.size) if gap[j] <= GAP * self._reach(q)]
+        whole, before = self.contacts.whole, v
+        for _ in range(MOST_AT_ONCE):
+            self.met |= {j for j in touching if rate[j] < -slow}
+            self.approach = max(self.approach, *(-rate[j] for j in touching))
+            v = impact(
+                self.contacts,
+                {j: self._restitution(j, -rate[j], t, q, v) for j in touching if rate[j] <= slow},
+                t,
+                q,
+                v,
+            )
+            rate = self._gaps(q, v, t)[1]
+            if all(rate[j] >= -slow for j in touching):
+                break
+        lost = whole.energetics(q, v, t).energy - whole.energetics(q, before, t).energy
+        # What would part more slowly than the slowest bounce stays closed, if forces keep it so.
+        slow = max(slow, self._slowest(t, q, v))
+        return v, work + np.array([0.0, 0.0, lost]), {j for j in touching if rate[j] <= slow}
+
+    def _restitution(self, k: int, speed: float, t: float, q: Array, v: Array) -> float:
+        """e at a speed; slow bounces are left out."""
+        system = self.contacts.system
+        e = system.constraints[self.contacts.one_sided[k]].restitution
+        e = 0.0 if e is None else float(e.xreplace(dict(system.parameters)))
+        return e if e * speed > self._slowest(t, q, v) else 0.0
+
+    def _slowest(self, t: float, q: Array, v: Array) -> float:
+        """The speed of the slowest bounce: a share of the fastest impact, and so fast that it rises visibly."""
+        M, Q, _, _ = self.contacts.whole.dynamics(q, v, t)
+        rate = float(np.abs(np.linalg.lstsq(M, Q, rcond=None)[0]).max())
+        self.reach = max(self.reach, float(np.abs(q).max()))
+        return max(BOUNCES * self.approach, float(np.sqrt(2 * RISE * self.reach * rate)))
 
     def _stopped(self, q: Array, v: Array, t: float, closed: set[int]) -> set[int]:
         slide = self.contacts.look(q, v, np.zeros(self.contacts.n), t, np.zeros(self.contacts.m))[1]
@@ -200,8 +306,12 @@ class _Run:
         return {k for k, at in enumerate(self.contacts.components) if np.linalg.norm(slide[at]) <= limit}
 
     def _gaps(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:
+        """The gaps and their rates, as lengths and velocities of the coordinates however the equation is scaled."""
         found = self.contacts.look(q, v, np.zeros(self.contacts.n), t, np.zeros(self.contacts.m))
-        return found[5], found[6]
+        A = self.contacts.whole.dynamics(q, v, t)[2][list(self.contacts.one_sided)]
+        steep = np.linalg.norm(A, axis=1)
+        steep[steep == 0.0] = 1.0
+        return found[5] / steep, found[6] / steep
 
     def _reach(self, q: Array) -> float:
         return max(float(np.abs(q).max(initial=0.0)), 1.0)
@@ -219,7 +329,7 @@ class _Run:
         self.y.append(leg.y[wanted])
         self.modes += [mode] * int(wanted.sum())
 
-    def _tell(self, t: float, q: Array, v: Array, before: Mode | None, mode: Mode, why: Ending | None) -> None:
+    def _tell(self, t: float, q: Array, v: Array, before: Mode | None, mode: Mode) -> None:
         """Reports of what changed."""
         if before is None:
             return
@@ -243,7 +353,7 @@ class _Run:
                 self.events.append({"name": "release", "contact": name, "t": t, "state": state})
             elif mode.closed[k] and not before.closed[k]:
                 self.events.append({"name": "contact", "contact": name, "t": t, "state": state})
-            elif why == Ending("close", k):
+            elif k in self.met:
                 self.events.append({"name": "impact", "contact": name, "t": t, "state": state})
 
     def _trajectory(self, failure: str | None, ended: str | None) -> Trajectory:
@@ -261,7 +371,7 @@ class _Run:
             steps=sum(leg.steps for leg in legs),
             evaluations=sum(leg.evaluations for leg in legs),
             compile_s=sum(leg.compile_s for leg in legs),
-            events=in_order(reports, self.events),
+            events=in_order(reports, self.passages, self.events),
             failure=failure,
             ended=ended,
             warnings=(
@@ -298,7 +408,7 @@ def resting_or_moving(evaluation: Evaluation, q: Array, v: Array, t: float) -> F
     times = np.array([t, t])
     run = _Run(contacts, Settings(times, 1e-9, None, "auto", True, "reference"), _no_leg)
     v, _, touching = run._start(q, v, t)
-    mode, found = decide(contacts, t, q, v, run.rest, run._stopped(q, v, t, set()), touching)
+    mode, found, _ = decide(contacts, t, q, v, run.rest, run._stopped(q, v, t, set()), touching)
     M, Q, A, b = evaluation.dynamics(q, v, t)
     acting = np.ones(contacts.m, dtype=bool)
     acting[list(contacts.one_sided)] = mode.closed

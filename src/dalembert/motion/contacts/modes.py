@@ -7,6 +7,7 @@ a `System` like any other, with events where it ends.
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -71,6 +72,7 @@ class ModeSolution:
     gap_rate: Array
     gap_acceleration: Array
     lever: Array  # of each contact with one constraint: N = lever · λ
+    steep: Array  # |a| of each constraint with gradient a: |a| λ is a force however its equation is scaled
     undetermined: bool = False  # more friction holds than is needed: its forces are one choice among many
 
 
@@ -103,8 +105,9 @@ class Contacts:
         for k in range(len(self.contacts)):
             values |= {_direction(k): float(mode.directions[k]), _push(k): float(mode.pushes[k])}
         p = np.array([values[symbol] for symbol in made.system.parameter_symbols])
-        made.p = p
-        return made
+        own = copy(made)  # modes of a kind differ in these values only: each keeps its own
+        own.p = p
+        return own
 
     def endings(self, mode: Mode) -> dict[str, Ending]:
         """What the names of the internal events of a mode mean."""
@@ -156,7 +159,7 @@ class Contacts:
                 friction[at] = -mu[k] * abs(normal[k]) * way
         return ModeSolution(
             found, found.acceleration, multipliers, C, normal, friction, slide, slide_rate, mu, mu_static,
-            gap, gap_rate, gap_acceleration, lever,
+            gap, gap_rate, gap_acceleration, lever, np.linalg.norm(A, axis=1),
         )  # fmt: skip
 
 

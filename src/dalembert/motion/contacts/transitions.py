@@ -8,22 +8,26 @@ found, and is said.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from itertools import product
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import combinations, product
 
 import numpy as np
 
 from dalembert.errors import DalembertError, InconsistentConstraints
 from dalembert.mechanics.fundamental import Array
 from dalembert.motion.contacts.indeterminate import within_cones
-from dalembert.motion.contacts.modes import OPEN, SLIP, STICK, Contacts, Mode, ModeSolution
+from dalembert.motion.contacts.modes import OPEN, SLIP, SLOW, STICK, Contacts, Mode, ModeSolution
 
 # Forces and accelerations agree with an assumption to this share of their size: rounding, and the tolerance to which
 # events are located.
 AGREES = 1e-7
 # Velocities below this share of the fastest ones of the motion so far count as rest.
 REST = 1e-9
+# A short time, as a share of that in which a motion changes: long enough for forces to change by more than AGREES.
+MOMENT = 1e-5
+# So often the direction is improved in which a contact in a plane breaks away.
+MOST_TURNS = 100
 # Beyond this many combinations a state is not looked through.
 MOST_COMBINATIONS = 20_000
 
@@ -34,14 +38,17 @@ class Rest:
 
     speed: float = 0.0
     leaving: set[int] = field(default_factory=set)  # contacts that break away
+    pushes: dict[int, int] = field(default_factory=dict)  # signs of reactions that have just turned
     opening: set[int] = field(default_factory=set)  # one-sided constraints that let go
 
 
 def decide(
     contacts: Contacts, t: float, q: Array, v: Array, rest: Rest, stopped: set[int], touching: set[int]
-) -> tuple[Mode, ModeSolution]:
-    """The mode at a state. stopped: contacts at rest; touching: one-sided constraints that may be closed."""
-    found: list[tuple[int, Mode, ModeSolution]] = []
+) -> tuple[Mode, ModeSolution, Array]:
+    """The mode at a state, and the velocity with which it begins. stopped: contacts at rest; touching: one-sided
+    constraints that may be closed.
+    """
+    found: list[tuple[int, Mode, ModeSolution, Array]] = []
     trouble: DalembertError | None = None
     for count, mode in enumerate(_candidates(contacts, t, q, v, rest, stopped, touching)):
         if count == MOST_COMBINATIONS:
@@ -50,14 +57,13 @@ def decide(
                 "stick"
             )
         try:
-            solution = contacts.solve(mode, q, v, t)
+            begin = _set_off(contacts, mode, t, q, v, stopped)
+            solution = _solved(contacts, mode, q, begin, t)
         except DalembertError as error:
             trouble = error
             continue
-        if STICK in mode.states and solution.solution.dependent.any():
-            solution = within_cones(contacts, mode, solution) or solution
         if _agrees(contacts, mode, solution, stopped, touching):
-            found.append((sum(state == STICK for state in mode.states), mode, solution))
+            found.append((sum(state == STICK for state in mode.states), mode, solution, begin))
     names = ", ".join(repr(contact.name) for contact in contacts.contacts) or ", ".join(
         repr(contacts.system.constraints[row].name) for row in contacts.one_sided
     )
@@ -67,18 +73,28 @@ def decide(
             f"{contacts.system.name}, t = {t:.10g}: no motion agrees with the friction of {names}: neither sticking "
             f"nor slipping either way satisfies its law here (Painlevé's paradox, or an impact){reason}"
         )
+    if len(found) > 1:
+        # Some may be at their limit here, and beyond it right after.
+        found = [one for one in found if _goes_on(contacts, *one[1:], t, q, stopped, touching)] or found
     # Static friction holds what it can hold.
-    most = max(held for held, _, _ in found)
-    best = [(mode, solution) for held, mode, solution in found if held == most]
+    most = max(held for held, *_ in found)
+    best = [(mode, solution, begin) for held, mode, solution, begin in found if held == most]
     first = best[0][1].acceleration
-    size = max(_rate(s) for _, s in best)
-    if any(np.abs(s.acceleration - first).max() > 1e-5 * size for _, s in best[1:]):
+    size = max(_rate(s) for _, s, _ in best)
+    if any(np.abs(s.acceleration - first).max() > 1e-5 * size for _, s, _ in best[1:]):
         raise InconsistentConstraints(
             f"{contacts.system.name}, t = {t:.10g}: several motions agree with the friction of {names} here, so that "
             "its law does not determine what happens (Painlevé's paradox); a smaller coefficient or a compliant model "
             "would"
         )
     return best[0]
+
+
+def _solved(contacts: Contacts, mode: Mode, q: Array, v: Array, t: float) -> ModeSolution:
+    solution = contacts.solve(mode, q, v, t)
+    if STICK in mode.states and solution.solution.dependent.any():
+        return within_cones(contacts, mode, solution) or solution
+    return solution
 
 
 def _candidates(
@@ -96,6 +112,7 @@ def _candidates(
                 options.append([(OPEN, 1, 1)])
                 continue
             pushes = (1,) if carrier is not None or not contact.signed else (1, -1)
+            pushes = (rest.pushes[k],) if k in rest.pushes else pushes
             line = len(contact.slide) == 1
             if k in stopped:
                 ways = (1, -1) if line else (0,)
@@ -110,9 +127,48 @@ def _candidates(
             )
 
 
+def _set_off(contacts: Contacts, mode: Mode, t: float, q: Array, v: Array, stopped: set[int]) -> Array:
+    """The velocity with which contacts at rest in a plane begin to slip in a mode: slowly, the way they accelerate.
+
+    Friction against the slipping and the acceleration along it depend on each other. First guess: against the force
+    that would hold the contact.
+    """
+    starting = [
+        k
+        for k in sorted(stopped)
+        if mode.states[k] == SLIP and contacts.components[k].stop - contacts.components[k].start > 1
+    ]
+    if not starting:
+        return v
+    holding = tuple(STICK if k in starting else state for k, state in enumerate(mode.states))
+    held = contacts.solve(replace(mode, states=holding), q, v, t).friction
+    ways = [-_unit(held[contacts.components[k]]) for k in starting]
+    A = contacts.evaluation(mode).dynamics(q, v, t)[2]
+    F = contacts.forces(q, v, t)
+    rows = np.vstack([A, *(F[:, contacts.components[k]].T for k in starting)])
+    slide = contacts.look(q, v, np.zeros(contacts.n), t, np.zeros(contacts.m))[1]
+    for _ in range(MOST_TURNS):
+        aims = [SLOW / 2 * way - slide[contacts.components[k]] for k, way in zip(starting, ways, strict=True)]
+        begin = v + np.linalg.lstsq(rows, np.concatenate([np.zeros(A.shape[0]), *aims]), rcond=1e-10)[0]
+        s = contacts.solve(mode, q, begin, t)
+        rate = _rate(s)
+        turned = [
+            _unit(way + s.slide_rate[contacts.components[k]] / rate) for k, way in zip(starting, ways, strict=True)
+        ]
+        far = max(float(np.abs(a - b).max()) for a, b in zip(ways, turned, strict=True))
+        ways = turned
+        if far < AGREES:
+            break
+    return begin
+
+
+def _unit(vector: Array) -> Array:
+    return vector / max(float(np.linalg.norm(vector)), 1e-300)
+
+
 def _agrees(contacts: Contacts, mode: Mode, s: ModeSolution, stopped: set[int], touching: set[int]) -> bool:
     force = max(float(np.abs(s.normal).max(initial=0.0)), float(np.abs(s.friction).max(initial=0.0)))
-    force = max(force, float(np.abs(s.multipliers).max(initial=0.0)))
+    force = max(force, float(np.abs(s.steep * s.multipliers).max(initial=0.0)))
     rate = _rate(s)
     for k, contact in enumerate(contacts.contacts):
         at = contacts.components[k]
@@ -129,11 +185,41 @@ def _agrees(contacts: Contacts, mode: Mode, s: ModeSolution, stopped: set[int], 
             elif k in stopped and s.slide[at] @ s.slide_rate[at] < -AGREES * rate * np.linalg.norm(s.slide[at]):
                 return False
     for k, row in enumerate(contacts.one_sided):
-        if mode.closed[k] and s.multipliers[row] < -AGREES * force:
+        if mode.closed[k] and s.steep[row] * s.multipliers[row] < -AGREES * force:
             return False
-        if not mode.closed[k] and k in touching and s.gap_acceleration[k] < -AGREES * rate:
+        if not mode.closed[k] and k in touching and s.gap_acceleration[k] < -AGREES * rate * s.steep[row]:
             return False
     return True
+
+
+def _goes_on(
+    contacts: Contacts,
+    mode: Mode,
+    s: ModeSolution,
+    v: Array,
+    t: float,
+    q: Array,
+    stopped: set[int],
+    touching: set[int],
+) -> bool:
+    """Whether a mode agrees with its assumptions a moment later too."""
+    moment = moment_at(q, v, s.acceleration)
+    later, faster = ahead(q, v, s.acceleration, moment)
+    try:
+        return _agrees(contacts, mode, _solved(contacts, mode, later, faster, t + moment), stopped, touching)
+    except DalembertError:
+        return False
+
+
+def moment_at(q: Array, v: Array, a: Array) -> float:
+    """A short time: MOMENT of what it takes for the motion to change."""
+    reach, speed, rate = (float(np.abs(x).max(initial=0.0)) for x in (q, v, a))
+    return MOMENT * ((speed + np.sqrt(rate * (reach or 1.0))) / rate if rate else 1.0)
+
+
+def ahead(q: Array, v: Array, a: Array, moment: float) -> tuple[Array, Array]:
+    """The state a moment later, or before."""
+    return q + v * moment + a * moment**2 / 2, v + a * moment
 
 
 def _rate(s: ModeSolution) -> float:
@@ -142,17 +228,39 @@ def _rate(s: ModeSolution) -> float:
     return max(float(np.abs(x).max(initial=0.0)) for x in (s.slide_rate, s.acceleration, free))
 
 
-def impact(contacts: Contacts, mode: Mode, which: int, e: float, t: float, q: Array, v: Array) -> Array:
-    """The velocity after a one-sided constraint has closed: it parts with e times the speed at which it closed, and all
-    constraints that act keep acting. Without friction.
+def impact(contacts: Contacts, meeting: Mapping[int, float], t: float, q: Array, v: Array) -> Array:
+    """The velocity after an impact. meeting: the one-sided constraints that touch and do not part, each with its e:
+    it parts with at least e times the speed at which it closed, with just that where it pushes, and none pulls. All
+    other constraints keep acting. Without friction.
     """
-    row = contacts.one_sided[which]
     M, _, A, _ = contacts.whole.dynamics(q, v, t)
-    opened = {r for r, closed in zip(contacts.one_sided, mode.closed, strict=True) if not closed} - {row}
-    rows = [k for k in range(contacts.m) if k not in opened]
-    R = A[rows]
-    speed = contacts.look(q, v, np.zeros(contacts.n), t, np.zeros(contacts.m))[6][which]
-    change = np.zeros(len(rows))
-    change[rows.index(row)] = -(1.0 + e) * speed
-    Y = np.linalg.solve(M, R.T)
-    return v + Y @ np.linalg.lstsq(R @ Y, change, rcond=1e-12)[0]
+    always = [k for k in range(contacts.m) if k not in contacts.one_sided]
+    speeds = contacts.look(q, v, np.zeros(contacts.n), t, np.zeros(contacts.m))[6]
+    best: tuple[float, Array] | None = None
+    for pushing in _subsets(sorted(meeting)):
+        rows = [*always, *(contacts.one_sided[k] for k in pushing)]
+        R = A[rows]
+        change = np.concatenate([np.zeros(len(always)), [-(1.0 + meeting[k]) * speeds[k] for k in pushing]])
+        Y = np.linalg.solve(M, R.T)
+        impulse = np.linalg.lstsq(R @ Y, change, rcond=1e-12)[0]
+        after = v + Y @ impulse
+        wrong = 0.0
+        for k in meeting:
+            steep = float(np.linalg.norm(A[contacts.one_sided[k]])) or 1.0
+            parted = speeds[k] + float(A[contacts.one_sided[k]] @ (after - v)) + meeting[k] * speeds[k]
+            wrong = max(wrong, -parted / steep)
+        for k, push in zip(pushing, impulse[len(always) :], strict=True):
+            # As the velocity that this impulse gives.
+            wrong = max(wrong, -push * float(np.abs(Y[:, len(always) + pushing.index(k)]).max()))
+        if best is None or wrong < best[0]:
+            best = wrong, after
+        if wrong <= REST * float(np.abs(v).max(initial=0.0)):
+            break
+    assert best is not None
+    return best[1]
+
+
+def _subsets(items: list[int]) -> Iterator[tuple[int, ...]]:
+    """All of them first."""
+    for size in range(len(items), -1, -1):
+        yield from combinations(items, size)

@@ -1,0 +1,244 @@
+"""What contacts do at instants where several things happen at once, or something is just at its limit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+import dalembert as da
+from dalembert.kernel.build import find_compiler
+
+G = 9.81
+BACKENDS = [
+    "reference",
+    pytest.param("native", marks=pytest.mark.skipif(find_compiler() is None, reason="no compiler")),
+]
+PLANE = {"coordinates": "x y", "kinetic": "m*(x'^2 + y'^2)/2"}
+
+
+def told(motion: da.Motion) -> list[tuple[str, str | None]]:
+    return [(event["name"], event.get("contact")) for event in motion.events]
+
+
+def incline(mu: float, scale: str = "1", speed: float = 3.0) -> da.System:
+    return da.System(
+        "block",
+        **PLANE,
+        potential="m*g*y",
+        constraints={"plane": f"({scale})*(y - x*tan(th))"},
+        nonideal=[da.Coulomb("plane", mu="mu")],
+        parameters={"m": 2, "g": G, "th": 0.5, "mu": mu},
+        initial={"x": 0, "y": 0, "x'": speed * np.cos(0.5), "y'": speed * np.sin(0.5)},
+    )
+
+
+@pytest.mark.parametrize("speed", [3.0, 0.0])
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_puck_turns_back_or_starts_on_a_steep_plane(backend, speed):
+    """In a plane, where it cannot stick at rest: it sets off the way it accelerates."""
+    system = da.System(
+        "puck",
+        coordinates="x y z",
+        kinetic="m*(x'^2 + y'^2 + z'^2)/2",
+        potential="m*g*(z*cos(th) + x*sin(th))",
+        constraints={"table": "z"},
+        nonideal=[da.Coulomb("table", mu="mu")],
+        parameters={"m": 1, "g": G, "mu": 0.3, "th": 0.5},
+        initial={"x": 0, "y": 0, "z": 0, "x'": speed, "y'": 0, "z'": 0},
+    )
+    motion = system.simulate(1, backend=backend)
+    up, down = (G * (np.sin(0.5) + way * 0.3 * np.cos(0.5)) for way in (1, -1))
+    left = 1 - speed / up
+    assert motion["x"][-1] == pytest.approx(speed**2 / (2 * up) - down * left**2 / 2, rel=1e-7)
+    assert motion["x'"][-1] == pytest.approx(-down * left, rel=1e-7)
+    assert motion.certificate.holds
+
+
+@pytest.mark.parametrize("scale", ["1e-8", "-1000", "1e6"])
+def test_the_scale_of_an_equation_does_not_matter(scale):
+    motion = incline(0.5, scale, 0.0).simulate(1)  # tan 0.5 = 0.546: it slides
+    down = G * (np.sin(0.5) - 0.5 * np.cos(0.5))
+    assert motion["x"][-1] == pytest.approx(-down / 2 * np.cos(0.5), rel=1e-7)
+    assert motion.certificate.holds
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("mu", [0.3, 0.7])
+def test_an_event_together_with_a_reversal_or_a_stop(backend, mu):
+    motion = incline(mu).simulate(1, backend=backend, events={"top": "x'"})
+    assert told(motion)[0] == ("top", None)
+    assert motion.events[0]["direction"] == "falling"
+    assert len(motion.events) == 2
+    assert motion.events[0]["t"] == pytest.approx(3 / (G * (np.sin(0.5) + mu * np.cos(0.5))), rel=1e-8)
+    ended = incline(mu).simulate(1, backend=backend, events={"top": da.Event("x'", terminal=True)})
+    assert ended.ended_by == "top"
+    assert ended.t[-1] == motion.events[0]["t"]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_passages_count_through_all_legs(backend):
+    system = da.System(
+        "oscillator",
+        **PLANE,
+        potential="k*x^2/2 + m*g*y",
+        constraints={"floor": "y"},
+        nonideal=[da.Coulomb("floor", mu="mu")],
+        parameters={"m": 1, "k": 100, "g": G, "mu": 0.1},
+        initial={"x": 1, "y": 0, "x'": 0, "y'": 0},
+    )
+    motion = system.simulate(3, backend=backend, events={"middle": da.Event("x", terminal=3)})
+    shift = 0.1 * G / 100
+    assert motion.ended_by == "middle"
+    assert motion.t[-1] == pytest.approx(0.2 * np.pi + np.arccos(-shift / (1 - 5 * shift)) / 10, rel=1e-7)
+
+
+def test_times_next_to_an_event():
+    stop = incline(0.7).simulate(1).events[0]["t"]
+    motion = incline(0.7).simulate(times=[0, stop, np.nextafter(stop, 1)])
+    assert motion.t.size == 3
+    assert motion.certificate.holds
+
+
+def box(e: float, **initial: float) -> da.System:
+    return da.System(
+        "box",
+        coordinates="x y a",
+        kinetic="m*(x'^2 + y'^2)/2 + J*a'^2/2",
+        potential="m*g*y",
+        constraints=[
+            da.Constraint("left", "y - w*sin(a) - h*cos(a)", one_sided=True, restitution=e),
+            da.Constraint("right", "y + w*sin(a) - h*cos(a)", one_sided=True, restitution=e),
+        ],
+        parameters={"m": 1, "J": 0.1, "g": G, "w": 0.2, "h": 0.5},
+        initial={"x": 0, "y": 1, "a": 0, "x'": 0, "y'": 0, "a'": 0} | initial,
+    )
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("e", [0.0, 0.5])
+def test_box_lands_flat(backend, e):
+    motion = box(e).simulate(2, backend=backend)
+    name = "impact" if e else "contact"
+    assert set(told(motion)[:2]) == {(name, "left"), (name, "right")}
+    assert motion.events[0]["t"] == pytest.approx(np.sqrt(1 / G), rel=1e-8)
+    assert motion.q[-1] == pytest.approx([0, 0.5, 0], abs=1e-8)
+    assert motion.certificate.holds
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_block_rocks_from_edge_to_edge(backend):
+    """Each impact on one edge lifts the other; the last ones, too small to be seen, leave it at rest."""
+    motion = box(0.0, a=0.2, y=0.2 * np.sin(0.2) + 0.5 * np.cos(0.2)).simulate(1, backend=backend)
+    fallen = G * (0.2 * np.sin(0.2) + 0.5 * np.cos(0.2) - 0.5)
+    turn = -np.sqrt(2 * fallen / (0.2**2 + 0.1))
+    impulse = -2 * 0.2 * turn / (1 + 0.2**2 / 0.1)
+    assert set(told(motion)[:2]) == {("release", "left"), ("contact", "right")}
+    assert motion.events[0]["state"]["a'"] == pytest.approx(turn + impulse * 0.2 / 0.1, rel=1e-7)
+    assert motion.q[-1] == pytest.approx([0, 0.5, 0], abs=1e-8)
+    assert motion.certificate.holds
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_blow_sets_a_resting_block_in_motion(backend):
+    system = da.System(
+        "blow",
+        coordinates="x1 x2 y",
+        kinetic="m1*x1'^2/2 + m2*(x2'^2 + y'^2)/2",
+        potential="m2*g*y",
+        constraints=[da.Constraint("floor", "y"), da.Constraint("gap", "x2 - x1", one_sided=True, restitution=0.5)],
+        nonideal=[da.Coulomb("floor", mu="mu", point=["x2", "y"])],
+        parameters={"m1": 1, "m2": 2, "g": G, "mu": 0.3},
+        initial={"x1": -1, "x2": 0, "y": 0, "x1'": 3, "x2'": 0, "y'": 0},
+    )
+    motion = system.simulate(2, backend=backend)
+    assert motion["x2"][-1] == pytest.approx(1.5**2 / (2 * 0.3 * G), rel=1e-7)
+    assert motion["x1"][-1] == pytest.approx(0, abs=1e-9)
+    assert motion.certificate.holds
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_bounces_on_an_incline_end(backend):
+    """The last bounces are short against the steps of a flight in which nothing else happens."""
+    th, e = 0.4, 0.6
+    system = da.System(
+        "ball",
+        **PLANE,
+        potential="m*g*y",
+        constraints=[da.Constraint("plane", "y*cos(th) + x*sin(th)", one_sided=True, restitution=e)],
+        nonideal=[da.Coulomb("plane", mu=0.2)],
+        parameters={"m": 1, "g": G, "th": th},
+        initial={"x": 0, "y": 1, "x'": 0, "y'": 0},
+    )
+    motion = system.simulate(4, backend=backend)
+    fall = np.sqrt(2 / G)
+    rest = fall * (1 + 2 * e / (1 - e))
+    assert motion.events[0]["t"] == pytest.approx(fall, rel=1e-8)
+    left, pull = 4 - rest, G * np.sin(th)
+    along = pull * rest**2 / 2 + pull * rest * left + G * (np.sin(th) - 0.2 * np.cos(th)) * left**2 / 2
+    assert motion["x"][-1] * np.cos(th) - (motion["y"][-1] - 1) * np.sin(th) == pytest.approx(along, rel=3e-5)
+    assert motion.certificate.holds
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_reaction_that_turns(backend):
+    """A bead goes round a hoop from near the top: first it presses inwards, then outwards."""
+    mu = 0.1
+
+    def rate(t, u):
+        return [u[1], G * np.sin(u[0]) - mu * abs(G * np.cos(u[0]) - u[1] ** 2)]
+
+    def turn(t, u):
+        return G * np.cos(u[0]) - u[1] ** 2
+
+    turn.terminal = True
+    first = solve_ivp(rate, (0, 1), [0.3, 0.5], events=turn, rtol=1e-11, atol=1e-12)
+    exact = solve_ivp(rate, (first.t[-1], 1.0), first.y[:, -1], rtol=1e-11, atol=1e-12).y[0, -1]
+    system = da.System(
+        "bead",
+        **PLANE,
+        potential="m*g*y",
+        constraints={"hoop": "x^2 + y^2 - 1"},
+        nonideal=[da.Coulomb("hoop", mu=mu)],
+        parameters={"m": 1, "g": G},
+        initial={"x": np.sin(0.3), "y": np.cos(0.3), "x'": 0.5 * np.cos(0.3), "y'": -0.5 * np.sin(0.3)},
+    )
+    motion = system.simulate(1, backend=backend)
+    assert motion.q[-1] == pytest.approx([np.sin(exact), np.cos(exact)], abs=1e-7)
+    assert motion.certificate.holds
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_reaction_that_begins_at_zero(backend):
+    """A bead at rest on a turning rod: its reaction 2mωr' grows from nothing, and r'' = ω²r − 2μω r'."""
+    w, mu = 2.0, 0.3
+    system = da.System(
+        "turning rod",
+        **PLANE,
+        potential="0",
+        constraints={"rod": "x*sin(w*t) - y*cos(w*t)"},
+        nonideal=[
+            da.Coulomb("rod", mu="mu", point=["x*cos(w*t) + y*sin(w*t)", "-x*sin(w*t) + y*cos(w*t)"]),
+        ],
+        parameters={"m": 1, "w": w, "mu": mu},
+        initial={"x": 1, "y": 0, "x'": 0, "y'": w},
+    )
+    motion = system.simulate(1, backend=backend)
+    slow, fast = (-mu * w + way * w * np.sqrt(mu**2 + 1) for way in (-1, 1))
+    assert np.hypot(*motion.q[-1]) == pytest.approx((fast * np.exp(slow) - slow * np.exp(fast)) / (fast - slow))
+    assert motion.certificate.holds
+
+
+def test_just_at_the_limit_of_the_cone():
+    for force, way in (("mu*m*g + t", 1 / 6), ("mu*m*g", 0.0), ("mu*m*g - t", 0.0)):
+        system = da.System(
+            "pushed",
+            **PLANE,
+            potential="m*g*y",
+            forces={"x": force},
+            constraints={"floor": "y"},
+            nonideal=[da.Coulomb("floor", mu="mu")],
+            parameters={"m": 1, "g": G, "mu": 0.3},
+            initial={"x": 0, "y": 0, "x'": 0, "y'": 0},
+        )
+        assert system.simulate(1, samples=3)["x"][-1] == pytest.approx(way, abs=1e-9)
