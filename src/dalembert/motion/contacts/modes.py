@@ -237,8 +237,8 @@ def stick_name(contact: Contact, component: int) -> str:
 
 
 def _direction(k: int) -> Parameter:
-    return Parameter.named(f"slip_direction_{k}")
+    return Parameter.named(f"dalembert_slip_direction_{k}")
 
 
 def _push(k: int) -> Parameter:
-    return Parameter.named(f"push_sign_{k}")
+    return Parameter.named(f"dalembert_push_sign_{k}")
