@@ -128,3 +128,22 @@ def test_a_redundant_row_that_becomes_independent(rtol: float, method: str, back
     late = 5 * (change["t"] - 1) ** 3 / 6
     np.testing.assert_allclose(motion.q[-1], [2, 0], atol=late + 1e-4)
     assert late < 1e-4 or not motion.certificate.holds
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("rtol", [1e-8, 1e-10])
+def test_a_velocity_constraint_that_vanishes_at_the_very_end(backend: str, rtol: float) -> None:
+    """(t − 1)(x' − y') = 0 until t = 1: pushed together, the sum of the forces over the sum of the masses."""
+    system = da.System(
+        "until the end",
+        coordinates="x y",
+        kinetic="(x'^2 + 2*y'^2)/2",
+        forces={"x": 3, "y": -1},
+        constraints={"together": "(t - 1)*(x' - y')"},
+        initial={"x": 0, "y": 0, "x'": 1, "y'": 1},
+    )
+    motion = system.simulate(1, rtol=rtol, backend=backend, samples=5)
+    # A hundred tolerances, as for other motions.
+    np.testing.assert_allclose(motion.q[-1], 1 + 1 / 3, rtol=100 * rtol)
+    np.testing.assert_allclose(motion.v[-1], 1 + 2 / 3, rtol=100 * rtol)
+    assert motion.certificate.holds

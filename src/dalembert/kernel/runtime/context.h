@@ -30,7 +30,8 @@ typedef struct {
     int fading;      /* nonzero: a gradient fades near here, and projections take the robust path */
     double longest[DA_AT_LEAST_1(DA_M)]; /* lengths of the rows of A so far */
     double natural[DA_AT_LEAST_1(DA_M)]; /* the same in the metric of M; zero but for position constraints */
-    double square[DA_AT_LEAST_1(DA_FAST_ROWS)]; /* the same squared, as straight-line code gives them */
+    double seen[DA_AT_LEAST_1(DA_FAST_ROWS)];   /* the largest squared lengths that straight-line code has given */
+    double square[DA_AT_LEAST_1(DA_FAST_ROWS)]; /* the same of position constraints only */
 #if DA_NONLINEAR
     da_branch followed, free; /* at the last accepted state: the motion's own, and the one without the forces C */
 #endif

@@ -52,12 +52,12 @@ DA_FN void da_note_growth(const double *q, const double *v, double t, const doub
     static const int fast[DA_AT_LEAST_1(DA_FAST_ROWS)] = DA_FAST_LIST;
     static const int position[DA_AT_LEAST_1(DA_POSITION_ROWS)] = DA_POSITION_LIST;
     int grown = 0;
-    for (int k = 0, l = 0; k < DA_FAST_ROWS && l < DA_POSITION_ROWS; k++) {
+    for (int k = 0, l = 0; k < DA_FAST_ROWS; k++) {
+        if (!(size[k] > 1.21 * ctx->seen[k])) continue;
+        grown = 1;
+        ctx->seen[k] = size[k];
         while (l < DA_POSITION_ROWS && position[l] < fast[k]) l++;
-        if (l < DA_POSITION_ROWS && position[l] == fast[k] && size[k] > 1.21 * ctx->square[k]) {
-            ctx->square[k] = size[k];
-            grown = 1;
-        }
+        if (l < DA_POSITION_ROWS && position[l] == fast[k]) ctx->square[k] = size[k];
     }
     if (grown) {
         double M[DA_N * DA_N], Q[DA_N], A[DA_MM * DA_N], b[DA_MM];
