@@ -100,6 +100,10 @@ def test_stick_slip_cycle_on_a_belt(backend):
     assert slips[0] == pytest.approx(far / belt, rel=CLOSE)
     assert np.diff(slips) == pytest.approx(period, rel=CLOSE)
     assert np.array(sticks[: len(slips)]) - np.array(slips[: len(sticks)]) == pytest.approx(slipping, rel=CLOSE)
+    # Until it first slips, friction does all the work: it stretches the spring at constant speed.
+    first = motion.t < slips[0]
+    np.testing.assert_allclose(motion["work nonideal"][first], k * motion["x"][first] ** 2 / 2, atol=1e-9)
+    assert np.abs(motion["work ideal"]).max() < 1e-12
     assert motion.certificate.holds
 
 

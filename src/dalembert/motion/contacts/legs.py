@@ -163,6 +163,8 @@ class _Run:
         """A leg over the given times, kept."""
         during = replace(self.settings, times=np.concatenate([[t], times]), passed=self._passed())
         leg = self.leg(evaluation, during, q, v, t, start, work)
+        if STICK in mode.states and self.contacts.workless:
+            leg = replace(leg, y=_held_as_friction(leg.y, work))
         self.legs.append(leg)
         self._keep(leg, mode, (leg.ended or "") in self.contacts.endings(mode))
         return leg
@@ -379,6 +381,16 @@ class _Run:
                 *((UNDETERMINED,) if self.undetermined else ()),
             ),
         )
+
+
+def _held_as_friction(y: Array, before: Array) -> Array:
+    """While a contact sticks, the force that holds it is a constraint of its mode. What constraints did there, where
+    the system's own do no work, was done by friction.
+    """
+    moved = y.copy()
+    moved[:, -1] += y[:, -2] - before[1]
+    moved[:, -2] = before[1]
+    return moved
 
 
 def points_of(legs: Legs) -> Held:

@@ -18,11 +18,12 @@ import sympy as sp
 from dalembert.graph.contacts import contact_graph
 from dalembert.graph.evaluate import Evaluator
 from dalembert.mechanics.fundamental import Array, Fundamental
-from dalembert.model.constraints import Constraint
+from dalembert.model.constraints import Constraint, is_linear
 from dalembert.model.contact import SPEED, Contact
 from dalembert.model.events import Event
 from dalembert.model.laws import Work
 from dalembert.model.symbols import Parameter, multiplier
+from dalembert.model.symbols import t as time
 from dalembert.model.system import System
 from dalembert.motion.contacts.history import STATES
 from dalembert.motion.evaluation import Evaluation
@@ -92,6 +93,21 @@ class Contacts:
             next((places[name] for name in contact.constraints if name in places), None) for contact in self.contacts
         )
         self._kinds: dict[tuple[Any, ...], tuple[Evaluation, tuple[Ending, ...]]] = {}
+
+    @cached_property
+    def workless(self) -> bool:
+        """Whether the ideal forces of the system's own constraints can do no work: none of them moves by itself."""
+        v = dict.fromkeys(self.system.velocities, sp.S.Zero)
+        for constraint in self.system.constraints:
+            expression = constraint.expression
+            if constraint.level == "position":
+                still = not expression.has(time)
+            else:
+                linear = constraint.level == "velocity" and is_linear([expression], self.system.velocities)
+                still = linear and expression.xreplace(v) == 0
+            if not still:
+                return False
+        return True
 
     @cached_property
     def whole(self) -> Evaluation:
