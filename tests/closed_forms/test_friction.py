@@ -288,7 +288,10 @@ def test_pendulum_with_a_rough_pin(backend):
     t, u, way = 0.0, np.array([start, 0.0]), -1.0
     reversals = []
     while len(reversals) < 3:
-        stop = lambda t, u, way: u[1] if t > 1e-9 else way  # noqa: E731
+
+        def stop(t, u, way):
+            return u[1] if t > 1e-9 else way
+
         stop.terminal, stop.direction = True, -way
         leg = solve_ivp(rate, (t, t + 5), u, args=(way,), events=stop, rtol=1e-11, atol=1e-12)
         t, u = float(leg.t_events[0][0]), leg.y_events[0][0]

@@ -55,7 +55,7 @@ def integrate_legs(contacts: Contacts, settings: Settings, q: Array, v: Array, t
 
 
 class _Run:
-    def __init__(self, contacts: Contacts, settings: Settings, integrate: Integrate) -> None:
+    def __init__(self, contacts: Contacts, settings: Settings, integrate: Integrate | None = None) -> None:
         self.contacts, self.settings, self.leg = contacts, settings, integrate
         self.rest = Rest()
         self.undetermined = False
@@ -162,6 +162,7 @@ class _Run:
     ) -> Trajectory:
         """A leg over the given times, kept."""
         during = replace(self.settings, times=np.concatenate([[t], times]), passed=self._passed())
+        assert self.leg is not None  # only an instant, which takes no time, does without
         leg = self.leg(evaluation, during, q, v, t, start, work)
         if STICK in mode.states and self.contacts.workless:
             leg = replace(leg, y=_held_as_friction(leg.y, work))
@@ -418,14 +419,10 @@ def resting_or_moving(evaluation: Evaluation, q: Array, v: Array, t: float) -> F
     """The instant of a system with contacts at a state, in the mode that it takes there."""
     contacts = Contacts(evaluation.system)
     times = np.array([t, t])
-    run = _Run(contacts, Settings(times, 1e-9, None, "auto", True, "reference"), _no_leg)
+    run = _Run(contacts, Settings(times, 1e-9, None, "auto", True, "reference"))
     v, _, touching = run._start(q, v, t)
     mode, found, _ = decide(contacts, t, q, v, run.rest, run._stopped(q, v, t, set()), touching)
     M, Q, A, b = evaluation.dynamics(q, v, t)
     acting = np.ones(contacts.m, dtype=bool)
     acting[list(contacts.one_sided)] = mode.closed
     return solve(M, Q, np.where(acting[:, None], A, 0.0), np.where(acting, b, 0.0), found.C)
-
-
-def _no_leg(*_: Any) -> Trajectory:
-    raise NotImplementedError  # an instant takes no time
