@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dalembert.errors import DalembertError
 
-# Compiling takes about a sixth of a second per thousand instructions: beyond this, minutes.
+# Compiling takes a sixth to a third of a second per thousand instructions: beyond this, minutes.
 MOST_INSTRUCTIONS = 300_000
 
 

@@ -30,7 +30,7 @@ from dalembert.motion.trajectory import MAY_END, METHOD_NAMES, STALLED, TOO_SHOR
 POLL_S = 0.05
 # A run this short is over, in a few milliseconds at most, before an interrupt could matter or a thread had started.
 SHORT_STEPS, SHORT_SAMPLES, SHORT_INSTRUCTIONS, SHORT_COORDINATES = 128, 2000, 4000, 16
-# Unless the native backend is asked for by name, kernels that compile for longer than about 20 s are left alone.
+# Unless the native backend is asked for by name, kernels that compile for more than half a minute are left alone.
 AUTO_INSTRUCTIONS = 100_000
 # Passages of events that a first run has room for; a run with more is repeated with room for all.
 EVENT_ROOM = 4096
