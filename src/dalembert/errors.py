@@ -62,6 +62,10 @@ class UndefinedModel(DalembertError):
     """The model has no finite value at a state (a division by zero, a root of a negative number)."""
 
 
+class DoesNotApply(DalembertError):
+    """A formulation that says nothing about a system; the message says why."""
+
+
 class BranchError(DalembertError):
     """A constraint nonlinear in the accelerations that has no solution, or no unique one of least G."""
 

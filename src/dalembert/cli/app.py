@@ -14,6 +14,7 @@ import typer
 
 from dalembert import __version__
 from dalembert.cli.check import check
+from dalembert.cli.compare import compare
 from dalembert.cli.doctor import doctor
 from dalembert.cli.equations import equations
 from dalembert.cli.examples import examples
@@ -27,7 +28,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for verb in (run, check, equations, examples, doctor):
+for verb in (run, check, equations, compare, examples, doctor):
     app.command()(verb)
 
 

@@ -1,22 +1,26 @@
 """`equations(system, form)`: the equations of motion as a person reads them, as text and as LaTeX.
 
-Each form is one module with a function `derive(system) -> Equations`, named in `FORMS` and imported when
-asked for.
+Each form is one module, named in `FORMS` and imported when asked for; `principles` says what it offers.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
+from types import ModuleType
 from typing import Any, cast
 
 import sympy as sp
 
-from dalembert.errors import ModelError
+from dalembert.errors import DoesNotApply, ModelError
 from dalembert.mechanics.printing import escaped, latex, plain
 from dalembert.model.system import System
 
-FORMS = {"fundamental": "dalembert.mechanics.explicit"}
+# In the order in which they are shown; the first is what the others are compared with.
+FORMS = {
+    "fundamental": "dalembert.mechanics.explicit",
+    "lagrange": "dalembert.mechanics.principles.lagrange",
+}
 
 
 @dataclass(frozen=True)
@@ -116,9 +120,18 @@ def equations(system: System, form: str = "fundamental") -> Equations:
     accelerations
       x'' = -k*x/m
     """
+    module = formulation(system, form)
+    reason = module.applies(system)
+    if reason:
+        raise DoesNotApply(f"{system.name}: the form {form!r} does not apply: {reason}")
+    return cast(Equations, module.derive(system))
+
+
+def formulation(system: System, form: str) -> ModuleType:
+    """The module of a form; an unknown one is an error that lists those there are."""
     if form not in FORMS:
         raise ModelError(
             system.name,
-            [f"there is no form {form!r} of the equations; available: {', '.join(sorted(FORMS))}"],
+            [f"there is no form {form!r} of the equations; available: {', '.join(FORMS)}"],
         )
-    return cast(Equations, import_module(FORMS[form]).derive(system))
+    return import_module(FORMS[form])

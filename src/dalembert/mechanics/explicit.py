@@ -69,6 +69,11 @@ class FundamentalEquations(Equations):
         return {**data, "dropped": list(self.dropped)}
 
 
+def applies(system: System) -> str:
+    """Always: dry friction is shown sliding and one-sided constraints closed, and the equations say so."""
+    return ""
+
+
 def derive(system: System) -> FundamentalEquations:
     """The fundamental form of the equations of motion of a system."""
     raw = standard_form(system)

@@ -27,6 +27,7 @@ from dalembert.model.validate import Draft, build_parts
 if TYPE_CHECKING:
     from dalembert.mechanics.classify import Classification
     from dalembert.mechanics.equations import Equations
+    from dalembert.motion.compare import Comparison
     from dalembert.motion.instant import Instant
     from dalembert.motion.motion import Motion
 
@@ -244,7 +245,9 @@ class System:
     # -- verbs
 
     def equations(self, form: str = "fundamental") -> Equations:
-        """The explicit equations of motion, (26) of the 2005 paper, with the three kinds of force kept apart."""
+        """The equations of motion: explicit, (26) of the 2005 paper with the three kinds of force kept apart, or in
+        another `form`, by another principle.
+        """
         from dalembert.mechanics.equations import equations
 
         return equations(self, form)
@@ -267,6 +270,12 @@ class System:
         from dalembert.motion.instant import at
 
         return at(self, state, t, parameters)
+
+    def compare(self, forms: Iterable[str] | None = None, *, states: int = 4) -> Comparison:
+        """Every formulation side by side: which apply, why others do not, and by how much they differ."""
+        from dalembert.motion.compare import compare
+
+        return compare(self, None if forms is None else list(forms), states)
 
     def consistent(
         self, initial: Mapping[Any, Value] | None = None, hold: Iterable[Any] = ()

@@ -10,9 +10,10 @@ import numpy as np
 
 from dalembert.errors import DalembertError, InconsistentState
 from dalembert.mechanics.fundamental import Array, Fundamental, solve
+from dalembert.model.system import System
 from dalembert.motion.consistent import require_consistent_state
 from dalembert.motion.contacts.history import ContactHistory, Held
-from dalembert.motion.contacts.modes import OPEN, SLIP, STICK, Contacts, Ending, Mode
+from dalembert.motion.contacts.modes import OPEN, SLIP, STICK, Contacts, Ending, Mode, ModeSolution
 from dalembert.motion.contacts.transitions import REST, Rest, ahead, decide, impact, moment_at
 from dalembert.motion.evaluation import Evaluation
 from dalembert.motion.events import START_NOISE, Outcome, Passage
@@ -418,11 +419,26 @@ def points_of(legs: Legs) -> Held:
 def resting_or_moving(evaluation: Evaluation, q: Array, v: Array, t: float) -> Fundamental:
     """The instant of a system with contacts at a state, in the mode that it takes there."""
     contacts = Contacts(evaluation.system)
-    times = np.array([t, t])
-    run = _Run(contacts, Settings(times, 1e-9, None, "auto", True, "reference"))
-    v, _, touching = run._start(q, v, t)
-    mode, found, _ = decide(contacts, t, q, v, run.rest, run._stopped(q, v, t, set()), touching)
+    v, mode, found = _here(contacts, q, v, t)
     M, Q, A, b = evaluation.dynamics(q, v, t)
     acting = np.ones(contacts.m, dtype=bool)
     acting[list(contacts.one_sided)] = mode.closed
     return solve(M, Q, np.where(acting[:, None], A, 0.0), np.where(acting, b, 0.0), found.C)
+
+
+def mode_at(system: System) -> System:
+    """The mode that a system with contacts takes at its initial state, as a system with values of its own."""
+    contacts = Contacts(system)
+    q, v, t = system.initial_values()
+    v, mode, _ = _here(contacts, q, v, t)
+    evaluation = contacts.evaluation(mode)
+    values = dict(zip(evaluation.system.parameter_symbols, evaluation.p, strict=True))
+    return evaluation.system.replace(parameters=values, initial=dict(zip(system.velocities, v, strict=True)), events=())
+
+
+def _here(contacts: Contacts, q: Array, v: Array, t: float) -> tuple[Array, Mode, ModeSolution]:
+    """The velocity after what happens at once, the mode at a state, and its instant."""
+    run = _Run(contacts, Settings(np.array([t, t]), 1e-9, None, "auto", True, "reference"))
+    v, _, touching = run._start(q, v, t)
+    mode, found, _ = decide(contacts, t, q, v, run.rest, run._stopped(q, v, t, set()), touching)
+    return v, mode, found

@@ -1,0 +1,27 @@
+"""`dalembert compare MODEL`: every formulation of a system side by side."""
+
+from __future__ import annotations
+
+import typer
+
+from dalembert.cli.models import JSON, MODEL, changed, find_model, print_json
+
+DISAGREEMENT = 3
+
+
+def compare(
+    model: str = MODEL,
+    form: list[str] = typer.Option([], help="Only this formulation; may be given several times."),
+    states: int = typer.Option(4, min=0, help="States compared, besides the initial one."),
+    set_: list[str] = typer.Option([], "--set", metavar="NAME=VALUE", help="Another value for a parameter."),
+    initial: list[str] = typer.Option([], metavar="NAME=VALUE", help="Another initial value."),
+    json: bool = JSON,
+) -> None:
+    """Derive the motion by every principle that applies, and compare."""
+    found = changed(find_model(model), set_, initial).compare(form or None, states=states)
+    if json:
+        print_json(found.to_dict())
+    else:
+        typer.echo(str(found))
+    if not found.agree:
+        raise typer.Exit(DISAGREEMENT)

@@ -1,0 +1,131 @@
+"""Lagrange's equations with multipliers, of the first kind: (29) and (49) of Flannery 2011.
+
+    d/dt ∂L/∂q̇_j − ∂L/∂q_j = Q_np,j + C_j + λ_k ∂g_k/∂q̇_j            velocity constraints, (29)
+                           = Q_np,j + C_j + λ_k ∂h_k/∂q̈_j            acceleration constraints, (49)
+
+A position constraint enters by its gradient ∂φ/∂q, which is that of φ̇ and of φ̈. The equations and the constraints,
+differentiated, are one system for q̈ and λ. Dependent rows leave λ open, not Aᵀλ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import sympy as sp
+from scipy.optimize import root
+
+from dalembert.mechanics.equations import Equations, Line, Section
+from dalembert.mechanics.principles.euler import accelerations_of, affine, euler_operator
+from dalembert.mechanics.principles.formulation import Answer, NotHere, Solver, has_modes, nonlinear_in_acceleration
+from dalembert.mechanics.sample import Array, Sampler, State
+from dalembert.mechanics.standard_form import diff
+from dalembert.mechanics.tidy import Budget, tidy
+from dalembert.model.system import System
+
+# Constraints nonlinear in q̈ may have several solutions: so many starts of Newton's method look for the least G.
+STARTS = 24
+
+
+def applies(system: System) -> str:
+    return has_modes(system)
+
+
+def state_size(system: System) -> int:
+    return 2 * len(system.coordinates) + len(system.constraints)
+
+
+def derive(system: System) -> Equations:
+    """The equations with their multipliers, one per coordinate, and the constraints."""
+    budget = Budget()
+    none = dict.fromkeys(system.accelerations, sp.S.Zero)
+    lines = []
+    for j, (q, E) in enumerate(zip(system.coordinates, euler_operator(system), strict=True)):
+        inertia = tidy(E - E.xreplace(none), budget)
+        terms = [("Q", tidy(-E.xreplace(none), budget))]
+        terms += [("C", work)] if (work := sp.Add(*(law.work.get(q, sp.S.Zero) for law in system.works))) != 0 else []
+        reaction = sp.Add(*(multiplier(k) * gradient(system, k)[j] for k in range(len(system.constraints))))
+        terms += [("A^T\\lambda", reaction)] if reaction != 0 else []
+        lines.append(Line(inertia, tuple(terms)))
+    rows = [Line(sp.S.Zero, (("", c.expression),), c.name) for c in system.constraints]
+    sections = [Section("motion", tuple(lines))]
+    sections += [Section("constraints", tuple(rows))] if rows else []
+    return Equations(
+        system=system,
+        form="lagrange",
+        explicit=False,
+        reason="",
+        title="d/dt dL/dq' - dL/dq = Q + C + A^T lambda, Flannery (29) and (49)",
+        sections=tuple(sections),
+    )
+
+
+def multiplier(k: int) -> sp.Symbol:
+    return sp.Symbol(f"lambda_{k + 1}", real=True)
+
+
+def gradient(system: System, k: int) -> list[sp.Expr]:
+    """∂φ/∂q, ∂ψ/∂q̇ or ∂h/∂q̈ of a constraint."""
+    constraint = system.constraints[k]
+    variables = {"position": system.coordinates, "velocity": system.velocities, "acceleration": system.accelerations}
+    return [diff(constraint.expression, variable) for variable in variables[constraint.level or ""]]
+
+
+def prepare(system: System, sampler: Sampler) -> Solver:
+    motion = affine(sampler, euler_operator(system))
+    if nonlinear_in_acceleration(system):
+        return _stationary(system, sampler, motion)
+    constraints = affine(sampler, accelerations_of(system))
+    n, m = len(system.coordinates), len(system.constraints)
+
+    def solve(state: State, C: Array) -> Answer:
+        M, r = motion(state)
+        A, h = constraints(state)
+        matrix = np.block([[M, -A.T], [A, np.zeros((m, m))]])
+        # Of all solutions that redundant rows leave, lstsq takes the smallest; A^T lambda is the same for all.
+        scale = np.concatenate([np.ones(n), 1 / _lengths(A)])
+        found = np.linalg.lstsq(scale[:, None] * matrix * scale, scale * np.concatenate([C - r, -h]), rcond=1e-12)[0]
+        q2, lam = np.split(scale * found, [n])
+        return Answer(q2, A.T @ lam + C)
+
+    return solve
+
+
+def _lengths(A: Array) -> Array:
+    length = np.linalg.norm(A, axis=1)
+    return np.where(length > 0, length, 1.0)
+
+
+def _stationary(system: System, sampler: Sampler, motion: Callable[[State], tuple[Array, Array]]) -> Solver:
+    """(49) with h nonlinear in q̈: stationary points of G on h = 0, of which the motion is the lowest."""
+    h, accelerations = accelerations_of(system), system.accelerations
+    n, m = len(accelerations), len(h)
+    slopes = [diff(entry, a) for entry in h for a in accelerations]
+    rows = sampler.function([*h, *slopes], accelerations)
+
+    def solve(state: State, C: Array) -> Answer:
+        M, r = motion(state)
+        start = np.linalg.solve(M, C - r)
+
+        def equations(y: Array) -> Array:
+            values = rows(state, *y[:n])
+            return np.concatenate([M @ y[:n] + r - C - values[m:].reshape(m, n).T @ y[n:], values[:m]])
+
+        def gauss(z: Array) -> float:
+            force = M @ z + r - C
+            return float(force @ np.linalg.solve(M, force))
+
+        draw = np.random.default_rng(0)  # the same starts each time
+        size = max(1.0, float(np.linalg.norm(start)))
+        found: list[Array] = []
+        for k in range(STARTS):
+            near = start + (0 if k == 0 else size) * draw.normal(size=n)
+            solved = root(equations, np.concatenate([near, np.zeros(m)]), tol=1e-13)
+            if np.max(np.abs(equations(solved.x))) <= 1e-9 * max(1.0, float(np.max(np.abs(solved.x)))):
+                found.append(solved.x[:n])
+        if not found:
+            raise NotHere("no stationary point of G was found on the constraints")
+        best = min(found, key=gauss)
+        return Answer(best, M @ best + r)
+
+    return solve

@@ -1,0 +1,95 @@
+"""All formulations that apply give one motion on every library system, and a corrupted one is caught."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import dalembert as da
+from dalembert.cli.app import app
+from dalembert.mechanics.equations import FORMS
+from dalembert.mechanics.principles import lagrange
+from dalembert.mechanics.principles.formulation import Answer
+from dalembert.motion.compare import AGREEMENT
+
+
+@pytest.mark.parametrize("name", da.library.names())
+def test_formulations_agree_on_the_library(name: str):
+    found = da.library.get(name).compare()
+    assert found.agree, str(found)
+    assert [row.form for row in found.rows] == list(FORMS)
+    assert found["lagrange"].applies
+    for row in found.rows:
+        assert bool(row.reason) or row.applies, row.form
+
+
+def corrupted(prepare: Callable) -> Callable:
+    """A formulation with an acceleration or force that is wrong by 1e-8 of its size."""
+
+    def changed(*arguments):
+        solve = prepare(*arguments)
+
+        def wrong(state, C):
+            found = solve(state, C)
+            return Answer(found.acceleration * (1 + 1e-8), found.force)
+
+        return wrong
+
+    return changed
+
+
+def test_a_corrupted_formulation_is_caught(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(lagrange, "prepare", corrupted(lagrange.prepare))
+    found = da.library.penny().compare()
+    assert not found.agree
+    assert not found["lagrange"].agrees
+    assert AGREEMENT < found["lagrange"].acceleration_difference < 1.1e-8
+    assert "DISAGREES" in str(found)
+    result = CliRunner().invoke(app, ["compare", "penny", "--json"])
+    assert result.exit_code == 3
+    assert json.loads(result.stdout)["agree"] is False
+
+
+def test_a_wrong_force_is_caught(monkeypatch: pytest.MonkeyPatch):
+    prepare = lagrange.prepare
+
+    def changed(*arguments):
+        solve = prepare(*arguments)
+        return lambda state, C: Answer(solve(state, C).acceleration, np.zeros(len(state.q)))
+
+    monkeypatch.setattr(lagrange, "prepare", changed)
+    assert not da.library.pendulum().compare().agree
+
+
+def test_json_has_the_rows_of_the_contract():
+    result = CliRunner().invoke(app, ["compare", "penny", "--json"])
+    assert result.exit_code == 0
+    rows = json.loads(result.stdout)["rows"]
+    assert {"form", "applies", "reason", "acceleration_difference", "force_difference"} <= set(rows[0])
+
+
+def test_a_block_at_rest_is_compared_in_the_mode_that_sticks():
+    x, y = da.coordinates("x y")
+    block = da.System(
+        "block",
+        coordinates=[x, y],
+        kinetic=(x.d**2 + y.d**2) / 2,
+        potential=9.81 * y,
+        constraints={"floor": y},
+        forces={x: 1.0},
+        nonideal=[da.Coulomb("floor", mu=0.3)],
+        initial={x: 0, y: 0, x.d: 0, y.d: 0},
+    )
+    found = block.compare(["lagrange"])
+    assert found.agree
+    assert found["lagrange"].applies
+    assert found["lagrange"].state_size == 6  # the floor and what sticks
+
+
+def test_an_unknown_form_is_named():
+    with pytest.raises(da.ModelError, match="lagrange"):
+        da.library.penny().compare(["newton"])
