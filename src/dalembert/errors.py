@@ -63,7 +63,14 @@ class UndefinedModel(DalembertError):
 
 
 class DoesNotApply(DalembertError):
-    """A formulation that says nothing about a system; the message says why."""
+    """A formulation that says nothing about a system; `reason` says why."""
+
+    def __init__(self, message: str, reason: str = "") -> None:
+        super().__init__(message)
+        self.reason = reason or message
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (str(self), self.reason)
 
 
 class BranchError(DalembertError):

@@ -1,4 +1,4 @@
-"""`dalembert equations MODEL`: the explicit equations of motion, as text or LaTeX."""
+"""`dalembert equations MODEL`: the equations of motion by one principle or by all, as text or LaTeX."""
 
 from __future__ import annotations
 
@@ -7,27 +7,50 @@ from pathlib import Path
 import typer
 
 from dalembert.cli.models import JSON, MODEL, find_model, print_json
+from dalembert.errors import DoesNotApply
 from dalembert.model.document import write_atomically
-
-PREAMBLE = "\\documentclass{article}\n\\usepackage{amsmath}\n\\usepackage[margin=2cm]{geometry}\n\\begin{document}\n"
+from dalembert.model.system import System
 
 
 def equations(
     model: str = MODEL,
-    form: str = typer.Option("fundamental", help="The formulation."),
+    form: str = typer.Option("fundamental", help="The formulation, or 'all'."),
     latex: Path | None = typer.Option(None, help="Write a LaTeX document to this file."),
     json: bool = JSON,
 ) -> None:
-    """Show the explicit equations of motion, with the three kinds of force kept apart."""
+    """Show the equations of motion: explicit, with the three kinds of force kept apart, or by another principle."""
     system = find_model(model)
-    found = system.equations(form)
-    if latex is not None:
-        title = system.name.replace("_", r"\_").replace("&", r"\&").replace("%", r"\%").replace("#", r"\#")
-        text = f"{PREAMBLE}\\section*{{{title}}}\n{found.latex()}\n\\end{{document}}\n"
-        write_atomically(latex, text.encode("utf-8"))
-    if json:
-        print_json({"name": system.name, "form": form, **found.to_dict()})
+    if form == "all":
+        parts = _all(system)
     else:
-        typer.echo(found.text())
-        if latex is not None:
-            typer.echo(f"wrote {latex}")
+        parts = [(form, system.equations(form))]
+    if latex is not None:
+        from dalembert.mechanics.typeset import document
+
+        write_atomically(latex, document(system.name, parts).encode("utf-8"))
+    if json:
+        found = [
+            {"form": name, "applies": False, "reason": part}
+            if isinstance(part, str)
+            else {"applies": True, **part.to_dict()}
+            for name, part in parts
+        ]
+        print_json({"name": system.name, **(found[0] if form != "all" else {"forms": found})})
+        return
+    texts = [f"{name}: does not apply: {part}" if isinstance(part, str) else part.text() for name, part in parts]
+    separator = "\n\n" + "─" * 60 + "\n\n"
+    typer.echo(separator.join(texts))
+    if latex is not None:
+        typer.echo(f"wrote {latex}")
+
+
+def _all(system: System) -> list:
+    from dalembert.mechanics.equations import FORMS
+
+    parts: list = []
+    for name in FORMS:
+        try:
+            parts.append((name, system.equations(name)))
+        except DoesNotApply as error:
+            parts.append((name, error.reason))
+    return parts

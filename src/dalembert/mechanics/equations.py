@@ -13,7 +13,8 @@ from typing import Any, cast
 import sympy as sp
 
 from dalembert.errors import DoesNotApply, ModelError
-from dalembert.mechanics.printing import escaped, latex, plain
+from dalembert.mechanics.printing import escaped, plain
+from dalembert.mechanics.typeset import rows
 from dalembert.model.system import System
 
 # In the order in which they are shown; the first is what the others are compared with.
@@ -38,11 +39,6 @@ class Line:
             parts = [part if alone else f"({part})" for part, alone in zip(parts, bare, strict=True)]
         name = f"   [{self.label}]" if self.label else ""
         return f"{plain(self.left)} = {' + '.join(parts)}{name}"
-
-    def latex(self) -> str:
-        parts = [rf"\underbrace{{{latex(term)}}}_{{{name}}}" if name else latex(term) for name, term in self.terms]
-        name = rf" && \text{{{escaped(self.label)}}}" if self.label else ""
-        return f"{latex(self.left)} &= {' + '.join(parts)}{name}"
 
 
 @dataclass(frozen=True)
@@ -84,10 +80,10 @@ class Equations:
         return f"$$\\begin{{aligned}}\n{self._rows()}\n\\end{{aligned}}$$"
 
     def _rows(self) -> str:
-        rows = []
+        found: list[str] = []
         for section in self.sections:
-            rows += [rf"&\text{{{escaped(section.title)}}}", *(line.latex() for line in section.lines)]
-        return " \\\\\n".join(rows)
+            found += [rf"&\text{{{escaped(section.title)}}}", *rows(section.lines)]
+        return " \\\\\n".join(found)
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as texts, ready for JSON."""
@@ -123,7 +119,7 @@ def equations(system: System, form: str = "fundamental") -> Equations:
     module = formulation(system, form)
     reason = module.applies(system)
     if reason:
-        raise DoesNotApply(f"{system.name}: the form {form!r} does not apply: {reason}")
+        raise DoesNotApply(f"{system.name}: the form {form!r} does not apply: {reason}", reason)
     return cast(Equations, module.derive(system))
 
 

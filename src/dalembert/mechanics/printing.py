@@ -2,11 +2,45 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
+
 import sympy as sp
+from sympy.core.alphabets import greeks
 from sympy.printing.printer import Printer
 
 from dalembert.model.document import text_of
 from dalembert.model.symbols import Coordinate
+
+_SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": "$<$",
+    ">": "$>$",
+    "’": "'",
+    "–": "--",
+    "—": "---",
+    "−": "$-$",
+    "·": r"$\cdot$",
+    "×": r"$\times$",
+    "≤": r"$\le$",
+    "≥": r"$\ge$",
+    "→": r"$\to$",
+    "∂": r"$\partial$",
+    "∫": r"$\int$",
+    "Σ": r"$\Sigma$",
+    "√": r"$\surd$",
+    "Đ": "D",
+    "đ": "d",
+    "ß": "ss",
+    "ø": r"\o{}",
+    "Ø": r"\O{}",
+    "ł": r"\l{}",
+}
+# Greek capitals that LaTeX has a command for; the others look like Latin ones.
+_CAPITALS = ("Gamma", "Delta", "Theta", "Lambda", "Xi", "Pi", "Sigma", "Upsilon", "Phi", "Psi", "Omega")
+_GREEK = frozenset({*greeks, *_CAPITALS} - {"omicron"})
 
 
 class _Shown(sp.Symbol):
@@ -37,10 +71,33 @@ def plain(expression: sp.Expr) -> str:
 
 def latex(expression: sp.Expr) -> str:
     """LaTeX for mathematics mode."""
-    return sp.latex(_shown(expression))
+    text = sp.latex(_shown(expression))
+    return text if text.isascii() else "".join(c if c.isascii() else f"{{{_escaped(c).strip('$')}}}" for c in text)
+
+
+def ordered_terms(expression: sp.Expr) -> list[sp.Expr]:
+    """The terms of a sum in the order in which it is shown."""
+    back = {_Shown(s.name): s for s in expression.free_symbols if isinstance(s, Coordinate)}
+    return [term.xreplace(back) for term in _shown(expression).as_ordered_terms()]
 
 
 def escaped(text: str) -> str:
-    """Any text inside \\text{…}."""
-    special = {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}"}
-    return "".join(special.get(c, f"\\{c}" if c in "#$%&_{}" else c) for c in text)
+    """Any text for LaTeX: signs that it reads as commands, Greek letters, letters with accents."""
+    return "".join(_escaped(character) for character in unicodedata.normalize("NFC", text))
+
+
+def _escaped(character: str) -> str:
+    if character in _SPECIAL:
+        return _SPECIAL[character]
+    if character in "#$%&_{}":
+        return f"\\{character}"
+    if character.isascii():
+        return character
+    greek = re.fullmatch(r"GREEK (SMALL|CAPITAL) LETTER (\w+)", unicodedata.name(character, ""))
+    if greek:
+        name = greek[2].lower().replace("lamda", "lambda")
+        name = name.capitalize() if greek[1] == "CAPITAL" else name
+        if name in _GREEK:
+            return rf"$\{name}$"
+    plain = "".join(c for c in unicodedata.normalize("NFKD", character) if c.isascii())
+    return "".join(map(_escaped, plain)) if plain else "?"
