@@ -5,7 +5,7 @@ Each form is one module, named in `FORMS` and imported when asked for; `principl
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from types import ModuleType
 from typing import Any, cast
@@ -15,6 +15,7 @@ import sympy as sp
 from dalembert.errors import DoesNotApply, ModelError
 from dalembert.mechanics.printing import escaped, plain
 from dalembert.mechanics.typeset import rows
+from dalembert.model.contact import sliding
 from dalembert.model.system import System
 
 # In the order in which they are shown; the first is what the others are compared with.
@@ -117,10 +118,29 @@ def equations(system: System, form: str = "fundamental") -> Equations:
       x'' = -k*x/m
     """
     module = formulation(system, form)
-    reason = module.applies(system)
+    smooth = system if form == "fundamental" else sliding(system)  # the fundamental form shows contacts by itself
+    reason = module.applies(smooth)
     if reason:
         raise DoesNotApply(f"{system.name}: the form {form!r} does not apply: {reason}", reason)
-    return cast(Equations, module.derive(system))
+    found = cast(Equations, module.derive(smooth))
+    if smooth is system:
+        return found
+    return replace(found, system=system, reason="; ".join(filter(None, [found.reason, *conditions(system)])))
+
+
+def conditions(system: System) -> list[str]:
+    """When the equations hold: dry friction is shown sliding, one-sided constraints closed."""
+    notes = [
+        f"dry friction {contact.name!r} is shown sliding; it sticks where the sliding velocity is zero and a force "
+        f"of at most {plain(contact.mu_static)} times the reaction holds it"
+        for contact in system.contacts
+    ]
+    notes += [
+        f"{constraint.name!r} is one-sided: shown while it holds, which is while its multiplier is not negative"
+        for constraint in system.constraints
+        if constraint.one_sided
+    ]
+    return notes
 
 
 def formulation(system: System, form: str) -> ModuleType:

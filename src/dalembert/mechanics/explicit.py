@@ -19,7 +19,7 @@ from sympy import ImmutableMatrix as Matrix
 
 from dalembert.errors import InconsistentConstraints
 from dalembert.mechanics.cofactors import TooLarge, inverse_of
-from dalembert.mechanics.equations import Equations, Line, Section
+from dalembert.mechanics.equations import Equations, Line, Section, conditions
 from dalembert.mechanics.fundamental import CONSISTENCY_TOLERANCE, independent_rows, null_space, solve
 from dalembert.mechanics.printing import plain
 from dalembert.mechanics.sample import Sampler, undecidable
@@ -102,18 +102,7 @@ def derive(system: System) -> FundamentalEquations:
 
 
 def _with_conditions(found: FundamentalEquations) -> FundamentalEquations:
-    """The equations with a word on when they hold: dry friction is shown sliding, one-sided constraints closed."""
-    notes = [
-        f"dry friction {contact.name!r} is shown sliding; it sticks where the sliding velocity is zero and a force "
-        f"of at most {plain(contact.mu_static)} times the reaction holds it"
-        for contact in found.system.contacts
-    ]
-    notes += [
-        f"{constraint.name!r} is one-sided: shown while it holds, which is while its multiplier is not negative"
-        for constraint in found.system.constraints
-        if constraint.one_sided
-    ]
-    return replace(found, reason="; ".join(filter(None, [found.reason, *notes]))) if notes else found
+    return replace(found, reason="; ".join(filter(None, [found.reason, *conditions(found.system)])))
 
 
 def _held(form: StandardForm) -> dict[sp.Symbol, sp.Expr]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -70,6 +70,15 @@ def _contact(values: dict[str, Any]) -> Contact:
 def needs_legs(system: System) -> bool:
     """Whether a motion is made of legs, stick and slip or contact and flight, with other equations in each."""
     return bool(system.contacts) or any(constraint.one_sided for constraint in system.constraints)
+
+
+def sliding(system: System) -> System:
+    """The system while all contacts slide and all one-sided constraints are closed, or itself without these."""
+    if not needs_legs(system):
+        return system
+    works = [*system.works, *(replace(c.slipping(), constraint=c.constraints[0]) for c in system.contacts)]
+    constraints = [replace(c, one_sided=False, restitution=None) for c in system.constraints]
+    return system.replace(nonideal=works, constraints=constraints)
 
 
 def works_of(system: System) -> tuple[Work, ...]:

@@ -21,6 +21,7 @@ from dalembert.mechanics.principles.formulation import Answer, NotHere, Solver, 
 from dalembert.mechanics.sample import Array, Sampler, State
 from dalembert.mechanics.standard_form import diff
 from dalembert.mechanics.tidy import Budget, tidy
+from dalembert.model.symbols import Reaction
 from dalembert.model.system import System
 
 # Constraints nonlinear in q̈ may have several solutions: so many starts of Newton's method look for the least G.
@@ -39,14 +40,16 @@ def derive(system: System) -> Equations:
     """The equations with their multipliers, one per coordinate, and the constraints."""
     budget = Budget()
     none = dict.fromkeys(system.accelerations, sp.S.Zero)
+    named = {Reaction.of("multiplier", c.name): multiplier(k) for k, c in enumerate(system.constraints)}
     lines = []
     for j, (q, E) in enumerate(zip(system.coordinates, euler_operator(system), strict=True)):
         inertia = tidy(E - E.xreplace(none), budget)
         terms = [("Q", tidy(-E.xreplace(none), budget))]
-        terms += [("C", work)] if (work := sp.Add(*(law.work.get(q, sp.S.Zero) for law in system.works))) != 0 else []
+        work = sp.Add(*(law.work.get(q, sp.S.Zero) for law in system.works)).xreplace(named)
+        terms.append(("C", work))
         reaction = sp.Add(*(multiplier(k) * gradient(system, k)[j] for k in range(len(system.constraints))))
-        terms += [("A^T\\lambda", reaction)] if reaction != 0 else []
-        lines.append(Line(inertia, tuple(terms)))
+        terms.append(("A^T\\lambda", reaction))
+        lines.append(Line(inertia, tuple(term for term in terms if term[1] != 0) or (("", sp.S.Zero),)))
     rows = [Line(sp.S.Zero, (("", c.expression),), c.name) for c in system.constraints]
     sections = [Section("motion", tuple(lines))]
     sections += [Section("constraints", tuple(rows))] if rows else []
