@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
+from inspect import signature
 from types import ModuleType
 from typing import Any, cast
 
@@ -21,6 +22,8 @@ FORMS = {
     "fundamental": "dalembert.mechanics.explicit",
     "lagrange": "dalembert.mechanics.principles.lagrange",
     "gauss": "dalembert.mechanics.principles.gauss",
+    "appell": "dalembert.mechanics.principles.appell",
+    "kane": "dalembert.mechanics.principles.kane",
 }
 
 
@@ -105,8 +108,8 @@ class Equations:
         return self.text()
 
 
-def equations(system: System, form: str = "fundamental") -> Equations:
-    """The equations of motion of a system in one of the `FORMS`.
+def equations(system: System, form: str = "fundamental", **options: Any) -> Equations:
+    """The equations of motion of a system in one of the `FORMS`. Options are those of the form's own `derive`.
 
     >>> import dalembert as da
     >>> x, = da.coordinates("x")
@@ -125,7 +128,12 @@ def equations(system: System, form: str = "fundamental") -> Equations:
     reason = module.applies(system)
     if reason:
         raise DoesNotApply(f"{system.name}: the form {form!r} does not apply: {reason}")
-    return cast(Equations, module.derive(system))
+    known = list(signature(module.derive).parameters)[1:]
+    for name in options:
+        if name not in known:
+            has = f"its options are {', '.join(known)}" if known else "it has none"
+            raise ModelError(system.name, [f"the form {form!r} has no option {name!r}; {has}"])
+    return cast(Equations, module.derive(system, **options))
 
 
 def formulation(system: System, form: str) -> ModuleType:

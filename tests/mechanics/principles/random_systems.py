@@ -31,7 +31,7 @@ def systems(draw: st.DrawFn, nonideal: bool = True) -> da.System:
     kinetic += (form() + draw(st.sampled_from([sp.S.Zero, sp.S.One / 2]))) ** 2 / 2
     potential = sp.Add(*(draw(coefficients) * sp.cos(x) for x in q)) + q[0] * q[1] / 4
     constraints = {}
-    for k in range(draw(st.integers(0, n - 1), label="constraints")):
+    for k in range(draw(st.integers(1, n - 1), label="constraints")):
         level = draw(st.sampled_from(["position", "linear", "quadratic", "acceleration"]), label="level")
         if level == "position":
             constraints[f"c{k}"] = sp.sin(q[k]) + draw(coefficients) * q[k + 1] + shape() - 1
