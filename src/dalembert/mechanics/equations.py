@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from importlib import import_module
+from inspect import signature
 from types import ModuleType
 from typing import Any, cast
 
@@ -22,6 +23,9 @@ from dalembert.model.system import System
 FORMS = {
     "fundamental": "dalembert.mechanics.explicit",
     "lagrange": "dalembert.mechanics.principles.lagrange",
+    "gauss": "dalembert.mechanics.principles.gauss",
+    "appell": "dalembert.mechanics.principles.appell",
+    "kane": "dalembert.mechanics.principles.kane",
 }
 
 
@@ -101,8 +105,8 @@ class Equations:
         return self.text()
 
 
-def equations(system: System, form: str = "fundamental") -> Equations:
-    """The equations of motion of a system in one of the `FORMS`.
+def equations(system: System, form: str = "fundamental", **options: Any) -> Equations:
+    """The equations of motion of a system in one of the `FORMS`. Options are those of the form's own `derive`.
 
     >>> import dalembert as da
     >>> x, = da.coordinates("x")
@@ -122,7 +126,12 @@ def equations(system: System, form: str = "fundamental") -> Equations:
     reason = module.applies(smooth)
     if reason:
         raise DoesNotApply(f"{system.name}: the form {form!r} does not apply: {reason}", reason)
-    found = cast(Equations, module.derive(smooth))
+    known = list(signature(module.derive).parameters)[1:]
+    for name in options:
+        if name not in known:
+            has = f"its options are {', '.join(known)}" if known else "it has none"
+            raise ModelError(system.name, [f"the form {form!r} has no option {name!r}; {has}"])
+    found = cast(Equations, module.derive(smooth, **options))
     if smooth is system:
         return found
     return replace(found, system=system, reason="; ".join(filter(None, [found.reason, *conditions(system)])))

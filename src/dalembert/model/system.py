@@ -244,13 +244,13 @@ class System:
 
     # -- verbs
 
-    def equations(self, form: str = "fundamental") -> Equations:
+    def equations(self, form: str = "fundamental", **options: Any) -> Equations:
         """The equations of motion: explicit, (26) of the 2005 paper with the three kinds of force kept apart, or in
-        another `form`, by another principle.
+        another `form`, by another principle, with the options it has (`quasi_velocities` of "appell" and "kane").
         """
         from dalembert.mechanics.equations import equations
 
-        return equations(self, form)
+        return equations(self, form, **options)
 
     def classify(self) -> Classification:
         """The kind of each constraint, integrability, degrees of freedom, conserved quantities."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,6 +15,11 @@ from dalembert.model.contact import needs_legs
 from dalembert.model.system import System
 from dalembert.motion.contacts.legs import resting_or_moving
 from dalembert.motion.evaluation import Energetics, Evaluation
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from dalembert.motion.gauss_picture import GaussPicture
 
 
 @dataclass(frozen=True)
@@ -98,6 +104,18 @@ class Instant:
     def gauss(self, z: ArrayLike | None = None) -> float:
         """G_ni(z), least at the acceleration among all z with A z = b."""
         return float(self.solution.gauss(z))
+
+    def gauss_picture(self, coordinates: Sequence[Any] | None = None) -> GaussPicture:
+        """Gauss's principle here, as the geometry of a plane: of two of the coordinates, or of the forces."""
+        from dalembert.motion.gauss_picture import gauss_picture
+
+        return gauss_picture(self, coordinates)
+
+    def picture(self, path: str | os.PathLike[str] | None = None, coordinates: Sequence[Any] | None = None) -> Figure:
+        """Draw `gauss_picture`; write it to `path` where that is given."""
+        from dalembert.view.gauss import draw
+
+        return draw(self.gauss_picture(coordinates), path)
 
     def __str__(self) -> str:
         names = [coordinate.name for coordinate in self.system.coordinates]

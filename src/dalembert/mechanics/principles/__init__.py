@@ -4,7 +4,7 @@ principle, so that their agreement is a check on all of them.
 Every module offers
 
     applies(system) -> str              "" where the principle holds for the system, else why not
-    derive(system) -> Equations         its equations as a person reads them
+    derive(system) -> Equations         its equations as a person reads them; more arguments are its options
     prepare(system, sampler) -> Solver  its numbers: (state, C) -> Answer, see `formulation`
     state_size(system) -> int           how many first-order variables its equations of motion have
 

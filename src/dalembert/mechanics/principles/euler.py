@@ -67,3 +67,30 @@ def force_along(sampler: Sampler, operator: list[sp.Expr]) -> Callable[[State, A
     """The generalized force of the constraints at a state with a given acceleration."""
     evaluate = sampler.function(operator, sampler.system.accelerations)
     return lambda state, acceleration: np.asarray(evaluate(state, *acceleration))
+
+
+def kinetic_part(system: System) -> sp.Expr | None:
+    """The part of L that carries the velocities: T where the model gives it, L − L(q̇ = 0) otherwise. None where the
+    model gives M and Q, which need not come from a T.
+    """
+    if system.mass is not None:
+        return None
+    if system.kinetic is not None and not _moves(system, system.potential):
+        return system.kinetic
+    L = lagrangian(system)
+    return L - L.xreplace(dict.fromkeys(system.velocities, sp.S.Zero))
+
+
+def impressed(system: System) -> list[sp.Expr]:
+    """Impressed forces, those of the rest of L (a potential) among them: n expressions."""
+    rest = sp.S.Zero
+    if system.mass is not None or (system.kinetic is not None and not _moves(system, system.potential)):
+        rest = -system.potential if system.potential is not None else rest
+    else:
+        rest = lagrangian(system).xreplace(dict.fromkeys(system.velocities, sp.S.Zero))
+    return [system.forces.get(q, sp.S.Zero) + diff(rest, q) for q in system.coordinates]
+
+
+def _moves(system: System, potential: sp.Expr | None) -> bool:
+    """Whether a potential depends on the velocities: then it is part of the inertia."""
+    return potential is not None and not potential.free_symbols.isdisjoint(system.velocities)

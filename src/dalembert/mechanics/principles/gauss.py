@@ -1,0 +1,296 @@
+"""Gauss's principle of least constraint, as Udwadia 2005 extends it to constraints that do work: the acceleration
+is, of all that the constraints allow, the one with the least
+
+    G_ni(z) = (Mz − Q − C)ᵀ M⁻¹ (Mz − Q − C)                            (16), (25)
+            = (F̂ − C)ᵀ M⁻¹ (F̂ − C),       F̂ = Mz − Q                   (17)
+            = (z − a − c)ᵀ M (z − a − c),  a = M⁻¹Q, c = M⁻¹C           (19)
+
+Numbers come from the minimisation itself. With M = L Lᵀ, (16) is |Lᵀz − L⁻¹(Q + C)|², and LAPACK's gglse finds its
+least value subject to A z = b by a generalized QR factorisation. Where M is singular, |A z|², which is the same for
+all z allowed, makes it regular. On constraints that are nonlinear in q̈ the minimum is searched from many places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import sympy as sp
+from scipy.linalg import LinAlgError, cholesky, solve_triangular
+from scipy.linalg.lapack import dgglse
+from scipy.optimize import minimize
+
+from dalembert.mechanics.cofactors import TooLarge, inverse_of
+from dalembert.mechanics.equations import Equations, Line, Section
+from dalembert.mechanics.principles.euler import accelerations_of, affine, euler_operator
+from dalembert.mechanics.principles.formulation import Answer, NotHere, Solver, has_modes, nonlinear_in_acceleration
+from dalembert.mechanics.principles.scaling import column_scale, independent, require_met, unit_rows
+from dalembert.mechanics.sample import Array, Sampler, State
+from dalembert.mechanics.standard_form import diff, standard_form
+from dalembert.mechanics.tidy import Budget, tidy, tidy_matrix
+from dalembert.model.system import System
+
+# Beyond this many operations nobody reads G written out; the papers' examples stay below 100.
+LARGEST = 400
+# Scaled to a unit diagonal, a mass matrix with a pivot below this counts as singular. Adding |A z|² is right for a
+# regular one too, so the number decides only which of two correct ways is taken.
+SINGULAR = 1e-7
+# Places from which a minimum on nonlinear constraints is searched, the first at the free acceleration.
+STARTS = 24
+UNDETERMINED = "M is singular and the constraints do not determine the acceleration"
+
+
+@dataclass(frozen=True, kw_only=True)
+class GaussEquations(Equations):
+    """G_ni in its three forms: `by_acceleration` (16), `by_force` (17) in the symbols `forces`, `by_deviation` (19);
+    None where M has no inverse that can be written out. `multiplier` is the Gaussian multiplier λ of a single
+    constraint linear in q̈, M q̈ = Q + C + λ A.
+    """
+
+    by_acceleration: sp.Expr | None
+    by_force: sp.Expr | None
+    by_deviation: sp.Expr | None
+    forces: tuple[sp.Symbol, ...]
+    multiplier: sp.Expr | None
+
+
+def applies(system: System) -> str:
+    return has_modes(system)
+
+
+def state_size(system: System) -> int:
+    return 2 * len(system.coordinates)
+
+
+# -- what is shown
+
+
+def derive(system: System) -> GaussEquations:
+    """G in its three forms, the accelerations among which it is least, and where that is."""
+    budget = Budget()
+    n = len(system.coordinates)
+    operator, accelerations = euler_operator(system), system.accelerations
+    none = dict.fromkeys(accelerations, sp.S.Zero)
+    M = tidy_matrix(sp.Matrix(n, n, [diff(E, a) for E in operator for a in accelerations]), budget)
+    Q = tidy_matrix(sp.Matrix([-E.xreplace(none) for E in operator]), budget)
+    C = sp.Matrix([sp.Add(*(law.work.get(q, sp.S.Zero) for law in system.works)) for q in system.coordinates])
+    forces = tuple(sp.Symbol(f"Fhat_{q.name}", real=True) for q in system.coordinates)
+    inertia = M * sp.Matrix(accelerations)
+    rows = [tidy(h, budget) for h in accelerations_of(system)]
+    sections = []
+    if rows:
+        lines = (Line(sp.S.Zero, (("", h),), c.name) for h, c in zip(rows, system.constraints, strict=True))
+        sections.append(Section("possible accelerations", tuple(lines)))
+    forms, reason = _forms(M, Q, C, inertia, forces, system, budget)
+    G, unknown = sp.Symbol("G_ni", real=True), (None, None, None)
+    by_acceleration, by_force, by_deviation = forms or unknown
+    if by_acceleration is not None:
+        possible = [Line(f, (("", tidy(i - Q_j, budget)),)) for f, i, Q_j in zip(forces, inertia, Q, strict=True)]
+        sections += [
+            Section("least constraint", (Line(G, (("", by_acceleration),), "(16)"),)),
+            Section("in possible forces of constraint", (*possible, Line(G, (("", by_force),), "(17)"))),
+            Section("in deviations from the free acceleration", (Line(G, (("", by_deviation),), "(19)"),)),
+        ]
+    else:
+        expanded = sp.Add(
+            *(a * (i - 2 * (Q_j + C_j)) for a, i, Q_j, C_j in zip(accelerations, inertia, Q, C, strict=True))
+        )
+        sections.append(
+            Section("least constraint, without the part that is free of q''", (Line(G, (("", expanded),)),))
+        )
+    sections.append(Section("least where", _stationary_lines(system, inertia, Q, C, rows, budget)))
+    found = _multiplier(system, rows, M, Q, C, budget) if by_acceleration is not None else None
+    if found is not None:
+        sections.append(Section("Gaussian multiplier", (Line(_lambda(0), (("", found),), system.constraints[0].name),)))
+    return GaussEquations(
+        system=system,
+        form="gauss",
+        explicit=False,
+        reason=reason,
+        title="q'' makes G_ni least among all accelerations that the constraints allow, Udwadia (16), (17), (19)",
+        sections=tuple(sections),
+        by_acceleration=by_acceleration,
+        by_force=by_force,
+        by_deviation=by_deviation,
+        forces=forces,
+        multiplier=found,
+    )
+
+
+def _forms(
+    M: sp.Matrix,
+    Q: sp.Matrix,
+    C: sp.Matrix,
+    inertia: sp.Matrix,
+    forces: tuple[sp.Symbol, ...],
+    system: System,
+    budget: Budget,
+) -> tuple[tuple[sp.Expr, sp.Expr, sp.Expr] | None, str]:
+    """(16), (17) and (19), or why they cannot be written out."""
+    if _is_singular(system, M):
+        return None, "M is singular: G is shown without a part that is the same for all accelerations"
+    try:
+        inverse = inverse_of(sp.ImmutableMatrix(M), budget)
+    except TooLarge as limit:
+        return None, str(limit)
+    free = tidy_matrix(inverse * (Q + C), budget)
+    found = (
+        _quadratic(inverse, inertia - Q - C),
+        _quadratic(inverse, sp.Matrix(forces) - C),
+        _quadratic(M, sp.Matrix(system.accelerations) - free),
+    )
+    size = max(int(sp.count_ops(form)) for form in found)
+    if size > LARGEST:
+        return None, f"G written out has {size} operations; its forms are shown up to {LARGEST}"
+    return found, ""
+
+
+def _is_singular(system: System, M: sp.Matrix) -> bool:
+    """By numbers: SymPy may not see that a determinant is zero. A generic state decides."""
+    sampler = Sampler(standard_form(system))
+    n = M.rows
+    for row in sampler.values(list(M), [sampler.start() for _ in range(3)]):
+        numbers = row.reshape(n, n)
+        scale = column_scale(numbers, np.zeros((0, n)))
+        if np.linalg.matrix_rank(numbers * np.outer(scale, scale), tol=1e-11) == n:
+            return False
+    return True
+
+
+def _quadratic(matrix: sp.Matrix, vector: sp.Matrix) -> sp.Expr:
+    """vᵀ matrix v, its squares left as squares."""
+    n = len(vector)
+    return sp.Add(*((1 if i == j else 2) * matrix[i, j] * vector[i] * vector[j] for i in range(n) for j in range(i, n)))
+
+
+def _lambda(k: int) -> sp.Symbol:
+    return sp.Symbol(f"lambda_{k + 1}", real=True)
+
+
+def _stationary_lines(
+    system: System, inertia: sp.Matrix, Q: sp.Matrix, C: sp.Matrix, rows: list[sp.Expr], budget: Budget
+) -> tuple[Line, ...]:
+    """½ ∂G/∂q̈_j = λ_k ∂h_k/∂q̈_j."""
+    lines = []
+    for j, acceleration in enumerate(system.accelerations):
+        right = sp.Add(*(_lambda(k) * tidy(diff(h, acceleration), budget) for k, h in enumerate(rows)))
+        lines.append(Line(inertia[j] - Q[j] - C[j], (("", right),)))
+    return tuple(lines)
+
+
+def _multiplier(
+    system: System, rows: list[sp.Expr], M: sp.Matrix, Q: sp.Matrix, C: sp.Matrix, budget: Budget
+) -> sp.Expr | None:
+    """λ = (b − A(a + c))/(A M⁻¹Aᵀ). In the survey, with m q̈ = F − λ n, it has the other sign."""
+    if len(rows) != 1 or nonlinear_in_acceleration(system):
+        return None
+    A = sp.Matrix([[diff(rows[0], acceleration) for acceleration in system.accelerations]])
+    b = -rows[0].xreplace(dict.fromkeys(system.accelerations, sp.S.Zero))
+    AW = A * inverse_of(sp.ImmutableMatrix(M), budget)
+    return tidy(tidy(b - (AW * (Q + C))[0], budget) / tidy((AW * A.T)[0], budget), budget)
+
+
+# -- numbers
+
+
+def prepare(system: System, sampler: Sampler) -> Solver:
+    motion = affine(sampler, euler_operator(system))
+    if nonlinear_in_acceleration(system):
+        return _search(system, sampler, motion)
+    constraints = affine(sampler, accelerations_of(system))
+
+    def solve(state: State, C: Array) -> Answer:
+        M, r = motion(state)
+        A, h = constraints(state)
+        q2 = least(M, C - r, A, -h)
+        return Answer(q2, M @ q2 + r)
+
+    return solve
+
+
+def least(M: Array, force: Array, A: Array, b: Array) -> Array:
+    """The z with A z = b for which (Mz − force)ᵀM⁻¹(Mz − force) is least."""
+    scale = column_scale(M, A)
+    rows, right = unit_rows(A * scale, b)
+    kept = independent(rows)
+    factor, target = _least_squares(M * np.outer(scale, scale), scale * force, rows[kept])
+    if kept:
+        *_, y, info = dgglse(factor, rows[kept], target, right[kept])
+    else:
+        y, info = solve_triangular(factor, target), 0
+    if info != 0:
+        raise NotHere(UNDETERMINED)
+    require_met(rows, right, y)
+    return np.asarray(scale * y)
+
+
+def _least_squares(M: Array, force: Array, A: Array) -> tuple[Array, Array]:
+    """F, f with G = |F y − f|² but for a part that is the same wherever A y = b."""
+    for square in (M, M + A.T @ A):
+        try:
+            L = cholesky(square, lower=True)
+        except LinAlgError:
+            continue
+        if np.min(np.diag(L)) > SINGULAR:
+            return L.T, solve_triangular(L, force, lower=True)
+    raise NotHere(UNDETERMINED)
+
+
+def _search(system: System, sampler: Sampler, motion: Callable[[State], tuple[Array, Array]]) -> Solver:
+    """Constraints nonlinear in q̈: the lowest of the minima of G on h = 0."""
+    h, accelerations = accelerations_of(system), system.accelerations
+    n, m = len(accelerations), len(h)
+    slopes = [diff(entry, a) for entry in h for a in accelerations]
+    bends = [diff(slope, a) for slope in slopes for a in accelerations]
+    rows, curves = sampler.function([*h, *slopes], accelerations), sampler.function(bends, accelerations)
+
+    def solve(state: State, C: Array) -> Answer:
+        M, r = motion(state)
+        force = C - r
+        scale = column_scale(M, np.zeros((0, n)))
+
+        def constraint(y: Array) -> Array:
+            return rows(state, *(scale * y))[:m]
+
+        def slope(y: Array) -> Array:
+            return rows(state, *(scale * y))[m:].reshape(m, n) * scale
+
+        def polished(y: Array) -> Array:
+            """Newton's method on the conditions of the minimum, from one that was found to about 1e-8."""
+            lam = np.linalg.lstsq(slope(y).T, H @ y - f, rcond=None)[0]
+            for _ in range(4):
+                A = slope(y)
+                bend = curves(state, *(scale * y)).reshape(m, n, n) * np.outer(scale, scale)
+                K = np.block([[H - np.einsum("k,kij->ij", lam, bend), -A.T], [A, np.zeros((m, m))]])
+                step = np.linalg.lstsq(K, -np.concatenate([H @ y - f - A.T @ lam, constraint(y)]), rcond=1e-12)[0]
+                y, lam = y + step[:n], lam + step[n:]
+            return np.asarray(y)
+
+        H, f = M * np.outer(scale, scale), scale * force
+        start = np.linalg.lstsq(H, f, rcond=None)[0]
+        size = max(1.0, float(np.linalg.norm(start)))
+        draw = np.random.default_rng(0)  # the same starts each time
+        minima: list[tuple[float, Array]] = []
+        for k in range(STARTS):
+            found = minimize(
+                lambda y: (y @ H @ y / 2 - f @ y) / size**2,
+                start if k == 0 else start + size * draw.normal(size=n),
+                jac=lambda y: (H @ y - f) / size**2,
+                constraints=[{"type": "eq", "fun": constraint, "jac": slope}],
+                method="SLSQP",
+                options={"ftol": 1e-14, "maxiter": 200},
+            )
+            if np.max(np.abs(constraint(found.x))) <= 1e-6 * max(1.0, size):
+                y = polished(found.x)
+                if np.max(np.abs(constraint(y))) <= 1e-10 * size and np.linalg.norm(y - found.x) <= 1e-3 * size:
+                    minima.append((float(y @ H @ y - 2 * f @ y), y))
+        if not minima:
+            raise NotHere("no acceleration that satisfies the constraints was found")
+        lowest, y = min(minima, key=lambda pair: pair[0])
+        if any(lowest + 1e-9 * size**2 >= G and np.linalg.norm(z - y) > 1e-6 * size for G, z in minima):
+            raise NotHere("G is least for several accelerations at once")
+        q2 = scale * y
+        return Answer(q2, M @ q2 + r)
+
+    return solve
