@@ -21,6 +21,8 @@ FORMS = {
     "fundamental": "dalembert.mechanics.explicit",
     "lagrange": "dalembert.mechanics.principles.lagrange",
     "action": "dalembert.mechanics.principles.action",
+    "vakonomic": "dalembert.mechanics.principles.vakonomic",
+    "transposition": "dalembert.mechanics.principles.transposition",
 }
 
 
@@ -123,7 +125,9 @@ def equations(system: System, form: str = "fundamental") -> Equations:
     """
     module = formulation(system, form)
     reason = module.applies(system)
-    if reason:
+    # What is shown as a contrast, or as a relation between displacements, can be read where it is not the motion.
+    readable = getattr(module, "CONTRAST", False) or getattr(module, "RELATION", False)
+    if reason and not readable:
         raise DoesNotApply(f"{system.name}: the form {form!r} does not apply: {reason}")
     return cast(Equations, module.derive(system))
 

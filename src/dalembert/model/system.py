@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from dalembert.mechanics.classify import Classification
     from dalembert.mechanics.equations import Equations
     from dalembert.motion.compare import Comparison
+    from dalembert.motion.displacements import Displacements
     from dalembert.motion.instant import Instant
     from dalembert.motion.motion import Motion
 
@@ -286,6 +287,19 @@ class System:
         from dalembert.motion.consistent import consistent
 
         return consistent(self, initial, hold)
+
+    def displacements(
+        self,
+        state: Mapping[Any, Value] | None = None,
+        t: float | None = None,
+        parameters: Mapping[Any, Value] | None = None,
+    ) -> Displacements:
+        """Whether displaced states are possible ones, constraint by constraint: the transpositional relations measured
+        at a state.
+        """
+        from dalembert.motion.displacements import displacements
+
+        return displacements(self, state, t, parameters)
 
     def simulate(self, duration: float | None = None, **options: Any) -> Motion:
         """The motion from the initial state. See `dalembert.motion.simulate.simulate` for the options."""

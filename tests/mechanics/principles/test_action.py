@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +10,7 @@ import pytest
 import sympy as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from latex_document import compiles
 
 import dalembert as da
 from dalembert.mechanics.principles import action
@@ -103,13 +103,6 @@ def test_equations_read_as_in_a_textbook():
     assert "dS/dy = (-g*m) + (-d/dt(m*y')) + 2*lambda_1*y" in text
     assert "m*x'' = 2*lambda_1*x" in text
     assert "[rod]" in text
-
-
-def compiles(latex: str, folder: Path) -> bool:
-    document = f"\\documentclass{{article}}\\usepackage{{amsmath}}\\begin{{document}}{latex}\\end{{document}}"
-    (folder / "page.tex").write_text(document, encoding="utf-8")
-    command = ["pdflatex", "-interaction=batchmode", "-halt-on-error", "page.tex"]
-    return subprocess.run(command, cwd=folder, capture_output=True).returncode == 0
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
