@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from dalembert.motion.displacements import Displacements
     from dalembert.motion.instant import Instant
     from dalembert.motion.motion import Motion
+    from dalembert.motion.vakonomic import VakonomicMotion
 
 Value = Any  # a number, an expression in parameters, or text of one
 Settings = Mapping[str, Any]
@@ -306,6 +307,16 @@ class System:
         from dalembert.motion.simulate import simulate
 
         return simulate(self, duration, **options)
+
+    def vakonomic(
+        self, duration: float | None = None, *, multipliers: Mapping[str, float] | None = None, **options: Any
+    ) -> VakonomicMotion:
+        """Not the motion: stationary action among paths that keep the constraints, from the initial state with μ as
+        given (0 by default). `.against()` shows where it leaves the motion.
+        """
+        from dalembert.motion.vakonomic import vakonomic
+
+        return vakonomic(self, duration, multipliers=multipliers, **options)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model as a TOML document."""

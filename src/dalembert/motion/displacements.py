@@ -238,6 +238,6 @@ class _Check:
         return tuple(found)
 
     def _order(self, missed: Array, kind: int, k: int, tiny: float) -> tuple[float, float]:
-        """What is missed per ε, and its order: per ε, it falls by a factor of two with ε where it is of second order."""
+        """What is missed per ε, and its order: per ε, it halves with ε where it is of second order."""
         full, half = (float(missed[:, kind, i, k].max(initial=0.0)) if len(missed) else 0.0 for i in range(2))
         return full, np.inf if full <= tiny or half == 0 else 1 + float(np.log2(full / half))
