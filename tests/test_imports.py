@@ -27,8 +27,8 @@ ORDER = (
     "cli",
     "studio",
 )
-# The verbs of a system, an instant and a motion hand over to packages to their right, when called.
-VERBS = {"model/system.py", "motion/instant.py", "motion/motion.py"}
+# The verbs of a system and of results that draw themselves hand over to packages to their right, when called.
+VERBS = {"model/system.py", "motion/instant.py", "motion/motion.py", "motion/vakonomic.py"}
 MODULES = sorted(
     path.relative_to(ROOT).as_posix()
     for path in ROOT.rglob("*.py")

@@ -26,6 +26,9 @@ FORMS = {
     "gauss": "dalembert.mechanics.principles.gauss",
     "appell": "dalembert.mechanics.principles.appell",
     "kane": "dalembert.mechanics.principles.kane",
+    "action": "dalembert.mechanics.principles.action",
+    "vakonomic": "dalembert.mechanics.principles.vakonomic",
+    "transposition": "dalembert.mechanics.principles.transposition",
 }
 
 
@@ -124,7 +127,9 @@ def equations(system: System, form: str = "fundamental", **options: Any) -> Equa
     module = formulation(system, form)
     smooth = system if form == "fundamental" else sliding(system)  # the fundamental form shows contacts by itself
     reason = module.applies(smooth)
-    if reason:
+    # What is shown as a contrast, or as a relation between displacements, can be read where it is not the motion.
+    readable = getattr(module, "CONTRAST", False) or getattr(module, "RELATION", False)
+    if reason and not readable:
         raise DoesNotApply(f"{system.name}: the form {form!r} does not apply: {reason}", reason)
     known = list(signature(module.derive).parameters)[1:]
     for name in options:

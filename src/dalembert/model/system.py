@@ -28,8 +28,10 @@ if TYPE_CHECKING:
     from dalembert.mechanics.classify import Classification
     from dalembert.mechanics.equations import Equations
     from dalembert.motion.compare import Comparison
+    from dalembert.motion.displacements import Displacements
     from dalembert.motion.instant import Instant
     from dalembert.motion.motion import Motion
+    from dalembert.motion.vakonomic import VakonomicMotion
 
 Value = Any  # a number, an expression in parameters, or text of one
 Settings = Mapping[str, Any]
@@ -287,11 +289,34 @@ class System:
 
         return consistent(self, initial, hold)
 
+    def displacements(
+        self,
+        state: Mapping[Any, Value] | None = None,
+        t: float | None = None,
+        parameters: Mapping[Any, Value] | None = None,
+    ) -> Displacements:
+        """Whether displaced states are possible ones, constraint by constraint: the transpositional relations measured
+        at a state.
+        """
+        from dalembert.motion.displacements import displacements
+
+        return displacements(self, state, t, parameters)
+
     def simulate(self, duration: float | None = None, **options: Any) -> Motion:
         """The motion from the initial state. See `dalembert.motion.simulate.simulate` for the options."""
         from dalembert.motion.simulate import simulate
 
         return simulate(self, duration, **options)
+
+    def vakonomic(
+        self, duration: float | None = None, *, multipliers: Mapping[str, float] | None = None, **options: Any
+    ) -> VakonomicMotion:
+        """Not the motion: stationary action among paths that keep the constraints, from the initial state with μ as
+        given (0 by default). `.against()` shows where it leaves the motion.
+        """
+        from dalembert.motion.vakonomic import vakonomic
+
+        return vakonomic(self, duration, multipliers=multipliers, **options)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model as a TOML document."""

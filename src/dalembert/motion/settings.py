@@ -17,7 +17,8 @@ from dalembert.model.events import Event
 from dalembert.model.parse import suggest
 from dalembert.model.system import System
 
-METHODS = ("auto", "dop853", "dopri5", "stiff", "taylor")
+METHODS = ("auto", "dop853", "dopri5", "stiff", "taylor", "variational")
+ORDERS = (2, 4, 6)  # of the variational method
 BACKENDS = ("auto", "native", "reference")
 DEFAULT_RTOL = 1e-9
 DEFAULT_SAMPLES = 501
@@ -28,7 +29,9 @@ LOOSE_RTOL = 1e-4
 
 @dataclass(frozen=True)
 class Settings:
-    """Checked options. `times` are the output times; the first one is the initial time. atol None: see `tolerances`."""
+    """Checked options. `times` are the output times; the first one is the initial time. atol None: see `tolerances`.
+    step and order are those of the variational method, whose steps end at the output times.
+    """
 
     times: Array
     rtol: float
@@ -36,6 +39,8 @@ class Settings:
     method: str
     project: bool
     backend: str
+    step: float | None = None
+    order: int = 2
     passed: tuple[int, ...] = ()  # passages of the system's events before these times, in an earlier leg
 
     def passages_left(self, events: Sequence[Event]) -> list[int]:
@@ -84,9 +89,51 @@ def settings_of(
         faults.append(f"the duration is {float(duration):g}; it must be positive and finite")
     elif not faults:
         points = t0 + np.linspace(0.0, float(duration), int(samples))
+    if method == "variational":
+        step, order = _number(options.get("step")), options.get("order", 2)
+        faults += _faults_of_steps(step, order, options, points, backend)
+    elif "step" in options or "order" in options:
+        faults.append("step and order are options of method='variational'; other methods choose their steps")
     if faults:
         raise ModelError(system.name, faults)
-    return Settings(points, rtol, atol, method, bool(options.get("project", True)), backend)
+    project = bool(options.get("project", True))
+    if method != "variational":
+        return Settings(points, rtol, atol, method, project, backend)
+    points, step = _on_steps(points, step, times is not None)
+    return Settings(points, rtol, atol, method, project, backend, step, int(order))
+
+
+def _faults_of_steps(step: float, order: Any, options: Mapping[str, Any], points: Array, backend: str) -> list[str]:
+    found = []
+    if "step" not in options:
+        found.append("method 'variational' has steps of one length: give step=")
+    elif not (math.isfinite(step) and step > 0):
+        found.append(f"step is {options['step']!r}; it must be positive")
+    if order not in ORDERS:
+        found.append(f"order is {order!r}; the variational method has the orders {', '.join(map(str, ORDERS))}")
+    gaps = np.diff(points)
+    if gaps.size and np.ptp(gaps) > 1e-9 * gaps.max():
+        found.append("method 'variational' needs equidistant output times, because its steps have one length")
+    if backend == "native":
+        found.append("method 'variational' runs on the reference backend only; leave backend away")
+    return found
+
+
+def _on_steps(points: Array, step: float, exactly: bool) -> tuple[Array, float]:
+    """Output times on which steps end, and the step, shortened until they do. Unless the times were asked for, there
+    are no more of them than steps.
+    """
+    span = float(points[-1] - points[0])
+    if span == 0:
+        return points, step
+    whole = lambda ratio: max(1, math.ceil(ratio - 1e-9))  # noqa: E731
+    most = points.size - 1
+    if exactly:
+        return points, span / (most * whole(span / most / step))
+    steps = whole(span / step)
+    every = whole(steps / most)
+    outputs = whole(steps / every)
+    return points[0] + np.linspace(0.0, span, outputs + 1), span / (every * outputs)
 
 
 def method_of(settings: Settings) -> str:

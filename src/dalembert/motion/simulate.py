@@ -44,6 +44,8 @@ def simulate(
     backend: str | None = None,
     events: Mapping[str, Any] | Iterable[Any] | None = None,
     progress: bool | None = None,
+    step: float | None = None,
+    order: int | None = None,
 ) -> Motion:
     """Integrate the motion from the initial state and certify it.
 
@@ -52,12 +54,17 @@ def simulate(
     atol: absolute tolerance (default: see `settings.tolerances`).
     samples: number of equidistant output times (default 501); or times: the output times themselves, increasing.
     method: "auto", "dop853", "dopri5", "stiff" (an implicit method with the exact Jacobian), or "taylor" (Taylor
-    series: quickest at tight tolerances on long runs; native backend, smooth models).
+    series: quickest at tight tolerances on long runs; native backend, smooth models), or "variational" (steps of one
+    length that make a discrete action stationary: momenta are kept to rounding and the energy within a bound for very
+    long times; constraints on positions only).
     project: return to the constraints after each step (default True); False shows the drift.
     backend: "auto", "native" (compiled C), or "reference" (CasADi's virtual machine and SciPy).
     events: besides those of the system, names with expressions (or `da.Event`) whose passages through zero go to
         `motion.events`; a terminal one ends the motion.
     progress: a bar on long runs (default: on terminals).
+    step, order: of the variational method, the longest step (it is shortened to end at output times, of which there are
+        at most `samples`) and the order 2, 4 or 6 (default 2). The tolerance of such a motion, by which its certificate
+        is judged, is the error of its steps as measured along it.
 
     Options not given come from the `[simulate]` table of the system's document. Raises `InconsistentState`
     where the initial state violates a constraint and `MotionFailed`, with the motion so far, where the
@@ -73,11 +80,17 @@ def simulate(
         "method": method,
         "project": project,
         "backend": backend,
+        "step": step,
+        "order": order,
     }
     options = {**system.settings, **{key: value for key, value in given.items() if value is not None}}
     q, v, t0 = system.initial_values()
     settings = settings_of(system, duration, times, t0, options)
     evaluation = Evaluation(system)
+    if settings.method == "variational":
+        from dalembert.motion.variational import integrate_variational, require_action  # loads parts of SciPy
+
+        require_action(system)
     if needs_legs(system):
         return _with_contacts(system, evaluation, settings, q, v, t0, started, progress)
     require_consistent_state(evaluation, q, v, t0)
@@ -89,7 +102,12 @@ def simulate(
     warnings = _vanishing(evaluation, q, v, t0)
     derived = clock.perf_counter()
     with Progress(system.name, t0, float(settings.times[-1]), progress) as bar:
-        trajectory, notes = _integrate(evaluation, settings, q, v, t0, start, bar)
+        if settings.method == "variational":
+            notes: tuple[str, ...] = ()
+            trajectory, measured = integrate_variational(evaluation, settings, q, v, t0, bar)
+            settings = replace(settings, rtol=measured)
+        else:
+            trajectory, notes = _integrate(evaluation, settings, q, v, t0, start, bar)
     integrated = clock.perf_counter() - derived - trajectory.compile_s
     timing = Timing(derived - started, trajectory.compile_s, integrated, trajectory.steps, trajectory.evaluations)
     warnings = (*warnings, *notes, *trajectory.warnings)

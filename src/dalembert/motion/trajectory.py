@@ -19,6 +19,7 @@ MAY_END = "The motion may end here (a singularity, a collision, a constraint tha
 
 # What the methods are called in results, whatever the backend.
 METHOD_NAMES = {"dop853": "DOP853", "dopri5": "DOPRI5", "stiff": "Radau", "taylor": "Taylor"}
+METHOD_NAMES["variational"] = "variational"
 
 
 @dataclass(frozen=True)

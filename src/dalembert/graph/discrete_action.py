@@ -1,0 +1,162 @@
+"""The action of a short piece of a path, as CasADi functions: what variational integrators and paths between two places
+are made of.
+
+On a piece of duration h a path is the polynomial of degree s through the control points q_0 … q_s at Lobatto's places
+c_i. Its action, by Gauss's rule, and the derivatives of that:
+
+    S(q_0 … q_s) = h Σ_k b_k L(q, q̇, t)|_k
+    D_i = ∂S/∂q_i + h Σ_k b_k ℓ_i(k) F|_k + h w_i λ_i ∂φ/∂q(q_i)          F: forces without a potential (d'Alembert)
+
+with constraints φ(q_i, t_i) = 0 at the control points, w_i Lobatto's weights. D_i = 0 at inner points; −D_0 and D_s are
+the momenta at the ends. The order is 2s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+import sympy as sp
+from numpy.polynomial import legendre
+from numpy.typing import NDArray
+
+from dalembert.graph.variables import Variables, variables_of
+from dalembert.mechanics.standard_form import lagrangian
+from dalembert.model.system import System
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Functions of one piece, for n coordinates and the m constraints in use; x holds q_0 … q_s one after the other,
+    lam the multipliers λ_0 … λ_s.
+
+    action: (x, t0, h, p) → S.
+    balance: (x, lam, t0, h, p) → D (n(s+1)), φ at the control points (m(s+1)), ∂D/∂x, ∂D/∂lam, ∂φ/∂x.
+    step: (u, q0, v0, t0, h, p) → residual, ∂residual/∂u of one step, u = (q_1 … q_s, v_1, λ_0 … λ_s).
+    work: (x, lam, t0, h, p) → work of impressed forces with explicit time dependence, and of constraints that move.
+    velocity: ((v, κ), q, momentum, t, p) → residual and its derivative: the velocity that a momentum belongs to, on the
+    constraints.
+    """
+
+    degree: int
+    places: Array
+    action: ca.Function
+    balance: ca.Function
+    step: ca.Function
+    work: ca.Function
+    velocity: ca.Function
+
+
+def lobatto(degree: int) -> tuple[Array, Array]:
+    """Places and weights of Lobatto's rule with degree + 1 points on [0, 1]."""
+    inner = legendre.legroots(legendre.legder(np.eye(degree + 1)[degree])) if degree > 1 else np.zeros(0)
+    places = np.concatenate([[-1.0], np.sort(np.real(inner)), [1.0]])
+    heights = legendre.legval(places, np.eye(degree + 1)[degree])
+    return (places + 1) / 2, 1 / (degree * (degree + 1) * heights**2)
+
+
+def piece(system: System, degree: int, rows: Sequence[int]) -> Piece:
+    """The functions of a piece of polynomial degree s, with the constraints of the given numbers."""
+    known = variables_of(system)
+    n, s, m = len(system.coordinates), degree, len(rows)
+    places, weights = lobatto(s)
+    parts = _parts(system, known, rows)
+    x, lam = ca.SX.sym("x", n * (s + 1)), ca.SX.sym("lam", m * (s + 1))
+    t0, h, p = ca.SX.sym("t0"), ca.SX.sym("h"), known.p
+    points = [x[n * i : n * (i + 1)] for i in range(s + 1)]
+    multipliers = [lam[m * i : m * (i + 1)] for i in range(s + 1)]
+
+    gauss, shares = np.polynomial.legendre.leggauss(s)
+    S, pushed, done = ca.SX(0), [ca.SX.zeros(n) for _ in points], ca.SX(0)
+    for place, share in zip((gauss + 1) / 2, shares / 2, strict=True):
+        value, slope = _shape(places, float(place))
+        q = sum(value[i] * points[i] for i in range(s + 1))
+        v = sum(slope[i] * points[i] for i in range(s + 1)) / h
+        L, F, rest = parts.energies(q, v, t0 + float(place) * h, p)
+        S += h * share * L
+        done += h * share * (ca.dot(F, v) + rest)
+        for i in range(s + 1):
+            pushed[i] += h * share * value[i] * F
+    gradient = ca.gradient(S, x)
+    balances, closures, moved = [], [], ca.SX(0)
+    for i in range(s + 1):
+        phi, phi_q, phi_t = parts.constraints(points[i], t0 + float(places[i]) * h, p)
+        reaction = h * float(weights[i]) * phi_q.T @ multipliers[i] if m else ca.SX.zeros(n)
+        balances.append(gradient[n * i : n * (i + 1)] + pushed[i] + reaction)
+        closures.append(phi)
+        moved += -h * float(weights[i]) * ca.dot(multipliers[i], phi_t) if m else 0
+    D, phis = ca.vertcat(*balances), ca.vertcat(*closures) if m else ca.SX(0, 1)
+    dense = ca.densify
+    derivatives = [dense(ca.jacobian(D, x)), dense(ca.jacobian(D, lam)), dense(ca.jacobian(phis, x))]
+    return Piece(
+        degree=s,
+        places=places,
+        action=ca.Function("action", [x, t0, h, p], [S]),
+        balance=ca.Function("balance", [x, lam, t0, h, p], [dense(D), dense(phis), *derivatives]),
+        step=_step(parts, D, phis, x, lam, t0, h, p, n, m, s),
+        work=ca.Function("work", [x, lam, t0, h, p], [done, moved]),
+        velocity=_velocity(parts, known, n, m),
+    )
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """energies: (q, v, t, p) → L, F, −∂L/∂t. momentum: ∂L/∂q̇. constraints: (q, t, p) → φ, ∂φ/∂q, ∂φ/∂t. rate: φ̇."""
+
+    energies: ca.Function
+    momentum: ca.Function
+    constraints: ca.Function
+    rate: ca.Function
+
+
+def _parts(system: System, known: Variables, rows: Sequence[int]) -> _Parts:
+    q, v, time, p, convert = known.q, known.v, known.time, known.p, known.convert
+    L = convert(lagrangian(system))
+    F = convert.column([system.forces.get(c, sp.S.Zero) for c in system.coordinates])
+    phi = convert.column([system.constraints[k].expression for k in rows])
+    phi_q, phi_t = ca.jacobian(phi, q), ca.jacobian(phi, time)
+    state = [q, v, time, p]
+    return _Parts(
+        ca.Function("energies", state, [L, F, -ca.jacobian(L, time)]),
+        ca.Function("momentum", state, [ca.gradient(L, v)]),
+        ca.Function("constraints", [q, time, p], [phi, phi_q, phi_t]),
+        ca.Function("rate", state, [phi_q @ v + phi_t]),
+    )
+
+
+def _shape(places: Array, at: float) -> tuple[Array, Array]:
+    """Lagrange's polynomials of the places, and their slopes, at a place."""
+    value, slope = np.empty(places.size), np.empty(places.size)
+    for i, own in enumerate(places):
+        others = np.delete(places, i)
+        polynomial = np.polynomial.Polynomial.fromroots(others) / np.prod(own - others)
+        value[i], slope[i] = polynomial(at), polynomial.deriv()(at)
+    return value, slope
+
+
+def _step(
+    parts: _Parts, D: ca.SX, phis: ca.SX, x: ca.SX, lam: ca.SX, t0: ca.SX, h: ca.SX, p: ca.SX, n: int, m: int, s: int
+) -> ca.Function:
+    """One step from (q_0, v_0): momenta meet at both ends, the action is stationary between, the constraints hold at
+    every control point and with their rate at the end. With s = 1 and no forces this is RATTLE's scheme for the
+    midpoint rule.
+    """
+    v0, v1 = ca.SX.sym("v0", n), ca.SX.sym("v1", n)
+    q0, q1 = x[:n], x[n * s :]
+    start, end = parts.momentum(q0, v0, t0, p), parts.momentum(q1, v1, t0 + h, p)
+    residual = ca.vertcat(start + D[:n], D[n : n * s], D[n * s :] - end, phis[m:], parts.rate(q1, v1, t0 + h, p))
+    u = ca.vertcat(x[n:], v1, lam)
+    return ca.Function("step", [u, q0, v0, t0, h, p], [ca.densify(residual), ca.densify(ca.jacobian(residual, u))])
+
+
+def _velocity(parts: _Parts, known: Variables, n: int, m: int) -> ca.Function:
+    momentum, kappa = ca.SX.sym("momentum", n), ca.SX.sym("kappa", m)
+    q, v, time, p = known.q, known.v, known.time, known.p
+    reaction = parts.constraints(q, time, p)[1].T @ kappa if m else 0
+    residual = ca.vertcat(parts.momentum(q, v, time, p) - momentum - reaction, parts.rate(q, v, time, p))
+    u = ca.vertcat(v, kappa)
+    return ca.Function("velocity", [u, q, momentum, time, p], [residual, ca.densify(ca.jacobian(residual, u))])

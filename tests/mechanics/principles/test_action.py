@@ -1,0 +1,163 @@
+"""Stationary action: hand-derived accelerations and forces, its equations, and where it says nothing."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sympy as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from latex_document import compiles
+
+import dalembert as da
+from dalembert.mechanics.principles import action
+from dalembert.mechanics.sample import Sampler, State
+from dalembert.mechanics.standard_form import standard_form
+
+x, y, r, theta = da.coordinates("x y r theta")
+m, g, l, k, a, Omega = da.parameters("m g l k a Omega")
+
+
+def answer(system: da.System, q: list[float], v: list[float], time: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+    sampler = Sampler(standard_form(system))
+    state = State(np.array(q), np.array(v), time, sampler.p)
+    found = action.prepare(system, sampler)(state, np.zeros(len(q)))
+    return found.acceleration, found.force
+
+
+def test_kepler_in_polar_coordinates():
+    """r̈ = r θ̇² − k/r², θ̈ = −2 ṙ θ̇/r."""
+    system = da.System(
+        "planet",
+        coordinates=[r, theta],
+        lagrangian=m * (r.d**2 + r**2 * theta.d**2) / 2 + k * m / r,
+        parameters={m: 2.5, k: 3.0},
+    )
+    found, force = answer(system, [1.3, 0.4], [0.2, 0.9])
+    np.testing.assert_allclose(found, [1.3 * 0.81 - 3 / 1.69, -2 * 0.2 * 0.9 / 1.3], rtol=1e-10)
+    assert not force.any()
+
+
+def test_pendulum_on_a_rod():
+    """Twice differentiated, x² + y² = l² gives 2λ l² = m g y − m v²; the force is 2λ (x, y)."""
+    system = da.System(
+        "pendulum",
+        coordinates=[x, y],
+        kinetic=m * (x.d**2 + y.d**2) / 2,
+        potential=m * g * y,
+        constraints={"rod": x**2 + y**2 - l**2},
+        parameters={m: 2, g: 9.81, l: 1.5},
+    )
+    angle, spin = 0.7, 1.9
+    place = 1.5 * np.array([np.sin(angle), -np.cos(angle)])
+    speed = 1.5 * spin * np.array([np.cos(angle), np.sin(angle)])
+    found, force = answer(system, list(place), list(speed))
+    twice = (2 * 9.81 * place[1] - 2 * speed @ speed) / 1.5**2
+    np.testing.assert_allclose(force, twice * place, rtol=1e-10)
+    np.testing.assert_allclose(found, twice * place / 2 - [0, 9.81], rtol=1e-10)
+
+
+def test_bead_on_a_wire_that_turns():
+    """Rheonomic, L in one coordinate with time in it: r̈ = Ω² r + 0.4 t/m, the force from the potential −0.4 t r."""
+    system = da.System(
+        "bead",
+        coordinates=[r],
+        lagrangian=m * (r.d**2 + Omega**2 * r**2) / 2 + sp.Rational(2, 5) * da.t * r,
+        parameters={m: 0.5, Omega: 3},
+    )
+    found, _ = answer(system, [0.2], [-0.3], 1.7)
+    np.testing.assert_allclose(found, [9 * 0.2 + 0.4 * 1.7 / 0.5], rtol=1e-10)
+
+
+def test_forces_without_a_potential_enter_by_their_virtual_work():
+    system = da.System(
+        "damped", coordinates=[x], kinetic=m * x.d**2 / 2, potential=k * x**2 / 2, forces={x: -a * x.d**3},
+        parameters={m: 2, k: 5, a: 0.7},
+    )  # fmt: skip
+    found, _ = answer(system, [0.3], [1.1])
+    np.testing.assert_allclose(found, [(-5 * 0.3 - 0.7 * 1.1**3) / 2], rtol=1e-10)
+    assert "Q" in system.equations("action").text()
+
+
+def test_a_lagrangian_that_is_no_difference_of_energies():
+    """A relativistic oscillator, L = −m√(1 − ẋ²) − kx²/2: ẍ = −(k x/m)(1 − ẋ²)^(3/2)."""
+    system = da.System(
+        "fast", coordinates=[x], lagrangian=-m * sp.sqrt(1 - x.d**2) - k * x**2 / 2, parameters={m: 1.5, k: 4}
+    )
+    found, _ = answer(system, [0.2], [0.6])
+    np.testing.assert_allclose(found, [-4 * 0.2 / 1.5 * 0.8**3], rtol=1e-10)
+
+
+def test_free_motion_is_exactly_straight():
+    system = da.System("free", coordinates=[x, y], kinetic=m * (x.d**2 + y.d**2) / 2, parameters={m: 3})
+    found, _ = answer(system, [1.0, 2.0], [0.3, -0.7])
+    assert not found.any()
+
+
+def test_equations_read_as_in_a_textbook():
+    text = da.library.pendulum().equations("action").text()
+    assert "S = Integral(-g*m*y + m*(x'**2 + y'**2)/2 + lambda_1*(-l**2 + x**2 + y**2), (t, t_1, t_2))" in text
+    assert "dS/dy = (-g*m) + (-d/dt(m*y')) + 2*lambda_1*y" in text
+    assert "m*x'' = 2*lambda_1*x" in text
+    assert "[rod]" in text
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
+def test_latex_compiles(tmp_path: Path):
+    damped = da.library.pendulum().replace(forces={x: "-x'"})
+    assert compiles(damped.equations("action").latex(), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("system", "reason"),
+    [
+        (da.library.penny(), "not a constraint on positions: roll x, roll y"),
+        (da.library.prescribed_acceleration(), "not a constraint on positions: size"),
+        (da.library.incline_block(), "the constraints do work"),
+        (da.System("given", coordinates=[x], mass=[[1 + x**2]], forces={x: 1}), "no Lagrangian where M depends"),
+        (
+            da.System(
+                "rough", coordinates=[x, y], kinetic=(x.d**2 + y.d**2) / 2, constraints={"floor": y},
+                nonideal=[da.Coulomb("floor", mu=0.3)],
+            ),
+            "dry friction",
+        ),
+    ],
+)  # fmt: skip
+def test_why_not(system: da.System, reason: str):
+    assert reason in action.applies(system)
+    with pytest.raises(da.DoesNotApply, match=reason.split(":")[0]):
+        system.equations("action")
+
+
+def random_system(seed: int, n: int, constraints: int) -> da.System:
+    """Kinetic energy with a positive matrix that depends on q, a bounded potential, quadrics for constraints."""
+    draw = np.random.default_rng(seed)
+    q = da.coordinates(" ".join(f"q{i}" for i in range(n)))
+
+    def number(low: float, high: float) -> sp.Rational:
+        return sp.Rational(int(1000 * draw.uniform(low, high)), 1000)
+
+    rows = [sum(number(-1, 1) * u.d for u in q) + number(-0.4, 0.4) * sp.sin(q[i]) * q[i - 1].d for i in range(n)]
+    T = sum(row**2 for row in rows) / 2 + sum(number(0.5, 2) * u.d**2 for u in q) / 2
+    V = sum(number(-2, 2) * sp.cos(u + number(-1, 1)) for u in q) + number(-1, 1) * q[0] * q[-1]
+    place = [number(-1, 1) for _ in q]
+    found = {}
+    for index in range(constraints):
+        f = sum(number(0.3, 1) * (u - number(-2, 2)) ** 2 for u in q) + number(-1, 1) * sp.sin(da.t + q[0])
+        found[f"c{index}"] = f - f.xreplace({**dict(zip(q, place, strict=True)), da.t: sp.S.Zero})
+    start = {u.name: p for u, p in zip(q, place, strict=True)} | {f"{u.name}'": number(-1, 1) for u in q}
+    system = da.System("random", coordinates=q, kinetic=T, potential=V, constraints=found, initial=start)
+    return system.replace(initial={s.name: value for s, value in system.consistent().items()})
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 3), constraints=st.integers(0, 2))
+def test_random_systems_agree(seed: int, n: int, constraints: int):
+    system = random_system(seed, n, min(constraints, n - 1))
+    found = system.compare(["action"], states=1)
+    assert found["action"].applies, found["action"].reason
+    assert found.agree, str(found)
