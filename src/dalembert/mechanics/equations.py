@@ -21,6 +21,7 @@ FORMS = {
     "fundamental": "dalembert.mechanics.explicit",
     "lagrange": "dalembert.mechanics.principles.lagrange",
     "hamilton": "dalembert.mechanics.principles.hamilton",
+    "hertz": "dalembert.mechanics.principles.hertz",
 }
 
 
