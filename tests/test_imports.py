@@ -27,8 +27,8 @@ ORDER = (
     "cli",
     "studio",
 )
-# The verbs of a system and of a motion hand over to packages to their right, when called.
-VERBS = {"model/system.py", "motion/motion.py"}
+# The verbs of a system, of a motion and of a path hand over to packages to their right, when called.
+VERBS = {"model/system.py", "motion/motion.py", "motion/path.py"}
 MODULES = sorted(
     path.relative_to(ROOT).as_posix()
     for path in ROOT.rglob("*.py")

@@ -22,6 +22,7 @@ FORMS = {
     "lagrange": "dalembert.mechanics.principles.lagrange",
     "hamilton": "dalembert.mechanics.principles.hamilton",
     "hertz": "dalembert.mechanics.principles.hertz",
+    "maupertuis": "dalembert.mechanics.principles.maupertuis",
 }
 
 
