@@ -192,12 +192,21 @@ def test_beyond_the_envelope():
     fails("no path at the energy 50 was found", end={x: 10.5, y: 0})
 
 
+def test_a_straight_guess_through_a_singularity():
+    planet = plane("planet", -k / (x**2 + y**2) ** 0.5, k=1.0)
+    with pytest.raises(da.MotionFailed, match="give guess="):
+        planet.path([1, 0], [-1, 0], energy=0.5)
+    found = planet.path([1, 0], [-1, 0], energy=0.5, guess=[(0, 1)])
+    arrives(found)
+
+
 def test_bad_arguments():
     fails("start: no value for y", da.ModelError, start={x: 0})
     fails("end: 'w' is no coordinate", da.ModelError, end={x: 0, y: 0, "w": 1})
     fails("end: 2 numbers are wanted, got 3", da.ModelError, end=[1, 2, 3])
     fails("start: numbers are wanted", da.ModelError, start={x: "a", y: 0})
     fails("start and end are the same point", da.ModelError, end={x: 0, y: 0})
+    fails("energy: a finite number is wanted", da.ModelError, energy="much")
     fails("samples: a path has at least 2 points", da.ModelError, samples=1)
     fails('guess: "direct", a Path or a list of points is wanted', da.ModelError, guess="high")
     fails("guess: V exceeds the energy 50", da.ModelError, guess=[(4, 6)])

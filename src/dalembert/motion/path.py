@@ -105,11 +105,17 @@ def path(system: System, start: Any, end: Any, *, energy: float, guess: Any = "d
     reason = maupertuis.applies(system)
     if reason:
         raise DoesNotApply(f"{system.name}: there is no path at a given energy: {reason}")
+    try:
+        energy = float(energy)
+    except (TypeError, ValueError):
+        energy = np.nan
+    if not np.isfinite(energy):
+        raise ModelError(system.name, ["energy: a finite number is wanted"])
     if samples < 2:
         raise ModelError(system.name, [f"samples: a path has at least 2 points, got {samples}"])
     evaluation = Evaluation(system)
     ends = [_point(system, given, which) for given, which in ((start, "start"), (end, "end"))]
-    problem = Geodesic(evaluation, float(energy), ends[0], ends[1])
+    problem = Geodesic(evaluation, energy, ends[0], ends[1])
     for q, which in zip(ends, ("start", "end"), strict=True):
         _require_reachable(problem, q, which)
     if np.array_equal(ends[0], ends[1]):
@@ -120,11 +126,12 @@ def path(system: System, start: Any, end: Any, *, energy: float, guess: Any = "d
     except (NoGeodesic, DalembertError, np.linalg.LinAlgError) as error:
         if isinstance(error, ModelError):
             raise
+        why = str(error).removeprefix(f"{system.name}: ").rstrip(".")
         raise MotionFailed(
-            f"{system.name}: no path at the energy {energy:g} was found from start to end: {error}. The end may be out "
-            "of reach at this energy though V is less there; if it is not, give guess=[points on the way]."
+            f"{system.name}: no path at the energy {energy:g} was found from start to end: {why}. The end may be "
+            "out of reach at this energy though V is less there; if it is not, give guess=[points on the way]."
         ) from None
-    return Path(system, float(energy), t, q, v, action, miss)
+    return Path(system, energy, t, q, v, action, miss)
 
 
 def _curve(problem: Geodesic, guess: Any) -> tuple[Array, Array]:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import dalembert as da
 from dalembert.mechanics.principles import hamilton
+from dalembert.mechanics.principles.formulation import NotHere
 from dalembert.mechanics.sample import Sampler, State
 from dalembert.mechanics.standard_form import standard_form
 
@@ -185,3 +186,15 @@ def test_singular_mass():
 def test_nonlinear_acceleration():
     with pytest.raises(da.DoesNotApply, match="nonlinear in the accelerations: size"):
         da.library.prescribed_acceleration().equations("hamilton")
+
+
+def test_singular_at_one_state():
+    # Polar coordinates at the centre: the momentum of the angle says nothing there, and elsewhere all.
+    T = m * (r.d**2 + r**2 * theta.d**2) / 2
+    system = da.System("polar", coordinates=[r, theta], kinetic=T, parameters={m: 1.0})
+    sampler = Sampler(standard_form(system))
+    solve = hamilton.prepare(system, sampler)
+    with pytest.raises(NotHere, match="singular at this state"):
+        solve(State(np.zeros(2), np.ones(2), 0.0, sampler.p), np.zeros(2))
+    found = solve(State(np.array([2.0, 0.0]), np.ones(2), 0.0, sampler.p), np.zeros(2))
+    np.testing.assert_allclose(found.acceleration, [2.0, -1.0])  # r θ'², −2r'θ'/r

@@ -23,7 +23,7 @@ def lines(system: da.System, title: str) -> list[str]:
     return system.equations("hertz").to_dict()["equations"][title]
 
 
-GEODESIC = "least curvature: geodesics, x_s = dx/ds"
+GEODESIC = "geodesics: K is least, x_s = dx/ds"
 
 
 def ball(**changes) -> da.System:
@@ -53,7 +53,7 @@ def test_sphere_in_angles():
 
 
 def test_knife_edge():
-    # A skater without gravity: m x'' = λ sin φ, m y'' = −λ cos φ, J φ'' = 0 by arc length; a circle at constant speed.
+    # A skater without gravity: m x'' = μ sin φ, m y'' = −μ cos φ, J φ'' = 0 by arc length; a circle at constant speed.
     T = m * (x.d**2 + y.d**2) / 2 + J * phi.d**2 / 2
     edge = x.d * sp.sin(phi) - y.d * sp.cos(phi)
     values = {m: 2.0, J: 0.5}
@@ -61,13 +61,21 @@ def test_knife_edge():
     system = da.System(
         "skater", coordinates=[x, y, phi], kinetic=T, constraints={"edge": edge}, parameters=values, initial=start
     )
-    assert lines(system, GEODESIC) == ["x_ss = lambda_1*sin(phi)/m", "y_ss = -lambda_1*cos(phi)/m", "phi_ss = 0"]
+    assert lines(system, GEODESIC) == ["x_ss = mu_1*sin(phi)/m", "y_ss = -mu_1*cos(phi)/m", "phi_ss = 0"]
     sampler = Sampler(standard_form(system))
     state = State(np.zeros(3), np.array([1.5, 0, 0.7]), 0.0, sampler.p)
     found = hertz.prepare(system, sampler)(state, np.zeros(3))
     # v φ' across the blade, and the force m v φ' that makes it
     np.testing.assert_allclose(found.acceleration, [0, 1.05, 0], atol=1e-15)
     np.testing.assert_allclose(found.force, [0, 2.1, 0], atol=1e-15)
+
+
+def test_the_survey_on_curvature():
+    # (9) for a particle of mass m, ds² = m|dr|² here: K = m|d²r/ds²|², mG/(2T)² with G = m|r̈|², divided by m.
+    assert lines(ball(), "squared curvature, x_s = dx/ds") == ["K = m*x_ss**2 + m*y_ss**2 + m*z_ss**2"]
+    motion = ball().simulate(1.0)
+    mass, G = 4.0, 4.0 * np.sum(motion.a**2, axis=1)
+    np.testing.assert_allclose(motion.curvature() ** 2, mass * G / (2 * motion.energy) ** 2 / mass, rtol=1e-9)
 
 
 def test_the_curvature_found_is_the_least():

@@ -112,7 +112,7 @@ def _cyclic(
 
 def _conservation(
     system: System, forces: list[list[Term]], known: dict[Coordinate, sp.Expr], budget: Budget
-) -> tuple[Line, Line]:
+) -> tuple[Line, ...]:
     """(19) with the power of what is not in H, and whether H is the energy.
 
     What vanishes only where the constraints hold (an ideal constraint at rest in space does no work) is told by its
@@ -141,7 +141,7 @@ def _conservation(
         rate = Line(H_SYMBOL.d, tuple(left), "which is zero: H is conserved")
     else:
         rate = Line(H_SYMBOL.d, tuple(left), "H is not conserved")
-    return rate, _what_is_H(system, zero, known, budget)
+    return rate, *_what_is_H(system, zero, known, budget)
 
 
 def _works(system: System, sampler: Sampler, states: list[State]) -> list[bool]:
@@ -176,18 +176,15 @@ def _constant(system: System, sampler: Sampler, states: list[State]) -> bool:
 
 def _what_is_H(
     system: System, zero: Callable[[sp.Expr], bool], known: dict[Coordinate, sp.Expr], budget: Budget
-) -> Line:
-    H = _energy_function(system)
+) -> list[Line]:
+    """H as T + V and what else; nothing where L alone is given and does not say what T is."""
+    both = (("", T_SYMBOL), ("", V_SYMBOL))
     if system.lagrangian is not None:
-        powers = powers_of(system)
-        if powers is None:
-            return Line(H_SYMBOL, (("", sp.Symbol("q'^T*p - L")),), "L alone does not say what the energy is")
         label = "T the part of L of second degree in the velocities, -V that of degree zero"
-        return Line(H_SYMBOL, (("", T_SYMBOL), ("", V_SYMBOL)), label)
+        return [Line(H_SYMBOL, both, label)] if powers_of(system) is not None else []
     V = system.potential if system.potential is not None else sp.S.Zero
-    T = lagrangian(system) + V
-    rest = H - T - V
+    rest = _energy_function(system) - lagrangian(system) - 2 * V
     if zero(rest):
-        return Line(H_SYMBOL, (("", T_SYMBOL), ("", V_SYMBOL)), "H is the energy")
+        return [Line(H_SYMBOL, both, "H is the energy")]
     more = tidy(sp.expand(rest).xreplace(known), budget)
-    return Line(H_SYMBOL, (("", T_SYMBOL), ("", V_SYMBOL), ("", more)), "H is not the energy")
+    return [Line(H_SYMBOL, (*both, ("", more)), "H is not the energy")]

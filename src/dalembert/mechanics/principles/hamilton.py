@@ -23,6 +23,7 @@ from dalembert.mechanics.cofactors import TooLarge, inverse_of
 from dalembert.mechanics.equations import Equations
 from dalembert.mechanics.principles.formulation import (
     Answer,
+    NotHere,
     Solver,
     first,
     has_modes,
@@ -119,6 +120,8 @@ def prepare(system: System, sampler: Sampler) -> Solver:
 
     def solve(state: State, C: Array) -> Answer:
         H = slopes_at(state)
+        if not all(np.isfinite(part).all() for part in (H.p, H.q, H.pp, H.pq, H.pt)):
+            raise NotHere("M is singular at this state: the momenta do not determine the velocities")
         # From here on all that is known of the state is (q, p): velocities are those that H gives.
         here = State(state.q, H.p, state.t, state.p)
         values = constraints(here)
@@ -188,7 +191,10 @@ def _implicit(system: System, sampler: Sampler) -> Callable[[State], Slopes]:
 
     def at(state: State) -> Slopes:
         by_q, vv, vq, vt = np.split(evaluate(state), np.cumsum([n, n * n, n * n]))
-        inverse = np.asarray(np.linalg.inv(vv.reshape(n, n)), dtype=np.float64)
+        try:
+            inverse = np.asarray(np.linalg.inv(vv.reshape(n, n)), dtype=np.float64)
+        except np.linalg.LinAlgError:
+            inverse = np.full((n, n), np.nan)
         return Slopes(state.v, -by_q, inverse, -inverse @ vq.reshape(n, n), -inverse @ vt)
 
     return at

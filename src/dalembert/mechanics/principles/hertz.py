@@ -7,8 +7,8 @@ with the same direction, the one of least curvature in the metric of the masses:
 
 where Γ_i = Γ^i_jk q'_j q'_k. √K is the curvature. For particles of one mass m this is the survey's K = Σ|d²r/ds²|²
 divided by m, because the survey's ds² is without the mass: there K = mG/(2T)² with G = mΣ|r̈|² (it prints G/2T). The
-minimum is where M q'' + c = Aᵀλ, c_i = [jk,i] q'_j q'_k: a geodesic, on the constraints. Time follows from ṡ = √2T,
-which is constant: q̈ = q''ṡ² + q's̈ with s̈ = 0.
+minimum is where M q'' + c = Aᵀμ, c_i = [jk,i] q'_j q'_k: a geodesic, on the constraints. Time follows from ṡ = √2T,
+which is constant: q̈ = q''ṡ² + q's̈ with s̈ = 0, and the constraints' force is ṡ²Aᵀμ.
 """
 
 from __future__ import annotations
@@ -30,7 +30,6 @@ from dalembert.mechanics.principles.formulation import (
     nonpotential,
     rheonomic,
 )
-from dalembert.mechanics.principles.lagrange import multiplier
 from dalembert.mechanics.principles.quadratic import acts, christoffel, gradient_and_bend, powers_of, unnatural
 from dalembert.mechanics.sample import Array, Sampler, State
 from dalembert.mechanics.standard_form import diff, standard_form
@@ -143,17 +142,20 @@ def derive(system: System) -> Equations:
     powers, budget = powers_of(system), Budget()
     assert powers is not None
     metric = tidy_matrix(powers.metric.applyfunc(exact), budget)
-    rates, turns = by_arc(system, 1), by_arc(system, 2)
+    rates = by_arc(system, 1)
     s, T = Coordinate.named("s"), sp.Symbol("T")
     element = Line(Coordinate.named("ds") ** 2, (("", line_element(metric, system, budget)),))
-    sections = [
-        Section("line element", (element,)),
-        Section("least curvature: geodesics, x_s = dx/ds", geodesic(system, metric, rates, turns, budget)),
-    ]
+    inverse = readable_inverse(metric, budget)
+    sections = [Section("line element", (element,))]
+    if inverse is not None and (K := _curvature(system, metric, inverse, budget)) is not None:
+        sections.append(Section("squared curvature, x_s = dx/ds", (Line(sp.Symbol("K"), (("", K),)),)))
+    lines = geodesic(system, metric, inverse, "M", budget)
+    sections.append(Section("geodesics: K is least, x_s = dx/ds", lines))
     swap = dict(zip(system.velocities, rates, strict=True))
     rows = [Line(sp.S.Zero, (("", tidy(c.expression.xreplace(swap), budget)),), c.name) for c in system.constraints]
     sections += [Section("constraints", tuple(rows))] if rows else []
-    sections.append(Section("time", (Line(s.d**2, (("", 2 * T),), "constant"),)))
+    label = "constant; the constraint forces are s'^2 A^T mu" if rows else "constant"
+    sections.append(Section("time", (Line(s.d**2, (("", 2 * T),), label),)))
     return Equations(
         system=system,
         form="hertz",
@@ -164,32 +166,45 @@ def derive(system: System) -> Equations:
     )
 
 
+def readable_inverse(metric: sp.ImmutableMatrix, budget: Budget) -> sp.ImmutableMatrix | None:
+    """The inverse of a metric where it fits on a page; none of a singular one."""
+    if sum(map(sp.count_ops, metric)) > READABLE:
+        return None
+    try:
+        inverse = inverse_of(metric, budget)
+    except TooLarge:
+        return None
+    return None if inverse.has(sp.zoo, sp.nan) else inverse
+
+
+def _curvature(
+    system: System, metric: sp.ImmutableMatrix, inverse: sp.ImmutableMatrix, budget: Budget
+) -> sp.Expr | None:
+    """K in q' and q'', or None where it does not fit on a page."""
+    bend = inverse * sp.Matrix(christoffel(metric, system, by_arc(system, 1)))
+    turn = [q2 + tidy(c, budget) for q2, c in zip(by_arc(system, 2), bend, strict=True)]
+    n = len(turn)
+    K = sp.Add(*(metric[i, j] * turn[i] * turn[j] * (1 if i == j else 2) for i in range(n) for j in range(i, n)))
+    return K if sp.count_ops(K) <= READABLE else None
+
+
 def geodesic(
-    system: System,
-    metric: sp.ImmutableMatrix,
-    rates: tuple[Coordinate, ...],
-    turns: tuple[Coordinate, ...],
-    budget: Budget,
+    system: System, metric: sp.ImmutableMatrix, inverse: sp.ImmutableMatrix | None, name: str, budget: Budget
 ) -> tuple[Line, ...]:
-    """q'' = −Γ + M⁻¹Aᵀλ where the inverse reads well, else M q'' = −c + Aᵀλ."""
-    n = len(turns)
+    """q'' = −Γ + M⁻¹Aᵀμ where the inverse is given, else M q'' = −c + Aᵀμ; `name` is that of the metric."""
+    rates, turns = by_arc(system, 1), sp.Matrix(by_arc(system, 2))
     bend = sp.Matrix([tidy(-c, budget) for c in christoffel(metric, system, rates)])
-    reaction = sp.zeros(n, 1)
+    reaction = sp.zeros(len(rates), 1)
     for k, constraint in enumerate(system.constraints):
         row, _ = gradient_and_bend(constraint, system, rates)
-        reaction += multiplier(k) * sp.Matrix(row)
-    left, labels = metric * sp.Matrix(turns), ("-c", r"A^T\lambda")
-    try:
-        if sum(map(sp.count_ops, metric)) > READABLE:
-            raise TooLarge
-        inverse = inverse_of(metric, budget)
-        if not inverse.has(sp.zoo, sp.nan):  # a singular metric is left as it is
-            left, labels = sp.Matrix(turns), (r"-\Gamma", r"M^{-1}A^T\lambda")
-            bend, reaction = inverse * bend, inverse * reaction
-    except TooLarge:
-        pass
+        reaction += sp.Symbol(f"mu_{k + 1}", real=True) * sp.Matrix(row)
+    if inverse is None:
+        left, labels = metric * turns, ("-c", r"A^T\mu")
+    else:
+        left, labels = turns, (r"-\Gamma", rf"{name}^{{-1}}A^T\mu")
+        bend, reaction = inverse * bend, inverse * reaction
     lines = []
-    for i in range(n):
+    for i in range(len(rates)):
         parts = zip(labels, (tidy(bend[i], budget), tidy(reaction[i], budget)), strict=True)
         shown = tuple((label, part) for label, part in parts if part != 0) or (("", sp.S.Zero),)
         lines.append(Line(left[i], shown if len(shown) > 1 else (("", shown[0][1]),)))

@@ -27,7 +27,7 @@ from dalembert.mechanics.principles.formulation import (
     nonpotential,
     rheonomic,
 )
-from dalembert.mechanics.principles.hertz import by_arc, geodesic, line_element
+from dalembert.mechanics.principles.hertz import geodesic, line_element, readable_inverse
 from dalembert.mechanics.principles.quadratic import gradient_and_bend, powers_of, unnatural
 from dalembert.mechanics.sample import Array, Sampler, State
 from dalembert.mechanics.standard_form import diff
@@ -114,13 +114,13 @@ def derive(system: System) -> Equations:
     V = tidy(exact(-powers.rest), budget)
     mass = tidy_matrix(powers.metric.applyfunc(exact), budget)
     metric = sp.ImmutableMatrix(2 * (E - V) * mass)
-    rates, turns = by_arc(system, 1), by_arc(system, 2)
     # Written as a product: the conformal factor stays apart from the masses.
     element = sp.Mul(2 * (E - V), line_element(mass, system, budget), evaluate=False)
-    time = Line(sp.Symbol("t_s"), (("", 1 / (2 * (E - V))),))
+    label = "the constraint forces are A^T mu/t_s" if system.constraints else ""
+    time = Line(sp.Symbol("t_s"), (("", 1 / (2 * (E - V))),), label)
     sections = [
         Section("Jacobi's line element at the energy " + E.name, (Line(sp.Symbol("ds") ** 2, (("", element),)),)),
-        Section("geodesics, x_s = dx/ds", geodesic(system, metric, rates, turns, budget)),
+        Section("geodesics, x_s = dx/ds", geodesic(system, metric, readable_inverse(metric, budget), "g", budget)),
     ]
     rows = [Line(sp.S.Zero, (("", c.expression),), c.name) for c in system.constraints]
     sections += [Section("constraints", tuple(rows))] if rows else []
