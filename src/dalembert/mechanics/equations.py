@@ -26,7 +26,10 @@ FORMS = {
     "gauss": "dalembert.mechanics.principles.gauss",
     "appell": "dalembert.mechanics.principles.appell",
     "kane": "dalembert.mechanics.principles.kane",
+    "hamilton": "dalembert.mechanics.principles.hamilton",
+    "hertz": "dalembert.mechanics.principles.hertz",
     "action": "dalembert.mechanics.principles.action",
+    "maupertuis": "dalembert.mechanics.principles.maupertuis",
     "vakonomic": "dalembert.mechanics.principles.vakonomic",
     "transposition": "dalembert.mechanics.principles.transposition",
 }

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from dalembert.motion.displacements import Displacements
     from dalembert.motion.instant import Instant
     from dalembert.motion.motion import Motion
+    from dalembert.motion.path import Path
     from dalembert.motion.vakonomic import VakonomicMotion
 
 Value = Any  # a number, an expression in parameters, or text of one
@@ -317,6 +318,12 @@ class System:
         from dalembert.motion.vakonomic import vakonomic
 
         return vakonomic(self, duration, multipliers=multipliers, **options)
+
+    def path(self, start: Any, end: Any, *, energy: float, guess: Any = "direct", samples: int = 201) -> Path:
+        """The path between two points at a given energy, by Maupertuis' principle. See `dalembert.motion.path.path`."""
+        from dalembert.motion.path import path
+
+        return path(self, start, end, energy=energy, guess=guess, samples=samples)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model as a TOML document."""

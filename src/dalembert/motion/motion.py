@@ -259,6 +259,12 @@ class Motion:
             contacts=_contacts(data),
         )
 
+    def curvature(self) -> Array:
+        """The curvature (T,) of the path in the metric of the masses, ds² = q̇ᵀM q̇ dt²; NaN where it is at rest."""
+        from dalembert.motion.curvature import curvature
+
+        return curvature(self)
+
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
         """A picture of the motion: coordinates, forces, energy. Written to `path` where it is given."""
         from dalembert.view.plot import plot

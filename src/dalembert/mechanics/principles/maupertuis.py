@@ -1,0 +1,135 @@
+"""Maupertuis' principle in Jacobi's form: (21), (22) of the survey.
+
+At a given energy E the path makes the abbreviated action stationary, which is its length in Jacobi's metric:
+
+    S₀ = ∫ Σ p_i dq_i = ∫ √(2(E − V) m_ij dq_i dq_j)        ds² = g_ij dq_i dq_j,  g_ij = 2(E − V) m_ij
+
+Its geodesics on the constraints are g q'' + c = Aᵀμ, A q'' + B = 0, with c_i = [jk,i] q'_j q'_k of the metric g. Time
+follows from dt = √(m_ij dq_i dq_j / 2(E − V)) = ds/2(E − V): with ṡ = 2(E − V), q̈ = q''ṡ² + q's̈ and the constraints'
+force is ṡ Aᵀμ. `System.path` finds the path between two points.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import sympy as sp
+
+from dalembert.mechanics.equations import Equations, Line, Section
+from dalembert.mechanics.principles.formulation import (
+    Answer,
+    NotHere,
+    Solver,
+    does_work,
+    first,
+    has_modes,
+    no_energies,
+    nonholonomic,
+    nonpotential,
+    rheonomic,
+)
+from dalembert.mechanics.principles.hertz import geodesic, line_element, readable_inverse
+from dalembert.mechanics.principles.quadratic import gradient_and_bend, powers_of, unnatural
+from dalembert.mechanics.sample import Array, Sampler, State
+from dalembert.mechanics.standard_form import diff
+from dalembert.mechanics.tidy import Budget, exact, tidy, tidy_matrix
+from dalembert.model.symbols import Parameter
+from dalembert.model.system import System
+
+
+def applies(system: System) -> str:
+    return first(
+        has_modes(system),
+        no_energies(system),
+        rheonomic(system),
+        nonholonomic(system),
+        nonpotential(system),
+        does_work(system),
+    ) or unnatural(system)
+
+
+def state_size(system: System) -> int:
+    """q and dq/ds, the multipliers, and the time, which is not part of the path."""
+    return 2 * len(system.coordinates) + len(system.constraints) + 1
+
+
+# -- numbers
+
+
+def prepare(system: System, sampler: Sampler) -> Solver:
+    powers = powers_of(system)
+    assert powers is not None
+    q, v, V = system.coordinates, system.velocities, -powers.rest
+    n, m = len(q), len(system.constraints)
+    rows = [gradient_and_bend(constraint, system, v) for constraint in system.constraints]
+    metric = sampler.function(
+        [*powers.metric, *(diff(entry, c) for entry in powers.metric for c in q), *(diff(V, c) for c in q)]
+    )
+    constraints = sampler.function([*(entry for row, _ in rows for entry in row), *(bend for _, bend in rows)])
+
+    def solve(state: State, C: Array) -> Answer:
+        mass, slopes, slope = np.split(metric(state), np.cumsum([n * n, n * n * n]))
+        mass = mass.reshape(n, n)
+        # E − V is the kinetic energy of the state: so the energy, and with it the metric, is that of this motion.
+        left = float(state.v @ mass @ state.v) / 2
+        if left <= 0:
+            raise NotHere("the system is at rest: E = V, where Jacobi's metric vanishes")
+        g = 2 * left * mass
+        by_q = 2 * left * slopes.reshape(n, n, n) - 2 * mass[:, :, None] * slope  # ∂g_ij/∂q_k
+        pace = 2 * left  # ds/dt
+        rates = state.v / pace
+        c = np.einsum("ijk,j,k->i", by_q, rates, rates) - np.einsum("jki,j,k->i", by_q, rates, rates) / 2
+        values = constraints(State(state.q, rates, state.t, state.p))
+        A, bend = values[: m * n].reshape(m, n), values[m * n :]
+        turn, reaction = _on_constraints(g, c, A, bend)
+        return Answer(turn * pace**2 - rates * 2 * float(slope @ state.v), pace * reaction)
+
+    return solve
+
+
+def _on_constraints(g: Array, c: Array, A: Array, bend: Array) -> tuple[Array, Array]:
+    """q'' and Aᵀμ of g q'' + c = Aᵀμ, A q'' + bend = 0, every coordinate in units of √g_jj and every row of length one.
+
+    Of all μ that redundant rows leave, lstsq takes the smallest; Aᵀμ is the same for all.
+    """
+    n, m = c.size, bend.size
+    unit = 1 / np.sqrt(np.where(np.diag(g) > 0, np.diag(g), np.max(np.diag(g))))
+    rows = A * unit
+    length = np.linalg.norm(rows, axis=1)
+    length = np.where(length > 0, length, 1.0)
+    rows = rows / length[:, None]
+    matrix = np.block([[g * np.outer(unit, unit), -rows.T], [rows, np.zeros((m, m))]])
+    found = np.linalg.lstsq(matrix, -np.concatenate([c * unit, bend / length]), rcond=1e-12)[0]
+    return unit * found[:n], rows.T @ found[n:] / unit
+
+
+# -- on a page
+
+
+def derive(system: System) -> Equations:
+    """Jacobi's metric, its geodesics, and the time along them."""
+    powers, budget = powers_of(system), Budget()
+    assert powers is not None
+    taken = {symbol.name for symbol in (*system.coordinates, *system.parameter_symbols)}
+    E = Parameter.named("E" if "E" not in taken else "E_0")
+    V = tidy(exact(-powers.rest), budget)
+    mass = tidy_matrix(powers.metric.applyfunc(exact), budget)
+    metric = sp.ImmutableMatrix(2 * (E - V) * mass)
+    # Written as a product: the conformal factor stays apart from the masses.
+    element = sp.Mul(2 * (E - V), line_element(mass, system, budget), evaluate=False)
+    label = "the constraint forces are A^T mu/t_s" if system.constraints else ""
+    time = Line(sp.Symbol("t_s"), (("", 1 / (2 * (E - V))),), label)
+    sections = [
+        Section("Jacobi's line element at the energy " + E.name, (Line(sp.Symbol("ds") ** 2, (("", element),)),)),
+        Section("geodesics, x_s = dx/ds", geodesic(system, metric, readable_inverse(metric, budget), "g", budget)),
+    ]
+    rows = [Line(sp.S.Zero, (("", c.expression),), c.name) for c in system.constraints]
+    sections += [Section("constraints", tuple(rows))] if rows else []
+    sections.append(Section("time", (time,)))
+    return Equations(
+        system=system,
+        form="maupertuis",
+        explicit=False,
+        reason="",
+        title="the integral of sqrt(2 (E - V) m_ij dq_i dq_j) is stationary, Somani (22)",
+        sections=tuple(sections),
+    )
