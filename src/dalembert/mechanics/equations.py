@@ -20,6 +20,7 @@ from dalembert.model.system import System
 FORMS = {
     "fundamental": "dalembert.mechanics.explicit",
     "lagrange": "dalembert.mechanics.principles.lagrange",
+    "liberation": "dalembert.mechanics.principles.liberation",
 }
 
 
