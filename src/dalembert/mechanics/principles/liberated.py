@@ -106,16 +106,19 @@ def _without_accelerations(freed: Freed, right: list[sp.Expr], accelerations: tu
     return sp.Add(*(sp.diff(freed.normal[k], a) * a for a in accelerations)) - work
 
 
-def reactions_of(normals: sp.Matrix, generalized: list[sp.Expr], kept: list[int], budget: Budget) -> list[sp.Expr]:
+def reactions_of(
+    normals: sp.Matrix, generalized: list[sp.Expr], kept: list[int], budget: Budget, *, written_out: bool = False
+) -> list[sp.Expr]:
     """(7.5) for independent normals, written out or in terms of R_Δ; `TooLarge` where b has no inverse on a page."""
     b = (normals * normals.T).applyfunc(lambda entry: tidy(entry, budget))
     inverse = inverse_of(sp.ImmutableMatrix(b), budget)
     known = {sp.Symbol(f"R_{k + 1}"): generalized[k] for k in kept}
     short = [tidy(entry, budget) for entry in (sp.Matrix([*known]).T * inverse * normals)]
-    if any(sp.count_ops(entry) + sp.count_ops(R) > 2 * READABLE for entry in short for R in known.values()):
-        return short
-    full = [tidy(entry.xreplace(known), budget) for entry in short]
-    return full if all(sp.count_ops(entry) <= READABLE for entry in full) else short
+    raw = [entry.xreplace(known) for entry in short]
+    if any(sp.count_ops(entry) > 2 * READABLE for entry in raw):
+        return raw if written_out else short
+    full = [tidy(entry, budget) for entry in raw]
+    return full if written_out or all(sp.count_ops(entry) <= READABLE for entry in full) else short
 
 
 def _independent(system: System, freed: Freed) -> tuple[list[int], list[int]]:
