@@ -33,10 +33,12 @@ from dalembert.errors import (
 if TYPE_CHECKING:
     from dalembert import library
     from dalembert.mechanics.fundamental import fundamental
+    from dalembert.mechanics.liberate import liberate
     from dalembert.model.constraints import Constraint
     from dalembert.model.document import dumps, load, loads
     from dalembert.model.events import Event
     from dalembert.model.laws import Coulomb, Quadratic, Stribeck, Viscous, Work
+    from dalembert.model.particles import Particle, Particles
     from dalembert.model.symbols import actual, coordinates, ideal, multiplier, parameters, t
     from dalembert.model.system import System
     from dalembert.motion.motion import Motion
@@ -49,6 +51,8 @@ _LAZY = {
     "Coulomb": "dalembert.model.laws",
     "Event": "dalembert.model.events",
     "Motion": "dalembert.motion.motion",
+    "Particle": "dalembert.model.particles",
+    "Particles": "dalembert.model.particles",
     "Quadratic": "dalembert.model.laws",
     "Stribeck": "dalembert.model.laws",
     "System": "dalembert.model.system",
@@ -59,6 +63,7 @@ _LAZY = {
     "dumps": "dalembert.model.document",
     "fundamental": "dalembert.mechanics.fundamental",
     "ideal": "dalembert.model.symbols",
+    "liberate": "dalembert.mechanics.liberate",
     "library": "dalembert.library",
     "load": "dalembert.model.document",
     "loads": "dalembert.model.document",
@@ -116,6 +121,8 @@ __all__ = [
     "Motion",
     "MotionFailed",
     "OutputError",
+    "Particle",
+    "Particles",
     "Quadratic",
     "Stribeck",
     "System",
@@ -128,6 +135,7 @@ __all__ = [
     "dumps",
     "fundamental",
     "ideal",
+    "liberate",
     "library",
     "load",
     "loads",

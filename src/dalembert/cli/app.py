@@ -17,6 +17,7 @@ from dalembert.cli.check import check
 from dalembert.cli.compare import compare
 from dalembert.cli.doctor import doctor
 from dalembert.cli.equations import equations
+from dalembert.cli.equilibrium import equilibrium
 from dalembert.cli.examples import examples
 from dalembert.cli.run import run
 from dalembert.errors import DalembertError
@@ -28,7 +29,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for verb in (run, check, equations, compare, examples, doctor):
+for verb in (run, check, equations, compare, equilibrium, examples, doctor):
     app.command()(verb)
 
 

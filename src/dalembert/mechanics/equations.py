@@ -30,6 +30,7 @@ FORMS = {
     "hertz": "dalembert.mechanics.principles.hertz",
     "action": "dalembert.mechanics.principles.action",
     "maupertuis": "dalembert.mechanics.principles.maupertuis",
+    "liberation": "dalembert.mechanics.principles.liberation",
     "vakonomic": "dalembert.mechanics.principles.vakonomic",
     "transposition": "dalembert.mechanics.principles.transposition",
 }

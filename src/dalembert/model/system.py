@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from dalembert.mechanics.equations import Equations
     from dalembert.motion.compare import Comparison
     from dalembert.motion.displacements import Displacements
+    from dalembert.motion.equilibrium.result import Equilibria
     from dalembert.motion.instant import Instant
     from dalembert.motion.motion import Motion
     from dalembert.motion.path import Path
@@ -279,6 +280,22 @@ class System:
         from dalembert.motion.compare import compare
 
         return compare(self, None if forms is None else list(forms), states)
+
+    def equilibrium(
+        self,
+        state: Mapping[Any, Value] | None = None,
+        *,
+        t: float | None = None,
+        starts: int = 1,
+        range_of: Any = None,
+        between: tuple[float, float] | None = None,
+    ) -> Equilibria:
+        """Configurations at rest with all forces, their stability and natural frequencies; with friction, whether the
+        configuration can be held and over which range. See `dalembert.motion.equilibrium.find.equilibrium`.
+        """
+        from dalembert.motion.equilibrium.find import equilibrium
+
+        return equilibrium(self, state, t=t, starts=starts, range_of=range_of, between=between)
 
     def consistent(
         self, initial: Mapping[Any, Value] | None = None, hold: Iterable[Any] = ()

@@ -1,0 +1,365 @@
+"""`Particles`: material particles at positions r_i(q, t) under forces, and the constraints that hold them there.
+
+The positions satisfy the constraints, so that the generalized coordinates q describe the motion without them; the
+constraints are kept because of their reactions, see `dalembert.liberate`.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from dalembert.errors import ModelError
+from dalembert.model.constraints import Constraint
+from dalembert.model.symbols import Coordinate, is_name, name_of, t
+from dalembert.model.system import System, Value
+
+AXES = ("x", "y", "z")
+# Values this small against their terms, at random places, are rounding: generic ones are of their own size.
+ZERO = 1e-9
+
+
+@dataclass(frozen=True)
+class Particle:
+    """A material particle: its mass, its position (one to three Cartesian components, expressions in the generalized
+    coordinates, time and parameters) and the applied force on it (as many components; none by default).
+
+    Its Cartesian coordinates, for constraints, forces and the potential, are `x`, `y`, `z`: symbols named x_NAME, ….
+
+    >>> bob = Particle("bob", mass="m", position=("a*sin(alpha)", "a*cos(alpha)"), force=(0, "m*g"))
+    >>> bob.x, bob.coordinates
+    (x_bob, (x_bob, y_bob))
+    """
+
+    name: str
+    mass: Any
+    position: tuple[Any, ...]
+    force: tuple[Any, ...] = ()
+
+    def __post_init__(self) -> None:
+        for key in ("position", "force"):
+            value = getattr(self, key)
+            if not isinstance(value, Iterable) or isinstance(value, str):
+                raise ModelError(f"particle {self.name!r}", [f"{key}: a list of components is wanted, got {value!r}"])
+            object.__setattr__(self, key, tuple(value))
+        faults = []
+        if not isinstance(self.name, str) or not is_name(self.name):
+            faults.append(f"the name has letters, digits and _ only and does not start with a digit, got {self.name!r}")
+        if not 1 <= len(self.position) <= 3:
+            faults.append(f"a position has one to three components, got {len(self.position)}")
+        if self.force and len(self.force) != len(self.position):
+            faults.append(f"{len(self.force)} components of the force, but {len(self.position)} of the position")
+        if faults:
+            raise ModelError(f"particle {self.name!r}", faults)
+
+    @property
+    def coordinates(self) -> tuple[Coordinate, ...]:
+        """Its Cartesian coordinates."""
+        return tuple(Coordinate.named(f"{axis}_{self.name}") for axis in AXES[: len(self.position)])
+
+    @property
+    def x(self) -> Coordinate:
+        return self._axis(0)
+
+    @property
+    def y(self) -> Coordinate:
+        return self._axis(1)
+
+    @property
+    def z(self) -> Coordinate:
+        return self._axis(2)
+
+    def _axis(self, k: int) -> Coordinate:
+        if k >= len(self.position):
+            raise AttributeError(f"particle {self.name!r} has {len(self.position)} Cartesian coordinates, no {AXES[k]}")
+        return self.coordinates[k]
+
+
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class Particles:
+    """A system of particles in generalized coordinates.
+
+    `constraints` maps names to functions of the particles' Cartesian coordinates and time that are zero at the given
+    positions, whatever q. `potential`, of these coordinates as well, adds its force to those of the particles.
+    `system` is the motion in q, a `da.System`; `cartesian()` the same with the constraints in its place.
+
+    >>> import dalembert as da
+    >>> from sympy import sin, cos
+    >>> (alpha,), (m, a, g) = da.coordinates("alpha"), da.parameters("m a g")
+    >>> bob = da.Particle("bob", mass=m, position=(a*sin(alpha), a*cos(alpha)), force=(0, m*g))
+    >>> pendulum = da.Particles("pendulum", coordinates=[alpha], particles=[bob],
+    ...     constraints={"rod": bob.x**2 + bob.y**2 - a**2})
+    >>> da.liberate(pendulum).generalized["rod"]
+    -2*a*m*(a*alpha'**2 + g*cos(alpha))
+    """
+
+    name: str
+    coordinates: tuple[Coordinate, ...]
+    particles: tuple[Particle, ...]
+    constraints: tuple[Constraint, ...]
+    potential: sp.Expr | None
+    parameters: Mapping[sp.Symbol, sp.Expr]
+    initial: Mapping[sp.Symbol, sp.Expr]
+    settings: Mapping[str, Any]
+    description: str
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        coordinates: Iterable[Any],
+        particles: Iterable[Particle],
+        constraints: Mapping[str, Any] | Iterable[Any] = (),
+        potential: Any = None,
+        parameters: Mapping[Any, Value] | None = None,
+        initial: Mapping[Any, Value] | None = None,
+        settings: Mapping[str, Any] | None = None,
+        description: str = "",
+    ) -> None:
+        given = list(particles)
+        wrong = [item for item in given if not isinstance(item, Particle)]
+        names = [item.name for item in given if isinstance(item, Particle)]
+        faults = [f"particles: da.Particle(…) is wanted, got {wrong[0]!r}"] if wrong else []
+        faults += [f"the particle {one!r} is given twice" for one in sorted(set(names)) if names.count(one) > 1]
+        faults += [] if given else ["there are no particles"]
+        if faults:
+            raise ModelError(str(name), faults)
+        own = coordinates.split() if isinstance(coordinates, str) else list(coordinates)
+        read = _read(name, own, given, constraints, potential, parameters, initial, settings, description)
+        positions, rest = read.constraints[: read.places], read.constraints[read.places :]
+        assert read.system.mass is not None
+        q = read.system.coordinates[: len(own)]
+        entries = iter(positions)
+        found, k = [], len(q)
+        for item in given:
+            place = tuple(s - next(entries).expression for s in item.coordinates)
+            force = tuple(read.system.forces.get(s, sp.S.Zero) for s in item.coordinates)
+            found.append(Particle(item.name, read.system.mass[k, k], place, force))
+            k += len(item.coordinates)
+        for key, value in (
+            ("name", read.system.name),
+            ("coordinates", q),
+            ("particles", tuple(found)),
+            ("constraints", rest),
+            ("potential", read.system.potential),
+            ("parameters", read.system.parameters),
+            ("initial", MappingProxyType({s: v for s, v in read.system.initial.items() if s == t or _of(s, q)})),
+            ("settings", read.system.settings),
+            ("description", read.system.description),
+        ):
+            object.__setattr__(self, key, value)
+        _require_complete(self)
+
+    def __repr__(self) -> str:
+        names = ", ".join(particle.name for particle in self.particles)
+        return f"<Particles {self.name!r}: {names}; {len(self.constraints)} constraints>"
+
+    @cached_property
+    def cartesian_coordinates(self) -> tuple[Coordinate, ...]:
+        return tuple(s for particle in self.particles for s in particle.coordinates)
+
+    @cached_property
+    def masses(self) -> tuple[sp.Expr, ...]:
+        """The mass of each Cartesian coordinate."""
+        return tuple(particle.mass for particle in self.particles for _ in particle.position)
+
+    @cached_property
+    def positions(self) -> dict[sp.Symbol, sp.Expr]:
+        """Cartesian coordinates and velocities in terms of q, q̇, t."""
+        found: dict[sp.Symbol, sp.Expr] = {}
+        for particle in self.particles:
+            for s, place in zip(particle.coordinates, particle.position, strict=True):
+                rate = sp.diff(place, t) + sp.Add(*(sp.diff(place, q) * q.d for q in self.coordinates))
+                found |= {s: place, s.d: rate}
+        return found
+
+    @cached_property
+    def forces(self) -> tuple[sp.Expr, ...]:
+        """The applied force along each Cartesian coordinate, that of the potential included."""
+        given = [force for particle in self.particles for force in particle.force]
+        if self.potential is None:
+            return tuple(given)
+        return tuple(F - sp.diff(self.potential, s) for F, s in zip(given, self.cartesian_coordinates, strict=True))
+
+    @cached_property
+    def system(self) -> System:
+        """The motion in generalized coordinates: no constraints, no reactions."""
+        place, pairs = self.positions, list(zip(self.cartesian_coordinates, self.masses, strict=True))
+        given = [force.xreplace(place) for particle in self.particles for force in particle.force]
+        forces = {
+            q: sp.Add(*(F * sp.diff(place[s], q) for F, (s, _) in zip(given, pairs, strict=True)))
+            for q in self.coordinates
+        }
+        return System(
+            self.name,
+            coordinates=self.coordinates,
+            kinetic=sp.trigsimp(sp.expand(sp.Add(*(m * place[s.d] ** 2 / 2 for s, m in pairs)))),
+            potential=None if self.potential is None else self.potential.xreplace(place),
+            forces={q: sp.factor_terms(force) for q, force in forces.items() if force != 0},
+            parameters=self.parameters,
+            initial=self.initial,
+            settings=self.settings,
+            description=self.description,
+        )
+
+    def cartesian(self) -> System:
+        """The particles in Cartesian coordinates, held by the constraints."""
+        used = {q.name for F in self.forces for s in F.free_symbols for q in self.coordinates if _of(s, (q,))}
+        if used:
+            raise ModelError(
+                self.name,
+                [
+                    f"a force is given in terms of {', '.join(sorted(used))}, which Cartesian coordinates do not have; "
+                    "use the coordinates of the particles (x, y, z) in it"
+                ],
+            )
+        place, own = self.positions, {*self.coordinates, *(q.d for q in self.coordinates)}
+        given = {s: v for s, v in self.initial.items() if s in own}
+        initial = {}
+        if own <= set(given):
+            at = {**given, t: self.initial.get(t, sp.S.Zero)}
+            initial = {s: expression.xreplace(at) for s, expression in place.items()}
+        forces = [force for particle in self.particles for force in particle.force]
+        kinetic = sp.Add(*(m * s.d**2 / 2 for s, m in zip(self.cartesian_coordinates, self.masses, strict=True)))
+        return System(
+            self.name,
+            coordinates=self.cartesian_coordinates,
+            kinetic=kinetic,
+            potential=self.potential,
+            forces={s: F for s, F in zip(self.cartesian_coordinates, forces, strict=True) if F != 0},
+            constraints=self.constraints,
+            parameters=self.parameters,
+            initial=initial,
+            settings=self.settings,
+            description=self.description,
+        )
+
+
+def _of(symbol: sp.Symbol, coordinates: tuple[Coordinate, ...]) -> bool:
+    """Whether a symbol is one of the coordinates or a derivative of one."""
+    return isinstance(symbol, Coordinate) and symbol.base in {q.name for q in coordinates}
+
+
+@dataclass(frozen=True)
+class _Read:
+    system: System
+    places: int
+
+    @property
+    def constraints(self) -> tuple[Constraint, ...]:
+        return self.system.constraints
+
+
+def _read(
+    name: str,
+    own: list[Any],
+    particles: list[Particle],
+    constraints: Any,
+    potential: Any,
+    parameters: Any,
+    initial: Any,
+    settings: Any,
+    description: str,
+) -> _Read:
+    """Everything read and checked as one system over q and the Cartesian coordinates, x − r(q, t) = 0 among its
+    constraints: what `System` tells about bad input, it tells here too.
+    """
+    cartesian = [s for particle in particles for s in particle.coordinates]
+    masses = [particle.mass for particle in particles for _ in particle.position]
+    size = len(own)
+    entries = [[0] * (size + len(masses)) for _ in range(size + len(masses))]
+    for k, mass in enumerate(masses):
+        entries[size + k][size + k] = mass
+    places: dict[str, Any] = {}
+    forces: dict[Any, Any] = {}
+    for particle in particles:
+        for s, place, force in zip(
+            particle.coordinates, particle.position, particle.force or (0,) * len(particle.position), strict=True
+        ):
+            places[f"position {s.name}"] = f"{s.name} - ({place})" if isinstance(place, str) else s - sp.sympify(place)
+            forces[s] = force
+    further = constraints if isinstance(constraints, Mapping) else {f"c{k}": c for k, c in enumerate(constraints, 1)}
+    system = System(
+        name,
+        coordinates=[*own, *cartesian],
+        mass=entries,
+        potential=potential,
+        forces=forces,
+        constraints={**places, **{name_of(key): value for key, value in further.items()}},
+        parameters=parameters,
+        initial=initial,
+        settings=settings,
+        description=description,
+    )
+    q = system.coordinates[:size]
+    faults = []
+    for c in system.constraints[: len(places)]:
+        inside = {s.base for s in c.expression.free_symbols if isinstance(s, Coordinate)} - {q_.name for q_ in q}
+        moved = [s for s in c.expression.free_symbols if isinstance(s, Coordinate) and s.order]
+        if len(inside) > 1 or moved:
+            faults.append(f"{c.name}: a position is a function of the generalized coordinates and time only")
+    for c in system.constraints[len(places) :]:
+        strange = sorted({s.base for s in c.expression.free_symbols if _of(s, q)})
+        if c.level != "position" or c.one_sided:
+            faults.append(f"constraint {c.name!r}: an equation between positions is wanted")
+        elif strange:
+            faults.append(
+                f"constraint {c.name!r}: write it in the coordinates of the particles, "
+                f"{', '.join(s.name for s in cartesian)}; {', '.join(strange)} is a generalized one"
+            )
+    if system.potential is not None and any(_of(s, q) for s in system.potential.free_symbols):
+        faults.append("potential: write it in the particles' Cartesian coordinates")
+    if faults:
+        raise ModelError(name, faults)
+    return _Read(system, len(places))
+
+
+def _require_complete(given: Particles) -> None:
+    """The positions satisfy the constraints, and the constraints are all that the positions satisfy."""
+    place, cartesian = given.positions, given.cartesian_coordinates
+    misses = [c.expression.xreplace(place) for c in given.constraints]
+    normals = [sp.diff(c.expression, s).xreplace(place) for c in given.constraints for s in cartesian]
+    slopes = [sp.diff(place[s], q) for s in cartesian for q in given.coordinates]
+    faults: list[str] = []
+    for c, miss in zip(given.constraints, misses, strict=True):
+        terms = _at_random(sp.Add.make_args(sp.expand(miss)), given)
+        if terms is not None and abs(terms.sum()) > ZERO * np.abs(terms).max(initial=0.0):
+            faults.append(f"constraint {c.name!r} does not hold at the positions given: {miss} is not zero")
+    values = _at_random([*normals, *slopes], given)
+    if values is not None and not faults:
+        n, rows = len(cartesian), len(given.constraints)
+        A = values[: rows * n].reshape(rows, n)
+        free = int(np.linalg.matrix_rank(values[rows * n :].reshape(n, -1), tol=ZERO))
+        held = int(np.linalg.matrix_rank(A, tol=ZERO)) if rows else 0
+        if held + free < n:
+            faults.append(
+                f"the positions leave {n} Cartesian coordinates {free} ways to move, so that {n - free} independent "
+                f"constraints hold them; {held} are given, and the reactions of the others could not be told"
+            )
+        if free < len(given.coordinates):
+            faults.append(f"{len(given.coordinates)} generalized coordinates, but the positions move in {free} ways")
+    if faults:
+        raise ModelError(given.name, faults)
+
+
+def _at_random(expressions: Iterable[sp.Expr], given: Particles) -> np.ndarray | None:
+    """Values at a random place; parameters have their own values where they have one. None where there are none."""
+    expressions = list(expressions)
+    rng = random.Random(5)
+    for _ in range(8):
+        at = {s: sp.sympify(given.parameters.get(s, sp.Float(rng.uniform(0.5, 2)))) for s in _symbols(expressions)}
+        numbers = [complex(e.xreplace(at).evalf()) for e in expressions]
+        if all(np.isfinite(z) and not z.imag for z in numbers):
+            return np.array([z.real for z in numbers])
+    return None
+
+
+def _symbols(expressions: list[sp.Expr]) -> list[sp.Symbol]:
+    return sorted({s for e in expressions for s in e.free_symbols}, key=lambda s: s.name)

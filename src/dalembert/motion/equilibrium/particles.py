@@ -1,0 +1,39 @@
+"""Reactions on particles at rest, by liberation."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from dalembert.mechanics.fundamental import Array
+from dalembert.mechanics.principles import liberation
+from dalembert.mechanics.sample import Sampler, State
+from dalembert.mechanics.standard_form import standard_form
+from dalembert.model.frames import frames_of, inertia_of
+from dalembert.model.system import System
+
+
+def reactions_on_particles(system: System, q: Array, opened: tuple[str, ...]) -> dict[str, Array]:
+    """The reaction on the particles whose Cartesian components are coordinates, together or, where it cannot be told
+    which belong together, one by one; empty where liberation does not apply.
+    """
+    if system.contacts or system.works:
+        return {}
+    closed = [replace(c, one_sided=False, restitution=None) for c in system.constraints if c.name not in opened]
+    held = system.replace(constraints=closed, events=())
+    if liberation.applies(held):
+        return {}
+    sampler = Sampler(standard_form(held))
+    state = State(q, np.zeros_like(q), 0.0, sampler.p)
+    force = liberation.prepare(held, sampler)(state, np.zeros_like(q)).force
+    inertia = inertia_of(held.kinetic, held.lagrangian, held.mass)
+    assert inertia is not None
+    frames = frames_of(inertia, held.coordinates)
+    groups = [*frames.bodies, *((s,) for crowd in frames.crowds for s in crowd), *((s,) for s in frames.others)]
+    places = {s: k for k, s in enumerate(held.coordinates)}
+    supplementary = liberation.held_coordinates(held)
+    if supplementary is not None:  # nothing but these is freed
+        groups = [group for group in groups if not supplementary.keys().isdisjoint(group)]
+    groups.sort(key=lambda group: places[group[0]])
+    return {", ".join(s.name for s in group): force[[places[s] for s in group]] for group in groups}

@@ -1,0 +1,165 @@
+"""Whether an equilibrium is stable, and how the system swings about it.
+
+Where all forces have a potential and the constraints are on positions, W = V − λφ decides (Lagrange and Dirichlet): a
+minimum on the displacements that the constraints allow is stable, with gyroscopic and damping forces as well; a
+direction of falling W is unstable where no velocities enter. Otherwise the linearised motion decides what it can: an
+eigenvalue of positive real part is unstable, all of negative real part are stable.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import sympy as sp
+from scipy.linalg import eig, eigh
+
+from dalembert.mechanics.fundamental import Array, is_positive, null_space
+from dalembert.model.symbols import Reaction
+from dalembert.model.system import System
+from dalembert.motion.equilibrium.statics import Balance, Parts, Statics
+
+# A curvature is zero if it is this small against the curvatures at a distance NEARBY (of the size of the coordinates),
+# or that small against the terms whose sum it is. x⁴ solved to 1e-5 has a share of 1e-6; x² has 1.
+FLAT, NEARBY, CANCELLED = 1e-5, 1e-2, 1e-9
+# Eigenvalues round in proportion to their condition, which is large where several coincide; beside that, this share of
+# the largest is zero.
+ROUNDING, NEUTRAL = 1e3 * np.finfo(float).eps, 1e-9
+
+POTENTIAL = "second variation of the potential on the constraints"
+LINEAR = "eigenvalues of the linearised motion"
+
+
+@dataclass(frozen=True)
+class Stability:
+    """verdict: "stable", "unstable", "undecided", "held" (by friction, no displacement is left) or "rigid".
+
+    by: how it was decided. curvatures: of the potential on the allowed displacements relative to the inertia, the
+    squares of the natural frequencies. eigenvalues: of the linearised motion. frequencies: of small oscillations, in
+    radians per unit of time, with `modes` (n, k) their shapes; empty unless stable. free: directions in which nothing
+    decides: with several equilibria side by side, or at a degenerate one.
+    """
+
+    verdict: str
+    by: str
+    curvatures: Array
+    eigenvalues: np.ndarray
+    frequencies: Array
+    modes: Array
+    free: int = 0
+    notes: tuple[str, ...] = field(default=())
+
+
+def stability(statics: Statics, at: Balance, parts: Parts) -> Stability:
+    n, system = statics.n, statics.system
+    _, _, reach = statics.balance(at.q, at.multipliers, at.friction)
+    rows = reach[:, [*parts.rows, *(statics.m + k for k in parts.components)]].T
+    N = null_space(rows) if rows.size else np.eye(n)
+    nothing = np.zeros(0)
+    if not N.shape[1]:
+        held = bool(parts.contacts)
+        by = "friction holds it in every direction" if held else "the constraints allow no displacement"
+        return Stability("held" if held else "rigid", by, nothing, nothing, nothing, np.zeros((n, 0)))
+    M, K, D = statics.linear(at.q, at.multipliers, at.friction)
+    position = [k for k in parts.rows if system.constraints[k].level == "position"]
+    P = N
+    if not parts.contacts and len(position) < len(parts.rows):
+        gradients = reach[:, position].T
+        P = null_space(gradients) if position else np.eye(n)
+    inertia = N.T @ M @ N
+    notes = ("sticking contacts count as joints",) if parts.contacts else ()
+    if not is_positive(inertia):
+        return Stability(
+            "undecided", "the mass matrix leaves a direction without inertia", nothing, nothing, nothing,
+            np.zeros((n, 0)), N.shape[1], notes,
+        )  # fmt: skip
+    eigenvalues, known = _eigenvalues(inertia, N, P, K, D)
+    potential = P.shape == N.shape and has_potential(system)
+    if potential:
+        stiffness = N.T @ K @ N
+        curvatures, shapes = eigh((stiffness + stiffness.T) / 2, inertia)
+        modes = N @ shapes
+        zero = _flat(statics, at, curvatures, modes)
+        damping = modes.T @ D @ modes
+        swing = np.sqrt(np.abs(curvatures).max(initial=0.0))
+        still = bool(np.abs(damping).max(initial=0.0) <= 1e-9 * max(swing, 1e-300))
+        fed = np.linalg.eigvalsh((damping + damping.T) / 2).min(initial=0.0) < -1e-9 * max(swing, 1e-300)
+        rising, falling = bool(np.all(curvatures[~zero] > 0)), bool(np.any(curvatures[~zero] < 0))
+        if rising and not zero.any() and not fed:
+            if still:
+                frequencies, shown = np.sqrt(curvatures), modes
+            else:
+                frequencies, shown = _imaginary(eigenvalues, known), np.zeros((n, 0))
+            return Stability("stable", POTENTIAL, curvatures, eigenvalues, frequencies, shown, 0, notes)
+        if still:
+            verdict = "unstable" if falling else "undecided"
+            return Stability(
+                verdict, POTENTIAL, curvatures, eigenvalues, nothing, np.zeros((n, 0)), int(zero.sum()), notes
+            )
+    else:
+        curvatures = nothing
+    verdict, free = _by_eigenvalues(eigenvalues, known)
+    frequencies = _imaginary(eigenvalues, known) if verdict == "stable" else nothing
+    return Stability(verdict, LINEAR, curvatures, eigenvalues, frequencies, np.zeros((n, 0)), free, notes)
+
+
+def has_potential(system: System) -> bool:
+    """Whether all forces at rest come from a potential: the impressed ones have no curl, the constraints do no work."""
+    rest = dict.fromkeys(system.velocities, sp.S.Zero)
+    forces = [system.forces.get(q, sp.S.Zero).xreplace(rest) for q in system.coordinates]
+    for law in system.works:
+        for work in law.work.values():
+            at_rest = work.xreplace({**rest, **dict.fromkeys(work.atoms(Reaction), sp.S.One)})
+            if at_rest != 0:
+                return False
+    for i, F in enumerate(forces):
+        for j in range(i):
+            curl = sp.diff(F, system.coordinates[j]) - sp.diff(forces[j], system.coordinates[i])
+            if curl != 0 and sp.simplify(curl) != 0:
+                return False
+    return True
+
+
+def _eigenvalues(inertia: Array, N: Array, P: Array, K: Array, D: Array) -> tuple[np.ndarray, Array]:
+    """Of ẏ = Pᵀ N z, Nᵀ M N ż = −Nᵀ(K P y + D N z), displacements in P, velocities in N; and how well each is known."""
+    k, m = P.shape[1], N.shape[1]
+    stiffness, damping = np.linalg.solve(inertia, N.T @ K @ P), np.linalg.solve(inertia, N.T @ D @ N)
+    # Displacements in a unit of time of the motion itself.
+    rate = float(np.sqrt(np.linalg.norm(stiffness))) or 1.0
+    matrix = np.zeros((k + m, k + m))
+    matrix[:k, k:] = rate * P.T @ N
+    matrix[k:, :k] = -stiffness / rate
+    matrix[k:, k:] = -damping
+    found, left, right = eig(matrix, left=True, right=True)
+    condition = 1 / np.maximum(np.abs(np.einsum("ij,ij->j", left.conj(), right)), 1e-300)
+    known = np.maximum(ROUNDING * np.linalg.norm(matrix) * condition, NEUTRAL * np.abs(found).max(initial=0.0))
+    order = np.lexsort((found.imag, found.real))
+    return found[order], known[order]
+
+
+def _by_eigenvalues(eigenvalues: np.ndarray, known: Array) -> tuple[str, int]:
+    neutral = np.abs(eigenvalues.real) <= known
+    if np.any(eigenvalues.real[~neutral] > 0):
+        return "unstable", int(neutral.sum())
+    return ("undecided" if neutral.any() else "stable"), int(neutral.sum())
+
+
+def _imaginary(eigenvalues: np.ndarray, known: Array) -> Array:
+    return np.sort(eigenvalues.imag[eigenvalues.imag > known])
+
+
+def _flat(statics: Statics, at: Balance, curvatures: Array, modes: Array) -> np.ndarray:
+    """Which curvatures are zero."""
+    size = max(1.0, float(np.abs(at.q).max(initial=0.0)))
+    _, K, _ = statics.linear(at.q, at.multipliers, at.friction)
+    _, own, _ = statics.linear(at.q, np.zeros(statics.m), np.zeros(statics.columns))
+    flat = []
+    for curvature, mode in zip(curvatures, modes.T, strict=True):
+        reach = NEARBY * size / max(float(np.abs(mode).max()), 1e-300)
+        near = []
+        for sign in (1.0, -1.0):
+            _, there, _ = statics.linear(at.q + sign * reach * mode, at.multipliers, at.friction)
+            near.append(abs(float(mode @ there @ mode)) if np.isfinite(there).all() else 0.0)
+        terms = abs(float(mode @ own @ mode)) + abs(float(mode @ (K - own) @ mode))
+        flat.append(abs(curvature) <= max(FLAT * max(near), CANCELLED * terms))
+    return np.array(flat, dtype=bool)
