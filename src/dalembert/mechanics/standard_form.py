@@ -8,6 +8,7 @@ or M and Q as given. Nothing is simplified here: this is the raw material of eve
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import sympy as sp
 
@@ -40,6 +41,7 @@ class StandardForm:
         return frozenset(self.C.atoms(Reaction))
 
 
+@lru_cache(maxsize=16)  # systems are frozen; every formulation of one asks for it again
 def standard_form(system: System) -> StandardForm:
     """M, Q, A, b, C of a system, THEORY of the three ways of inertia and the three levels of constraint.
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 PAGE = 74
 # A left side wider than this stands on lines of its own.
 LEFT = 34
+# A longer label stands below its equation.
+LABEL = 24
 # A repeated expression narrower than this is shown as it is.
 WORTH_A_NAME = 14
 
@@ -98,7 +100,7 @@ def _wide_sums(expression: sp.Expr) -> list[sp.Expr]:
 def rows(lines: Sequence[Line], scaled: bool = False) -> list[str]:
     """The rows of an `align` environment. scaled: what is too wide and no sum is made smaller (MathJax cannot)."""
     left = max((width(line.left) for line in lines), default=0.0)
-    page = PAGE - max((len(line.label) for line in lines), default=0)
+    page = PAGE - max((len(line.label) for line in lines if len(line.label) <= LABEL), default=0)
     found: list[str] = []
     for line in lines:
         found += _beside(line, page - left, scaled) if left <= LEFT else _below(line, page, scaled)
@@ -136,7 +138,10 @@ def _below(line: Line, page: float, scaled: bool) -> list[str]:
 
 def _right(line: Line, space: float, scaled: bool) -> list[str]:
     packed = _packed(line.terms, space, scaled)
-    if line.label:
+    if len(line.label) > LABEL:
+        label = escaped(line.label)
+        packed.append(rf"\parbox{{0.7\linewidth}}{{\small {label}}}" if scaled else rf"\text{{{label}}}")
+    elif line.label:
         packed[-1] += rf" && \text{{{escaped(line.label)}}}"
     return packed
 
