@@ -155,7 +155,7 @@ def test_both_routes_to_the_derivatives_of_H_agree():
             np.testing.assert_allclose(getattr(one, name), getattr(other, name), rtol=1e-11, atol=1e-12, err_msg=name)
 
 
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=16, deadline=None, derandomize=True)
 @given(st.integers(0, 10**6))
 def test_random_systems(seed: int):
     found = geometric_models.general(seed).compare(["hamilton"], states=2)
