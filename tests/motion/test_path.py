@@ -101,6 +101,16 @@ def test_kepler_arcs(way: str, through):
     arrives(found)
 
 
+@pytest.mark.parametrize(("mu", "size"), [(3.986e14, 8e6), (1e-12, 8e-6)])
+def test_units_do_not_matter(mu: float, size: float):
+    def arc(mu: float, size: float) -> Path:
+        planet = plane("planet", -m * k / (x**2 + y**2) ** 0.5, m=500.0, k=mu)
+        return planet.path([0.875 * size, 0], [0, size], energy=-500.0 * mu / (2 * size))
+
+    found, unit = arc(mu, size), arc(1.0, 1.0)
+    assert found.duration == pytest.approx(unit.duration * np.sqrt(size**3 / mu), rel=1e-12)
+
+
 # -- wells
 
 

@@ -42,6 +42,9 @@ class Geodesic:
     def __init__(self, evaluation: Evaluation, energy: float, start: Array, end: Array) -> None:
         self.evaluation, self.energy, self.start, self.end = evaluation, energy, start, end
         self.system, self.n = evaluation.system, start.size
+        # Lengths by which coordinates are measured, so that no tolerance depends on their units.
+        reach = np.maximum(np.abs(start), np.abs(end))
+        self.scale = np.where(reach > 0, reach, max(float(reach.max()), 1e-300))
         self.reference = float(np.abs(self.kinetic(np.array([start, end]))).max())
 
     def at_energy(self, energy: float) -> Geodesic:
@@ -69,22 +72,22 @@ class Geodesic:
 
     def collocate(self, tau: Array, guess: Array, push: Curve | None = None) -> tuple[Array, Array]:
         """Nodes and (q, u) there, from a guess of the same shape. push: added to du/dτ."""
-        n = self.n
+        n, unit = self.n, np.tile(self.scale, 2)[:, None]
 
         def rates(tau: Array, y: Array) -> Array:
-            found = self.rates(y, FLOOR if push is None else SOFT)[: 2 * n]
+            found = self.rates(unit * y, FLOOR if push is None else SOFT)[: 2 * n]
             if push is not None:
                 found[n:] += push(tau)
-            return found
+            return np.asarray(found / unit)
 
         def ends(first: Array, last: Array) -> Array:
-            return np.concatenate([first[:n] - self.start, last[:n] - self.end])
+            return np.concatenate([first[:n] - self.start / self.scale, last[:n] - self.end / self.scale])
 
         with np.errstate(all="ignore"):
-            found = solve_bvp(rates, ends, tau, guess, tol=COLLOCATION, max_nodes=NODES)
+            found = solve_bvp(rates, ends, tau, guess / unit, tol=COLLOCATION, max_nodes=NODES)
         if not found.success or not np.isfinite(found.y).all():
             raise NoGeodesic("collocation did not converge")
-        return found.x, found.y
+        return found.x, unit * found.y
 
     def follow(self, tau: Array, guess: Array) -> tuple[Array, Array]:
         """`collocate` without leaps to other geodesics: the push that makes the guess a solution is taken away in
@@ -117,15 +120,15 @@ class Geodesic:
         _, _, A, _ = self.evaluation.dynamics(self.start, u, 0.0)
         free = null_space(A) if A.size else np.eye(n)  # directions that the constraints allow at the start
         u = free @ (free.T @ u)
-        size = max(float(np.abs(curve[1][:n]).max()), 1e-300)
-        step = STEP * max(float(np.abs(u).max()), 1e-300)
+        step = STEP * max(float(np.abs(u / self.scale).max()), 1e-300)
+        free = self.scale[:, None] * np.linalg.qr(free / self.scale[:, None])[0]  # unit steps in these lengths
         best, least, stalled = None, np.inf, 0
         for _ in range(ITERATIONS):
             # The path and its neighbours, in one integration: neighbours give the slopes for Newton's method.
-            all_ends = self._run(np.column_stack([u, u[:, None] + step * free]), samples, LOCAL * size)
+            all_ends = self._run(np.column_stack([u, u[:, None] + step * free]), samples)
             ends = all_ends[:n, :, -1]
             off = ends[:, 0] - self.end
-            miss = float(np.abs(off).max()) / size
+            miss = float(np.abs(off / self.scale).max())
             if not np.isfinite(miss):
                 break
             stalled = 0 if miss < least / 2 else stalled + 1
@@ -134,7 +137,7 @@ class Geodesic:
             if least <= LOCAL or stalled == 2:
                 break
             slopes = (ends[:, 1:] - ends[:, :1]) / step
-            u = u - free @ np.linalg.lstsq(slopes, off, rcond=None)[0]
+            u = u - free @ np.linalg.lstsq(slopes / self.scale[:, None], off / self.scale, rcond=None)[0]
         if best is None or not least <= MISS:
             raise NoGeodesic(f"the end is missed by {least:.1e} of the size of the coordinates")
         q, rates = best[:n].T, best[n : 2 * n].T
@@ -145,10 +148,11 @@ class Geodesic:
         pace = np.sqrt(2 * left / np.einsum("ki,kij,kj->k", rates, M, rates))
         return best[2 * n], q, rates * pace[:, None], float(best[2 * n + 1, -1]), least
 
-    def _run(self, u: Array, samples: int, atol: float) -> Array:
+    def _run(self, u: Array, samples: int) -> Array:
         """(q, u, t, S₀) along the curves that leave the start with the given rates (n, K): (2n + 2, K, samples)."""
         count = u.shape[1]
         first = np.vstack([np.repeat(self.start[:, None], count, axis=1), u, np.zeros((2, count))])
+        sizes = np.concatenate([np.tile(self.scale, 2), np.abs(self.rates(first)[2 * self.n :]).max(axis=1)])
         with np.errstate(all="ignore"):
             found = solve_ivp(
                 lambda _, y: self.rates(y.reshape(-1, count)).ravel(),
@@ -157,7 +161,7 @@ class Geodesic:
                 method="DOP853",
                 t_eval=np.linspace(0.0, 1.0, samples),
                 rtol=LOCAL,
-                atol=atol,
+                atol=LOCAL * np.repeat(sizes, count),
             )
         if not found.success or not np.isfinite(found.y).all():
             raise NoGeodesic("the path could not be integrated")

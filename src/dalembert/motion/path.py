@@ -150,7 +150,7 @@ def _curve(problem: Geodesic, guess: Any) -> tuple[Array, Array]:
         for part in SURPLUS:
             nodes, y = problem.at_energy(problem.energy + part * surplus).collocate(nodes, y)
     except (NoGeodesic, DalembertError, np.linalg.LinAlgError):
-        return problem.follow(*_spline(problem, [], tau))
+        return problem.collocate(*_spline(problem, [], tau))
     return nodes, y
 
 

@@ -66,7 +66,7 @@ def cone(rng: np.random.Generator, q: Sequence[Coordinate]) -> sp.Expr:
 def general(seed: int) -> da.System:
     """Anything that has momenta: linear terms and time in L, forces, constraints of every level, work of theirs."""
     rng = np.random.default_rng(seed)
-    n = int(rng.integers(2, 6))  # five coupled coordinates: H is no longer written down, its derivatives still are
+    n = int(rng.integers(2, 5))
     q = da.coordinates(" ".join(f"q{k}" for k in range(1, n + 1)))
     drive = sp.Add(*(a * c.d * (sp.sin(t) + q[0]) for a, c in zip(rounded(rng, n), q, strict=True)))
     L = kinetic(rng, q) * (1 + sp.cos(t) / 4) + drive - potential(rng, q) * (1 + t / 8)

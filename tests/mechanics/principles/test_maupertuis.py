@@ -72,7 +72,7 @@ def test_a_parameter_named_E():
     assert "energy E_0" in projectile(potential=E * y).equations("maupertuis").text()
 
 
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=20, deadline=None, derandomize=True)
 @given(st.integers(0, 10**6))
 def test_random_systems(seed: int):
     found = geometric_models.natural(seed).compare(["maupertuis"], states=2)

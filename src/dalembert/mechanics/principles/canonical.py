@@ -15,7 +15,7 @@ from dalembert.mechanics.principles.lagrange import gradient, multiplier
 from dalembert.mechanics.principles.quadratic import momenta_of, powers_of
 from dalembert.mechanics.sample import Sampler, State
 from dalembert.mechanics.standard_form import diff, lagrangian, standard_form
-from dalembert.mechanics.tidy import Budget, tidy
+from dalembert.mechanics.tidy import Budget, exact, tidy
 from dalembert.model.symbols import Coordinate, t
 from dalembert.model.system import System
 
@@ -32,8 +32,10 @@ def show(system: System) -> Equations:
     budget = Budget()
     found = hamiltonian(system, budget)
     q, symbols = system.coordinates, momentum_symbols(system)
-    momenta = [Line(symbol, (("", tidy(p, budget)),)) for symbol, p in zip(symbols, momenta_of(system), strict=True)]
-    H = _energy_function(system) if isinstance(found, str) else found.H
+    momenta = [
+        Line(symbol, (("", tidy(exact(p), budget)),)) for symbol, p in zip(symbols, momenta_of(system), strict=True)
+    ]
+    H = exact(_energy_function(system)) if isinstance(found, str) else found.H
     sections = [
         Section("momenta", tuple(momenta)),
         Section("Hamiltonian", (Line(H_SYMBOL, (("", _shortest(H, budget)),)),)),
@@ -46,7 +48,7 @@ def show(system: System) -> Equations:
         by_q = [tidy(-diff(H, c), budget) for c in q]
         known = dict(zip(system.velocities, rates, strict=True))
     else:
-        by_q = [tidy(diff(lagrangian(system), c), budget) for c in q]
+        by_q = [tidy(exact(diff(lagrangian(system), c)), budget) for c in q]
         known = {}
     for symbol, slope, terms in zip(symbols, by_q, forces, strict=True):
         shown = [(label, tidy(term.xreplace(known), budget)) for label, term in terms]

@@ -30,7 +30,7 @@ from dalembert.mechanics.principles.formulation import (
     no_energies,
     nonlinear_in_acceleration,
 )
-from dalembert.mechanics.principles.quadratic import momenta_of, powers_of, singular_mass
+from dalembert.mechanics.principles.quadratic import Powers, momenta_of, powers_of, singular_mass
 from dalembert.mechanics.sample import Array, Sampler, State
 from dalembert.mechanics.standard_form import diff, lagrangian
 from dalembert.mechanics.tidy import Budget, exact, tidy, tidy_matrix
@@ -76,16 +76,22 @@ def momentum_symbols(system: System) -> tuple[Coordinate, ...]:
 
 
 def hamiltonian(system: System, budget: Budget | None = None) -> Hamiltonian | str:
-    """H(q,p,t) by (17), or why there is none in closed form."""
-    budget = budget or Budget()
+    """H(q,p,t) by (17) as a person reads it, or why there is none in closed form."""
     powers = powers_of(system)
+    if powers is not None:
+        linear = tuple(exact(a) for a in powers.linear)
+        powers = Powers(exact(powers.rest), linear, powers.metric.applyfunc(exact))
+    return _closed(system, powers, budget or Budget())
+
+
+def _closed(system: System, powers: Powers | None, budget: Budget) -> Hamiltonian | str:
     if powers is None:
         return "L is not quadratic in the velocities, and p = dL/dq' is not solved for them in closed form"
     p = momentum_symbols(system)
     if (size := sum(map(sp.count_ops, powers.metric))) > LARGEST:
         return f"M has {size} operations; it is inverted up to {LARGEST_METRIC}"
     try:
-        inverse = inverse_of(tidy_matrix(powers.metric.applyfunc(exact), budget), budget)
+        inverse = inverse_of(tidy_matrix(powers.metric, budget), budget)
     except TooLarge as limit:
         return str(limit)
     excess = sp.Matrix([symbol - tidy(a, budget) for symbol, a in zip(p, powers.linear, strict=True)])
@@ -112,7 +118,7 @@ class Slopes:
 
 def prepare(system: System, sampler: Sampler) -> Solver:
     n, m = len(system.coordinates), len(system.constraints)
-    found = hamiltonian(system, Budget(0))  # as it comes: nobody reads it
+    found = _closed(system, powers_of(system), Budget(0))  # as it comes: nobody reads it
     slopes_at = _implicit(system, sampler) if isinstance(found, str) else _symbolic(system, sampler, found)
     impressed = sampler.function([system.forces.get(q, sp.S.Zero) for q in system.coordinates])
     rows = [_row(system, k) for k in range(m)]
