@@ -55,6 +55,7 @@ def lobatto(degree: int) -> tuple[Array, Array]:
     """Places and weights of Lobatto's rule with degree + 1 points on [0, 1]."""
     inner = legendre.legroots(legendre.legder(np.eye(degree + 1)[degree])) if degree > 1 else np.zeros(0)
     places = np.concatenate([[-1.0], np.sort(np.real(inner)), [1.0]])
+    places = (places - places[::-1]) / 2  # symmetric to the last digit, so that a step back undoes a step
     heights = legendre.legval(places, np.eye(degree + 1)[degree])
     return (places + 1) / 2, 1 / (degree * (degree + 1) * heights**2)
 
@@ -133,8 +134,9 @@ def _shape(places: Array, at: float) -> tuple[Array, Array]:
     value, slope = np.empty(places.size), np.empty(places.size)
     for i, own in enumerate(places):
         others = np.delete(places, i)
-        polynomial = np.polynomial.Polynomial.fromroots(others) / np.prod(own - others)
-        value[i], slope[i] = polynomial(at), polynomial.deriv()(at)
+        factors = (at - others) / (own - others)
+        value[i] = np.prod(factors)
+        slope[i] = sum(np.prod(np.delete(factors, j)) / (own - other) for j, other in enumerate(others))
     return value, slope
 
 
