@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import casadi as ca
 import numpy as np
@@ -29,32 +30,94 @@ from dalembert.model.system import System
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Piece:
-    """Functions of one piece, for n coordinates and the m constraints in use; x holds q_0 … q_s one after the other,
-    lam the multipliers λ_0 … λ_s.
-
-    action: (x, t0, h, p) → S.
-    balance: (x, lam, t0, h, p) → D (n(s+1)), φ at the control points (m(s+1)), ∂D/∂x, ∂D/∂lam, ∂φ/∂x.
-    step: (u, q0, v0, t0, h, p) → residual, ∂residual/∂u of one step, u = (q_1 … q_s, v_1, λ_0 … λ_s).
-    work: (x, lam, t0, h, p) → work of impressed forces with explicit time dependence, and of constraints that move.
-    velocity: ((v, κ), q, momentum, t, p) → residual and its derivative: the velocity that a momentum belongs to, on the
-    constraints.
+    """One piece of polynomial degree s, for n coordinates and the m constraints in use; x holds q_0 … q_s one after the
+    other, lam the multipliers λ_0 … λ_s. Its functions are made when they are first used: differentiating D takes a
+    second for large systems.
     """
 
     degree: int
     places: Array
-    action: ca.Function
-    balance: ca.Function
-    step: ca.Function
-    work: ca.Function
-    velocity: ca.Function
+    x: ca.SX
+    lam: ca.SX
+    t0: ca.SX
+    h: ca.SX
+    known: Variables
+    parts: _Parts
+    S: ca.SX
+    D: ca.SX
+    phi: ca.SX
+    works: tuple[ca.SX, ca.SX]
+
+    @cached_property
+    def action(self) -> ca.Function:
+        """(x, t0, h, p) → S."""
+        return ca.Function("action", [self.x, self.t0, self.h, self.known.p], [self.S])
+
+    @cached_property
+    def balance(self) -> ca.Function:
+        """(x, lam, t0, h, p) → D (n(s+1)), φ at the control points (m(s+1)), ∂D/∂x, ∂D/∂lam, ∂φ/∂x."""
+        slopes = [ca.jacobian(self.D, self.x), ca.jacobian(self.D, self.lam), ca.jacobian(self.phi, self.x)]
+        outputs = [ca.densify(part) for part in (self.D, self.phi, *slopes)]
+        return ca.Function("balance", self._inputs, outputs)
+
+    @cached_property
+    def work(self) -> ca.Function:
+        """(x, lam, t0, h, p) → work of impressed forces with explicit time dependence, and of constraints that move."""
+        return ca.Function("work", self._inputs, list(self.works))
+
+    @cached_property
+    def step(self) -> ca.Function:
+        """(u, q0, v0, t0, h, p) → residual, ∂residual/∂u of one step from (q_0, v_0), u = (q_1 … q_s, v_1, λ_0 … λ_s).
+
+        Momenta meet at both ends, the action is stationary between, the constraints hold at every control point, and
+        with their rate at the end.
+        """
+        n, m, x, p = self.known.q.numel(), self.lam.numel() // (self.degree + 1), self.x, self.known.p
+        v0, v1 = ca.SX.sym("v0", n), ca.SX.sym("v1", n)
+        q0, q1, t1 = x[:n], x[n * self.degree :], self.t0 + self.h
+        start, end = self.parts.momentum(q0, v0, self.t0, p), self.parts.momentum(q1, v1, t1, p)
+        inner, last = self.D[n : n * self.degree], self.D[n * self.degree :]
+        rate = self.parts.rate(q1, v1, t1, p)
+        residual = ca.vertcat(start + self.D[:n], inner, last - end, self.phi[m:], rate)
+        u = ca.vertcat(x[n:], v1, self.lam)
+        outputs = [ca.densify(residual), ca.densify(ca.jacobian(residual, u))]
+        return ca.Function("step", [u, q0, v0, self.t0, self.h, p], outputs)
+
+    @cached_property
+    def velocity(self) -> ca.Function:
+        """((v, κ), q, momentum, t, p) → residual and its derivative: the velocity that a momentum belongs to, on the
+        constraints.
+        """
+        q, v, time, p = self.known.q, self.known.v, self.known.time, self.known.p
+        momentum, kappa = ca.SX.sym("momentum", q.numel()), ca.SX.sym("kappa", self.lam.numel() // (self.degree + 1))
+        reaction = self.parts.constraints(q, time, p)[1].T @ kappa if kappa.numel() else 0
+        missing = self.parts.momentum(q, v, time, p) - momentum - reaction
+        residual, u = ca.vertcat(missing, self.parts.rate(q, v, time, p)), ca.vertcat(v, kappa)
+        outputs = [ca.densify(residual), ca.densify(ca.jacobian(residual, u))]
+        return ca.Function("velocity", [u, q, momentum, time, p], outputs)
+
+    @property
+    def _inputs(self) -> list[ca.SX]:
+        return [self.x, self.lam, self.t0, self.h, self.known.p]
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """energies: (q, v, t, p) → L, F, −∂L/∂t. momentum: ∂L/∂q̇. constraints: (q, t, p) → φ, ∂φ/∂q, ∂φ/∂t. rate: φ̇."""
+
+    energies: ca.Function
+    momentum: ca.Function
+    constraints: ca.Function
+    rate: ca.Function
 
 
 def lobatto(degree: int) -> tuple[Array, Array]:
     """Places and weights of Lobatto's rule with degree + 1 points on [0, 1]."""
     inner = legendre.legroots(legendre.legder(np.eye(degree + 1)[degree])) if degree > 1 else np.zeros(0)
     places = np.concatenate([[-1.0], np.sort(np.real(inner)), [1.0]])
+    places = (places - places[::-1]) / 2  # symmetric to the last digit, so that a step back undoes a step
     heights = legendre.legval(places, np.eye(degree + 1)[degree])
     return (places + 1) / 2, 1 / (degree * (degree + 1) * heights**2)
 
@@ -90,27 +153,7 @@ def piece(system: System, degree: int, rows: Sequence[int]) -> Piece:
         closures.append(phi)
         moved += -h * float(weights[i]) * ca.dot(multipliers[i], phi_t) if m else 0
     D, phis = ca.vertcat(*balances), ca.vertcat(*closures) if m else ca.SX(0, 1)
-    dense = ca.densify
-    derivatives = [dense(ca.jacobian(D, x)), dense(ca.jacobian(D, lam)), dense(ca.jacobian(phis, x))]
-    return Piece(
-        degree=s,
-        places=places,
-        action=ca.Function("action", [x, t0, h, p], [S]),
-        balance=ca.Function("balance", [x, lam, t0, h, p], [dense(D), dense(phis), *derivatives]),
-        step=_step(parts, D, phis, x, lam, t0, h, p, n, m, s),
-        work=ca.Function("work", [x, lam, t0, h, p], [done, moved]),
-        velocity=_velocity(parts, known, n, m),
-    )
-
-
-@dataclass(frozen=True)
-class _Parts:
-    """energies: (q, v, t, p) → L, F, −∂L/∂t. momentum: ∂L/∂q̇. constraints: (q, t, p) → φ, ∂φ/∂q, ∂φ/∂t. rate: φ̇."""
-
-    energies: ca.Function
-    momentum: ca.Function
-    constraints: ca.Function
-    rate: ca.Function
+    return Piece(s, places, x, lam, t0, h, known, parts, S, D, phis, (done, moved))
 
 
 def _parts(system: System, known: Variables, rows: Sequence[int]) -> _Parts:
@@ -133,30 +176,7 @@ def _shape(places: Array, at: float) -> tuple[Array, Array]:
     value, slope = np.empty(places.size), np.empty(places.size)
     for i, own in enumerate(places):
         others = np.delete(places, i)
-        polynomial = np.polynomial.Polynomial.fromroots(others) / np.prod(own - others)
-        value[i], slope[i] = polynomial(at), polynomial.deriv()(at)
+        factors = (at - others) / (own - others)
+        value[i] = np.prod(factors)
+        slope[i] = sum(np.prod(np.delete(factors, j)) / (own - other) for j, other in enumerate(others))
     return value, slope
-
-
-def _step(
-    parts: _Parts, D: ca.SX, phis: ca.SX, x: ca.SX, lam: ca.SX, t0: ca.SX, h: ca.SX, p: ca.SX, n: int, m: int, s: int
-) -> ca.Function:
-    """One step from (q_0, v_0): momenta meet at both ends, the action is stationary between, the constraints hold at
-    every control point and with their rate at the end. With s = 1 and no forces this is RATTLE's scheme for the
-    midpoint rule.
-    """
-    v0, v1 = ca.SX.sym("v0", n), ca.SX.sym("v1", n)
-    q0, q1 = x[:n], x[n * s :]
-    start, end = parts.momentum(q0, v0, t0, p), parts.momentum(q1, v1, t0 + h, p)
-    residual = ca.vertcat(start + D[:n], D[n : n * s], D[n * s :] - end, phis[m:], parts.rate(q1, v1, t0 + h, p))
-    u = ca.vertcat(x[n:], v1, lam)
-    return ca.Function("step", [u, q0, v0, t0, h, p], [ca.densify(residual), ca.densify(ca.jacobian(residual, u))])
-
-
-def _velocity(parts: _Parts, known: Variables, n: int, m: int) -> ca.Function:
-    momentum, kappa = ca.SX.sym("momentum", n), ca.SX.sym("kappa", m)
-    q, v, time, p = known.q, known.v, known.time, known.p
-    reaction = parts.constraints(q, time, p)[1].T @ kappa if m else 0
-    residual = ca.vertcat(parts.momentum(q, v, time, p) - momentum - reaction, parts.rate(q, v, time, p))
-    u = ca.vertcat(v, kappa)
-    return ca.Function("velocity", [u, q, momentum, time, p], [residual, ca.densify(ca.jacobian(residual, u))])

@@ -27,6 +27,7 @@ from dalembert.model.validate import Draft, build_parts
 if TYPE_CHECKING:
     from dalembert.mechanics.classify import Classification
     from dalembert.mechanics.equations import Equations
+    from dalembert.motion.between import Passage
     from dalembert.motion.compare import Comparison
     from dalembert.motion.displacements import Displacements
     from dalembert.motion.equilibrium.result import Equilibria
@@ -274,6 +275,16 @@ class System:
         from dalembert.motion.instant import at
 
         return at(self, state, t, parameters)
+
+    def between(
+        self, start: Mapping[Any, Value] | None, end: Mapping[Any, Value], duration: float, *, guess: Any = None
+    ) -> Passage:
+        """The motion from one configuration to another in a given time, by stationary action: with its action, and
+        whether that is a minimum or a saddle.
+        """
+        from dalembert.motion.between import between
+
+        return between(self, start, end, duration, guess=guess)
 
     def compare(self, forms: Iterable[str] | None = None, *, states: int = 4) -> Comparison:
         """Every formulation side by side: which apply, why others do not, and by how much they differ."""
