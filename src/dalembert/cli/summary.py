@@ -33,6 +33,7 @@ def print_summary(motion: Motion, files: list[Path]) -> None:
     ended = f", ended by '{escape(motion.ended_by)}'" if motion.ended_by is not None else ""
     console.print(f"[bold]{escape(motion.system.name)}[/bold]   t = {motion.t[0]:g} … {motion.t[-1]:g}{ended}")
     console.print(_state(motion))
+    console.print(_ledger(motion))
     console.print(_certificate(motion))
     for event in motion.events[:MOST_EVENTS]:
         console.print(escape(_event(event)))
@@ -67,6 +68,18 @@ def _state(motion: Motion) -> Table:
     for k, coordinate in enumerate(motion.system.coordinates):
         table.add_row(coordinate.name, *(f"{values[-1, k]:.6g}" for values in columns))
     return table
+
+
+def _ledger(motion: Motion) -> str:
+    ledger = motion.ledger
+    worked = ", ".join(f"{kind} {work:.6g}" for kind, work in ledger["work"].items())
+    lines = [f"energy {ledger['start']:.6g} → {ledger['end']:.6g}; work: {worked}"]
+    lost = [f"'{name}' {heat:.6g}" for name, heat in ledger["heat"].items()]
+    if lost:
+        lines.append(f"heat of friction: {', '.join(lost)}")
+    if "impact_loss" in ledger:
+        lines.append(f"lost in impacts: {ledger['impact_loss']:.6g}")
+    return escape("\n".join(lines))
 
 
 def _certificate(motion: Motion) -> Table:
