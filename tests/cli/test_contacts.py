@@ -131,3 +131,15 @@ def test_the_ledger_tells_where_the_energy_went(dalembert, model, tmp_path):
     shown = dalembert("run", model(BLOCK), "--out", tmp_path / "out").out
     assert "heat of friction: 'plane' 0.36" in " ".join(shown.split())
     assert "lost in impacts" in dalembert("run", model(BALL), "--out", tmp_path / "out").out
+
+
+def test_repair_moves_what_is_below_the_floor_and_nothing_else(dalembert, model, tmp_path):
+    def run(text: str) -> dict:
+        done = dalembert("run", model(text), "--repair", "--duration", "0.1", "--json", "--out", tmp_path / "out")
+        assert done.status == 0, done.err
+        return json.loads(done.out)
+
+    fallen = run(BALL)["final"]
+    assert fallen["y"] == pytest.approx(1 - 9.81 * 0.1**2 / 2, rel=1e-9)
+    risen = run(BALL.replace("y = 1.0", "y = -0.5").replace('"y\'" = 0.0', '"y\'" = 2.0'))["final"]
+    assert risen["y"] == pytest.approx(2 * 0.1 - 9.81 * 0.1**2 / 2, rel=1e-9)

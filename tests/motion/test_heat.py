@@ -238,3 +238,17 @@ def test_heat_survives_being_saved(tmp_path):
     head = (tmp_path / "ball.csv").read_text().splitlines()[0]
     assert "heat floor" in head
     assert "impact loss" in head
+
+
+def test_a_ledger_begins_after_an_impact_at_the_start():
+    system = da.System(
+        "ball",
+        **PLANE,
+        constraints=[da.Constraint("floor", "y", one_sided=True, restitution=0.5)],
+        parameters={"m": 2, "g": G},
+        initial={"x": 0, "y": 0, "x'": 0, "y'": -2},
+    )
+    motion = system.simulate(0.1)
+    assert motion.v[0, 1] == pytest.approx(1.0, rel=1e-12)
+    assert motion.impact_loss[0] == 0.0
+    assert motion.certificate.holds

@@ -125,7 +125,7 @@ class _Run:
         return Legs(self._trajectory(failure, ended), tuple(self.modes), contacts)
 
     def _start(self, q: Array, v: Array, t: float) -> tuple[Array, Array, set[int]]:
-        """Velocity and work after impacts at the start, and the one-sided constraints that touch. Refuses a state off
+        """Velocity after impacts at the start, no work, and the one-sided constraints that touch. Refuses a state off
         the constraints, or beyond a one-sided one.
         """
         contacts, system = self.contacts, self.contacts.system
@@ -137,7 +137,7 @@ class _Run:
         if beyond:
             raise InconsistentState(
                 f"{system.name}: the initial state violates the one-sided {', '.join(map(repr, beyond))}, which must "
-                "not be negative"
+                "not be negative: use system.consistent(…), or 'dalembert run --repair'"
             )
         touching = {k for k in range(gap.size) if gap[k] <= small and rate[k] <= slow}
         ones = (1,) * len(contacts.contacts)
@@ -145,10 +145,9 @@ class _Run:
             (OPEN,) * len(ones), ones, ones, tuple(k in touching and rate[k] >= -slow for k in range(gap.size))
         )
         require_consistent_state(contacts.evaluation(resting), q, v, t)
-        work = self.ledger.empty()
         if any(rate[k] < -slow for k in touching):
-            v, work, touching = self._impact(t, q, v, work)
-        return v, work, touching
+            v, _, touching = self._impact(t, q, v, self.ledger.empty())
+        return v, self.ledger.empty(), touching  # the motion, and its ledger, begin after an impact
 
     def _part(
         self,
