@@ -105,7 +105,7 @@ def certify(motion: Motion, evaluation: Evaluation | None = None) -> Certificate
     measured = {
         **_constraint_residuals(motion, evaluation),
         **algebra,
-        "energy": _energy_balance(motion, evaluation, data.M),
+        "energy": _energy_balance(motion, evaluation, data.M, data.Q),
         "contact": contact_residual(motion) if motion.C is not None else 0.0,
         "repeat": repeat_residual(motion, limits["repeat"]) if motion.C is not None else 0.0,
     }
@@ -274,7 +274,7 @@ def _constraint_residuals(motion: Motion, evaluation: Evaluation) -> dict[str, f
     return found
 
 
-def _energy_balance(motion: Motion, evaluation: Evaluation, M: Array) -> float:
+def _energy_balance(motion: Motion, evaluation: Evaluation, M: Array, Q: Array) -> float:
     """|E(t) − E(0) − work| against the largest kinetic energy, change of potential, or work."""
     energy, _ = evaluation.energetics_along(motion.q, motion.v, motion.t)
     moving = np.abs(np.einsum("ti,tij,tj->t", motion.v, M, motion.v)) / 2
@@ -283,4 +283,8 @@ def _energy_balance(motion: Motion, evaluation: Evaluation, M: Array) -> float:
     size = max(moving.max(), np.abs(rest - rest[0]).max(), np.abs(motion.work).max(initial=0.0))
     # At rest nothing is exchanged: rounding in E itself, 1e-16 of it, must then pass.
     size = max(size, 1e-7 * np.abs(energy).max())
+    # Where that is zero too, forces do work on velocities of rounding, 1e-16 of what they would have made in the time.
+    inertia = np.abs(np.diagonal(M, axis1=1, axis2=2))
+    pull = np.sqrt((Q**2 / np.where(inertia > 0, inertia, 1.0)).max(initial=0.0)) * float(motion.t[-1] - motion.t[0])
+    size = max(size, 1e-8 * pull**2)
     return float(np.abs(energy - energy[0] - work).max() / size) if size > 0 else 0.0

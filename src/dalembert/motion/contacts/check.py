@@ -36,7 +36,9 @@ def contact_residual(motion: Motion) -> float:
     # C is what remains of all forces: in flight, their rounding.
     present = (motion.C / root, Q / root, np.einsum("tij,tj->ti", M, motion.a) / root, reactions)
     largest = max(float(np.abs(part).max(initial=0.0)) for part in present) or 1.0
-    reach = float(np.abs(root * motion.q).max()) or 1.0
+    # From rest at the origin, places are rounding of where the forces would have led.
+    span = float(motion.t[-1] - motion.t[0])
+    reach = max(float(np.abs(root * motion.q).max()), 1e-6 * span**2 * float(np.abs(Q / root).max())) or 1.0
     resting = _resting(motion)
     forces, gaps = 0.0, 0.0
     for i in range(motion.t.size):

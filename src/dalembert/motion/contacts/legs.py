@@ -12,7 +12,8 @@ from dalembert.errors import DalembertError, InconsistentState
 from dalembert.mechanics.fundamental import Array, Fundamental, solve
 from dalembert.motion.consistent import require_consistent_state
 from dalembert.motion.contacts.ledger import Ledger
-from dalembert.motion.contacts.modes import OPEN, SLIP, STICK, Contacts, Ending, Mode
+from dalembert.motion.contacts.modes import OPEN, SLIP, SLOW, STICK, Contacts, Ending, Mode
+from dalembert.motion.contacts.scale import Scale, scale_of
 from dalembert.motion.contacts.transitions import REST, Rest, ahead, decide, impact, moment_at
 from dalembert.motion.evaluation import Evaluation
 from dalembert.motion.events import START_NOISE, Outcome, Passage
@@ -58,6 +59,7 @@ class _Run:
     def __init__(self, contacts: Contacts, settings: Settings, integrate: Integrate | None = None) -> None:
         self.contacts, self.settings, self.leg = contacts, settings, integrate
         self.ledger = Ledger(contacts.heats)
+        self.scale = Scale(1.0, 1.0)  # known from the start on
         self.rest = Rest()
         self.undetermined = False
         self.met: set[int] = set()  # the one-sided constraints in the impact that ended the last leg
@@ -128,7 +130,9 @@ class _Run:
         """Velocity after impacts at the start, no work, and the one-sided constraints that touch. Refuses a state off
         the constraints, or beyond a one-sided one.
         """
-        contacts, system = self.contacts, self.contacts.system
+        contacts, system, times = self.contacts, self.contacts.system, self.settings.times
+        self.scale = scale_of(contacts, q, v, t, float(times[-1] - times[0]))
+        contacts.slow = SLOW * self.scale.speed
         gap, rate = self._gaps(q, v, t)
         small, slow = GAP * self._reach(q), REST * max(float(np.abs(v).max(initial=0.0)), 1e-300)
         beyond = [
@@ -321,7 +325,7 @@ class _Run:
         return found[5] / steep, found[6] / steep
 
     def _reach(self, q: Array) -> float:
-        return max(float(np.abs(q).max(initial=0.0)), 1.0)
+        return max(float(np.abs(q).max(initial=0.0)), self.scale.length)
 
     # -- results
 

@@ -87,6 +87,7 @@ class Contacts:
         self._state, self._forces = Evaluator(graph.state), Evaluator(graph.forces)
         self.p = system.parameter_values()
         self.heats = heat_names(system)
+        self.slow = SLOW  # the speed at which a contact in a plane has stopped; a motion sets it by its own speeds
         self.n, self.m = len(system.coordinates), len(system.constraints)
         # The one-sided constraint that a contact belongs to, by its place among them.
         places = {system.constraints[row].name: k for k, row in enumerate(self.one_sided)}
@@ -126,6 +127,7 @@ class Contacts:
         values = dict(zip(self.system.parameter_symbols, self.p, strict=True))
         for k in range(len(self.contacts)):
             values |= {_direction(k): float(mode.directions[k]), _push(k): float(mode.pushes[k])}
+        values[_slow()] = self.slow
         p = np.array([values[symbol] for symbol in made.system.parameter_symbols])
         own = copy(made)  # modes of a kind differ in these values only: each keeps its own
         own.p = p
@@ -222,7 +224,7 @@ def mode_system(
                 _push(k) * contact.normal if contact.signed else contact.normal
             )
             works.append(_slip(contact, strength, ways, speed))
-            end("stop", k, speed if line else speed - SLOW)
+            end("stop", k, speed if line else speed - _slow())
         else:
             for i, u in enumerate(contact.slide):
                 constraints.append(Constraint(stick_name(contact, i), u, "velocity", by_friction=by_friction))
@@ -236,7 +238,7 @@ def mode_system(
         end(*(("open", k, multiplier(constraint.name)) if mode.closed[k] else ("close", k, constraint.expression)))
     parameters: dict[Any, Any] = dict(system.parameters)
     parameters |= {_direction(k): 1 for k in range(len(system.contacts))}
-    parameters |= {_push(k): 1 for k in range(len(system.contacts))}
+    parameters |= {_push(k): 1 for k in range(len(system.contacts))} | {_slow(): SLOW}
     changed = System(
         system.name,
         coordinates=system.coordinates,
@@ -255,8 +257,8 @@ def mode_system(
     return changed, tuple(endings)
 
 
-# A contact that slides in a plane has stopped at this speed (in the model's units of velocity): its direction has no
-# meaning at zero.
+# A contact that slides in a plane has stopped at this share of the speeds of a motion: its direction has no meaning at
+# zero.
 SLOW = 1e-9
 
 
@@ -278,3 +280,7 @@ def _direction(k: int) -> Parameter:
 
 def _push(k: int) -> Parameter:
     return Parameter.named(f"dalembert_push_sign_{k}")
+
+
+def _slow() -> Parameter:
+    return Parameter.named("dalembert_slow_speed")
