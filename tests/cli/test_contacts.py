@@ -116,3 +116,30 @@ def test_a_ball_comes_to_rest(dalembert, model, tmp_path):
     assert names[-1] == "contact"
     assert abs(data["final"]["y"]) < 1e-9
     assert data["certificate"]["holds"]
+
+
+def test_the_ledger_tells_where_the_energy_went(dalembert, model, tmp_path):
+    block = json.loads(dalembert("run", model(BLOCK), "--json", "--out", tmp_path / "out").out)["ledger"]
+    speed, slope, rough = 1 / math.cos(0.5), math.sin(0.5), 0.7 * math.cos(0.5)
+    # Kinetic energy becomes height and heat, in the proportion of the two forces; a hundred tolerances of 1e-9.
+    assert block["heat"]["plane"] == pytest.approx(speed**2 / 2 * rough / (slope + rough), rel=1e-7)
+    assert block["end"] - block["start"] == pytest.approx(-block["heat"]["plane"], rel=1e-7)
+    assert "impact_loss" not in block
+    ball = json.loads(dalembert("run", model(BALL), "--json", "--out", tmp_path / "out").out)["ledger"]
+    assert ball["impact_loss"] == pytest.approx(9.81, rel=1e-7)
+    assert ball["heat"] == {}
+    shown = dalembert("run", model(BLOCK), "--out", tmp_path / "out").out
+    assert "heat of friction: 'plane' 0.36" in " ".join(shown.split())
+    assert "lost in impacts" in dalembert("run", model(BALL), "--out", tmp_path / "out").out
+
+
+def test_repair_moves_what_is_below_the_floor_and_nothing_else(dalembert, model, tmp_path):
+    def run(text: str) -> dict:
+        done = dalembert("run", model(text), "--repair", "--duration", "0.1", "--json", "--out", tmp_path / "out")
+        assert done.status == 0, done.err
+        return json.loads(done.out)
+
+    fallen = run(BALL)["final"]
+    assert fallen["y"] == pytest.approx(1 - 9.81 * 0.1**2 / 2, rel=1e-9)
+    risen = run(BALL.replace("y = 1.0", "y = -0.5").replace('"y\'" = 0.0', '"y\'" = 2.0'))["final"]
+    assert risen["y"] == pytest.approx(2 * 0.1 - 9.81 * 0.1**2 / 2, rel=1e-9)

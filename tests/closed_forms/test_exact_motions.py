@@ -38,6 +38,21 @@ CASES: list[tuple[str, dict[str, Any], float | None, float]] = [
     ("rough_incline", {}, None, ROUNDING),
     # sent uphill, it stops after u0/(g sin θ + μ g cos θ) = 0.41 s; the closed form holds while it slides
     ("rough_incline", {"u0": 3.0}, 0.4, ROUNDING),
+    # it slides back after 0.41 s; held by more friction at rest, it stays; sent downhill, it never stops, or does
+    ("thrown_block", {}, None, STEADY),
+    ("thrown_block", {"mu": 0.5, "mu_s": 0.6, "m": 2.0}, None, STEADY),
+    ("thrown_block", {"u0": -1.0}, None, STEADY),
+    ("thrown_block", {"u0": -1.0, "mu": 0.7, "mu_s": 0.8}, None, STEADY),
+    ("thrown_block", {"u0": 0.0}, None, STEADY),
+    ("stick_slip", {}, None, STEADY),
+    ("stick_slip", {"k": 30.0, "vb": 0.1, "mu": 0.1}, 6.0, STEADY),
+    ("stacked_blocks", {}, None, STEADY),
+    # the friction above cannot move the lower block
+    ("stacked_blocks", {"mu1": 0.3, "m2": 0.5}, None, STEADY),
+    ("bouncing_ball", {}, None, STEADY),
+    ("bouncing_ball", {"e": 0.3, "h": 0.4, "m": 2.0}, None, STEADY),
+    ("leaving_sphere", {}, None, UNSTABLE),
+    ("leaving_sphere", {"r": 2.0, "polar": 0.4, "across": 0.8, "down": 0.0}, None, UNSTABLE),
     ("sphere_particle", {}, None, UNSTABLE),
     ("spherical_pendulum", {}, None, STEADY),
     ("spherical_pendulum", {"polar": 1.0, "across": -3.0, "down": 0.7}, None, STEADY),
@@ -144,3 +159,32 @@ def test_straight_roll_without_turning(simulate, difference) -> None:
     motion = simulate(system, 2.0, samples=21)
     found = difference(motion, da.library.exact("penny")(system, motion.t))
     assert max(found.values()) < ROUNDING
+
+
+def test_a_particle_leaves_the_sphere_at_two_thirds_of_its_height(simulate) -> None:
+    """Almost at rest almost at the top: z = 2r/3, and in general v² = g z there."""
+    system = da.library.leaving_sphere(polar=1e-3, across=1e-3, down=0.0)
+    (event,) = simulate(system, 5.0).events
+    assert event["name"] == "release"
+    # e = v²/2 + gz is g r to a millionth at such a start.
+    assert event["state"]["z"] == pytest.approx(2 / 3, rel=1e-6)
+
+
+def test_friction_of_the_library_becomes_heat(simulate) -> None:
+    """What stops has lost all its energy; on the belt the drive gives the heat of each cycle, μ m g times slid way."""
+    stacked = simulate(da.library.stacked_blocks())
+    assert sum(heat[-1] for heat in stacked.heat.values()) == pytest.approx(1.0 * 2.0**2 / 2, rel=STEADY)
+    ball = simulate(da.library.bouncing_ball())
+    # Bounces slower than 1e-5 of the fastest are left out: 1e-10 of the energy.
+    assert ball.impact_loss[-1] == pytest.approx(9.81, rel=1e-9)
+    riding = simulate(da.library.stick_slip())
+    slips = [event["t"] for event in riding.events if event["name"] == "slip"]
+    sticks = [event["t"] for event in riding.events if event["name"] == "stick"]
+    # While it slips, the belt runs v_b T and the mass goes back by 2 (μ_s − μ) m g/k.
+    slid = 0.3 * (sticks[0] - slips[0]) + 2 * 0.2 * 9.81 / 10
+    done = len([t for t in sticks if t < riding.t[-1]])
+    rest = riding.heat["belt"][-1] - done * 0.2 * 9.81 * slid
+    assert len(slips) in (done, done + 1)
+    if len(slips) == done:
+        assert abs(rest) < 1e-6
+    assert 0 <= rest + 1e-6 < 0.2 * 9.81 * slid

@@ -12,7 +12,9 @@ NAMES = da.library.names()
 
 
 def constraint_residuals(system: da.System) -> list[float]:
-    """φ, dφ/dt and ψ at the initial state, straight from the expressions."""
+    """φ, dφ/dt and ψ at the initial state, straight from the expressions; of one-sided constraints how far φ, or dφ/dt
+    where it touches, is negative.
+    """
     q, v, start = system.initial_values()
     state = dict(zip(system.coordinates, q, strict=True)) | dict(zip(system.velocities, v, strict=True))
     state |= dict(zip(system.parameter_symbols, system.parameter_values(), strict=True)) | {time: start}
@@ -24,7 +26,10 @@ def constraint_residuals(system: da.System) -> list[float]:
         if constraint.level == "position":
             rate = sum(constraint.expression.diff(x) * x.d for x in system.coordinates)
             expressions.append(rate + constraint.expression.diff(time))
-        found += [float(expression.subs(state)) for expression in expressions]
+        values = [float(expression.subs(state)) for expression in expressions]
+        if constraint.one_sided:
+            values = [min(values[0], 0.0)] if values[0] > 0 else [min(value, 0.0) for value in values]
+        found += values
     return found
 
 

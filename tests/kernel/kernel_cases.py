@@ -70,6 +70,20 @@ def flat(system: da.System) -> da.System:
     return system.replace(initial=level | speed)
 
 
+def rubbing(law: Any, x: float) -> da.System:
+    """A block on a floor, at speed x or at rest, beside a mass that is moved."""
+    return da.System(
+        "rubbing",
+        coordinates="x y s",
+        kinetic="m*(x'^2 + y'^2)/2 + s'^2/2",
+        potential="m*g*y",
+        constraints={"floor": "y", "drive": "s - sin(t)"},
+        nonideal=[law],
+        parameters={"m": 1, "g": 9.81, "c": 0.3},
+        initial={"x": 0, "y": 0, "s": 0, "x'": x, "y'": 0, "s'": 1},
+    )
+
+
 SPECIAL: dict[str, Case] = {
     "events": Case(da.library.pendulum, {"duration": 3.0, "events": events()}),
     "an event that ends the run": Case(da.library.pendulum, {"duration": 9.0, "events": events(2)}),
@@ -86,6 +100,14 @@ SPECIAL: dict[str, Case] = {
     "no constraint at all": Case(
         lambda: da.System("free", coordinates="x", kinetic="x'^2/2", potential="x^4", initial={"x": 1, "x'": 0}),
         {"duration": 3.0},
+    ),
+}
+SPECIAL |= {
+    "heat of drag": Case(lambda: rubbing(da.Viscous("floor", "c", point=["x", "y"]), x=1), {"duration": 1.0}),
+    "friction that slips": Case(lambda: rubbing(da.Coulomb("floor", "c", point=["x", "y"]), x=1), {"duration": 1.0}),
+    "friction that holds beside a drive": Case(
+        lambda: rubbing(da.Coulomb("floor", "c", point=["x", "y"]), x=0),
+        {"duration": 1.0, "events": {"half": "s - 0.5"}},
     ),
 }
 SPECIAL |= {

@@ -74,15 +74,16 @@ class TestAsWritten:
 class TestWorks:
     def test_viscous(self) -> None:
         (law,) = block(da.Viscous("floor", c)).works
-        assert law == da.Work({x: -c * x.d}, "floor")
+        assert law == da.Work({x: -c * x.d}, "floor", {"floor": c * x.d**2})
 
     def test_quadratic(self) -> None:
         (law,) = block(da.Quadratic("floor", c)).works
-        assert law == da.Work({x: -c * sp.Abs(x.d) * x.d}, "floor")
+        assert law == da.Work({x: -c * sp.Abs(x.d) * x.d}, "floor", {"floor": c * sp.Abs(x.d) * x.d**2})
 
     def test_regularized(self) -> None:
         (law,) = block(da.Coulomb("floor", mu, regularize=eps)).works
-        assert law == da.Work({x: -mu * sp.Abs(N) * x.d / sp.sqrt(x.d**2 + eps**2)}, "floor")
+        size = mu * sp.Abs(N) / sp.sqrt(x.d**2 + eps**2)
+        assert law == da.Work({x: -size * x.d}, "floor", {"floor": size * x.d**2})
 
     def test_regularized_stribeck(self) -> None:
         (law,) = block(da.Stribeck("floor", mu, 2 * mu, vs, viscous=c, regularize=eps)).works
@@ -92,7 +93,7 @@ class TestWorks:
 
     def test_the_viscous_part_of_dry_friction_is_smooth(self) -> None:
         system = block(da.Stribeck("floor", mu, 2 * mu, vs, viscous=c))
-        assert system.works == (da.Work({x: -c * x.d}, "floor"),)
+        assert system.works == (da.Work({x: -c * x.d}, "floor", {"floor": c * x.d**2}),)
         (contact,) = system.contacts
         assert contact.mu == mu + mu * sp.exp(-((SPEED / vs) ** 2))
         assert contact.mu_static == 2 * mu

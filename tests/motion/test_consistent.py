@@ -166,3 +166,74 @@ class TestInitialState:
         q = [round(1.5 * np.sin(angle), 6), round(-1.5 * np.cos(angle), 6)]
         with pytest.raises(da.InconsistentState):
             pendulum(initial={x: q[0], y: q[1], x.d: 0, y.d: 0}).simulate(0.1)
+
+
+class TestOneSided:
+    def bead(self, y: float, speed: float = 0.0, **more: float) -> da.System:
+        """A bead that may fly, on a floor, tied to a slide beside it by x = z."""
+        return da.System(
+            "bead",
+            coordinates="x y z",
+            kinetic="m*(x'^2 + y'^2)/2 + M*z'^2/2",
+            potential="m*g*y",
+            constraints=[
+                da.Constraint("floor", "y", one_sided=True, restitution=0.5),
+                da.Constraint("line", "x - z"),
+            ],
+            nonideal=[da.Coulomb("floor", mu=0.3, point=["x", "y"]), da.Viscous("floor", 0.1, point=["x", "y"])],
+            events={"high": "y - 1"},
+            parameters={"m": 2, "M": 2, "g": 9.81},
+            initial={"x": 1, "y": y, "z": 1, "x'": 0, "y'": speed, "z'": 0} | more,
+        )
+
+    def state(self, system: da.System) -> dict[str, float]:
+        return {symbol.name: value for symbol, value in system.consistent().items()}
+
+    def test_a_state_in_flight_stays_in_flight(self) -> None:
+        found = self.state(self.bead(0.7, -2.0, z=1.2))
+        assert (found["y"], found["y'"]) == (0.7, -2.0)
+        # The line is repaired all the same, half of it in each coordinate of equal mass.
+        assert found["x"] == pytest.approx(1.1, abs=1e-12)
+        assert found["z"] == pytest.approx(1.1, abs=1e-12)
+
+    @pytest.mark.parametrize("speed", [-2.0, 0.0, 3.0])
+    def test_a_state_beyond_is_moved_onto_it_with_its_velocity(self, speed: float) -> None:
+        system = self.bead(-0.2, speed)
+        with pytest.raises(da.InconsistentState, match="--repair"):
+            system.simulate(0.1)
+        found = self.state(system)
+        assert found["y"] == pytest.approx(0.0, abs=1e-15)
+        assert found["y'"] == speed
+        motion = system.replace(initial=system.consistent()).simulate(0.1, samples=3)
+        assert motion.certificate.holds
+        # What comes down bounces, what goes up flies.
+        assert motion.v[0, 1] == pytest.approx(max(speed, -0.5 * speed), abs=1e-12)
+
+    def test_touching_and_closing_is_left_to_the_impact(self) -> None:
+        found = self.state(self.bead(0.0, -2.0))
+        assert (found["y"], found["y'"]) == (0.0, -2.0)
+
+    def test_moved_onto_one_it_may_be_beyond_another(self) -> None:
+        """Into a corner: from (0.5, −1) the nearest place on y = x is (−0.25, −0.25), which lies beyond x = 0."""
+        system = da.System(
+            "corner",
+            coordinates="x y",
+            kinetic="(x'^2 + y'^2)/2",
+            constraints=[da.Constraint("slope", "y - x", one_sided=True), da.Constraint("wall", "x", one_sided=True)],
+            initial={"x": 0.5, "y": -1, "x'": 0, "y'": 0},
+        )
+        found = self.state(system)
+        assert found["x"] == pytest.approx(0, abs=1e-12)
+        assert found["y"] == pytest.approx(0, abs=1e-12)
+
+    def test_what_is_held_stays(self) -> None:
+        system = da.System(
+            "slope",
+            coordinates="x y",
+            kinetic="(x'^2 + y'^2)/2",
+            constraints=[da.Constraint("slope", "y - x", one_sided=True)],
+            initial={"x": 1, "y": 0, "x'": 0, "y'": 0},
+        )
+        found = {symbol.name: value for symbol, value in system.consistent(hold=["x"]).items()}
+        assert found["x"] == 1.0
+        assert found["y"] == pytest.approx(1.0, abs=1e-12)

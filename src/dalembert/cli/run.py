@@ -136,6 +136,7 @@ def _json(motion: Motion, files: list[Path], failure: MotionFailed | None) -> di
             "rank": motion.rank[0],
         },
         "certificate": motion.certificate.to_dict(),
+        "ledger": motion.ledger,
         "events": [dict(event) for event in motion.events],
         "ended_by": motion.ended_by,
         **({"contacts": _contacts(motion)} if motion.contacts else {}),

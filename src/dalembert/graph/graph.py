@@ -36,10 +36,11 @@ class Graph:
                                        state (of sizes at least s), time, parameters and multipliers (of sizes at least
                                        k): g rounds in proportion
     slopes(q, v, a, l, t, p, fi, fa) -> ∂(M a − Aᵀl − Q − C)/∂(q, v), ∂(A a − b)/∂(q, v)
+    heat(q, v, t, p, l)             -> the powers that friction turns into heat, one for each of `heats`
 
     `nonlinear` are the rows nonlinear in q̈, `curved` those of velocity level that are nonlinear in q̇. `uses_reactions`:
     C depends on constraint forces; `uses_actual`: on the actual ones, as components or as multipliers.
-    `events_use_multipliers`: the event functions do.
+    `events_use_multipliers`: the event functions do. `by_friction`: rows of friction that holds.
     """
 
     dynamics: ca.Function
@@ -50,9 +51,12 @@ class Graph:
     energy: ca.Function
     slopes: ca.Function
     events: ca.Function
+    heat: ca.Function
+    heats: tuple[str, ...]
     nonlinear: tuple[int, ...]
     position_rows: tuple[int, ...]
     velocity_rows: tuple[int, ...]
+    by_friction: tuple[int, ...]
     curved: tuple[int, ...]
     uses_reactions: bool
     uses_actual: bool
@@ -92,6 +96,7 @@ def _build(system: System) -> Graph:
     M, Q, inertial, E, rest = _inertia(system, convert, F, q, v, time)
     rows = _rows(system, convert, q, v, a, time)
     C, reactions = _work(system, convert, n)
+    heat = _heat(system, convert)
 
     state = [q, v, time, p]
     weights = ca.SX.sym("k", rows.h.numel())
@@ -118,9 +123,12 @@ def _build(system: System) -> Graph:
             [dense(ca.jacobian(newton, y)), dense(ca.jacobian(kinematic, y))],
         ),
         events=_events(system, convert, state, lam),
+        heat=ca.Function("heat", [*state, lam], [dense(ca.vertcat(ca.SX(0, 1), *heat.values()))]),
+        heats=tuple(heat),
         nonlinear=rows.nonlinear,
         position_rows=rows.position_rows,
         velocity_rows=rows.velocity_rows,
+        by_friction=tuple(k for k, constraint in enumerate(system.constraints) if constraint.by_friction),
         curved=tuple(
             k for k in rows.velocity_rows if not is_linear([system.constraints[k].expression], system.velocities)
         ),
@@ -225,6 +233,15 @@ def _work(system: System, convert: Converter, n: int) -> tuple[ca.SX, set[Reacti
                 C[k] += convert(expression)
                 reactions |= expression.atoms(Reaction)
     return C, reactions
+
+
+def _heat(system: System, convert: Converter) -> dict[str, ca.SX]:
+    """The powers that become heat, those of one name added up."""
+    found: dict[str, ca.SX] = {}
+    for law in system.works:
+        for name, power in law.heat.items():
+            found[name] = found.get(name, ca.SX(0)) + convert(power)
+    return found
 
 
 def _events(system: System, convert: Converter, state: list[ca.SX], lam: ca.SX) -> ca.Function:

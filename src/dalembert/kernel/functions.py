@@ -1,6 +1,6 @@
 """The functions that a kernel needs, as CasADi graphs: structure exploited, pivots watched.
 
-fast            q̈ by the sparse factors of [M Aᵀ; A 0], with the three powers, the smallest relative pivot, and the
+fast            q̈ by the sparse factors of [M Aᵀ; A 0], with all powers, the smallest relative pivot, and the
                 squared lengths of the rows of A
 factor          the factors of [M Aᵀ; A −w s] as numbers, for projections (w = 0) and next to singular configurations
 backsolve       (a, −λ) from such factors
@@ -10,10 +10,11 @@ slopes          ∂q̈/∂(q, q̇, t) for the stiff method, on the same factors
 events          the functions whose zeros are events, and the size of their terms
 multipliers     λ, where events use it, on the same factors, with the sizes of its terms
 dynamics, work  M, Q, A, b and C for the robust path, which is written out in the runtime
+heat            the powers that friction turns into heat
 acceleration    the rows nonlinear in q̈, for the branch that is followed there
 
 Where a row is nonlinear in q̈, or C depends on the actual constraint force, no straight-line code gives q̈: `fast` and
-`slopes` are left out.
+`slopes` are left out. So they are where friction that holds is told from other constraints, which is a second solution.
 """
 
 from __future__ import annotations
@@ -34,11 +35,12 @@ LARGE = 24
 class KernelFunctions:
     """CasADi functions of (q, v, t, p). Zeros that are always zero are left out of their outputs."""
 
-    fast: ca.Function | None  # -> q̈, powers (3), smallest relative pivot, squared lengths of the rows
+    fast: ca.Function | None  # -> q̈, powers (3, then heat), smallest relative pivot, squared lengths of the rows
     dynamics: ca.Function  # -> M, Q, Aᵀ (so that rows of A are contiguous), b
     work: ca.Function  # (…, fi) -> C; where actual forces are used, (…, fi, fa, l) -> C, ∂C/∂fa, ∂C/∂l
     acceleration: ca.Function | None  # (q, v, a, t, p, k) -> h, (∂h/∂q̈)ᵀ, ∂²(kᵀh)/∂q̈²; where a row is nonlinear in q̈
     energetics: ca.Function  # -> F, explicit power
+    heat: ca.Function | None  # (…[, l]) -> the powers that become heat; l where C uses actual forces
     position: ca.Function  # -> φ, (∂φ/∂q)ᵀ
     velocity: ca.Function  # -> (φ̇, ψ), (∂/∂q̇)ᵀ
     factor: ca.Function  # (…, w) -> factors, smallest relative pivot, lengths of the rows
@@ -83,11 +85,12 @@ def kernel_functions(
     def function(name: str, *outputs: ca.SX) -> ca.Function:
         return ca.Function(name, state, ca.cse([ca.sparsify(output) for output in outputs]))
 
-    straight = not (graph.nonlinear or graph.uses_actual)
+    straight = not (graph.nonlinear or graph.uses_actual or graph.by_friction)
+    heat = graph.heat(*state, l)
     fast, acceleration, multipliers = None, None, None
     if straight:
         q2, lam, ideal, nonideal, C_now = _solve(saddle, Q_fast, b, C, fi)
-        powers = ca.vertcat(ca.dot(v, F) + explicit, ca.dot(v, ideal), ca.dot(v, nonideal))
+        powers = ca.vertcat(ca.dot(v, F) + explicit, ca.dot(v, ideal), ca.dot(v, nonideal), heat)
         fast = function("fast", q2, powers, saddle.pivot(), saddle.row_sizes())
         if graph.events_use_multipliers and list(rows) == list(range(A_all.size1())):
             lam_sizes = _multiplier_sizes(plain, Q, A, C_now, q2)
@@ -113,6 +116,11 @@ def kernel_functions(
         ),
         acceleration=acceleration,
         energetics=function("energetics", F, explicit),
+        heat=(
+            ca.Function("heat", [*state, l] if graph.uses_actual else state, [ca.sparsify(heat)])
+            if graph.heats
+            else None
+        ),
         position=function("position", phi, phi_q.T),
         velocity=function("velocity", rate, rate_v.T),
         factor=ca.Function("factor", [*state, weight], ca.cse([regular.factors(), regular.pivot(), lengths])),

@@ -45,7 +45,7 @@ HEAD, CHANGES, PASSED = len(REPORT), 3 * EVENTS, 1 + 2 * EVENTS
 
 
 class KernelRun(NamedTuple):
-    """What an integration gave: its status, states (points, 2n + 3), and the numbers of its report, as it left them.
+    """What an integration gave: its status, states (points, DA_NY), and the numbers of its report, as it left them.
 
     branch (points, 2n): accelerations followed near the points, with and without C; None without rows nonlinear in q̈.
     """
@@ -123,7 +123,7 @@ class Kernel:
         size, count = len(y0), len(times)
         at_parameters = size
         at_tolerances = at_parameters + len(parameters)
-        at_times = at_tolerances + size - 3
+        at_times = at_tolerances + len(atol)
         at_report = at_times + count
         at_states = at_report + HEAD + CHANGES + PASSED + size
         block = np.empty(at_states + count * size)

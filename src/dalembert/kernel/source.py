@@ -24,6 +24,7 @@ STATE = ("q", "v", "t", "p")
 INPUTS = {
     "work": (*STATE, "fi", "fa", "l"),
     "acceleration": ("q", "v", "a", "t", "p", "k"),
+    "heat": (*STATE, "l"),
     "factor": (*STATE, "weight"),
     "backsolve": ("F", "r"),
     "events": (*STATE, "s", "l", "k"),
@@ -35,6 +36,7 @@ OUTPUTS = {
     "work": ("C", "by_force", "by_multipliers"),
     "acceleration": ("h", "J", "H"),
     "energetics": ("F", "power"),
+    "heat": ("power",),
     "position": ("r", "J"),
     "velocity": ("r", "J"),
     "factor": ("F", "pivot", "length"),
@@ -50,7 +52,7 @@ OUTPUTS = {
 
 
 # Those that the robust path alone calls.
-COLD = ("dynamics", "work", "energetics", "position", "velocity")
+COLD = ("dynamics", "work", "energetics", "heat", "position", "velocity")
 
 
 def kernel_source(
@@ -127,7 +129,10 @@ def _header(
         "DA_NC": constants,
         "DA_NE": 2 * n,
         "DA_NG": graph.events.numel_out(0),
-        "DA_NY": 2 * n + 3,
+        "DA_NY": 2 * n + 3 + len(graph.heats),
+        "DA_HEATS": len(graph.heats),
+        "DA_BY_FRICTION": len(graph.by_friction),
+        "DA_FRICTION_LIST": _list(graph.by_friction),
         "DA_FAST_ROWS": len(rows),
         "DA_FACTORS": functions.factor.nnz_out(0),
         "DA_LARGE": int(functions.rest is not None),
@@ -155,7 +160,7 @@ def _header(
     defines = "\n".join(f"#define {name} {value}" for name, value in {**sizes, **limits}.items())
     return (
         f"/* Equations of motion of: {_safe(system.name)}\n{names}\n"
-        "     y = q, v, and the work of impressed, ideal and nonideal forces */\n"
+        "     y = q, v, the work of impressed, ideal and nonideal forces, and the heat of friction */\n"
         f"{defines}\n"
     )
 

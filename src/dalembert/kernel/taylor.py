@@ -149,7 +149,8 @@ def _functions(graph: Graph, rows: Sequence[int], completion: float) -> tuple[ca
     nonideal = C + A.T @ l2 if staged else C
     if not staged:
         r1 += C
-    powers = ca.vertcat(ca.dot(v, F) + explicit, ca.dot(v, ideal), ca.dot(v, nonideal))
+    heat = graph.heat(*state, ca.SX.zeros(graph.heat.numel_in(4)))
+    powers = ca.vertcat(ca.dot(v, F) + explicit, ca.dot(v, ideal), ca.dot(v, nonideal), heat)
     second = [nonideal - M @ a2, -(A @ a2)] if staged else [ca.SX(0, 1), ca.SX(0, 1)]
     kinetic = ca.dot(v, M @ v) / 2
     inverse = _inverse(saddle) if n + m <= SMALL else ca.SX(0, 1)

@@ -27,10 +27,12 @@ import numpy as np
 from dalembert.errors import ModelError
 from dalembert.library.systems import appell_hamel as _appell_hamel
 from dalembert.library.systems import benenti_rods as _benenti_rods
+from dalembert.library.systems import bouncing_ball as _bouncing_ball
 from dalembert.library.systems import cart as _cart
 from dalembert.library.systems import hinged_rods as _hinged_rods
 from dalembert.library.systems import incline as _incline
 from dalembert.library.systems import isokinetic as _isokinetic
+from dalembert.library.systems import leaving_sphere as _leaving_sphere
 from dalembert.library.systems import pendulum as _pendulum
 from dalembert.library.systems import penny as _penny
 from dalembert.library.systems import prescribed_acceleration as _prescribed_acceleration
@@ -40,13 +42,18 @@ from dalembert.library.systems import rotating_hoop_bead as _rotating_hoop_bead
 from dalembert.library.systems import satellite_pair as _satellite_pair
 from dalembert.library.systems import skater as _skater
 from dalembert.library.systems import sphere as _sphere
+from dalembert.library.systems import stacked_blocks as _stacked_blocks
+from dalembert.library.systems import stick_slip as _stick_slip
+from dalembert.library.systems import thrown_block as _thrown_block
 from dalembert.library.systems import upright_penny as _upright_penny
 from dalembert.library.systems.appell_hamel import appell_fall, appell_hamel
 from dalembert.library.systems.benenti_rods import benenti_rods
+from dalembert.library.systems.bouncing_ball import bouncing_ball
 from dalembert.library.systems.cart import cart
 from dalembert.library.systems.hinged_rods import hinged_rods
 from dalembert.library.systems.incline import incline_block, rough_incline
 from dalembert.library.systems.isokinetic import isokinetic
+from dalembert.library.systems.leaving_sphere import leaving_sphere
 from dalembert.library.systems.pendulum import moving_length_pendulum, pendulum
 from dalembert.library.systems.penny import penny, quadratic_penny
 from dalembert.library.systems.prescribed_acceleration import prescribed_acceleration
@@ -56,6 +63,9 @@ from dalembert.library.systems.rotating_hoop_bead import rotating_hoop_bead
 from dalembert.library.systems.satellite_pair import satellite_pair
 from dalembert.library.systems.skater import skater
 from dalembert.library.systems.sphere import sphere_particle, spherical_pendulum
+from dalembert.library.systems.stacked_blocks import stacked_blocks
+from dalembert.library.systems.stick_slip import stick_slip
+from dalembert.library.systems.thrown_block import thrown_block
 from dalembert.library.systems.upright_penny import upright_penny
 from dalembert.model.parse import suggest
 from dalembert.model.system import System
@@ -100,6 +110,19 @@ EXAMPLES: Mapping[str, Example] = MappingProxyType(
         ),
         "incline_block": Example(incline_block, "a block on an oiled incline", _incline.exact),
         "rough_incline": Example(rough_incline, "a block sliding on a rough incline", _incline.exact_rough),
+        "thrown_block": Example(
+            thrown_block, "a block thrown up a rough incline: it stops, and stays or slides back", _thrown_block.exact
+        ),
+        "stick_slip": Example(stick_slip, "a mass on a spring that rides on a rough belt", _stick_slip.exact),
+        "stacked_blocks": Example(
+            stacked_blocks, "a block that slides on another and drags it along", _stacked_blocks.exact
+        ),
+        "bouncing_ball": Example(
+            bouncing_ball, "a ball that bounces infinitely often and comes to rest", _bouncing_ball.exact
+        ),
+        "leaving_sphere": Example(
+            leaving_sphere, "a particle that slides off a sphere and leaves it", _leaving_sphere.exact
+        ),
         "sphere_particle": Example(
             sphere_particle, "a particle sliding off the top of a sphere", _sphere.exact, _sphere.forces
         ),

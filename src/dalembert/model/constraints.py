@@ -24,6 +24,8 @@ class Constraint:
     (its multiplier is never negative) and lets go. `y >= 0` says the same. `restitution`: how much of the speed of an
     impact comes back, 0 (the default) to 1. One-sided constraints are at position level.
 
+    `by_friction`: made by friction that holds, in a mode of a system with contacts: its work is not ideal.
+
     >>> from dalembert.model.symbols import coordinates
     >>> x, y = coordinates("x y")
     >>> Constraint("knife edge", x.d - y.d).level
@@ -38,6 +40,7 @@ class Constraint:
     level: str | None = None
     one_sided: bool = False
     restitution: Any = None  # an expression in parameters, once a `System` has read it
+    by_friction: bool = False
 
     def __post_init__(self) -> None:
         expression = self.expression

@@ -83,16 +83,26 @@ def sliding(system: System) -> System:
 
 def works_of(system: System) -> tuple[Work, ...]:
     """Every smooth law of a system as `Work`."""
-    found: list[Work] = []
-    for law in system.nonideal:
-        if isinstance(law, Work):
-            found.append(law)
-            continue
-        surface = _surface(system, law)
-        parts = [-part for part in _smooth_force(law, surface)]
-        if any(parts):
-            found.append(Work(_sum(parts, _by_coordinate(system, surface)), " + ".join(law.constraints)))
-    return tuple(found)
+    return tuple(work for law in system.nonideal if (work := work_of(system, law)) is not None)
+
+
+def work_of(system: System, law: Law) -> Work | None:
+    """What is smooth in a law, with the heat that it makes: the force against the sliding velocity, times that."""
+    if isinstance(law, Work):
+        return law
+    surface = _surface(system, law)
+    against = _smooth_force(law, surface)
+    if not any(against):
+        return None
+    name = " + ".join(law.constraints)
+    heat = sp.Add(*(part * u for part, u in zip(against, surface.slide, strict=True)))
+    return Work(_sum([-part for part in against], _by_coordinate(system, surface)), name, {name: heat})
+
+
+def heat_names(system: System) -> tuple[str, ...]:
+    """Where friction makes heat: the constraints of each law, dry or not."""
+    dry = [contact.name for contact in system.contacts]
+    return tuple(dict.fromkeys([*(name for work in system.works for name in work.heat), *dry]))
 
 
 def contacts_of(system: System) -> tuple[Contact, ...]:

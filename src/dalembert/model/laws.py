@@ -11,7 +11,7 @@ size of the reaction follow from the named constraint, see `contact`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 from typing import Any
 
@@ -29,18 +29,23 @@ class Work:
     (`da.ideal(x)`, `da.actual(x)`) stand for the x component of the ideal constraint force (as if C were
     zero) and of the actual one, Aᵀλ; `da.multiplier("plane")` for λ of one constraint. `constraint` names the
     constraint that does the work, for the reader.
+
+    heat: the power that becomes heat, by the name of where it does. Laws of friction give it, which know what slides;
+    of a C written down directly it is not known, so that it is not read from a user.
     """
 
     work: Mapping[sp.Symbol, sp.Expr]
     constraint: str | None = None
+    heat: Mapping[str, sp.Expr] = field(default_factory=dict)
 
     law = "work"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "work", MappingProxyType(dict(self.work)))
+        object.__setattr__(self, "heat", MappingProxyType(dict(self.heat)))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Work, (dict(self.work), self.constraint)
+        return Work, (dict(self.work), self.constraint, dict(self.heat))
 
     @property
     def constraints(self) -> tuple[str, ...]:
@@ -49,10 +54,11 @@ class Work:
     def expressions(self) -> Iterator[sp.Expr]:
         """Every expression of the law."""
         yield from self.work.values()
+        yield from self.heat.values()
 
     def structure(self) -> tuple[Any, ...]:
         """The law, hashable."""
-        return self.law, self.constraint, tuple(self.work.items())
+        return self.law, self.constraint, tuple(self.work.items()), tuple(self.heat.items())
 
 
 class Sliding:

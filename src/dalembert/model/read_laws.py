@@ -56,7 +56,7 @@ class LawReader:
         for law in given:
             if isinstance(law, Work):
                 self._known(law, "nonideal")
-                laws.append(Work(self.work(law.work), law.constraint))
+                laws.append(Work(self.work(law.work), law.constraint, law.heat))
             elif isinstance(law, Sliding):
                 found = self._sliding(law)
                 laws += [found] if found is not None else []

@@ -14,13 +14,16 @@ import numpy as np
 
 from dalembert.mechanics.fundamental import MASS_TOLERANCE, RANK_TOLERANCE, Array, null_space
 from dalembert.motion.contacts.check import contact_residual
+from dalembert.motion.contacts.repeat import repeat_residual
 from dalembert.motion.evaluation import Evaluation
 from dalembert.motion.project import size_of
 
 if TYPE_CHECKING:
     from dalembert.motion.motion import Motion
 
-MEASURES = ("position", "velocity", "acceleration", "forces", "virtual_work", "gauss", "energy", "contact")
+#: Of motions with contacts only.
+CONTACT_MEASURES = ("contact", "repeat")
+MEASURES = ("position", "velocity", "acceleration", "forces", "virtual_work", "gauss", "energy", *CONTACT_MEASURES)
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,8 @@ class Certificate:
     energy: E(t) − E(0) − work of everything that is not potential.
     contact: how far friction leaves its law (the cone where it sticks, μ|N| against the motion where it slips),
     reactions of one-sided constraints pull, or their gaps are negative.
+    repeat: with contacts, how far stretches between output points, integrated again from the laws by another method,
+    end from the motion's own velocities.
     unique: whether M and the constraints determine q̈ everywhere.
     """
 
@@ -51,11 +56,12 @@ class Certificate:
     unique: bool
     holds: bool
     thresholds: dict[str, float] = field(default_factory=dict)
+    repeat: float = 0.0  # not known of motions saved before it was measured
 
     @property
     def failures(self) -> tuple[str, ...]:
         """The measures above their thresholds."""
-        failed = [name for name in MEASURES if not getattr(self, name) <= self.thresholds[name]]
+        failed = [name for name, limit in self.thresholds.items() if not getattr(self, name) <= limit]
         return tuple(failed if self.unique else [*failed, "unique"])
 
     def to_dict(self) -> dict[str, object]:
@@ -68,7 +74,8 @@ def thresholds(rtol: float) -> dict[str, float]:
     Projection leaves rounding in position and velocity; without it, drift up to a hundred times the tolerance
     is what an accurate integration shows. Accelerations and forces come from algebra at a state, whatever the
     tolerance: rounding times the condition of A, which passes 1e6 only next to singular configurations.
-    Energy gathers the error of all steps, typically hundreds to thousands.
+    Energy gathers the error of all steps, typically hundreds to thousands. A repeated stretch is a few steps long; its
+    ends carry the error of dense output, some ten tolerances.
     """
     drift = min(max(100 * rtol, 1e-10), 1e-2)
     algebra = max(1e-8, min(10 * rtol, 1e-6))
@@ -82,13 +89,14 @@ def thresholds(rtol: float) -> dict[str, float]:
         "gauss": algebra,
         "energy": energy,
         "contact": algebra,
+        "repeat": min(max(1e3 * rtol, 1e-8), 1e-2),
     }
 
 
 def certify(motion: Motion, evaluation: Evaluation | None = None) -> Certificate:
     """Measure a motion against its own system."""
     evaluation = Evaluation(motion.system) if evaluation is None else evaluation
-    data = _data(motion, evaluation)
+    data, limits = _data(motion, evaluation), thresholds(motion.rtol)
     algebra, ranks, unique = _algebra(motion, data)
     # Where a row nonlinear in q̇ vanishes, branches of the motion meet (`Evaluation.branching`).
     unique = unique and bool(np.any(data.A[:, list(evaluation.graph.curved)], axis=2).all())
@@ -97,10 +105,10 @@ def certify(motion: Motion, evaluation: Evaluation | None = None) -> Certificate
     measured = {
         **_constraint_residuals(motion, evaluation),
         **algebra,
-        "energy": _energy_balance(motion, evaluation, data.M),
+        "energy": _energy_balance(motion, evaluation, data.M, data.Q),
         "contact": contact_residual(motion) if motion.C is not None else 0.0,
+        "repeat": repeat_residual(motion, limits["repeat"]) if motion.C is not None else 0.0,
     }
-    limits = thresholds(motion.rtol)
     holds = unique and all(measured[name] <= limits[name] for name in MEASURES)
     return Certificate(
         **measured,
@@ -266,7 +274,7 @@ def _constraint_residuals(motion: Motion, evaluation: Evaluation) -> dict[str, f
     return found
 
 
-def _energy_balance(motion: Motion, evaluation: Evaluation, M: Array) -> float:
+def _energy_balance(motion: Motion, evaluation: Evaluation, M: Array, Q: Array) -> float:
     """|E(t) − E(0) − work| against the largest kinetic energy, change of potential, or work."""
     energy, _ = evaluation.energetics_along(motion.q, motion.v, motion.t)
     moving = np.abs(np.einsum("ti,tij,tj->t", motion.v, M, motion.v)) / 2
@@ -275,4 +283,8 @@ def _energy_balance(motion: Motion, evaluation: Evaluation, M: Array) -> float:
     size = max(moving.max(), np.abs(rest - rest[0]).max(), np.abs(motion.work).max(initial=0.0))
     # At rest nothing is exchanged: rounding in E itself, 1e-16 of it, must then pass.
     size = max(size, 1e-7 * np.abs(energy).max())
+    # Where that is zero too, forces do work on velocities of rounding, 1e-16 of what they would have made in the time.
+    inertia = np.abs(np.diagonal(M, axis1=1, axis2=2))
+    pull = np.sqrt((Q**2 / np.where(inertia > 0, inertia, 1.0)).max(initial=0.0)) * float(motion.t[-1] - motion.t[0])
+    size = max(size, 1e-8 * pull**2)
     return float(np.abs(energy - energy[0] - work).max() / size) if size > 0 else 0.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,12 @@ import sympy as sp
 
 from dalembert.errors import InconsistentState, ModelError
 from dalembert.mechanics.fundamental import Array
+from dalembert.model.constraints import Constraint
 from dalembert.model.parse import suggest
 from dalembert.model.symbols import name_of
 from dalembert.model.system import System
 from dalembert.motion.evaluation import Evaluation
-from dalembert.motion.project import nearest, relative_residual, size_of
+from dalembert.motion.project import ROUNDING, nearest, relative_residual, size_of
 
 # An initial state may miss a constraint by this much, relative to its own size: eight digits typed by hand
 # pass and are then polished to rounding by projection; anything worse is a mistake to be told.
@@ -76,6 +78,9 @@ def consistent(
 
     Symbols in `hold` keep their values. The result fits `system.replace(initial=…)`.
 
+    A one-sided constraint asks only that it is not violated: a state beyond it is moved onto it, one above it stays
+    there. Velocities are left alone by it: where it touches and closes, a motion begins with the impact.
+
     >>> import dalembert as da
     >>> x, y = da.coordinates("x y")
     >>> pendulum = da.library.pendulum().replace(initial={x: 0.6, y: -0.9, x.d: 0, y.d: 0}, parameters={"l": 1})
@@ -84,7 +89,6 @@ def consistent(
     -0.8
     """
     changed = system.replace(initial=initial) if initial else system
-    evaluation = Evaluation(changed)
     q, v, t = changed.initial_values()
     symbols = (*changed.coordinates, *changed.velocities)
     names = [symbol.name for symbol in symbols]
@@ -96,7 +100,7 @@ def consistent(
                 system.name, [f"hold: {name_of(item)!r} is no coordinate or velocity.{suggest(name_of(item), names)}"]
             )
         free[names.index(name_of(item))] = False
-    q, v, left = nearest(evaluation, q, v, t, free)
+    q, v, left = _nearest_allowed(changed, q, v, t, free)
     if left > INITIAL_TOLERANCE:
         held = f" with {', '.join(name_of(item) for item in hold)} held" if not free.all() else ""
         raise InconsistentState(
@@ -104,3 +108,33 @@ def consistent(
             f"(relative residual {left:.2g} is left). Hold less, or start nearer."
         )
     return dict(zip(symbols, (float(x) for x in np.concatenate([q, v])), strict=True))
+
+
+def _nearest_allowed(system: System, q: Array, v: Array, t: float, free: Array) -> tuple[Array, Array, float]:
+    """The nearest state on the constraints and not beyond one-sided ones, and the relative residual that is left."""
+    one_sided = [constraint for constraint in system.constraints if constraint.one_sided]
+    if not one_sided:
+        return nearest(Evaluation(system), q, v, t, free)
+    always = [constraint for constraint in system.constraints if not constraint.one_sided]
+    gaps = Evaluation(_held_by(system, one_sided))
+    met: set[str] = set()
+    # Moved onto one, the state may be beyond another: each round adds one at least.
+    for _ in range(len(one_sided) + 1):
+        closed = [*always, *(constraint for constraint in one_sided if constraint.name in met)]
+        place, _, left = nearest(Evaluation(_held_by(system, closed)), q, v, t, free)
+        values, slopes = gaps.position(place, t)
+        miss = relative_residual(values, slopes, size_of(place, v))
+        beyond = {c.name for c, gap, far in zip(one_sided, values, miss, strict=True) if gap < 0 and far > ROUNDING}
+        if beyond <= met:
+            break
+        met |= beyond
+    stay = free.copy()
+    stay[: q.size] = False
+    _, v, missed = nearest(Evaluation(_held_by(system, always)), place, v, t, stay)
+    return place, v, max(left, missed)
+
+
+def _held_by(system: System, constraints: Iterable[Constraint]) -> System:
+    """The system with some constraints, on both sides, and nothing else that could name one."""
+    closed = [replace(constraint, one_sided=False, restitution=None) for constraint in constraints]
+    return system.replace(constraints=closed, nonideal=(), events=())

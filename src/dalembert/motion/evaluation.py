@@ -23,6 +23,7 @@ from dalembert.motion.branches import Branch, follow_branch, least_branch
 from dalembert.motion.reactions import (
     NEARLY_SINGULAR,
     SINGULAR_FORCE,
+    all_multipliers,
     directions,
     force_equations,
     sizes,
@@ -82,6 +83,10 @@ class Evaluation:
     @cached_property
     def _events(self) -> Evaluator:
         return Evaluator(self.graph.events)
+
+    @cached_property
+    def _heat(self) -> Evaluator:
+        return Evaluator(self.graph.heat)
 
     @cached_property
     def _slopes(self) -> Evaluator:
@@ -227,13 +232,13 @@ class Evaluation:
     ) -> tuple[Array, Array]:
         """The multipliers of all constraints, and the size of what they are made of. Arguments as in `solve`."""
         solution = self.solve(q, v, t, rows, guess, natural)
-        M, Q, A, C, acceleration = solution.M, solution.Q, solution.A, solution.C, solution.acceleration
-        multipliers = solution.multipliers
-        if rows is not None:
-            A = self.dynamics(q, v, t)[2]
-            given = directions(M, A, rows)
-            multipliers = given.multipliers @ (given.read @ (M @ acceleration - Q - C))
-        return multipliers, sizes(M, Q, A, C, acceleration)
+        A = solution.A if rows is None else self.dynamics(q, v, t)[2]
+        multipliers = all_multipliers(solution, A, rows)
+        return multipliers, sizes(solution.M, solution.Q, A, solution.C, solution.acceleration)
+
+    def heat(self, q: Array, v: Array, t: float, multipliers: Array) -> Array:
+        """The powers that friction turns into heat."""
+        return self._heat(q, v, t, self.p, multipliers)[0]
 
     def trouble_near(self, q: Array, v: Array, t: float) -> str | None:
         """Why no step may lead on from a state at which there is an acceleration: next to it, there is none."""

@@ -50,8 +50,11 @@ class Motion:
     t: (T,). q, v, a and the forces impressed, inertial, ideal, nonideal: (T, n), with M a = impressed +
     inertial + ideal + nonideal. multipliers: (T, m). rank, energy: (T,). work: (T, 3), done since the start
     by nonpotential impressed forces (with explicit time dependence), by ideal and by nonideal constraint
-    forces. `motion["x"]`, `motion["x'"]`, `motion["x''"]`, `motion["ideal x"]`, `motion["multiplier rod"]`,
-    `motion["energy"]` give columns by name.
+    forces. heat: energy that friction has turned into heat since the start, (T,) for each name of a constraint (or
+    several, "a + b") that laws of friction belong to: ∫ friction · sliding velocity, on a moving surface more or less
+    than the system gave. impact_loss: (T,), lost in impacts so far. `motion["x"]`, `motion["x'"]`, `motion["x''"]`,
+    `motion["ideal x"]`, `motion["multiplier rod"]`,
+    `motion["energy"]`, `motion["work ideal"]`, `motion["heat plane"]`, `motion["impact loss"]` give columns by name.
 
     events: what happened on the way, in order of time: {"name", "t", "state": {"x", "x'", …}, "direction"} for each
     passage of an event of the system, {"name": "rank change", "t", "from", "to"} where constraints became dependent
@@ -83,6 +86,8 @@ class Motion:
     warnings: tuple[str, ...] = ()
     timing: Timing = field(default_factory=Timing)
     ended_by: str | None = None
+    heat: Mapping[str, Array] = field(default_factory=dict)
+    impact_loss: Array = field(default_factory=lambda: np.zeros(0))
     C: Array | None = None
     acting: np.ndarray | None = None
     contacts: Mapping[str, ContactHistory] = field(default_factory=dict)
@@ -128,6 +133,9 @@ class Motion:
         found |= {f"multiplier {c.name}": self.multipliers[:, k] for k, c in enumerate(self.system.constraints)}
         found["energy"] = self.energy
         found |= {f"work {kind}": self.work[:, k] for k, kind in enumerate(WORKS)}
+        found |= {f"heat {name}": heat for name, heat in self.heat.items()}
+        if self.can_lose_by_impacts:
+            found["impact loss"] = self.impact_loss
         for name, contact in self.contacts.items():
             found |= {f"normal {name}": contact.normal, f"friction {name}": contact.friction}
         return found
@@ -138,6 +146,23 @@ class Motion:
         if name not in columns:
             raise KeyError(f"no column {name!r} in this motion.{suggest(name, columns)}")
         return columns[name]
+
+    @property
+    def ledger(self) -> dict[str, Any]:
+        """The energy at the start and at the end, and what changed it in between: end − start = the sum of the works.
+
+        Heat and what impacts lose are no further terms: they say what became of energy that friction and impacts took.
+        """
+        found: dict[str, Any] = {"start": float(self.energy[0]), "end": float(self.energy[-1])}
+        found["work"] = {kind: float(self.work[-1, k]) for k, kind in enumerate(WORKS)}
+        found["heat"] = {name: float(heat[-1]) for name, heat in self.heat.items()}
+        if self.can_lose_by_impacts:
+            found["impact_loss"] = float(self.impact_loss[-1])
+        return found
+
+    @property
+    def can_lose_by_impacts(self) -> bool:
+        return any(constraint.one_sided for constraint in self.system.constraints)
 
     @property
     def final(self) -> dict[str, float]:
@@ -164,6 +189,11 @@ class Motion:
         data["rank"] = (("time",), self.rank.astype(np.int32))
         data["energy"] = (("time",), self.energy)
         data["work"] = (("time", "source"), self.work)
+        if self.heat:
+            labels["place"] = list(self.heat)
+            data["heat"] = (("time", "place"), np.column_stack(list(self.heat.values())))
+        if self.can_lose_by_impacts:
+            data["impact_loss"] = (("time",), self.impact_loss)
         if self.C is not None and self.acting is not None:
             data["C"] = (("time", "coordinate"), self.C)
             data["acting"] = (("time", "constraint"), self.acting.astype(np.int8))
@@ -246,6 +276,10 @@ class Motion:
             rank=data["rank"].values,
             energy=data["energy"].values,
             work=data["work"].values,
+            heat={str(name): data["heat"].sel(place=name).values for name in data["place"].values}
+            if "heat" in data
+            else {},
+            impact_loss=data["impact_loss"].values if "impact_loss" in data else np.zeros(data.sizes["time"]),
             rtol=float(attributes["rtol"]),
             method=str(attributes["method"]),
             backend=str(attributes["backend"]),

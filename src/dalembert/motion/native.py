@@ -83,7 +83,7 @@ def integrate_native(
         limit,
         method == "taylor",
     )
-    y0 = np.concatenate([q, v, np.zeros(3) if work is None else work])
+    y0 = np.concatenate([q, v, np.zeros(3 + len(evaluation.graph.heats)) if work is None else work])
 
     atol = tolerances(settings, q, v, solution.acceleration)
 

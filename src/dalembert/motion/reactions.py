@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dalembert.errors import InconsistentConstraints
-from dalembert.mechanics.fundamental import RANK_TOLERANCE, Array, is_positive
+from dalembert.mechanics.fundamental import RANK_TOLERANCE, Array, Fundamental, is_positive
 
 PASSES = 50
 # Newton's method ends when what is left is rounding of the forces that enter.
@@ -68,6 +68,14 @@ def directions(M: Array, A: Array, rows: Sequence[int] | None = None) -> Directi
     # Expressed in the basis, redundant columns are exact combinations of the others again.
     multipliers = np.linalg.pinv(U.T @ columns, rcond=RANK_TOLERANCE) / lengths[:, None]
     return Directions(L @ U, read, answer, multipliers)
+
+
+def all_multipliers(solution: Fundamental, A: Array, rows: Sequence[int] | None) -> Array:
+    """The multipliers of all constraints, whose rows are A, from a solution with some of them."""
+    if rows is None:
+        return solution.multipliers
+    given = directions(solution.M, A, rows)
+    return given.multipliers @ (given.read @ (solution.M @ solution.acceleration - solution.Q - solution.C))
 
 
 def solve_together(given: Directions, Q: Array, ideal: Array, work: Work, where: str) -> Array:

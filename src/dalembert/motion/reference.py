@@ -13,6 +13,7 @@ from dalembert.kernel.limits import STALL_STEPS, STALL_STEPS_STIFF
 from dalembert.mechanics.fundamental import Array, Fundamental, row_lengths
 from dalembert.motion.evaluation import Evaluation
 from dalembert.motion.events import Outcome, Watch
+from dalembert.motion.powers import powers
 from dalembert.motion.progress import Progress
 from dalembert.motion.project import Natural, metric, project
 from dalembert.motion.settings import Settings, method_of, tolerances
@@ -90,10 +91,8 @@ class _Run:
     # -- the equations
 
     def rates(self, t: float, q: Array, v: Array, solution: Fundamental) -> Array:
-        """d/dt of (q, q̇, work of impressed, ideal, nonideal forces)."""
-        e = self.evaluation.energetics(q, v, t)
-        powers = (v @ e.forces + e.explicit, v @ solution.ideal, v @ solution.nonideal)
-        return np.concatenate([v, solution.acceleration, powers])
+        """d/dt of (q, q̇, work of impressed, ideal, nonideal forces, heat)."""
+        return np.concatenate([v, solution.acceleration, powers(self.evaluation, q, v, t, solution, self.rows)])
 
     def derivative(self, t: float, y: Array) -> Array:
         """The right-hand side at a trial state. Where the model has no value there, NaN makes the integrator shorten
@@ -161,7 +160,7 @@ class _Run:
         """Run to the end; a message where that is impossible."""
         end = float(self.settings.times[-1])
         solution = self.settle(t0, q, v)
-        y = self.last = np.concatenate([q, v, np.zeros(3) if work is None else work])
+        y = self.last = np.concatenate([q, v, np.zeros(3 + len(self.evaluation.graph.heats)) if work is None else work])
         self.points.append((t0, y, self.evaluation.followed(solution.acceleration)))
         graph = self.evaluation.graph
         if not (graph.nonlinear or graph.uses_actual):

@@ -18,8 +18,9 @@ from dalembert.model.events import with_events
 from dalembert.model.system import System
 from dalembert.motion.certificate import certify
 from dalembert.motion.consistent import require_consistent_state
-from dalembert.motion.contacts.legs import Legs, integrate_legs, points_of
+from dalembert.motion.contacts.legs import Legs, integrate_legs
 from dalembert.motion.contacts.modes import Contacts
+from dalembert.motion.contacts.points import points_of
 from dalembert.motion.evaluation import Evaluation
 from dalembert.motion.motion import Motion, Timing
 from dalembert.motion.native import integrate_native, tell_once, why_not_native
@@ -245,7 +246,7 @@ def _motion(
     n, t, y = evaluation.n, trajectory.t, trajectory.y
     failure = trajectory.failure
     try:
-        held = None if legs is None else points_of(legs)
+        held = None if legs is None else points_of(legs.contacts, trajectory, legs.modes)
         points = evaluate_points(evaluation, t, y[:, :n], y[:, n : 2 * n], trajectory.guesses, held)
     except DalembertError as error:
         # The last point may lie where the model has no value any more; the points before it do not.
@@ -257,6 +258,7 @@ def _motion(
         fewer = None if legs is None else replace(legs, trajectory=shorter, modes=legs.modes[:-1])
         return _motion(evaluation, shorter, rtol, warnings, timing, fewer)
     solution = points.solution
+    places = evaluation.graph.heats if legs is None else legs.contacts.heats
     motion = Motion(
         system=evaluation.system,
         t=t,
@@ -270,7 +272,9 @@ def _motion(
         multipliers=solution.multipliers,
         rank=solution.rank,
         energy=points.energy,
-        work=y[:, 2 * n :].copy(),
+        work=y[:, 2 * n : 2 * n + 3].copy(),
+        heat={name: y[:, 2 * n + 3 + k].copy() for k, name in enumerate(places)},
+        impact_loss=np.zeros(t.size) if legs is None else y[:, -1].copy(),
         rtol=rtol,
         method=trajectory.method,
         backend=trajectory.backend,

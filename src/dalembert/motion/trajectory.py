@@ -24,7 +24,8 @@ METHOD_NAMES["variational"] = "variational"
 
 @dataclass(frozen=True)
 class Trajectory:
-    """Output states. t: (T,). y: (T, 2n + 3), the columns q, q̇ and the work of impressed, ideal and nonideal forces.
+    """Output states. t: (T,). y: (T, 2n + 3 + …), the columns q, q̇, the work of impressed, ideal and nonideal forces,
+    and the heat of friction, as many as the graph has.
 
     guesses: (T, 2n) accelerations near those of the output points, with and without C (they select branches), or None.
     failure: why the run stopped early, or None.

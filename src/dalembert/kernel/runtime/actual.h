@@ -37,7 +37,10 @@ DA_PIECE int da_actual_work(const double *q, const double *v, double t, const do
             worst = da_max(worst, fabs(miss[k]));
             size = da_max(size, terms);
         }
-        if (worst <= DA_ACTUAL_SETTLED * size) return DA_DONE;
+        if (worst <= DA_ACTUAL_SETTLED * size) {
+            for (j = 0; j < DA_M; j++) ctx->multipliers[j] = l[j];
+            return DA_DONE;
+        }
         for (k = 0; k < n; k++) {
             for (i = 0; i < DA_N; i++) {
                 slope[i] = 0.0;

@@ -35,6 +35,9 @@ typedef struct {
 #if DA_NONLINEAR
     da_branch followed, free; /* at the last accepted state: the motion's own, and the one without the forces C */
 #endif
+#if DA_USES_ACTUAL
+    double multipliers[DA_AT_LEAST_1(DA_M)]; /* of the last solution: see actual.h */
+#endif
     double nearness; /* to a singular configuration: see singular.h */
     int trouble;     /* why the right-hand side had no value, last time */
     long evaluations, robust, steps, rejected;

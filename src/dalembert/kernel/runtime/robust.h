@@ -361,6 +361,28 @@ DA_COLD int da_robust_forces(const double *q, const double *v, double t, int dec
     return status;
 }
 
+#if DA_BY_FRICTION
+/* The ideal force of the constraints that are not made by friction, and the rest. Where the motion is not determined without
+   friction, they stay as they are. */
+DA_COLD void da_told_from_friction(const double *q, const double *v, double t, const da_context *ctx, double *ideal,
+                                   double *nonideal)
+{
+    static const int rows[] = DA_FRICTION_LIST;
+    double M[DA_N * DA_N], Q[DA_N], A[DA_MM * DA_N], b[DA_MM], none[DA_N] = {0.0}, a[DA_N], own[DA_N], rest[DA_N];
+    da_context free = *ctx; /* without those rows, others may be independent */
+    da_dynamics(q, v, t, ctx->p, M, Q, A, b);
+    for (int k = 0; k < DA_BY_FRICTION; k++) {
+        b[rows[k]] = 0.0;
+        for (int i = 0; i < DA_N; i++) A[i + DA_N * rows[k]] = 0.0;
+    }
+    if (da_solve(M, Q, A, b, none, 1, &free, a, own, rest)) return;
+    for (int i = 0; i < DA_N; i++) {
+        nonideal[i] += ideal[i] - own[i];
+        ideal[i] = own[i];
+    }
+}
+#endif
+
 /* Acceleration and powers at a state by the robust path. */
 DA_COLD int da_robust(const double *q, const double *v, double t, int decide, da_context *ctx, double *a, double *power)
 {
@@ -368,9 +390,17 @@ DA_COLD int da_robust(const double *q, const double *v, double t, int decide, da
     const int status = da_robust_forces(q, v, t, decide, ctx, M, Q, A, C, a, ideal, nonideal);
     if (status) return status;
     da_energetics(q, v, t, ctx->p, F, explicit_power);
+#if DA_BY_FRICTION
+    da_told_from_friction(q, v, t, ctx, ideal, nonideal);
+#endif
     power[0] = da_dot(v, F, DA_N) + explicit_power[0];
     power[1] = da_dot(v, ideal, DA_N);
     power[2] = da_dot(v, nonideal, DA_N);
+#if DA_HEATS && DA_USES_ACTUAL
+    da_heat(q, v, t, ctx->p, ctx->multipliers, power + 3);
+#elif DA_HEATS
+    da_heat(q, v, t, ctx->p, power + 3);
+#endif
     return DA_DONE;
 }
 

@@ -16,7 +16,7 @@ typedef struct {
 DA_FN double da_nearness_at(double x, int from, const da_singular *w, const da_context *ctx)
 {
     const double h = w->t[from + 1] - w->t[from];
-    double q[DA_N], v[DA_N], a[DA_N], power[3], pivot[1], size[DA_FAST_ROWS];
+    double q[DA_N], v[DA_N], a[DA_N], power[3 + DA_HEATS], pivot[1], size[DA_FAST_ROWS];
     for (int i = 0; i < DA_N; i++) {
         const double v0 = h * w->v[from][i], v1 = h * w->v[from + 1][i];
         const double a0 = h * h * w->a[from][i], a1 = h * h * w->a[from + 1][i];

@@ -243,7 +243,7 @@ DA_FN void da_taylor_watch(const da_taylor *s, double t, double h, da_singular *
 {
 #if DA_WATCHED
     const double last = ctx->nearness, first = watch->s[watch->seen - 1];
-    double y[DA_NW], dy[DA_NW], a[DA_N], power[3], pivot[1], size[DA_FAST_ROWS];
+    double y[DA_NW], dy[DA_NW], a[DA_N], power[3 + DA_HEATS], pivot[1], size[DA_FAST_ROWS];
     for (int i = 0; i < DA_TAYLOR_PIECES; i++) {
         /* The middle first: it decides. */
         const double x = h * (i ? i : 0.5 * DA_TAYLOR_PIECES) / DA_TAYLOR_PIECES;

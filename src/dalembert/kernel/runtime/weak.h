@@ -85,6 +85,9 @@ DA_FN int da_weak(const double *q, const double *v, double t, da_context *ctx, d
     da_rest(q, v, t, ctx->p, x, right, rest);
     for (int i = 0; i < DA_N; i++) power[2] -= v[i] * rest[i];
 #endif
+#if DA_HEATS
+    da_heat(q, v, t, ctx->p, power + 3);
+#endif
     return !da_all_finite(a, DA_N);
 }
 #endif

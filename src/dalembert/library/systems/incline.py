@@ -42,7 +42,7 @@ def exact(system: System, t: np.ndarray) -> dict[str, np.ndarray]:
     u0 = known["x'"] / np.cos(known["theta"])
     spent = -np.expm1(-rate * elapsed) / rate  # (1 − exp(−ct/m)) m/c
     u = u0 * np.exp(-rate * elapsed) - pull * spent
-    return _along(known, u0 * spent - pull * (elapsed - spent) / rate, u, -known["c"] * u)
+    return along_plane(known, u0 * spent - pull * (elapsed - spent) / rate, u, -known["c"] * u)
 
 
 def rough_incline(*, m: float = 1.0, g: float = 9.81, theta: float = 0.5, mu: float = 0.3, u0: float = -0.5) -> System:
@@ -78,10 +78,10 @@ def exact_rough(system: System, t: np.ndarray) -> dict[str, np.ndarray]:
     acceleration = -known["g"] * np.sin(known["theta"]) + rub / known["m"]
     u = u0 + acceleration * elapsed
     u = np.where(u * u0 > 0, u, np.nan)
-    return _along(known, (u0 + u) / 2 * elapsed, u, rub + 0 * u)
+    return along_plane(known, (u0 + u) / 2 * elapsed, u, rub + 0 * u)
 
 
-def _along(known: dict[str, float], moved: np.ndarray, u: np.ndarray, rub: np.ndarray) -> dict[str, np.ndarray]:
+def along_plane(known: dict[str, float], moved: np.ndarray, u: np.ndarray, rub: np.ndarray) -> dict[str, np.ndarray]:
     """Motion and forces by x and y from the distance moved up the plane, the speed and the force along it."""
     c, s = np.cos(known["theta"]), np.sin(known["theta"])
     press = known["m"] * known["g"] * c + 0 * u

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from dalembert.library.elliptic import first_kind, jacobi, third_kind
@@ -89,14 +91,11 @@ def exact(system: System, t: np.ndarray) -> dict[str, np.ndarray]:
     """
     known = values(system)
     elapsed = np.asarray(t, dtype=float) - known["t"]
-    m, g = known["m"], known["g"]
-    r = np.sqrt(known["x"] ** 2 + known["y"] ** 2 + known["z"] ** 2)
-    energy = (known["x'"] ** 2 + known["y'"] ** 2 + known["z'"] ** 2) / 2 + g * known["z"]
-    swirl = known["x"] * known["y'"] - known["y"] * known["x'"]
-    low, high, outside = np.sort(np.roots([2 * g, -2 * energy, -2 * g * r**2, 2 * energy * r**2 - swirl**2]).real)
-    span, kappa = high - low, np.sqrt(g * (outside - low) / (2 * r**2))
-    k2 = span / (outside - low)
-    start = _starting_amplitude(known, low, high, kappa, k2)
+    m, g, path = known["m"], known["g"], path_of(known)
+    r, energy, swirl, low, kappa, k2, start = (
+        path.r, path.energy, path.swirl, path.low, path.kappa, path.k2, path.start
+    )  # fmt: skip
+    span = path.high - low
     sn, cn, dn, amplitude = jacobi(kappa * elapsed + first_kind(start, k2), k2)
     z = low + span * sn**2
     vz = 2 * span * kappa * sn * cn * dn
@@ -124,6 +123,33 @@ def exact(system: System, t: np.ndarray) -> dict[str, np.ndarray]:
         "ideal z": reaction * z,
         f"multiplier {system.constraints[0].name}": reaction / 2,
     }
+
+
+@dataclass(frozen=True)
+class Path:
+    """The constants of a motion: radius, energy and swirl per mass, heights between which it moves; rate κ, parameter
+    k² and starting amplitude of its elliptic functions.
+    """
+
+    r: float
+    energy: float
+    swirl: float
+    low: float
+    high: float
+    kappa: float
+    k2: float
+    start: float
+
+
+def path_of(known: dict[str, float]) -> Path:
+    """From parameters and initial state."""
+    g = known["g"]
+    r = np.sqrt(known["x"] ** 2 + known["y"] ** 2 + known["z"] ** 2)
+    energy = (known["x'"] ** 2 + known["y'"] ** 2 + known["z'"] ** 2) / 2 + g * known["z"]
+    swirl = known["x"] * known["y'"] - known["y"] * known["x'"]
+    low, high, outside = np.sort(np.roots([2 * g, -2 * energy, -2 * g * r**2, 2 * energy * r**2 - swirl**2]).real)
+    kappa, k2 = np.sqrt(g * (outside - low) / (2 * r**2)), (high - low) / (outside - low)
+    return Path(r, energy, swirl, low, high, kappa, k2, _starting_amplitude(known, low, high, kappa, k2))
 
 
 def _starting_amplitude(known: dict[str, float], low: float, high: float, kappa: float, k2: float) -> float:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dalembert.mechanics.fundamental import Array
 from dalembert.motion.contacts.modes import OPEN, Contacts
 from dalembert.motion.contacts.transitions import REST
 
@@ -17,33 +18,63 @@ def contact_residual(motion: Motion) -> float:
     """The largest departure from the laws of contact, relative to the largest force (or size of the state).
 
     The friction forces are taken from C, whatever mode made them: what the laws of work give is subtracted, and the
-    rest resolved along the sliding directions.
+    rest resolved along the sliding directions. Forces and lengths are compared in coordinates scaled by the root of
+    their own mass, in which all have one unit, and along gradients of unit length: neither the units of the model nor
+    the scale of an equation matter.
     """
     assert motion.C is not None
     contacts = Contacts(motion.system)
-    works = contacts.whole.work_along(motion.q, motion.v, motion.t, motion.ideal, motion.ideal, motion.multipliers)
+    one_sided = list(contacts.one_sided)
+    rubbing = motion.C - _smooth(motion, contacts)
+    M, Q, A, _ = contacts.whole.dynamics_along(motion.q, motion.v, motion.t)
+    root = np.sqrt(np.abs(np.diagonal(M, axis1=1, axis2=2)))
+    root = np.where(root > 0, root, 1.0)
+    steep = np.linalg.norm(A / root[:, None, :], axis=2)
+    reactions = steep * motion.multipliers
+    units = np.stack([contacts.forces(q, v, float(t)) for q, v, t in zip(motion.q, motion.v, motion.t, strict=True)])
+    weights = np.linalg.norm(units / root[:, :, None], axis=1)  # of a unit force on each sliding component
+    # C is what remains of all forces: in flight, their rounding.
+    present = (motion.C / root, Q / root, np.einsum("tij,tj->ti", M, motion.a) / root, reactions)
+    largest = max(float(np.abs(part).max(initial=0.0)) for part in present) or 1.0
+    # From rest at the origin, places are rounding of where the forces would have led.
+    span = float(motion.t[-1] - motion.t[0])
+    reach = max(float(np.abs(root * motion.q).max()), 1e-6 * span**2 * float(np.abs(Q / root).max())) or 1.0
+    resting = _resting(motion)
     forces, gaps = 0.0, 0.0
-    largest = max(float(np.abs(motion.C).max()), float(np.abs(motion.multipliers).max(initial=0.0)), 1e-300)
-    fastest = max(float(np.abs(motion.v).max()), 1e-300)
-    reach = max(float(np.abs(motion.q).max()), 1e-300)
-    # A system that rests all the time has velocities of rounding only.
-    resting = max(REST * fastest, 1e-12 * reach / (float(motion.t[-1] - motion.t[0]) or 1.0))
     for i in range(motion.t.size):
         q, v, t = motion.q[i], motion.v[i], float(motion.t[i])
         N, u, _, mu, mu_static, gap, _, _ = contacts.look(q, v, motion.a[i], t, motion.multipliers[i])
-        units, rubbing = contacts.forces(q, v, t), motion.C[i] - works[i]
-        f = np.linalg.lstsq(units, rubbing, rcond=1e-12)[0] if units.size else np.zeros(0)
-        forces = max(forces, float(np.abs(units @ f - rubbing).max(initial=0.0)))
+        f = np.linalg.lstsq(units[i], rubbing[i], rcond=1e-12)[0] if units.size else np.zeros(0)
+        forces = max(forces, float(np.abs((units[i] @ f - rubbing[i]) / root[i]).max(initial=0.0)))
         for k, contact in enumerate(contacts.contacts):
             at = contacts.components[k]
-            speed = float(np.linalg.norm(u[at]))
+            speed, weight = float(np.linalg.norm(u[at])), float(weights[i, at].max())
             if motion.contacts[contact.name].state[i] == OPEN:
-                forces = max(forces, float(np.abs(f[at]).max()))
+                missed = float(np.abs(f[at]).max())
             elif speed > resting:
-                forces = max(forces, float(np.abs(f[at] + mu[k] * abs(N[k]) * u[at] / speed).max()))
+                missed = float(np.abs(f[at] + mu[k] * abs(N[k]) * u[at] / speed).max())
             else:
-                forces = max(forces, float(np.linalg.norm(f[at])) - max(mu_static[k], mu[k]) * abs(N[k]))
-        for k, row in enumerate(contacts.one_sided):
-            forces = max(forces, -float(motion.multipliers[i, row]))
-            gaps = max(gaps, -float(gap[k]))
+                missed = float(np.linalg.norm(f[at])) - max(mu_static[k], mu[k]) * abs(N[k])
+            forces = max(forces, weight * missed)
+        lengths = np.where(steep[i, one_sided] > 0, steep[i, one_sided], 1.0)
+        forces = max(forces, float(np.max(-reactions[i, one_sided], initial=0.0)))
+        gaps = max(gaps, float(np.max(-gap / lengths, initial=0.0)))
     return max(forces / largest, gaps / reach)
+
+
+def _smooth(motion: Motion, contacts: Contacts) -> Array:
+    """What the smooth laws contribute to C: those of open constraints nothing."""
+    assert motion.acting is not None
+    C = np.zeros_like(motion.q)
+    acting = motion.acting[:, list(contacts.one_sided)]
+    for closed in sorted({tuple(map(bool, row)) for row in acting}):
+        at = np.flatnonzero((acting == np.array(closed, dtype=bool)).all(axis=1))
+        of, ideal = contacts.smooth(closed), motion.ideal[at]
+        C[at] = of.work_along(motion.q[at], motion.v[at], motion.t[at], ideal, ideal, motion.multipliers[at])
+    return C
+
+
+def _resting(motion: Motion) -> float:
+    """The speed that counts as rest. A system that rests all the time has velocities of rounding only."""
+    span = float(motion.t[-1] - motion.t[0]) or 1.0
+    return max(REST * float(np.abs(motion.v).max()), 1e-12 * float(np.abs(motion.q).max()) / span)

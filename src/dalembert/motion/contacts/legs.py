@@ -12,8 +12,9 @@ from dalembert.errors import DalembertError, InconsistentState
 from dalembert.mechanics.fundamental import Array, Fundamental, solve
 from dalembert.model.system import System
 from dalembert.motion.consistent import require_consistent_state
-from dalembert.motion.contacts.history import ContactHistory, Held
-from dalembert.motion.contacts.modes import OPEN, SLIP, STICK, Contacts, Ending, Mode, ModeSolution
+from dalembert.motion.contacts.ledger import Ledger
+from dalembert.motion.contacts.modes import OPEN, SLIP, SLOW, STICK, Contacts, Ending, Mode, ModeSolution
+from dalembert.motion.contacts.scale import Scale, scale_of
 from dalembert.motion.contacts.transitions import REST, Rest, ahead, decide, impact, moment_at
 from dalembert.motion.evaluation import Evaluation
 from dalembert.motion.events import START_NOISE, Outcome, Passage
@@ -58,6 +59,8 @@ def integrate_legs(contacts: Contacts, settings: Settings, q: Array, v: Array, t
 class _Run:
     def __init__(self, contacts: Contacts, settings: Settings, integrate: Integrate | None = None) -> None:
         self.contacts, self.settings, self.leg = contacts, settings, integrate
+        self.ledger = Ledger(contacts.heats)
+        self.scale = Scale(1.0, 1.0)  # known from the start on
         self.rest = Rest()
         self.undetermined = False
         self.met: set[int] = set()  # the one-sided constraints in the impact that ended the last leg
@@ -125,10 +128,12 @@ class _Run:
         return Legs(self._trajectory(failure, ended), tuple(self.modes), contacts)
 
     def _start(self, q: Array, v: Array, t: float) -> tuple[Array, Array, set[int]]:
-        """Velocity and work after impacts at the start, and the one-sided constraints that touch. Refuses a state off
+        """Velocity after impacts at the start, no work, and the one-sided constraints that touch. Refuses a state off
         the constraints, or beyond a one-sided one.
         """
-        contacts, system = self.contacts, self.contacts.system
+        contacts, system, times = self.contacts, self.contacts.system, self.settings.times
+        self.scale = scale_of(contacts, q, v, t, float(times[-1] - times[0]))
+        contacts.slow = SLOW * self.scale.speed
         gap, rate = self._gaps(q, v, t)
         small, slow = GAP * self._reach(q), REST * max(float(np.abs(v).max(initial=0.0)), 1e-300)
         beyond = [
@@ -137,7 +142,7 @@ class _Run:
         if beyond:
             raise InconsistentState(
                 f"{system.name}: the initial state violates the one-sided {', '.join(map(repr, beyond))}, which must "
-                "not be negative"
+                "not be negative: use system.consistent(…), or 'dalembert run --repair'"
             )
         touching = {k for k in range(gap.size) if gap[k] <= small and rate[k] <= slow}
         ones = (1,) * len(contacts.contacts)
@@ -145,10 +150,9 @@ class _Run:
             (OPEN,) * len(ones), ones, ones, tuple(k in touching and rate[k] >= -slow for k in range(gap.size))
         )
         require_consistent_state(contacts.evaluation(resting), q, v, t)
-        work = np.zeros(3)
         if any(rate[k] < -slow for k in touching):
-            v, work, touching = self._impact(t, q, v, work)
-        return v, work, touching
+            v, _, touching = self._impact(t, q, v, self.ledger.empty())
+        return v, self.ledger.empty(), touching  # the motion, and its ledger, begin after an impact
 
     def _part(
         self,
@@ -164,9 +168,13 @@ class _Run:
         """A leg over the given times, kept."""
         during = replace(self.settings, times=np.concatenate([[t], times]), passed=self._passed())
         assert self.leg is not None  # only an instant, which takes no time, does without
-        leg = self.leg(evaluation, during, q, v, t, start, work)
+        heats = evaluation.graph.heats
+        leg = self.leg(evaluation, during, q, v, t, start, work[self.ledger.columns(heats)])
+        states, integrals = np.split(leg.y, [2 * self.contacts.n], axis=1)
+        entries = self.ledger.along(work, heats, integrals)
         if STICK in mode.states and self.contacts.workless:
-            leg = replace(leg, y=_held_as_friction(leg.y, work))
+            entries = self.ledger.held_as_friction(work, entries)
+        leg = replace(leg, y=np.hstack([states, entries]))
         self.legs.append(leg)
         self._keep(leg, mode, (leg.ended or "") in self.contacts.endings(mode))
         return leg
@@ -270,7 +278,7 @@ class _Run:
         gap, rate = self._gaps(q, v, t)
         slow = REST * max(float(np.abs(v).max(initial=0.0)), 1e-300)
         touching = [j for j in range(gap.size) if gap[j] <= GAP * self._reach(q)]
-        whole, before = self.contacts.whole, v
+        before = v
         for _ in range(MOST_AT_ONCE):
             self.met |= {j for j in touching if rate[j] < -slow}
             self.approach = max(self.approach, *(-rate[j] for j in touching))
@@ -284,10 +292,10 @@ class _Run:
             rate = self._gaps(q, v, t)[1]
             if all(rate[j] >= -slow for j in touching):
                 break
-        lost = whole.energetics(q, v, t).energy - whole.energetics(q, before, t).energy
+        work = self.ledger.after_impact(self.contacts, work, t, q, before, v)
         # What would part more slowly than the slowest bounce stays closed, if forces keep it so.
         slow = max(slow, self._slowest(t, q, v))
-        return v, work + np.array([0.0, 0.0, lost]), {j for j in touching if rate[j] <= slow}
+        return v, work, {j for j in touching if rate[j] <= slow}
 
     def _restitution(self, k: int, speed: float, t: float, q: Array, v: Array) -> float:
         """e at a speed; slow bounces are left out."""
@@ -318,7 +326,7 @@ class _Run:
         return found[5] / steep, found[6] / steep
 
     def _reach(self, q: Array) -> float:
-        return max(float(np.abs(q).max(initial=0.0)), 1.0)
+        return max(float(np.abs(q).max(initial=0.0)), self.scale.length)
 
     # -- results
 
@@ -383,37 +391,6 @@ class _Run:
                 *((UNDETERMINED,) if self.undetermined else ()),
             ),
         )
-
-
-def _held_as_friction(y: Array, before: Array) -> Array:
-    """While a contact sticks, the force that holds it is a constraint of its mode. What constraints did there, where
-    the system's own do no work, was done by friction.
-    """
-    moved = y.copy()
-    moved[:, -1] += y[:, -2] - before[1]
-    moved[:, -2] = before[1]
-    return moved
-
-
-def points_of(legs: Legs) -> Held:
-    """What holds and rubs along the output points."""
-    contacts, trajectory, n = legs.contacts, legs.trajectory, legs.contacts.n
-    T = trajectory.t.size
-    C, acting = np.zeros((T, n)), np.ones((T, contacts.m), dtype=bool)
-    normal, friction = np.zeros((len(contacts.contacts), T)), np.zeros((len(contacts.contacts), T))
-    for i, mode in enumerate(legs.modes):
-        y = trajectory.y[i]
-        found = contacts.solve(mode, y[:n], y[n : 2 * n], float(trajectory.t[i]))
-        C[i] = found.C
-        acting[i, list(contacts.one_sided)] = mode.closed
-        for k in range(len(contacts.contacts)):
-            normal[k, i] = 0.0 if mode.states[k] == OPEN else found.normal[k]
-            friction[k, i] = np.linalg.norm(found.friction[contacts.components[k]])
-    own = {
-        contact.name: ContactHistory(np.array([mode.states[k] for mode in legs.modes]), normal[k], friction[k])
-        for k, contact in enumerate(contacts.contacts)
-    }
-    return Held(C, acting, own)
 
 
 def resting_or_moving(evaluation: Evaluation, q: Array, v: Array, t: float) -> Fundamental:

@@ -19,9 +19,9 @@ from dalembert.graph.contacts import contact_graph
 from dalembert.graph.evaluate import Evaluator
 from dalembert.mechanics.fundamental import Array, Fundamental
 from dalembert.model.constraints import Constraint, is_linear
-from dalembert.model.contact import SPEED, Contact
+from dalembert.model.contact import SPEED, Contact, heat_names, work_of
 from dalembert.model.events import Event
-from dalembert.model.laws import Work
+from dalembert.model.laws import Law, Work
 from dalembert.model.symbols import Parameter, multiplier
 from dalembert.model.symbols import t as time
 from dalembert.model.system import System
@@ -86,6 +86,8 @@ class Contacts:
         self.components, self.one_sided = graph.components, graph.one_sided
         self._state, self._forces = Evaluator(graph.state), Evaluator(graph.forces)
         self.p = system.parameter_values()
+        self.heats = heat_names(system)
+        self.slow = SLOW  # the speed at which a contact in a plane has stopped; a motion sets it by its own speeds
         self.n, self.m = len(system.coordinates), len(system.constraints)
         # The one-sided constraint that a contact belongs to, by its place among them.
         places = {system.constraints[row].name: k for k, row in enumerate(self.one_sided)}
@@ -114,12 +116,18 @@ class Contacts:
         """The system without friction, all constraints closed."""
         return Evaluation(self.system)
 
+    def smooth(self, closed: tuple[bool, ...]) -> Evaluation:
+        """The system without dry friction, and without the laws of one-sided constraints that are open."""
+        laws = acting(self.system, closed, self.one_sided)[1]
+        return self.whole if len(laws) == len(self.system.nonideal) else Evaluation(self.system.replace(nonideal=laws))
+
     def evaluation(self, mode: Mode) -> Evaluation:
         """The mode as a system with values."""
         made, _ = self._kind(mode)
         values = dict(zip(self.system.parameter_symbols, self.p, strict=True))
         for k in range(len(self.contacts)):
             values |= {_direction(k): float(mode.directions[k]), _push(k): float(mode.pushes[k])}
+        values[_slow()] = self.slow
         p = np.array([values[symbol] for symbol in made.system.parameter_symbols])
         own = copy(made)  # modes of a kind differ in these values only: each keeps its own
         own.p = p
@@ -134,7 +142,7 @@ class Contacts:
     def _kind(self, mode: Mode) -> tuple[Evaluation, tuple[Ending, ...]]:
         key = (mode.states, mode.closed)
         if key not in self._kinds:
-            system, endings = mode_system(self.system, mode, self.one_sided)
+            system, endings = mode_system(self.system, mode, self.one_sided, self.workless)
             self._kinds[key] = Evaluation(system, np.zeros(len(system.parameter_symbols))), endings
         return self._kinds[key]
 
@@ -179,11 +187,25 @@ class Contacts:
         )  # fmt: skip
 
 
-def mode_system(system: System, mode: Mode, one_sided: tuple[int, ...]) -> tuple[System, tuple[Ending, ...]]:
-    """The system of a mode, and what its own events, which follow those of the user, mean."""
-    opened = {system.constraints[row].name for row, closed in zip(one_sided, mode.closed, strict=True) if not closed}
-    constraints = [replace(c, one_sided=False, restitution=None) for c in system.constraints if c.name not in opened]
-    works = list(system.works)
+def acting(system: System, closed: tuple[bool, ...], one_sided: tuple[int, ...]) -> tuple[list[Constraint], list[Law]]:
+    """The constraints and laws that act where some one-sided constraints are open."""
+    opened = {system.constraints[row].name for row, shut in zip(one_sided, closed, strict=True) if not shut}
+    constraints = [constraint for constraint in system.constraints if constraint.name not in opened]
+    return constraints, [law for law in system.nonideal if opened.isdisjoint(law.constraints)]
+
+
+def mode_system(
+    system: System, mode: Mode, one_sided: tuple[int, ...], workless: bool
+) -> tuple[System, tuple[Ending, ...]]:
+    """The system of a mode, and what its own events, which follow those of the user, mean.
+
+    workless: as in `Contacts`. Otherwise what friction that holds does is told from what the constraints do.
+    """
+    closed, laws = acting(system, mode.closed, one_sided)
+    constraints = [replace(constraint, one_sided=False, restitution=None) for constraint in closed]
+    smooth = [work for law in laws if (work := work_of(system, law)) is not None]
+    works = [replace(work, constraint=None) for work in smooth]
+    by_friction = not workless
     events: list[Event] = []
     endings: list[Ending] = []
 
@@ -201,11 +223,11 @@ def mode_system(system: System, mode: Mode, one_sided: tuple[int, ...]) -> tuple
             strength = -contact.mu.xreplace({SPEED: speed}) * (
                 _push(k) * contact.normal if contact.signed else contact.normal
             )
-            works.append(_slip(contact, strength, ways))
-            end("stop", k, speed if line else speed - SLOW)
+            works.append(_slip(contact, strength, ways, speed))
+            end("stop", k, speed if line else speed - _slow())
         else:
             for i, u in enumerate(contact.slide):
-                constraints.append(Constraint(stick_name(contact, i), u, "velocity"))
+                constraints.append(Constraint(stick_name(contact, i), u, "velocity", by_friction=by_friction))
             hold = sum(multiplier(stick_name(contact, i)) ** 2 for i in range(len(contact.slide)))
             limit = contact.mu_static.xreplace({SPEED: sp.S.Zero}) * contact.normal
             end("break", k, limit**2 - hold)
@@ -216,7 +238,7 @@ def mode_system(system: System, mode: Mode, one_sided: tuple[int, ...]) -> tuple
         end(*(("open", k, multiplier(constraint.name)) if mode.closed[k] else ("close", k, constraint.expression)))
     parameters: dict[Any, Any] = dict(system.parameters)
     parameters |= {_direction(k): 1 for k in range(len(system.contacts))}
-    parameters |= {_push(k): 1 for k in range(len(system.contacts))}
+    parameters |= {_push(k): 1 for k in range(len(system.contacts))} | {_slow(): SLOW}
     changed = System(
         system.name,
         coordinates=system.coordinates,
@@ -235,17 +257,17 @@ def mode_system(system: System, mode: Mode, one_sided: tuple[int, ...]) -> tuple
     return changed, tuple(endings)
 
 
-# A contact that slides in a plane has stopped at this speed (in the model's units of velocity): its direction has no
-# meaning at zero.
+# A contact that slides in a plane has stopped at this share of the speeds of a motion: its direction has no meaning at
+# zero.
 SLOW = 1e-9
 
 
-def _slip(contact: Contact, strength: sp.Expr, ways: list[sp.Expr]) -> Work:
+def _slip(contact: Contact, strength: sp.Expr, ways: list[sp.Expr], speed: sp.Expr) -> Work:
     work: dict[Any, sp.Expr] = {}
     for way, unit in zip(ways, contact.force, strict=True):
         for x, part in unit.items():
             work[x] = work.get(x, sp.S.Zero) + strength * way * part
-    return Work(work, contact.constraints[0])
+    return Work(work, heat={contact.name: -strength * speed})
 
 
 def stick_name(contact: Contact, component: int) -> str:
@@ -258,3 +280,7 @@ def _direction(k: int) -> Parameter:
 
 def _push(k: int) -> Parameter:
     return Parameter.named(f"dalembert_push_sign_{k}")
+
+
+def _slow() -> Parameter:
+    return Parameter.named("dalembert_slow_speed")

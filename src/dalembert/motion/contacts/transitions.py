@@ -17,7 +17,7 @@ import numpy as np
 from dalembert.errors import DalembertError, InconsistentConstraints
 from dalembert.mechanics.fundamental import Array
 from dalembert.motion.contacts.indeterminate import within_cones
-from dalembert.motion.contacts.modes import OPEN, SLIP, SLOW, STICK, Contacts, Mode, ModeSolution
+from dalembert.motion.contacts.modes import OPEN, SLIP, STICK, Contacts, Mode, ModeSolution
 
 # Forces and accelerations agree with an assumption to this share of their size: rounding, and the tolerance to which
 # events are located.
@@ -148,7 +148,7 @@ def _set_off(contacts: Contacts, mode: Mode, t: float, q: Array, v: Array, stopp
     rows = np.vstack([A, *(F[:, contacts.components[k]].T for k in starting)])
     slide = contacts.look(q, v, np.zeros(contacts.n), t, np.zeros(contacts.m))[1]
     for _ in range(MOST_TURNS):
-        aims = [SLOW / 2 * way - slide[contacts.components[k]] for k, way in zip(starting, ways, strict=True)]
+        aims = [contacts.slow / 2 * way - slide[contacts.components[k]] for k, way in zip(starting, ways, strict=True)]
         begin = v + np.linalg.lstsq(rows, np.concatenate([np.zeros(A.shape[0]), *aims]), rcond=1e-10)[0]
         s = contacts.solve(mode, q, begin, t)
         rate = _rate(s)

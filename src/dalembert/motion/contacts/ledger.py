@@ -1,0 +1,62 @@
+"""What the work integrals of a motion with contacts are: a mode has those of its own laws, the motion those of all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dalembert.mechanics.fundamental import Array
+from dalembert.motion.contacts.modes import Contacts
+
+IMPRESSED, IDEAL, NONIDEAL = range(3)
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """The entries: work of impressed, ideal and nonideal forces, heat in each of `places`, energy lost in impacts."""
+
+    places: tuple[str, ...]
+
+    def empty(self) -> Array:
+        return np.zeros(4 + len(self.places))
+
+    def columns(self, heats: Sequence[str]) -> list[int]:
+        """Where the integrals of a mode stand, whose friction makes heat in the given places."""
+        return [IMPRESSED, IDEAL, NONIDEAL, *(3 + self.places.index(name) for name in heats)]
+
+    def along(self, before: Array, heats: Sequence[str], integrals: Array) -> Array:
+        """The entries (T, …) along a leg, from its own integrals and the entries before it."""
+        entries = np.tile(before, (integrals.shape[0], 1))
+        entries[:, self.columns(heats)] = integrals
+        return entries
+
+    def held_as_friction(self, before: Array, entries: Array) -> Array:
+        """While a contact sticks, the force that holds it is a constraint of its mode. What constraints did along
+        the leg, where the system's own do no work, was done by friction.
+        """
+        moved = entries.copy()
+        moved[:, NONIDEAL] += entries[:, IDEAL] - before[IDEAL]
+        moved[:, IDEAL] = before[IDEAL]
+        return moved
+
+    def after_impact(
+        self, contacts: Contacts, entries: Array, t: float, q: Array, before: Array, after: Array
+    ) -> Array:
+        """The entries after an impact that changed the velocity.
+
+        Impulses p along the rows u = A q̇ + c, which are gap rates and rates of the other constraints, do the work
+        p·A(q̇₁ + q̇₂)/2 on the system. What is lost is −p·(u₁ + u₂)/2: a surface that moves (c ≠ 0) gives or takes the
+        rest, as an ideal force.
+        """
+        M, _, A, _ = contacts.whole.dynamics(q, before, t)
+        given = float((after - before) @ M @ (after + before)) / 2
+        driven = contacts.whole.velocity(q, np.zeros(contacts.n), t)[0]
+        graph = contacts.whole.graph
+        rows = [*graph.position_rows, *graph.velocity_rows]
+        impulses = np.linalg.lstsq(A[rows].T, M @ (after - before), rcond=1e-12)[0]
+        lost = -given - float(impulses @ driven)
+        changed = entries.copy()
+        changed[[IDEAL, NONIDEAL, -1]] += [given + lost, -lost, lost]
+        return changed

@@ -1,0 +1,191 @@
+"""What the certificate of a motion with contacts sees, and what it must not depend on."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import dalembert as da
+from dalembert.kernel.build import find_compiler
+from dalembert.motion.contacts import legs
+
+G = 9.81
+BACKENDS = [
+    "reference",
+    pytest.param("native", marks=pytest.mark.skipif(find_compiler() is None, reason="no compiler")),
+]
+
+
+def oscillator(mu: float = 0.1) -> da.System:
+    return da.System(
+        "oscillator",
+        coordinates="x y",
+        kinetic="m*(x'^2 + y'^2)/2",
+        potential="k*x^2/2 + m*g*y",
+        constraints={"floor": "y"},
+        nonideal=[da.Coulomb("floor", mu="mu")],
+        parameters={"m": 2, "k": 100, "g": G, "mu": mu},
+        initial={"x": 1, "y": 0, "x'": 0, "y'": 0},
+    )
+
+
+def integrated_with(monkeypatch, change):
+    """All legs are integrated with other parameters of their mode than those that are told."""
+    honest = legs._Run._part
+
+    def part(run, mode, evaluation, *rest):
+        other = copy(evaluation)
+        names = [symbol.name for symbol in evaluation.system.parameter_symbols]
+        other.p = np.array([change(name, value) for name, value in zip(names, evaluation.p, strict=True)])
+        return honest(run, mode, other, *rest)
+
+    monkeypatch.setattr(legs._Run, "_part", part)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_leg_with_friction_the_wrong_way_is_seen(backend, monkeypatch):
+    """The states keep all constraints, the energy balance holds, and forces at the points are those of the laws."""
+    integrated_with(monkeypatch, lambda name, value: -value if "slip_direction" in name else value)
+    motion = oscillator().simulate(0.3, backend=backend)
+    assert motion.certificate.failures == ("repeat",)
+    # Friction is 10 % of the spring, and wrong by twice its size, over 1/500 of the motion.
+    assert motion.certificate.repeat > 1e-4
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_coefficient_that_was_not_the_models_is_seen(backend, monkeypatch):
+    integrated_with(monkeypatch, lambda name, value: 1.05 * value if name == "mu" else value)
+    motion = oscillator().simulate(0.3, backend=backend)
+    assert motion.certificate.failures == ("repeat",)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("samples", [501, 21, 3])
+def test_an_honest_motion_holds_however_it_is_sampled(backend, samples):
+    """Three points a whole number of periods apart look like rest under a force that pulls."""
+    period = 2 * np.pi / np.sqrt(100 / 2)
+    for system in (oscillator(), oscillator(0.0)):
+        motion = system.simulate(4 * period, backend=backend, samples=samples)
+        assert "repeat" not in motion.certificate.failures
+        # Two digits above what integration at 1e-9 leaves; a wrong force in one stretch is far above.
+        assert motion.certificate.repeat < 1e-6
+
+
+def test_a_blow_between_two_outputs_is_no_fault():
+    """A force much shorter than the distance of the outputs."""
+    system = oscillator().replace(forces={"x": "400*exp(-((t - 0.1003)/0.0004)^2)"})
+    motion = system.simulate(0.3, samples=31)
+    assert motion.certificate.holds, motion.certificate
+
+
+def test_states_that_were_changed_are_seen():
+    motion = oscillator().simulate(0.3)
+    cooler = replace(motion, v=motion.v * np.linspace(1, 0.99, motion.t.size)[:, None])
+    assert "repeat" in cooler.certified().certificate.failures
+
+
+def test_friction_told_the_other_way_is_seen():
+    motion = oscillator().simulate(0.3)
+    for part in ("C", "nonideal"):
+        assert not replace(motion, **{part: -getattr(motion, part)}).certified().certificate.holds
+
+
+def test_a_contact_told_as_open_is_seen():
+    motion = oscillator().simulate(0.3)
+    floor = motion.contacts["floor"]
+    flying = replace(motion, contacts={"floor": replace(floor, state=np.full(motion.t.size, "open"))})
+    assert "contact" in flying.certified().certificate.failures
+
+
+def test_a_certificate_from_before_it_was_measured_can_be_read():
+    kept = oscillator().simulate(0.1).certificate.to_dict()
+    del kept["repeat"], kept["thresholds"]["repeat"]
+    assert da.motion.certificate.Certificate(**kept).failures == ()
+
+
+def puck(unit: float) -> da.System:
+    """On a table that tilts: it slides, stops, rests, and sets off again."""
+    return da.System(
+        "puck",
+        coordinates="x y z",
+        kinetic="m*(x'^2 + y'^2 + z'^2)/2",
+        potential="m*g*z",
+        forces={"x": "0.2*m*g*t"},
+        constraints={"table": "z"},
+        nonideal=[da.Coulomb("table", mu="mu")],
+        parameters={"m": 1, "g": G * unit, "mu": 0.3},
+        initial={"x": 0, "y": 0, "z": 0, "x'": 0.5 * unit, "y'": -1 * unit, "z'": 0},
+    )
+
+
+def ball(unit: float) -> da.System:
+    """It bounces on an incline and then slides."""
+    return da.System(
+        "ball",
+        coordinates="x y",
+        kinetic="m*(x'^2 + y'^2)/2",
+        potential="m*g*y",
+        constraints=[da.Constraint("plane", "y*cos(th) + x*sin(th)", one_sided=True, restitution=0.3)],
+        nonideal=[da.Coulomb("plane", mu=0.2)],
+        parameters={"m": 1, "g": G * unit, "th": 0.4},
+        initial={"x": 0, "y": 0.1 * unit, "x'": 0, "y'": 0},
+    )
+
+
+def shelf(unit: float) -> da.System:
+    """At rest at the origin, where no length is given; then it slides off an edge and meets the ground below."""
+    return da.System(
+        "shelf",
+        coordinates="x y",
+        kinetic="m*(x'^2 + y'^2)/2",
+        potential="m*g*y",
+        forces={"x": "m*g*t"},
+        constraints=[da.Constraint("ground", "y", one_sided=True)],
+        nonideal=[da.Coulomb("ground", mu=0.2)],
+        parameters={"m": 1, "g": G * unit},
+        initial={"x": 0, "y": 0, "x'": 0, "y'": 0},
+    )
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("unit", [1e3, 1e-9, 1e7])
+@pytest.mark.parametrize("system", [puck, ball, shelf])
+def test_the_unit_of_length_does_not_matter(system, unit, backend):
+    """The same motion in metres, millimetres and units in which all speeds are below 1e-8, or above 1e6."""
+    here, there = (system(one).simulate(2, backend=backend, samples=41) for one in (1.0, unit))
+    assert [(e["name"], e["contact"]) for e in here.events] == [(e["name"], e["contact"]) for e in there.events]
+    assert len(here.events) >= 1
+    # Instants and places to a hundred tolerances of 1e-9: the steps differ in rounding only, and in what is slow.
+    assert [e["t"] for e in there.events] == pytest.approx([e["t"] for e in here.events], rel=1e-7)
+    size = np.abs(here.q).max()
+    np.testing.assert_allclose(there.q / unit, here.q, rtol=0, atol=1e-7 * size)
+    for motion in (here, there):
+        assert motion.certificate.holds, motion.certificate
+    assert there.certificate.contact < 1e-12 + 10 * here.certificate.contact
+
+
+@pytest.mark.parametrize("scale", ["1e-8", "1e6"])
+def test_the_scale_of_a_one_sided_equation_does_not_matter(scale):
+    plain = ball(1.0)
+    (plane,) = plain.constraints
+    scaled = plain.replace(constraints=[replace(plane, expression=f"{scale}*({plane.expression})")])
+    here, there = plain.simulate(1.5, samples=41), scaled.simulate(1.5, samples=41)
+    assert [e["name"] for e in here.events] == [e["name"] for e in there.events]
+    assert [e["t"] for e in there.events] == pytest.approx([e["t"] for e in here.events], rel=1e-7)
+    for motion in (here, there):
+        assert motion.certificate.holds, motion.certificate
+
+
+def test_a_pull_of_a_one_sided_constraint_counts_however_it_is_scaled():
+    """A multiplier of −1 % of the weight is as wrong where the equation is divided by a million."""
+    found = []
+    for scale in ("1", "1e-6", "1e6"):
+        (ground,) = shelf(1.0).constraints
+        motion = shelf(1.0).replace(constraints=[replace(ground, expression=f"{scale}*y")]).simulate(0.1, samples=5)
+        assert motion.certificate.holds, motion.certificate
+        found.append(replace(motion, multipliers=-0.01 * motion.multipliers).certified().certificate.contact)
+    # Friction of 0.1 m g is held by a floor that presses with 0.01 m g and μ = 0.2.
+    assert found == pytest.approx([0.1 - 0.2 * 0.01] * 3, rel=1e-9)
