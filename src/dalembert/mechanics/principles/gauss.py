@@ -25,7 +25,7 @@ from dalembert.mechanics.cofactors import TooLarge, inverse_of
 from dalembert.mechanics.equations import Equations, Line, Section
 from dalembert.mechanics.principles.euler import accelerations_of, affine, euler_operator
 from dalembert.mechanics.principles.formulation import Answer, NotHere, Solver, has_modes, nonlinear_in_acceleration
-from dalembert.mechanics.principles.scaling import column_scale, independent, require_met, unit_rows
+from dalembert.mechanics.principles.scaling import column_scale, independent, refined, require_met, unit_rows
 from dalembert.mechanics.sample import Array, Sampler, State
 from dalembert.mechanics.standard_form import diff, standard_form
 from dalembert.mechanics.tidy import Budget, tidy, tidy_matrix
@@ -212,28 +212,37 @@ def prepare(system: System, sampler: Sampler) -> Solver:
 def least(M: Array, force: Array, A: Array, b: Array) -> Array:
     """The z with A z = b for which (Mz − force)ᵀM⁻¹(Mz − force) is least."""
     scale = column_scale(M, A)
+    M = M * np.outer(scale, scale)
     rows, right = unit_rows(A * scale, b)
     kept = independent(rows)
-    factor, target = _least_squares(M * np.outer(scale, scale), scale * force, rows[kept])
-    if kept:
-        *_, y, info = dgglse(factor, rows[kept], target, right[kept])
-    else:
-        y, info = solve_triangular(factor, target), 0
-    if info != 0:
-        raise NotHere(UNDETERMINED)
+    L = _factor(M, rows[kept])
+
+    def minimum(force: Array, right: Array) -> Array:
+        if not kept:
+            return np.asarray(solve_triangular(L.T, solve_triangular(L, force, lower=True)))
+        # A force along the constraints changes G by a constant where A y = b. Without it G is not a small difference
+        # of large numbers where a coordinate has little mass.
+        force = force - rows[kept].T @ np.linalg.lstsq(rows[kept].T, force, rcond=None)[0]
+        target = solve_triangular(L, force, lower=True)
+        *_, y, info = dgglse(L.T, rows[kept], target, right[kept])
+        if info != 0:
+            raise NotHere(UNDETERMINED)
+        return np.asarray(y)
+
+    y = refined(minimum, M, scale * force, rows, right)
     require_met(rows, right, y)
     return np.asarray(scale * y)
 
 
-def _least_squares(M: Array, force: Array, A: Array) -> tuple[Array, Array]:
-    """F, f with G = |F y − f|² but for a part that is the same wherever A y = b."""
+def _factor(M: Array, A: Array) -> Array:
+    """L with G = |Lᵀy − L⁻¹force|² but for a part that is the same wherever A y = b."""
     for square in (M, M + A.T @ A):
         try:
             L = cholesky(square, lower=True)
         except LinAlgError:
             continue
         if np.min(np.diag(L)) > SINGULAR:
-            return L.T, solve_triangular(L, force, lower=True)
+            return np.asarray(L)
     raise NotHere(UNDETERMINED)
 
 
