@@ -13,7 +13,7 @@ from sympy import cos, sin
 import dalembert as da
 from dalembert.library.systems.quaternion_body import RATES
 from dalembert.mechanics.equations import equations
-from dalembert.mechanics.principles import appell, kane
+from dalembert.mechanics.principles import appell, gauss, kane
 from dalembert.mechanics.principles.appell import AppellEquations
 from dalembert.mechanics.principles.formulation import NotHere
 from dalembert.mechanics.sample import Sampler, State
@@ -222,6 +222,67 @@ def test_more_than_can_be_written_out_is_said():
     for form in ("appell", "kane"):
         assert "not written out" in chain.equations(form).reason
     assert chain.compare(["appell", "kane", "gauss"], states=2).agree
+
+
+@pytest.mark.parametrize("size", [1e-6, 1e6])
+def test_units_do_not_matter(size: float):
+    """A penny of a micrometre and one of a thousand kilometres; two masses that differ by a factor of 10¹², with
+    redundant rods; a rigid body whose singular M mixes quaternion components in four different units.
+    """
+    cases = [
+        da.library.penny().replace(parameters={"R": size, "m": size**2}),
+        da.library.redundant_double_pendulum().replace(parameters={"m1": size, "m2": 1 / size}),
+    ]
+    for system in cases:
+        found = system.compare(["gauss", "appell", "kane"], states=2)
+        assert found.agree, str(found)
+    body = da.library.quaternion_body()
+    units = [1, size, 10 / size, 1e-3]
+    e, rate = np.array([0.5, -0.1, 0.7, 0.5]), np.array([0.3, 0.8, -0.2, 0.14])
+    at = dict(zip((*body.coordinates, *body.velocities), (*e, *rate), strict=True))
+    expected = body.at(at).acceleration
+    swap = {q: unit * q for q, unit in zip(body.coordinates, units, strict=True)}
+    swap |= {q.d: unit * q.d for q, unit in zip(body.coordinates, units, strict=True)}
+    moved = body.replace(
+        kinetic=body.kinetic.xreplace(swap),
+        constraints={"unit": body.constraints[0].expression.xreplace(swap)},
+    )
+    sampler = Sampler(standard_form(moved))
+    state = State(e / units, rate / units, 0.0, sampler.p)
+    for module in (gauss, appell, kane):
+        found = module.prepare(moved, sampler)(state, np.zeros(4)).acceleration
+        assert found * units == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("small", [0.0, 1e-6, 1e-9, 1e-16])
+@pytest.mark.parametrize("module", [gauss, appell, kane])
+def test_a_coordinate_of_vanishing_mass(module, small: float):
+    """Near e = (1, 0, 0, 0) the mass of e₀ goes with small². By hand, e' = e∘ω/2 and e'' = e'∘ω/2 + e∘ω'/2 with ω' of
+    Euler's equations.
+    """
+    body = da.library.quaternion_body()
+    e = np.array([1.0, small, 2 * small, -small])
+    e /= np.linalg.norm(e)
+    w, inertia = np.array([0.8, 0.3, 1.2]), np.array([1.0, 2.0, 3.0])
+
+    def turned(quaternion: np.ndarray, vector: np.ndarray) -> np.ndarray:
+        scalar, part = quaternion[0], quaternion[1:]
+        return np.array([-part @ vector, *(scalar * vector + np.cross(part, vector))])
+
+    rate = turned(e, w) / 2
+    expected = turned(rate, w) / 2 + turned(e, np.cross(inertia * w, w) / inertia) / 2
+    sampler = Sampler(standard_form(body))
+    found = module.prepare(body, sampler)(State(e, rate, 0.0, sampler.p), np.zeros(4))
+    assert found.acceleration == pytest.approx(expected, rel=1e-13, abs=1e-14)
+
+
+@pytest.mark.parametrize("name", da.library.names())
+def test_they_speak_at_every_state_of_the_library(name: str):
+    """A principle that is silent at all states counts as one that does not apply: here none may be."""
+    found = da.library.get(name).compare(["gauss", "appell", "kane"], states=2)
+    assert found.agree, str(found)
+    assert found["gauss"].applies
+    assert found["appell"].applies == found["kane"].applies == (name != "prescribed_acceleration")
 
 
 # -- what does not go

@@ -72,6 +72,27 @@ def test_nonlinear_constraint_takes_the_nearer_of_two_stationary_points():
         assert found.acceleration == pytest.approx(5.0 * force / np.linalg.norm(force), rel=1e-12)
 
 
+def test_nonlinear_constraints_with_others():
+    """|q̈|² = 25 on the plane ẍ + ÿ + z̈ = 3, free acceleration (0, 0, −10): the circle of the plane about (1, 1, 1) with
+    radius √22; its nearest point to the free one lies along (1, 1, −2). The same constraint twice changes nothing.
+    """
+    x, y, z = da.coordinates("x y z")
+    size = x.dd**2 + y.dd**2 + z.dd**2 - 25
+    expected = 1 + np.sqrt(22 / 6) * np.array([1.0, 1.0, -2.0])
+    for more in ({}, {"again": 3 * size}, {"plane again": 2 * (x.d + y.d + z.d - 3 * da.t)}):
+        particle = da.System(
+            "particle",
+            coordinates=[x, y, z],
+            kinetic=(x.d**2 + y.d**2 + z.d**2) / 2,
+            potential=10 * z,
+            constraints={"size": size, "plane": x.d + y.d + z.d - 3 * da.t, **more},
+            initial={x: 0, y: 0, z: 0, x.d: 1, y.d: 1, z.d: -2},
+        )
+        found = solve(particle)
+        assert found.acceleration == pytest.approx(expected, rel=1e-12)
+        assert found.force == pytest.approx(expected + np.array([0, 0, 10]), rel=1e-12)
+
+
 def test_two_least_minima_are_no_motion():
     """Without any force, all accelerations of the prescribed size are equally near to zero."""
     with pytest.raises(NotHere, match="several"):

@@ -138,3 +138,4 @@ def test_latex_and_text_name_the_parts():
     assert "F^{*}_{1}" in found.latex()
     assert "dx'/dv = cos(phi)" in found.text()
     assert "F*_1 = " in found.text()
+    assert "  E_x*cos(phi) + E_y*sin(phi) + E_psi/R = 0" in found.text().splitlines()  # Maggi

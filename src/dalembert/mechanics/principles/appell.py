@@ -34,7 +34,7 @@ from dalembert.mechanics.principles.formulation import (
     nonlinear_in_acceleration,
 )
 from dalembert.mechanics.principles.quasi import Quasi, choose, freedom, kinematics
-from dalembert.mechanics.principles.scaling import column_scale, require_met, unit_rows
+from dalembert.mechanics.principles.scaling import column_scale, refined, require_met, unit_rows
 from dalembert.mechanics.sample import Array, Sampler, State
 from dalembert.mechanics.standard_form import diff, time_derivative
 from dalembert.mechanics.tidy import Budget, exact, tidy, tidy_matrix
@@ -170,27 +170,34 @@ def prepare(system: System, sampler: Sampler) -> Solver:
         A, h = constraints(state)
         Q = forces(state)
         scale = column_scale(M, A)
+        H = M * np.outer(scale, scale)
         rows, right = unit_rows(A * scale, -h)
-        basis, shift = _allowed(rows, right)
-        require_met(rows, right, shift)
-        N, n0 = scale[:, None] * basis, scale * shift
+        N, inverse = _allowed(rows)
         try:
-            factor = cho_factor(N.T @ M @ N)
+            factor = cho_factor(N.T @ H @ N) if N.shape[1] else None
         except LinAlgError:
             raise NotHere("M is singular and the constraints do not determine the acceleration") from None
-        # dS/du' = U, S being quadratic
-        rates = cho_solve(factor, N.T @ (Q + C - inertial - M @ n0)) if N.shape[1] else np.zeros(0)
-        q2 = N @ rates + n0
+
+        def motion(force: Array, right: Array) -> Array:
+            """dS/du' = U, S being quadratic."""
+            n0 = inverse @ right
+            return n0 if factor is None else n0 + N @ cho_solve(factor, N.T @ (force - H @ n0))
+
+        y = refined(motion, H, scale * (Q + C - inertial), rows, right)
+        require_met(rows, right, y)
+        q2 = scale * y
         return Answer(q2, M @ q2 + inertial - Q)
 
     return solve
 
 
-def _allowed(A: Array, b: Array) -> tuple[Array, Array]:
-    """An orthonormal basis of A z = 0 and the shortest z with A z = b. The rows of A have length one."""
-    if not len(A):
-        return np.eye(A.shape[1]), np.zeros(A.shape[1])
+def _allowed(A: Array) -> tuple[Array, Array]:
+    """An orthonormal basis of A z = 0, and the matrix that takes b to the shortest z with A z = b. The rows of A have
+    length one.
+    """
+    m, n = A.shape
+    if m == 0:
+        return np.eye(n), np.zeros((n, 0))
     U, sigma, Vt = np.linalg.svd(A)
     rank = int(np.count_nonzero(sigma > RANK_TOLERANCE))
-    shift = Vt[:rank].T @ ((U[:, :rank].T @ b) / sigma[:rank])
-    return Vt[rank:].T, np.asarray(shift)
+    return Vt[rank:].T, np.asarray(Vt[:rank].T / sigma[:rank] @ U[:, :rank].T)

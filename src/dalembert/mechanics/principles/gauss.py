@@ -12,20 +12,17 @@ all z allowed, makes it regular. On constraints that are nonlinear in q̈ the mi
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import sympy as sp
-from scipy.linalg import LinAlgError, cholesky, solve_triangular
-from scipy.linalg.lapack import dgglse
-from scipy.optimize import minimize
 
 from dalembert.mechanics.cofactors import TooLarge, inverse_of
 from dalembert.mechanics.equations import Equations, Line, Section
 from dalembert.mechanics.principles.euler import accelerations_of, affine, euler_operator
-from dalembert.mechanics.principles.formulation import Answer, NotHere, Solver, has_modes, nonlinear_in_acceleration
-from dalembert.mechanics.principles.scaling import column_scale, independent, require_met, unit_rows
+from dalembert.mechanics.principles.formulation import Answer, Solver, has_modes, nonlinear_in_acceleration
+from dalembert.mechanics.principles.least import Search, least
+from dalembert.mechanics.principles.scaling import column_scale
 from dalembert.mechanics.sample import Array, Sampler, State
 from dalembert.mechanics.standard_form import diff, standard_form
 from dalembert.mechanics.tidy import Budget, tidy, tidy_matrix
@@ -33,12 +30,6 @@ from dalembert.model.system import System
 
 # Beyond this many operations nobody reads G written out; the papers' examples stay below 100.
 LARGEST = 400
-# Scaled to a unit diagonal, a mass matrix with a pivot below this counts as singular. Adding |A z|² is right for a
-# regular one too, so the number decides only which of two correct ways is taken.
-SINGULAR = 1e-7
-# Places from which a minimum on nonlinear constraints is searched, the first at the free acceleration.
-STARTS = 24
-UNDETERMINED = "M is singular and the constraints do not determine the acceleration"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -197,100 +188,20 @@ def _multiplier(
 def prepare(system: System, sampler: Sampler) -> Solver:
     motion = affine(sampler, euler_operator(system))
     if nonlinear_in_acceleration(system):
-        return _search(system, sampler, motion)
+        search = Search.of(sampler, accelerations_of(system))
+
+        def searched(state: State, C: Array) -> Answer:
+            M, r = motion(state)
+            q2 = search.lowest(state, M, C - r)
+            return Answer(q2, M @ q2 + r)
+
+        return searched
     constraints = affine(sampler, accelerations_of(system))
 
     def solve(state: State, C: Array) -> Answer:
         M, r = motion(state)
         A, h = constraints(state)
         q2 = least(M, C - r, A, -h)
-        return Answer(q2, M @ q2 + r)
-
-    return solve
-
-
-def least(M: Array, force: Array, A: Array, b: Array) -> Array:
-    """The z with A z = b for which (Mz − force)ᵀM⁻¹(Mz − force) is least."""
-    scale = column_scale(M, A)
-    rows, right = unit_rows(A * scale, b)
-    kept = independent(rows)
-    factor, target = _least_squares(M * np.outer(scale, scale), scale * force, rows[kept])
-    if kept:
-        *_, y, info = dgglse(factor, rows[kept], target, right[kept])
-    else:
-        y, info = solve_triangular(factor, target), 0
-    if info != 0:
-        raise NotHere(UNDETERMINED)
-    require_met(rows, right, y)
-    return np.asarray(scale * y)
-
-
-def _least_squares(M: Array, force: Array, A: Array) -> tuple[Array, Array]:
-    """F, f with G = |F y − f|² but for a part that is the same wherever A y = b."""
-    for square in (M, M + A.T @ A):
-        try:
-            L = cholesky(square, lower=True)
-        except LinAlgError:
-            continue
-        if np.min(np.diag(L)) > SINGULAR:
-            return L.T, solve_triangular(L, force, lower=True)
-    raise NotHere(UNDETERMINED)
-
-
-def _search(system: System, sampler: Sampler, motion: Callable[[State], tuple[Array, Array]]) -> Solver:
-    """Constraints nonlinear in q̈: the lowest of the minima of G on h = 0."""
-    h, accelerations = accelerations_of(system), system.accelerations
-    n, m = len(accelerations), len(h)
-    slopes = [diff(entry, a) for entry in h for a in accelerations]
-    bends = [diff(slope, a) for slope in slopes for a in accelerations]
-    rows, curves = sampler.function([*h, *slopes], accelerations), sampler.function(bends, accelerations)
-
-    def solve(state: State, C: Array) -> Answer:
-        M, r = motion(state)
-        force = C - r
-        scale = column_scale(M, np.zeros((0, n)))
-
-        def constraint(y: Array) -> Array:
-            return rows(state, *(scale * y))[:m]
-
-        def slope(y: Array) -> Array:
-            return rows(state, *(scale * y))[m:].reshape(m, n) * scale
-
-        def polished(y: Array) -> Array:
-            """Newton's method on the conditions of the minimum, from one that was found to about 1e-8."""
-            lam = np.linalg.lstsq(slope(y).T, H @ y - f, rcond=None)[0]
-            for _ in range(4):
-                A = slope(y)
-                bend = curves(state, *(scale * y)).reshape(m, n, n) * np.outer(scale, scale)
-                K = np.block([[H - np.einsum("k,kij->ij", lam, bend), -A.T], [A, np.zeros((m, m))]])
-                step = np.linalg.lstsq(K, -np.concatenate([H @ y - f - A.T @ lam, constraint(y)]), rcond=1e-12)[0]
-                y, lam = y + step[:n], lam + step[n:]
-            return np.asarray(y)
-
-        H, f = M * np.outer(scale, scale), scale * force
-        start = np.linalg.lstsq(H, f, rcond=None)[0]
-        size = max(1.0, float(np.linalg.norm(start)))
-        draw = np.random.default_rng(0)  # the same starts each time
-        minima: list[tuple[float, Array]] = []
-        for k in range(STARTS):
-            found = minimize(
-                lambda y: (y @ H @ y / 2 - f @ y) / size**2,
-                start if k == 0 else start + size * draw.normal(size=n),
-                jac=lambda y: (H @ y - f) / size**2,
-                constraints=[{"type": "eq", "fun": constraint, "jac": slope}],
-                method="SLSQP",
-                options={"ftol": 1e-14, "maxiter": 200},
-            )
-            if np.max(np.abs(constraint(found.x))) <= 1e-6 * max(1.0, size):
-                y = polished(found.x)
-                if np.max(np.abs(constraint(y))) <= 1e-10 * size and np.linalg.norm(y - found.x) <= 1e-3 * size:
-                    minima.append((float(y @ H @ y - 2 * f @ y), y))
-        if not minima:
-            raise NotHere("no acceleration that satisfies the constraints was found")
-        lowest, y = min(minima, key=lambda pair: pair[0])
-        if any(lowest + 1e-9 * size**2 >= G and np.linalg.norm(z - y) > 1e-6 * size for G, z in minima):
-            raise NotHere("G is least for several accelerations at once")
-        q2 = scale * y
         return Answer(q2, M @ q2 + r)
 
     return solve

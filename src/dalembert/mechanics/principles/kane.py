@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import sympy as sp
-from scipy.linalg import LinAlgError, lu_factor, lu_solve, qr
+from scipy.linalg import lu_factor, lu_solve, qr
 
 from dalembert.mechanics.cofactors import TooLarge
 from dalembert.mechanics.equations import Equations, Line, Section
@@ -37,7 +37,7 @@ from dalembert.mechanics.principles.formulation import (
     nonlinear_in_acceleration,
 )
 from dalembert.mechanics.principles.quasi import Quasi, choose, freedom, kinematics
-from dalembert.mechanics.principles.scaling import column_scale, require_met, unit_rows
+from dalembert.mechanics.principles.scaling import column_scale, refined, require_met, unit_rows
 from dalembert.mechanics.sample import Array, Sampler, State
 from dalembert.mechanics.standard_form import diff, time_derivative
 from dalembert.mechanics.tidy import Budget, tidy
@@ -114,9 +114,12 @@ def derive(system: System, quasi_velocities: Mapping[str, Any] | None = None) ->
             ),
         ]
     if system.constraints:
-        names = [sp.Symbol(f"R_{q.name}", real=True) for q in system.coordinates]
-        lines = (Line(name, (("", E),)) for name, E in zip(names, reactions, strict=True))
-        sections.append(Section("constraint forces, d/dt dL/dq' - dL/dq - Q", tuple(lines)))
+        E = [sp.Symbol(f"E_{q.name}", real=True) for q in system.coordinates]
+        lines = (Line(name, (("", value),)) for name, value in zip(E, reactions, strict=True))
+        sections.append(Section("constraint forces, E = d/dt dL/dq' - dL/dq - Q", tuple(lines)))
+        balance = zip((quasi.partial.T * sp.Matrix(E)).tolist(), quasi.along(work, budget), strict=True)
+        maggi = tuple(Line(left, (("", right),)) for (left,), right in balance)
+        sections += [Section("Maggi's equations, E - C does no work", maggi)] if maggi else []
     return KaneEquations(
         system=system,
         form="kane",
@@ -186,14 +189,20 @@ def prepare(system: System, sampler: Sampler) -> Solver:
         M, r = motion(state)
         A, h = constraints(state)
         scale = column_scale(M, A)
+        H = M * np.outer(scale, scale)
         rows, right = unit_rows(A * scale, -h)
-        partial, kept, wanted = _partial_velocities(rows, right)
-        force = scale * (C - r)
-        matrix = np.vstack([partial.T @ (M * np.outer(scale, scale)), kept])
-        try:
-            y = _solved(matrix, np.concatenate([partial.T @ force, wanted]))
-        except LinAlgError:
-            raise NotHere("M is singular and the constraints do not determine the acceleration") from None
+        partial, kept, combine = _partial_velocities(rows)
+        matrix = np.vstack([partial.T @ H, kept])
+        # Rows are balanced by length one, so that only a direction left open makes them dependent.
+        length = np.linalg.norm(matrix, axis=1)
+        if np.any(length == 0) or np.linalg.cond(matrix / length[:, None]) > 1 / RANK_TOLERANCE:
+            raise NotHere("M is singular and the constraints do not determine the acceleration")
+        factor = lu_factor(matrix)
+
+        def balance(force: Array, right: Array) -> Array:
+            return np.asarray(lu_solve(factor, np.concatenate([partial.T @ force, combine @ right])))
+
+        y = refined(balance, H, scale * (C - r), rows, right)
         require_met(rows, right, y)
         q2 = scale * y
         return Answer(q2, reactions(state, q2))
@@ -201,11 +210,13 @@ def prepare(system: System, sampler: Sampler) -> Solver:
     return solve
 
 
-def _partial_velocities(A: Array, b: Array) -> tuple[Array, Array, Array]:
-    """N with A N = 0, some rows of it unit rows; and as many rows of A z = b, combined, as are independent."""
+def _partial_velocities(A: Array) -> tuple[Array, Array, Array]:
+    """N with A N = 0, some rows of it unit rows; as many combinations of the rows of A as are independent, and the
+    matrix that combines them.
+    """
     m, n = A.shape
     if m == 0:
-        return np.eye(n), A, b
+        return np.eye(n), A, np.zeros((0, 0))
     Q, R, order = qr(A, mode="economic", pivoting=True)
     rank = int(np.count_nonzero(np.abs(np.diag(R)) > RANK_TOLERANCE))
     N = np.zeros((n, n - rank))
@@ -213,10 +224,4 @@ def _partial_velocities(A: Array, b: Array) -> tuple[Array, Array, Array]:
     N[order[rank:]] = np.eye(n - rank)
     kept = np.zeros((rank, n))
     kept[:, order] = R[:rank]
-    return N, kept, (Q.T @ b)[:rank]
-
-
-def _solved(matrix: Array, right: Array) -> Array:
-    if np.linalg.cond(matrix) > 1 / RANK_TOLERANCE:
-        raise LinAlgError("singular")
-    return np.asarray(lu_solve(lu_factor(matrix), right))
+    return N, kept, np.asarray(Q.T[:rank])
