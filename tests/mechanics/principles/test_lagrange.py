@@ -100,3 +100,18 @@ def test_reactions_in_the_work_are_solved_with_it():
     along = (-2 * 9.81 / np.sqrt(2) + 2 * 0.25 * (-9.81) / np.sqrt(2)) / 2
     assert bead.at().acceleration == pytest.approx([along / np.sqrt(2)] * 2, rel=1e-12)
     assert bead.compare(["lagrange"]).agree
+
+
+@pytest.mark.parametrize("push", [0.3, -1.7, 2.4])
+def test_a_constraint_nonlinear_in_acceleration_may_be_stated_twice(push: float):
+    # |q̈| = 3: of all such accelerations the one along gravity and push is nearest to them.
+    size = x.dd**2 + y.dd**2 - 9
+    particle = da.System(
+        "particle", coordinates=[x, y], kinetic=(x.d**2 + y.d**2) / 2, potential=9.81 * y, forces={x: push},
+        constraints={"size": size, "again": 2 * size}, initial={x: 0, y: 0, x.d: 1, y.d: 0},
+    )  # fmt: skip
+    exact = 3 * np.array([push, -9.81]) / np.hypot(push, 9.81)
+    assert particle.at().acceleration == pytest.approx(exact, rel=1e-9)
+    found = particle.compare(["lagrange", "gauss"])
+    assert found.agree, str(found)
+    assert found["lagrange"].applies

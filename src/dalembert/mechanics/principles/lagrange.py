@@ -18,6 +18,7 @@ from scipy.optimize import root
 from dalembert.mechanics.equations import Equations, Line, Section
 from dalembert.mechanics.principles.euler import accelerations_of, affine, euler_operator
 from dalembert.mechanics.principles.formulation import Answer, NotHere, Solver, has_modes, nonlinear_in_acceleration
+from dalembert.mechanics.principles.scaling import independent
 from dalembert.mechanics.sample import Array, Sampler, State
 from dalembert.mechanics.standard_form import diff
 from dalembert.mechanics.tidy import Budget, tidy
@@ -26,6 +27,8 @@ from dalembert.model.system import System
 
 # Constraints nonlinear in q̈ may have several solutions: so many starts of Newton's method look for the least G.
 STARTS = 24
+# Newton's method ends at rounding, 1e-13 or so, or nowhere near.
+SATISFIED = 1e-9
 
 
 def applies(system: System) -> str:
@@ -109,23 +112,28 @@ def _stationary(system: System, sampler: Sampler, motion: Callable[[State], tupl
     def solve(state: State, C: Array) -> Answer:
         M, r = motion(state)
         start = np.linalg.solve(M, C - r)
+        size = max(1.0, float(np.linalg.norm(start)))
+        draw = np.random.default_rng(0)  # the same starts each time
+        starts = [start] + [start + size * draw.normal(size=n) for _ in range(STARTS - 1)]
+        # Newton's method needs independent rows; those that are so at a generic place are enough.
+        slopes_there = rows(state, *starts[1])[m:].reshape(m, n)
+        kept = independent(slopes_there / _lengths(slopes_there)[:, None])
 
         def equations(y: Array) -> Array:
             values = rows(state, *y[:n])
-            return np.concatenate([M @ y[:n] + r - C - values[m:].reshape(m, n).T @ y[n:], values[:m]])
+            slope = values[m:].reshape(m, n)[kept]
+            return np.concatenate([M @ y[:n] + r - C - slope.T @ y[n:], values[:m][kept]])
 
         def gauss(z: Array) -> float:
             force = M @ z + r - C
             return float(force @ np.linalg.solve(M, force))
 
-        draw = np.random.default_rng(0)  # the same starts each time
-        size = max(1.0, float(np.linalg.norm(start)))
         found: list[Array] = []
-        for k in range(STARTS):
-            near = start + (0 if k == 0 else size) * draw.normal(size=n)
-            solved = root(equations, np.concatenate([near, np.zeros(m)]), tol=1e-13)
-            if np.max(np.abs(equations(solved.x))) <= 1e-9 * max(1.0, float(np.max(np.abs(solved.x)))):
-                found.append(solved.x[:n])
+        for near in starts:
+            y = root(equations, np.concatenate([near, np.zeros(len(kept))]), tol=1e-13).x
+            reach = SATISFIED * max(1.0, float(np.max(np.abs(y))))
+            if np.max(np.abs(equations(y))) <= reach and np.max(np.abs(rows(state, *y[:n])[:m])) <= reach:
+                found.append(y[:n])
         if not found:
             raise NotHere("no stationary point of G was found on the constraints")
         best = min(found, key=gauss)
