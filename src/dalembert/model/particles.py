@@ -96,8 +96,8 @@ class Particles:
     >>> bob = da.Particle("bob", mass=m, position=(a*sin(alpha), a*cos(alpha)), force=(0, m*g))
     >>> pendulum = da.Particles("pendulum", coordinates=[alpha], particles=[bob],
     ...     constraints={"rod": bob.x**2 + bob.y**2 - a**2})
-    >>> da.liberate(pendulum).generalized["rod"]
-    -2*a*m*(a*alpha'**2 + g*cos(alpha))
+    >>> da.liberate(pendulum).at_rest().generalized["rod"]
+    -2*a*g*m*cos(alpha)
     """
 
     name: str
@@ -286,8 +286,10 @@ def _read(
             places[f"position {s.name}"] = f"{s.name} - ({place})" if isinstance(place, str) else s - sp.sympify(place)
             forces[s] = force
     further = constraints if isinstance(constraints, Mapping) else {f"c{k}": c for k, c in enumerate(constraints, 1)}
-    system = System(
-        name,
+    system = _told_by_particle(
+        particles,
+        size,
+        name=name,
         coordinates=[*own, *cartesian],
         mass=entries,
         potential=potential,
@@ -319,6 +321,18 @@ def _read(
     if faults:
         raise ModelError(name, faults)
     return _Read(system, len(places))
+
+
+def _told_by_particle(particles: list[Particle], size: int, **parts: Any) -> System:
+    """The system, faults in masses told by the name of the particle."""
+    try:
+        return System(**parts)
+    except ModelError as error:
+        owners = [particle.name for particle in particles for _ in particle.position]
+        faults = list(error.faults)
+        for k, owner in enumerate(owners, size + 1):
+            faults = [fault.replace(f"mass[{k}][{k}]", f"mass of {owner!r}") for fault in faults]
+        raise ModelError(error.where, list(dict.fromkeys(faults))) from None
 
 
 def _require_complete(given: Particles) -> None:

@@ -217,8 +217,12 @@ def _climb(depth: Callable[[Array], float], start: Array, Z: Array) -> Array:
     size = max(1.0, float(np.abs(start).max(initial=0.0)))
     for k in range(STARTS):
         first = np.zeros(Z.shape[1]) if k == 0 else size * draw.normal(size=Z.shape[1])
+        # Parts may strain each other without end: a depth of all the forces is enough.
         found = minimize(
-            lambda c: -depth(start + Z @ c), first, method="Nelder-Mead", options={"xatol": 1e-10, "fatol": 1e-12}
+            lambda c: -min(depth(start + Z @ c), 1.0),
+            first,
+            method="Nelder-Mead",
+            options={"xatol": 1e-10, "fatol": 1e-12},
         )
         x = start + Z @ found.x
         best = x if depth(x) > depth(best) else best
