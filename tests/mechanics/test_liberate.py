@@ -128,6 +128,16 @@ def test_the_energy_is_kept_and_the_instant_agrees():
     assert np.concatenate([now["one"], now["two"]]) == pytest.approx(system.cartesian().at().ideal, rel=1e-12)
 
 
+def test_reactions_at_an_equilibrium_that_was_found():
+    """Hanging straight down, each rod carries what is below it."""
+    system = double_pendulum()
+    (found, *_) = (e for e in system.system.equilibrium(starts=12) if e.stability.verdict == "stable")
+    assert found.q == pytest.approx([0, 0], abs=1e-12)
+    reactions = da.liberate(system).reactions(system.system.at(found.state))
+    assert reactions["one"] == pytest.approx([0, 1.3 * 9.81], abs=1e-11)
+    assert reactions["two"] == pytest.approx([0, 0.4 * 9.81], abs=1e-11)
+
+
 @pytest.mark.skipif(which("pdflatex") is None, reason="no LaTeX")
 def test_latex_compiles(tmp_path: Path):
     parts = [da.liberate(pendulum()).latex(), da.library.hinged_rods().equations("liberation").latex()]
@@ -147,6 +157,9 @@ def test_latex_compiles(tmp_path: Path):
         ({"constraints": {"rod": "x_bob'"}}, "between positions"),
         ({"potential": "alpha"}, "Cartesian coordinates"),
         ({"coordinates": "alpha beta"}, "move in 1 ways"),
+        ({"parameters": {"a": 2}}, "mass of 'bob': unknown name 'm'"),
+        ({"particles": [da.Particle("bob", 1, (object(), 0))]}, "position x_bob"),
+        ({"constraints": 5}, "a mapping"),
         ({"particles": []}, "no particles"),
         ({"particles": ["bob"]}, "da.Particle"),
     ],

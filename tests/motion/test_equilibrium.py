@@ -245,6 +245,8 @@ def test_bad_input_is_told():
     pendulum = da.library.pendulum()
     with pytest.raises(da.ModelError, match="starts"):
         pendulum.equilibrium(starts=0)
+    with pytest.raises(da.ModelError, match="finite number"):
+        pendulum.equilibrium(t="now")
     with pytest.raises(da.ModelError, match="range_of="):
         pendulum.equilibrium(between=(0, 1))
     with pytest.raises(da.DoesNotApply, match="fill a range"):

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import assume, example, given, settings
+from hypothesis import strategies as st
+from scipy.optimize import nnls
 from typer.testing import CliRunner
 
 import dalembert as da
@@ -208,7 +211,7 @@ def test_round_cones_that_share_a_load():
     )
     ((low, high),) = edge.equilibrium(range_of="P", between=(-20, 20)).range.intervals
     most = 2 * mu * W / np.sqrt(1 - mu**2)
-    assert [low, high] == pytest.approx([-most, most], rel=1e-6)
+    assert [low, high] == pytest.approx([-most, most], rel=1e-8)
 
 
 def test_a_pin_holds_a_moment():
@@ -226,6 +229,45 @@ def test_a_pin_holds_a_moment():
     )
     ((low, high),) = disc.equilibrium(range_of="tau", between=(-5, 5)).range.intervals
     assert [low, high] == pytest.approx([-0.4 * 0.05 * 3 * G, 0.4 * 0.05 * 3 * G], rel=1e-9)
+
+
+def test_two_pins_in_one_place_may_strain_each_other():
+    """Their reactions are lengths and not determined: held, and said to be one choice among many."""
+    disc = da.System(
+        "disc",
+        coordinates="x y a",
+        kinetic="m*(x'^2 + y'^2)/2 + J*a'^2/2",
+        potential="m*g*y",
+        forces={"a": 0.9 * 0.4 * 0.05 * 3 * G},
+        constraints={"one x": "x", "one y": "y", "two x": "2*x", "two y": "y"},
+        nonideal=[
+            da.Coulomb(["one x", "one y"], mu=0.4, point="r*a"),
+            da.Coulomb(["two x", "two y"], mu=0.4, point="r*a"),
+        ],
+        parameters={"m": 3, "J": 0.2, "g": G, "r": 0.05},
+        initial={"x": 0, "y": 0, "a": 0},
+    )
+    (found,) = disc.equilibrium()
+    assert not found.determined
+    assert all(contact.used <= 1 for contact in found.contacts.values())
+    assert found.ideal + found.nonideal == pytest.approx([0, 3 * G, -0.9 * 0.4 * 0.05 * 3 * G], abs=1e-9)
+
+
+@pytest.mark.parametrize("angle", [0.8, 0.82, 0.85, 1.2])
+def test_an_instant_at_rest_agrees(angle):
+    """What `at` decides with modes of sticking and slipping, the cones decide too."""
+    system = ladder(True, angle).replace(initial={"x'": 0, "y'": 0, "a'": 0})
+    held = len(system.equilibrium()) == 1
+    assert held == (np.tan(angle) >= 0.88 / 0.8)
+    assert (np.abs(system.at().acceleration).max() < 1e-9) == held
+
+
+def test_small_things_are_judged_on_their_own_scale():
+    """A grain of 1e-9 kg on a spring: friction of 6e-9 N against a stiffness of 1 N/m."""
+    grain = spring().replace(parameters={"m": 2e-9, "k": 1, "x0": 0}, initial={"x": 0})
+    ((low, high),) = grain.equilibrium(range_of="x", between=(-1e-7, 1e-7)).range.intervals
+    reach = 0.3 * 2e-9 * G
+    assert [low, high] == pytest.approx([-reach, reach], rel=1e-8)
 
 
 def test_what_friction_leaves_free_must_balance_and_swings():
@@ -247,6 +289,55 @@ def test_what_friction_leaves_free_must_balance_and_swings():
     assert found.stability.notes == ("sticking contacts count as joints",)
     assert found.contacts["floor"].normal == pytest.approx(6 * G)
     assert len(system.equilibrium(starts=5)) == 2  # hanging or standing, the block anywhere
+
+
+UNIT = st.integers(-1000, 1000).map(lambda k: k / 1000)
+# Wedged between three supports, held by forces a hundred times the load.
+JAMMED = {
+    "places": [(1.0, -0.349609375), (-0.81640625, 0.0), (0.796875, 0.791015625)],
+    "angles": [2.15234375, -1.689453125, 0.18283148837189334],
+    "load": (1.0, 0.0, 0.0),
+    "weights": None,
+    "mu": 0.280959530522777,
+}
+
+
+@example(**JAMMED)
+@settings(max_examples=20, deadline=None)
+@given(
+    places=st.lists(st.tuples(UNIT, UNIT), min_size=2, max_size=3),
+    angles=st.lists(UNIT.map(lambda u: 3 * u), min_size=3, max_size=3),
+    load=st.tuples(UNIT, UNIT, UNIT),
+    weights=st.lists(UNIT.map(abs), min_size=6, max_size=6) | st.none(),
+    mu=st.integers(1, 10).map(lambda k: k / 10),
+)
+def test_a_body_on_random_supports_is_held_iff_the_edges_of_the_cones_span_the_load(places, angles, load, weights, mu):
+    """Points on a body that push it along n with friction along s: held iff −load is a nonnegative combination of the
+    forces n ± μ s at the points, which nonnegative least squares decides independently.
+    """
+    constraints, laws, edges = [], [], []
+    for k, ((px, py), angle) in enumerate(zip(places, angles, strict=False)):
+        n = np.array([np.cos(angle), np.sin(angle)])
+        at = (f"x + ({px})*cos(a) - ({py})*sin(a)", f"y + ({px})*sin(a) + ({py})*cos(a)")
+        gap = f"({n[0]})*({at[0]} - ({px})) + ({n[1]})*({at[1]} - ({py}))"
+        constraints.append(da.Constraint(f"support {k}", gap, one_sided=True))
+        laws.append(da.Coulomb(f"support {k}", mu=mu, point=at))
+        for side in (mu, -mu):
+            fx, fy = n + side * np.array([-n[1], n[0]])
+            edges.append([fx, fy, px * fy - py * fx])
+    if weights is not None:  # a load that can be held
+        load = -np.array(weights[: len(edges)]) @ np.array(edges)
+    body = da.System(
+        "body", coordinates="x y a", kinetic="(x'^2 + y'^2)/2 + J*a'^2/2",
+        forces=dict(zip(("x", "y", "a"), load, strict=True)), constraints=constraints, nonideal=laws,
+        parameters={"J": 0.3}, initial={"x": 0, "y": 0, "a": 0},
+    )  # fmt: skip
+    size = float(np.linalg.norm(load))
+    assume(size > 1e-2)
+    _, left = nnls(np.array(edges).T, -np.array(load))
+    assume(left < 1e-10 * size or left > 1e-4 * size)  # not just at a limit
+    found = body.equilibrium()
+    assert (len(found) == 1 and np.abs(found[0].q).max() < 1e-9) == (left < 1e-10 * size)
 
 
 def test_bad_questions_are_told():

@@ -6,24 +6,21 @@ constraints are kept because of their reactions, see `dalembert.liberate`.
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
-import numpy as np
 import sympy as sp
 
 from dalembert.errors import ModelError
 from dalembert.model.constraints import Constraint
-from dalembert.model.symbols import Coordinate, is_name, name_of, t
+from dalembert.model.read_particles import belongs, read_particles, require_complete
+from dalembert.model.symbols import Coordinate, is_name, t
 from dalembert.model.system import System, Value
 
 AXES = ("x", "y", "z")
-# Values this small against their terms, at random places, are rounding: generic ones are of their own size.
-ZERO = 1e-9
 
 
 @dataclass(frozen=True)
@@ -96,8 +93,8 @@ class Particles:
     >>> bob = da.Particle("bob", mass=m, position=(a*sin(alpha), a*cos(alpha)), force=(0, m*g))
     >>> pendulum = da.Particles("pendulum", coordinates=[alpha], particles=[bob],
     ...     constraints={"rod": bob.x**2 + bob.y**2 - a**2})
-    >>> da.liberate(pendulum).generalized["rod"]
-    -2*a*m*(a*alpha'**2 + g*cos(alpha))
+    >>> da.liberate(pendulum).at_rest().generalized["rod"]
+    -2*a*g*m*cos(alpha)
     """
 
     name: str
@@ -132,7 +129,7 @@ class Particles:
         if faults:
             raise ModelError(str(name), faults)
         own = coordinates.split() if isinstance(coordinates, str) else list(coordinates)
-        read = _read(name, own, given, constraints, potential, parameters, initial, settings, description)
+        read = read_particles(name, own, given, constraints, potential, parameters, initial, settings, description)
         positions, rest = read.constraints[: read.places], read.constraints[read.places :]
         assert read.system.mass is not None
         q = read.system.coordinates[: len(own)]
@@ -150,12 +147,12 @@ class Particles:
             ("constraints", rest),
             ("potential", read.system.potential),
             ("parameters", read.system.parameters),
-            ("initial", MappingProxyType({s: v for s, v in read.system.initial.items() if s == t or _of(s, q)})),
+            ("initial", MappingProxyType({s: v for s, v in read.system.initial.items() if s == t or belongs(s, q)})),
             ("settings", read.system.settings),
             ("description", read.system.description),
         ):
             object.__setattr__(self, key, value)
-        _require_complete(self)
+        require_complete(self)
 
     def __repr__(self) -> str:
         names = ", ".join(particle.name for particle in self.particles)
@@ -211,7 +208,7 @@ class Particles:
 
     def cartesian(self) -> System:
         """The particles in Cartesian coordinates, held by the constraints."""
-        used = {q.name for F in self.forces for s in F.free_symbols for q in self.coordinates if _of(s, (q,))}
+        used = {q.name for F in self.forces for s in F.free_symbols for q in self.coordinates if belongs(s, (q,))}
         if used:
             raise ModelError(
                 self.name,
@@ -240,126 +237,3 @@ class Particles:
             settings=self.settings,
             description=self.description,
         )
-
-
-def _of(symbol: sp.Symbol, coordinates: tuple[Coordinate, ...]) -> bool:
-    """Whether a symbol is one of the coordinates or a derivative of one."""
-    return isinstance(symbol, Coordinate) and symbol.base in {q.name for q in coordinates}
-
-
-@dataclass(frozen=True)
-class _Read:
-    system: System
-    places: int
-
-    @property
-    def constraints(self) -> tuple[Constraint, ...]:
-        return self.system.constraints
-
-
-def _read(
-    name: str,
-    own: list[Any],
-    particles: list[Particle],
-    constraints: Any,
-    potential: Any,
-    parameters: Any,
-    initial: Any,
-    settings: Any,
-    description: str,
-) -> _Read:
-    """Everything read and checked as one system over q and the Cartesian coordinates, x − r(q, t) = 0 among its
-    constraints: what `System` tells about bad input, it tells here too.
-    """
-    cartesian = [s for particle in particles for s in particle.coordinates]
-    masses = [particle.mass for particle in particles for _ in particle.position]
-    size = len(own)
-    entries = [[0] * (size + len(masses)) for _ in range(size + len(masses))]
-    for k, mass in enumerate(masses):
-        entries[size + k][size + k] = mass
-    places: dict[str, Any] = {}
-    forces: dict[Any, Any] = {}
-    for particle in particles:
-        for s, place, force in zip(
-            particle.coordinates, particle.position, particle.force or (0,) * len(particle.position), strict=True
-        ):
-            places[f"position {s.name}"] = f"{s.name} - ({place})" if isinstance(place, str) else s - sp.sympify(place)
-            forces[s] = force
-    further = constraints if isinstance(constraints, Mapping) else {f"c{k}": c for k, c in enumerate(constraints, 1)}
-    system = System(
-        name,
-        coordinates=[*own, *cartesian],
-        mass=entries,
-        potential=potential,
-        forces=forces,
-        constraints={**places, **{name_of(key): value for key, value in further.items()}},
-        parameters=parameters,
-        initial=initial,
-        settings=settings,
-        description=description,
-    )
-    q = system.coordinates[:size]
-    faults = []
-    for c in system.constraints[: len(places)]:
-        inside = {s.base for s in c.expression.free_symbols if isinstance(s, Coordinate)} - {q_.name for q_ in q}
-        moved = [s for s in c.expression.free_symbols if isinstance(s, Coordinate) and s.order]
-        if len(inside) > 1 or moved:
-            faults.append(f"{c.name}: a position is a function of the generalized coordinates and time only")
-    for c in system.constraints[len(places) :]:
-        strange = sorted({s.base for s in c.expression.free_symbols if _of(s, q)})
-        if c.level != "position" or c.one_sided:
-            faults.append(f"constraint {c.name!r}: an equation between positions is wanted")
-        elif strange:
-            faults.append(
-                f"constraint {c.name!r}: write it in the coordinates of the particles, "
-                f"{', '.join(s.name for s in cartesian)}; {', '.join(strange)} is a generalized one"
-            )
-    if system.potential is not None and any(_of(s, q) for s in system.potential.free_symbols):
-        faults.append("potential: write it in the particles' Cartesian coordinates")
-    if faults:
-        raise ModelError(name, faults)
-    return _Read(system, len(places))
-
-
-def _require_complete(given: Particles) -> None:
-    """The positions satisfy the constraints, and the constraints are all that the positions satisfy."""
-    place, cartesian = given.positions, given.cartesian_coordinates
-    misses = [c.expression.xreplace(place) for c in given.constraints]
-    normals = [sp.diff(c.expression, s).xreplace(place) for c in given.constraints for s in cartesian]
-    slopes = [sp.diff(place[s], q) for s in cartesian for q in given.coordinates]
-    faults: list[str] = []
-    for c, miss in zip(given.constraints, misses, strict=True):
-        terms = _at_random(sp.Add.make_args(sp.expand(miss)), given)
-        if terms is not None and abs(terms.sum()) > ZERO * np.abs(terms).max(initial=0.0):
-            faults.append(f"constraint {c.name!r} does not hold at the positions given: {miss} is not zero")
-    values = _at_random([*normals, *slopes], given)
-    if values is not None and not faults:
-        n, rows = len(cartesian), len(given.constraints)
-        A = values[: rows * n].reshape(rows, n)
-        free = int(np.linalg.matrix_rank(values[rows * n :].reshape(n, -1), tol=ZERO))
-        held = int(np.linalg.matrix_rank(A, tol=ZERO)) if rows else 0
-        if held + free < n:
-            faults.append(
-                f"the positions leave {n} Cartesian coordinates {free} ways to move, so that {n - free} independent "
-                f"constraints hold them; {held} are given, and the reactions of the others could not be told"
-            )
-        if free < len(given.coordinates):
-            faults.append(f"{len(given.coordinates)} generalized coordinates, but the positions move in {free} ways")
-    if faults:
-        raise ModelError(given.name, faults)
-
-
-def _at_random(expressions: Iterable[sp.Expr], given: Particles) -> np.ndarray | None:
-    """Values at a random place; parameters have their own values where they have one. None where there are none."""
-    expressions = list(expressions)
-    rng = random.Random(5)
-    for _ in range(8):
-        at = {s: sp.sympify(given.parameters.get(s, sp.Float(rng.uniform(0.5, 2)))) for s in _symbols(expressions)}
-        numbers = [complex(e.xreplace(at).evalf()) for e in expressions]
-        if all(np.isfinite(z) and not z.imag for z in numbers):
-            return np.array([z.real for z in numbers])
-    return None
-
-
-def _symbols(expressions: list[sp.Expr]) -> list[sp.Symbol]:
-    return sorted({s for e in expressions for s in e.free_symbols}, key=lambda s: s.name)

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 import sympy as sp
 
+from dalembert.mechanics.equations import Equations
 from dalembert.mechanics.principles.euler import accelerations_of, affine
 from dalembert.mechanics.principles.formulation import Answer, Solver, does_work, first, has_modes, nonholonomic
 from dalembert.mechanics.sample import Array, Sampler, State
@@ -48,8 +49,8 @@ def state_size(system: System) -> int:
     return 2 * len(system.coordinates)
 
 
-def derive(system: System):  # type: ignore[no-untyped-def]  # Equations; imported there, which imports `Freed` from here
-    from dalembert.mechanics.principles.liberated import equations
+def derive(system: System) -> Equations:
+    from dalembert.mechanics.principles.liberated import equations  # which needs what is freed here
 
     return equations(system)
 

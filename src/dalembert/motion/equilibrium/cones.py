@@ -177,7 +177,6 @@ def _deepest(cones: list[_Cone], signs: tuple[float, ...], pushes: list[int], st
         cone.plane(way, sign, size) for cone, sign in zip(cones, signs, strict=True) for way in _ways(len(cone.at))
     ]
     planes += [-row for row in np.eye(size)[pushes]]
-    reach = 1e3 * max(1.0, float(np.abs(start).max(initial=0.0)))  # parts may strain each other, but not without end
     x = start
     for _ in range(MOST_CUTS):
         R = np.array(planes)
@@ -185,7 +184,8 @@ def _deepest(cones: list[_Cone], signs: tuple[float, ...], pushes: list[int], st
             np.concatenate([np.zeros(free), [-1.0]]),
             A_ub=np.hstack([R @ Z, np.ones((len(planes), 1))]),
             b_ub=-R @ start,
-            bounds=[(-reach, reach)] * free + [(None, 1.0)],
+            # Parts may strain each other without end, as in a jam: a depth of all the forces is enough.
+            bounds=[(None, None)] * free + [(None, 1.0)],
             options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
         )
         if not found.success:
@@ -217,8 +217,12 @@ def _climb(depth: Callable[[Array], float], start: Array, Z: Array) -> Array:
     size = max(1.0, float(np.abs(start).max(initial=0.0)))
     for k in range(STARTS):
         first = np.zeros(Z.shape[1]) if k == 0 else size * draw.normal(size=Z.shape[1])
+        # Parts may strain each other without end: a depth of all the forces is enough.
         found = minimize(
-            lambda c: -depth(start + Z @ c), first, method="Nelder-Mead", options={"xatol": 1e-10, "fatol": 1e-12}
+            lambda c: -min(depth(start + Z @ c), 1.0),
+            first,
+            method="Nelder-Mead",
+            options={"xatol": 1e-10, "fatol": 1e-12},
         )
         x = start + Z @ found.x
         best = x if depth(x) > depth(best) else best

@@ -83,6 +83,8 @@ def equilibrium(
 def _at_rest(system: System, state: Mapping[Any, Any] | None, t: float | None) -> System:
     """The system with time stopped, all velocities zero and the guess as its initial state."""
     if t is not None:
+        if isinstance(t, bool) or not isinstance(t, (int, float)) or not np.isfinite(t):
+            raise ModelError(system.name, [f"t: a finite number is wanted, got {t!r}"])
         system = frozen_at(system, float(t))
     elif mentions_time(system):
         raise DoesNotApply(

@@ -44,7 +44,7 @@ class Parts:
 @dataclass(frozen=True)
 class Balance:
     """A configuration with forces that balance it: q (n), multipliers (m), friction (all components), zero where
-    nothing acts. force: the size of the forces in the balance. miss: what is left, relative to it.
+    nothing acts. force: the largest in the balance. miss: what is left of it, relative.
     """
 
     q: Array
@@ -210,17 +210,19 @@ class Statics:
         place = spread(z)[0]
         r, slope, reach = self.balance(place, np.zeros(self.m), np.zeros(self.columns))
         # Forces that only fade away, far out, balance nothing: what counts is their size here.
-        here = max(float(np.abs(r).max()), float(np.abs(slope).max()) * max(1.0, float(np.abs(place).max())))
+        reached = max(float(np.abs(start).max()), float(np.abs(place).max())) or 1.0
+        here = max(float(np.abs(r).max()), float(np.abs(slope).max()) * reached, np.finfo(float).tiny)
         if acting:
             # Of reactions that are not determined, the smallest.
             z[free.size :] = np.linalg.lstsq(reach[:, acting] / lengths, -r / force, rcond=RANK)[0]
         _, l, f = spread(z)
         left = residual(z)
         miss = max(
-            float(np.abs(left[: self.n]).max()) * force / max(here, np.finfo(float).tiny),
+            float(np.abs(left[: self.n]).max()) * force / here,
             float(np.abs(left[self.n :]).max(initial=0.0)),
         )
-        return Balance(place, l, f, max(here, np.finfo(float).tiny), miss) if miss <= BALANCED else None
+        loads = np.concatenate([r, (reach * np.concatenate([l, f])).ravel()])
+        return Balance(place, l, f, float(np.abs(loads).max()) or here, miss) if miss <= BALANCED else None
 
 
 def _newton(residual: Callable[[Array], Array], jacobian: Callable[[Array], Array], z: Array) -> Array:
