@@ -242,3 +242,71 @@ def test_just_at_the_limit_of_the_cone():
             initial={"x": 0, "y": 0, "x'": 0, "y'": 0},
         )
         assert system.simulate(1, samples=3)["x"][-1] == pytest.approx(way, abs=1e-9)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(
+    ("push", "exact"),
+    [
+        ("t^2", 1 / 12),  # the limit is left with no slope
+        ("t^3", 1 / 20),
+        ("t^4*(1 + t)", 1 / 30 + 1 / 42),
+        ("-t^2", 0.0),
+        ("0*t", 0.0),
+        ("t^2*(t - 1/2)", 23 / 1920),  # first back inside the cone
+    ],
+)
+def test_a_limit_left_slowly_from_the_start(backend, push, exact):
+    """F = μmg + push on a block at rest: it slips where the push is positive."""
+    system = da.System(
+        "pushed",
+        **PLANE,
+        potential="m*g*y",
+        forces={"x": f"mu*m*g + {push}"},
+        constraints={"floor": "y"},
+        nonideal=[da.Coulomb("floor", mu="mu")],
+        parameters={"m": 1, "g": G, "mu": 0.3},
+        initial={"x": 0, "y": 0, "x'": 0, "y'": 0},
+    )
+    motion = system.simulate(1, samples=3, backend=backend)
+    # A force below 1e-12 of μmg is not seen, and moves it by less than that; the rest is the tolerance of 1e-9.
+    assert motion["x"][-1] == pytest.approx(exact, abs=1e-10)
+    assert [event["name"] for event in motion.events] == (["slip"] if exact else [])
+    assert motion.certificate.contact < 1e-8
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_push_that_waits_at_the_limit(backend):
+    """F rises to μmg at t = 1, stays there, and rises on from t = 2: it moves from then on, x(3) = μg/6."""
+    push = "mu*m*g*((t + 1 - abs(t - 1))/2 + (abs(t - 2) + t - 2)/2)"
+    system = da.System(
+        "pushed",
+        **PLANE,
+        potential="m*g*y",
+        forces={"x": push},
+        constraints={"floor": "y"},
+        nonideal=[da.Coulomb("floor", mu="mu")],
+        parameters={"m": 1, "g": G, "mu": 0.3},
+        initial={"x": 0, "y": 0, "x'": 0, "y'": 0},
+    )
+    motion = system.simulate(3, samples=4, backend=backend)
+    assert np.abs(motion["x"][:3]).max() < 1e-12  # rounding of forces that balance: 1e-15 of g
+    assert motion["x"][-1] == pytest.approx(0.3 * G / 6, rel=1e-8)  # ten tolerances
+    assert motion.timing.steps < 100  # it took thousands while such rounding decided the steps
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(("lift", "exact"), [("t^2", 1 / 12), ("0", 0.0), ("-t^2", 0.0), ("t^2*(t - 1/2)", 23 / 1920)])
+def test_a_weight_is_lifted_from_nothing(backend, lift, exact):
+    """The reaction begins at zero: F = mg + lift."""
+    system = da.System(
+        "weight",
+        coordinates="z",
+        kinetic="m*z'^2/2",
+        potential="m*g*z",
+        forces={"z": f"m*g + {lift}"},
+        constraints=[da.Constraint("floor", "z", one_sided=True)],
+        parameters={"m": 1, "g": G},
+        initial={"z": 0, "z'": 0},
+    )
+    assert system.simulate(1, samples=3, backend=backend)["z"][-1] == pytest.approx(exact, abs=1e-11)

@@ -31,6 +31,9 @@ UNDETERMINED = (
     "more contacts stick than are needed to hold the system, so that their forces are not determined: those given are "
     "one choice inside the cones of friction, and when they would give way is not seen"
 )
+# What slips off slowly begins with an acceleration of next to nothing: this share of what it would be without friction
+# and constraints says more of the size it will have, and is far above the rounding of forces that balance.
+BALANCED = 1e-2
 # The share of its rise after which a bounce is seen to be open: not the apex, where users look for events.
 RISING = 0.7
 # A bounce rises at least by this share of the coordinates: events take less than 1e-12 of their terms for zero.
@@ -161,7 +164,13 @@ class _Run:
         work: Array,
     ) -> Trajectory:
         """A leg over the given times, kept."""
-        during = replace(self.settings, times=np.concatenate([[t], times]), passed=self._passed())
+        during = replace(
+            self.settings,
+            times=np.concatenate([[t], times]),
+            passed=self._passed(),
+            of_user=len(self.contacts.system.events),
+            rates=BALANCED * np.abs(np.nan_to_num(start.unconstrained)),
+        )
         assert self.leg is not None  # only an instant, which takes no time, does without
         leg = self.leg(evaluation, during, q, v, t, start, work)
         if STICK in mode.states and self.contacts.workless:
