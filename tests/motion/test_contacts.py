@@ -74,6 +74,9 @@ def test_an_event_together_with_a_reversal_or_a_stop(backend, mu):
     ended = incline(mu).simulate(1, backend=backend, events={"top": da.Event("x'", terminal=True)})
     assert ended.ended_by == "top"
     assert ended.t[-1] == motion.events[0]["t"]
+    # What the contact does at that instant is told all the same, after the event.
+    assert told(ended) == told(motion) == [("top", None), ("stick" if mu == 0.7 else "reversal", "plane")]
+    assert ended.events[1]["t"] == ended.events[0]["t"]
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -310,3 +313,76 @@ def test_a_weight_is_lifted_from_nothing(backend, lift, exact):
         initial={"z": 0, "z'": 0},
     )
     assert system.simulate(1, samples=3, backend=backend)["z"][-1] == pytest.approx(exact, abs=1e-11)
+
+
+def ball(e: float) -> da.System:
+    return da.System(
+        "ball",
+        coordinates="z",
+        kinetic="m*z'^2/2",
+        potential="m*g*z",
+        constraints=[da.Constraint("floor", "z", one_sided=True, restitution=e)],
+        parameters={"m": 1, "g": G},
+        initial={"z": 1, "z'": 0},
+    )
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_an_event_that_jumps_through_zero_in_an_impact(backend):
+    """z' is falling at each apex and rising at each impact, where it jumps."""
+    fall = np.sqrt(2 / G)
+    bounces = fall * (1 + np.concatenate([[0], np.cumsum(2 * 0.5 ** np.arange(1, 3))]))
+    apexes = bounces[:2] + fall * 0.5 ** np.arange(1, 3)
+    motion = ball(0.5).simulate(1.15, backend=backend, events={"turn": "z'"})
+    turns = [event for event in motion.events if event["name"] == "turn"]
+    exact = sorted([*bounces, *apexes])
+    # Events are located to rounding on interpolants that are exact here: a few dozen steps of rounding.
+    np.testing.assert_allclose([event["t"] for event in turns], exact, rtol=1e-12)
+    assert [event["direction"] for event in turns] == ["rising", "falling"] * 2 + ["rising"]
+    # At one instant the event comes before the impact, and both have the state after it.
+    assert told(motion)[:2] == [("turn", None), ("impact", "floor")]
+    assert motion.events[0]["t"] == motion.events[1]["t"]
+    assert motion.events[0]["state"]["z'"] == pytest.approx(0.5 * np.sqrt(2 * G), rel=1e-9)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(("direction", "count"), [("rising", 2), ("falling", 2), ("any", 4)])
+def test_a_jump_through_zero_counts_and_ends(backend, direction, count):
+    """Rising: the second impact; falling: the second apex; any: impact, apex, impact, apex."""
+    events = {"turn": da.Event("z'", direction=direction, terminal=count)}
+    motion = ball(0.5).simulate(2, backend=backend, events=events)
+    fall = np.sqrt(2 / G)
+    end = {"rising": 2 * fall, "falling": 2.25 * fall, "any": 2.25 * fall}[direction]
+    assert motion.ended_by == "turn"
+    assert motion.t[-1] == pytest.approx(end, rel=1e-12)
+    assert len([event for event in motion.events if event["name"] == "turn"]) == count
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_an_event_that_jumps_to_zero_and_stays(backend):
+    motion = ball(0.0).simulate(1, backend=backend, events={"turn": "z'", "level": "z - 1/2"})
+    assert told(motion) == [("level", None), ("turn", None), ("contact", "floor")]
+    assert motion.events[1]["t"] == pytest.approx(np.sqrt(2 / G), rel=1e-12)
+    assert motion.events[1]["direction"] == "rising"
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_an_event_of_a_reaction_that_jumps(backend):
+    """A rod pushes a smooth block before a rough one and lets it go, with −μ m1 m2 g/(m1 + m2), until both stand."""
+    m1, m2, mu = 2.0, 1.0, 0.3
+    force = mu * m1 * m2 * G / (m1 + m2)
+    system = da.System(
+        "two blocks",
+        coordinates="x1 y1 x2",
+        kinetic="m1*(x1'^2 + y1'^2)/2 + m2*x2'^2/2",
+        potential="m1*g*y1",
+        constraints={"floor": "y1", "rod": "x2 - x1 - 1"},
+        nonideal=[da.Coulomb("floor", mu="mu", point=["x1", "y1"])],
+        parameters={"m1": m1, "m2": m2, "g": G, "mu": mu},
+        initial={"x1": 0, "y1": 0, "x2": 1, "x1'": 1, "y1'": 0, "x2'": 1},
+        events={"half": da.multiplier("rod") + force / 2},
+    )
+    motion = system.simulate(1, backend=backend)
+    assert told(motion) == [("half", None), ("stick", "floor")]
+    assert motion.events[0]["direction"] == "rising"
+    assert motion.events[0]["t"] == pytest.approx((m1 + m2) / (mu * m1 * G), rel=1e-9)

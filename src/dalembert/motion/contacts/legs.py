@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,13 +11,14 @@ import numpy as np
 from dalembert.errors import DalembertError, InconsistentState
 from dalembert.mechanics.fundamental import Array, Fundamental, solve
 from dalembert.motion.consistent import require_consistent_state
+from dalembert.motion.contacts.between import Side, changes, ends_with, passed_between
 from dalembert.motion.contacts.history import ContactHistory, Held
-from dalembert.motion.contacts.modes import OPEN, SLIP, STICK, Contacts, Ending, Mode
-from dalembert.motion.contacts.transitions import REST, Rest, ahead, decide, impact, moment_at
+from dalembert.motion.contacts.modes import OPEN, STICK, Contacts, Ending, Mode
+from dalembert.motion.contacts.transitions import REST, Rest, decide, impact
 from dalembert.motion.evaluation import Evaluation
-from dalembert.motion.events import START_NOISE, Outcome, Passage
+from dalembert.motion.events import Outcome, Passage
 from dalembert.motion.project import project
-from dalembert.motion.settings import Settings, tolerances
+from dalembert.motion.settings import Settings
 from dalembert.motion.trajectory import Trajectory, failure_message, in_order
 
 # A leg: evaluation of the mode, settings, q, q̇, t, the instant there, and the work done so far.
@@ -87,11 +88,12 @@ class _Run:
                 if not self.t:
                     raise
                 break
-            self._tell(t, q, v, before, mode)
+            if before is not None:
+                self.events += changes(contacts, t, before, Side(mode, q, v), self.met)
             evaluation = contacts.evaluation(mode)
             start = evaluation.solve(q, v, t)
             if before is not None:
-                ended = self._passed_between(t, q, v, start.acceleration, before)
+                ended = self._passed_between(t, q, v, before, mode)
                 if ended is not None:
                     self._add(np.array([t]), q, v, work, mode)
                     break
@@ -113,6 +115,8 @@ class _Run:
             ending = contacts.endings(mode).get(leg.ended or "")
             if leg.failure is not None or ending is None:
                 failure, ended = leg.failure, leg.ended
+                if ended is not None:
+                    self._tell_coincidence(mode, float(leg.t[-1]), *self._parts(leg))
                 break
             t, (q, v, work) = float(leg.t[-1]), self._parts(leg)
             at_once = at_once + 1 if t - mark <= AT_ONCE * (end - float(times[0])) else 0
@@ -204,37 +208,33 @@ class _Run:
         self.y.append(np.tile(np.concatenate([q, v, work]), (times.size, 1)))
         self.modes += [mode] * times.size
 
-    def _passed_between(self, t: float, q: Array, v: Array, a: Array, before: Mode) -> str | None:
-        """Events of the system that pass zero together with the end of a leg: arriving in it, leaving in the next or
-        staying. Neither leg sees them. Returns the one that ends the motion.
+    def _passed_between(self, t: float, q: Array, v: Array, before: Mode, mode: Mode) -> str | None:
+        """Report the events of the system that pass zero between the last leg and the next. Returns the one that ends
+        the motion.
         """
-        system, whole, n, leg = self.contacts.system, self.contacts.whole, self.contacts.n, self.legs[-1]
-        if not system.events:
-            return None
-        q0, v0 = leg.y[-1, :n], leg.y[-1, n : 2 * n]
-        a0 = self.contacts.evaluation(before).solve(q0, v0, t).acceleration
-        moment = min(moment_at(q, v, a), moment_at(q0, v0, a0))
-        sizes = tolerances(self.settings, q, v, a) / self.settings.rtol
-        values = []
-        for (p, u), time in (
-            (ahead(q0, v0, a0, -moment), t - moment),
-            ((q0, v0), t),
-            ((q, v), t),
-            (ahead(q, v, a, moment), t + moment),
-        ):
-            g, scale = whole.events(np.concatenate([p, u]), time, sizes)
-            values.append(np.where(np.abs(g) > START_NOISE * scale, np.sign(g), 0.0))
-        passed = self._passed()
-        for k, event in enumerate(system.events):
-            arriving, end, start, leaving = (int(value[k]) for value in values)
-            told = any(e["name"] == event.name and e["t"] >= t - moment for e in leg.events)
-            if told or not arriving or end or start or leaving == arriving or event.direction == arriving:
+        system, n, leg = self.contacts.system, self.contacts.n, self.legs[-1]
+        sides = Side(before, leg.y[-1, :n], leg.y[-1, n : 2 * n]), Side(mode, q, v)
+        for passing in passed_between(self.contacts, self.settings, t, *sides):
+            event, passed = system.events[passing.which], self._passed()[passing.which]
+            (report,) = Outcome((Passage(passing.which, t, passing.direction, np.concatenate([q, v])),)).reports(system)
+            if any(_same(report, told, passing.since) for told in leg.events):
                 continue
-            passage = Passage(k, t, -arriving, np.concatenate([q, v]))
-            self.passages += Outcome((passage,)).reports(system)
-            if event.terminal and passed[k] + 1 >= event.terminal:
+            self.passages.append(report)
+            if event.terminal and passed + 1 >= event.terminal:
                 return event.name
         return None
+
+    def _tell_coincidence(self, mode: Mode, t: float, q: Array, v: Array, work: Array) -> None:
+        """Reports of what ends a mode at the very instant at which an event of the system ends the motion."""
+        ending = ends_with(self.contacts, self.settings, t, Side(mode, q, v))
+        if ending is None:
+            return
+        try:
+            v, _, stopped, touching = self._transition(mode, ending, t, q, v, work)
+            q, v, after = self._enter(t, q, v, stopped, touching)
+        except DalembertError:
+            return  # what would come next is not asked for
+        self.events += changes(self.contacts, t, mode, Side(after, q, v), self.met)
 
     def _passed(self) -> tuple[int, ...]:
         """How often each event of the system was passed in the legs so far."""
@@ -341,33 +341,6 @@ class _Run:
         self.y.append(leg.y[wanted])
         self.modes += [mode] * int(wanted.sum())
 
-    def _tell(self, t: float, q: Array, v: Array, before: Mode | None, mode: Mode) -> None:
-        """Reports of what changed."""
-        if before is None:
-            return
-        system = self.contacts.system
-        symbols = (*system.coordinates, *system.velocities)
-        state = {s.name: float(x) for s, x in zip(symbols, [*q, *v], strict=True)}
-        for k, contact in enumerate(self.contacts.contacts):
-            old, new = before.states[k], mode.states[k]
-            name = None
-            if old == SLIP and new == STICK:
-                name = "stick"
-            elif old == STICK and new == SLIP:
-                name = "slip"
-            elif old == new == SLIP and before.directions[k] != mode.directions[k]:
-                name = "reversal"
-            if name:
-                self.events.append({"name": name, "contact": contact.name, "t": t, "state": state})
-        for k, row in enumerate(self.contacts.one_sided):
-            name = system.constraints[row].name
-            if before.closed[k] and not mode.closed[k]:
-                self.events.append({"name": "release", "contact": name, "t": t, "state": state})
-            elif mode.closed[k] and not before.closed[k]:
-                self.events.append({"name": "contact", "contact": name, "t": t, "state": state})
-            elif k in self.met:
-                self.events.append({"name": "impact", "contact": name, "t": t, "state": state})
-
     def _trajectory(self, failure: str | None, ended: str | None) -> Trajectory:
         legs = self.legs
         inner = {name for mode in set(self.modes) for name in self.contacts.endings(mode)}
@@ -391,6 +364,11 @@ class _Run:
                 *((UNDETERMINED,) if self.undetermined else ()),
             ),
         )
+
+
+def _same(report: Mapping[str, Any], told: Mapping[str, Any], since: float) -> bool:
+    """Whether a passage was told already by the leg that ended with it, where it was located by itself."""
+    return told["t"] >= since and report["name"] == told["name"] and report["direction"] == told["direction"]
 
 
 def _held_as_friction(y: Array, before: Array) -> Array:
