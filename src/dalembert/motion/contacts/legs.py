@@ -12,6 +12,7 @@ from dalembert.errors import DalembertError, InconsistentState
 from dalembert.mechanics.fundamental import Array, Fundamental, solve
 from dalembert.motion.consistent import require_consistent_state
 from dalembert.motion.contacts.between import Side, changes, ends_with, passed_between
+from dalembert.motion.contacts.creep import LONGER, begun, creeping, first_moment
 from dalembert.motion.contacts.history import ContactHistory, Held
 from dalembert.motion.contacts.modes import OPEN, STICK, Contacts, Ending, Mode
 from dalembert.motion.contacts.transitions import REST, Rest, decide, impact
@@ -102,16 +103,7 @@ class _Run:
             later = times[times > t + (0.0 if before is None else SOON * abs(t))]
             if not later.size and self.t:
                 break
-            rising = self._rising(mode, t, q, v, start.acceleration)
-            if rising is not None and t + rising < later[-1]:
-                # A bounce may be short against a step: first to where it is seen to be open.
-                leg = self._part(mode, evaluation, [*later[later < t + rising], t + rising], t, q, v, start, work)
-                if leg.failure is None and leg.ended is None:
-                    t, (q, v, work) = float(leg.t[-1]), self._parts(leg)
-                    start, later = evaluation.solve(q, v, t), times[times > t]
-                    leg = self._part(mode, evaluation, later, t, q, v, start, work)
-            else:
-                leg = self._part(mode, evaluation, later, t, q, v, start, work)
+            leg = self._integrate_leg(mode, evaluation, later, t, q, v, start, work)
             ending = contacts.endings(mode).get(leg.ended or "")
             if leg.failure is not None or ending is None:
                 failure, ended = leg.failure, leg.ended
@@ -156,6 +148,36 @@ class _Run:
             v, work, touching = self._impact(t, q, v, work)
         return v, work, touching
 
+    def _integrate_leg(
+        self,
+        mode: Mode,
+        evaluation: Evaluation,
+        later: Array,
+        t: float,
+        q: Array,
+        v: Array,
+        start: Fundamental,
+        work: Array,
+    ) -> Trajectory:
+        """A leg to the last of the times or to what ends it. Returns the last of its parts."""
+        rising = self._rising(mode, t, q, v, start.acceleration)
+        creeps = creeping(self.contacts, mode, t, q, v, start)
+        since, moment, method = t, first_moment(q, v, start), "stiff"
+        if rising is not None:
+            # A bounce may be short against a step: first to where it is seen to be open.
+            moment, method = rising, self.settings.method
+        while (rising is not None or creeps) and since + moment < later[-1]:
+            until = [*later[later < since + moment], since + moment]
+            leg = self._part(mode, evaluation, until, t, q, v, start, work, method)
+            if leg.failure is not None or leg.ended is not None:
+                return leg
+            t, (q, v, work) = float(leg.t[-1]), self._parts(leg)
+            start, later = evaluation.solve(q, v, t), later[later > t]
+            if rising is not None or begun(self.contacts, creeps, t, q, v, start, since):
+                return self._part(mode, evaluation, later, t, q, v, start, work)
+            moment *= LONGER
+        return self._part(mode, evaluation, later, t, q, v, start, work, "stiff" if creeps else None)
+
     def _part(
         self,
         mode: Mode,
@@ -166,14 +188,16 @@ class _Run:
         v: Array,
         start: Fundamental,
         work: Array,
+        method: str | None = None,
     ) -> Trajectory:
-        """A leg over the given times, kept."""
+        """A leg over the given times, kept. method: in place of the one asked for."""
         during = replace(
             self.settings,
             times=np.concatenate([[t], times]),
             passed=self._passed(),
             of_user=len(self.contacts.system.events),
             rates=BALANCED * np.abs(np.nan_to_num(start.unconstrained)),
+            method=method or self.settings.method,
         )
         assert self.leg is not None  # only an instant, which takes no time, does without
         leg = self.leg(evaluation, during, q, v, t, start, work)
