@@ -48,6 +48,7 @@ def test_puck_turns_back_or_starts_on_a_steep_plane(backend, speed):
         initial={"x": 0, "y": 0, "z": 0, "x'": speed, "y'": 0, "z'": 0},
     )
     motion = system.simulate(1, backend=backend)
+    assert told(motion) == ([("reversal", "table")] if speed else [])
     up, down = (G * (np.sin(0.5) + way * 0.3 * np.cos(0.5)) for way in (1, -1))
     left = 1 - speed / up
     assert motion["x"][-1] == pytest.approx(speed**2 / (2 * up) - down * left**2 / 2, rel=1e-7)
@@ -386,3 +387,33 @@ def test_an_event_of_a_reaction_that_jumps(backend):
     assert told(motion) == [("half", None), ("stick", "floor")]
     assert motion.events[0]["direction"] == "rising"
     assert motion.events[0]["t"] == pytest.approx((m1 + m2) / (mu * m1 * G), rel=1e-9)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_plane_along_a_line(backend):
+    """A mass on a spring in a plane, along a line: the events and the motion of the same mass in a groove."""
+
+    def mass(coordinates: str, kinetic: str, constraints: dict[str, str]) -> da.System:
+        return da.System(
+            "mass",
+            coordinates=coordinates,
+            kinetic=kinetic,
+            potential="k*x^2/2 + m*g*z",
+            constraints=constraints,
+            nonideal=[da.Coulomb("floor", mu="mu")],
+            parameters={"m": 1, "k": 100, "g": G, "mu": 0.2},
+            initial={name + dot: 0 for name in coordinates.split() for dot in ("", "'")} | {"x": 0.1},
+        )
+
+    plane = mass("x y z", "m*(x'^2 + y'^2 + z'^2)/2", {"floor": "z"}).simulate(2, backend=backend)
+    line = mass("x z", "m*(x'^2 + z'^2)/2", {"floor": "z"}).simulate(2, backend=backend)
+    # Each half swing of π/10 takes off 2μmg/k = 0.03924: 0.1, −0.06076, 0.02152, −0.01772, where friction holds it.
+    half = np.pi / 10
+    assert told(plane) == told(line) == [("reversal", "floor")] * 2 + [("stick", "floor")]
+    # A contact in a plane counts as stopped at 1e-9 of 0.6 m/s.
+    for one, other, exact in zip(plane.events, line.events, half * np.arange(1, 4), strict=True):
+        assert one["t"] == pytest.approx(exact, rel=1e-7)
+        assert other["t"] == pytest.approx(exact, rel=1e-7)
+    end = -(0.1 - 3 * 2 * 0.2 * G / 100)
+    assert plane["x"][-1] == pytest.approx(end, rel=1e-7)
+    assert line["x"][-1] == pytest.approx(end, rel=1e-7)

@@ -85,19 +85,23 @@ def _approach(
     return signs[0], signs[1], moment
 
 
-def changes(contacts: Contacts, t: float, before: Mode, after: Side, met: set[int]) -> list[dict[str, Any]]:
-    """The entries of `motion.events` about contacts. met: the one-sided constraints in an impact at the instant."""
+def changes(
+    contacts: Contacts, t: float, before: Mode, after: Side, met: set[int], halted: set[int]
+) -> list[dict[str, Any]]:
+    """The entries of `motion.events` about contacts. met: the one-sided constraints in an impact at the instant;
+    halted: the contacts that came to rest. Slipping that stops and goes on is a reversal, in a plane whichever way.
+    """
     system, mode = contacts.system, after.mode
     symbols = (*system.coordinates, *system.velocities)
     state = {s.name: float(x) for s, x in zip(symbols, [*after.q, *after.v], strict=True)}
     found: list[tuple[str, str]] = []
     for k, contact in enumerate(contacts.contacts):
-        old, new = before.states[k], mode.states[k]
+        old, new, planar = before.states[k], mode.states[k], len(contact.slide) > 1
         if old == SLIP and new == STICK:
             found.append(("stick", contact.name))
         elif old == STICK and new == SLIP:
             found.append(("slip", contact.name))
-        elif old == new == SLIP and before.directions[k] != mode.directions[k]:
+        elif old == new == SLIP and (before.directions[k] != mode.directions[k] or (k in halted and planar)):
             found.append(("reversal", contact.name))
     for k, row in enumerate(contacts.one_sided):
         name = system.constraints[row].name

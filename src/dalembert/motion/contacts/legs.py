@@ -65,6 +65,7 @@ class _Run:
         self.rest = Rest()
         self.undetermined = False
         self.met: set[int] = set()  # the one-sided constraints in the impact that ended the last leg
+        self.halted: set[int] = set()  # the contacts at rest where one of them has ended the last leg by stopping
         self.reach = 0.0  # the largest coordinate at the impacts so far
         self.approach = 0.0  # the fastest at which a one-sided constraint closed
         self.t: list[Array] = []
@@ -90,7 +91,7 @@ class _Run:
                     raise
                 break
             if before is not None:
-                self.events += changes(contacts, t, before, Side(mode, q, v), self.met)
+                self.events += changes(contacts, t, before, Side(mode, q, v), self.met, self.halted)
             evaluation = contacts.evaluation(mode)
             start = evaluation.solve(q, v, t)
             if before is not None:
@@ -258,7 +259,7 @@ class _Run:
             q, v, after = self._enter(t, q, v, stopped, touching)
         except DalembertError:
             return  # what would come next is not asked for
-        self.events += changes(self.contacts, t, mode, Side(after, q, v), self.met)
+        self.events += changes(self.contacts, t, mode, Side(after, q, v), self.met, self.halted)
 
     def _passed(self) -> tuple[int, ...]:
         """How often each event of the system was passed in the legs so far."""
@@ -281,11 +282,12 @@ class _Run:
         self, mode: Mode, ending: Ending, t: float, q: Array, v: Array, work: Array
     ) -> tuple[Array, Array, set[int], set[int]]:
         """Velocity and work after what ended a mode, the contacts at rest, and the one-sided constraints that touch."""
-        k, self.met = ending.which, set()
+        k, self.met, self.halted = ending.which, set(), set()
         closed = {j for j, shut in enumerate(mode.closed) if shut}
         stopped = self._stopped(q, v, t, closed) | {j for j, s in enumerate(mode.states) if s == STICK}
         if ending.kind == "stop":
             stopped |= {k}
+            self.halted = stopped
         elif ending.kind == "break":
             self.rest.leaving = {k}
         elif ending.kind == "turn":
