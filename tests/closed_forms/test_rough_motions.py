@@ -178,3 +178,49 @@ def test_a_rod_lands_where_no_motion_agrees(backend):
     assert f"t = {lands:.8g}"[:-1] in str(caught.value)
     assert lands - 2 / 500 < motion.t[-1] <= lands * (1 + NEAR)  # all that came before it is there: 501 samples
     np.testing.assert_allclose(motion["x"], -5 * motion.t, atol=NEAR)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("samples", [2, 40])
+def test_a_ladder_gives_way(backend, samples):
+    """Held by two frictions where one would do, until a pull P = t on its foot leaves no forces inside both cones: both
+    are at their limit there, W(cos a + μ sin a) = (mg/2) sin a at the wall and P = μF − W at the floor, F + μW = mg.
+    """
+    m, length, a0 = 1.0, 2.0, 0.6
+    mu, h = np.tan(0.3) + 0.1, length / 2
+    system = da.System(
+        "ladder",
+        coordinates="x y a",
+        kinetic="m*(x'^2 + y'^2)/2 + m*l^2/24*a'^2",
+        potential="m*g*y",
+        forces={"x": "t", "a": "t*l/2*cos(a)"},
+        constraints={"wall": "x - l/2*sin(a)", "floor": "y - l/2*cos(a)"},
+        nonideal=[
+            da.Coulomb("wall", mu="mu", point=["x - l/2*sin(a)", "y + l/2*cos(a)"]),
+            da.Coulomb("floor", mu="mu", point=["x + l/2*sin(a)", "y - l/2*cos(a)"]),
+        ],
+        parameters={"m": m, "l": length, "g": G, "mu": mu},
+        initial={"x": np.sin(a0), "y": np.cos(a0), "a": a0, "x'": 0, "y'": 0, "a'": 0},
+    )
+    wall = m * G * np.sin(a0) / (2 * (np.cos(a0) + mu * np.sin(a0)))
+    limit = mu * (m * G - mu * wall) - wall
+
+    def rate(t, u):
+        a, w = u
+        s, c = np.sin(a), np.cos(a)
+        unknown = [
+            [m * h * c, -1, mu],
+            [-m * h * s, -mu, -1],
+            [m * length**2 / 12, h * c + mu * h * s, mu * h * c - h * s],
+        ]
+        known = [m * h * s * w**2 + t, -m * G + m * h * c * w**2, t * h * c]
+        return [w, np.linalg.solve(unknown, known)[0]]
+
+    exact = solve_ivp(rate, (limit, 1.3), [a0, 0.0], rtol=1e-11, atol=1e-12).y[:, -1]
+    motion = system.simulate(1.3, samples=samples, backend=backend)
+    assert told(motion) == [("slip", "wall"), ("slip", "floor")]
+    # Forces count as inside the cones to 1e-9 of their size in a linear programme that is solved to 1e-7.
+    assert motion.events[0]["t"] == pytest.approx(limit, abs=1e-6)
+    assert [motion["a"][-1], motion["a'"][-1]] == pytest.approx(exact, abs=1e-6)
+    assert motion.certificate.holds  # with the forces that are given while it holds, too
+    assert any("not determined" in warning for warning in motion.warnings)

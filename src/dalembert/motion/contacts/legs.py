@@ -14,8 +14,9 @@ from dalembert.motion.consistent import require_consistent_state
 from dalembert.motion.contacts.between import Side, changes, ends_with, passed_between
 from dalembert.motion.contacts.creep import LONGER, begun, creeping, first_moment
 from dalembert.motion.contacts.history import ContactHistory, Held
+from dalembert.motion.contacts.indeterminate import gives_way
 from dalembert.motion.contacts.modes import OPEN, STICK, Contacts, Ending, Mode
-from dalembert.motion.contacts.transitions import REST, Rest, decide, impact
+from dalembert.motion.contacts.transitions import REST, Rest, decide, impact, solved
 from dalembert.motion.evaluation import Evaluation
 from dalembert.motion.events import Outcome, Passage
 from dalembert.motion.project import project
@@ -31,11 +32,14 @@ MOST_AT_ONCE, AT_ONCE = 200, 1e-9
 BOUNCES = 1e-5
 UNDETERMINED = (
     "more contacts stick than are needed to hold the system, so that their forces are not determined: those given are "
-    "one choice inside the cones of friction, and when they would give way is not seen"
+    "one choice inside the cones of friction, and they hold while there is one"
 )
 # What slips off slowly begins with an acceleration of next to nothing: this share of what it would be without friction
 # and constraints says more of the size it will have, and is far above the rounding of forces that balance.
 BALANCED = 1e-2
+# What sticks with undetermined forces may give way: a leg is looked through at so many instants.
+LOOKS = 64
+GIVES_WAY = "gives way (contact)"
 # The share of its rise after which a bounce is seen to be open: not the apex, where users look for events.
 RISING = 0.7
 # A bounce rises at least by this share of the coordinates: events take less than 1e-12 of their terms for zero.
@@ -105,7 +109,7 @@ class _Run:
             if not later.size and self.t:
                 break
             leg = self._integrate_leg(mode, evaluation, later, t, q, v, start, work)
-            ending = contacts.endings(mode).get(leg.ended or "")
+            ending = Ending("give", -1) if leg.ended == GIVES_WAY else contacts.endings(mode).get(leg.ended or "")
             if leg.failure is not None or ending is None:
                 failure, ended = leg.failure, leg.ended
                 if ended is not None:
@@ -194,7 +198,7 @@ class _Run:
         """A leg over the given times, kept. method: in place of the one asked for."""
         during = replace(
             self.settings,
-            times=np.concatenate([[t], times]),
+            times=np.concatenate([[t], self._looked_at(t, times) if mode.undetermined else times]),
             passed=self._passed(),
             of_user=len(self.contacts.system.events),
             rates=BALANCED * np.abs(np.nan_to_num(start.unconstrained)),
@@ -202,11 +206,43 @@ class _Run:
         )
         assert self.leg is not None  # only an instant, which takes no time, does without
         leg = self.leg(evaluation, during, q, v, t, start, work)
+        if mode.undetermined:
+            leg = self._until_it_gives_way(mode, evaluation, during, leg)
         if STICK in mode.states and self.contacts.workless:
             leg = replace(leg, y=_held_as_friction(leg.y, work))
         self.legs.append(leg)
-        self._keep(leg, mode, (leg.ended or "") in self.contacts.endings(mode))
+        self._keep(leg, mode, leg.ended == GIVES_WAY or (leg.ended or "") in self.contacts.endings(mode))
         return leg
+
+    def _looked_at(self, t: float, times: Any) -> Array:
+        """The times of a leg, and as many more as it is looked through at."""
+        return np.unique([*times, *np.linspace(t, times[-1], LOOKS + 1)[1:]])
+
+    def _until_it_gives_way(self, mode: Mode, evaluation: Evaluation, during: Settings, leg: Trajectory) -> Trajectory:
+        """A leg, or as much of it as friction with undetermined forces can hold the system."""
+        n = self.contacts.n
+
+        def advanced(i: int, times: Any) -> Trajectory:
+            """The leg from its point number i on."""
+            assert self.leg is not None
+            t, q, v, work = float(leg.t[i]), leg.y[i, :n], leg.y[i, n : 2 * n], leg.y[i, 2 * n :]
+            now = replace(during, times=np.concatenate([[t], times]))
+            return self.leg(evaluation, now, q, v, t, evaluation.solve(q, v, t), work)
+
+        def beyond(t: float, y: Array) -> bool:
+            return gives_way(self.contacts, mode, y[:n], y[n : 2 * n], t)
+
+        looks = np.unique(np.linspace(0, leg.t.size - 1, LOOKS + 1).round().astype(int))[1:]
+        bad = next((i for i in looks if beyond(float(leg.t[i]), leg.y[i])), None)
+        if bad is None:
+            return leg
+        good = int(max([0, *(i for i in looks if i < bad)]))
+        a, b = float(leg.t[good]), float(leg.t[bad])
+        while b - a > SOON * max(abs(b), b - float(leg.t[0])) and a < (a + b) / 2 < b:
+            middle = (a + b) / 2
+            a, b = (a, middle) if beyond(middle, advanced(good, [middle]).y[-1]) else (middle, b)
+        shorter = advanced(0, [*during.times[(during.times > leg.t[0]) & (during.times < b)], b])
+        return replace(shorter, ended=GIVES_WAY)
 
     def _parts(self, leg: Trajectory) -> tuple[Array, Array, Array]:
         """q, q̇ and the work at the end of a leg."""
@@ -273,7 +309,8 @@ class _Run:
         """The mode at a state, and the state returned to its constraints."""
         mode, found, v = decide(self.contacts, t, q, v, self.rest, stopped, touching)
         self.undetermined |= found.undetermined
-        self.rest.leaving, self.rest.opening, self.rest.pushes = set(), set(), {}
+        mode = replace(mode, undetermined=found.undetermined)
+        self.rest.leaving, self.rest.opening, self.rest.pushes, self.rest.given = set(), set(), {}, None
         if self.settings.project:
             q, v, _ = project(self.contacts.evaluation(mode), q, v, t)
         return q, v, mode
@@ -294,6 +331,8 @@ class _Run:
             self.rest.pushes = {k: -mode.pushes[k]}
         elif ending.kind == "open":
             self.rest.opening = {k}
+        elif ending.kind == "give":
+            self.rest.given = mode
         elif ending.kind == "close":
             v, work, closed = self._impact(t, q, v, work)
             stopped = self._stopped(q, v, t, closed)
@@ -415,7 +454,8 @@ def points_of(legs: Legs) -> Held:
     normal, friction = np.zeros((len(contacts.contacts), T)), np.zeros((len(contacts.contacts), T))
     for i, mode in enumerate(legs.modes):
         y = trajectory.y[i]
-        found = contacts.solve(mode, y[:n], y[n : 2 * n], float(trajectory.t[i]))
+        state = mode, y[:n], y[n : 2 * n], float(trajectory.t[i])
+        found = solved(contacts, *state) if mode.undetermined else contacts.solve(*state)
         C[i] = found.C
         acting[i, list(contacts.one_sided)] = mode.closed
         for k in range(len(contacts.contacts)):
