@@ -13,8 +13,8 @@ from dalembert.mechanics.fundamental import Array, Fundamental, solve
 from dalembert.motion.consistent import require_consistent_state
 from dalembert.motion.contacts.between import Side, changes, ends_with, passed_between
 from dalembert.motion.contacts.creep import LONGER, begun, creeping, first_moment
+from dalembert.motion.contacts.giving import GIVES_WAY, looked_at, while_it_holds
 from dalembert.motion.contacts.history import ContactHistory, Held
-from dalembert.motion.contacts.indeterminate import gives_way
 from dalembert.motion.contacts.modes import OPEN, STICK, Contacts, Ending, Mode
 from dalembert.motion.contacts.transitions import REST, Rest, decide, impact, solved
 from dalembert.motion.evaluation import Evaluation
@@ -37,9 +37,6 @@ UNDETERMINED = (
 # What slips off slowly begins with an acceleration of next to nothing: this share of what it would be without friction
 # and constraints says more of the size it will have, and is far above the rounding of forces that balance.
 BALANCED = 1e-2
-# What sticks with undetermined forces may give way: a leg is looked through at so many instants.
-LOOKS = 64
-GIVES_WAY = "gives way (contact)"
 # The share of its rise after which a bounce is seen to be open: not the apex, where users look for events.
 RISING = 0.7
 # A bounce rises at least by this share of the coordinates: events take less than 1e-12 of their terms for zero.
@@ -198,51 +195,28 @@ class _Run:
         """A leg over the given times, kept. method: in place of the one asked for."""
         during = replace(
             self.settings,
-            times=np.concatenate([[t], self._looked_at(t, times) if mode.undetermined else times]),
+            times=np.concatenate([[t], looked_at(t, times) if mode.undetermined else times]),
             passed=self._passed(),
             of_user=len(self.contacts.system.events),
             rates=BALANCED * np.abs(np.nan_to_num(start.unconstrained)),
             method=method or self.settings.method,
         )
-        assert self.leg is not None  # only an instant, which takes no time, does without
-        leg = self.leg(evaluation, during, q, v, t, start, work)
+        integrate, n = self.leg, self.contacts.n
+        assert integrate is not None  # only an instant, which takes no time, does without
+
+        def onward(t: float, y: Array, times: Array) -> Trajectory:
+            q, v, work = y[:n], y[n : 2 * n], y[2 * n :]
+            then = replace(during, times=np.concatenate([[t], times]))
+            return integrate(evaluation, then, q, v, t, evaluation.solve(q, v, t), work)
+
+        leg = integrate(evaluation, during, q, v, t, start, work)
         if mode.undetermined:
-            leg = self._until_it_gives_way(mode, evaluation, during, leg)
+            leg = while_it_holds(self.contacts, mode, leg, onward)
         if STICK in mode.states and self.contacts.workless:
             leg = replace(leg, y=_held_as_friction(leg.y, work))
         self.legs.append(leg)
         self._keep(leg, mode, leg.ended == GIVES_WAY or (leg.ended or "") in self.contacts.endings(mode))
         return leg
-
-    def _looked_at(self, t: float, times: Any) -> Array:
-        """The times of a leg, and as many more as it is looked through at."""
-        return np.unique([*times, *np.linspace(t, times[-1], LOOKS + 1)[1:]])
-
-    def _until_it_gives_way(self, mode: Mode, evaluation: Evaluation, during: Settings, leg: Trajectory) -> Trajectory:
-        """A leg, or as much of it as friction with undetermined forces can hold the system."""
-        n = self.contacts.n
-
-        def advanced(i: int, times: Any) -> Trajectory:
-            """The leg from its point number i on."""
-            assert self.leg is not None
-            t, q, v, work = float(leg.t[i]), leg.y[i, :n], leg.y[i, n : 2 * n], leg.y[i, 2 * n :]
-            now = replace(during, times=np.concatenate([[t], times]))
-            return self.leg(evaluation, now, q, v, t, evaluation.solve(q, v, t), work)
-
-        def beyond(t: float, y: Array) -> bool:
-            return gives_way(self.contacts, mode, y[:n], y[n : 2 * n], t)
-
-        looks = np.unique(np.linspace(0, leg.t.size - 1, LOOKS + 1).round().astype(int))[1:]
-        bad = next((i for i in looks if beyond(float(leg.t[i]), leg.y[i])), None)
-        if bad is None:
-            return leg
-        good = int(max([0, *(i for i in looks if i < bad)]))
-        a, b = float(leg.t[good]), float(leg.t[bad])
-        while b - a > SOON * max(abs(b), b - float(leg.t[0])) and a < (a + b) / 2 < b:
-            middle = (a + b) / 2
-            a, b = (a, middle) if beyond(middle, advanced(good, [middle]).y[-1]) else (middle, b)
-        shorter = advanced(0, [*during.times[(during.times > leg.t[0]) & (during.times < b)], b])
-        return replace(shorter, ended=GIVES_WAY)
 
     def _parts(self, leg: Trajectory) -> tuple[Array, Array, Array]:
         """q, q̇ and the work at the end of a leg."""
