@@ -341,6 +341,34 @@ def test_puck_is_pushed_away(backend):
     assert motion.certificate.holds
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_puck_is_pushed_round_a_curve(backend):
+    """A force (t, t²/2) breaks it away with nothing to spare (μ_s = μ), and turns. Against the equations of speed and
+    direction, s' = w·d − μg and s φ' = w⊥, begun by their series.
+    """
+    grip = 0.3 * G
+    breaks = np.sqrt(2 * (np.sqrt(1 + grip**2) - 1))  # t²(1 + t²/4) = μ²g²
+    early = 1e-4  # the terms left out of s and φ are of the order of its cube and square
+
+    def rate(t, u):
+        _, _, s, phi = u
+        d, across = np.array([np.cos(phi), np.sin(phi)]), np.array([-np.sin(phi), np.cos(phi)])
+        w = np.array([t, t**2 / 2])
+        return [*(s * d), w @ d - grip, w @ across / s]
+
+    w, turn = np.array([breaks, breaks**2 / 2]), np.array([1, breaks])
+    gain, phi = turn @ w / grip, np.arctan2(w[1], w[0]) + early * (w[0] * turn[1] - w[1] * turn[0]) / grip**2
+    start = [*(gain * early**3 / 6 * w / grip), gain * early**2 / 2, phi]
+    exact = solve_ivp(rate, (breaks + early, 6), start, method="Radau", rtol=1e-11, atol=1e-13).y[:2, -1]
+    system = puck(forces={"x": "t", "y": "t^2/2"}, initial={"x'": 0, "y'": 0})
+    motion = system.simulate(6, rtol=RTOL, backend=backend, samples=31)
+    assert names(motion) == ["slip"]
+    assert motion.events[0]["t"] == pytest.approx(breaks, rel=CLOSE)
+    assert motion.q[-1, :2] == pytest.approx(exact, rel=1e-8)  # ten tolerances
+    assert motion.timing.steps < 1000  # an explicit method took 31,000 for the first moments
+    assert motion.certificate.holds
+
+
 def sliding_rod(mu: float, way: float, spin: float) -> da.System:
     """A slender rod that slides on its lower end, tan a = 2: where friction first becomes paradoxical, at μ = 4/3."""
     a = np.arctan(2.0)

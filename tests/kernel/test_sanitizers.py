@@ -66,11 +66,11 @@ def written(call: Call) -> bytes:
     a = call.arguments
     buffer = a["events"]
     directions = [] if buffer is None else buffer._direction
-    terminals = [] if buffer is None else buffer._terminal
+    terminals, from_zero = ([], []) if buffer is None else (buffer._terminal, buffer._from_zero)
     branch = a["branch"]
     head = [kernel.METHOD_CODES[a["method"]], a["project"], a["t0"], a["rtol"], len(a["times"]), len(directions)]
     head.append(branch is not None)
-    parts = [head, a["y0"], a["parameters"], a["atol"], a["times"], directions, terminals]
+    parts = [head, a["y0"], a["parameters"], a["atol"], a["times"], directions, terminals, from_zero]
     parts.append([] if branch is None else branch)
     return b"".join(np.asarray(part, dtype=float).tobytes() for part in parts)
 

@@ -113,6 +113,13 @@ def test_refused(constraint: da.Constraint, words: str) -> None:
     assert words in faults([constraint])
 
 
+def test_an_unknown_name_in_a_restitution_is_offered_parameters_only() -> None:
+    text = faults([da.Constraint("c", y >= 0, restitution="q")])
+    offered = text.split("Known here: ")[1].split(".")[0].split(", ")
+    assert {"m", "e"} <= set(offered)
+    assert not {"x", "y", "x'", "y'", "x''", "t"} & set(offered)
+
+
 @pytest.mark.parametrize("part", [{"events": {"a": "y >= 0"}}, {"potential": "y >= 0"}, {"forces": {"x": "x <= 1"}}])
 def test_only_constraints_are_one_sided(part: Any) -> None:
     assert "=" in faults({}, **part)

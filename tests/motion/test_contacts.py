@@ -48,6 +48,7 @@ def test_puck_turns_back_or_starts_on_a_steep_plane(backend, speed):
         initial={"x": 0, "y": 0, "z": 0, "x'": speed, "y'": 0, "z'": 0},
     )
     motion = system.simulate(1, backend=backend)
+    assert told(motion) == ([("reversal", "table")] if speed else [])
     up, down = (G * (np.sin(0.5) + way * 0.3 * np.cos(0.5)) for way in (1, -1))
     left = 1 - speed / up
     assert motion["x"][-1] == pytest.approx(speed**2 / (2 * up) - down * left**2 / 2, rel=1e-7)
@@ -74,6 +75,9 @@ def test_an_event_together_with_a_reversal_or_a_stop(backend, mu):
     ended = incline(mu).simulate(1, backend=backend, events={"top": da.Event("x'", terminal=True)})
     assert ended.ended_by == "top"
     assert ended.t[-1] == motion.events[0]["t"]
+    # What the contact does at that instant is told all the same, after the event.
+    assert told(ended) == told(motion) == [("top", None), ("stick" if mu == 0.7 else "reversal", "plane")]
+    assert ended.events[1]["t"] == ended.events[0]["t"]
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -242,3 +246,174 @@ def test_just_at_the_limit_of_the_cone():
             initial={"x": 0, "y": 0, "x'": 0, "y'": 0},
         )
         assert system.simulate(1, samples=3)["x"][-1] == pytest.approx(way, abs=1e-9)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(
+    ("push", "exact"),
+    [
+        ("t^2", 1 / 12),  # the limit is left with no slope
+        ("t^3", 1 / 20),
+        ("t^4*(1 + t)", 1 / 30 + 1 / 42),
+        ("-t^2", 0.0),
+        ("0*t", 0.0),
+        ("t^2*(t - 1/2)", 23 / 1920),  # first back inside the cone
+    ],
+)
+def test_a_limit_left_slowly_from_the_start(backend, push, exact):
+    """F = μmg + push on a block at rest: it slips where the push is positive."""
+    system = da.System(
+        "pushed",
+        **PLANE,
+        potential="m*g*y",
+        forces={"x": f"mu*m*g + {push}"},
+        constraints={"floor": "y"},
+        nonideal=[da.Coulomb("floor", mu="mu")],
+        parameters={"m": 1, "g": G, "mu": 0.3},
+        initial={"x": 0, "y": 0, "x'": 0, "y'": 0},
+    )
+    motion = system.simulate(1, samples=3, backend=backend)
+    # A force below 1e-12 of μmg is not seen, and moves it by less than that; the rest is the tolerance of 1e-9.
+    assert motion["x"][-1] == pytest.approx(exact, abs=1e-10)
+    assert [event["name"] for event in motion.events] == (["slip"] if exact else [])
+    assert motion.certificate.contact < 1e-8
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_push_that_waits_at_the_limit(backend):
+    """F rises to μmg at t = 1, stays there, and rises on from t = 2: it moves from then on, x(3) = μg/6."""
+    push = "mu*m*g*((t + 1 - abs(t - 1))/2 + (abs(t - 2) + t - 2)/2)"
+    system = da.System(
+        "pushed",
+        **PLANE,
+        potential="m*g*y",
+        forces={"x": push},
+        constraints={"floor": "y"},
+        nonideal=[da.Coulomb("floor", mu="mu")],
+        parameters={"m": 1, "g": G, "mu": 0.3},
+        initial={"x": 0, "y": 0, "x'": 0, "y'": 0},
+    )
+    motion = system.simulate(3, samples=4, backend=backend)
+    assert np.abs(motion["x"][:3]).max() < 1e-12  # rounding of forces that balance: 1e-15 of g
+    assert motion["x"][-1] == pytest.approx(0.3 * G / 6, rel=1e-8)  # ten tolerances
+    assert motion.timing.steps < 100  # it took thousands while such rounding decided the steps
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(("lift", "exact"), [("t^2", 1 / 12), ("0", 0.0), ("-t^2", 0.0), ("t^2*(t - 1/2)", 23 / 1920)])
+def test_a_weight_is_lifted_from_nothing(backend, lift, exact):
+    """The reaction begins at zero: F = mg + lift."""
+    system = da.System(
+        "weight",
+        coordinates="z",
+        kinetic="m*z'^2/2",
+        potential="m*g*z",
+        forces={"z": f"m*g + {lift}"},
+        constraints=[da.Constraint("floor", "z", one_sided=True)],
+        parameters={"m": 1, "g": G},
+        initial={"z": 0, "z'": 0},
+    )
+    assert system.simulate(1, samples=3, backend=backend)["z"][-1] == pytest.approx(exact, abs=1e-11)
+
+
+def ball(e: float) -> da.System:
+    return da.System(
+        "ball",
+        coordinates="z",
+        kinetic="m*z'^2/2",
+        potential="m*g*z",
+        constraints=[da.Constraint("floor", "z", one_sided=True, restitution=e)],
+        parameters={"m": 1, "g": G},
+        initial={"z": 1, "z'": 0},
+    )
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_an_event_that_jumps_through_zero_in_an_impact(backend):
+    """z' is falling at each apex and rising at each impact, where it jumps."""
+    fall = np.sqrt(2 / G)
+    bounces = fall * (1 + np.concatenate([[0], np.cumsum(2 * 0.5 ** np.arange(1, 3))]))
+    apexes = bounces[:2] + fall * 0.5 ** np.arange(1, 3)
+    motion = ball(0.5).simulate(1.15, backend=backend, events={"turn": "z'"})
+    turns = [event for event in motion.events if event["name"] == "turn"]
+    exact = sorted([*bounces, *apexes])
+    # Events are located to rounding on interpolants that are exact here: a few dozen steps of rounding.
+    np.testing.assert_allclose([event["t"] for event in turns], exact, rtol=1e-12)
+    assert [event["direction"] for event in turns] == ["rising", "falling"] * 2 + ["rising"]
+    # At one instant the event comes before the impact, and both have the state after it.
+    assert told(motion)[:2] == [("turn", None), ("impact", "floor")]
+    assert motion.events[0]["t"] == motion.events[1]["t"]
+    assert motion.events[0]["state"]["z'"] == pytest.approx(0.5 * np.sqrt(2 * G), rel=1e-9)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(("direction", "count"), [("rising", 2), ("falling", 2), ("any", 4)])
+def test_a_jump_through_zero_counts_and_ends(backend, direction, count):
+    """Rising: the second impact; falling: the second apex; any: impact, apex, impact, apex."""
+    events = {"turn": da.Event("z'", direction=direction, terminal=count)}
+    motion = ball(0.5).simulate(2, backend=backend, events=events)
+    fall = np.sqrt(2 / G)
+    end = {"rising": 2 * fall, "falling": 2.25 * fall, "any": 2.25 * fall}[direction]
+    assert motion.ended_by == "turn"
+    assert motion.t[-1] == pytest.approx(end, rel=1e-12)
+    assert len([event for event in motion.events if event["name"] == "turn"]) == count
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_an_event_that_jumps_to_zero_and_stays(backend):
+    motion = ball(0.0).simulate(1, backend=backend, events={"turn": "z'", "level": "z - 1/2"})
+    assert told(motion) == [("level", None), ("turn", None), ("contact", "floor")]
+    assert motion.events[1]["t"] == pytest.approx(np.sqrt(2 / G), rel=1e-12)
+    assert motion.events[1]["direction"] == "rising"
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_an_event_of_a_reaction_that_jumps(backend):
+    """A rod pushes a smooth block before a rough one and lets it go, with −μ m1 m2 g/(m1 + m2), until both stand."""
+    m1, m2, mu = 2.0, 1.0, 0.3
+    force = mu * m1 * m2 * G / (m1 + m2)
+    system = da.System(
+        "two blocks",
+        coordinates="x1 y1 x2",
+        kinetic="m1*(x1'^2 + y1'^2)/2 + m2*x2'^2/2",
+        potential="m1*g*y1",
+        constraints={"floor": "y1", "rod": "x2 - x1 - 1"},
+        nonideal=[da.Coulomb("floor", mu="mu", point=["x1", "y1"])],
+        parameters={"m1": m1, "m2": m2, "g": G, "mu": mu},
+        initial={"x1": 0, "y1": 0, "x2": 1, "x1'": 1, "y1'": 0, "x2'": 1},
+        events={"half": da.multiplier("rod") + force / 2},
+    )
+    motion = system.simulate(1, backend=backend)
+    assert told(motion) == [("half", None), ("stick", "floor")]
+    assert motion.events[0]["direction"] == "rising"
+    assert motion.events[0]["t"] == pytest.approx((m1 + m2) / (mu * m1 * G), rel=1e-9)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_plane_along_a_line(backend):
+    """A mass on a spring in a plane, along a line: the events and the motion of the same mass in a groove."""
+
+    def mass(coordinates: str, kinetic: str, constraints: dict[str, str]) -> da.System:
+        return da.System(
+            "mass",
+            coordinates=coordinates,
+            kinetic=kinetic,
+            potential="k*x^2/2 + m*g*z",
+            constraints=constraints,
+            nonideal=[da.Coulomb("floor", mu="mu")],
+            parameters={"m": 1, "k": 100, "g": G, "mu": 0.2},
+            initial={name + dot: 0 for name in coordinates.split() for dot in ("", "'")} | {"x": 0.1},
+        )
+
+    plane = mass("x y z", "m*(x'^2 + y'^2 + z'^2)/2", {"floor": "z"}).simulate(2, backend=backend)
+    line = mass("x z", "m*(x'^2 + z'^2)/2", {"floor": "z"}).simulate(2, backend=backend)
+    # Each half swing of π/10 takes off 2μmg/k = 0.03924: 0.1, −0.06076, 0.02152, −0.01772, where friction holds it.
+    half = np.pi / 10
+    assert told(plane) == told(line) == [("reversal", "floor")] * 2 + [("stick", "floor")]
+    # A contact in a plane counts as stopped at 1e-9 of 0.6 m/s.
+    for one, other, exact in zip(plane.events, line.events, half * np.arange(1, 4), strict=True):
+        assert one["t"] == pytest.approx(exact, rel=1e-7)
+        assert other["t"] == pytest.approx(exact, rel=1e-7)
+    end = -(0.1 - 3 * 2 * 0.2 * G / 100)
+    assert plane["x"][-1] == pytest.approx(end, rel=1e-7)
+    assert line["x"][-1] == pytest.approx(end, rel=1e-7)

@@ -12,6 +12,7 @@ class _Requests(ctypes.Structure):
     _fields_ = (
         ("direction", ctypes.c_void_p),
         ("terminal", ctypes.c_void_p),
+        ("from_zero", ctypes.c_void_p),
         ("record", ctypes.c_void_p),
         ("room", ctypes.c_long),
         ("count", ctypes.c_long),
@@ -22,13 +23,15 @@ class _Requests(ctypes.Structure):
 class EventBuffer:
     """Room for so many passages of the events of a system with states of `width` entries. One per run."""
 
-    def __init__(self, directions: Sequence[int], terminals: Sequence[int], width: int, room: int) -> None:
+    def __init__(
+        self, directions: Sequence[int], terminals: Sequence[int], from_zero: Sequence[bool], width: int, room: int
+    ) -> None:
         self._direction = np.array(directions, dtype=np.intc)
         self._terminal = np.array(terminals, dtype=np.intc)
+        self._from_zero = np.array(from_zero, dtype=np.intc)
         self._rows = np.empty((room, 3 + width))
-        self._requests = _Requests(
-            self._direction.ctypes.data, self._terminal.ctypes.data, self._rows.ctypes.data, room, 0, -1
-        )
+        given = (self._direction, self._terminal, self._from_zero, self._rows)
+        self._requests = _Requests(*(part.ctypes.data for part in given), room, 0, -1)
 
     @property
     def pointer(self) -> object:

@@ -89,16 +89,23 @@ def suggest(name: str, known: Iterable[str]) -> str:
     return f" Known here: {shown}." if names else ""
 
 
-def parse_expression(text: str, table: Mapping[str, sp.Symbol], *, where: str, reactions: bool = False) -> sp.Expr:
+def parse_expression(
+    text: str,
+    table: Mapping[str, sp.Symbol],
+    *,
+    where: str,
+    reactions: bool = False,
+    offered: Iterable[str] | None = None,
+) -> sp.Expr:
     """An expression from text. `table` maps every name that may appear to its symbol; `where` begins
-    messages.
+    messages. offered: the names to propose in place of an unknown one (default: all).
 
     >>> from dalembert.model.symbols import coordinates
     >>> x, = coordinates("x")
     >>> parse_expression("2*x'^2", {"x'": x.d}, where="kinetic")
     2*x'**2
     """
-    reader = _Reader(text, table, where, reactions)
+    reader = _Reader(text, table, where, reactions, offered)
     sides = reader.sides()
     if len(sides) != 1:
         reader.refuse(f"an expression is wanted here, not an equation: remove {reader.relation!r}")
@@ -129,8 +136,16 @@ def parse_constraint(text: str, table: Mapping[str, sp.Symbol], *, where: str) -
 
 
 class _Reader:
-    def __init__(self, text: str, table: Mapping[str, sp.Symbol], where: str, reactions: bool) -> None:
+    def __init__(
+        self,
+        text: str,
+        table: Mapping[str, sp.Symbol],
+        where: str,
+        reactions: bool,
+        offered: Iterable[str] | None = None,
+    ) -> None:
         self.text, self.table, self.where, self.reactions = text, table, where, reactions
+        self.offered = table if offered is None else offered
         self.pieces: dict[str, str] = {}  # placeholder -> the name or number it stands for
         self.relation = "="  # between the sides, where there are two
 
@@ -246,7 +261,7 @@ class _Reader:
             self.refuse(f"{text!r} is not allowed")
         if len(text) - len(text.rstrip("'")) > 2:
             self.refuse(f"{text!r}: derivatives above the second do not appear in a model")
-        self.refuse(f"unknown name {text!r}.{suggest(text, [*self.table, *CONSTANTS])}")
+        self.refuse(f"unknown name {text!r}.{suggest(text, [*self.offered, *CONSTANTS])}")
 
     def _chain(self, node: ast.expr, operators: tuple[type[ast.operator], ...], depth: int) -> _Piece:
         """A sum or a product, read along its left side in a loop: thousands of terms need no deep recursion."""

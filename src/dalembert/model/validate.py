@@ -157,7 +157,15 @@ class _Builder:
 
     # -- expressions
 
-    def _expression(self, given: Any, where: str, *, equation: bool = False, reactions: bool = False) -> sp.Expr | None:
+    def _expression(
+        self,
+        given: Any,
+        where: str,
+        *,
+        equation: bool = False,
+        reactions: bool = False,
+        offered: Iterable[str] | None = None,
+    ) -> sp.Expr | None:
         """An expression as it may be given; None where it cannot be read, which is told, or is None."""
         if given is None:
             return None
@@ -165,7 +173,7 @@ class _Builder:
             if isinstance(given, str):
                 if equation:
                     return parse_equation(given, self.table, where=where)
-                return parse_expression(given, self.table, where=where, reactions=reactions)
+                return parse_expression(given, self.table, where=where, reactions=reactions, offered=offered)
             if isinstance(given, sp.Equality):
                 given = given.lhs - given.rhs
             expression = sp.sympify(given, strict=True)
@@ -359,7 +367,8 @@ class _Builder:
         if isinstance(given, bool):
             self.faults.append(f"{where}: restitution is a number from 0 to 1, got {given!r}")
             return None
-        expression = self._expression(given, f"{where}, restitution")
+        parameters = [name for name, symbol in self.table.items() if isinstance(symbol, Parameter)]
+        expression = self._expression(given, f"{where}, restitution", offered=parameters)
         if expression is None:
             return None
         others = sorted(s.name for s in expression.free_symbols if not isinstance(s, Parameter))

@@ -83,11 +83,13 @@ class _Track:
     """What is known of one event between steps. sign: the last one g had, 0 where it stands at zero or has no value.
 
     waiting: g has just become zero, coming from `sign`; what it does next decides whether that was a passage.
+    leaving: g has been zero since the start, and falling away from there counts.
     """
 
     sign: int = 0
     waiting: bool = False
     left: int = 0  # passages until the motion ends; 0: it never does
+    leaving: bool = False
 
 
 class Watch:
@@ -107,7 +109,10 @@ class Watch:
         self.evaluation, self.sizes, self.far, self.settle = evaluation, sizes, FAR * settings.rtol, settle
         self.multipliers = multipliers if evaluation.graph.events_use_multipliers else None
         self.events = evaluation.system.events
-        self.tracks = [_Track(left=left) for left in settings.passages_left(self.events)]
+        self.tracks = [
+            _Track(left=left, leaving=leaving)
+            for left, leaving in zip(settings.passages_left(self.events), settings.from_zero(self.events), strict=True)
+        ]
         self.passages: list[Passage] = []
         self.ended: int | None = None
         self._last: _Sample  # at the last accepted state
@@ -122,6 +127,7 @@ class Watch:
         self._last = self._look(t, y, START_NOISE)
         for track, sign in zip(self.tracks, self._last.signs, strict=True):
             track.sign = 0 if sign == UNKNOWN else sign
+            track.leaving &= sign == 0
 
     def step(self, t: float, y: Array, t_new: float, y_new: Array, at: Callable[[float], Array]) -> Passage | None:
         """Look through an accepted step with interpolant `at(time)`. Returns the passage that ends the motion."""
@@ -153,7 +159,7 @@ class Watch:
         for k, track in enumerate(self.tracks):
             scan = _Scan(look, k, abs(t_new) / h)
             values, signs = [float(s.g[k]) for s in samples], [s.signs[k] for s in samples]
-            scan.changes(places, signs, track)
+            scan.changes(places, signs, [s.away(k) for s in samples], track)
             scan.turns(places, values, signs)
             found += [(x, k, d) for x, d in scan.found if self.events[k].direction in (0, d)]
         self._last = samples[-1]
@@ -196,6 +202,10 @@ class _Sample:
         """Whether all functions are farther from zero than so many levels."""
         return bool((np.abs(self.g) > levels * self.level).all())
 
+    def away(self, which: int) -> int:
+        """The sign of a function that began at zero: it has left where that is seen in the same way."""
+        return _sign(float(self.g[which]), float(self.level[which]) * (START_NOISE / NOISE))
+
 
 def _resolved(samples: list[_Sample]) -> bool:
     """Whether cubics through the even samples foretell the odd ones."""
@@ -233,10 +243,19 @@ class _Scan:
     def sign(self, x: float) -> int:
         return self.look(x).signs[self.which]
 
-    def changes(self, x: list[float], signs: list[int], track: _Track) -> None:
-        """Passages that the signs at the samples show; `track` goes from the step's start to its end."""
+    def changes(self, x: list[float], signs: list[int], away: list[int], track: _Track) -> None:
+        """Passages that the signs at the samples show; `track` goes from the step's start to its end. away: the signs
+        of a function that began at zero.
+        """
         for i in range(1, len(x)):
             now, was = signs[i], track.sign
+            if track.leaving and away[i] == 0:
+                continue
+            if track.leaving and away[i] == -1:
+                self.found.append((self.departure(x[i - 1], x[i]), -1))
+                track.sign, track.leaving = -1, False
+                continue
+            track.leaving = False
             if now == UNKNOWN:
                 track.sign, track.waiting = 0, False
             elif track.waiting:
@@ -348,12 +367,19 @@ class _Scan:
         return x1 if (f1 > 0) == (sign > 0) else x2
 
     def arrival(self, a: float, b: float, sign: int) -> float:
-        """Where g, of a sign at a, has become zero, as it is at b: by halving."""
+        """Where g, of a sign at a, has become zero, as it is at b."""
+        return self._halved(a, b, lambda x: self.sign(x) == sign)
+
+    def departure(self, a: float, b: float) -> float:
+        """Where g, zero since the start at a, has fallen below it, as it is at b."""
+        return self._halved(a, b, lambda x: self.look(x).away(self.which) != -1)
+
+    def _halved(self, a: float, b: float, before: Callable[[float], bool]) -> float:
         while b - a > self.resolution:
             x = (a + b) / 2
             if not a < x < b:
                 break
-            a, b = (x, b) if self.sign(x) == sign else (a, x)
+            a, b = (x, b) if before(x) else (a, x)
         return b
 
 

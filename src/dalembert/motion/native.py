@@ -142,7 +142,8 @@ def _buffer(events: Sequence[Event], settings: Settings, width: int, room: int) 
     """Room for the passages of the system's events, where it has any."""
     if not events:
         return None
-    return EventBuffer([e.direction for e in events], settings.passages_left(events), width, room)
+    directions, from_zero = [e.direction for e in events], settings.from_zero(events)
+    return EventBuffer(directions, settings.passages_left(events), from_zero, width, room)
 
 
 def _outcome(buffer: EventBuffer | None) -> Outcome:

@@ -42,11 +42,19 @@ class Settings:
     step: float | None = None
     order: int = 2
     passed: tuple[int, ...] = ()  # passages of the system's events before these times, in an earlier leg
+    of_user: int | None = None  # the events from this number on end a mode of contacts; None: all are the user's
+    rates: Array | None = None  # accelerations that the motion may come to, where those at its start say too little
 
     def passages_left(self, events: Sequence[Event]) -> list[int]:
         """How many passages of each event end the motion, 0 where none does."""
         passed = (*self.passed, *(0 for _ in events))
         return [max(e.terminal - n, 1) if e.terminal else 0 for e, n in zip(events, passed, strict=False)]
+
+    def from_zero(self, events: Sequence[Event]) -> list[bool]:
+        """Of which events falling away from zero right at the start counts: a mode that begins at its limit is over
+        when it is left, but a user's function that begins at zero passes nothing.
+        """
+        return [self.of_user is not None and k >= self.of_user for k in range(len(events))]
 
 
 def settings_of(
@@ -153,8 +161,9 @@ def tolerances(settings: Settings, q: Array, v: Array, a: Array) -> Array:
     if settings.atol is not None:
         return np.full(2 * q.size, settings.atol)
     span = float(settings.times[-1] - settings.times[0]) or 1.0
-    reach = np.maximum.reduce([np.abs(q), np.abs(v) * span, np.abs(a) * span**2])
-    speed = np.maximum.reduce([np.abs(v), np.abs(a) * span, reach / span])
+    a = np.abs(a) if settings.rates is None else np.maximum(np.abs(a), settings.rates)
+    reach = np.maximum.reduce([np.abs(q), np.abs(v) * span, a * span**2])
+    speed = np.maximum.reduce([np.abs(v), a * span, reach / span])
     sizes = []
     for size in (reach, speed):
         largest = float(size.max()) or 1.0

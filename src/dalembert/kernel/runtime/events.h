@@ -10,6 +10,7 @@
 typedef struct {
     const int *direction; /* of each function: which passages count, 0 both */
     const int *terminal;  /* of each function: the number of passages that ends the run, 0 none */
+    const int *from_zero; /* of each function: whether falling away from zero right at the start counts */
     double *record;       /* room for so many rows of DA_RECORD */
     long room;
     long count; /* of passages, also of those that did not fit */
@@ -45,7 +46,7 @@ typedef struct {
     double sizes[DA_NE];
     double g[DA_NG];
     int signs[DA_NG];
-    int sign[DA_NG], waiting[DA_NG], left[DA_NG];
+    int sign[DA_NG], waiting[DA_NG], left[DA_NG], leaving[DA_NG];
     double t; /* of the last passage, and its state */
     double y[DA_NW];
 } da_watch;
@@ -181,6 +182,30 @@ DA_PIECE double da_arrival(const da_span *s, int which, double a, double b, int 
     return b;
 }
 
+/* The sign of a function that began at zero: it has left where that is seen in the same way. */
+DA_FN int da_away(double g, double level)
+{
+    return !da_finite(g) ? DA_UNKNOWN : fabs(g) <= level * (DA_START_NOISE / DA_NOISE) ? 0 : g > 0.0 ? 1 : -1;
+}
+
+/* Where g, zero since the start at a, has fallen below it, as it is at b: by halving. */
+DA_PIECE double da_departure(const da_span *s, int which, double a, double b)
+{
+    const double resolution = 2.220446049250313e-16 * da_max(1.0, fabs(s->t_new) / s->step->h);
+    double g[DA_NG], level[DA_NG];
+    int signs[DA_NG];
+    while (b - a > resolution) {
+        const double x = (a + b) / 2.0;
+        if (!(a < x && x < b)) break;
+        da_look(s, x, g, level, signs);
+        if (da_away(g[which], level[which]) == -1)
+            b = x;
+        else
+            a = x;
+    }
+    return b;
+}
+
 /* Where sign·g, which has its least value between a and b, is negative; -1 where it is nowhere: Brent's minimisation. */
 DA_PIECE double da_beyond(const da_span *s, int which, double a, double x, double b, double fx, int sign)
 {
@@ -301,6 +326,16 @@ DA_FN void da_changes(const da_span *s, da_watch *watch, const da_requests *io, 
     const double *x = a->x;
     for (int i = 1; i <= a->pieces; i++) {
         const int now = a->signs[i][which], was = watch->sign[which];
+        if (watch->leaving[which]) {
+            const int away = da_away(a->g[i][which], a->level[i][which]);
+            if (away == 0) continue;
+            watch->leaving[which] = 0;
+            if (away == -1) {
+                da_found(found, io, which, da_departure(s, which, x[i - 1], x[i]), -1);
+                watch->sign[which] = -1;
+                continue;
+            }
+        }
         if (now == DA_UNKNOWN) {
             watch->sign[which] = watch->waiting[which] = 0;
         } else if (watch->waiting[which]) {
@@ -383,6 +418,7 @@ DA_FN void da_watch_start(da_watch *watch, da_requests *io, double t, const doub
         watch->sign[i] = watch->signs[i] == DA_UNKNOWN ? 0 : watch->signs[i];
         watch->waiting[i] = 0;
         watch->left[i] = io->terminal[i];
+        watch->leaving[i] = io->from_zero[i] && watch->signs[i] == 0;
     }
 }
 

@@ -23,6 +23,33 @@ typedef struct {
     double J[DA_N * (2 * DA_N + 1)];
 } da_slope;
 
+/* As in motion/evaluation.py. */
+#define DA_FINER 16.0
+#define DA_SMOOTH 1e-3
+#define DA_REFINED 6
+
+/* One column of the slopes by central differences. */
+DA_PIECE void da_column_by_differences(double t, double *DA_RESTRICT s, int j, double step, const double *DA_RESTRICT f,
+                                       double *DA_RESTRICT J, da_context *ctx)
+{
+    const int time = j == 2 * DA_N;
+    const double here = time ? t : s[j];
+    double up[DA_NY], down[DA_NY], above = here + step, below = here - step;
+    int i;
+    if (!time) s[j] = above;
+    if (da_rhs_checked(time ? above : t, s, up, ctx)) {
+        above = here;
+        for (i = 0; i < DA_NY; i++) up[i] = f[i];
+    }
+    if (!time) s[j] = below;
+    if (da_rhs_checked(time ? below : t, s, down, ctx)) {
+        below = here;
+        for (i = 0; i < DA_NY; i++) down[i] = f[i];
+    }
+    if (!time) s[j] = here;
+    for (i = 0; i < DA_N; i++) J[i] = above > below ? (up[DA_N + i] - down[DA_N + i]) / (above - below) : 0.0;
+}
+
 /* Central differences of the right-hand side, for states where the straight-line code does not hold. A side without a
    value is replaced by the state itself; a column without any is left zero: the order is lower then, and the error
    estimate sees it. */
@@ -30,29 +57,31 @@ DA_PIECE void da_slope_by_differences(double t, const double *DA_RESTRICT y, dou
                                       double rtol, const double *DA_RESTRICT atol, double *DA_RESTRICT J,
                                       da_context *ctx)
 {
-    double s[DA_NY], up[DA_NY], down[DA_NY];
-    int i, j;
+    double s[DA_NY];
+    int j;
     for (j = 0; j < DA_NY; j++) s[j] = y[j];
     for (j = 0; j <= 2 * DA_N; j++) {
         const int time = j == 2 * DA_N;
         /* The cube root of rounding balances truncation and rounding; in time, the step itself says what is smooth. */
-        const double here = time ? t : y[j];
         const double size = time ? 0.0 : da_max(da_max(fabs(y[j]), h * fabs(f[j])), atol[j] / rtol);
-        const double step = time ? 1e-3 * h + 1e-15 * fabs(t) : 6e-6 * size;
-        double above = here + step, below = here - step;
-        if (!time) s[j] = above;
-        if (da_rhs_checked(time ? above : t, s, up, ctx)) {
-            above = here;
-            for (i = 0; i < DA_NY; i++) up[i] = f[i];
+        double step = time ? 1e-3 * h + 1e-15 * fabs(t) : 6e-6 * size;
+        da_column_by_differences(t, s, j, step, f, J + DA_N * j, ctx);
+#if DA_USES_ACTUAL
+        /* A law of friction may change over a far smaller velocity: that with which something slips. */
+        double finer[DA_N], far, most, a = 0.0;
+        for (int i = 0; i < DA_N; i++) a = da_max(a, fabs(f[DA_N + i]));
+        for (int pass = 0; pass < DA_REFINED && j >= DA_N && !time; pass++) {
+            step /= DA_FINER;
+            da_column_by_differences(t, s, j, step, f, finer, ctx);
+            far = most = 0.0;
+            for (int i = 0; i < DA_N; i++) {
+                far = da_max(far, fabs(finer[i] - J[i + DA_N * j]));
+                most = da_max(most, fabs(finer[i]));
+            }
+            for (int i = 0; i < DA_N; i++) J[i + DA_N * j] = finer[i];
+            if (!(far > DA_SMOOTH * most + 4.0 * 2.220446049250313e-16 * a / step)) break;
         }
-        if (!time) s[j] = below;
-        if (da_rhs_checked(time ? below : t, s, down, ctx)) {
-            below = here;
-            for (i = 0; i < DA_NY; i++) down[i] = f[i];
-        }
-        if (!time) s[j] = here;
-        for (i = 0; i < DA_N; i++)
-            J[i + DA_N * j] = above > below ? (up[DA_N + i] - down[DA_N + i]) / (above - below) : 0.0;
+#endif
     }
 }
 

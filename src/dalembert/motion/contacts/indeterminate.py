@@ -7,11 +7,20 @@ from itertools import product
 
 import numpy as np
 
-from dalembert.mechanics.fundamental import null_space
+from dalembert.mechanics.fundamental import Array, null_space
 from dalembert.motion.contacts.modes import STICK, Contacts, Mode, ModeSolution, stick_name
 
 # Sides of the polygon that stands for a circular cone of friction in a plane, inside it.
 SIDES = 16
+
+
+# Below this share of the forces, a distance from the cones is rounding of the linear programme.
+INSIDE = 1e-9
+
+
+def gives_way(contacts: Contacts, mode: Mode, q: Array, v: Array, t: float) -> bool:
+    """Whether no choice of the forces of a mode with undetermined ones lies inside the cones."""
+    return within_cones(contacts, mode, contacts.solve(mode, q, v, t)) is None
 
 
 def within_cones(contacts: Contacts, mode: Mode, s: ModeSolution) -> ModeSolution | None:
@@ -57,7 +66,7 @@ def within_cones(contacts: Contacts, mode: Mode, s: ModeSolution) -> ModeSolutio
 
 
 def _deepest(R: np.ndarray, start: np.ndarray, Z: np.ndarray) -> tuple[float, np.ndarray] | None:
-    """λ = start + Z c with R λ ≤ −depth and the largest depth, which is not negative."""
+    """λ = start + Z c with R λ ≤ −depth and the largest depth, which is not negative but for rounding."""
     from scipy.optimize import linprog  # only here: it takes longer to load than a short motion to compute
 
     size = float(np.abs(start).max(initial=0.0)) or 1.0
@@ -65,7 +74,7 @@ def _deepest(R: np.ndarray, start: np.ndarray, Z: np.ndarray) -> tuple[float, np
         np.concatenate([np.zeros(Z.shape[1]), [-1.0]]),
         A_ub=np.hstack([R @ Z, np.ones((R.shape[0], 1))]),
         b_ub=-R @ start,
-        bounds=[(None, None)] * Z.shape[1] + [(0.0, size)],
+        bounds=[(None, None)] * Z.shape[1] + [(-INSIDE * size, size)],
     )
     return (float(found.x[-1]), start + Z @ found.x[:-1]) if found.success else None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,14 +12,17 @@ from dalembert.errors import DalembertError, InconsistentState
 from dalembert.mechanics.fundamental import Array, Fundamental, solve
 from dalembert.model.system import System
 from dalembert.motion.consistent import require_consistent_state
+from dalembert.motion.contacts.between import Side, changes, ends_with, passed_between
+from dalembert.motion.contacts.creep import LONGER, begun, creeping, first_moment
+from dalembert.motion.contacts.giving import GIVES_WAY, looked_at, while_it_holds
 from dalembert.motion.contacts.ledger import Ledger
-from dalembert.motion.contacts.modes import OPEN, SLIP, SLOW, STICK, Contacts, Ending, Mode, ModeSolution
+from dalembert.motion.contacts.modes import OPEN, SLOW, STICK, Contacts, Ending, Mode, ModeSolution
 from dalembert.motion.contacts.scale import Scale, scale_of
-from dalembert.motion.contacts.transitions import REST, Rest, ahead, decide, impact, moment_at
+from dalembert.motion.contacts.transitions import REST, Rest, decide, impact
 from dalembert.motion.evaluation import Evaluation
-from dalembert.motion.events import START_NOISE, Outcome, Passage
+from dalembert.motion.events import Outcome, Passage
 from dalembert.motion.project import project
-from dalembert.motion.settings import Settings, tolerances
+from dalembert.motion.settings import Settings
 from dalembert.motion.trajectory import Trajectory, failure_message, in_order
 
 # A leg: evaluation of the mode, settings, q, q̇, t, the instant there, and the work done so far.
@@ -31,8 +34,11 @@ MOST_AT_ONCE, AT_ONCE = 200, 1e-9
 BOUNCES = 1e-5
 UNDETERMINED = (
     "more contacts stick than are needed to hold the system, so that their forces are not determined: those given are "
-    "one choice inside the cones of friction, and when they would give way is not seen"
+    "one choice inside the cones of friction, and they hold while there is one"
 )
+# What slips off slowly begins with an acceleration of next to nothing: this share of what it would be without friction
+# and constraints says more of the size it will have, and is far above the rounding of forces that balance.
+BALANCED = 1e-2
 # The share of its rise after which a bounce is seen to be open: not the apex, where users look for events.
 RISING = 0.7
 # A bounce rises at least by this share of the coordinates: events take less than 1e-12 of their terms for zero.
@@ -64,6 +70,7 @@ class _Run:
         self.rest = Rest()
         self.undetermined = False
         self.met: set[int] = set()  # the one-sided constraints in the impact that ended the last leg
+        self.halted: set[int] = set()  # the contacts at rest where one of them has ended the last leg by stopping
         self.reach = 0.0  # the largest coordinate at the impacts so far
         self.approach = 0.0  # the fastest at which a one-sided constraint closed
         self.t: list[Array] = []
@@ -88,11 +95,12 @@ class _Run:
                 if not self.t:
                     raise
                 break
-            self._tell(t, q, v, before, mode)
+            if before is not None:
+                self.events += changes(contacts, t, before, Side(mode, q, v), self.met, self.halted)
             evaluation = contacts.evaluation(mode)
             start = evaluation.solve(q, v, t)
             if before is not None:
-                ended = self._passed_between(t, q, v, start.acceleration, before)
+                ended = self._passed_between(t, q, v, before, mode)
                 if ended is not None:
                     self._add(np.array([t]), q, v, work, mode)
                     break
@@ -101,19 +109,12 @@ class _Run:
             later = times[times > t + (0.0 if before is None else SOON * abs(t))]
             if not later.size and self.t:
                 break
-            rising = self._rising(mode, t, q, v, start.acceleration)
-            if rising is not None and t + rising < later[-1]:
-                # A bounce may be short against a step: first to where it is seen to be open.
-                leg = self._part(mode, evaluation, [*later[later < t + rising], t + rising], t, q, v, start, work)
-                if leg.failure is None and leg.ended is None:
-                    t, (q, v, work) = float(leg.t[-1]), self._parts(leg)
-                    start, later = evaluation.solve(q, v, t), times[times > t]
-                    leg = self._part(mode, evaluation, later, t, q, v, start, work)
-            else:
-                leg = self._part(mode, evaluation, later, t, q, v, start, work)
-            ending = contacts.endings(mode).get(leg.ended or "")
+            leg = self._integrate_leg(mode, evaluation, later, t, q, v, start, work)
+            ending = Ending("give", -1) if leg.ended == GIVES_WAY else contacts.endings(mode).get(leg.ended or "")
             if leg.failure is not None or ending is None:
                 failure, ended = leg.failure, leg.ended
+                if ended is not None:
+                    self._tell_coincidence(mode, float(leg.t[-1]), *self._parts(leg))
                 break
             t, (q, v, work) = float(leg.t[-1]), self._parts(leg)
             at_once = at_once + 1 if t - mark <= AT_ONCE * (end - float(times[0])) else 0
@@ -154,6 +155,36 @@ class _Run:
             v, _, touching = self._impact(t, q, v, self.ledger.empty())
         return v, self.ledger.empty(), touching  # the motion, and its ledger, begin after an impact
 
+    def _integrate_leg(
+        self,
+        mode: Mode,
+        evaluation: Evaluation,
+        later: Array,
+        t: float,
+        q: Array,
+        v: Array,
+        start: Fundamental,
+        work: Array,
+    ) -> Trajectory:
+        """A leg to the last of the times or to what ends it. Returns the last of its parts."""
+        rising = self._rising(mode, t, q, v, start.acceleration)
+        creeps = creeping(self.contacts, mode, t, q, v, start)
+        since, moment, method = t, first_moment(q, v, start), "stiff"
+        if rising is not None:
+            # A bounce may be short against a step: first to where it is seen to be open.
+            moment, method = rising, self.settings.method
+        while (rising is not None or creeps) and since + moment < later[-1]:
+            until = [*later[later < since + moment], since + moment]
+            leg = self._part(mode, evaluation, until, t, q, v, start, work, method)
+            if leg.failure is not None or leg.ended is not None:
+                return leg
+            t, (q, v, work) = float(leg.t[-1]), self._parts(leg)
+            start, later = evaluation.solve(q, v, t), later[later > t]
+            if rising is not None or begun(self.contacts, creeps, t, q, v, start, since):
+                return self._part(mode, evaluation, later, t, q, v, start, work)
+            moment *= LONGER
+        return self._part(mode, evaluation, later, t, q, v, start, work, "stiff" if creeps else None)
+
     def _part(
         self,
         mode: Mode,
@@ -164,19 +195,36 @@ class _Run:
         v: Array,
         start: Fundamental,
         work: Array,
+        method: str | None = None,
     ) -> Trajectory:
-        """A leg over the given times, kept."""
-        during = replace(self.settings, times=np.concatenate([[t], times]), passed=self._passed())
-        assert self.leg is not None  # only an instant, which takes no time, does without
+        """A leg over the given times, kept. method: in place of the one asked for."""
+        during = replace(
+            self.settings,
+            times=np.concatenate([[t], looked_at(t, times) if mode.undetermined else times]),
+            passed=self._passed(),
+            of_user=len(self.contacts.system.events),
+            rates=BALANCED * np.abs(np.nan_to_num(start.unconstrained)),
+            method=method or self.settings.method,
+        )
+        integrate, n = self.leg, self.contacts.n
+        assert integrate is not None  # only an instant, which takes no time, does without
+
+        def onward(t: float, y: Array, times: Array) -> Trajectory:
+            q, v, work = y[:n], y[n : 2 * n], y[2 * n :]
+            then = replace(during, times=np.concatenate([[t], times]))
+            return integrate(evaluation, then, q, v, t, evaluation.solve(q, v, t), work)
+
         heats = evaluation.graph.heats
-        leg = self.leg(evaluation, during, q, v, t, start, work[self.ledger.columns(heats)])
-        states, integrals = np.split(leg.y, [2 * self.contacts.n], axis=1)
+        leg = integrate(evaluation, during, q, v, t, start, work[self.ledger.columns(heats)])
+        if mode.undetermined:
+            leg = while_it_holds(self.contacts, mode, leg, onward)
+        states, integrals = np.split(leg.y, [2 * n], axis=1)
         entries = self.ledger.along(work, heats, integrals)
         if STICK in mode.states and self.contacts.workless:
             entries = self.ledger.held_as_friction(work, entries)
         leg = replace(leg, y=np.hstack([states, entries]))
         self.legs.append(leg)
-        self._keep(leg, mode, (leg.ended or "") in self.contacts.endings(mode))
+        self._keep(leg, mode, leg.ended == GIVES_WAY or (leg.ended or "") in self.contacts.endings(mode))
         return leg
 
     def _parts(self, leg: Trajectory) -> tuple[Array, Array, Array]:
@@ -204,37 +252,33 @@ class _Run:
         self.y.append(np.tile(np.concatenate([q, v, work]), (times.size, 1)))
         self.modes += [mode] * times.size
 
-    def _passed_between(self, t: float, q: Array, v: Array, a: Array, before: Mode) -> str | None:
-        """Events of the system that pass zero together with the end of a leg: arriving in it, leaving in the next or
-        staying. Neither leg sees them. Returns the one that ends the motion.
+    def _passed_between(self, t: float, q: Array, v: Array, before: Mode, mode: Mode) -> str | None:
+        """Report the events of the system that pass zero between the last leg and the next. Returns the one that ends
+        the motion.
         """
-        system, whole, n, leg = self.contacts.system, self.contacts.whole, self.contacts.n, self.legs[-1]
-        if not system.events:
-            return None
-        q0, v0 = leg.y[-1, :n], leg.y[-1, n : 2 * n]
-        a0 = self.contacts.evaluation(before).solve(q0, v0, t).acceleration
-        moment = min(moment_at(q, v, a), moment_at(q0, v0, a0))
-        sizes = tolerances(self.settings, q, v, a) / self.settings.rtol
-        values = []
-        for (p, u), time in (
-            (ahead(q0, v0, a0, -moment), t - moment),
-            ((q0, v0), t),
-            ((q, v), t),
-            (ahead(q, v, a, moment), t + moment),
-        ):
-            g, scale = whole.events(np.concatenate([p, u]), time, sizes)
-            values.append(np.where(np.abs(g) > START_NOISE * scale, np.sign(g), 0.0))
-        passed = self._passed()
-        for k, event in enumerate(system.events):
-            arriving, end, start, leaving = (int(value[k]) for value in values)
-            told = any(e["name"] == event.name and e["t"] >= t - moment for e in leg.events)
-            if told or not arriving or end or start or leaving == arriving or event.direction == arriving:
+        system, n, leg = self.contacts.system, self.contacts.n, self.legs[-1]
+        sides = Side(before, leg.y[-1, :n], leg.y[-1, n : 2 * n]), Side(mode, q, v)
+        for passing in passed_between(self.contacts, self.settings, t, *sides):
+            event, passed = system.events[passing.which], self._passed()[passing.which]
+            (report,) = Outcome((Passage(passing.which, t, passing.direction, np.concatenate([q, v])),)).reports(system)
+            if any(_same(report, told, passing.since) for told in leg.events):
                 continue
-            passage = Passage(k, t, -arriving, np.concatenate([q, v]))
-            self.passages += Outcome((passage,)).reports(system)
-            if event.terminal and passed[k] + 1 >= event.terminal:
+            self.passages.append(report)
+            if event.terminal and passed + 1 >= event.terminal:
                 return event.name
         return None
+
+    def _tell_coincidence(self, mode: Mode, t: float, q: Array, v: Array, work: Array) -> None:
+        """Reports of what ends a mode at the very instant at which an event of the system ends the motion."""
+        ending = ends_with(self.contacts, self.settings, t, Side(mode, q, v))
+        if ending is None:
+            return
+        try:
+            v, _, stopped, touching = self._transition(mode, ending, t, q, v, work)
+            q, v, after = self._enter(t, q, v, stopped, touching)
+        except DalembertError:
+            return  # what would come next is not asked for
+        self.events += changes(self.contacts, t, mode, Side(after, q, v), self.met, self.halted)
 
     def _passed(self) -> tuple[int, ...]:
         """How often each event of the system was passed in the legs so far."""
@@ -248,7 +292,8 @@ class _Run:
         """The mode at a state, and the state returned to its constraints."""
         mode, found, v = decide(self.contacts, t, q, v, self.rest, stopped, touching)
         self.undetermined |= found.undetermined
-        self.rest.leaving, self.rest.opening, self.rest.pushes = set(), set(), {}
+        mode = replace(mode, undetermined=found.undetermined)
+        self.rest.leaving, self.rest.opening, self.rest.pushes, self.rest.given = set(), set(), {}, None
         if self.settings.project:
             q, v, _ = project(self.contacts.evaluation(mode), q, v, t)
         return q, v, mode
@@ -257,17 +302,20 @@ class _Run:
         self, mode: Mode, ending: Ending, t: float, q: Array, v: Array, work: Array
     ) -> tuple[Array, Array, set[int], set[int]]:
         """Velocity and work after what ended a mode, the contacts at rest, and the one-sided constraints that touch."""
-        k, self.met = ending.which, set()
+        k, self.met, self.halted = ending.which, set(), set()
         closed = {j for j, shut in enumerate(mode.closed) if shut}
         stopped = self._stopped(q, v, t, closed) | {j for j, s in enumerate(mode.states) if s == STICK}
         if ending.kind == "stop":
             stopped |= {k}
+            self.halted = stopped
         elif ending.kind == "break":
             self.rest.leaving = {k}
         elif ending.kind == "turn":
             self.rest.pushes = {k: -mode.pushes[k]}
         elif ending.kind == "open":
             self.rest.opening = {k}
+        elif ending.kind == "give":
+            self.rest.given = mode
         elif ending.kind == "close":
             v, work, closed = self._impact(t, q, v, work)
             stopped = self._stopped(q, v, t, closed)
@@ -341,33 +389,6 @@ class _Run:
         self.y.append(leg.y[wanted])
         self.modes += [mode] * int(wanted.sum())
 
-    def _tell(self, t: float, q: Array, v: Array, before: Mode | None, mode: Mode) -> None:
-        """Reports of what changed."""
-        if before is None:
-            return
-        system = self.contacts.system
-        symbols = (*system.coordinates, *system.velocities)
-        state = {s.name: float(x) for s, x in zip(symbols, [*q, *v], strict=True)}
-        for k, contact in enumerate(self.contacts.contacts):
-            old, new = before.states[k], mode.states[k]
-            name = None
-            if old == SLIP and new == STICK:
-                name = "stick"
-            elif old == STICK and new == SLIP:
-                name = "slip"
-            elif old == new == SLIP and before.directions[k] != mode.directions[k]:
-                name = "reversal"
-            if name:
-                self.events.append({"name": name, "contact": contact.name, "t": t, "state": state})
-        for k, row in enumerate(self.contacts.one_sided):
-            name = system.constraints[row].name
-            if before.closed[k] and not mode.closed[k]:
-                self.events.append({"name": "release", "contact": name, "t": t, "state": state})
-            elif mode.closed[k] and not before.closed[k]:
-                self.events.append({"name": "contact", "contact": name, "t": t, "state": state})
-            elif k in self.met:
-                self.events.append({"name": "impact", "contact": name, "t": t, "state": state})
-
     def _trajectory(self, failure: str | None, ended: str | None) -> Trajectory:
         legs = self.legs
         inner = {name for mode in set(self.modes) for name in self.contacts.endings(mode)}
@@ -391,6 +412,11 @@ class _Run:
                 *((UNDETERMINED,) if self.undetermined else ()),
             ),
         )
+
+
+def _same(report: Mapping[str, Any], told: Mapping[str, Any], since: float) -> bool:
+    """Whether a passage was told already by the leg that ended with it, where it was located by itself."""
+    return told["t"] >= since and report["name"] == told["name"] and report["direction"] == told["direction"]
 
 
 def resting_or_moving(evaluation: Evaluation, q: Array, v: Array, t: float) -> Fundamental:

@@ -34,18 +34,22 @@ SLIP, STICK, OPEN = STATES
 @dataclass(frozen=True)
 class Mode:
     """states: of each contact. directions: of those that slip along a line, the sign of the velocity. pushes: the sign
-    of each reaction. closed: of each one-sided constraint.
+    of each reaction. closed: of each one-sided constraint. undetermined: more contacts stick than hold the system, so
+    that no event of their forces can say when they give way.
     """
 
     states: tuple[str, ...]
     directions: tuple[int, ...]
     pushes: tuple[int, ...]
     closed: tuple[bool, ...]
+    undetermined: bool = False
 
 
 @dataclass(frozen=True)
 class Ending:
-    """What ends a mode: contact or one-sided constraint number `which` stops, breaks away, turns, opens or closes."""
+    """What ends a mode: contact or one-sided constraint number `which` stops, breaks away, turns, opens or closes; or
+    all that sticks gives way.
+    """
 
     kind: str
     which: int
@@ -140,7 +144,7 @@ class Contacts:
         return {event.name: ending for event, ending in zip(own, endings, strict=True)}
 
     def _kind(self, mode: Mode) -> tuple[Evaluation, tuple[Ending, ...]]:
-        key = (mode.states, mode.closed)
+        key = (mode.states, mode.closed, mode.undetermined)
         if key not in self._kinds:
             system, endings = mode_system(self.system, mode, self.one_sided, self.workless)
             self._kinds[key] = Evaluation(system, np.zeros(len(system.parameter_symbols))), endings
@@ -208,6 +212,11 @@ def mode_system(
     by_friction = not workless
     events: list[Event] = []
     endings: list[Ending] = []
+    unsure = {
+        contact.constraints[0]
+        for contact, state in zip(system.contacts, mode.states, strict=True)
+        if mode.undetermined and state == STICK and contact.signed
+    }
 
     def end(kind: str, which: int, expression: sp.Expr) -> None:
         events.append(Event(expression, -1, 1, f"{kind} {which}"))
@@ -230,11 +239,14 @@ def mode_system(
                 constraints.append(Constraint(stick_name(contact, i), u, "velocity", by_friction=by_friction))
             hold = sum(multiplier(stick_name(contact, i)) ** 2 for i in range(len(contact.slide)))
             limit = contact.mu_static.xreplace({SPEED: sp.S.Zero}) * contact.normal
-            end("break", k, limit**2 - hold)
+            if not unsure & set(contact.constraints):
+                end("break", k, limit**2 - hold)
         if contact.signed and mode.states[k] == SLIP:
             end("turn", k, _push(k) * contact.normal)
     for k, row in enumerate(one_sided):
         constraint = system.constraints[row]
+        if constraint.name in unsure:
+            continue
         end(*(("open", k, multiplier(constraint.name)) if mode.closed[k] else ("close", k, constraint.expression)))
     parameters: dict[Any, Any] = dict(system.parameters)
     parameters |= {_direction(k): 1 for k in range(len(system.contacts))}

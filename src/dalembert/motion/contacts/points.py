@@ -8,6 +8,7 @@ import numpy as np
 
 from dalembert.motion.contacts.history import ContactHistory, Held
 from dalembert.motion.contacts.modes import OPEN, Contacts, Mode
+from dalembert.motion.contacts.transitions import solved
 from dalembert.motion.trajectory import Trajectory
 
 
@@ -18,7 +19,8 @@ def points_of(contacts: Contacts, trajectory: Trajectory, modes: Sequence[Mode])
     normal, friction = np.zeros((len(names), T)), np.zeros((len(names), T))
     for i, mode in enumerate(modes):
         y = trajectory.y[i]
-        found = contacts.solve(mode, y[:n], y[n : 2 * n], float(trajectory.t[i]))
+        state = mode, y[:n], y[n : 2 * n], float(trajectory.t[i])
+        found = solved(contacts, *state) if mode.undetermined else contacts.solve(*state)
         C[i] = found.C
         acting[i, list(contacts.one_sided)] = mode.closed
         for k in range(len(names)):

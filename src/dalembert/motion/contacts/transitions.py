@@ -40,6 +40,7 @@ class Rest:
     leaving: set[int] = field(default_factory=set)  # contacts that break away
     pushes: dict[int, int] = field(default_factory=dict)  # signs of reactions that have just turned
     opening: set[int] = field(default_factory=set)  # one-sided constraints that let go
+    given: Mode | None = None  # the mode with undetermined forces that has just given way
 
 
 def decide(
@@ -56,9 +57,11 @@ def decide(
                 f"{contacts.system.name}, t = {t:.6g}: too many contacts at rest at once to find out which of them "
                 "stick"
             )
+        if rest.given is not None and (mode.states, mode.closed) == (rest.given.states, rest.given.closed):
+            continue
         try:
             begin = _set_off(contacts, mode, t, q, v, stopped)
-            solution = _solved(contacts, mode, q, begin, t)
+            solution = solved(contacts, mode, q, begin, t)
         except DalembertError as error:
             trouble = error
             continue
@@ -90,7 +93,8 @@ def decide(
     return best[0]
 
 
-def _solved(contacts: Contacts, mode: Mode, q: Array, v: Array, t: float) -> ModeSolution:
+def solved(contacts: Contacts, mode: Mode, q: Array, v: Array, t: float) -> ModeSolution:
+    """The instant in a mode, its forces inside the cones of friction where they are not determined."""
     solution = contacts.solve(mode, q, v, t)
     if STICK in mode.states and solution.solution.dependent.any():
         return within_cones(contacts, mode, solution) or solution
@@ -206,7 +210,7 @@ def _goes_on(
     moment = moment_at(q, v, s.acceleration)
     later, faster = ahead(q, v, s.acceleration, moment)
     try:
-        return _agrees(contacts, mode, _solved(contacts, mode, later, faster, t + moment), stopped, touching)
+        return _agrees(contacts, mode, solved(contacts, mode, later, faster, t + moment), stopped, touching)
     except DalembertError:
         return False
 

@@ -1,0 +1,56 @@
+"""The first moments in which a contact slips in a plane from rest, with next to no acceleration.
+
+Friction turns the direction of slipping to that of the force within |u|/a, where u is the sliding velocity and a what
+friction could do to it. With μ_s = μ the force exceeds friction by nothing at first, so that u grows with the square of
+the time: an explicit method, bound to steps of a few |u|/a, needs tens of thousands of them. The motion itself is
+smooth there, which an implicit method makes use of.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dalembert.mechanics.fundamental import Array, Fundamental
+from dalembert.motion.contacts.modes import SLIP, Contacts, Mode
+from dalembert.motion.contacts.transitions import moment_at
+
+# What begins with more than this share of the acceleration without constraints takes a hundred explicit steps at most
+# to gain the speed at which it is no longer stiff: ln(1e9) / 6 of its inverse.
+GENTLE = 0.03
+# Slipping has begun where its speed is this share of what that acceleration would have made it: some sixty steps are
+# left of those that stability asks for.
+BEGUN = 0.003
+# On what moves fast itself, the direction of slow slipping is rounding of large velocities: beyond this share of it the
+# implicit method, which needs slopes, takes shorter steps than an explicit one.
+QUIET = 1e-8
+# The first moment is a hundred-thousandth of the time in which the motion changes; each that follows is so much longer.
+LONGER = 4.0
+
+
+def creeping(contacts: Contacts, mode: Mode, t: float, q: Array, v: Array, start: Fundamental) -> tuple[int, ...]:
+    """The contacts that begin to slip in this way."""
+    u, rate = contacts.look(q, v, start.acceleration, t, np.zeros(contacts.m))[1:3]
+    found = []
+    for k, at in enumerate(contacts.components):
+        plane, speed = mode.states[k] == SLIP and at.stop - at.start > 1, float(np.linalg.norm(u[at]))
+        quiet = 2.0**-52 * float(np.abs(v).max()) <= QUIET * speed
+        if plane and quiet and speed <= contacts.slow and np.linalg.norm(rate[at]) < GENTLE * _could(start):
+            found.append(k)
+    return tuple(found)
+
+
+def first_moment(q: Array, v: Array, start: Fundamental) -> float:
+    return moment_at(q, v, np.nan_to_num(start.unconstrained))
+
+
+def begun(
+    contacts: Contacts, which: tuple[int, ...], t: float, q: Array, v: Array, start: Fundamental, since: float
+) -> bool:
+    """Whether the contacts, which set off at the time `since`, slip so fast that stability asks for no short steps."""
+    u = contacts.look(q, v, start.acceleration, t, np.zeros(contacts.m))[1]
+    return all(np.linalg.norm(u[contacts.components[k]]) >= BEGUN * _could(start) * (t - since) for k in which)
+
+
+def _could(start: Fundamental) -> float:
+    """The size of accelerations without constraints."""
+    return float(np.abs(np.nan_to_num(start.unconstrained)).max(initial=0.0))
