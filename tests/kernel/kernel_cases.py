@@ -62,6 +62,35 @@ def events(*terminal: int) -> dict[str, da.Event]:
     }
 
 
+def pushed() -> da.System:
+    """Held just at its limit, which the push leaves without a slope."""
+    return da.System(
+        "pushed block",
+        coordinates="x y",
+        kinetic="(x'^2 + y'^2)/2",
+        potential="g*y",
+        forces={"x": "mu*g + t^2"},
+        constraints={"floor": "y"},
+        nonideal=[da.Coulomb("floor", mu="mu")],
+        parameters={"g": 9.81, "mu": 0.3},
+        initial={"x": 0, "y": 0, "x'": 0, "y'": 0},
+    )
+
+
+def slow_puck() -> da.System:
+    """Its friction turns with velocities far below those over which differences are taken at first."""
+    return da.System(
+        "slow puck",
+        coordinates="x y z",
+        kinetic="m*(x'^2 + y'^2 + z'^2)/2",
+        potential="m*g*z",
+        constraints={"table": "z"},
+        nonideal=[da.Coulomb("table", mu="mu")],
+        parameters={"m": 1, "g": 9.81, "mu": 0.3},
+        initial={"x": 0, "y": 0, "z": 0, "x'": 3e-4, "y'": 4e-4, "z'": 0},
+    )
+
+
 def flat(system: da.System) -> da.System:
     """The four-bar mechanism with all bars on one line, cranks turning: its constraints are dependent there."""
     windows = len(system.coordinates) // 2
@@ -85,6 +114,8 @@ def rubbing(law: Any, x: float) -> da.System:
 
 
 SPECIAL: dict[str, Case] = {
+    "a contact that leaves its limit": Case(pushed, {"duration": 1.0}),
+    "a contact that slips slowly in a plane": Case(slow_puck, {"duration": 1.0}),
     "events": Case(da.library.pendulum, {"duration": 3.0, "events": events()}),
     "an event that ends the run": Case(da.library.pendulum, {"duration": 9.0, "events": events(2)}),
     "stiffness is told": Case(stiff_bead, {"duration": 0.3}),
