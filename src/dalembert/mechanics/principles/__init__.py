@@ -8,5 +8,6 @@ Every module offers
     prepare(system, sampler) -> Solver  its numbers: (state, C) -> Answer, see `formulation`
     state_size(system) -> int           how many first-order variables its equations of motion have
 
-and is named in `equations.FORMS`.
+and is named in `equations.FORMS`. A module with CONTRAST = True is shown beside the motion where `applies` says that it
+is not the motion; one with RELATION = True says nothing about the motion. Both can be read (`derive`) all the same.
 """

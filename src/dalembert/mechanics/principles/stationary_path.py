@@ -26,13 +26,14 @@ from dalembert.model.symbols import t
 
 # Terms of the paths. The error of a path falls by about h^TERMS; two lengths of the series tell how far it has fallen.
 TERMS, MORE_TERMS = 9, 12
-# Lengths tried, against a first guess of the time scale: the first at which both series agree to GOOD is taken, else
-# the best, if they agree to FAIR there. Rounding, about 1e-16 v/(h a), forbids very short intervals.
-LENGTHS = (0.25, 0.1, 0.04, 1.0, 0.015, 4.0, 0.005, 0.002, 16.0)
+# Half lengths of the interval tried: first shorter ones by SHRINK each, from a share of the first guess of the time
+# scale, then longer ones. The first at which both series agree to GOOD is taken, else the best, if they agree to FAIR
+# there. Rounding, about 1e-16 v/(h a), makes short intervals worse again: there the search turns back.
+FIRST, SHRINK, SHORTER, LONGER = 0.25, 2.5, 25, 6
 GOOD, FAIR = 1e-11, 1e-10
 # Differences of first derivatives give Newton's matrix to about 1e-9. It is kept while each step is shorter than the
 # last by SLOW; steps that no longer shorten, below SETTLED, are rounding.
-STEPS, SLOW, SETTLED, ROUNDING = 30, 0.05, 1e-9, 1e-15
+STEPS, SLOW, SETTLED, ROUNDING, DIVERGES = 20, 0.05, 1e-9, 1e-15, 3
 DIFFERENCE = 6e-6  # the cube root of rounding balances truncation and rounding of central differences
 
 
@@ -85,9 +86,14 @@ class _Here:
 
     @property
     def time_scale(self) -> float:
-        """How long the forces take to make the momenta: a first guess, to be improved by trying."""
-        known = (self.pull != 0) & (self.momentum != 0)
-        return float(np.median(np.abs(self.momentum[known] / self.pull[known]))) if known.any() else 1.0
+        """How long the forces take to make the momenta, or the velocities the places: a first guess, to be improved by
+        trying.
+        """
+        found = []
+        for above, below in ((self.momentum, self.pull), (self.state.q, self.state.v)):
+            known = (above != 0) & (below != 0)
+            found += [float(np.median(np.abs(above[known] / below[known])))] if known.any() else []
+        return min(found, default=1.0)
 
 
 @dataclass(frozen=True)
@@ -123,17 +129,25 @@ class StationaryPath:
         """The acceleration, and the force of the constraints λ ∂φ/∂q, at a state."""
         here = self._here(state)
         best, found = np.inf, None
-        for length in LENGTHS:
-            short = self._solve(here, self._bases[0], length * here.time_scale, None)
-            long = None if short is None else self._solve(here, self._bases[1], length * here.time_scale, short)
-            if short is None or long is None:
-                continue
-            answers = short.answer(here), long.answer(here)
-            apart = max(_apart(a, b) for a, b in zip(*answers, strict=True))
-            if apart < best:
-                best, found = apart, answers[1]
-            if best <= GOOD:
-                break
+        for way, most in ((1 / SHRINK, SHORTER), (SHRINK, LONGER)):
+            for k in range(most):
+                h = FIRST * here.time_scale * way ** (k if way < 1 else k + 1)
+                short = self._solve(here, self._bases[0], h, None)
+                long = None if short is None else self._solve(here, self._bases[1], h, short)
+                if short is None or long is None:
+                    if found is not None:
+                        break  # beyond the lengths that polynomials resolve
+                    continue
+                answers = short.answer(here), long.answer(here)
+                # A reaction may be small by accident; what it balances tells how well it can be known.
+                sizes = (0.0, float(np.abs(here.pull).max()))
+                apart = max(_apart(a, b, least) for a, b, least in zip(*answers, sizes, strict=True))
+                if apart < best:
+                    best, found = apart, answers[1]
+                if apart <= GOOD:
+                    return answers[1]
+                if apart > 30 * best:
+                    break
         if found is None or best > FAIR:
             raise NoStationaryPath("no polynomial path of stationary action was found through this state")
         return found
@@ -154,7 +168,7 @@ class StationaryPath:
         c, lam = np.zeros((terms, n)), np.zeros((terms, m))
         if guess is not None:
             c[: len(guess.c)], lam[: len(guess.lam)] = guess.c, guess.lam
-        newton, last = None, np.inf
+        newton, last, growing = None, np.inf, 0
         for _ in range(STEPS):
             path = _Path(h, basis, c, lam)
             with np.errstate(all="ignore"):
@@ -169,6 +183,9 @@ class StationaryPath:
                 return _Path(h, basis, c, lam)
             if size > SLOW * last:
                 newton = None
+            growing = growing + 1 if size > last else 0
+            if growing == DIVERGES:
+                return None
             last = size
         return None
 
@@ -296,6 +313,6 @@ def _slopes(gradients: Callable[[Array, Array], Array], q: Array, v: Array, h: f
     return found[0], found[1]
 
 
-def _apart(a: Array, b: Array) -> float:
-    size = max(float(np.abs(b).max(initial=0.0)), 1e-300)
+def _apart(a: Array, b: Array, least: float) -> float:
+    size = max(float(np.abs(b).max(initial=0.0)), least, 1e-300)
     return float(np.abs(a - b).max(initial=0.0)) / size
