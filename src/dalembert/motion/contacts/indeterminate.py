@@ -84,5 +84,6 @@ def _ways(components: int) -> list[np.ndarray]:
         return [np.array([1.0]), np.array([-1.0])]
     # Three components are those of a vector in a plane: unit vectors over a sphere hold the cone from all sides.
     angles = 2 * np.pi * np.arange(SIDES) / SIDES
-    pairs = [(0, 1), (1, 2), (2, 0)]
-    return [np.eye(3)[i] * np.cos(a) + np.eye(3)[j] * np.sin(a) for i, j in pairs for a in angles]
+    pairs = [(0, 1)] if components == 2 else [(0, 1), (1, 2), (2, 0)]
+    unit = np.eye(components)
+    return [unit[i] * np.cos(a) + unit[j] * np.sin(a) for i, j in pairs for a in angles]

@@ -131,7 +131,7 @@ class Contacts:
         values = dict(zip(self.system.parameter_symbols, self.p, strict=True))
         for k in range(len(self.contacts)):
             values |= {_direction(k): float(mode.directions[k]), _push(k): float(mode.pushes[k])}
-        values[_slow()] = self.slow
+        values |= {_slow(): self.slow, _nothing(): 0.0}
         p = np.array([values[symbol] for symbol in made.system.parameter_symbols])
         own = copy(made)  # modes of a kind differ in these values only: each keeps its own
         own.p = p
@@ -207,6 +207,9 @@ def mode_system(
     """
     closed, laws = acting(system, mode.closed, one_sided)
     constraints = [replace(constraint, one_sided=False, restitution=None) for constraint in closed]
+    kept = {constraint.name for constraint in closed}
+    # An open constraint has no reaction. Written as 0·t, for an event must not be a constant.
+    absent = {multiplier(c.name): _nothing() * time for c in system.constraints if c.name not in kept}
     smooth = [work for law in laws if (work := work_of(system, law)) is not None]
     works = [replace(work, constraint=None) for work in smooth]
     by_friction = not workless
@@ -250,7 +253,7 @@ def mode_system(
         end(*(("open", k, multiplier(constraint.name)) if mode.closed[k] else ("close", k, constraint.expression)))
     parameters: dict[Any, Any] = dict(system.parameters)
     parameters |= {_direction(k): 1 for k in range(len(system.contacts))}
-    parameters |= {_push(k): 1 for k in range(len(system.contacts))} | {_slow(): SLOW}
+    parameters |= {_push(k): 1 for k in range(len(system.contacts))} | {_slow(): SLOW, _nothing(): 0}
     changed = System(
         system.name,
         coordinates=system.coordinates,
@@ -264,7 +267,10 @@ def mode_system(
         parameters=parameters,
         initial=system.initial,
         settings=system.settings,
-        events=[*system.events, *(replace(event, name=f"{event.name} (contact)") for event in events)],
+        events=[
+            *(_with(event, absent) for event in system.events),
+            *(replace(event, name=f"{event.name} (contact)") for event in events),
+        ],
     )
     return changed, tuple(endings)
 
@@ -272,6 +278,10 @@ def mode_system(
 # A contact that slides in a plane has stopped at this share of the speeds of a motion: its direction has no meaning at
 # zero.
 SLOW = 1e-9
+
+
+def _with(event: Event, values: dict[sp.Symbol, sp.Expr]) -> Event:
+    return replace(event, expression=event.expression.xreplace(values))
 
 
 def _slip(contact: Contact, strength: sp.Expr, ways: list[sp.Expr], speed: sp.Expr) -> Work:
@@ -292,6 +302,10 @@ def _direction(k: int) -> Parameter:
 
 def _push(k: int) -> Parameter:
     return Parameter.named(f"dalembert_push_sign_{k}")
+
+
+def _nothing() -> Parameter:
+    return Parameter.named("dalembert_nothing")
 
 
 def _slow() -> Parameter:
