@@ -21,11 +21,12 @@ from dalembert.errors import InconsistentConstraints
 from dalembert.mechanics.cofactors import TooLarge, inverse_of
 from dalembert.mechanics.equations import Equations, Line, Section, conditions
 from dalembert.mechanics.fundamental import CONSISTENCY_TOLERANCE, independent_rows, null_space, solve
-from dalembert.mechanics.printing import plain
+from dalembert.mechanics.held import held_coordinates
+from dalembert.mechanics.printing import lambda_of, plain
 from dalembert.mechanics.sample import Sampler, undecidable
-from dalembert.mechanics.standard_form import StandardForm, diff, standard_form
+from dalembert.mechanics.standard_form import StandardForm, standard_form
 from dalembert.mechanics.tidy import Budget, exact, tidy_matrix
-from dalembert.model.symbols import Coordinate, ideal, multiplier, t
+from dalembert.model.symbols import ideal, multiplier
 from dalembert.model.system import System
 
 Solver = Callable[[Matrix, Matrix], tuple[Matrix, Matrix]]
@@ -87,7 +88,7 @@ def derive(system: System) -> FundamentalEquations:
     if reason is not None:
         return _with_conditions(_implicit(raw, kept, reason))
     budget = Budget()
-    held = _held(raw)
+    held = held_coordinates(system, [entry for matrix in (raw.M, raw.Q, raw.A, raw.b, raw.C) for entry in matrix])
     M, Q, A, b, C = (
         tidy_matrix(m.applyfunc(exact).xreplace(held), budget) for m in (raw.M, raw.Q, raw.A, raw.b, raw.C)
     )
@@ -103,21 +104,6 @@ def derive(system: System) -> FundamentalEquations:
 
 def _with_conditions(found: FundamentalEquations) -> FundamentalEquations:
     return replace(found, reason="; ".join(filter(None, [found.reason, *conditions(found.system)])))
-
-
-def _held(form: StandardForm) -> dict[sp.Symbol, sp.Expr]:
-    """Coordinates that a position constraint holds at a constant, with their values, and their zero velocities."""
-    held: dict[sp.Symbol, sp.Expr] = {}
-    for constraint in form.system.constraints:
-        coordinates = [s for s in constraint.expression.free_symbols if isinstance(s, Coordinate)]
-        if constraint.level != "position" or len(coordinates) != 1 or t in constraint.expression.free_symbols:
-            continue
-        q = coordinates[0]
-        slope = diff(constraint.expression, q)
-        if q not in slope.free_symbols:
-            held |= {q: exact(-constraint.expression.xreplace({q: sp.S.Zero}) / slope), q.d: sp.S.Zero}
-    entries = [entry.xreplace(held) for matrix in (form.M, form.Q, form.A, form.b, form.C) for entry in matrix]
-    return {} if any(entry.has(sp.nan, sp.zoo, sp.oo) for entry in entries) else held
 
 
 def _numeric(form: StandardForm) -> tuple[list[int], bool, str | None]:
@@ -267,13 +253,9 @@ def _sections(
         closed.append(Line(q.dd, (("", acceleration[j]),)))
     sections = [Section("motion", tuple(lines)), Section("accelerations", tuple(closed))]
     if kept:
-        rows = [Line(_multiplier(k), (("", multipliers[k]),), system.constraints[k].name) for k in kept]
+        rows = [Line(lambda_of(k), (("", multipliers[k]),), system.constraints[k].name) for k in kept]
         sections.append(Section("multipliers", tuple(rows)))
     return tuple(sections)
-
-
-def _multiplier(k: int) -> sp.Symbol:
-    return sp.Symbol(f"lambda_{k + 1}", real=True)
 
 
 def _implicit(form: StandardForm, kept: list[int], reason: str) -> FundamentalEquations:
@@ -281,10 +263,10 @@ def _implicit(form: StandardForm, kept: list[int], reason: str) -> FundamentalEq
     system = form.system
     inertia = form.M * Matrix(system.accelerations)
     dropped = tuple(c.name for k, c in enumerate(system.constraints) if k not in kept)
-    work = form.C.xreplace({multiplier(c.name): _multiplier(k) for k, c in enumerate(system.constraints)})
+    work = form.C.xreplace({multiplier(c.name): lambda_of(k) for k, c in enumerate(system.constraints)})
     lines = []
     for j in range(form.M.rows):
-        reaction = sp.Add(*(_multiplier(k) * form.A[k, j] for k in kept))
+        reaction = sp.Add(*(lambda_of(k) * form.A[k, j] for k in kept))
         terms = [("Q", form.Q[j]), ("A^T\\lambda", reaction)]
         terms += [("C", work[j])] if any(form.C) else []
         lines.append(Line(inertia[j], tuple(terms)))

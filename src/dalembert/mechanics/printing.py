@@ -75,6 +75,11 @@ def latex(expression: sp.Expr) -> str:
     return text if text.isascii() else "".join(c if c.isascii() else f"{{{_escaped(c).strip('$')}}}" for c in text)
 
 
+def lambda_of(k: int) -> sp.Symbol:
+    """The multiplier of constraint number k on a page."""
+    return sp.Symbol(f"lambda_{k + 1}", real=True)
+
+
 def ordered_terms(expression: sp.Expr) -> list[sp.Expr]:
     """The terms of a sum in the order in which it is shown."""
     back = {_Shown(s.name): s for s in expression.free_symbols if isinstance(s, Coordinate)}

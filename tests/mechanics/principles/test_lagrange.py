@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from sympy import cos, sin
 
 import dalembert as da
-from dalembert.mechanics.principles.lagrange import multiplier
+from dalembert.mechanics.printing import lambda_of
 
 x, y, psi, phi = da.coordinates("x y psi phi")
 m, g, l, R, beta, alpha, mu = da.parameters("m g l R beta alpha mu")
-l1, l2 = multiplier(0), multiplier(1)
+l1, l2 = lambda_of(0), lambda_of(1)
 
 
 def difference(line, left: sp.Expr, right: sp.Expr) -> sp.Expr:

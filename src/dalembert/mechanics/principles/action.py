@@ -28,9 +28,9 @@ from dalembert.mechanics.principles.formulation import (
     no_energies,
     nonholonomic,
 )
-from dalembert.mechanics.principles.lagrange import multiplier
 from dalembert.mechanics.principles.marks import derivative, mark
 from dalembert.mechanics.principles.stationary_path import StationaryPath
+from dalembert.mechanics.printing import lambda_of
 from dalembert.mechanics.sample import Array, Sampler, State
 from dalembert.mechanics.standard_form import diff, lagrangian, time_derivative
 from dalembert.mechanics.tidy import Budget, tidy
@@ -50,7 +50,7 @@ def derive(system: System) -> Equations:
     """The action, its first variation coordinate by coordinate, and what makes it vanish."""
     budget = Budget()
     L = lagrangian(system)
-    reactions = [multiplier(k) * c.expression for k, c in enumerate(system.constraints)]
+    reactions = [lambda_of(k) * c.expression for k, c in enumerate(system.constraints)]
     ends = (t, sp.Symbol("t_1"), sp.Symbol("t_2"))
     action = Line(sp.Symbol("S"), (("", sp.Integral(sp.Add(L, *reactions), ends)),))
     variations, equations = [], []

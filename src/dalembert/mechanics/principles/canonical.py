@@ -11,8 +11,9 @@ import sympy as sp
 from dalembert.mechanics.equations import Equations, Line, Section
 from dalembert.mechanics.principles.formulation import NotHere, answer
 from dalembert.mechanics.principles.hamilton import Hamiltonian, hamiltonian, momentum_symbols, prepare
-from dalembert.mechanics.principles.lagrange import gradient, multiplier
+from dalembert.mechanics.principles.lagrange import gradient
 from dalembert.mechanics.principles.quadratic import momenta_of, powers_of
+from dalembert.mechanics.printing import lambda_of
 from dalembert.mechanics.sample import Sampler, State
 from dalembert.mechanics.standard_form import diff, lagrangian, standard_form
 from dalembert.mechanics.tidy import Budget, exact, tidy
@@ -91,7 +92,7 @@ def _forces(system: System, j: int) -> list[Term]:
     parts = [
         ("Q", system.forces.get(q, sp.S.Zero)),
         ("C", sp.Add(*(law.work.get(q, sp.S.Zero) for law in system.works))),
-        (REACTION, sp.Add(*(multiplier(k) * gradient(system, k)[j] for k in range(len(system.constraints))))),
+        (REACTION, sp.Add(*(lambda_of(k) * gradient(system, k)[j] for k in range(len(system.constraints))))),
     ]
     return [(label, term) for label, term in parts if term != 0]
 
@@ -135,7 +136,7 @@ def _conservation(
     for k, work in enumerate(_works(system, sampler, states)):
         slope = gradient(system, k)
         along = sp.Add(*(a * v for a, v in zip(slope, system.velocities, strict=True)))
-        parts += [(rf"\dot q^T {REACTION}", multiplier(k) * along)] if work else []
+        parts += [(rf"\dot q^T {REACTION}", lambda_of(k) * along)] if work else []
     left = [(label, tidy(term.xreplace(known), budget)) for label, term in parts if term != 0]
     if not left:
         rate = Line(H_SYMBOL.d, (("", sp.S.Zero),), "H is conserved")

@@ -23,6 +23,7 @@ from dalembert.mechanics.principles.euler import accelerations_of, affine, euler
 from dalembert.mechanics.principles.formulation import Answer, Solver, has_modes, nonlinear_in_acceleration
 from dalembert.mechanics.principles.least import Search, least
 from dalembert.mechanics.principles.scaling import column_scale
+from dalembert.mechanics.printing import lambda_of
 from dalembert.mechanics.sample import Array, Sampler, State
 from dalembert.mechanics.standard_form import diff, standard_form
 from dalembert.mechanics.tidy import Budget, tidy, tidy_matrix
@@ -93,7 +94,9 @@ def derive(system: System) -> GaussEquations:
     sections.append(Section("least where", _stationary_lines(system, inertia, Q, C, rows, budget)))
     found = _multiplier(system, rows, M, Q, C, budget) if by_acceleration is not None else None
     if found is not None:
-        sections.append(Section("Gaussian multiplier", (Line(_lambda(0), (("", found),), system.constraints[0].name),)))
+        sections.append(
+            Section("Gaussian multiplier", (Line(lambda_of(0), (("", found),), system.constraints[0].name),))
+        )
     return GaussEquations(
         system=system,
         form="gauss",
@@ -155,17 +158,13 @@ def _quadratic(matrix: sp.Matrix, vector: sp.Matrix) -> sp.Expr:
     return sp.Add(*((1 if i == j else 2) * matrix[i, j] * vector[i] * vector[j] for i in range(n) for j in range(i, n)))
 
 
-def _lambda(k: int) -> sp.Symbol:
-    return sp.Symbol(f"lambda_{k + 1}", real=True)
-
-
 def _stationary_lines(
     system: System, inertia: sp.Matrix, Q: sp.Matrix, C: sp.Matrix, rows: list[sp.Expr], budget: Budget
 ) -> tuple[Line, ...]:
     """½ ∂G/∂q̈_j = λ_k ∂h_k/∂q̈_j."""
     lines = []
     for j, acceleration in enumerate(system.accelerations):
-        right = sp.Add(*(_lambda(k) * tidy(diff(h, acceleration), budget) for k, h in enumerate(rows)))
+        right = sp.Add(*(lambda_of(k) * tidy(diff(h, acceleration), budget) for k, h in enumerate(rows)))
         lines.append(Line(inertia[j] - Q[j] - C[j], (("", right),)))
     return tuple(lines)
 

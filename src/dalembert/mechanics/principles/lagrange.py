@@ -19,6 +19,7 @@ from dalembert.mechanics.equations import Equations, Line, Section
 from dalembert.mechanics.principles.euler import accelerations_of, affine, euler_operator
 from dalembert.mechanics.principles.formulation import Answer, NotHere, Solver, has_modes, nonlinear_in_acceleration
 from dalembert.mechanics.principles.scaling import independent
+from dalembert.mechanics.printing import lambda_of
 from dalembert.mechanics.sample import Array, Sampler, State
 from dalembert.mechanics.standard_form import diff
 from dalembert.mechanics.tidy import Budget, tidy
@@ -43,14 +44,14 @@ def derive(system: System) -> Equations:
     """The equations with their multipliers, one per coordinate, and the constraints."""
     budget = Budget()
     none = dict.fromkeys(system.accelerations, sp.S.Zero)
-    named = {Reaction.of("multiplier", c.name): multiplier(k) for k, c in enumerate(system.constraints)}
+    named = {Reaction.of("multiplier", c.name): lambda_of(k) for k, c in enumerate(system.constraints)}
     lines = []
     for j, (q, E) in enumerate(zip(system.coordinates, euler_operator(system), strict=True)):
         inertia = tidy(E - E.xreplace(none), budget)
         terms = [("Q", tidy(-E.xreplace(none), budget))]
         work = sp.Add(*(law.work.get(q, sp.S.Zero) for law in system.works)).xreplace(named)
         terms.append(("C", work))
-        reaction = sp.Add(*(multiplier(k) * gradient(system, k)[j] for k in range(len(system.constraints))))
+        reaction = sp.Add(*(lambda_of(k) * gradient(system, k)[j] for k in range(len(system.constraints))))
         terms.append(("A^T\\lambda", reaction))
         lines.append(Line(inertia, tuple(term for term in terms if term[1] != 0) or (("", sp.S.Zero),)))
     rows = [Line(sp.S.Zero, (("", c.expression),), c.name) for c in system.constraints]
@@ -64,10 +65,6 @@ def derive(system: System) -> Equations:
         title="d/dt dL/dq' - dL/dq = Q + C + A^T lambda, Flannery (29) and (49)",
         sections=tuple(sections),
     )
-
-
-def multiplier(k: int) -> sp.Symbol:
-    return sp.Symbol(f"lambda_{k + 1}", real=True)
 
 
 def gradient(system: System, k: int) -> list[sp.Expr]:

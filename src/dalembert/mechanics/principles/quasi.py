@@ -22,6 +22,7 @@ from sympy import ImmutableMatrix as Matrix
 from dalembert.errors import ModelError
 from dalembert.mechanics.cofactors import LARGEST_BLOCK, determinant, inverse_of
 from dalembert.mechanics.equations import Line, Section
+from dalembert.mechanics.held import held_coordinates
 from dalembert.mechanics.principles.euler import accelerations_of
 from dalembert.mechanics.principles.named import read_quasi_velocities
 from dalembert.mechanics.principles.scaling import column_scale, independent, unit_rows
@@ -95,7 +96,7 @@ def freedom(system: System) -> int:
 
 def choose(system: System, given: Mapping[str, Any] | None, budget: Budget) -> Quasi:
     """The quasi-velocities of a system, its own or those given by name. `TooLarge` where they cannot be written out."""
-    held = _held(system)
+    held = held_coordinates(system, system.expressions())
     every = [exact(h) for h in accelerations_of(system)]
     gradients = _gradients(every, system.accelerations)
     sampler, table, kept = _at_states(system, gradients)
@@ -213,21 +214,6 @@ def _first_order(system: System, kept: list[int]) -> list[sp.Expr] | None:
         expression = constraint.expression
         found.append(time_derivative(expression, system.coordinates) if is_position else expression)
     return found
-
-
-def _held(system: System) -> dict[sp.Symbol, sp.Expr]:
-    """Coordinates that a position constraint holds at a constant, with their values, and their velocities, zero."""
-    held: dict[sp.Symbol, sp.Expr] = {}
-    for constraint in system.constraints:
-        expression = exact(constraint.expression)
-        inside = [s for s in expression.free_symbols if isinstance(s, Coordinate)]
-        if constraint.level != "position" or len(inside) != 1 or t in expression.free_symbols:
-            continue
-        slope = diff(expression, inside[0])
-        if inside[0] not in slope.free_symbols:
-            held |= {inside[0]: -expression.xreplace({inside[0]: sp.S.Zero}) / slope, inside[0].d: sp.S.Zero}
-    values = [e.xreplace(held) for e in system.expressions()]
-    return {} if any(e.has(sp.nan, sp.zoo, sp.oo) for e in values) else held
 
 
 # -- choices that numbers make
