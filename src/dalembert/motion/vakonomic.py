@@ -21,6 +21,7 @@ from dalembert.graph.evaluate import Evaluator
 from dalembert.graph.variables import variables_of
 from dalembert.mechanics.fundamental import Array
 from dalembert.mechanics.principles.formulation import does_work, first, has_modes
+from dalembert.mechanics.principles.scaling import saddle
 from dalembert.mechanics.principles.velocity_forms import on_accelerations
 from dalembert.model.parse import suggest
 from dalembert.model.symbols import name_of
@@ -217,15 +218,11 @@ class _Rates:
 
     def __call__(self, t: float, y: Array) -> Array:
         evaluation = self.evaluation
-        n, m = evaluation.n, evaluation.m
+        n = evaluation.n
         q, v, mu = y[:n], y[n : 2 * n], y[2 * n :]
         M, Q, A, b = evaluation.dynamics(q, v, t)
         H, bend = self._terms(q, v, mu, t, evaluation.p)
-        matrix = np.block([[M - H.reshape(n, n), -A.T], [A, np.zeros((m, m))]])
-        right = np.concatenate([Q + bend, b])
-        # Redundant constraints leave μ̇ open, not its force: of all solutions, the smallest.
-        found = np.linalg.lstsq(matrix, right, rcond=1e-12)[0]
-        return np.concatenate([v, found])
+        return np.concatenate([v, *saddle(M - H.reshape(n, n), Q + bend, A, b, M)])
 
 
 def _missed(evaluation: Evaluation, t: Array, q: Array, v: Array) -> float:

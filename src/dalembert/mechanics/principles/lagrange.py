@@ -18,7 +18,7 @@ from scipy.optimize import root
 from dalembert.mechanics.equations import Equations, Line, Section
 from dalembert.mechanics.principles.euler import accelerations_of, affine, euler_operator
 from dalembert.mechanics.principles.formulation import Answer, NotHere, Solver, has_modes, nonlinear_in_acceleration
-from dalembert.mechanics.principles.scaling import independent
+from dalembert.mechanics.principles.scaling import independent, saddle, unit_rows
 from dalembert.mechanics.printing import lambda_of
 from dalembert.mechanics.sample import Array, Sampler, State
 from dalembert.mechanics.standard_form import diff
@@ -79,24 +79,14 @@ def prepare(system: System, sampler: Sampler) -> Solver:
     if nonlinear_in_acceleration(system):
         return _stationary(system, sampler, motion)
     constraints = affine(sampler, accelerations_of(system))
-    n, m = len(system.coordinates), len(system.constraints)
 
     def solve(state: State, C: Array) -> Answer:
         M, r = motion(state)
         A, h = constraints(state)
-        matrix = np.block([[M, -A.T], [A, np.zeros((m, m))]])
-        # Of all solutions that redundant rows leave, lstsq takes the smallest; A^T lambda is the same for all.
-        scale = np.concatenate([np.ones(n), 1 / _lengths(A)])
-        found = np.linalg.lstsq(scale[:, None] * matrix * scale, scale * np.concatenate([C - r, -h]), rcond=1e-12)[0]
-        q2, lam = np.split(scale * found, [n])
+        q2, lam = saddle(M, C - r, A, -h)
         return Answer(q2, A.T @ lam + C)
 
     return solve
-
-
-def _lengths(A: Array) -> Array:
-    length = np.linalg.norm(A, axis=1)
-    return np.where(length > 0, length, 1.0)
 
 
 def _stationary(system: System, sampler: Sampler, motion: Callable[[State], tuple[Array, Array]]) -> Solver:
@@ -114,7 +104,7 @@ def _stationary(system: System, sampler: Sampler, motion: Callable[[State], tupl
         starts = [start] + [start + size * draw.normal(size=n) for _ in range(STARTS - 1)]
         # Newton's method needs independent rows; those that are so at a generic place are enough.
         slopes_there = rows(state, *starts[1])[m:].reshape(m, n)
-        kept = independent(slopes_there / _lengths(slopes_there)[:, None])
+        kept = independent(unit_rows(slopes_there, np.zeros(m))[0])
 
         def equations(y: Array) -> Array:
             values = rows(state, *y[:n])

@@ -11,6 +11,8 @@ from dalembert.mechanics.fundamental import CONSISTENCY_TOLERANCE, RANK_TOLERANC
 from dalembert.mechanics.principles.formulation import NotHere
 from dalembert.mechanics.sample import Array
 
+# Singular values of a scaled system below this are rounding of dependent rows.
+DEPENDENT = 1e-12
 # Passes of `refined`. Each wins back the digits that a coordinate of little mass lost: the second is enough for one
 # of mass 1e-32, and repeats the first elsewhere.
 PASSES = 2
@@ -41,6 +43,20 @@ def refined(solve: Callable[[Array, Array], Array], M: Array, force: Array, A: A
     for _ in range(PASSES):
         y = y + solve(force - M @ y, b - A @ y)
     return y
+
+
+def saddle(K: Array, force: Array, A: Array, b: Array, M: Array | None = None) -> tuple[Array, Array]:
+    """z and λ with K z = force + Aᵀλ, A z = b. M: the mass matrix, where K is not. Redundant rows leave λ open, not
+    Aᵀλ: of all solutions, the smallest.
+    """
+    n, m = A.shape[1], A.shape[0]
+    scale = column_scale(K if M is None else M, A)
+    length = np.linalg.norm(A * scale, axis=1)
+    length = np.where(length > 0, length, 1.0)
+    rows = A * scale / length[:, None]
+    matrix = np.block([[K * np.outer(scale, scale), -rows.T], [rows, np.zeros((m, m))]])
+    found = np.linalg.lstsq(matrix, np.concatenate([scale * force, b / length]), rcond=DEPENDENT)[0]
+    return scale * found[:n], found[n:] / length
 
 
 def unit_rows(A: Array, b: Array) -> tuple[Array, Array]:

@@ -25,6 +25,7 @@ from dalembert.mechanics.equations import Equations, Line, Section
 from dalembert.mechanics.principles.euler import accelerations_of, affine, euler_operator, force_along
 from dalembert.mechanics.principles.formulation import Answer, NotHere, Solver, first, has_modes
 from dalembert.mechanics.principles.marks import mark
+from dalembert.mechanics.principles.scaling import saddle
 from dalembert.mechanics.principles.velocity_forms import (
     gradient,
     lagrangian_derivative,
@@ -105,7 +106,7 @@ def prepare(system: System, sampler: Sampler, multipliers: Sequence[float] | Non
 
         return refuse
     mu = np.zeros(len(system.constraints)) if multipliers is None else np.asarray(multipliers, dtype=float)
-    n, m = len(system.coordinates), len(system.constraints)
+    n = len(system.coordinates)
     E = euler_operator(system)
     bends = [lagrangian_derivative(system, c) for c in system.constraints]
     pulled = [E[j] - sp.Add(*(float(mu[k]) * bend[j] for k, bend in enumerate(bends) if mu[k])) for j in range(n)]
@@ -115,11 +116,7 @@ def prepare(system: System, sampler: Sampler, multipliers: Sequence[float] | Non
     def solve(state: State, C: Array) -> Answer:
         M, r = motion(state)
         A, h = constraints(state)
-        lengths = np.linalg.norm(A, axis=1)
-        scale = np.concatenate([np.ones(n), 1 / np.where(lengths > 0, lengths, 1.0)])
-        matrix = scale[:, None] * np.block([[M, -A.T], [A, np.zeros((m, m))]]) * scale
-        # Redundant constraints leave μ̇ open, not its force: the smallest solution will do.
-        found = scale * np.linalg.lstsq(matrix, scale * np.concatenate([C - r, -h]), rcond=1e-12)[0]
-        return Answer(found[:n], force(state, found[:n]))
+        acceleration, _ = saddle(M, C - r, A, -h)
+        return Answer(acceleration, force(state, acceleration))
 
     return solve
