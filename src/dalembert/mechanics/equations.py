@@ -14,9 +14,10 @@ from typing import Any, cast
 import sympy as sp
 
 from dalembert.errors import DoesNotApply, ModelError
-from dalembert.mechanics.printing import escaped, plain
+from dalembert.mechanics.printing import escaped, lambda_of, plain
 from dalembert.mechanics.typeset import rows
 from dalembert.model.contact import sliding
+from dalembert.model.symbols import Reaction
 from dalembert.model.system import System
 
 # In the order in which they are shown; the first is what the others are compared with.
@@ -140,10 +141,32 @@ def equations(system: System, form: str = "fundamental", **options: Any) -> Equa
         if name not in known:
             has = f"its options are {', '.join(known)}" if known else "it has none"
             raise ModelError(system.name, [f"the form {form!r} has no option {name!r}; {has}"])
-    found = cast(Equations, module.derive(smooth, **options))
+    found = _named(cast(Equations, module.derive(smooth, **options)))
     if smooth is system:
         return found
     return replace(found, system=system, reason="; ".join(filter(None, [found.reason, *conditions(system)])))
+
+
+def _named(found: Equations) -> Equations:
+    """Reactions in C under the names that the page has for them, where it has."""
+    names = {Reaction.of("multiplier", c.name): lambda_of(k) for k, c in enumerate(found.system.constraints)}
+    lines = [line for section in found.sections for line in section.lines]
+    shown = {symbol for line in lines for _, term in line.terms for symbol in term.free_symbols}
+    if not shown & set(names) or not shown & set(names.values()):
+        return found
+    return replace(
+        found,
+        sections=tuple(
+            replace(section, lines=tuple(
+                replace(
+                    line, left=line.left.xreplace(names),
+                    terms=tuple((label, term.xreplace(names)) for label, term in line.terms),
+                )
+                for line in section.lines
+            ))
+            for section in found.sections
+        ),
+    )  # fmt: skip
 
 
 def conditions(system: System) -> list[str]:

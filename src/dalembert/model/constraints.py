@@ -99,12 +99,14 @@ def is_constant(expression: sp.Expr) -> bool:
     """
     variables = sorted((s for s in expression.free_symbols if isinstance(s, Coordinate)), key=str)
     others = sorted(expression.free_symbols - set(variables), key=str)
+    # Terms without coordinates are the same everywhere: a large one must not hide how the others vary.
+    varying = [term for term in sp.Add.make_args(expression) if term.free_symbols & set(variables)]
     rng = random.Random(7)
     fixed = {symbol: sp.Rational(rng.randint(100, 900), 1000) for symbol in others}
     values, size = [], sp.Float(0)
     for _ in range(3):
         point = {**fixed, **{symbol: sp.Rational(rng.randint(-900, 900), 1000) for symbol in variables}}
-        terms = [term.xreplace(point).evalf(30) for term in sp.Add.make_args(expression)]
+        terms = [term.xreplace(point).evalf(30) for term in varying]
         if not all(term.is_Number and term.is_finite for term in terms):
             return False
         values.append(sum(terms))

@@ -16,7 +16,7 @@ import numpy as np
 from dalembert.errors import DalembertError, DoesNotApply, MissingValues
 from dalembert.mechanics.equations import FORMS, formulation
 from dalembert.mechanics.fundamental import Array, Fundamental, is_positive
-from dalembert.mechanics.principles.formulation import NotHere, answer
+from dalembert.mechanics.principles.formulation import Answer, NotHere, answer
 from dalembert.mechanics.sample import Sampler, State
 from dalembert.mechanics.standard_form import standard_form
 from dalembert.model.contact import needs_legs
@@ -28,6 +28,9 @@ from dalembert.motion.evaluation import Evaluation
 # 1e-15 times their condition, and states of the library have conditions below 1e5.
 AGREEMENT = 1e-9
 STATES = 4
+# Where forces cancel, rounding of what they are sums of is left, 1e-15 of it: no difference is relative to less than
+# this share of their terms, nor of what bends a path by its own size.
+CANCELLED = 1e-4
 
 
 @dataclass(frozen=True)
@@ -159,7 +162,8 @@ def _row(
             silent = str(error)
             continue
         elapsed.append(time.perf_counter() - start)
-        differences.append(_difference(found.acceleration, found.force, solution))
+        terms = evaluation.size_of_forces(solution, state.q, state.v, state.t)
+        differences.append(_difference(found, solution, state, terms))
     if not differences:
         return Row(form, False, silent)
     acceleration, force = np.max(np.array(differences), axis=0)
@@ -168,22 +172,24 @@ def _row(
     return Row(form, not contrast, reason, size, float(acceleration), float(force), seconds, contrast)
 
 
-def _difference(acceleration: Array, force: Array, solution: Fundamental) -> tuple[float, float]:
+def _difference(found: Answer, solution: Fundamental, state: State, terms: Array) -> tuple[float, float]:
     """Differences of acceleration and of constraint force, relative to the sizes of both and of what is free, in the
-    metric of M: no unit of a coordinate changes them.
+    metric of M: no unit of a coordinate changes them. terms: the sizes of what forces are sums of.
     """
-    M, Q = solution.M, solution.Q
-    exact = solution.ideal + solution.nonideal
-    if is_positive(M):
-        L = np.linalg.cholesky(M)
-        lengths = lambda a: np.linalg.norm(L.T @ a)  # noqa: E731
-        strengths = lambda f: np.linalg.norm(np.linalg.solve(L, f))  # noqa: E731
-    else:
-        lengths = strengths = np.linalg.norm
-    motion = lengths(solution.acceleration) + (lengths(solution.unconstrained) if is_positive(M) else 0.0)
-    forces = strengths(exact) + strengths(Q) + strengths(solution.C)
-    tiny = np.finfo(float).tiny
+    M, exact = solution.M, solution.ideal + solution.nonideal
+    L = np.linalg.cholesky(M) if is_positive(M) else np.eye(M.shape[0])
+
+    def length(vector: Array) -> float:
+        return float(np.linalg.norm(L.T @ vector))
+
+    def strength(force: Array) -> float:
+        return float(np.linalg.norm(np.linalg.solve(L, force)))
+
+    place = length(state.q)
+    least = CANCELLED * max(strength(terms), length(state.v) ** 2 / place if place > 0 else 0.0, np.finfo(float).tiny)
+    motion = length(solution.acceleration) + (length(solution.unconstrained) if is_positive(M) else 0.0)
+    forces = strength(exact) + strength(solution.Q) + strength(solution.C)
     return (
-        float(lengths(acceleration - solution.acceleration) / max(motion, tiny)),
-        float(strengths(force - exact) / max(forces, tiny)),
+        length(found.acceleration - solution.acceleration) / max(motion, least),
+        strength(found.force - exact) / max(forces, least),
     )

@@ -279,6 +279,12 @@ class Evaluation:
         )
         return each.acceleration.T
 
+    def size_of_forces(self, solution: Fundamental, q: Array, v: Array, t: float) -> Array:
+        """The sizes of what M q̈ − Aᵀλ − Q − C is a sum of, as changes of the state by its own size would show them."""
+        actual = solution.A.T @ solution.multipliers
+        force, _ = self._slopes(q, v, solution.acceleration, solution.multipliers, t, self.p, solution.ideal, actual)
+        return np.abs(force.reshape(self.n, 2 * self.n)) @ np.abs(np.concatenate([q, v]))
+
     def _differences(self, q: Array, v: Array, t: float, guess: Array) -> Array:
         def column(k: int, step: float) -> Array:
             ends = []

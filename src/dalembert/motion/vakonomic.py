@@ -20,7 +20,7 @@ from dalembert.errors import DoesNotApply, ModelError, MotionFailed
 from dalembert.graph.evaluate import Evaluator
 from dalembert.graph.variables import variables_of
 from dalembert.mechanics.fundamental import Array
-from dalembert.mechanics.principles.formulation import does_work, first, has_modes
+from dalembert.mechanics.principles.formulation import does_work, first, has_modes, no_energies
 from dalembert.mechanics.principles.scaling import saddle
 from dalembert.mechanics.principles.velocity_forms import on_accelerations
 from dalembert.model.parse import suggest
@@ -147,7 +147,7 @@ def vakonomic(
 
     multipliers: initial values μ(0) by the names of constraints, 0 where not given; no mechanics determines them.
     """
-    reason = first(has_modes(system), on_accelerations(system), does_work(system))
+    reason = first(has_modes(system), on_accelerations(system), no_energies(system), does_work(system))
     if reason:
         raise DoesNotApply(f"{system.name}: the vakonomic equations do not apply: {reason}")
     names = [c.name for c in system.constraints]

@@ -34,7 +34,7 @@ SILENT = {
     "maupertuis": NONHOLONOMIC | ROUGH | MOVING,
     # What is not made of particles, and what no constraint holds.
     "liberation": NONHOLONOMIC | ROUGH | {"quaternion_body", "bouncing_ball"},
-    "vakonomic": NONHOLONOMIC,
+    "vakonomic": NONHOLONOMIC | ROUGH - {"stick_slip"},  # which sticks at first
     "transposition": set(da.library.names()),
 }
 
@@ -127,3 +127,36 @@ def test_a_block_at_rest_is_compared_in_the_mode_that_sticks():
 def test_an_unknown_form_is_named():
     with pytest.raises(da.ModelError, match="lagrange"):
         da.library.penny().compare(["newton"])
+
+
+@pytest.mark.parametrize(("m", "l"), [(1e-12, 1.0), (1e12, 1.0), (6e24, 1e-3), (1e9, 1e9), (1e-6, 1200.0)])
+def test_units_have_no_say(m: float, l: float):
+    pendulum = da.System(
+        "pendulum", coordinates="x y", kinetic="m*(x'^2 + y'^2)/2", potential="m*9.81*y",
+        constraints={"rod": "x^2 + y^2 = l^2"}, parameters={"m": m, "l": l},
+        initial={"x": 0.6 * l, "y": -0.8 * l, "x'": 0.8 * l, "y'": 0.6 * l},
+    )  # fmt: skip
+    found = pendulum.compare([form for form in FORMS if form != "action"])
+    assert found.agree, str(found)
+    assert found["lagrange"].applies
+    assert found["vakonomic"].applies
+
+
+def test_a_motion_without_acceleration_is_compared():
+    """3 (x y' + y x') is the derivative of 3 x y: nothing accelerates, and rounding is relative to nothing."""
+    free = da.System(
+        "gauge", coordinates="x y", lagrangian="(x'^2 + y'^2)/2 + 3*(x*y' + y*x')",
+        initial={"x": 1, "y": 2, "x'": 1, "y'": 0.5},
+    )  # fmt: skip
+    assert free.compare(["lagrange", "hamilton", "kane"]).agree
+
+
+def test_vakonomic_paths_need_an_action():
+    rough = da.library.incline_block()
+    assert not rough.compare(["vakonomic"])["vakonomic"].applies
+    (x,) = da.coordinates("x")
+    given = da.System("given", coordinates=[x], mass=[[1 + x**2]], forces={x: 1}, initial={x: 0.3, x.d: 1})
+    row = given.compare(["vakonomic"])["vakonomic"]
+    assert not row.applies
+    assert not row.contrast
+    assert "no Lagrangian" in row.reason

@@ -162,7 +162,7 @@ def test_random_systems(seed: int):
     ("changes", "why"),
     [
         ({"potential": 3 * z}, "a potential acts on z"),
-        ({"forces": {x: 1.0}}, "impressed forces without a potential act on x"),
+        ({"forces": {x: 1.0}}, "forces given without a potential act on x"),
         ({"constraints": {"sphere": x**2 + y**2 + z**2 - (R + da.t) ** 2}}, "time appears in the model"),
         ({"constraints": {"pace": x.d - 1}}, "not homogeneous in the velocities, so the speed is not constant: pace"),
         ({"constraints": {"hold": x.dd}}, "a constraint on accelerations: hold"),

@@ -88,7 +88,7 @@ def test_random_systems(seed: int):
     [
         ({"potential": m * g * y * da.t}, "time appears in the model"),
         ({"constraints": {"edge": x.d - y * y.d}}, "not a constraint on positions: edge"),
-        ({"forces": {x: -x.d}}, "impressed forces without a potential act on x"),
+        ({"forces": {x: -x.d}}, "forces given without a potential act on x"),
         ({"constraints": {"wire": y - x}, "nonideal": [da.Viscous("wire", 0.1)]}, "the constraints do work"),
         ({"kinetic": m * (x.d**2 + y.d**2) / 2 + x * y.d}, "terms linear in the velocities of y"),
         ({"kinetic": m * (x.d**2 + y.d**2) / 2 + x.d**4}, "not quadratic in the velocities"),

@@ -92,7 +92,17 @@ def test_why_not():
         da.library.prescribed_acceleration().equations("vakonomic")
     rough = da.library.pendulum().replace(nonideal=[da.Coulomb("rod", mu=0.1)])
     assert "dry friction" in vakonomic.applies(rough)
-    assert "shown sliding" in rough.equations("vakonomic").reason
+    with pytest.raises(da.DoesNotApply, match="do work"):
+        rough.equations("vakonomic")
+
+
+def test_what_is_not_decided_is_not_called_nonintegrable():
+    x, y = da.coordinates("x y")
+    system = da.System(
+        "ratio", coordinates=[x, y], kinetic=(x.d**2 + y.d**2) / 2, constraints={"ratio": x.d / y.d - 2},
+        initial={x: 0, y: 0, x.d: 2, y.d: 1},
+    )  # fmt: skip
+    assert "not known to be integrable: ratio" in vakonomic.applies(system)
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")

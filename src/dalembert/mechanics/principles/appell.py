@@ -105,7 +105,10 @@ def derive(system: System, quasi_velocities: Mapping[str, Any] | None = None) ->
         Line(sp.Add(*(H[r][s] * quasi.rates[s] for s in range(p)), linear[r]), (("", forces[r]),)) for r in range(p)
     ]
     symbol = sp.Symbol("S", real=True)
-    functions = (Line(symbol, (("", S),), "of all accelerations"), Line(symbol, (("", gibbs),), "on the constraints"))
+    functions = (
+        Line(symbol, (("", S),), "of all accelerations"),
+        Line(symbol, (("", gibbs),), "on the constraints, but for terms without accelerations"),
+    )
     sections = [*kinematics(quasi), Section("Gibbs function", functions)]
     sections += [Section("motion, dS/du' = U", tuple(lines))] if lines else []
     if rates is not None and p:

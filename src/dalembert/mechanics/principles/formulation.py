@@ -103,7 +103,7 @@ def nonlinear_in_acceleration(system: System) -> str:
 
 def nonpotential(system: System) -> str:
     names = [q.name for q, force in system.forces.items() if force != 0]
-    return f"impressed forces without a potential act on {', '.join(names)}" if names else ""
+    return f"forces given without a potential act on {', '.join(names)}" if names else ""
 
 
 def does_work(system: System) -> str:

@@ -23,7 +23,6 @@ from dalembert.mechanics.printing import lambda_of
 from dalembert.mechanics.sample import Array, Sampler, State
 from dalembert.mechanics.standard_form import diff
 from dalembert.mechanics.tidy import Budget, tidy
-from dalembert.model.symbols import Reaction
 from dalembert.model.system import System
 
 # Constraints nonlinear in q̈ may have several solutions: so many starts of Newton's method look for the least G.
@@ -44,12 +43,11 @@ def derive(system: System) -> Equations:
     """The equations with their multipliers, one per coordinate, and the constraints."""
     budget = Budget()
     none = dict.fromkeys(system.accelerations, sp.S.Zero)
-    named = {Reaction.of("multiplier", c.name): lambda_of(k) for k, c in enumerate(system.constraints)}
     lines = []
     for j, (q, E) in enumerate(zip(system.coordinates, euler_operator(system), strict=True)):
         inertia = tidy(E - E.xreplace(none), budget)
         terms = [("Q", tidy(-E.xreplace(none), budget))]
-        work = sp.Add(*(law.work.get(q, sp.S.Zero) for law in system.works)).xreplace(named)
+        work = sp.Add(*(law.work.get(q, sp.S.Zero) for law in system.works))
         terms.append(("C", work))
         reaction = sp.Add(*(lambda_of(k) * gradient(system, k)[j] for k in range(len(system.constraints))))
         terms.append(("A^T\\lambda", reaction))

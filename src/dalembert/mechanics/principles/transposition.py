@@ -38,6 +38,8 @@ RELATION = True
 
 
 def applies(system: System) -> str:
+    if not system.constraints:
+        return "there are no constraints, so displacements are free"
     return "a relation between displacements, not an equation of motion: see system.displacements()"
 
 
@@ -52,7 +54,7 @@ def prepare(system: System, sampler: Sampler) -> Solver:
 def derive(system: System) -> Equations:
     if has_modes(system) or not system.constraints:
         reason = has_modes(system) or "there are no constraints, so displacements are free"
-        raise DoesNotApply(f"{system.name}: the form 'transposition' does not apply: {reason}")
+        raise DoesNotApply(f"{system.name}: the form 'transposition' does not apply: {reason}", reason)
     budget = Budget()
     sections = [
         Section("displacements, (28) and (48)", tuple(_condition(system, c) for c in system.constraints)),

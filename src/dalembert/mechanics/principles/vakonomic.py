@@ -23,7 +23,7 @@ import sympy as sp
 from dalembert.errors import DoesNotApply
 from dalembert.mechanics.equations import Equations, Line, Section
 from dalembert.mechanics.principles.euler import accelerations_of, affine, euler_operator, force_along
-from dalembert.mechanics.principles.formulation import Answer, NotHere, Solver, first, has_modes
+from dalembert.mechanics.principles.formulation import Answer, NotHere, Solver, does_work, first, has_modes, no_energies
 from dalembert.mechanics.principles.marks import mark
 from dalembert.mechanics.principles.scaling import saddle
 from dalembert.mechanics.principles.velocity_forms import (
@@ -42,12 +42,14 @@ CONTRAST = True
 
 def applies(system: System) -> str:
     """Empty where every constraint is holonomic; else why this is not the motion."""
-    names = not_integrable(system)
-    return first(
-        has_modes(system),
-        on_accelerations(system),
-        f"not the motion: not integrable: {', '.join(names)}. From mu = 0 it parts only later" if names else "",
-    )
+    reason = first(has_modes(system), _no_action(system))
+    different = "" if reason else not_integrable(system)
+    return f"not the motion: {different}. From mu = 0 it parts only later" if different else reason
+
+
+def _no_action(system: System) -> str:
+    """Why there is no action that could be stationary."""
+    return first(on_accelerations(system), no_energies(system), does_work(system))
 
 
 def state_size(system: System) -> int:
@@ -56,9 +58,9 @@ def state_size(system: System) -> int:
 
 
 def derive(system: System) -> Equations:
-    reason = first(has_modes(system), on_accelerations(system))
+    reason = first(has_modes(system), _no_action(system))
     if reason:
-        raise DoesNotApply(f"{system.name}: the form 'vakonomic' does not apply: {reason}")
+        raise DoesNotApply(f"{system.name}: the form 'vakonomic' does not apply: {reason}", reason)
     budget = Budget()
     none = dict.fromkeys(system.accelerations, sp.S.Zero)
     slopes = [gradient(system, c) for c in system.constraints]
@@ -98,7 +100,7 @@ def rate_of_multiplier(k: int) -> sp.Symbol:
 
 def prepare(system: System, sampler: Sampler, multipliers: Sequence[float] | None = None) -> Solver:
     """Numbers with the given μ, zero unless said otherwise."""
-    reason = on_accelerations(system)
+    reason = _no_action(system)
     if reason:
 
         def refuse(state: State, C: Array) -> Answer:

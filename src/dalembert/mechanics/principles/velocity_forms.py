@@ -37,12 +37,17 @@ def lagrangian_derivative(system: System, constraint: Constraint) -> list[sp.Exp
     return [sp.expand(time_derivative(diff(g, q.d), system.coordinates) - diff(g, q)) for q in system.coordinates]
 
 
-def not_integrable(system: System) -> list[str]:
-    """Names of the constraints on velocities that are no position constraints in disguise, as far as is known."""
+def not_integrable(system: System) -> str:
+    """Which constraints on velocities are no position constraints in disguise, and of which that is not known."""
     if all(constraint.level == "position" for constraint in system.constraints):
-        return []
+        return ""
     member = Integrator(Sampler(standard_form(system))).integrability().member
-    return [c.name for c in system.constraints if c.level != "position" and member.get(c.name) is not True]
+    moving = [c.name for c in system.constraints if c.level != "position" and member.get(c.name) is not True]
+    refuted = [name for name in moving if member.get(name) is False]
+    unknown = [name for name in moving if name not in refuted]
+    parts = [f"not integrable: {', '.join(refuted)}"] if refuted else []
+    parts += [f"not known to be integrable: {', '.join(unknown)}"] if unknown else []
+    return "; ".join(parts)
 
 
 def on_accelerations(system: System) -> str:
