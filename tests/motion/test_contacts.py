@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.integrate import solve_ivp
+from scipy.integrate import quad, solve_ivp
 
 import dalembert as da
 from dalembert.kernel.build import find_compiler
@@ -447,3 +447,89 @@ def test_friction_in_a_plane_beside_a_groove_that_also_holds():
     assert motion.certificate.holds
     assert np.abs(motion["x"]).max() < 1e-14  # rounding; unheld, the push would take it 0.5 far
     assert (motion.contacts["floor"].friction <= 0.5 * G).all()
+
+
+def floor(constraints: dict, law: da.Work | da.Coulomb, speed: float = 1.0) -> da.System:
+    x, y = da.coordinates("x y")
+    return da.System(
+        "block", coordinates=[x, y], kinetic=(x.d**2 + y.d**2) / 2, potential=G * y, constraints=constraints,
+        nonideal=[law], initial={x: 0, y: 0, x.d: speed, y.d: 0},
+    )  # fmt: skip
+
+
+def test_a_reaction_that_redundant_constraints_share_is_told():
+    """The floor stated twice: which of the two carries the block, nothing says, and friction depends on one of them."""
+    x, y = da.coordinates("x y")
+    twice = {"floor": y, "again": y}
+    motion = floor(twice, da.Coulomb("floor", mu=0.3, point=[x, y])).simulate(0.2)
+    assert motion.certificate.undetermined == ("floor", "again")
+    assert not motion.certificate.holds
+    assert "redundant" in motion.warnings[-1]
+    assert floor({"floor": y}, da.Coulomb("floor", mu=0.3, point=[x, y])).simulate(0.2).certificate.holds
+    # The whole force of both is determined.
+    whole = floor(twice, da.Work({x: -0.3 * da.actual(y)})).simulate(0.2)
+    assert whole.certificate.holds
+    assert whole["x"][-1] == pytest.approx(0.2 - 0.3 * G * 0.02, rel=1e-9)
+
+
+def test_friction_that_drives_fails_the_certificate():
+    x, y = da.coordinates("x y")
+    motion = floor({"floor": y}, da.Coulomb("floor", mu=0.3 - x), speed=3.0).simulate(1)
+    assert "contact" in motion.certificate.failures
+
+
+@pytest.mark.parametrize("speed", np.linspace(1, 3, 6))
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_coming_to_rest_is_one_event(backend, speed):
+    """x' arrives at zero and stays there, whatever rounding leaves of it at the end of the leg."""
+    x, y = da.coordinates("x y")
+    motion = floor({"floor": y}, da.Coulomb("floor", mu=0.3), speed).simulate(4, events={"rest": x.d}, backend=backend)
+    assert [(e["name"], e.get("direction")) for e in motion.events] == [("rest", "falling"), ("stick", None)]
+
+
+@pytest.mark.parametrize("exponent", [0.5, 1.5, 2.5])
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_stribeck_with_a_broken_exponent_comes_to_rest(backend, exponent):
+    _, y = da.coordinates("x y")
+    law = da.Stribeck("floor", mu=0.2, mu_static=0.4, speed=0.3, exponent=exponent)
+    motion = floor({"floor": y}, law).simulate(1, backend=backend)
+    # dt = dv / (μ(v) g) from 1 to 0
+    exact = quad(lambda v: 1 / (G * (0.2 + 0.2 * np.exp(-((v / 0.3) ** exponent)))), 0, 1, epsabs=1e-13)[0]
+    assert told(motion) == [("stick", "floor")]
+    assert motion.events[0]["t"] == pytest.approx(exact, rel=1e-8)
+    assert motion.certificate.holds
+
+
+def test_a_box_on_two_rough_corners_has_a_certificate():
+    """Both corners slide the same way, so that their frictions add up to one force; the laws tell them apart."""
+    box = da.System(
+        "box", coordinates="x y th", kinetic="(x'^2 + y'^2)/2 + 0.1133*th'^2/2", potential=f"{G}*y",
+        constraints={"l": "y - 0.5*sin(th) - 0.3*cos(th)", "r": "y + 0.5*sin(th) - 0.3*cos(th)"},
+        nonideal=[
+            da.Coulomb("l", mu=0.3, point=["x - 0.5*cos(th) + 0.3*sin(th)", "y - 0.5*sin(th) - 0.3*cos(th)"]),
+            da.Coulomb("r", mu=0.3, point=["x + 0.5*cos(th) + 0.3*sin(th)", "y + 0.5*sin(th) - 0.3*cos(th)"]),
+        ],
+        initial={"x": 0, "y": 0.3, "th": 0, "x'": 2, "y'": 0, "th'": 0},
+    )  # fmt: skip
+    motion = box.simulate(1, backend="reference")
+    assert told(motion) == [("stick", "l"), ("stick", "r")]
+    assert motion.events[0]["t"] == pytest.approx(2 / (0.3 * G), rel=1e-9)
+    assert motion.certificate.holds
+
+
+def test_when_undetermined_corners_give_way():
+    """Pushed at its centre by 3 t, held by both corners up to μ m g."""
+    box = da.System(
+        "box", coordinates="x y th", kinetic="(x'^2 + y'^2)/2 + 0.1133*th'^2/2", potential=f"{G}*y",
+        forces={"x": "3*t"},
+        constraints={"l": "y - 0.5*sin(th) - 0.3*cos(th)", "r": "y + 0.5*sin(th) - 0.3*cos(th)"},
+        nonideal=[
+            da.Coulomb("l", mu=0.3, point=["x - 0.5*cos(th) + 0.3*sin(th)", "y - 0.5*sin(th) - 0.3*cos(th)"]),
+            da.Coulomb("r", mu=0.3, point=["x + 0.5*cos(th) + 0.3*sin(th)", "y + 0.5*sin(th) - 0.3*cos(th)"]),
+        ],
+        initial={"x": 0, "y": 0.3, "th": 0, "x'": 0, "y'": 0, "th'": 0},
+    )  # fmt: skip
+    motion = box.simulate(1.2, backend="reference")
+    # The linear programme knows forces to 1e-10 of their size.
+    assert motion.events[0]["t"] == pytest.approx(0.3 * G / 3, rel=1e-8)
+    assert motion.certificate.holds

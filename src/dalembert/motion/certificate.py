@@ -15,6 +15,7 @@ import numpy as np
 from dalembert.mechanics.fundamental import MASS_TOLERANCE, RANK_TOLERANCE, Array, null_space
 from dalembert.motion.contacts.check import contact_residual
 from dalembert.motion.contacts.repeat import repeat_residual
+from dalembert.motion.determined import undetermined_loads
 from dalembert.motion.evaluation import Evaluation
 from dalembert.motion.project import size_of
 
@@ -40,7 +41,8 @@ class Certificate:
     reactions of one-sided constraints pull, or their gaps are negative.
     repeat: with contacts, how far stretches between output points, integrated again from the laws by another method,
     end from the motion's own velocities.
-    unique: whether M and the constraints determine q̈ everywhere.
+    unique: whether M and the constraints determine q̈ everywhere, and the reactions that friction depends on;
+    undetermined: the constraints whose reactions they do not.
     """
 
     position: float
@@ -57,6 +59,7 @@ class Certificate:
     holds: bool
     thresholds: dict[str, float] = field(default_factory=dict)
     repeat: float = 0.0  # not known of motions saved before it was measured
+    undetermined: tuple[str, ...] = ()
 
     @property
     def failures(self) -> tuple[str, ...]:
@@ -100,6 +103,8 @@ def certify(motion: Motion, evaluation: Evaluation | None = None) -> Certificate
     algebra, ranks, unique = _algebra(motion, data)
     # Where a row nonlinear in q̇ vanishes, branches of the motion meet (`Evaluation.branching`).
     unique = unique and bool(np.any(data.A[:, list(evaluation.graph.curved)], axis=2).all())
+    undetermined = undetermined_loads(motion, evaluation, data.A)
+    unique = unique and not undetermined
     if evaluation.graph.nonlinear and not _is_minimum(motion, evaluation, data):
         algebra["gauss"] = float("inf")
     measured = {
@@ -117,6 +122,7 @@ def certify(motion: Motion, evaluation: Evaluation | None = None) -> Certificate
         unique=unique,
         holds=bool(holds),
         thresholds=limits,
+        undetermined=undetermined,
     )
 
 

@@ -21,6 +21,7 @@ from dalembert.motion.consistent import require_consistent_state
 from dalembert.motion.contacts.legs import Legs, integrate_legs
 from dalembert.motion.contacts.modes import Contacts
 from dalembert.motion.contacts.points import points_of
+from dalembert.motion.determined import told
 from dalembert.motion.evaluation import Evaluation
 from dalembert.motion.motion import Motion, Timing
 from dalembert.motion.native import integrate_native, tell_once, why_not_native
@@ -286,7 +287,10 @@ def _motion(
         acting=None if held is None else held.acting,
         contacts={} if held is None else held.contacts,
     )
-    return replace(motion, certificate=certify(motion, evaluation)), failure
+    certificate = certify(motion, evaluation)
+    if certificate.undetermined:
+        motion = replace(motion, warnings=(*warnings, told(certificate.undetermined)))
+    return replace(motion, certificate=certificate), failure
 
 
 def _vanishing(evaluation: Evaluation, q: Array, v: Array, t: float) -> tuple[str, ...]:

@@ -11,8 +11,11 @@ from dalembert.errors import DalembertError
 from dalembert.mechanics.fundamental import Array
 from dalembert.motion.contacts.modes import SLIP, STICK, Contacts, Ending, Mode
 from dalembert.motion.contacts.transitions import ahead, moment_at
-from dalembert.motion.events import START_NOISE
 from dalembert.motion.settings import Settings, tolerances
+
+# Where a leg has ended, a function that it ended with is zero to a thousand units of rounding of its terms, whose sizes
+# are taken a thousandth of what they are, as tolerances are.
+END_NOISE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -81,7 +84,7 @@ def _approach(
     for (q, v), time in ((ahead(side.q, side.v, a, way * moment), t + way * moment), ((side.q, side.v), t)):
         multipliers = evaluation.multipliers_at(q, v, time) if forces else None
         g, scale = evaluation.events(np.concatenate([q, v]), time, sizes, multipliers)
-        signs.append(np.where(np.abs(g) > START_NOISE * scale, np.sign(g), 0.0))
+        signs.append(np.where(np.abs(g) > END_NOISE * scale, np.sign(g), 0.0))
     return signs[0], signs[1], moment
 
 

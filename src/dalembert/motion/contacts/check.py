@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dalembert.mechanics.fundamental import Array
+from dalembert.motion.contacts.indeterminate import least_excess
 from dalembert.motion.contacts.modes import OPEN, Contacts
 from dalembert.motion.contacts.transitions import REST
 
@@ -17,10 +18,10 @@ if TYPE_CHECKING:
 def contact_residual(motion: Motion) -> float:
     """The largest departure from the laws of contact, relative to the largest force (or size of the state).
 
-    The friction forces are taken from C, whatever mode made them: what the laws of work give is subtracted, and the
-    rest resolved along the sliding directions. Forces and lengths are compared in coordinates scaled by the root of
-    their own mass, in which all have one unit, and along gradients of unit length: neither the units of the model nor
-    the scale of an equation matter.
+    The friction forces are taken from C, whatever mode made them: what the laws of work and of slipping give is
+    subtracted, and the rest must be forces along the directions of what rests, inside its cones. Forces and lengths
+    are compared in coordinates scaled by the root of their own mass, in which all have one unit, and along gradients
+    of unit length: neither the units of the model nor the scale of an equation matter.
     """
     assert motion.C is not None
     contacts = Contacts(motion.system)
@@ -44,22 +45,38 @@ def contact_residual(motion: Motion) -> float:
     for i in range(motion.t.size):
         q, v, t = motion.q[i], motion.v[i], float(motion.t[i])
         N, u, _, mu, mu_static, gap, _, _ = contacts.look(q, v, motion.a[i], t, motion.multipliers[i])
-        f = np.linalg.lstsq(units[i], rubbing[i], rcond=1e-12)[0] if units.size else np.zeros(0)
-        forces = max(forces, float(np.abs((units[i] @ f - rubbing[i]) / root[i]).max(initial=0.0)))
+        rest, resting_at, limits = rubbing[i].copy(), [], []
         for k, contact in enumerate(contacts.contacts):
-            at = contacts.components[k]
-            speed, weight = float(np.linalg.norm(u[at])), float(weights[i, at].max())
+            at, speed = contacts.components[k], float(np.linalg.norm(u[contacts.components[k]]))
             if motion.contacts[contact.name].state[i] == OPEN:
-                missed = float(np.abs(f[at]).max())
-            elif speed > resting:
-                missed = float(np.abs(f[at] + mu[k] * abs(N[k]) * u[at] / speed).max())
+                continue
+            if speed > resting:
+                rest += units[i][:, at] @ (mu[k] * abs(N[k]) * u[at] / speed)
+                # A coefficient below zero drives what it should brake.
+                forces = max(forces, -float(weights[i, at].max()) * mu[k] * abs(N[k]))
             else:
-                missed = float(np.linalg.norm(f[at])) - max(mu_static[k], mu[k]) * abs(N[k])
-            forces = max(forces, weight * missed)
+                resting_at.append(at)
+                limits.append(max(mu_static[k], mu[k]) * abs(N[k]))
+        forces = max(forces, _outside(units[i] / root[i][:, None], rest / root[i], resting_at, np.array(limits)))
         lengths = np.where(steep[i, one_sided] > 0, steep[i, one_sided], 1.0)
         forces = max(forces, float(np.max(-reactions[i, one_sided], initial=0.0)))
         gaps = max(gaps, float(np.max(-gap / lengths, initial=0.0)))
     return max(forces / largest, gaps / reach)
+
+
+def _outside(units: Array, force: Array, places: list[slice], limits: Array) -> float:
+    """How far a force is from one that contacts at rest, at some places of the components, can hold within limits."""
+    columns = np.hstack([units[:, at] for at in places]) if places else np.zeros((force.size, 0))
+    held: Array = np.asarray(np.linalg.lstsq(columns, force, rcond=1e-12)[0]) if places else np.zeros(0)
+    missed = float(np.abs(columns @ held - force).max(initial=0.0))
+    own = np.split(held, np.cumsum([at.stop - at.start for at in places])[:-1]) if places else []
+    weights = [float(np.linalg.norm(units[:, at], axis=0).max()) for at in places]
+    beyond = [w * (float(np.linalg.norm(f)) - limit) for w, f, limit in zip(weights, own, limits, strict=True)]
+    worst = max(beyond, default=0.0)
+    if worst > 0 and np.linalg.matrix_rank(columns, tol=1e-9 * np.abs(columns).max(initial=1.0)) < columns.shape[1]:
+        # The smallest forces are not the only ones: others may lie inside.
+        worst = least_excess(columns, held, [f.size for f in own], limits, np.array(weights))
+    return max(missed, worst)
 
 
 def _smooth(motion: Motion, contacts: Contacts) -> Array:

@@ -73,10 +73,11 @@ def _deepest(R: np.ndarray, start: np.ndarray, Z: np.ndarray) -> tuple[float, np
     found = linprog(
         np.concatenate([np.zeros(Z.shape[1]), [-1.0]]),
         A_ub=np.hstack([R @ Z, np.ones((R.shape[0], 1))]),
-        b_ub=-R @ start,
-        bounds=[(None, None)] * Z.shape[1] + [(-INSIDE * size, size)],
+        b_ub=-R @ start / size,  # in units of the forces: the tolerances of the programme are absolute
+        bounds=[(None, None)] * Z.shape[1] + [(-INSIDE, 1.0)],
+        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
     )
-    return (float(found.x[-1]), start + Z @ found.x[:-1]) if found.success else None
+    return (size * float(found.x[-1]), start + size * (Z @ found.x[:-1])) if found.success else None
 
 
 def _ways(components: int) -> list[np.ndarray]:
@@ -87,3 +88,31 @@ def _ways(components: int) -> list[np.ndarray]:
     pairs = [(0, 1)] if components == 2 else [(0, 1), (1, 2), (2, 0)]
     unit = np.eye(components)
     return [unit[i] * np.cos(a) + unit[j] * np.sin(a) for i, j in pairs for a in angles]
+
+
+def least_excess(columns: Array, forces: Array, sizes: list[int], limits: Array, weights: Array) -> float:
+    """The least by which forces with the same effect, columns · forces, exceed limits on their lengths, weighted.
+
+    sizes: how many components the force of each contact has. Polygons stand for circles, outside them.
+    """
+    Z = null_space(columns)
+    rows, bounds, share = [], [], []
+    for k, at in enumerate(np.split(np.arange(forces.size), np.cumsum(sizes)[:-1])):
+        for way in _ways(sizes[k]):
+            row = np.zeros(forces.size)
+            row[at] = way
+            rows.append(row)
+            bounds.append(limits[k])
+            share.append(1 / weights[k])
+    R = np.array(rows)
+    size = float(np.abs(forces).max(initial=0.0)) or 1.0
+    from scipy.optimize import linprog
+
+    found = linprog(
+        np.concatenate([np.zeros(Z.shape[1]), [1.0]]),
+        A_ub=np.hstack([R @ Z, -np.array(share)[:, None]]),
+        b_ub=(np.array(bounds) - R @ forces) / size,
+        bounds=[(None, None)] * Z.shape[1] + [(0.0, None)],
+        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+    )
+    return size * float(found.x[-1]) if found.success else float("inf")

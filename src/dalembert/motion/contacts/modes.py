@@ -232,7 +232,9 @@ def mode_system(
         if mode.states[k] == SLIP:
             speed = _direction(k) * contact.slide[0] if line else sp.sqrt(sum(u**2 for u in contact.slide))
             ways = [_direction(k)] if line else [u / speed for u in contact.slide]
-            strength = -contact.mu.xreplace({SPEED: speed}) * (
+            # A step may look past the stop, where a speed counted this way is negative: not for a power of it.
+            size = sp.Abs(speed) if line and _has_broken_power(contact.mu) else speed
+            strength = -contact.mu.xreplace({SPEED: size}) * (
                 _push(k) * contact.normal if contact.signed else contact.normal
             )
             works.append(_slip(contact, strength, ways, speed))
@@ -278,6 +280,10 @@ def mode_system(
 # A contact that slides in a plane has stopped at this share of the speeds of a motion: its direction has no meaning at
 # zero.
 SLOW = 1e-9
+
+
+def _has_broken_power(mu: sp.Expr) -> bool:
+    return any(power.base.has(SPEED) and not power.exp.is_integer for power in mu.atoms(sp.Pow))
 
 
 def _with(event: Event, values: dict[sp.Symbol, sp.Expr]) -> Event:

@@ -1,0 +1,70 @@
+"""Whether the reactions that forces depend on are determined: redundant constraints share a load in any way.
+
+Aᵀλ is the same for all multipliers λ + z with Aᵀz = 0, and so is the motion, unless work or friction reads a λ that
+such a z changes. Then the smallest λ is taken, as everywhere, but that is a choice and not mechanics.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dalembert.mechanics.fundamental import Array, null_space
+from dalembert.model.contact import needs_legs
+from dalembert.motion.contacts.modes import SLIP, Contacts
+from dalembert.motion.evaluation import Evaluation
+
+if TYPE_CHECKING:
+    from dalembert.motion.motion import Motion
+
+# So many output points are looked at: redundancy comes and goes slowly, if at all.
+POINTS = 8
+# A force that changes by more than this share, when all multipliers may change by their own size, is not determined.
+CHANGED = 1e-6
+
+
+def undetermined_loads(motion: Motion, evaluation: Evaluation, A: Array) -> tuple[str, ...]:
+    """Names of constraints whose reactions act on the motion by friction or work though they are not determined.
+
+    A (T, m, n): the constraints along the motion, zero where open.
+    """
+    rows = A.shape[1]
+    if rows == 0 or not (evaluation.graph.uses_actual or motion.system.contacts):
+        return ()
+    contacts = Contacts(motion.system) if needs_legs(motion.system) else None
+    short = np.flatnonzero(motion.rank < np.any(A, axis=2).sum(axis=1))
+    found: dict[str, None] = {}
+    for i in short[np.unique(np.linspace(0, short.size - 1, POINTS).round().astype(int))] if short.size else ():
+        acting = np.flatnonzero(np.any(A[i], axis=1))
+        size = float(np.abs(motion.multipliers[i]).max()) or 1.0
+        for z in null_space(A[i, acting].T).T:
+            other = motion.multipliers[i].copy()
+            other[acting] += size * z / np.abs(z).max()
+            if _matters(motion, evaluation, contacts, int(i), other):
+                found |= dict.fromkeys(motion.system.constraints[k].name for k in acting[np.abs(z) > CHANGED])
+    return tuple(found)
+
+
+def _matters(motion: Motion, evaluation: Evaluation, contacts: Contacts | None, i: int, other: Array) -> bool:
+    """Whether the forces at an output point would differ with other multipliers of the same effect."""
+    q, v, t, lam = motion.q[i], motion.v[i], float(motion.t[i]), motion.multipliers[i]
+    if evaluation.graph.uses_actual:
+        actual = np.zeros(evaluation.n)
+        C, changed = (evaluation.work(q, v, t, motion.ideal[i], actual, l)[0] for l in (lam, other))
+        if np.abs(changed - C).max() > CHANGED * max(float(np.abs(C).max()), float(np.abs(changed).max())):
+            return True
+    if contacts is None:
+        return False
+    N, others = (contacts.look(q, v, motion.a[i], t, l)[0] for l in (lam, other))
+    slipping = [motion.contacts[contact.name].state[i] == SLIP for contact in contacts.contacts]
+    return bool(np.any(np.abs(np.abs(others) - np.abs(N))[slipping] > CHANGED * np.abs(others).max(initial=0.0)))
+
+
+def told(names: tuple[str, ...]) -> str:
+    """The warning about them."""
+    quoted = " and ".join(map(repr, names))
+    return (
+        f"{quoted} share a load in a way that nothing determines, and friction or work depends on it: the motion is "
+        "one of many, with the smallest multipliers. Remove what is redundant"
+    )
