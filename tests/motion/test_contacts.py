@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
+import sympy as sp
 from scipy.integrate import quad, solve_ivp
 
 import dalembert as da
@@ -533,3 +536,51 @@ def test_when_undetermined_corners_give_way():
     # The linear programme knows forces to 1e-10 of their size.
     assert motion.events[0]["t"] == pytest.approx(0.3 * G / 3, rel=1e-8)
     assert motion.certificate.holds
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_sliding_into_the_paradox_names_the_contact(backend):
+    """A rod dragged over a rough floor (μ = 2) until 1 + 3 cosθ (cosθ − μ sinθ) = 0, where no reaction balances."""
+    x, y, th = da.coordinates("x y th")
+    foot = (x - sp.cos(th), y - sp.sin(th))
+    s, c = np.sin(0.3), np.cos(0.3)
+    rod = da.System(
+        "rod", coordinates=[x, y, th], kinetic=(x.d**2 + y.d**2) / 2 + th.d**2 / 6, potential=G * y,
+        constraints={"floor": foot[1] >= 0}, nonideal=[da.Coulomb("floor", mu=2, point=foot)],
+        initial={x: c, y: s, th: 0.3, x.d: -8 - 2 * s, y.d: 2 * c, th.d: 2},
+    )  # fmt: skip
+
+    def slope(_, z):
+        """(x, θ, ẋ, θ̇) by hand: the foot slides to the left, friction 2N pulls right, N from ÿ = (sinθ)¨."""
+        angle, rate = z[1], z[3]
+        lever = 1 + 3 * np.cos(angle) * (np.cos(angle) - 2 * np.sin(angle))
+        N = (G - np.sin(angle) * rate**2) / lever
+        return [z[2], rate, 2 * N, 3 * N * (2 * np.sin(angle) - np.cos(angle))]
+
+    def paradox(_, z):
+        return 1 + 3 * np.cos(z[1]) * (np.cos(z[1]) - 2 * np.sin(z[1])) - 1e-6
+
+    paradox.terminal = True
+    own = solve_ivp(slope, (0, 1), [c, 0.3, -8 - 2 * s, 2.0], events=paradox, rtol=1e-12, atol=1e-12, method="DOP853")
+    with pytest.raises(da.MotionFailed, match=r"friction of 'floor'.*Painlevé") as told_of:
+        rod.simulate(1, backend=backend)
+    assert told_of.value.motion.t[-1] <= own.t[-1] + 1e-6
+    named = float(re.search(r"beyond t = ([\d.]+)", str(told_of.value))[1])
+    assert named == pytest.approx(own.t[-1], abs=1e-7)  # where the lever has fallen to 1e-6, at a rate of some 10
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_all_events_of_the_last_instant_are_told(backend):
+    x, y = da.coordinates("x y")
+    ball = da.System("ball", coordinates=[x, y], kinetic=(x.d**2 + y.d**2) / 2, potential=G * y,
+                     initial={x: 0, y: 1, x.d: 1, y.d: 0})  # fmt: skip
+    events = {"a": da.Event(y - 0.5, terminal=True), "b": y - 0.5, "c": 2 * y - 1}
+    motion = ball.simulate(2, backend=backend, events=events)
+    assert [event["name"] for event in motion.events] == ["a", "b", "c"]
+    assert motion.ended_by == "a"
+
+
+def test_a_law_without_a_value_at_rest_is_named():
+    x, y = da.coordinates("x y")
+    with pytest.raises(da.UndefinedModel, match=r"law on 'floor'.*da.Coulomb"):
+        floor({"floor": y}, da.Work({x: -x.d / sp.Abs(x.d)}, "floor"), speed=0.0).simulate(1)

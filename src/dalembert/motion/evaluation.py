@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+import sympy as sp
 
 from dalembert.errors import DalembertError, InconsistentConstraints, ModelError, UndefinedModel, UndeterminedMotion
 from dalembert.graph.evaluate import Evaluator
@@ -18,6 +19,7 @@ from dalembert.mechanics.fundamental import (
     UndeterminedDirection,
     solve,
 )
+from dalembert.model.symbols import t as time
 from dalembert.model.system import System
 from dalembert.motion.branches import Branch, follow_branch, least_branch
 from dalembert.motion.reactions import (
@@ -139,7 +141,7 @@ class Evaluation:
         """C, and its derivatives with respect to the actual constraint force and to the multipliers."""
         C, by_force, by_multipliers = self._work(q, v, t, self.p, ideal, actual, multipliers)
         if not np.isfinite(C).all():
-            self._complain({"the work of the nonideal constraints": C}, q, v, t)
+            self._complain({f"the work of {self._laws_without_value(q, v, t)}": C}, q, v, t)
         return C, by_force.reshape(self.n, self.n), by_multipliers.reshape(self.n, self.m)
 
     def events(
@@ -377,6 +379,17 @@ class Evaluation:
         raise UndefinedModel(
             f"{self.system.name}: {what} has no finite value at t = {t:.6g}, {state}, {speed}. " + self._remedy(q, v, t)
         )
+
+    def _laws_without_value(self, q: Array, v: Array, t: float) -> str:
+        """Which laws have no finite value here, by the constraints they belong to."""
+        symbols = (*self.system.coordinates, *self.system.velocities, *self.system.parameter_symbols, time)
+        values = dict(zip(symbols, map(sp.Float, (*q, *v, *self.p, t)), strict=True))
+        names = []
+        for law in self.system.works:
+            numbers = [part.xreplace(values) for part in law.work.values()]
+            if any(number.has(sp.nan, sp.zoo, sp.oo, -sp.oo) for number in numbers):
+                names.append(law.constraint)
+        return f"the law on {', '.join(map(repr, names))}" if all(names) and names else "the nonideal constraints"
 
     def _remedy(self, q: Array, v: Array, t: float) -> str:
         """What to do about a value that is not finite."""

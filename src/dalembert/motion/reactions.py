@@ -24,9 +24,11 @@ SINGULAR = 1e-12
 # Where a motion runs into such a state, steps become too short at some distance from it, at most this.
 NEARLY_SINGULAR = 1e-6
 
-NOT_FOUND = "no constraint force found that agrees with the work it is said to do (actual(…), multiplier(…))"
+# Where a work expression holds constraint forces; of friction, its contacts are named instead.
+IN_WORK = "(actual(…), multiplier(…))"
+NOT_FOUND = f"no constraint force found that agrees with the work it is said to do {IN_WORK}"
 SINGULAR_FORCE = (
-    "no constraint force agrees with the work it is said to do (actual(…), multiplier(…)): the equations for it are "
+    f"no constraint force agrees with the work it is said to do {IN_WORK}: the equations for it are "
     "singular here, as in the paradoxes of Painlevé. Less friction, or a compliant contact, determines it."
 )
 

@@ -16,12 +16,13 @@ from dalembert.motion.contacts.between import Side, changes, ends_with, passed_b
 from dalembert.motion.contacts.creep import LONGER, begun, creeping, first_moment
 from dalembert.motion.contacts.giving import GIVES_WAY, looked_at, while_it_holds
 from dalembert.motion.contacts.ledger import Ledger
-from dalembert.motion.contacts.modes import OPEN, SLOW, STICK, Contacts, Ending, Mode, ModeSolution
+from dalembert.motion.contacts.modes import OPEN, SLIP, SLOW, STICK, Contacts, Ending, Mode, ModeSolution
 from dalembert.motion.contacts.scale import Scale, scale_of
 from dalembert.motion.contacts.transitions import REST, Rest, decide, impact
 from dalembert.motion.evaluation import Evaluation
 from dalembert.motion.events import Outcome, Passage
 from dalembert.motion.project import project
+from dalembert.motion.reactions import IN_WORK
 from dalembert.motion.settings import Settings
 from dalembert.motion.trajectory import Trajectory, failure_message, in_order
 
@@ -112,7 +113,7 @@ class _Run:
             leg = self._integrate_leg(mode, evaluation, later, t, q, v, start, work)
             ending = Ending("give", -1) if leg.ended == GIVES_WAY else contacts.endings(mode).get(leg.ended or "")
             if leg.failure is not None or ending is None:
-                failure, ended = leg.failure, leg.ended
+                failure, ended = self._named(leg.failure, mode), leg.ended
                 if ended is not None:
                     self._tell_coincidence(mode, float(leg.t[-1]), *self._parts(leg))
                 break
@@ -127,6 +128,13 @@ class _Run:
             v, work, stopped, touching = self._transition(mode, ending, t, q, v, work)
             before = mode
         return Legs(self._trajectory(failure, ended), tuple(self.modes), contacts)
+
+    def _named(self, failure: str | None, mode: Mode) -> str | None:
+        """A failure about constraint forces in the words of the model: which friction they disagree with."""
+        names = [c.name for c, state in zip(self.contacts.contacts, mode.states, strict=True) if state == SLIP]
+        if failure is None or not names:
+            return failure
+        return failure.replace(IN_WORK, f"(friction of {', '.join(map(repr, names))})")
 
     def _start(self, q: Array, v: Array, t: float) -> tuple[Array, Array, set[int]]:
         """Velocity after impacts at the start, no work, and the one-sided constraints that touch. Refuses a state off
