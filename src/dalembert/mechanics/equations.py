@@ -17,6 +17,7 @@ from dalembert.errors import DoesNotApply, ModelError
 from dalembert.mechanics.printing import escaped, lambda_of, plain
 from dalembert.mechanics.typeset import rows
 from dalembert.model.contact import sliding
+from dalembert.model.parse import suggest
 from dalembert.model.symbols import Reaction
 from dalembert.model.system import System
 
@@ -189,6 +190,6 @@ def formulation(system: System, form: str) -> ModuleType:
     if form not in FORMS:
         raise ModelError(
             system.name,
-            [f"there is no form {form!r} of the equations; available: {', '.join(FORMS)}"],
+            [f"there is no form {form!r} of the equations.{suggest(form, list(FORMS))} Available: {', '.join(FORMS)}"],
         )
     return import_module(FORMS[form])

@@ -84,7 +84,7 @@ class Displacements:
     def __str__(self) -> str:
         width = max([10, *(len(r.name) for r in self.relations)])
         lines = [
-            f"{self.system.name}: {self.basis.shape[1]} independent displacements",
+            f"{self.system.name}: independent displacements: {self.basis.shape[1]}",
             f"{'constraint':<{width}} {'right side':>11} {'commuting':>16} {'by the relation':>16}  displaced states",
         ]
         for r in self.relations:

@@ -119,7 +119,7 @@ def rheonomic(system: System) -> str:
 
 def has_modes(system: System) -> str:
     """Dry friction and one-sided constraints: a mode of them is compared, not the system."""
-    return "dry friction or one-sided constraints: compare a mode of it" if needs_legs(system) else ""
+    return "dry friction or one-sided constraints change its equations as it moves" if needs_legs(system) else ""
 
 
 def first(*reasons: str) -> str:
