@@ -203,7 +203,7 @@ def test_nothing_is_free_to_move():
 
 def test_time_must_be_stopped():
     system = da.library.moving_length_pendulum()
-    with pytest.raises(da.DoesNotApply, match="time appears"):
+    with pytest.raises(da.DoesNotApply, match=r"time appears.*\(t=…, --time …\)"):
         system.equilibrium()
     (found,) = system.equilibrium(t=2.0)
     assert found["y"] == pytest.approx(-1.4)
@@ -247,11 +247,11 @@ def test_bad_input_is_told():
         pendulum.equilibrium(starts=0)
     with pytest.raises(da.ModelError, match="finite number"):
         pendulum.equilibrium(t="now")
-    with pytest.raises(da.ModelError, match="range_of="):
+    with pytest.raises(da.ModelError, match=r"range_of=…, --range-of …"):
         pendulum.equilibrium(between=(0, 1))
     with pytest.raises(da.DoesNotApply, match="fill a range"):
         pendulum.equilibrium(range_of="x")
-    with pytest.raises(da.MissingValues, match="no initial value for x"):
+    with pytest.raises(da.MissingValues, match=r"no initial value for x: .*--initial x=…"):
         da.System("s", coordinates="x", kinetic="x'^2", potential="x^2").equilibrium()
     with pytest.raises(KeyError, match="no coordinate"):
         pendulum.equilibrium()[0]["z"]

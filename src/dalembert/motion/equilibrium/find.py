@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.errors import DoesNotApply, ModelError
+from dalembert.errors import DoesNotApply, MissingValues, ModelError
 from dalembert.mechanics.fundamental import Array
 from dalembert.model.constraints import is_linear
 from dalembert.model.contact import needs_legs
@@ -76,7 +76,7 @@ def equilibrium(
         question = Question(_safety, turns)
         interval = range_of_equilibria(statics, q, range_of, between, question)
     elif between is not None:
-        raise ModelError(system.name, ["between: say of what, with range_of="])
+        raise ModelError(system.name, ["between: say of what (range_of=…, --range-of …)"])
     return Equilibria(asked, tuple(found), starts, reason, interval)
 
 
@@ -88,10 +88,15 @@ def _at_rest(system: System, state: Mapping[Any, Any] | None, t: float | None) -
         system = frozen_at(system, float(t))
     elif mentions_time(system):
         raise DoesNotApply(
-            f"{system.name}: time appears in the model, so that nothing stays at rest. Give t= to stop it at a time, "
-            "or use coordinates of the moving frame."
+            f"{system.name}: time appears in the model, so that nothing stays at rest. Stop it at a time "
+            "(t=…, --time …), or use coordinates of the moving frame."
         )
-    return system.replace(initial={**(state or {}), **{v.name: 0 for v in system.velocities}}, events=())
+    asked = system.replace(initial={**(state or {}), **{v.name: 0 for v in system.velocities}}, events=())
+    missing = [q.name for q in asked.coordinates if q not in asked.initial]
+    if missing:
+        where = f"say where to begin (initial={{…}}, --initial {missing[0]}=…)"
+        raise MissingValues(system.name, [f"no initial value for {', '.join(missing)}: {where}"])
+    return asked
 
 
 def _require_rows(system: System, q: Array) -> None:
@@ -169,7 +174,10 @@ def _judged(statics: Statics, start: Array, kept: tuple[int, ...] | None) -> _Ju
     """kept: coordinates that must not change, and others only where they must; None: all may, as little as possible."""
     held = needs_legs(statics.system)
     best = _Judged(
-        -1.0, None, "no configuration was found that balances the forces; starts= tries more of them", "no balance"
+        -1.0,
+        None,
+        "no configuration was found that balances the forces; more may be tried (starts=…, --starts …)",
+        "no balance",
     )
     size = max(1.0, float(np.abs(start).max(initial=0.0)))
     for closed in _closed(statics, start, size):
