@@ -340,6 +340,13 @@ def test_a_body_on_random_supports_is_held_iff_the_edges_of_the_cones_span_the_l
     assert (len(found) == 1 and np.abs(found[0].q).max() < 1e-9) == (left < 1e-10 * size)
 
 
+def test_what_friction_holds_in_two_places_is_two():
+    """V = k (x² − 1)²/4 with little friction: held near −1, 0 and 1, and nowhere between."""
+    system = spring().replace(potential="m*g*y + k*(x^2 - 1)^2/4", parameters={"mu": 5 / (2 * G), "k": 50})
+    found = [round(e["x"]) for e in system.equilibrium({"x": 1}, starts=60)]
+    assert len(found) == len(set(found)) >= 2
+
+
 def test_bad_questions_are_told():
     with pytest.raises(da.ModelError, match="no coordinate or parameter"):
         spring().equilibrium(range_of="z")

@@ -63,13 +63,13 @@ def range_of_equilibria(
     if name in coordinates:
         k = coordinates.index(name)
         safety, angle = _by_coordinate(statics, q, k, question), question.turns[k]
-        present = float(q[k])
+        present, size = float(q[k]), float(statics.sizes[k])
     else:
         safety, angle = _by_parameter(statics, name, question), False
-        present = float(statics.p[parameters.index(name)])
+        present = size = float(statics.p[parameters.index(name)])
     between = _interval(system.name, name, between, angle, name in parameters)
     if between is None:
-        return _around(system.name, name, safety, present, max(1.0, float(np.abs(q).max(initial=0.0))))
+        return _around(system.name, name, safety, present, size)
     return _within(name, safety, *between)
 
 

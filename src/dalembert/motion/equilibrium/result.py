@@ -39,6 +39,7 @@ class Equilibrium:
     system: as it was asked about, time frozen where it was given. q (n); multipliers (m): λ by constraint, zero where
     open; gradients (m, n): A, so that λ_k A_k is the generalized force of constraint k. nonideal (n): friction.
     determined: the reactions are the only ones possible; otherwise one choice among many, inside all cones.
+    sizes (n): what counts as near in each coordinate is a share of this.
     margin: of a system with friction or one-sided constraints, how deep inside its cones the least safe contact is, as
     a share of the forces; None elsewhere. contacts: what friction does, by contact.
     """
@@ -50,6 +51,7 @@ class Equilibrium:
     nonideal: Array
     determined: bool
     stability: Stability
+    sizes: Array
     open: tuple[str, ...] = ()
     margin: float | None = None
     contacts: Mapping[str, ContactForce] | None = None
@@ -116,8 +118,7 @@ class Equilibrium:
         return found
 
     def __str__(self) -> str:
-        size = max(1.0, float(np.abs(self.q).max(initial=0.0)))
-        shown = np.where(np.abs(self.q) < 1e-13 * size, 0.0, self.q)  # rounding is no place
+        shown = np.where(np.abs(self.q) < 1e-13 * self.sizes, 0.0, self.q)  # rounding is no place
         place = ", ".join(f"{q.name} = {x:.8g}" for q, x in zip(self.system.coordinates, shown, strict=True))
         lines = [f"{place}: {self.stability.verdict} ({self.stability.by})"]
         if self.stability.frequencies.size:

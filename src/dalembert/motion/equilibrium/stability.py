@@ -19,15 +19,19 @@ from dalembert.model.symbols import Reaction
 from dalembert.model.system import System
 from dalembert.motion.equilibrium.statics import Balance, Parts, Statics
 
-# A curvature is zero if it is this small against the curvatures at a distance NEARBY (of the size of the coordinates),
-# or that small against the terms whose sum it is. x⁴ solved to 1e-5 has a share of 1e-6; x² has 1.
+# A curvature is zero if it is this small against the curvatures at a distance NEARBY (in sizes of the coordinates), or
+# that small against the terms whose sum it is, or rounding beside the largest. x⁴ solved to 1e-5 has a share of 1e-6;
+# x² has 1.
 FLAT, NEARBY, CANCELLED = 1e-5, 1e-2, 1e-9
 # Eigenvalues round in proportion to their condition, which is large where several coincide; beside that, this share of
 # the largest is zero.
 ROUNDING, NEUTRAL = 1e3 * np.finfo(float).eps, 1e-9
+# Inertia this small against that at a distance NEARBY is none: sin²θ is 1e-4 there, and below 1e-15 at a pole.
+SINGULAR = 1e-10
 
 POTENTIAL = "second variation of the potential on the constraints"
 LINEAR = "eigenvalues of the linearised motion"
+WITHOUT = "a direction has no inertia here: the mass matrix or the coordinates are singular"
 
 
 @dataclass(frozen=True)
@@ -51,8 +55,9 @@ class Stability:
 
 
 def stability(statics: Statics, at: Balance, parts: Parts) -> Stability:
-    n, system = statics.n, statics.system
+    n, system, s = statics.n, statics.system, statics.sizes
     _, _, reach = statics.balance(at.q, at.multipliers, at.friction)
+    reach = s[:, None] * reach  # displacements in the sizes of the coordinates
     rows = reach[:, [*parts.rows, *(statics.m + k for k in parts.components)]].T
     N = null_space(rows) if rows.size else np.eye(n)
     nothing = np.zeros(0)
@@ -60,7 +65,7 @@ def stability(statics: Statics, at: Balance, parts: Parts) -> Stability:
         held = bool(parts.contacts)
         by = "friction holds it in every direction" if held else "the constraints allow no displacement"
         return Stability("held" if held else "rigid", by, nothing, nothing, nothing, np.zeros((n, 0)))
-    M, K, D = statics.linear(at.q, at.multipliers, at.friction)
+    M, K, D = (np.outer(s, s) * part for part in statics.linear(at.q, at.multipliers, at.friction))
     position = [k for k in parts.rows if system.constraints[k].level == "position"]
     P = N
     if not parts.contacts and len(position) < len(parts.rows):
@@ -68,9 +73,9 @@ def stability(statics: Statics, at: Balance, parts: Parts) -> Stability:
         P = null_space(gradients) if position else np.eye(n)
     inertia = N.T @ M @ N
     notes = ("sticking contacts count as joints",) if parts.contacts else ()
-    if not is_positive(inertia):
+    if not is_positive(inertia) or _singular(statics, at, N, inertia):
         return Stability(
-            "undecided", "the mass matrix leaves a direction without inertia", nothing, nothing, nothing,
+            "undecided", WITHOUT, nothing, nothing, nothing,
             np.zeros((n, 0)), N.shape[1], notes,
         )  # fmt: skip
     eigenvalues, known = _eigenvalues(inertia, N, P, K, D)
@@ -78,9 +83,9 @@ def stability(statics: Statics, at: Balance, parts: Parts) -> Stability:
     if potential:
         stiffness = N.T @ K @ N
         curvatures, shapes = eigh((stiffness + stiffness.T) / 2, inertia)
-        modes = N @ shapes
+        modes = s[:, None] * (N @ shapes)
         zero = _flat(statics, at, curvatures, modes)
-        damping = modes.T @ D @ modes
+        damping = shapes.T @ N.T @ D @ N @ shapes
         swing = np.sqrt(np.abs(curvatures).max(initial=0.0))
         still = bool(np.abs(damping).max(initial=0.0) <= 1e-9 * max(swing, 1e-300))
         fed = np.linalg.eigvalsh((damping + damping.T) / 2).min(initial=0.0) < -1e-9 * max(swing, 1e-300)
@@ -148,18 +153,30 @@ def _imaginary(eigenvalues: np.ndarray, known: Array) -> Array:
     return np.sort(eigenvalues.imag[eigenvalues.imag > known])
 
 
+def _singular(statics: Statics, at: Balance, N: Array, inertia: Array) -> bool:
+    """Whether a displacement has inertia close by but none here: as the azimuth at a pole, if for rounding."""
+    s = statics.sizes
+    least, directions = np.linalg.eigh(inertia)
+    way = s * (N @ directions[:, 0])
+    near = 0.0
+    for step in np.vstack([np.diag(s), -np.diag(s)]):
+        there = statics.linear(at.q + NEARBY * step, at.multipliers, at.friction)[0]
+        near = max(near, float(way @ there @ way) if np.isfinite(there).all() else 0.0)
+    return bool(least[0] <= SINGULAR * near)
+
+
 def _flat(statics: Statics, at: Balance, curvatures: Array, modes: Array) -> np.ndarray:
     """Which curvatures are zero."""
-    size = max(1.0, float(np.abs(at.q).max(initial=0.0)))
     _, K, _ = statics.linear(at.q, at.multipliers, at.friction)
     _, own, _ = statics.linear(at.q, np.zeros(statics.m), np.zeros(statics.columns))
+    largest = float(np.abs(curvatures).max(initial=0.0))
     flat = []
     for curvature, mode in zip(curvatures, modes.T, strict=True):
-        reach = NEARBY * size / max(float(np.abs(mode).max()), 1e-300)
+        reach = NEARBY / max(float(np.abs(mode / statics.sizes).max()), 1e-300)
         near = []
         for sign in (1.0, -1.0):
             _, there, _ = statics.linear(at.q + sign * reach * mode, at.multipliers, at.friction)
             near.append(abs(float(mode @ there @ mode)) if np.isfinite(there).all() else 0.0)
         terms = abs(float(mode @ own @ mode)) + abs(float(mode @ (K - own) @ mode))
-        flat.append(abs(curvature) <= max(FLAT * max(near), CANCELLED * terms))
+        flat.append(abs(curvature) <= max(FLAT * max(near), CANCELLED * terms, ROUNDING * largest))
     return np.array(flat, dtype=bool)
