@@ -106,6 +106,7 @@ class Equilibrium:
             "curvatures": s.curvatures,
             "eigenvalues": [[z.real, z.imag] for z in s.eigenvalues],
             "frequencies": s.frequencies,
+            "damped_frequencies": s.damped,
             "free_directions": s.free,
             "notes": list(s.notes),
         }
@@ -122,7 +123,11 @@ class Equilibrium:
         place = ", ".join(f"{q.name} = {x:.8g}" for q, x in zip(self.system.coordinates, shown, strict=True))
         lines = [f"{place}: {self.stability.verdict} ({self.stability.by})"]
         if self.stability.frequencies.size:
-            lines.append(f"  natural frequencies: {', '.join(f'{w:.8g}' for w in self.stability.frequencies)}")
+            kind = "natural frequencies" if self.stability.verdict == "stable" else "linearised frequencies"
+            lines.append(f"  {kind}: {_listed(self.stability.frequencies)}")
+        if self.stability.damped.size:
+            lines.append(f"  damped frequencies: {_listed(self.stability.damped)}")
+        lines += [f"  {note}" for note in self.stability.notes]
         if self.stability.free:
             lines.append(f"  directions that decide nothing: {self.stability.free}")
         for name, force in self.reactions.items():
@@ -134,6 +139,10 @@ class Equilibrium:
         if not self.determined:
             lines.append("  statically indeterminate: these reactions are one choice among many")
         return "\n".join(lines)
+
+
+def _listed(values: Array) -> str:
+    return ", ".join(f"{x:.8g}" for x in values)
 
 
 @dataclass(frozen=True)
