@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sympy import Rational, cos, sin
+from sympy import Rational, cos, sin, sqrt
 from typer.testing import CliRunner
 
 import dalembert as da
@@ -159,6 +159,34 @@ def test_gyroscopic_forces_on_a_hill(b, verdict):
     (found,) = da.System("hill", coordinates=[x, y], lagrangian=L, initial={x: 0.1, y: 0.2}).equilibrium()
     assert found.stability.verdict == verdict
     assert found.stability.by.startswith("eigenvalues")
+    if b == 3:  # ω² ∓ b ω + 1 = 0
+        assert found.stability.frequencies == pytest.approx([(3 - np.sqrt(5)) / 2, (3 + np.sqrt(5)) / 2], rel=1e-10)
+        assert "linearised frequencies: 0.381966" in str(found)
+        assert "only oscillates, which does not prove stability" in str(found)
+    else:
+        assert not found.stability.frequencies.size
+
+
+def test_the_triangular_points_oscillate_in_the_linear_approximation():
+    """ω⁴ − ω² + 27 μ(1 − μ)/4 = 0 in the circular restricted problem of three bodies."""
+    mu = Rational(1, 100)
+    V = -(1 - mu) / sqrt((x + mu) ** 2 + y**2) - mu / sqrt((x - 1 + mu) ** 2 + y**2)
+    kinetic = ((x.d - y) ** 2 + (y.d + x) ** 2) / 2
+    (found,) = da.System(
+        "L4", coordinates=[x, y], kinetic=kinetic, potential=V, initial={x: 0.45, y: 0.85}
+    ).equilibrium()
+    assert found.q == pytest.approx([0.49, np.sqrt(3) / 2], rel=1e-12)
+    assert found.stability.verdict == "undecided"
+    squares = np.sort(np.roots([1, -1, 27 * 0.0099 / 4]))
+    assert found.stability.frequencies**2 == pytest.approx(squares, rel=1e-9)
+
+
+def test_a_double_frequency_with_one_mode_is_not_called_oscillating():
+    """V = −r²/2 in a field b = 2: both frequencies are 1, and t e^{it} is a motion too."""
+    L = (x.d**2 + y.d**2) / 2 + (x * y.d - y * x.d) + (x**2 + y**2) / 2
+    (found,) = da.System("hill", coordinates=[x, y], lagrangian=L, initial={x: 0.1, y: 0.2}).equilibrium()
+    assert not found.stability.frequencies.size
+    assert not found.stability.notes
 
 
 def test_gyroscopic_forces_in_a_bowl_leave_it_stable():
@@ -175,7 +203,8 @@ def test_a_knife_edge_on_an_incline_rests_across_it():
     assert found["phi"] == pytest.approx(np.pi / 2, rel=1e-10)
     assert found.stability.verdict == "undecided"
     assert found.stability.free > 0
-    assert len(da.library.skater().equilibrium(starts=6)) == 1  # one family
+    both = da.library.skater().equilibrium(starts=6)  # two families: forwards and backwards
+    assert sorted(e["phi"] for e in both) == pytest.approx([-np.pi / 2, np.pi / 2], rel=1e-10)
 
 
 def test_a_velocity_constraint_that_moves_must_let_it_rest():
@@ -203,7 +232,7 @@ def test_nothing_is_free_to_move():
 
 def test_time_must_be_stopped():
     system = da.library.moving_length_pendulum()
-    with pytest.raises(da.DoesNotApply, match="time appears"):
+    with pytest.raises(da.DoesNotApply, match=r"time appears.*\(t=…, --time …\)"):
         system.equilibrium()
     (found,) = system.equilibrium(t=2.0)
     assert found["y"] == pytest.approx(-1.4)
@@ -231,8 +260,29 @@ def test_viscous_friction_leaves_equilibria_stable():
     pendulum = da.library.pendulum(angle=0.5).replace(nonideal=[da.Viscous("rod", 0.3)])
     (found,) = pendulum.equilibrium()
     assert found.stability.verdict == "stable"
+    assert found.stability.frequencies == pytest.approx([np.sqrt(G)])
     # λ² + c λ + g/l = 0
-    assert found.stability.frequencies == pytest.approx([np.sqrt(G - 0.15**2)])
+    assert found.stability.damped == pytest.approx([np.sqrt(G - 0.15**2)])
+
+
+def test_natural_frequencies_are_those_without_damping():
+    """x'' + 0.4 x' + 4 x = 0: 2, and with damping √(4 − 0.04)."""
+    (found,) = on_a_line("damped", potential=2 * x**2, forces={x: -Rational(2, 5) * x.d}).equilibrium()
+    assert found.stability.frequencies == pytest.approx([2], rel=1e-12)
+    assert found.stability.damped == pytest.approx([np.sqrt(3.96)], rel=1e-12)
+    assert "natural frequencies: 2\n" in str(found)
+    assert "damped frequencies: 1.989974" in str(found)
+    assert found.to_dict()["damped_frequencies"] == pytest.approx([np.sqrt(3.96)])
+
+
+def test_damping_leaves_the_frequencies_of_gyroscopic_forces():
+    """V = r²/2 in a field b = 3, damped: naturally ω² ∓ b ω − 1 = 0."""
+    L = (x.d**2 + y.d**2) / 2 + 3 * (x * y.d - y * x.d) / 2 - (x**2 + y**2) / 2
+    bowl = da.System("bowl", coordinates=[x, y], lagrangian=L, forces={x: -x.d, y: -y.d}, initial={x: 0.1, y: 0.2})
+    (found,) = bowl.equilibrium()
+    assert found.stability.frequencies == pytest.approx([(np.sqrt(13) - 3) / 2, (np.sqrt(13) + 3) / 2], rel=1e-10)
+    roots = np.roots([1, 1 - 3j, 1])  # of z = x + i y
+    assert found.stability.damped == pytest.approx(np.sort(np.abs(roots.imag)), rel=1e-10)
 
 
 @pytest.mark.parametrize("system", ["prescribed_acceleration", "appell_fall"])
@@ -247,11 +297,11 @@ def test_bad_input_is_told():
         pendulum.equilibrium(starts=0)
     with pytest.raises(da.ModelError, match="finite number"):
         pendulum.equilibrium(t="now")
-    with pytest.raises(da.ModelError, match="range_of="):
+    with pytest.raises(da.ModelError, match=r"range_of=…, --range-of …"):
         pendulum.equilibrium(between=(0, 1))
     with pytest.raises(da.DoesNotApply, match="fill a range"):
         pendulum.equilibrium(range_of="x")
-    with pytest.raises(da.MissingValues, match="no initial value for x"):
+    with pytest.raises(da.MissingValues, match=r"no initial value for x: .*--initial x=…"):
         da.System("s", coordinates="x", kinetic="x'^2", potential="x^2").equilibrium()
     with pytest.raises(KeyError, match="no coordinate"):
         pendulum.equilibrium()[0]["z"]

@@ -340,16 +340,23 @@ def test_a_body_on_random_supports_is_held_iff_the_edges_of_the_cones_span_the_l
     assert (len(found) == 1 and np.abs(found[0].q).max() < 1e-9) == (left < 1e-10 * size)
 
 
+def test_what_friction_holds_in_two_places_is_two():
+    """V = k (x² − 1)²/4 with little friction: held near −1, 0 and 1, and nowhere between."""
+    system = spring().replace(potential="m*g*y + k*(x^2 - 1)^2/4", parameters={"mu": 5 / (2 * G), "k": 50})
+    found = [round(e["x"]) for e in system.equilibrium({"x": 1}, starts=60)]
+    assert len(found) == len(set(found)) >= 2
+
+
 def test_bad_questions_are_told():
     with pytest.raises(da.ModelError, match="no coordinate or parameter"):
         spring().equilibrium(range_of="z")
-    with pytest.raises(da.ModelError, match="Give between"):
+    with pytest.raises(da.ModelError, match=r"between=\(LOW, HIGH\), --between LOW HIGH"):
         spring().equilibrium(range_of="mu")
     with pytest.raises(da.ModelError, match="a lower and a higher"):
         spring().equilibrium(range_of="mu", between=(1, 0))
     with pytest.raises(da.ModelError, match="two numbers"):
         spring().equilibrium(range_of="mu", between=3)
-    with pytest.raises(da.DoesNotApply, match="not at rest at x = 2"):
+    with pytest.raises(da.DoesNotApply, match=r"not at rest at x = 2.*--between"):
         spring().equilibrium({"x": 2}, range_of="x")
 
 

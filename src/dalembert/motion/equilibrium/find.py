@@ -9,23 +9,23 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.errors import DoesNotApply, ModelError
+from dalembert.errors import DoesNotApply, MissingValues, ModelError
 from dalembert.mechanics.fundamental import Array
 from dalembert.model.constraints import is_linear
 from dalembert.model.contact import needs_legs
 from dalembert.model.system import System
 from dalembert.motion.equilibrium.cones import Holding, at_contacts, hold
-from dalembert.motion.equilibrium.frozen import angles, frozen_at, mentions_time
+from dalembert.motion.equilibrium.directions import moved, persisting
+from dalembert.motion.equilibrium.families import SAME, apart, gather, merged
+from dalembert.motion.equilibrium.frozen import frozen_at, mentions_time
 from dalembert.motion.equilibrium.ranges import Question, range_of_equilibria
 from dalembert.motion.equilibrium.result import ContactForce, Equilibria, Equilibrium
 from dalembert.motion.equilibrium.stability import stability
 from dalembert.motion.equilibrium.statics import Balance, Parts, Statics
 from dalembert.motion.evaluation import Evaluation
 
-# A gap below this share of the size of the configuration is closed; as in motions.
+# A gap below this share of its change over the sizes of the coordinates is closed; as in motions.
 GAP = 1e-9
-# Configurations nearer to each other than this, relative to their size, are the same: they are solved to rounding.
-SAME = 1e-6
 # Beyond this many one-sided constraints, only those that touch at the guess are closed.
 MOST_ONE_SIDED = 6
 # An acceleration at rest this large, against that of the forces alone, is none of rounding.
@@ -58,25 +58,31 @@ def equilibrium(
         raise ModelError(system.name, [f"starts: a whole number of at least 1 is wanted, got {starts!r}"])
     q = asked.initial_values()[0]
     _require_rows(asked, q)
-    statics, turns = Statics(asked), angles(asked)
-    found: list[Equilibrium] = []
+    statics = Statics(asked)
+    turns = statics.turns
+    families: list[list[Equilibrium]] = []
+
+    def settle(place: Array) -> tuple[Array, Array] | None:
+        near = _judged(statics, place, None, far=False).found
+        return None if near is None else (near[0].q, persisting(statics, near[0], near[1]))
+
     reason = ""
-    for k, start in enumerate(_starts(q, turns, starts)):
+    for k, start in enumerate(_starts(q, statics.sizes, turns, starts)):
         one, why = _from(statics, start)
         reason = why if k == 0 else reason
         if one is None:
             continue
         if k:
             one = replace(one, q=_wrapped(one.q, turns))
-        if not any(_same(one, other, turns) for other in found):
-            found.append(one)
-    found = found[:1] + sorted(found[1:], key=lambda e: float(np.linalg.norm(_apart(e.q, q, turns))))
+        gather(families, one, turns, settle)
+    found = [family[0] for family in merged(families, turns, settle)]
+    found[1:] = sorted(found[1:], key=lambda e: float(np.linalg.norm(apart(e.q, q, turns) / statics.sizes)))
     interval = None
     if range_of is not None:
         question = Question(_safety, turns)
         interval = range_of_equilibria(statics, q, range_of, between, question)
     elif between is not None:
-        raise ModelError(system.name, ["between: say of what, with range_of="])
+        raise ModelError(system.name, ["between: say of what (range_of=…, --range-of …)"])
     return Equilibria(asked, tuple(found), starts, reason, interval)
 
 
@@ -88,10 +94,15 @@ def _at_rest(system: System, state: Mapping[Any, Any] | None, t: float | None) -
         system = frozen_at(system, float(t))
     elif mentions_time(system):
         raise DoesNotApply(
-            f"{system.name}: time appears in the model, so that nothing stays at rest. Give t= to stop it at a time, "
-            "or use coordinates of the moving frame."
+            f"{system.name}: time appears in the model, so that nothing stays at rest. Stop it at a time "
+            "(t=…, --time …), or use coordinates of the moving frame."
         )
-    return system.replace(initial={**(state or {}), **{v.name: 0 for v in system.velocities}}, events=())
+    asked = system.replace(initial={**(state or {}), **{v.name: 0 for v in system.velocities}}, events=())
+    missing = [q.name for q in asked.coordinates if q not in asked.initial]
+    if missing:
+        where = f"say where to begin (initial={{…}}, --initial {missing[0]}=…)"
+        raise MissingValues(system.name, [f"no initial value for {', '.join(missing)}: {where}"])
+    return asked
 
 
 def _require_rows(system: System, q: Array) -> None:
@@ -125,7 +136,11 @@ def _from(statics: Statics, start: Array) -> tuple[Equilibrium | None, str]:
         at = replace(at, multipliers=holding.multipliers, friction=holding.friction)
     _, _, reach = statics.balance(at.q, at.multipliers, at.friction)
     acting = [*parts.rows, *(statics.m + k for k in parts.components)]
-    full = np.linalg.matrix_rank(_unit(reach[:, acting]), tol=1e-9) == len(acting) if acting else True
+    full = (
+        np.linalg.matrix_rank(_unit(statics.sizes[:, None] * reach[:, acting]), tol=1e-9) == len(acting)
+        if acting
+        else True
+    )
     if holding is None and Evaluation(system).graph.uses_reactions:
         _require_still(system, at.q)
     forces = None
@@ -139,6 +154,7 @@ def _from(statics: Statics, start: Array) -> tuple[Equilibrium | None, str]:
         nonideal=reach[:, statics.m :] @ at.friction,
         determined=bool(full) if holding is None else holding.determined,
         stability=stability(statics, at, parts),
+        sizes=statics.sizes,
         open=tuple(c.name for k, c in enumerate(system.constraints) if k not in parts.rows),
         margin=None if holding is None else holding.margin,
         contacts=forces,
@@ -165,20 +181,24 @@ def _safety(statics: Statics, start: Array, kept: tuple[int, ...]) -> tuple[floa
     return judged.margin, judged.weak
 
 
-def _judged(statics: Statics, start: Array, kept: tuple[int, ...] | None) -> _Judged:
-    """kept: coordinates that must not change, and others only where they must; None: all may, as little as possible."""
+def _judged(statics: Statics, start: Array, kept: tuple[int, ...] | None, far: bool = True) -> _Judged:
+    """kept: coordinates that must not change, and others only where they must; None: all may, as little as possible.
+    far: look for a balance also where Newton's method finds none.
+    """
     held = needs_legs(statics.system)
     best = _Judged(
-        -1.0, None, "no configuration was found that balances the forces; starts= tries more of them", "no balance"
+        -1.0,
+        None,
+        "no configuration was found that balances the forces; more may be tried (starts=…, --starts …)",
+        "no balance",
     )
-    size = max(1.0, float(np.abs(start).max(initial=0.0)))
-    for closed in _closed(statics, start, size):
+    for closed in _closed(statics, start):
         parts = statics.parts(closed)
-        at = statics.solve(start, parts, None if kept is None else statics.moved(start, parts, kept))
+        at = statics.solve(start, parts, None if kept is None else moved(statics, start, parts, kept), far)
         if at is None:
             continue
-        gaps = dict(zip(statics.one_sided, statics.gaps(at.q), strict=True))
-        if any(gap < -GAP * size for k, gap in gaps.items() if k not in closed):
+        through = statics.gaps(at.q) < -GAP * statics.closing(at.q)
+        if any(k not in closed for k, flag in zip(statics.one_sided, through, strict=True) if flag):
             continue
         if not held:
             return _Judged(1.0, (at, parts, None), "", "")
@@ -192,10 +212,10 @@ def _judged(statics: Statics, start: Array, kept: tuple[int, ...] | None) -> _Ju
     return best
 
 
-def _closed(statics: Statics, q: Array, size: float) -> Iterator[frozenset[int]]:
+def _closed(statics: Statics, q: Array) -> Iterator[frozenset[int]]:
     """Which one-sided constraints may be closed: those that touch first, then others, few changes before many."""
-    gaps = statics.gaps(q)
-    touching = frozenset(k for k, gap in zip(statics.one_sided, gaps, strict=True) if gap <= GAP * size)
+    shut = statics.gaps(q) <= GAP * statics.closing(q)
+    touching = frozenset(k for k, flag in zip(statics.one_sided, shut, strict=True) if flag)
     yield touching
     if len(statics.one_sided) > MOST_ONE_SIDED:
         return
@@ -241,12 +261,17 @@ def _unit(columns: Array) -> Array:
 # -- several
 
 
-def _starts(q: Array, turns: list[bool], count: int) -> Iterator[Array]:
-    """The guess, and configurations around it: angles all around, others within a few times their size."""
+def _starts(q: Array, sizes: Array, turns: list[bool], count: int) -> Iterator[Array]:
+    """The guess, and configurations around it: angles all around, others within a few times their sizes or their
+    own values, and between the two.
+    """
     yield q
     draw = np.random.default_rng(0)  # the same configurations each time
-    width = np.where(turns, np.pi, max(1.0, 2 * float(np.abs(q).max(initial=0.0))))
+    angle = np.array(turns, dtype=bool)
+    most = np.maximum(sizes, np.abs(q))
     for _ in range(count - 1):
+        share = draw.uniform(0, 1)
+        width = np.where(angle, np.pi, (2 * sizes) ** (1 - share) * (4 * most) ** share)
         yield q + width * draw.uniform(-1, 1, q.size)
 
 
@@ -255,23 +280,3 @@ def _wrapped(q: Array, turns: list[bool]) -> Array:
     turned = np.pi - np.mod(np.pi - q, 2 * np.pi)
     turned = np.where(turned <= -np.pi + SAME, turned + 2 * np.pi, turned)
     return np.where(turns, turned, q)
-
-
-def _apart(one: Array, other: Array, turns: list[bool]) -> Array:
-    difference = one - other
-    return np.where(turns, np.mod(difference + np.pi, 2 * np.pi) - np.pi, difference)
-
-
-def _same(one: Equilibrium, other: Equilibrium, turns: list[bool]) -> bool:
-    """The same configuration, or two of one family: side by side without end, with the same forces about them, or
-    held by the same friction.
-    """
-    size = max(1.0, float(np.abs(one.q).max(initial=0.0)))
-    if np.abs(_apart(one.q, other.q, turns)).max(initial=0.0) <= SAME * size:
-        return True
-    a, b = one.stability, other.stability
-    family = (a.free and b.free) or (one.contacts and one.open == other.open)
-    if not family or a.verdict != b.verdict or a.eigenvalues.shape != b.eigenvalues.shape:
-        return False
-    scale = max(1.0, float(np.abs(a.eigenvalues).max(initial=0.0)))
-    return bool(np.abs(a.eigenvalues - b.eigenvalues).max(initial=0.0) <= 1e-5 * scale)

@@ -31,6 +31,7 @@ LOCATED = 1e-12
 # Outwards from the present value, in steps that double, this often: to 1e9 times the first.
 OUTWARDS = 30
 SEARCHED = "end of search"
+BETWEEN = "Give two values (between=(LOW, HIGH), --between LOW HIGH)."
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ def range_of_equilibria(
     if not needs_legs(system):
         raise DoesNotApply(
             f"{system.name}: without dry friction or one-sided constraints equilibria do not fill a range; "
-            "starts= lists them"
+            "several starts (starts=…, --starts …) list them"
         )
     coordinates = [c.name for c in system.coordinates]
     parameters = [p.name for p in system.parameter_symbols]
@@ -62,22 +63,20 @@ def range_of_equilibria(
     if name in coordinates:
         k = coordinates.index(name)
         safety, angle = _by_coordinate(statics, q, k, question), question.turns[k]
-        present = float(q[k])
+        present, size = float(q[k]), float(statics.sizes[k])
     else:
         safety, angle = _by_parameter(statics, name, question), False
-        present = float(statics.p[parameters.index(name)])
+        present = size = float(statics.p[parameters.index(name)])
     between = _interval(system.name, name, between, angle, name in parameters)
     if between is None:
-        return _around(system.name, name, safety, present, max(1.0, float(np.abs(q).max(initial=0.0))))
+        return _around(system.name, name, safety, present, size)
     return _within(name, safety, *between)
 
 
 def _interval(where: str, name: str, between: Any, angle: bool, is_parameter: bool) -> tuple[float, float] | None:
     if between is None:
         if is_parameter:
-            raise ModelError(
-                where, [f"range_of: between which values of the parameter {name}? Give between=(low, high)"]
-            )
+            raise ModelError(where, [f"range_of: between which values of the parameter {name}? {BETWEEN}"])
         return (-np.pi, np.pi) if angle else None
     try:
         low, high = (float(value) for value in between)
@@ -118,9 +117,7 @@ def _by_parameter(statics: Statics, name: str, question: Question) -> Safety:
 def _around(where: str, name: str, safety: Safety, present: float, size: float) -> Range:
     """The interval around a value that is held."""
     if safety(present)[0] < -LIMIT:
-        raise DoesNotApply(
-            f"{where}: it is not at rest at {name} = {present:.6g}. Give between=(low, high) to search elsewhere."
-        )
+        raise DoesNotApply(f"{where}: it is not at rest at {name} = {present:.6g}. To search elsewhere: {BETWEEN}")
     limits, ends = [], []
     for way in (-1.0, 1.0):
         inside, step, limit, end = present, 1e-3 * size, way * np.inf, "no limit found"

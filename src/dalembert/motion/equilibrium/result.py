@@ -39,6 +39,7 @@ class Equilibrium:
     system: as it was asked about, time frozen where it was given. q (n); multipliers (m): λ by constraint, zero where
     open; gradients (m, n): A, so that λ_k A_k is the generalized force of constraint k. nonideal (n): friction.
     determined: the reactions are the only ones possible; otherwise one choice among many, inside all cones.
+    sizes (n): what counts as near in each coordinate is a share of this.
     margin: of a system with friction or one-sided constraints, how deep inside its cones the least safe contact is, as
     a share of the forces; None elsewhere. contacts: what friction does, by contact.
     """
@@ -50,6 +51,7 @@ class Equilibrium:
     nonideal: Array
     determined: bool
     stability: Stability
+    sizes: Array
     open: tuple[str, ...] = ()
     margin: float | None = None
     contacts: Mapping[str, ContactForce] | None = None
@@ -104,6 +106,7 @@ class Equilibrium:
             "curvatures": s.curvatures,
             "eigenvalues": [[z.real, z.imag] for z in s.eigenvalues],
             "frequencies": s.frequencies,
+            "damped_frequencies": s.damped,
             "free_directions": s.free,
             "notes": list(s.notes),
         }
@@ -116,12 +119,15 @@ class Equilibrium:
         return found
 
     def __str__(self) -> str:
-        size = max(1.0, float(np.abs(self.q).max(initial=0.0)))
-        shown = np.where(np.abs(self.q) < 1e-13 * size, 0.0, self.q)  # rounding is no place
+        shown = np.where(np.abs(self.q) < 1e-13 * self.sizes, 0.0, self.q)  # rounding is no place
         place = ", ".join(f"{q.name} = {x:.8g}" for q, x in zip(self.system.coordinates, shown, strict=True))
         lines = [f"{place}: {self.stability.verdict} ({self.stability.by})"]
         if self.stability.frequencies.size:
-            lines.append(f"  natural frequencies: {', '.join(f'{w:.8g}' for w in self.stability.frequencies)}")
+            kind = "natural frequencies" if self.stability.verdict == "stable" else "linearised frequencies"
+            lines.append(f"  {kind}: {_listed(self.stability.frequencies)}")
+        if self.stability.damped.size:
+            lines.append(f"  damped frequencies: {_listed(self.stability.damped)}")
+        lines += [f"  {note}" for note in self.stability.notes]
         if self.stability.free:
             lines.append(f"  directions that decide nothing: {self.stability.free}")
         for name, force in self.reactions.items():
@@ -133,6 +139,10 @@ class Equilibrium:
         if not self.determined:
             lines.append("  statically indeterminate: these reactions are one choice among many")
         return "\n".join(lines)
+
+
+def _listed(values: Array) -> str:
+    return ", ".join(f"{x:.8g}" for x in values)
 
 
 @dataclass(frozen=True)

@@ -19,15 +19,22 @@ from dalembert.model.symbols import Reaction
 from dalembert.model.system import System
 from dalembert.motion.equilibrium.statics import Balance, Parts, Statics
 
-# A curvature is zero if it is this small against the curvatures at a distance NEARBY (of the size of the coordinates),
-# or that small against the terms whose sum it is. x⁴ solved to 1e-5 has a share of 1e-6; x² has 1.
+# A curvature is zero if it is this small against the curvatures at a distance NEARBY (in sizes of the coordinates), or
+# that small against the terms whose sum it is, or rounding beside the largest. x⁴ solved to 1e-5 has a share of 1e-6;
+# x² has 1.
 FLAT, NEARBY, CANCELLED = 1e-5, 1e-2, 1e-9
 # Eigenvalues round in proportion to their condition, which is large where several coincide; beside that, this share of
 # the largest is zero.
 ROUNDING, NEUTRAL = 1e3 * np.finfo(float).eps, 1e-9
+# Inertia this small against that at a distance NEARBY is none: sin²θ is 1e-4 there, and below 1e-15 at a pole.
+SINGULAR = 1e-10
+# Conditions of eigenvalues: at a double one with a single mode, rounding leaves 1e8.
+DOUBLE = 1e6
 
 POTENTIAL = "second variation of the potential on the constraints"
 LINEAR = "eigenvalues of the linearised motion"
+WITHOUT = "a direction has no inertia here: the mass matrix or the coordinates are singular"
+OSCILLATES = "the linearised motion only oscillates, which does not prove stability"
 
 
 @dataclass(frozen=True)
@@ -35,9 +42,11 @@ class Stability:
     """verdict: "stable", "unstable", "undecided", "held" (by friction, no displacement is left) or "rigid".
 
     by: how it was decided. curvatures: of the potential on the allowed displacements relative to the inertia, the
-    squares of the natural frequencies. eigenvalues: of the linearised motion. frequencies: of small oscillations, in
-    radians per unit of time, with `modes` (n, k) their shapes; empty unless stable. free: directions in which nothing
-    decides: with several equilibria side by side, or at a degenerate one.
+    squares of the natural frequencies. eigenvalues: of the linearised motion. frequencies: natural ones, of small
+    oscillations without damping, in radians per unit of time, with `modes` (n, k) their shapes where no gyroscopic
+    forces act; empty unless stable, or undecided with a linearised motion that only oscillates. damped: frequencies
+    with damping, where there is any. free: directions in which nothing decides: with several equilibria side by side,
+    or at a degenerate one.
     """
 
     verdict: str
@@ -48,19 +57,21 @@ class Stability:
     modes: Array
     free: int = 0
     notes: tuple[str, ...] = field(default=())
+    damped: Array = field(default_factory=lambda: np.zeros(0))
 
 
 def stability(statics: Statics, at: Balance, parts: Parts) -> Stability:
-    n, system = statics.n, statics.system
+    n, system, s = statics.n, statics.system, statics.sizes
     _, _, reach = statics.balance(at.q, at.multipliers, at.friction)
+    reach = s[:, None] * reach  # displacements in the sizes of the coordinates
     rows = reach[:, [*parts.rows, *(statics.m + k for k in parts.components)]].T
     N = null_space(rows) if rows.size else np.eye(n)
-    nothing = np.zeros(0)
+    nothing, shapeless = np.zeros(0), np.zeros((n, 0))
     if not N.shape[1]:
         held = bool(parts.contacts)
         by = "friction holds it in every direction" if held else "the constraints allow no displacement"
-        return Stability("held" if held else "rigid", by, nothing, nothing, nothing, np.zeros((n, 0)))
-    M, K, D = statics.linear(at.q, at.multipliers, at.friction)
+        return Stability("held" if held else "rigid", by, nothing, nothing, nothing, shapeless)
+    M, K, D = (np.outer(s, s) * part for part in statics.linear(at.q, at.multipliers, at.friction))
     position = [k for k in parts.rows if system.constraints[k].level == "position"]
     P = N
     if not parts.contacts and len(position) < len(parts.rows):
@@ -68,39 +79,42 @@ def stability(statics: Statics, at: Balance, parts: Parts) -> Stability:
         P = null_space(gradients) if position else np.eye(n)
     inertia = N.T @ M @ N
     notes = ("sticking contacts count as joints",) if parts.contacts else ()
-    if not is_positive(inertia):
-        return Stability(
-            "undecided", "the mass matrix leaves a direction without inertia", nothing, nothing, nothing,
-            np.zeros((n, 0)), N.shape[1], notes,
-        )  # fmt: skip
-    eigenvalues, known = _eigenvalues(inertia, N, P, K, D)
+    if not is_positive(inertia) or _singular(statics, at, N, inertia):
+        return Stability("undecided", WITHOUT, nothing, nothing, nothing, shapeless, N.shape[1], notes)
+    motion = _linearised(inertia, N, P, K, D)
     potential = P.shape == N.shape and has_potential(system)
+    curvatures = nothing
     if potential:
         stiffness = N.T @ K @ N
         curvatures, shapes = eigh((stiffness + stiffness.T) / 2, inertia)
-        modes = N @ shapes
+        modes = s[:, None] * (N @ shapes)
         zero = _flat(statics, at, curvatures, modes)
-        damping = modes.T @ D @ modes
-        swing = np.sqrt(np.abs(curvatures).max(initial=0.0))
-        still = bool(np.abs(damping).max(initial=0.0) <= 1e-9 * max(swing, 1e-300))
-        fed = np.linalg.eigvalsh((damping + damping.T) / 2).min(initial=0.0) < -1e-9 * max(swing, 1e-300)
+        drag = shapes.T @ N.T @ D @ N @ shapes
+        damping, turning = (drag + drag.T) / 2, (drag - drag.T) / 2
+        # Of the swings themselves: what is below is rounding.
+        small = 1e-9 * max(float(np.sqrt(np.abs(curvatures).max(initial=0.0))), 1e-300)
+        damps, turns = (bool(np.abs(part).max(initial=0.0) > small) for part in (damping, turning))
+        fed = np.linalg.eigvalsh(damping).min(initial=0.0) < -small
         rising, falling = bool(np.all(curvatures[~zero] > 0)), bool(np.any(curvatures[~zero] < 0))
         if rising and not zero.any() and not fed:
-            if still:
-                frequencies, shown = np.sqrt(curvatures), modes
-            else:
-                frequencies, shown = _imaginary(eigenvalues, known), np.zeros((n, 0))
-            return Stability("stable", POTENTIAL, curvatures, eigenvalues, frequencies, shown, 0, notes)
-        if still:
-            verdict = "unstable" if falling else "undecided"
+            frequencies, shown = np.sqrt(curvatures), modes
+            if turns:
+                one = np.eye(curvatures.size)
+                frequencies, shown = _linearised(one, one, one, np.diag(curvatures), turning).frequencies, shapeless
+            damped = motion.frequencies if damps else nothing
             return Stability(
-                verdict, POTENTIAL, curvatures, eigenvalues, nothing, np.zeros((n, 0)), int(zero.sum()), notes
-            )
-    else:
-        curvatures = nothing
-    verdict, free = _by_eigenvalues(eigenvalues, known)
-    frequencies = _imaginary(eigenvalues, known) if verdict == "stable" else nothing
-    return Stability(verdict, LINEAR, curvatures, eigenvalues, frequencies, np.zeros((n, 0)), free, notes)
+                "stable", POTENTIAL, curvatures, motion.eigenvalues, frequencies, shown, 0, notes, damped
+            )  # fmt: skip
+        if not damps and not turns:
+            verdict, free = "unstable" if falling else "undecided", int(zero.sum())
+            return Stability(verdict, POTENTIAL, curvatures, motion.eigenvalues, nothing, shapeless, free, notes)
+    verdict, free = motion.verdict
+    if motion.oscillates:
+        return Stability(
+            verdict, LINEAR, curvatures, motion.eigenvalues, motion.frequencies, shapeless, 0, (*notes, OSCILLATES)
+        )  # fmt: skip
+    damped = motion.frequencies if verdict == "stable" else nothing
+    return Stability(verdict, LINEAR, curvatures, motion.eigenvalues, nothing, shapeless, free, notes, damped)
 
 
 def has_potential(system: System) -> bool:
@@ -120,8 +134,36 @@ def has_potential(system: System) -> bool:
     return True
 
 
-def _eigenvalues(inertia: Array, N: Array, P: Array, K: Array, D: Array) -> tuple[np.ndarray, Array]:
-    """Of ẏ = Pᵀ N z, Nᵀ M N ż = −Nᵀ(K P y + D N z), displacements in P, velocities in N; and how well each is known."""
+@dataclass(frozen=True)
+class _Motion:
+    """The linearised motion: its eigenvalues, how well each is known, and the largest of their conditions."""
+
+    eigenvalues: np.ndarray
+    known: Array
+    condition: float
+
+    @property
+    def verdict(self) -> tuple[str, int]:
+        """And how many eigenvalues decide nothing."""
+        real = self.eigenvalues.real
+        neutral = np.abs(real) <= self.known
+        if np.any(real[~neutral] > 0):
+            return "unstable", int(neutral.sum())
+        return ("undecided" if neutral.any() else "stable"), int(neutral.sum())
+
+    @property
+    def frequencies(self) -> Array:
+        return np.sort(self.eigenvalues.imag[self.eigenvalues.imag > self.known])
+
+    @property
+    def oscillates(self) -> bool:
+        """All eigenvalues imaginary, none zero, and none shared by motions that grow, as at a double one."""
+        real, imaginary = np.abs(self.eigenvalues.real), np.abs(self.eigenvalues.imag)
+        return bool(np.all(real <= self.known) and np.all(imaginary > self.known) and self.condition < DOUBLE)
+
+
+def _linearised(inertia: Array, N: Array, P: Array, K: Array, D: Array) -> _Motion:
+    """Of ẏ = Pᵀ N z, Nᵀ M N ż = −Nᵀ(K P y + D N z), displacements in P, velocities in N."""
     k, m = P.shape[1], N.shape[1]
     stiffness, damping = np.linalg.solve(inertia, N.T @ K @ P), np.linalg.solve(inertia, N.T @ D @ N)
     # Displacements in a unit of time of the motion itself.
@@ -134,32 +176,33 @@ def _eigenvalues(inertia: Array, N: Array, P: Array, K: Array, D: Array) -> tupl
     condition = 1 / np.maximum(np.abs(np.einsum("ij,ij->j", left.conj(), right)), 1e-300)
     known = np.maximum(ROUNDING * np.linalg.norm(matrix) * condition, NEUTRAL * np.abs(found).max(initial=0.0))
     order = np.lexsort((found.imag, found.real))
-    return found[order], known[order]
+    return _Motion(found[order], known[order], float(condition.max(initial=1.0)))
 
 
-def _by_eigenvalues(eigenvalues: np.ndarray, known: Array) -> tuple[str, int]:
-    neutral = np.abs(eigenvalues.real) <= known
-    if np.any(eigenvalues.real[~neutral] > 0):
-        return "unstable", int(neutral.sum())
-    return ("undecided" if neutral.any() else "stable"), int(neutral.sum())
-
-
-def _imaginary(eigenvalues: np.ndarray, known: Array) -> Array:
-    return np.sort(eigenvalues.imag[eigenvalues.imag > known])
+def _singular(statics: Statics, at: Balance, N: Array, inertia: Array) -> bool:
+    """Whether a displacement has inertia close by but none here: as the azimuth at a pole, if for rounding."""
+    s = statics.sizes
+    least, directions = np.linalg.eigh(inertia)
+    way = s * (N @ directions[:, 0])
+    near = 0.0
+    for step in np.vstack([np.diag(s), -np.diag(s)]):
+        there = statics.linear(at.q + NEARBY * step, at.multipliers, at.friction)[0]
+        near = max(near, float(way @ there @ way) if np.isfinite(there).all() else 0.0)
+    return bool(least[0] <= SINGULAR * near)
 
 
 def _flat(statics: Statics, at: Balance, curvatures: Array, modes: Array) -> np.ndarray:
     """Which curvatures are zero."""
-    size = max(1.0, float(np.abs(at.q).max(initial=0.0)))
     _, K, _ = statics.linear(at.q, at.multipliers, at.friction)
     _, own, _ = statics.linear(at.q, np.zeros(statics.m), np.zeros(statics.columns))
+    largest = float(np.abs(curvatures).max(initial=0.0))
     flat = []
     for curvature, mode in zip(curvatures, modes.T, strict=True):
-        reach = NEARBY * size / max(float(np.abs(mode).max()), 1e-300)
+        reach = NEARBY / max(float(np.abs(mode / statics.sizes).max()), 1e-300)
         near = []
         for sign in (1.0, -1.0):
             _, there, _ = statics.linear(at.q + sign * reach * mode, at.multipliers, at.friction)
             near.append(abs(float(mode @ there @ mode)) if np.isfinite(there).all() else 0.0)
         terms = abs(float(mode @ own @ mode)) + abs(float(mode @ (K - own) @ mode))
-        flat.append(abs(curvature) <= max(FLAT * max(near), CANCELLED * terms))
+        flat.append(abs(curvature) <= max(FLAT * max(near), CANCELLED * terms, ROUNDING * largest))
     return np.array(flat, dtype=bool)

@@ -19,12 +19,14 @@ from dalembert.graph.statics import statics_graph
 from dalembert.mechanics.fundamental import Array
 from dalembert.model.system import System
 from dalembert.motion.contacts.modes import Contacts
+from dalembert.motion.equilibrium.frozen import angles
+from dalembert.motion.equilibrium.sizes import sizes
 
 # The balance holds where what is left of it is this small against the forces in it: Newton's method ends far below, and
 # a minimum of the imbalance that is no zero stays far above.
 BALANCED = 1e-9
-# Steps of Newton's method: at a degenerate equilibrium each gains only a third. No step goes further than this, of the
-# size of the configuration: beyond a quarter of a turn no angle is near.
+# Steps of Newton's method: at a degenerate equilibrium each gains only a third. No step goes further than this, in
+# sizes of the coordinates: beyond a quarter of a turn no angle is near.
 POLISH, LONGEST = 80, 0.5
 SETTLED = 1e-13
 EVALUATIONS = 200
@@ -70,15 +72,25 @@ class Statics:
     def contacts(self) -> Contacts:
         return Contacts(self.system)
 
+    @cached_property
+    def turns(self) -> list[bool]:
+        """Which coordinates are angles."""
+        return angles(self.system)
+
+    @cached_property
+    def sizes(self) -> Array:
+        """Of each coordinate, at the initial configuration: the units of the search."""
+        return sizes(self, self.system.initial_values()[0], self.turns)
+
     def with_parameters(self, p: Array) -> Statics:
-        """The same at other values: the functions are shared."""
+        """The same at other values: the functions are shared, and the sizes."""
         other = object.__new__(Statics)
         other.__dict__.update({k: v for k, v in self.__dict__.items() if k != "contacts"})
         other.p = p
         contacts = object.__new__(Contacts)
         contacts.__dict__.update(self.contacts.__dict__)
         contacts.p = p
-        other.__dict__["contacts"] = contacts
+        other.__dict__ |= {"contacts": contacts, "sizes": self.sizes}
         return other
 
     # -- evaluation
@@ -93,6 +105,15 @@ class Statics:
                 "has no direction there: use da.Coulomb."
             )
         return r, slope.reshape(self.n, self.n), reach.reshape(self.n, self.m + self.columns)
+
+    def many(self, places: Array, l: Array, f: Array) -> tuple[Array, Array]:
+        """r and the conditions at many configurations, finite or not."""
+        count = len(places)
+        r, c = (
+            self._balance.many(count, places, l, f, 0.0, self.p)[0],
+            self._conditions.many(count, places, 0.0, self.p)[0],
+        )
+        return r.reshape(count, self.n), c.reshape(count, self.m)
 
     def conditions(self, q: Array) -> tuple[Array, Array]:
         """What must vanish at rest, one row per constraint, and its derivative (m, n)."""
@@ -117,6 +138,10 @@ class Statics:
         """The one-sided constraints: how far they are open."""
         return self.conditions(q)[0][list(self.one_sided)]
 
+    def closing(self, q: Array) -> Array:
+        """Of the one-sided constraints, how much they change over the sizes of the coordinates."""
+        return np.linalg.norm(self.conditions(q)[1][list(self.one_sided)] * self.sizes, axis=1)
+
     @cached_property
     def one_sided(self) -> tuple[int, ...]:
         return tuple(k for k, c in enumerate(self.system.constraints) if c.one_sided)
@@ -135,94 +160,78 @@ class Statics:
                 components += list(range(at.start, at.stop))
         return Parts(rows, tuple(components), tuple(holding))
 
-    def moved(self, start: Array, parts: Parts, kept: tuple[int, ...]) -> tuple[int, ...]:
-        """Coordinates that may change while those `kept` do not: as few as constraints and balance need, the last
-        ones first.
+    def solve(
+        self, start: Array, parts: Parts, moving: tuple[int, ...] | None = None, far: bool = True
+    ) -> Balance | None:
+        """The balance near a configuration, only the coordinates `moving` changed; None where none is found. far: also
+        where Newton's method does not lead to it.
         """
-        zero = np.zeros(self.m), np.zeros(self.columns)
-        r, _, reach = self.balance(start, *zero)
-        columns = reach[:, [*parts.rows, *(self.m + k for k in parts.components)]]
-        lengths = np.linalg.norm(columns, axis=0)
-        columns = columns / np.where(lengths > 0, lengths, 1.0)
-        l = np.linalg.lstsq(columns, -r, rcond=RANK)[0] / np.where(lengths > 0, lengths, 1.0)
-        both = np.zeros(self.m + self.columns)
-        both[[*parts.rows, *(self.m + k for k in parts.components)]] = l
-        slope = self.balance(start, both[: self.m], both[self.m :])[1]
-        U, sigma, _ = np.linalg.svd(columns, full_matrices=True)
-        N = U[:, int(np.sum(sigma > RANK)) :]
-        J = np.vstack([N.T @ slope, self.conditions(start)[1][list(parts.rows)]])
-        norms = np.linalg.norm(J, axis=1)
-        J = J / np.where(norms > 0, norms, 1.0)[:, None]
-        chosen: list[int] = []
-        for k in reversed(range(self.n)):
-            if k not in kept and np.linalg.matrix_rank(J[:, [*chosen, k]], tol=1e-8) == len(chosen) + 1:
-                chosen.append(k)
-        return tuple(sorted(chosen))
-
-    def solve(self, start: Array, parts: Parts, moving: tuple[int, ...] | None = None) -> Balance | None:
-        """The balance near a configuration, only the coordinates `moving` changed; None where none is found."""
         free = np.arange(self.n) if moving is None else np.array(moving, dtype=int)
         acting = [*parts.rows, *(self.m + k for k in parts.components)]
         q = np.array(start, dtype=float)
         r, slope, reach = self.balance(q, np.zeros(self.m), np.zeros(self.columns))
-        size = max(1.0, float(np.abs(q).max(initial=0.0)))
-        force = max(float(np.abs(r).max(initial=0.0)), float(np.abs(slope).max(initial=0.0)) * size)
-        force = force if force > 0 else 1.0
-        lengths = np.linalg.norm(reach[:, acting], axis=0)
+        # Coordinates in their sizes, forces as the work that they do over them: no unit is preferred.
+        s = self.sizes
+        work = _work(r, slope, s, s) or 1.0
+        lengths = np.linalg.norm(s[:, None] * reach[:, acting], axis=0)
         lengths = np.where(lengths > 0, lengths, 1.0)
-        weight = np.linalg.norm(self.conditions(q)[1][list(parts.rows)], axis=1) * size
+        weight = np.linalg.norm(self.conditions(q)[1][list(parts.rows)] * s, axis=1)
         weight = np.where(weight > 0, weight, 1.0)
 
         def spread(z: Array) -> tuple[Array, Array, Array]:
             place = q.copy()
-            place[free] = z[: free.size] * size
+            place[free] = z[: free.size] * s[free]
             both = np.zeros(self.m + self.columns)
-            both[acting] = z[free.size :] * force / lengths
+            both[acting] = z[free.size :] * work / lengths
             return place, both[: self.m], both[self.m :]
 
         def residual(z: Array) -> Array:
             place, l, f = spread(z)
-            return np.concatenate(
-                [self.balance(place, l, f)[0] / force, self.conditions(place)[0][list(parts.rows)] / weight]
-            )
+            held = self.conditions(place)[0][list(parts.rows)]
+            return np.concatenate([s * self.balance(place, l, f)[0] / work, held / weight])
 
         def jacobian(z: Array) -> Array:
             place, l, f = spread(z)
             _, slope, reach = self.balance(place, l, f)
             held = self.conditions(place)[1][list(parts.rows)]
-            top = np.hstack([slope[:, free] * size / force, reach[:, acting] / lengths])
-            bottom = np.hstack([held[:, free] * size / weight[:, None], np.zeros((len(parts.rows), len(acting)))])
+            top = np.hstack([np.outer(s, s[free]) * slope[:, free] / work, s[:, None] * reach[:, acting] / lengths])
+            bottom = np.hstack([held[:, free] * s[free] / weight[:, None], np.zeros((len(parts.rows), len(acting)))])
             return np.vstack([top, bottom])
 
-        z = np.concatenate([q[free] / size, np.zeros(len(acting))])
+        z = np.concatenate([q[free] / s[free], np.zeros(len(acting))])
         if acting:
-            z[free.size :] = np.linalg.lstsq(reach[:, acting] / lengths, -r / force, rcond=RANK)[0]
+            z[free.size :] = np.linalg.lstsq(s[:, None] * reach[:, acting] / lengths, -s * r / work, rcond=RANK)[0]
         try:
             near = _newton(residual, jacobian, z)
-            if np.abs(residual(near)).max(initial=0.0) > BALANCED:
-                far = least_squares(
+            if far and np.abs(residual(near)).max(initial=0.0) > BALANCED:
+                better = least_squares(
                     residual, z, jacobian, x_scale="jac", xtol=1e-15, ftol=1e-15, gtol=1e-15, max_nfev=EVALUATIONS
                 ).x
-                near = _newton(residual, jacobian, far)
+                near = _newton(residual, jacobian, better)
             z = near
         except (UndefinedModel, ValueError, np.linalg.LinAlgError):
             return None
         place = spread(z)[0]
         r, slope, reach = self.balance(place, np.zeros(self.m), np.zeros(self.columns))
         # Forces that only fade away, far out, balance nothing: what counts is their size here.
-        reached = max(float(np.abs(start).max()), float(np.abs(place).max())) or 1.0
-        here = max(float(np.abs(r).max()), float(np.abs(slope).max()) * reached, np.finfo(float).tiny)
+        here = _work(r, slope, s, np.maximum(s, np.maximum(np.abs(start), np.abs(place)))) or np.finfo(float).tiny
         if acting:
             # Of reactions that are not determined, the smallest.
-            z[free.size :] = np.linalg.lstsq(reach[:, acting] / lengths, -r / force, rcond=RANK)[0]
+            z[free.size :] = np.linalg.lstsq(s[:, None] * reach[:, acting] / lengths, -s * r / work, rcond=RANK)[0]
         _, l, f = spread(z)
         left = residual(z)
         miss = max(
-            float(np.abs(left[: self.n]).max()) * force / here,
+            float(np.abs(left[: self.n]).max()) * work / here,
             float(np.abs(left[self.n :]).max(initial=0.0)),
         )
         loads = np.concatenate([r, (reach * np.concatenate([l, f])).ravel()])
-        return Balance(place, l, f, float(np.abs(loads).max()) or here, miss) if miss <= BALANCED else None
+        return Balance(place, l, f, float(np.abs(loads).max()) or 1.0, miss) if miss <= BALANCED else None
+
+
+def _work(r: Array, slope: Array, over: Array, reached: Array) -> float:
+    """The largest work of the forces, and of their slopes where q is `reached`, over displacements."""
+    slopes = float(np.abs(np.outer(over, reached) * slope).max(initial=0.0))
+    return max(float(np.abs(over * r).max(initial=0.0)), slopes)
 
 
 def _newton(residual: Callable[[Array], Array], jacobian: Callable[[Array], Array], z: Array) -> Array:
