@@ -256,6 +256,16 @@ def test_a_light_weight_on_a_heavy_cart(ratio: float):
     found = system.compare(["action"])
     assert found["action"].applies, found["action"].reason
     assert found.agree, str(found)
+    hidden = system.replace(parameters={a: 1e14}).compare(["action"])  # rounding of its momentum hides the weight
+    assert hidden.agree, str(hidden)
+
+
+@pytest.mark.parametrize(("place", "speed"), [(1.0, 0.0), (1.0, 0.7), (0.0, 0.7)])
+def test_equilibrium(place: float, speed: float):
+    system = da.System("wells", coordinates=[x, y], kinetic=(x.d**2 + y.d**2) / 2, potential=(x**2 - 1) ** 2)
+    found, force = answer(system, [place, 0.3], [0, speed])
+    assert not found.any()
+    assert not force.any()
 
 
 def test_a_chain_of_ten_rods():

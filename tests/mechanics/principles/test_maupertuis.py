@@ -68,6 +68,23 @@ def test_fall_at_a_state():
         solve(State(np.array([1.0, 7.0]), np.zeros(2), 0.0, sampler.p), np.zeros(2))
 
 
+def test_nothing_left_to_move():
+    """Velocities that the constraints make zero come out of Newton's method as rounding: that is rest."""
+    rows = {"circle": x**2 + y**2 - 1, "line": y - x}
+    found = projectile(constraints=rows, parameters={m: 1.0, g: 9.81}).compare(["maupertuis"])
+    assert not found["maupertuis"].applies
+    assert "at rest" in found["maupertuis"].reason
+
+
+def test_a_gradient_that_vanishes():
+    start = {x: 0.6, y: 0.8, x.d: 0.8, y.d: -0.6}
+    squared = projectile(constraints={"twice": (x**2 + y**2 - 1) ** 2}, parameters={m: 1.0, g: 9.81}, initial=start)
+    for form in ("maupertuis", "liberation", "action"):
+        row = squared.compare([form])[form]
+        assert not row.applies
+        assert "the gradient of twice vanishes" in row.reason
+
+
 def test_a_parameter_named_E():
     assert "energy E_0" in projectile(potential=E * y).equations("maupertuis").text()
 

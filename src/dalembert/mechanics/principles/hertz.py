@@ -19,6 +19,7 @@ from scipy.linalg import null_space
 
 from dalembert.mechanics.cofactors import TooLarge, inverse_of
 from dalembert.mechanics.equations import Equations, Line, Section
+from dalembert.mechanics.principles.degenerate import at_rest, vanishing_gradients
 from dalembert.mechanics.principles.formulation import (
     Answer,
     NotHere,
@@ -48,15 +49,15 @@ READABLE = 100
 
 def applies(system: System) -> str:
     plain = first(has_modes(system), no_energies(system), rheonomic(system), unnatural(system), nonpotential(system))
-    return plain or first(acts(system), does_work(system)) or _changes_speed(system)
+    return plain or first(acts(system), does_work(system)) or _not_about_directions(system)
 
 
 def state_size(system: System) -> int:
     return 2 * len(system.coordinates) + len(system.constraints)
 
 
-def _changes_speed(system: System) -> str:
-    """Constraints on accelerations, and those that fix a speed: they are not about directions."""
+def _not_about_directions(system: System) -> str:
+    """Constraints on accelerations, and those that tell speeds: which paths they admit depends on the speed."""
     levels = [c.name for c in system.constraints if c.level == "acceleration"]
     if levels:
         return f"a constraint on accelerations: {', '.join(levels)}"
@@ -68,7 +69,7 @@ def _changes_speed(system: System) -> str:
         for state in states:
             row = slopes(state)
             if not abs(row @ state.v) <= POWER * np.linalg.norm(row) * np.linalg.norm(state.v):
-                return f"not homogeneous in the velocities, so the speed is not constant: {constraint.name}"
+                return f"not homogeneous in the velocities: {constraint.name} is about speeds, not about paths alone"
     return ""
 
 
@@ -86,11 +87,14 @@ def prepare(system: System, sampler: Sampler) -> Solver:
         [*christoffel(powers.metric, system, v), *(e for row, _ in rows for e in row), *(bend for _, bend in rows)]
     )
 
+    require_gradients = vanishing_gradients(sampler)
+
     def solve(state: State, C: Array) -> Answer:
+        require_gradients(state)
         M = metric(state).reshape(n, n)
-        speed = np.sqrt(max(float(state.v @ M @ state.v), 0.0))
-        if speed == 0.0:
+        if at_rest(M, path(state)[n : n + m * n].reshape(m, n), state.v):
             raise NotHere("the system is at rest: a path that is not traversed has no curvature")
+        speed = np.sqrt(float(state.v @ M @ state.v))
         along = State(state.q, state.v / speed, state.t, state.p)
         c, A, bend = np.split(path(along), np.cumsum([n, m * n]))
         turn = least_curvature(M, c, A.reshape(m, n), bend)

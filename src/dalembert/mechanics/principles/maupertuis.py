@@ -15,6 +15,7 @@ import numpy as np
 import sympy as sp
 
 from dalembert.mechanics.equations import Equations, Line, Section
+from dalembert.mechanics.principles.degenerate import at_rest, vanishing_gradients
 from dalembert.mechanics.principles.formulation import (
     Answer,
     NotHere,
@@ -66,13 +67,16 @@ def prepare(system: System, sampler: Sampler) -> Solver:
     )
     constraints = sampler.function([*(entry for row, _ in rows for entry in row), *(bend for _, bend in rows)])
 
+    require_gradients = vanishing_gradients(sampler)
+
     def solve(state: State, C: Array) -> Answer:
+        require_gradients(state)
         mass, slopes, slope = np.split(metric(state), np.cumsum([n * n, n * n * n]))
         mass = mass.reshape(n, n)
+        if at_rest(mass, constraints(state)[: m * n].reshape(m, n), state.v):
+            raise NotHere("the system is at rest: E = V, where Jacobi's metric vanishes")
         # E − V is the kinetic energy of the state: so the energy, and with it the metric, is that of this motion.
         left = float(state.v @ mass @ state.v) / 2
-        if left <= 0:
-            raise NotHere("the system is at rest: E = V, where Jacobi's metric vanishes")
         g = 2 * left * mass
         by_q = 2 * left * slopes.reshape(n, n, n) - 2 * mass[:, :, None] * slope  # ∂g_ij/∂q_k
         pace = 2 * left  # ds/dt

@@ -24,8 +24,9 @@ FIRST, FACTOR, TRIES = 0.25, 2.5, 25
 # below the 1e-9 to which principles are compared, rounding being guessed several times too large. An error WORSE than
 # the best so far by this factor says that the way is wrong.
 GOOD, FAIR, ENOUGH, WORSE = 1e-11, 1e-10, 5e-10, 30
-# Values below this many times their typical rounding are not told from zero.
-MARGIN = 4
+# Values below this many times their typical rounding are not told from zero. On intervals that are too short none are,
+# whatever the motion; where none are on intervals of so many time scales, the path is straight.
+MARGIN, STRAIGHT = 4, 300
 # Differences of first derivatives give Newton's matrix to about 1e-9. It is kept while each step is shorter than the
 # last by SLOW; steps that no longer shorten, below SETTLED, are rounding.
 STEPS, SLOW, SETTLED, ROUNDING, DIVERGES = 20, 0.05, 1e-9, 1e-15, 3
@@ -68,17 +69,16 @@ class StationaryPath:
         """The acceleration, and the force of the constraints λ ∂φ/∂q, at a state."""
         here = self._equations.here(state)
         best: _Attempt | None = None
-        still = False
+        still, long = False, STRAIGHT * here.time_scale
         for attempt in self._attempts(here):
-            # On intervals that are too short, rounding is all that there is whatever the motion.
-            still = still or (attempt.still and attempt.h >= FIRST * here.time_scale)
+            still = attempt.still if attempt.h >= long else still
             if best is None or attempt.error < best.error or attempt.good:
                 best = attempt
         if best is not None and best.error <= ENOUGH:
             return best.acceleration, best.force
-        if still:  # and no other interval knows of a bend
+        if still:
             return np.zeros_like(here.pull), np.zeros_like(here.pull)
-        known = f": rounding leaves it known to {best.error:.0e}" if best is not None else ""
+        known = "" if best is None else f": rounding leaves it known to {min(best.error, 1.0):.0e}"
         raise NoStationaryPath(f"no polynomial path of stationary action was found through this state{known}")
 
     def _attempts(self, here: Here) -> Iterator[_Attempt]:
@@ -126,10 +126,10 @@ class StationaryPath:
         noise = max(here.length(rough[0]), here.strength(rough[1]))
         # Accelerations may be small by accident; what they and the reactions balance tells how well they can be known.
         size = max(here.length(a), here.strength(f), here.strength(here.pull))
-        if size <= MARGIN * noise:
-            return _Attempt(h, a, f, 0.0, np.inf, True)
         apart = max(here.length(a - a_short), here.strength(f - f_short))
         a, f = (np.where(np.abs(x) <= MARGIN * least, 0.0, x) for x, least in ((a, rough[0]), (f, rough[1])))
+        if size <= MARGIN * noise:
+            return _Attempt(h, a, f, 0.0, np.inf, not (a.any() or f.any()))
         return _Attempt(h, a, f, apart / size, noise / size, False)
 
     def _solve(
