@@ -97,6 +97,29 @@ def test_random_systems(seed: int):
     assert found.agree, str(found)
 
 
+# -- on a page
+
+
+def test_differentials_are_typeset_as_such():
+    T = m * (r.d**2 + r**2 * theta.d**2) / 2
+    page = da.System("Kepler", coordinates=[r, theta], kinetic=T, potential=-k / r).equations("maupertuis").latex()
+    assert r"d\theta^{2}" in page
+    assert "dtheta" not in page
+
+
+def test_long_geodesics_are_left_to_a_function():
+    """Written out, these take hundreds of operations a line."""
+    found = da.library.hinged_rods().equations("maupertuis")
+    shown = found.to_dict()["equations"]
+    assert shown["Jacobi's line element at the energy E"][0].startswith("ds**2 = dsigma**2*(2*E")
+    F, sigma, *lines = shown["geodesics, x_s = dx/ds"]
+    assert F.startswith("F = sigma_s**2*(E + g*m*")
+    assert sigma.startswith("sigma_s**2 = ")
+    assert lines[0] == "d/ds(dF/dx1_s) - dF/dx1 = mu_1"
+    assert lines[-1] == "d/ds(dF/dpsi_s) - dF/dpsi = 0"
+    assert r"\frac{d}{ds}\frac{\partial F}{\partial \phi_{s}}" in found.latex()
+
+
 # -- where it does not apply
 
 
