@@ -210,6 +210,16 @@ def test_a_straight_guess_through_a_singularity():
     arrives(found)
 
 
+def test_antipodes():
+    """Paths leave to all sides: the search runs away, which is no fault of the model."""
+    with pytest.raises(da.MotionFailed, match=r"The search did not converge.*antipodes.*give guess=") as failed:
+        ball(5 * z).path([2, 0, 0], [-2, 0, 0], energy=20.0)
+    assert "division by zero" not in str(failed.value)
+    assert "finite value" not in str(failed.value)
+    found = ball().path([2, 0, 0], [-2, 0, 0], energy=1.0, guess=[(0, 2, 0)])
+    assert found.duration == pytest.approx(2 * np.pi, rel=CLOSE)
+
+
 def test_bad_arguments():
     fails("start: no value for y", da.ModelError, start={x: 0})
     fails("end: 'w' is no coordinate", da.ModelError, end={x: 0, y: 0, "w": 1})

@@ -86,7 +86,7 @@ class Geodesic:
         with np.errstate(all="ignore"):
             found = solve_bvp(rates, ends, tau, guess / unit, tol=COLLOCATION, max_nodes=NODES)
         if not found.success or not np.isfinite(found.y).all():
-            raise NoGeodesic("collocation did not converge")
+            raise NoGeodesic("collocation found no curve")
         return found.x, unit * found.y
 
     def follow(self, tau: Array, guess: Array) -> tuple[Array, Array]:

@@ -126,10 +126,12 @@ def path(system: System, start: Any, end: Any, *, energy: float, guess: Any = "d
     except (NoGeodesic, DalembertError, np.linalg.LinAlgError) as error:
         if isinstance(error, ModelError):
             raise
-        why = str(error).removeprefix(f"{system.name}: ").rstrip(".")
+        # Trial curves may run to where the model has no value: what is told of it there is no fault of the model.
+        why = str(error) if isinstance(error, NoGeodesic) else "trial curves ran away from both"
         raise MotionFailed(
-            f"{system.name}: no path at the energy {energy:g} was found from start to end: {why}. The end may be "
-            "out of reach at this energy though V is less there; if it is not, give guess=[points on the way]."
+            f"{system.name}: no path at the energy {energy:g} was found from start to end. The search did not "
+            f"converge: {why}. The end may be out of reach at this energy though V is less there; or several paths "
+            "are equally good, as between antipodes of a sphere: then give guess=[points on the way]."
         ) from None
     return Path(system, energy, t, q, v, action, miss)
 

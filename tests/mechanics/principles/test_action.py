@@ -14,6 +14,7 @@ from latex_document import compiles
 
 import dalembert as da
 from dalembert.mechanics.principles import action
+from dalembert.mechanics.principles.formulation import NotHere
 from dalembert.mechanics.sample import Sampler, State
 from dalembert.mechanics.standard_form import standard_form
 
@@ -163,3 +164,122 @@ def test_random_systems_agree(seed: int, n: int, constraints: int):
     found = system.compare(["action"], states=1)
     assert found["action"].applies, found["action"].reason
     assert found.agree, str(found)
+
+
+# -- whatever the scale of time
+
+
+def on_a_circle(radius: float, speed: float, potential: sp.Expr | None = None) -> da.System:
+    return da.System(
+        "circle", coordinates=[x, y], kinetic=(x.d**2 + y.d**2) / 2, potential=potential,
+        constraints={"wire": x**2 + y**2 - l**2}, parameters={l: radius},
+        initial={x: radius, y: 0, x.d: 0, y.d: speed},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("radius", "speed"),
+    [(100, 1), (300, 1), (1000, 1), (100, 0.1), (1.5e11, 3e4), (1e-6, 1.0), (1e-6, 1e-9), (1.0, 1e-12)],
+)
+def test_slow_motion_without_forces(radius: float, speed: float):
+    """The force v²/R towards the centre, however long the motion takes to go round."""
+    system = on_a_circle(radius, speed)
+    found, force = answer(system, [radius, 0], [0, speed])
+    np.testing.assert_allclose(found, [-(speed**2) / radius, 0], rtol=1e-11, atol=1e-11 * speed**2 / radius)
+    np.testing.assert_allclose(force, found, rtol=1e-11, atol=1e-11 * speed**2 / radius)
+    assert system.compare(["action"]).agree
+
+
+@pytest.mark.parametrize("strength", [9.81, 1e-3, 1e-8])
+def test_slow_motion_with_a_potential(strength: float):
+    assert on_a_circle(1.5e11, 3e4, strength * y).compare(["action"]).agree
+
+
+@pytest.mark.parametrize(("centre", "radius"), [(1e3, 1.0), (-1000.0, 1000.0), (0.01, 1e-4)])
+def test_circles_about_other_points(centre: float, radius: float):
+    """The distance to the origin says nothing of the time that the motion takes, nor of the rounding of φ."""
+    system = da.System(
+        "circle", coordinates=[x, y], kinetic=(x.d**2 + y.d**2) / 2,
+        constraints={"wire": (x - a) ** 2 + y**2 - l**2}, parameters={l: radius, a: centre},
+    )  # fmt: skip
+    found, _ = answer(system, [centre + radius, 0], [0, 1])
+    np.testing.assert_allclose(found[0], -1 / radius, rtol=1e-9)
+
+
+def test_silent_where_rounding_leaves_too_little():
+    """A circle of radius 1 at x = 10⁸: rounding of x is 1e-8 of it."""
+    system = da.System(
+        "circle", coordinates=[x, y], kinetic=(x.d**2 + y.d**2) / 2,
+        constraints={"wire": (x - a) ** 2 + y**2 - 1}, parameters={a: 1e8},
+    )  # fmt: skip
+    with pytest.raises(NotHere, match="rounding leaves it known to"):
+        answer(system, [1e8 + 1, 0], [0, 1])
+
+
+@pytest.mark.parametrize("extra", [3 * (x * y.d + y * x.d), x * x.d, 1e6 * x.d, sp.cos(x * y) * (x * y.d + y * x.d)])
+def test_a_total_derivative_changes_nothing(extra: sp.Expr):
+    system = da.System("free", coordinates=[x, y], lagrangian=m * (x.d**2 + y.d**2) / 2 + extra, parameters={m: 1.5})
+    for v in ([0.3, -1.5], [0.123, 1.7], [0.0, 0.0]):
+        found, force = answer(system, [0.3, 0.7], v)
+        np.testing.assert_allclose(found, 0, atol=1e-14)
+        assert not force.any()
+
+
+@pytest.mark.filterwarnings("error")
+def test_drift_of_a_charge():
+    """At the velocity −E/B across both fields the charge goes straight."""
+    L = (x.d**2 + y.d**2) / 2 + k * (x * y.d - y * x.d) / 2 + a * x
+    system = da.System("drift", coordinates=[x, y], lagrangian=L, parameters={k: 2.3, a: 0.7})
+    found, _ = answer(system, [0.4, 1.1], [0, -0.7 / 2.3])
+    np.testing.assert_allclose(found, 0, atol=1e-14)
+    found, _ = answer(system, [0.0, 0.0], [0, -0.7 / 2.3])
+    np.testing.assert_allclose(found, 0, atol=1e-12)
+
+
+def test_nothing_left_to_move():
+    """Held by as many constraints as coordinates, at rest: the constant path, and the force that carries the weight."""
+    parts = {"coordinates": [x, y], "kinetic": (x.d**2 + y.d**2) / 2, "potential": 9.81 * y}
+    for rows in ({"a": x, "b": y}, {"a": x**2 + y**2 - 1, "b": y - x}):
+        system = da.System("held", constraints=rows, **parts)
+        found = system.compare(["action"])
+        assert found["action"].applies, found["action"].reason
+        assert found.agree, str(found)
+
+
+@pytest.mark.parametrize("ratio", [1e9, 1e12, 1e-9, 1e-15])
+def test_a_light_weight_on_a_heavy_cart(ratio: float):
+    system = da.System(
+        "cart", coordinates=[r, x, y], kinetic=a * r.d**2 / 2 + m * (x.d**2 + y.d**2) / 2, potential=m * g * y,
+        constraints={"rod": (x - r) ** 2 + y**2 - 1}, parameters={a: 1e-3 * ratio, m: 1e-3, g: 9.81},
+        initial={r: 0, x: 0.6, y: -0.8, r.d: 0.1, x.d: 0.9, y.d: 0.6},
+    )  # fmt: skip
+    found = system.compare(["action"])
+    assert found["action"].applies, found["action"].reason
+    assert found.agree, str(found)
+    hidden = system.replace(parameters={a: 1e14}).compare(["action"])  # rounding of its momentum hides the weight
+    assert hidden.agree, str(hidden)
+
+
+@pytest.mark.parametrize(("place", "speed"), [(1.0, 0.0), (1.0, 0.7), (0.0, 0.7)])
+def test_equilibrium(place: float, speed: float):
+    system = da.System("wells", coordinates=[x, y], kinetic=(x.d**2 + y.d**2) / 2, potential=(x**2 - 1) ** 2)
+    found, force = answer(system, [place, 0.3], [0, speed])
+    assert not found.any()
+    assert not force.any()
+
+
+def test_a_chain_of_ten_rods():
+    """Twenty Cartesian coordinates, ten rods, from a curved shape in motion."""
+    xs = da.coordinates(" ".join(f"x{k}" for k in range(10)))
+    ys = da.coordinates(" ".join(f"y{k}" for k in range(10)))
+    ends = [(sp.S.Zero, sp.S.Zero), *zip(xs, ys, strict=True)]
+    rods = {f"rod {k}": (ends[k + 1][0] - p) ** 2 + (ends[k + 1][1] - q) ** 2 - 1 for k, (p, q) in enumerate(ends[:-1])}
+    turn, spin = np.linspace(0.3, 2, 10), np.linspace(1, -1, 10)
+    start = dict(zip(xs, np.cumsum(np.sin(turn)), strict=True)) | dict(zip(ys, -np.cumsum(np.cos(turn)), strict=True))
+    start |= {u.d: v for u, v in zip(xs, np.cumsum(spin * np.cos(turn)), strict=True)}
+    start |= {u.d: v for u, v in zip(ys, np.cumsum(spin * np.sin(turn)), strict=True)}
+    system = da.System(
+        "chain", coordinates=[*xs, *ys], kinetic=sum(u.d**2 for u in (*xs, *ys)) / 2, potential=9.81 * sum(ys),
+        constraints=rods, initial=start,
+    )  # fmt: skip
+    assert system.compare(["action"], states=1).agree

@@ -164,7 +164,8 @@ def test_random_systems(seed: int):
         ({"potential": 3 * z}, "a potential acts on z"),
         ({"forces": {x: 1.0}}, "forces given without a potential act on x"),
         ({"constraints": {"sphere": x**2 + y**2 + z**2 - (R + da.t) ** 2}}, "time appears in the model"),
-        ({"constraints": {"pace": x.d - 1}}, "not homogeneous in the velocities, so the speed is not constant: pace"),
+        ({"constraints": {"pace": x.d - 1}}, "not homogeneous in the velocities: pace is about speeds"),
+        ({"constraints": {"pace": x.d**2 + y.d**2 + z.d**2 - 1}}, "pace is about speeds, not about paths alone"),
         ({"constraints": {"hold": x.dd}}, "a constraint on accelerations: hold"),
         ({"nonideal": [da.Work({x: -x.d})]}, "the constraints do work"),
         ({"kinetic": m * (x.d**2 + y.d**2 + z.d**2) / 2 + x * y.d}, "terms linear in the velocities of y"),
@@ -182,3 +183,16 @@ def test_at_rest():
         hertz.prepare(system, sampler)(State(np.array([2.0, 0, 0]), np.zeros(3), 0.0, sampler.p), np.zeros(3))
     # The other states are compared all the same.
     assert system.replace(initial={y.d: 0, z.d: 0}).compare(["hertz"])["hertz"].applies
+
+
+def test_nothing_left_to_move():
+    rows = {"sphere": x**2 + y**2 + z**2 - R**2, "meridian": y - x, "level": z - x}
+    row = ball(constraints=rows, initial={}).compare(["hertz"])["hertz"]
+    assert not row.applies
+    assert "at rest" in row.reason
+
+
+def test_a_gradient_that_vanishes():
+    row = ball(constraints={"twice": (x**2 + y**2 + z**2 - R**2) ** 2}).compare(["hertz"])["hertz"]
+    assert not row.applies
+    assert "the gradient of twice vanishes" in row.reason

@@ -164,3 +164,16 @@ def test_why_not(changes, reason):
     assert reason in liberation.applies(system)
     with pytest.raises(da.DoesNotApply):
         system.equations("liberation")
+
+
+@pytest.mark.parametrize("ratio", [1e9, 1e12, 1e20, 1e-9, 1e-15])
+def test_masses_of_any_ratio(ratio):
+    """A weight on a rod below a cart, much lighter or heavier than the weight."""
+    system = da.System(
+        "cart", coordinates="X x y", kinetic="M*X'^2/2 + m*(x'^2 + y'^2)/2", potential="m*g*y",
+        constraints={"rod": "(x - X)^2 + y^2 - 1"}, parameters={"M": 1e-3 * ratio, "m": 1e-3, "g": 9.81},
+        initial={"X": 0, "x": 0.6, "y": -0.8, "X'": 0.1, "x'": 0.9, "y'": 0.6},
+    )  # fmt: skip
+    row = system.compare(["liberation"])["liberation"]
+    assert row.applies
+    assert max(row.acceleration_difference, row.force_difference) < 1e-13

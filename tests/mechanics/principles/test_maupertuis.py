@@ -68,6 +68,23 @@ def test_fall_at_a_state():
         solve(State(np.array([1.0, 7.0]), np.zeros(2), 0.0, sampler.p), np.zeros(2))
 
 
+def test_nothing_left_to_move():
+    """Velocities that the constraints make zero come out of Newton's method as rounding: that is rest."""
+    rows = {"circle": x**2 + y**2 - 1, "line": y - x}
+    found = projectile(constraints=rows, parameters={m: 1.0, g: 9.81}).compare(["maupertuis"])
+    assert not found["maupertuis"].applies
+    assert "at rest" in found["maupertuis"].reason
+
+
+def test_a_gradient_that_vanishes():
+    start = {x: 0.6, y: 0.8, x.d: 0.8, y.d: -0.6}
+    squared = projectile(constraints={"twice": (x**2 + y**2 - 1) ** 2}, parameters={m: 1.0, g: 9.81}, initial=start)
+    for form in ("maupertuis", "liberation", "action"):
+        row = squared.compare([form])[form]
+        assert not row.applies
+        assert "the gradient of twice vanishes" in row.reason
+
+
 def test_a_parameter_named_E():
     assert "energy E_0" in projectile(potential=E * y).equations("maupertuis").text()
 
@@ -78,6 +95,29 @@ def test_random_systems(seed: int):
     found = geometric_models.natural(seed).compare(["maupertuis"], states=2)
     assert found["maupertuis"].applies, found["maupertuis"].reason
     assert found.agree, str(found)
+
+
+# -- on a page
+
+
+def test_differentials_are_typeset_as_such():
+    T = m * (r.d**2 + r**2 * theta.d**2) / 2
+    page = da.System("Kepler", coordinates=[r, theta], kinetic=T, potential=-k / r).equations("maupertuis").latex()
+    assert r"d\theta^{2}" in page
+    assert "dtheta" not in page
+
+
+def test_long_geodesics_are_left_to_a_function():
+    """Written out, these take hundreds of operations a line."""
+    found = da.library.hinged_rods().equations("maupertuis")
+    shown = found.to_dict()["equations"]
+    assert shown["Jacobi's line element at the energy E"][0].startswith("ds**2 = dsigma**2*(2*E")
+    F, sigma, *lines = shown["geodesics, x_s = dx/ds"]
+    assert F.startswith("F = sigma_s**2*(E + g*m*")
+    assert sigma.startswith("sigma_s**2 = ")
+    assert lines[0] == "d/ds(dF/dx1_s) - dF/dx1 = mu_1"
+    assert lines[-1] == "d/ds(dF/dpsi_s) - dF/dpsi = 0"
+    assert r"\frac{d}{ds}\frac{\partial F}{\partial \phi_{s}}" in found.latex()
 
 
 # -- where it does not apply

@@ -18,6 +18,7 @@ import sympy as sp
 
 from dalembert.errors import DalembertError
 from dalembert.mechanics.equations import Equations, Line, Section
+from dalembert.mechanics.principles.degenerate import vanishing_gradients
 from dalembert.mechanics.principles.formulation import (
     Answer,
     NotHere,
@@ -91,11 +92,12 @@ def _variation(name: str, forced: bool) -> sp.Symbol:
 
 
 def prepare(system: System, sampler: Sampler) -> Solver:
-    path = StationaryPath(sampler)
+    path, require_gradients = StationaryPath(sampler), vanishing_gradients(sampler)
 
     def solve(state: State, C: Array) -> Answer:
         if C.any():
             raise NotHere("the constraints do work, and their work has no action")
+        require_gradients(state)
         try:
             return Answer(*path.at(state))
         except DalembertError as error:

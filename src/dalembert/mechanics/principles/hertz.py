@@ -13,12 +13,15 @@ which is constant: q̈ = q''ṡ² + q's̈ with s̈ = 0, and the constraints' for
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import sympy as sp
 from scipy.linalg import null_space
 
 from dalembert.mechanics.cofactors import TooLarge, inverse_of
 from dalembert.mechanics.equations import Equations, Line, Section
+from dalembert.mechanics.principles.degenerate import at_rest, vanishing_gradients
 from dalembert.mechanics.principles.formulation import (
     Answer,
     NotHere,
@@ -30,7 +33,9 @@ from dalembert.mechanics.principles.formulation import (
     nonpotential,
     rheonomic,
 )
+from dalembert.mechanics.principles.marks import differential, mark
 from dalembert.mechanics.principles.quadratic import acts, christoffel, gradient_and_bend, powers_of, unnatural
+from dalembert.mechanics.printing import latex
 from dalembert.mechanics.sample import Array, Sampler, State
 from dalembert.mechanics.standard_form import diff, standard_form
 from dalembert.mechanics.tidy import Budget, exact, tidy, tidy_matrix
@@ -44,19 +49,21 @@ POWER = 1e-9
 DEPENDENT = 1e-11
 # Christoffel's symbols of the second kind are shown where the metric has no more operations than this.
 READABLE = 100
+# A line of more operations than this is not read: geodesics are then left as the equations of Euler and Lagrange.
+LONG = 120
 
 
 def applies(system: System) -> str:
     plain = first(has_modes(system), no_energies(system), rheonomic(system), unnatural(system), nonpotential(system))
-    return plain or first(acts(system), does_work(system)) or _changes_speed(system)
+    return plain or first(acts(system), does_work(system)) or _not_about_directions(system)
 
 
 def state_size(system: System) -> int:
     return 2 * len(system.coordinates) + len(system.constraints)
 
 
-def _changes_speed(system: System) -> str:
-    """Constraints on accelerations, and those that fix a speed: they are not about directions."""
+def _not_about_directions(system: System) -> str:
+    """Constraints on accelerations, and those that tell speeds: which paths they admit depends on the speed."""
     levels = [c.name for c in system.constraints if c.level == "acceleration"]
     if levels:
         return f"a constraint on accelerations: {', '.join(levels)}"
@@ -68,7 +75,7 @@ def _changes_speed(system: System) -> str:
         for state in states:
             row = slopes(state)
             if not abs(row @ state.v) <= POWER * np.linalg.norm(row) * np.linalg.norm(state.v):
-                return f"not homogeneous in the velocities, so the speed is not constant: {constraint.name}"
+                return f"not homogeneous in the velocities: {constraint.name} is about speeds, not about paths alone"
     return ""
 
 
@@ -86,11 +93,14 @@ def prepare(system: System, sampler: Sampler) -> Solver:
         [*christoffel(powers.metric, system, v), *(e for row, _ in rows for e in row), *(bend for _, bend in rows)]
     )
 
+    require_gradients = vanishing_gradients(sampler)
+
     def solve(state: State, C: Array) -> Answer:
+        require_gradients(state)
         M = metric(state).reshape(n, n)
-        speed = np.sqrt(max(float(state.v @ M @ state.v), 0.0))
-        if speed == 0.0:
+        if at_rest(M, path(state)[n : n + m * n].reshape(m, n), state.v):
             raise NotHere("the system is at rest: a path that is not traversed has no curvature")
+        speed = np.sqrt(float(state.v @ M @ state.v))
         along = State(state.q, state.v / speed, state.t, state.p)
         c, A, bend = np.split(path(along), np.cumsum([n, m * n]))
         turn = least_curvature(M, c, A.reshape(m, n), bend)
@@ -132,7 +142,12 @@ def by_arc(system: System, times: int) -> tuple[Coordinate, ...]:
 
 def line_element(metric: sp.ImmutableMatrix, system: System, budget: Budget) -> sp.Expr:
     """m_ij dq_i dq_j."""
-    n, steps = len(system.coordinates), [Coordinate.named(f"d{q.name}") for q in system.coordinates]
+    return form_of(metric, [differential(q) for q in system.coordinates], budget)
+
+
+def form_of(metric: sp.ImmutableMatrix, steps: Sequence[sp.Symbol], budget: Budget) -> sp.Expr:
+    """m_ij u_i u_j."""
+    n = len(steps)
     entries = [(i, j, tidy(metric[i, j], budget)) for i in range(n) for j in range(i, n)]
     return sp.Add(*((1 if i == j else 2) * entry * steps[i] * steps[j] for i, j, entry in entries))
 
@@ -144,12 +159,13 @@ def derive(system: System) -> Equations:
     metric = tidy_matrix(powers.metric.applyfunc(exact), budget)
     rates = by_arc(system, 1)
     s, T = Coordinate.named("s"), sp.Symbol("T")
-    element = Line(Coordinate.named("ds") ** 2, (("", line_element(metric, system, budget)),))
+    element = Line(differential(s) ** 2, (("", line_element(metric, system, budget)),))
     inverse = readable_inverse(metric, budget)
     sections = [Section("line element", (element,))]
     if inverse is not None and (K := _curvature(system, metric, inverse, budget)) is not None:
         sections.append(Section("squared curvature, x_s = dx/ds", (Line(sp.Symbol("K"), (("", K),)),)))
-    lines = geodesic(system, metric, inverse, "M", budget)
+    F = form_of(metric, rates, budget) / 2
+    lines = geodesic(system, metric, inverse, "M", F, budget)
     sections.append(Section("geodesics: K is least, x_s = dx/ds", lines))
     swap = dict(zip(system.velocities, rates, strict=True))
     rows = [Line(sp.S.Zero, (("", tidy(c.expression.xreplace(swap), budget)),), c.name) for c in system.constraints]
@@ -189,15 +205,23 @@ def _curvature(
 
 
 def geodesic(
-    system: System, metric: sp.ImmutableMatrix, inverse: sp.ImmutableMatrix | None, name: str, budget: Budget
+    system: System,
+    metric: sp.ImmutableMatrix,
+    inverse: sp.ImmutableMatrix | None,
+    name: str,
+    F: sp.Expr,
+    budget: Budget,
 ) -> tuple[Line, ...]:
-    """q'' = −Γ + M⁻¹Aᵀμ where the inverse is given, else M q'' = −c + Aᵀμ; `name` is that of the metric."""
+    """q'' = −Γ + M⁻¹Aᵀμ where the inverse is given, else M q'' = −c + Aᵀμ; `name` is that of the metric. Where a line
+    of them is long, what they come from: d/ds ∂F/∂q' − ∂F/∂q = Aᵀμ with F = ½ m_ij q'_i q'_j.
+    """
     rates, turns = by_arc(system, 1), sp.Matrix(by_arc(system, 2))
     bend = sp.Matrix([tidy(-c, budget) for c in christoffel(metric, system, rates)])
     reaction = sp.zeros(len(rates), 1)
     for k, constraint in enumerate(system.constraints):
         row, _ = gradient_and_bend(constraint, system, rates)
         reaction += sp.Symbol(f"mu_{k + 1}", real=True) * sp.Matrix(row)
+    plain = reaction
     if inverse is None:
         left, labels = metric * turns, ("-c", r"A^T\mu")
     else:
@@ -208,4 +232,13 @@ def geodesic(
         parts = zip(labels, (tidy(bend[i], budget), tidy(reaction[i], budget)), strict=True)
         shown = tuple((label, part) for label, part in parts if part != 0) or (("", sp.S.Zero),)
         lines.append(Line(left[i], shown if len(shown) > 1 else (("", shown[0][1]),)))
-    return tuple(lines)
+    if all(sp.count_ops(line.left) + sum(sp.count_ops(part) for _, part in line.terms) <= LONG for line in lines):
+        return tuple(lines)
+    unknowns = zip(system.coordinates, rates, plain, strict=True)
+    short = [Line(_euler(q, u), (("", tidy(part, budget)),)) for q, u, part in unknowns]
+    return Line(sp.Symbol("F"), (("", F),)), *short
+
+
+def _euler(q: sp.Symbol, rate: sp.Symbol) -> sp.Symbol:
+    up, along = rf"\frac{{\partial F}}{{\partial {latex(rate)}}}", rf"\frac{{\partial F}}{{\partial {latex(q)}}}"
+    return mark(f"d/ds(dF/d{rate.name}) - dF/d{q.name}", rf"\frac{{d}}{{ds}}{up} - {along}")

@@ -23,8 +23,10 @@ import numpy as np
 import sympy as sp
 
 from dalembert.mechanics.equations import Equations
+from dalembert.mechanics.principles.degenerate import vanishing_gradients
 from dalembert.mechanics.principles.euler import accelerations_of, affine
 from dalembert.mechanics.principles.formulation import Answer, Solver, does_work, first, has_modes, nonholonomic
+from dalembert.mechanics.principles.scaling import refined
 from dalembert.mechanics.sample import Array, Sampler, State
 from dalembert.mechanics.standard_form import diff, lagrangian, time_derivative
 from dalembert.mechanics.tidy import exact, tidy
@@ -157,9 +159,11 @@ def normal_reactions(
     on_motion = {symbol: sp.S.Zero for s in extra for symbol in (s, s.d, s.dd)}
     found = []
     for k, s in enumerate(extra):
-        inertia = time_derivative(diff(linear, s.d), everything) - diff(linear, s)
+        inertia = (time_derivative(diff(linear, s.d), everything) - diff(linear, s)).xreplace(on_motion)
+        # d/dt (m ṙ·l) − m ṙ·l̇ leaves m r̈·l. Products of velocities cancel; as numbers they would leave their rounding.
+        inertia = sp.Add(*(diff(inertia, q.dd) * q.dd for q in coordinates))
         work = sp.Add(*(force * normals[k, j] for j, force in enumerate(forces)))
-        found.append(inertia.xreplace(on_motion) - work)
+        found.append(inertia - work)
     return found
 
 
@@ -173,14 +177,22 @@ def prepare(system: System, sampler: Sampler) -> Solver:
     freed, n, s = free(system), len(system.coordinates), len(system.constraints)
     parts = sampler.function([*freed.masses, *freed.forces, *freed.normals])
     kinematics = affine(sampler, accelerations_of(system))
-    normal = sampler.function(freed.normal, system.accelerations)
+
+    require_gradients = vanishing_gradients(sampler)
 
     def solve(state: State, C: Array) -> Answer:
+        require_gradients(state)
         masses, forces, normals = np.split(parts(state), [n, 2 * n])
         _, rest = kinematics(state)
         A = normals.reshape(s, n)
-        acceleration = along_constraints(masses, forces, A, -rest)
-        return Answer(acceleration, reactions(A, normal(state, *acceleration)))
+        # With ẍ = F/m + y the reactions are those of m y: no weight is taken from an inertia almost equal to it.
+        heavy = masses > 0
+        free = np.where(heavy, forces / np.where(heavy, masses, 1.0), 0.0)
+        pull = np.where(heavy, 0.0, forces)
+        b = -rest - A @ free
+        y = refined(lambda F, b: along_constraints(masses, F, A, b), np.diag(masses), pull, A, b)
+        y = y + _balanced(masses, pull - masses * y, A, b - A @ y) if heavy.all() else y
+        return Answer(free + y, reactions(A, A @ (masses * y - pull)))
 
     return solve
 
@@ -198,6 +210,20 @@ def along_constraints(masses: Array, forces: Array, A: Array, b: Array) -> Array
     right = np.concatenate([tangent @ (forces / scale), b])
     # Redundant rows only repeat each other: least squares meets all of them.
     return np.asarray(np.linalg.lstsq(matrix, right, rcond=SAME_NORMAL)[0]) / scale
+
+
+def _balanced(masses: Array, forces: Array, A: Array, b: Array) -> Array:
+    """`along_constraints` with m ẍ for unknowns. What is left of its equations is corrected by this: accelerations of
+    heavy particles, small there, are known as well as the reactions are.
+    """
+    rows = A / _lengths(A)[:, None]
+    _, sigma, V = np.linalg.svd(rows)
+    tangent = V[int(np.sum(sigma > SAME_NORMAL)) :]
+    moved = A / masses
+    lengths = _lengths(moved)
+    matrix = np.vstack([tangent, moved / lengths[:, None]])
+    right = np.concatenate([tangent @ forces, b / lengths])
+    return np.asarray(np.linalg.lstsq(matrix, right, rcond=SAME_NORMAL)[0]) / masses
 
 
 def reactions(A: Array, R: Array) -> Array:

@@ -27,6 +27,19 @@ def mark(text: str, tex: str) -> Mark:
     return symbol
 
 
+class Infinitesimal(Mark):
+    """dx, whose square is written dx²."""
+
+    def _latex(self, printer: Printer, exp: str | None = None) -> str:
+        return self.tex if exp is None else f"{self.tex}^{{{exp}}}"
+
+
+def differential(of: sp.Symbol) -> Infinitesimal:
+    symbol = Infinitesimal(f"d{of.name}", real=True)
+    symbol.tex = f"d{latex(of)}"
+    return symbol
+
+
 def derivative(expression: sp.Expr) -> sp.Expr:
     """d/dt of an expression, not carried out."""
     if expression == 0:

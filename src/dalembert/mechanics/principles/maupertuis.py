@@ -15,6 +15,7 @@ import numpy as np
 import sympy as sp
 
 from dalembert.mechanics.equations import Equations, Line, Section
+from dalembert.mechanics.principles.degenerate import at_rest, vanishing_gradients
 from dalembert.mechanics.principles.formulation import (
     Answer,
     NotHere,
@@ -27,11 +28,13 @@ from dalembert.mechanics.principles.formulation import (
     nonpotential,
     rheonomic,
 )
-from dalembert.mechanics.principles.hertz import geodesic, line_element, readable_inverse
+from dalembert.mechanics.principles.hertz import by_arc, form_of, geodesic, line_element, readable_inverse
+from dalembert.mechanics.principles.marks import differential
 from dalembert.mechanics.principles.quadratic import gradient_and_bend, powers_of, unnatural
 from dalembert.mechanics.sample import Array, Sampler, State
 from dalembert.mechanics.standard_form import diff
 from dalembert.mechanics.tidy import Budget, exact, tidy, tidy_matrix
+from dalembert.mechanics.typeset import PAGE, width
 from dalembert.model.symbols import Parameter
 from dalembert.model.system import System
 
@@ -66,13 +69,16 @@ def prepare(system: System, sampler: Sampler) -> Solver:
     )
     constraints = sampler.function([*(entry for row, _ in rows for entry in row), *(bend for _, bend in rows)])
 
+    require_gradients = vanishing_gradients(sampler)
+
     def solve(state: State, C: Array) -> Answer:
+        require_gradients(state)
         mass, slopes, slope = np.split(metric(state), np.cumsum([n * n, n * n * n]))
         mass = mass.reshape(n, n)
+        if at_rest(mass, constraints(state)[: m * n].reshape(m, n), state.v):
+            raise NotHere("the system is at rest: E = V, where Jacobi's metric vanishes")
         # E − V is the kinetic energy of the state: so the energy, and with it the metric, is that of this motion.
         left = float(state.v @ mass @ state.v) / 2
-        if left <= 0:
-            raise NotHere("the system is at rest: E = V, where Jacobi's metric vanishes")
         g = 2 * left * mass
         by_q = 2 * left * slopes.reshape(n, n, n) - 2 * mass[:, :, None] * slope  # ∂g_ij/∂q_k
         pace = 2 * left  # ds/dt
@@ -114,13 +120,22 @@ def derive(system: System) -> Equations:
     V = tidy(exact(-powers.rest), budget)
     mass = tidy_matrix(powers.metric.applyfunc(exact), budget)
     metric = sp.ImmutableMatrix(2 * (E - V) * mass)
-    # Written as a product: the conformal factor stays apart from the masses.
-    element = sp.Mul(2 * (E - V), line_element(mass, system, budget), evaluate=False)
+    element, form = line_element(mass, system, budget), form_of(mass, by_arc(system, 1), budget)
+    ds, d_sigma, sigma_s = differential(sp.Symbol("s")), differential(sp.Symbol("sigma")), sp.Symbol("sigma_s")
+    # A sum inside a product cannot be broken: where the line is too wide it gets one of its own.
+    named = width(2 * (E - V)) + width(element) > PAGE
+    # Written as products: the conformal factor stays apart from the masses.
+    lines = [Line(ds**2, (("", sp.Mul(2 * (E - V), d_sigma**2 if named else element, evaluate=False)),))]
+    lines += [Line(d_sigma**2, (("", element),))] if named else []
+    F = sp.Mul(E - V, sigma_s**2 if named else form, evaluate=False)
+    path = geodesic(system, metric, readable_inverse(metric, budget), "g", F, budget)
+    if named and path[0].left == sp.Symbol("F"):
+        path = (path[0], Line(sigma_s**2, (("", form),)), *path[1:])
     label = "the constraint forces are A^T mu/t_s" if system.constraints else ""
     time = Line(sp.Symbol("t_s"), (("", 1 / (2 * (E - V))),), label)
     sections = [
-        Section("Jacobi's line element at the energy " + E.name, (Line(sp.Symbol("ds") ** 2, (("", element),)),)),
-        Section("geodesics, x_s = dx/ds", geodesic(system, metric, readable_inverse(metric, budget), "g", budget)),
+        Section("Jacobi's line element at the energy " + E.name, tuple(lines)),
+        Section("geodesics, x_s = dx/ds", path),
     ]
     rows = [Line(sp.S.Zero, (("", c.expression),), c.name) for c in system.constraints]
     sections += [Section("constraints", tuple(rows))] if rows else []
