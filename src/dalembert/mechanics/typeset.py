@@ -48,7 +48,7 @@ def document(title: str, parts: Sequence[tuple[str, Equations | str]]) -> str:
         if isinstance(found, str):
             lines.append(rf"Does not apply: {escaped(found)}.\par")
             continue
-        lines.append(rf"\texttt{{{escaped(found.title)}}}\par")
+        lines.append(rf"{{\raggedright\ttfamily {escaped(found.title)}\par}}")
         if found.reason:
             lines.append(rf"\emph{{({escaped(found.reason)})}}\par")
         for section in abbreviated(found.sections):

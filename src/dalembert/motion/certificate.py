@@ -8,7 +8,7 @@ from the work integrals.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -69,6 +69,11 @@ class Certificate:
 
     def to_dict(self) -> dict[str, object]:
         return asdict(self)
+
+    @staticmethod
+    def from_dict(values: dict[str, Any]) -> Certificate:
+        """One that was written as JSON, which has no tuples."""
+        return Certificate(**{**values, "undetermined": tuple(values.get("undetermined", ()))})
 
 
 def thresholds(rtol: float) -> dict[str, float]:

@@ -287,7 +287,7 @@ class Motion:
             ended_by=json.loads(attributes.get("ended_by", "null")),
             warnings=tuple(json.loads(attributes["warnings"])),
             timing=Timing(**json.loads(attributes["timing"])),
-            certificate=Certificate(**json.loads(attributes["certificate"])),
+            certificate=Certificate.from_dict(json.loads(attributes["certificate"])),
             C=data["C"].values if "C" in data else None,
             acting=data["acting"].values.astype(bool) if "acting" in data else None,
             contacts=_contacts(data),
