@@ -569,17 +569,6 @@ def test_sliding_into_the_paradox_names_the_contact(backend):
     assert named == pytest.approx(own.t[-1], abs=1e-7)  # where the lever has fallen to 1e-6, at a rate of some 10
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-def test_all_events_of_the_last_instant_are_told(backend):
-    x, y = da.coordinates("x y")
-    ball = da.System("ball", coordinates=[x, y], kinetic=(x.d**2 + y.d**2) / 2, potential=G * y,
-                     initial={x: 0, y: 1, x.d: 1, y.d: 0})  # fmt: skip
-    events = {"a": da.Event(y - 0.5, terminal=True), "b": y - 0.5, "c": 2 * y - 1}
-    motion = ball.simulate(2, backend=backend, events=events)
-    assert [event["name"] for event in motion.events] == ["a", "b", "c"]
-    assert motion.ended_by == "a"
-
-
 def test_a_law_without_a_value_at_rest_is_named():
     x, y = da.coordinates("x y")
     with pytest.raises(da.UndefinedModel, match=r"law on 'floor'.*da.Coulomb"):

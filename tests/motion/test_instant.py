@@ -157,7 +157,7 @@ class TestErrors:
 
     def test_work_without_a_value(self) -> None:
         """The direction of sliding is not defined at rest: told, not taken for zero."""
-        with pytest.raises(da.UndefinedModel, match="work of the nonideal constraints"):
+        with pytest.raises(da.UndefinedModel, match="work of the law on 'plane'"):
             sliding().at({x.d: 0, y.d: 0})
 
 

@@ -36,8 +36,9 @@ def both(system: da.System, duration: float, **options: Any) -> tuple[da.Motion,
     one = system.simulate(duration, samples=11, backend="reference", **options)
     two = system.simulate(duration, samples=11, backend="native", **options)
     assert two.backend == "native"
-    assert not two.warnings
-    assert two.certificate.holds
+    # Redundant constraints that share a load are told; the backends make the same choice.
+    assert all("share a load" in warning for warning in two.warnings)
+    assert two.certificate.holds or (two.certificate.undetermined and two.certificate.failures == ("unique",))
     return one, two
 
 

@@ -8,6 +8,7 @@ kept.
 from __future__ import annotations
 
 import sympy as sp
+from sympy.core.random import rng, seed
 from sympy.polys.polyerrors import PolynomialError
 
 from dalembert.model.symbols import Coordinate
@@ -126,10 +127,16 @@ def _inner(expression: sp.Expr, budget: Budget) -> sp.Expr:
 
 
 def _guarded(function: sp.FunctionClass, expression: sp.Expr) -> sp.Expr:
+    # SymPy factors polynomials in several variables with numbers drawn at random, and an unlucky draw takes minutes
+    # where others take a tenth of a second. So the draws are the same each time, and what was fast stays fast.
+    before = rng.getstate()
+    seed(0)
     try:
         return function(expression)
     except (PolynomialError, NotImplementedError, ValueError):
         return expression
+    finally:
+        rng.setstate(before)
 
 
 def _factored(expression: sp.Expr) -> sp.Expr:

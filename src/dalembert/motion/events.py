@@ -32,8 +32,6 @@ FORETOLD = 0.1
 SHIFT = 0.118
 # Below this, relative to what the state and its rounding contribute to it, g counts as zero: projection leaves as much.
 NOISE = 32 * 2.0**-52
-# Passages closer than this share of a step are at one instant: what ends the motion there hides none of the others.
-SAME = 1e-13
 # The same at the start of a motion, where a state that was computed elsewhere is zero to fewer digits.
 START_NOISE = 1e-12
 # The interpolant lies off the constraints by about the tolerance. Where g is farther from zero than this many
@@ -165,13 +163,10 @@ class Watch:
             scan.turns(places, values, signs)
             found += [(x, k, d) for x, d in scan.found if self.events[k].direction in (0, d)]
         self._last = samples[-1]
-        last: float | None = None
         for x, k, direction in sorted(found):
-            if last is not None and x - last > SAME:
-                break
             if self._record(Passage(k, time(x), direction, state(x).copy())):
-                last, end = x, self.passages[-1]
-        return None if last is None else end
+                return self.passages[-1]
+        return None
 
     def finish(self, t: float, y: Array) -> None:
         """At the end of a motion, a function that has just become zero has arrived there."""

@@ -24,7 +24,6 @@ typedef struct {
 #define DA_SHIFT 0.118
 #define DA_NOISE (32.0 * 2.220446049250313e-16)
 #define DA_START_NOISE 1e-12
-#define DA_SAME 1e-13 /* of a step: passages closer than this are at one instant */
 #define DA_FAR 1e3
 #define DA_ALOOF 4.0
 #define DA_FLAT 1e-8
@@ -443,11 +442,7 @@ DA_PIECE int da_watch_step(da_watch *watch, da_requests *io, const da_span *s)
     for (int i = 0; i < found.count; i++) {
         watch->t = da_time_at(s, found.x[i]);
         da_state_at(s, found.x[i], watch->y);
-        if (!da_record(watch, io, found.which[i], found.direction[i])) continue;
-        /* The others of this instant are not hidden by the one that ends the run. */
-        for (int j = i + 1; j < found.count && found.x[j] - found.x[i] <= DA_SAME; j++)
-            da_record(watch, io, found.which[j], found.direction[j]);
-        return 1;
+        if (da_record(watch, io, found.which[i], found.direction[i])) return 1;
     }
     return 0;
 }
