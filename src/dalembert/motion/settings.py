@@ -127,6 +127,11 @@ def _faults_of_steps(step: float, order: Any, options: Mapping[str, Any], points
     return found
 
 
+def _whole(ratio: float) -> int:
+    """How many steps a stretch takes; a ratio that is whole but for rounding counts as that."""
+    return max(1, math.ceil(ratio - 1e-9))
+
+
 def _on_steps(points: Array, step: float, exactly: bool) -> tuple[Array, float]:
     """Output times on which steps end, and the step, shortened until they do. Unless the times were asked for, there
     are no more of them than steps.
@@ -134,13 +139,12 @@ def _on_steps(points: Array, step: float, exactly: bool) -> tuple[Array, float]:
     span = float(points[-1] - points[0])
     if span == 0:
         return points, step
-    whole = lambda ratio: max(1, math.ceil(ratio - 1e-9))  # noqa: E731
     most = points.size - 1
     if exactly:
-        return points, span / (most * whole(span / most / step))
-    steps = whole(span / step)
-    every = whole(steps / most)
-    outputs = whole(steps / every)
+        return points, span / (most * _whole(span / most / step))
+    steps = _whole(span / step)
+    every = _whole(steps / most)
+    outputs = _whole(steps / every)
     return points[0] + np.linspace(0.0, span, outputs + 1), span / (every * outputs)
 
 
