@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from dalembert.model.constraints import Constraint
     from dalembert.model.document import dumps, load, loads
     from dalembert.model.events import Event
-    from dalembert.model.laws import Coulomb, Quadratic, Stribeck, Viscous, Work
+    from dalembert.model.laws import Coulomb, Quadratic, Rolling, Spinning, Stribeck, Viscous, Work
     from dalembert.model.particles import Particle, Particles
     from dalembert.model.symbols import actual, coordinates, ideal, multiplier, parameters, t
     from dalembert.model.system import System
@@ -54,6 +54,8 @@ _LAZY = {
     "Particle": "dalembert.model.particles",
     "Particles": "dalembert.model.particles",
     "Quadratic": "dalembert.model.laws",
+    "Rolling": "dalembert.model.laws",
+    "Spinning": "dalembert.model.laws",
     "Stribeck": "dalembert.model.laws",
     "System": "dalembert.model.system",
     "Viscous": "dalembert.model.laws",
@@ -124,6 +126,8 @@ __all__ = [
     "Particle",
     "Particles",
     "Quadratic",
+    "Rolling",
+    "Spinning",
     "Stribeck",
     "System",
     "UndefinedModel",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import casadi as ca
 import sympy as sp
 
 from dalembert.graph.convert import Converter
-from dalembert.model.contact import SPEED
+from dalembert.model.contact import SPEED, Contact
 from dalembert.model.symbols import multiplier, t
 from dalembert.model.system import System
 
@@ -17,19 +18,28 @@ from dalembert.model.system import System
 class ContactGraph:
     """state(q, v, a, t, p, l) -> normal forces N (one per contact), sliding velocities u and their time derivatives
     (`components` one after the other), coefficients of sliding and of sticking; then for each one-sided constraint φ,
-    φ̇ and φ̈. forces(q, v, t, p) -> the generalized forces of unit forces along the sliding components, as columns.
+    φ̇ and φ̈. forces(q, v, t, p) -> the generalized forces of unit forces along the sliding components, as columns;
+    levers(q, v, t, p, l) -> ∂N/∂l, (contacts, constraints). normals(q, v, t, p) -> the unit normals of surfaces in space
+    (3 for each contact that has a bearing).
 
     components: where the components of each contact stand. one_sided: the rows of the one-sided constraints.
     """
 
     state: ca.Function
     forces: ca.Function
+    levers: ca.Function
+    normals: ca.Function
     components: tuple[slice, ...]
     one_sided: tuple[int, ...]
 
 
-def contact_graph(system: System) -> ContactGraph:
-    n, symbols = len(system.coordinates), system.parameter_symbols
+def contact_graph(
+    system: System, contacts: Sequence[Contact] | None = None, symbols: Sequence[sp.Symbol] | None = None
+) -> ContactGraph:
+    """contacts: in place of the system's own, with other components; symbols: the parameters p, if these need more."""
+    contacts = system.contacts if contacts is None else contacts
+    symbols = system.parameter_symbols if symbols is None else symbols
+    n = len(system.coordinates)
     q, v, a = ca.SX.sym("q", n), ca.SX.sym("v", n), ca.SX.sym("a", n)
     time, p = ca.SX.sym("t"), ca.SX.sym("p", len(symbols))
     multipliers = ca.SX.sym("l", len(system.constraints))
@@ -45,7 +55,7 @@ def contact_graph(system: System) -> ContactGraph:
 
     slides: list[ca.SX] = []
     components, mu, mu_static, forces = [], [], [], []
-    for contact in system.contacts:
+    for contact in contacts:
         start = len(slides)
         own = [convert(u) for u in contact.slide]
         slides += own
@@ -55,17 +65,24 @@ def contact_graph(system: System) -> ContactGraph:
         mu_static.append(convert(contact.mu_static.xreplace({SPEED: sp.S.Zero})))
         for unit in contact.force:
             forces.append(convert.column([unit.get(x, sp.S.Zero) for x in system.coordinates]))
-    normals = [convert(contact.normal) for contact in system.contacts]
+    normals = [convert(contact.normal) for contact in contacts]
     one_sided = tuple(k for k, c in enumerate(system.constraints) if c.one_sided)
     gaps = [convert(system.constraints[k].expression) for k in one_sided]
     column = _column
-    u, gap = column(slides), column(gaps)
+    u, gap, N = column(slides), column(gaps), column(normals)
     closing = rate(gap) if gaps else gap
-    outputs = [column(normals), u, rate(u) if slides else u, column(mu), column(mu_static)]
+    outputs = [N, u, rate(u) if slides else u, column(mu), column(mu_static)]
     outputs += [gap, closing, rate(closing) if gaps else gap]
+    bearings = [convert(entry) for c in system.contacts if c.bearing is not None for entry in c.bearing.normal]
     return ContactGraph(
         state=ca.Function("contacts", [q, v, a, time, p, multipliers], [ca.densify(x) for x in outputs]),
         forces=ca.Function("forces", [q, v, time, p], [ca.densify(ca.horzcat(*forces)) if forces else ca.SX(n, 0)]),
+        levers=ca.Function(
+            "levers",
+            [q, v, time, p, multipliers],
+            [ca.densify(ca.jacobian(N, multipliers)) if normals else ca.SX(0, len(system.constraints))],
+        ),
+        normals=ca.Function("normals", [q, v, time, p], [ca.densify(column(bearings))]),
         components=tuple(components),
         one_sided=one_sided,
     )

@@ -24,7 +24,8 @@ class Constraint:
     (its multiplier is never negative) and lets go. `y >= 0` says the same. `restitution`: how much of the speed of an
     impact comes back, 0 (the default) to 1. One-sided constraints are at position level.
 
-    `by_friction`: made by friction that holds, in a mode of a system with contacts: its work is not ideal.
+    `by_friction`: made by friction that holds, in a mode of a system with contacts: its work is not ideal. `switch`: a
+    parameter, 1 or 0, that the expression is multiplied by; at 0 the constraint does not act.
 
     >>> from dalembert.model.symbols import coordinates
     >>> x, y = coordinates("x y")
@@ -41,6 +42,7 @@ class Constraint:
     one_sided: bool = False
     restitution: Any = None  # an expression in parameters, once a `System` has read it
     by_friction: bool = False
+    switch: sp.Symbol | None = None
 
     def __post_init__(self) -> None:
         expression = self.expression

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 
 from dalembert.model.frames import inertia_of
-from dalembert.model.laws import Coulomb, Law, Quadratic, Stribeck, Viscous, Work
-from dalembert.model.surface import Surface, surface_of
+from dalembert.model.laws import Coulomb, Law, Quadratic, Rolling, Sliding, Spinning, Stribeck, Viscous, Work
+from dalembert.model.surface import Bearing, Surface, surface_of
 from dalembert.model.symbols import Coordinate
 
 if TYPE_CHECKING:
@@ -27,9 +27,10 @@ class Contact:
     it sticks while a force of at most mu_static |normal| holds it.
 
     normal: the reaction in `multiplier(NAME)`, signed where one constraint carries the point (`signed`), else never
-    negative. slide: the components of the sliding velocity in q, q̇, t: one where the sliding is one-dimensional; three
-    may depend on each other. force: for each of them the generalized force of a unit force along it. mu: may contain
-    SPEED.
+    negative. slide: the components of the sliding velocity in q, q̇, t, orthonormal in space: one where the sliding is
+    along a line, two on a surface. force: for each of them the generalized force of a unit force along it. bearing: of
+    a surface whose normal may point anywhere; `slide` then has three components in its tangent plane, which depend on
+    each other, and a motion chooses two directions for itself. mu: may contain SPEED.
     """
 
     name: str
@@ -40,7 +41,12 @@ class Contact:
     force: tuple[Mapping[Coordinate, sp.Expr], ...]
     mu: sp.Expr
     mu_static: sp.Expr
-    regularize: sp.Expr | None
+    bearing: Bearing | None = None
+
+    @property
+    def tangents(self) -> int:
+        """In how many directions the point can slide."""
+        return 2 if self.bearing is not None else len(self.slide)
 
     @property
     def speed(self) -> sp.Expr:
@@ -94,9 +100,9 @@ def work_of(system: System, law: Law) -> Work | None:
     against = _smooth_force(law, surface)
     if not any(against):
         return None
-    name = " + ".join(law.constraints)
+    name = law.name
     heat = sp.Add(*(part * u for part, u in zip(against, surface.slide, strict=True)))
-    return Work(_sum([-part for part in against], _by_coordinate(system, surface)), name, {name: heat})
+    return Work(_sum([-part for part in against], _by_coordinate(system, surface.force)), name, {name: heat})
 
 
 def heat_names(system: System) -> tuple[str, ...]:
@@ -109,21 +115,23 @@ def contacts_of(system: System) -> tuple[Contact, ...]:
     """Every law of dry friction that is not regularised."""
     found = []
     for law in system.nonideal:
-        if isinstance(law, (Coulomb, Stribeck)) and law.regularize is None:
-            surface = _surface(system, law)
-            found.append(
-                Contact(
-                    name=" + ".join(law.constraints),
-                    constraints=law.constraints,
-                    normal=surface.normal,
-                    signed=len(law.constraints) == 1,
-                    slide=surface.slide,
-                    force=_by_coordinate(system, surface),
-                    mu=_coefficient(law),
-                    mu_static=law.mu if law.mu_static is None else law.mu_static,
-                    regularize=None,
-                )
+        if not isinstance(law, (Coulomb, Stribeck, Rolling, Spinning)) or getattr(law, "regularize", None) is not None:
+            continue
+        surface, mu = _surface(system, law), _coefficient(law)
+        static = law.arm_static if isinstance(law, (Rolling, Spinning)) else law.mu_static
+        found.append(
+            Contact(
+                name=law.name,
+                constraints=law.constraints,
+                normal=surface.normal,
+                signed=len(law.constraints) == 1,
+                slide=surface.slide,
+                force=_by_coordinate(system, surface.force),
+                mu=mu,
+                mu_static=mu if static is None else static,
+                bearing=surface.bearing,
             )
+        )
     return tuple(found)
 
 
@@ -141,6 +149,8 @@ def _smooth_force(law: Law, surface: Surface) -> list[sp.Expr]:
         return [law.coefficient * u for u in slide]
     if isinstance(law, Quadratic):
         return [law.coefficient * speed_of(slide) * u for u in slide]
+    if isinstance(law, (Rolling, Spinning)):
+        return [sp.S.Zero for _ in slide]
     assert isinstance(law, (Coulomb, Stribeck))
     film = law.viscous if isinstance(law, Stribeck) else sp.S.Zero
     if law.regularize is None:
@@ -150,24 +160,28 @@ def _smooth_force(law: Law, surface: Surface) -> list[sp.Expr]:
     return [(dry + film) * u for u in slide]
 
 
-def _coefficient(law: Coulomb | Stribeck) -> sp.Expr:
+def _coefficient(law: Coulomb | Stribeck | Rolling | Spinning) -> sp.Expr:
+    if isinstance(law, (Rolling, Spinning)):
+        return law.arm
     if isinstance(law, Coulomb):
         return law.mu
     return law.mu + (law.mu_static - law.mu) * sp.exp(-((SPEED / law.speed) ** law.exponent))
 
 
-def _surface(system: System, law: Viscous | Quadratic | Coulomb | Stribeck) -> Surface:
+def _surface(system: System, law: Sliding) -> Surface:
     inertia = inertia_of(system.kinetic, system.lagrangian, system.mass)
     assert inertia is not None
     constraints = tuple(next(c for c in system.constraints if c.name == name) for name in law.constraints)
-    return surface_of(inertia, system.coordinates, constraints, law.point)
+    return surface_of(inertia, system.coordinates, constraints, law.point, law.slide)
 
 
-def _by_coordinate(system: System, surface: Surface) -> tuple[Mapping[Coordinate, sp.Expr], ...]:
+def _by_coordinate(
+    system: System, forces: tuple[tuple[sp.Expr, ...], ...]
+) -> tuple[Mapping[Coordinate, sp.Expr], ...]:
     """The generalized forces without their zeros."""
     return tuple(
         MappingProxyType({q: part for q, part in zip(system.coordinates, force, strict=True) if part != 0})
-        for force in surface.force
+        for force in forces
     )
 
 

@@ -40,7 +40,10 @@ REQUIRED = {"constraints": ("name", "equation"), "nonideal": ("law",), "events":
 # Entries of lists that need not be texts: what they may be is checked where they are read.
 NO_TEXTS = ("work", "direction", "terminal", "one_sided", "restitution")
 # What a law has besides `law` and `constraint`.
-LAW_ENTRIES = {"work": ("work",), **{name: (*kind.numbers(), "point") for name, kind in SLIDING.items()}}
+LAW_ENTRIES = {
+    "work": ("work",),
+    **{name: tuple(f.name for f in fields(kind) if f.name != "constraint") for name, kind in SLIDING.items()},
+}
 PLAIN = ("name", "description", "coordinates")
 MAX_BYTES = 5_000_000
 # Read once, because reading it means setting it, for all threads.
@@ -170,7 +173,7 @@ def _law_faults(place: str, law: str, entry: Mapping[str, Any]) -> list[str]:
         return faults
     needed = [f.name for f in fields(SLIDING[law]) if f.default is MISSING]
     faults += [f"{place}: no {k!r}" for k in needed if k not in entry]
-    for key in ("constraint", "point"):
+    for key in ("constraint", "point", "slide"):
         items = entry[key] if isinstance(entry.get(key), list) else [entry.get(key, "")]
         if not all(isinstance(item, str) for item in items):
             faults.append(f"{place}: {key!r} is a text or a list of texts, got {entry[key]!r}")
@@ -225,9 +228,10 @@ def _law_data(law: Law) -> dict[str, Any]:
     names = law.constraint if isinstance(law.constraint, str) else list(law.constraint)
     data: dict[str, Any] = {"law": law.law, "constraint": names}
     data |= {key: _exactly(value) for key in law.numbers() if (value := getattr(law, key)) is not None}
-    if law.point is not None:
-        texts = [text_of(entry) for entry in law.point]
-        data["point"] = texts if len(texts) > 1 else texts[0]
+    for key, given in (("point", law.point), ("slide", law.slide)):
+        if given is not None:
+            texts = [text_of(entry) for entry in given]
+            data[key] = texts if len(texts) > 1 else texts[0]
     return data
 
 

@@ -65,17 +65,20 @@ class Sliding:
     """What the laws of a sliding point share.
 
     `constraint`: the name of the constraint that carries the point, or several (a pin has two). `point`: where that
-    point is, one to three expressions in q and t; see `docs/documents.md`, "Friction", for what it may be, and for the
-    default.
+    point is, one to three expressions in q and t; or `slide`: its velocity, one to three expressions linear in q̇, where
+    it is no derivative of a place (v + ω × r of a ball). See `docs/documents.md`, "Friction", for what they may be, and
+    for the default.
     """
 
     law: str
     constraint: Any
-    point: Any
+    point: Any = None
+    slide: Any = None
+    kind = "sliding"  # what the law resists; a constraint has one dry law of each kind
 
     def __post_init__(self) -> None:
         """Sequences as tuples, so that a law can be compared and hashed; what else is wrong is told by `System`."""
-        for name in ("constraint", "point"):
+        for name in ("constraint", "point", "slide"):
             value = getattr(self, name)
             if isinstance(value, Iterable) and not isinstance(value, (str, sp.Basic, Mapping)):
                 object.__setattr__(self, name, tuple(value))
@@ -85,19 +88,27 @@ class Sliding:
         """The names of the constraints."""
         return self.constraint if isinstance(self.constraint, tuple) else (self.constraint,)
 
+    @property
+    def name(self) -> str:
+        """What the contact is called in results."""
+        place = " + ".join(self.constraints)
+        return place if self.kind == "sliding" else f"{place} {self.kind}"
+
     @classmethod
     def numbers(cls) -> tuple[str, ...]:
         """The names of the coefficients."""
-        return tuple(f.name for f in fields(cls) if f.name not in ("constraint", "point"))  # type: ignore[arg-type]
+        geometry = ("constraint", "point", "slide")
+        return tuple(f.name for f in fields(cls) if f.name not in geometry)  # type: ignore[arg-type]
 
     def expressions(self) -> Iterator[sp.Expr]:
         """Every expression of the law."""
         yield from (value for name in self.numbers() if (value := getattr(self, name)) is not None)
         yield from self.point or ()
+        yield from self.slide or ()
 
     def structure(self) -> tuple[Any, ...]:
         """The law, hashable."""
-        return self.law, self.constraint, self.point, *(getattr(self, name) for name in self.numbers())
+        return self.law, self.constraint, self.point, self.slide, *(getattr(self, name) for name in self.numbers())
 
 
 @dataclass(frozen=True)
@@ -105,12 +116,13 @@ class Viscous(Sliding):
     """A film of fluid: the force −c v against the sliding velocity v.
 
     >>> Viscous("plane", 0.3)
-    Viscous(constraint='plane', coefficient=0.3, point=None)
+    Viscous(constraint='plane', coefficient=0.3, point=None, slide=None)
     """
 
     constraint: str | tuple[str, ...]
     coefficient: Number
     point: Any = None
+    slide: Any = None
 
     law = "viscous"
 
@@ -122,6 +134,7 @@ class Quadratic(Sliding):
     constraint: str | tuple[str, ...]
     coefficient: Number
     point: Any = None
+    slide: Any = None
 
     law = "quadratic"
 
@@ -142,6 +155,7 @@ class Coulomb(Sliding):
     mu_static: Number = None
     point: Any = None
     regularize: Number = None
+    slide: Any = None
 
     law = "coulomb"
 
@@ -163,10 +177,44 @@ class Stribeck(Sliding):
     viscous: Number = 0
     point: Any = None
     regularize: Number = None
+    slide: Any = None
 
     law = "stribeck"
 
 
-Law = Work | Viscous | Quadratic | Coulomb | Stribeck
+@dataclass(frozen=True)
+class Rolling(Sliding):
+    """Resistance to rolling: a torque of size δ |N| against the angular velocity with which a body rolls; at rest up to
+    δ_s |N|. `arm` is δ, a length; `arm_static` δ_s (default δ). `slide`: the angular velocity, one or two components.
+
+    >>> Rolling("floor", 0.01, slide="phi'").name
+    'floor rolling'
+    """
+
+    constraint: str | tuple[str, ...]
+    arm: Number
+    slide: Any
+    arm_static: Number = None
+
+    law = kind = "rolling"
+
+
+@dataclass(frozen=True)
+class Spinning(Sliding):
+    """Resistance to spinning about the normal (boring friction): a torque of size δ |N| against that angular velocity,
+    given as `slide`. Otherwise as `Rolling`.
+    """
+
+    constraint: str | tuple[str, ...]
+    arm: Number
+    slide: Any
+    arm_static: Number = None
+
+    law = kind = "spinning"
+
+
+Law = Work | Viscous | Quadratic | Coulomb | Stribeck | Rolling | Spinning
 #: The laws of a sliding point by name.
-SLIDING: dict[str, type[Any]] = {kind.law: kind for kind in (Viscous, Quadratic, Coulomb, Stribeck)}
+SLIDING: dict[str, type[Any]] = {
+    kind.law: kind for kind in (Viscous, Quadratic, Coulomb, Stribeck, Rolling, Spinning)
+}

@@ -9,9 +9,9 @@ from typing import Any
 
 import sympy as sp
 
-from dalembert.model.constraints import Constraint
+from dalembert.model.constraints import Constraint, is_linear
 from dalembert.model.frames import Inertia
-from dalembert.model.laws import Coulomb, Law, Sliding, Stribeck, Work
+from dalembert.model.laws import Coulomb, Law, Rolling, Sliding, Spinning, Stribeck, Work
 from dalembert.model.parse import suggest
 from dalembert.model.surface import Unclear, surface_of
 from dalembert.model.symbols import Coordinate, Reaction
@@ -90,17 +90,21 @@ class LawReader:
         where = f"{where} {' + '.join(map(str, law.constraints))!r}"
         values = {key: self._coefficient(law, key, where) for key in law.numbers()}
         self._sizes(law, values, where)
-        point = self._point(law.point, where)
+        if law.point is not None and law.slide is not None:
+            self.faults.append(f"{where}: give the point that slides, or its velocity as slide, not both")
+        geometry: dict[str, Any] = {"slide": self._slide(law, where)}
+        if not isinstance(law, (Rolling, Spinning)):
+            geometry["point"] = self._point(law.point, where)
         if len(self.faults) > before:
             return None
-        found: Law = replace(law, point=point, **values)
+        found: Law = replace(law, **geometry, **values)
         if known and self.inertia is not None:
             self._geometry(found, where)
         return found
 
     def _coefficient(self, law: Sliding, key: str, where: str) -> sp.Expr | None:
         given = getattr(law, key)
-        optional = key == "regularize" or (key == "mu_static" and isinstance(law, Coulomb))
+        optional = key in ("regularize", "arm_static") or (key == "mu_static" and isinstance(law, Coulomb))
         if given is None and optional:
             return None
         if given is None or isinstance(given, bool):
@@ -121,36 +125,67 @@ class LawReader:
 
     def _sizes(self, law: Sliding, values: Mapping[str, sp.Expr | None], where: str) -> None:
         """The static coefficient is not the smaller one; a smoothed law has none."""
-        mu, static = (value_of(values.get(key), self.parameters) for key in ("mu", "mu_static"))
+        name = "arm" if isinstance(law, (Rolling, Spinning)) else "mu"
+        mu, static = (value_of(values.get(key), self.parameters) for key in (name, f"{name}_static"))
         if mu is not None and static is not None and static < mu:
-            self.faults.append(f"{where}: mu_static = {static:.6g} is smaller than mu = {mu:.6g}; it cannot be")
+            self.faults.append(
+                f"{where}: {name}_static = {static:.6g} is smaller than {name} = {mu:.6g}; it cannot be"
+            )
         if isinstance(law, Coulomb) and law.regularize is not None and law.mu_static is not None:
             self.faults.append(f"{where}: mu_static has no effect where the law is regularised; leave out one of them")
 
     def _point(self, given: Any, where: str) -> tuple[sp.Expr, ...] | None:
         if given is None:
             return None
+        found = []
+        for place, expression in self._components(given, "point", where):
+            orders = {s.order for s in expression.free_symbols if isinstance(s, Coordinate)}
+            if orders - {0}:
+                self.faults.append(
+                    f"{place}: {expression} is no place: coordinates and t may appear, no velocities (a velocity of "
+                    "sliding is given as slide)"
+                )
+            elif not orders:
+                self.faults.append(f"{place}: {expression} contains no coordinate, so it does not move")
+            found.append(expression)
+        return tuple(found)
+
+    def _slide(self, law: Sliding, where: str) -> tuple[sp.Expr, ...] | None:
+        """The velocity of sliding, or of rolling and spinning, where it is given as such."""
+        if law.slide is None:
+            if isinstance(law, (Rolling, Spinning)):
+                self.faults.append(f"{where}: slide is wanted: the angular velocity that the law resists")
+            return None
+        found = []
+        for place, expression in self._components(law.slide, "slide", where):
+            orders = {s.order for s in expression.free_symbols if isinstance(s, Coordinate)}
+            if 1 not in orders:
+                self.faults.append(f"{place}: {expression} is no velocity: it contains none (a place is given as point)")
+            elif 2 in orders or not is_linear([expression], [q.d for q in self.coordinates]):
+                self.faults.append(f"{place}: {expression} is not linear in the velocities")
+            found.append(expression)
+        if isinstance(law, Spinning) and len(found) > 1:
+            self.faults.append(f"{where}: spinning is about the normal: slide has one component, got {len(found)}")
+        return tuple(found)
+
+    def _components(self, given: Any, key: str, where: str) -> list[tuple[str, sp.Expr]]:
+        """One to three expressions, each with the words for its place."""
         items = given if isinstance(given, tuple) else (given,)
         if not 1 <= len(items) <= 3:
-            self.faults.append(f"{where}: point has one to three expressions, got {len(items)}")
+            self.faults.append(f"{where}: {key} has one to three expressions, got {len(items)}")
         found = []
         for k, item in enumerate(items, 1):
-            place = f"{where}, point" if len(items) == 1 else f"{where}, point component {k}"
+            place = f"{where}, {key}" if len(items) == 1 else f"{where}, {key} component {k}"
             if item is None or isinstance(item, bool):
                 self.faults.append(f"{place}: an expression is wanted, got {item!r}")
                 continue
             expression = self.expression(item, place)
             if expression is None:
                 continue
-            orders = {s.order for s in expression.free_symbols if isinstance(s, Coordinate)}
-            if orders - {0}:
-                self.faults.append(f"{place}: {expression} is no place: coordinates and t may appear, no velocities")
-            elif not orders:
-                self.faults.append(f"{place}: {expression} contains no coordinate, so it does not move")
-            elif expression.atoms(Reaction):
+            if expression.atoms(Reaction):
                 self.faults.append(f"{place}: constraint forces cannot appear in it")
-            found.append(expression)
-        return tuple(found)
+            found.append((place, expression))
+        return found
 
     def _geometry(self, law: Law, where: str) -> None:
         """Tell where nothing slides, or what slides cannot be told."""
@@ -166,19 +201,18 @@ class LawReader:
             assert self.inertia is not None
             assert not isinstance(law, Work)
             try:
-                surface_of(self.inertia, self.coordinates, tuple(named), law.point)
+                surface_of(self.inertia, self.coordinates, tuple(named), law.point, law.slide)
             except Unclear as unclear:
                 self.faults.append(f"{where}: {unclear}")
 
     def _one_dry_law_each(self, laws: list[Law]) -> None:
-        seen: set[frozenset[str]] = set()
+        seen: set[tuple[str, frozenset[str]]] = set()
         for law in laws:
-            if isinstance(law, (Coulomb, Stribeck)):
-                carried = frozenset(law.constraints)
+            if isinstance(law, (Coulomb, Stribeck, Rolling, Spinning)):
+                carried = law.kind, frozenset(law.constraints)
                 if carried in seen:
-                    name = " + ".join(law.constraints)
                     self.faults.append(
-                        f"nonideal: {name!r} has two laws of dry friction; give one, with a point of two or three "
+                        f"nonideal: {law.name!r} has two laws of dry friction; give one, with a point of two or three "
                         "components where it slides in several ways"
                     )
                 seen.add(carried)

@@ -1,10 +1,12 @@
 """The geometry of a sliding point: the reaction on it, the directions in which it slides.
 
-A point P(q, t) with Jacobian J = ∂P/∂q moves with v_P = J q̇ + ∂P/∂t; a force f on it is the generalized force Jᵀf. A
-constraint with gradient a exerts Aᵀλ. Where a lies in the row space of J the reaction acts on the point: aᵀλ = Jᵀ(w λ)
-with w = (J Jᵀ)⁻¹J aᵀ. Its size |w| λ does not depend on how the constraint equation is scaled, its direction is the
-normal, and the point slides at right angles to it. Otherwise (a pin, or a point given along the surface only) the point
-slides with all of v_P, and w is the part of a that belongs to the Cartesian coordinates of one body.
+A point P(q, t) with Jacobian J = ∂P/∂q moves with v_P = J q̇ + ∂P/∂t; a velocity that is no derivative of a place (that
+of the lowest point of a ball, v + ω × r) is given as it is, with J = ∂v_P/∂q̇. A force f on the point is the generalized
+force Jᵀf. A constraint with gradient a exerts Aᵀλ. Where a lies in the row space of J the reaction acts on the point:
+aᵀλ = Jᵀ(w λ) with w = (J Jᵀ)⁻¹J aᵀ. Its size |w| λ does not depend on how the constraint equation is scaled, its
+direction is the normal, and the point slides at right angles to it: along one direction in a plane, along two in space,
+never three. Otherwise (a pin, or a point given along the surface only) the point slides with all of v_P, and w is the
+part of a that belongs to the Cartesian coordinates of one body.
 """
 
 from __future__ import annotations
@@ -34,14 +36,30 @@ class Unclear(Exception):
 
 
 @dataclass(frozen=True)
+class Bearing:
+    """A surface in space whose normal may point anywhere, so that no fixed formula gives directions at right angles to
+    it everywhere. normal: of unit length, (3,). velocity: of the point, (3,). force: the generalized forces of unit
+    forces along the three axes, each in the order of `coordinates`.
+    """
+
+    normal: tuple[sp.Expr, ...]
+    velocity: tuple[sp.Expr, ...]
+    force: tuple[tuple[sp.Expr, ...], ...]
+    coordinates: tuple[Coordinate, ...]
+
+
+@dataclass(frozen=True)
 class Surface:
     """`normal`: the reaction, signed where one constraint carries the point. For each component of the sliding, `slide`
-    is its velocity and `force` the generalized force (by coordinate) of a unit force along it.
+    is its velocity and `force` the generalized force (by coordinate) of a unit force along it. Components are
+    orthonormal, one or two of them; except where `bearing` is given: then they are three, those of the velocity in the
+    tangent plane, which depend on each other.
     """
 
     normal: sp.Expr
     slide: tuple[sp.Expr, ...]
     force: tuple[tuple[sp.Expr, ...], ...]
+    bearing: Bearing | None = None
 
 
 @lru_cache(maxsize=256)  # a study makes the same system again and again, with other values
@@ -50,35 +68,45 @@ def surface_of(
     coordinates: tuple[Coordinate, ...],
     constraints: tuple[Constraint, ...],
     point: tuple[sp.Expr, ...] | None,
+    slide: tuple[sp.Expr, ...] | None = None,
 ) -> Surface:
-    """The surface on which a point slides, carried by the given constraints."""
-    if point is None:
-        point = _default_point(inertia, coordinates, constraints)
+    """The surface on which a point slides, carried by the given constraints. slide: its velocity, in place of it."""
+    if slide is not None:
+        J = sp.Matrix([[sp.diff(u, q.d) for q in coordinates] for u in slide])
+        velocity = sp.Matrix(slide)
+    else:
+        if point is None:
+            point = _default_point(inertia, coordinates, constraints)
+        J = sp.Matrix([[sp.diff(p, q) for q in coordinates] for p in point])
+        velocity = J * sp.Matrix([q.d for q in coordinates]) + sp.Matrix([sp.diff(p, t) for p in point])
     gradients = [_gradient(constraint, coordinates) for constraint in constraints]
-    J = sp.Matrix([[sp.diff(p, q) for q in coordinates] for p in point])
-    velocity = J * sp.Matrix([q.d for q in coordinates]) + sp.Matrix([sp.diff(p, t) for p in point])
     numeric = _numbers(sp.Matrix([*J.tolist(), *gradients]))
-    rank = max(int(np.linalg.matrix_rank(values[: len(point)], tol=ZERO)) for values in numeric)
+    rank = max(int(np.linalg.matrix_rank(values[: J.rows], tol=ZERO)) for values in numeric)
     if rank == 0:
         raise Unclear("the point does not move: it contains no coordinate")
-    if _in_row_space(numeric, len(point)):
+    bearing = None
+    if _in_row_space(numeric, J.rows):
         if rank == 1:
             raise Unclear("the point moves only along the reaction of the constraint, so nothing slides there")
-        if rank < len(point):
-            raise Unclear(f"the point needs {rank} expressions, not {len(point)}: some follow from the others")
+        if rank < J.rows:
+            raise Unclear(f"the point needs {rank} expressions, not {J.rows}: some follow from the others")
         columns = [_reaction_on_point(J, gradient) for gradient in gradients]
         directions = _tangents(columns)
+        if len(directions) == 3:
+            w = _primitive(columns[0])
+            unit = tuple(entry / _length(w) for entry in w)
+            bearing = Bearing(unit, tuple(velocity), tuple(tuple(J.row(k)) for k in range(3)), coordinates)
         normal = _size(columns, constraints)
     else:
-        directions = [(sp.eye(len(point)).col(k), sp.S.One) for k in range(len(point))]
+        directions = [(sp.eye(J.rows).col(k), sp.S.One) for k in range(J.rows)]
         normal = _size(_reactions_on_body(gradients, frames_of(inertia, coordinates), coordinates), constraints)
-    slide, force = [], []
+    along, force = [], []
     for direction, scale in directions:
-        along, pull = _short((direction.T * velocity)[0]) / scale, (J.T * direction).applyfunc(_short) / scale
-        if along != 0 or any(pull):
-            slide.append(along)
+        speed, pull = _short((direction.T * velocity)[0]) / scale, (J.T * direction).applyfunc(_short) / scale
+        if speed != 0 or any(pull):
+            along.append(speed)
             force.append(tuple(pull))
-    return Surface(normal, tuple(slide), tuple(force))
+    return Surface(normal, tuple(along), tuple(force), bearing if len(along) == 3 else None)
 
 
 def _default_point(
@@ -158,8 +186,10 @@ def _reaction_on_point(J: sp.Matrix, gradient: Sequence[sp.Expr]) -> sp.Matrix:
 
 
 def _tangents(normals: list[sp.Matrix]) -> list[tuple[sp.Matrix, sp.Expr]]:
-    """Directions at right angles to the normals, each with the length it is to be divided by: one where the sliding is
-    one-dimensional, else three that depend on each other.
+    """Directions at right angles to the normals, each with the length it is to be divided by.
+
+    One where the sliding is along a line. Of a plane two, where the normal never has a part along one of the axes: that
+    axis is a tangent; else three that depend on each other, the axes without their part along the normal.
     """
     d = normals[0].rows
     if len(normals) >= d:
@@ -168,6 +198,12 @@ def _tangents(normals: list[sp.Matrix]) -> list[tuple[sp.Matrix, sp.Expr]]:
     if d == 2:
         return [(sp.Matrix([w[1], -w[0]]), _length(w))]
     if len(normals) == 1:
+        flat = [k for k in range(3) if w[k] == 0]
+        if len(flat) == 2:
+            return [(sp.eye(3).col(k), sp.S.One) for k in flat]
+        if flat:
+            axis = sp.eye(3).col(flat[0])
+            return [(axis, sp.S.One), (w.cross(axis).applyfunc(_short), _length(w))]
         square = _square(w)
         return [(square * sp.eye(3).col(k) - w * w[k], square) for k in range(3)]
     along = w.cross(_primitive(normals[1])).applyfunc(_short)

@@ -336,7 +336,7 @@ class _Builder:
                 self.faults.append(f"{where}: said to be at {level} level, but {parsed} = 0 is at {real} level")
             if one_sided and real != "position":
                 self.faults.append(f"{where}: one-sided constraints are at position level, this one is at {real} level")
-            found.append(Constraint(name, parsed, real, one_sided, restitution, item.by_friction))
+            found.append(Constraint(name, parsed, real, one_sided, restitution, item.by_friction, item.switch))
         return tuple(found), names
 
     def _relation(self, given: Any, where: str) -> tuple[sp.Expr | None, bool]:

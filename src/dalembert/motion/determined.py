@@ -12,7 +12,8 @@ import numpy as np
 
 from dalembert.mechanics.fundamental import Array, null_space
 from dalembert.model.contact import needs_legs
-from dalembert.motion.contacts.modes import SLIP, Contacts
+from dalembert.motion.contacts.contacts import Contacts
+from dalembert.motion.contacts.modes import SLIP
 from dalembert.motion.evaluation import Evaluation
 
 if TYPE_CHECKING:

@@ -287,6 +287,9 @@ class _Scan:
                 continue
             if (i > 0 and s * values[i] > s * values[i - 1]) or (i < last and s * values[i] >= s * values[i + 1]):
                 continue
+            near = values[max(i - 1, 0) : i + 2]
+            if s * values[i] > ALOOF * (max(near) - min(near)):
+                continue  # as a function does that is constant but for rounding
             # At the ends of the step, the slope says whether it turns inside.
             middle = x[1] / 1024 if i == 0 else 1.0 - (1.0 - x[last - 1]) / 1024 if i == last else x[i]
             value = s * self.g(middle) if i in (0, last) else s * values[i]

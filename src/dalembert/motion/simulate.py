@@ -19,7 +19,7 @@ from dalembert.model.system import System
 from dalembert.motion.certificate import certify
 from dalembert.motion.consistent import require_consistent_state
 from dalembert.motion.contacts.legs import Legs, integrate_legs
-from dalembert.motion.contacts.modes import Contacts
+from dalembert.motion.contacts.contacts import Contacts
 from dalembert.motion.contacts.points import points_of
 from dalembert.motion.determined import told
 from dalembert.motion.evaluation import Evaluation

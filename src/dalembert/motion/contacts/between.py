@@ -9,8 +9,9 @@ import numpy as np
 
 from dalembert.errors import DalembertError
 from dalembert.mechanics.fundamental import Array
-from dalembert.motion.contacts.modes import SLIP, STICK, Contacts, Ending, Mode
-from dalembert.motion.contacts.transitions import ahead, moment_at
+from dalembert.motion.contacts.contacts import Contacts
+from dalembert.motion.contacts.modes import SLIP, STICK, Ending, Mode
+from dalembert.motion.contacts.agreement import ahead, moment_at
 from dalembert.motion.settings import Settings, tolerances
 
 # Where a leg has ended, a function that it ended with is zero to a thousand units of rounding of its terms, whose sizes
@@ -77,7 +78,7 @@ def _approach(
     """
     evaluation = contacts.evaluation(side.mode)
     a = evaluation.solve(side.q, side.v, t).acceleration
-    moment = moment_at(side.q, side.v, a)
+    moment = moment_at(contacts, side.q, side.v, a)
     sizes = tolerances(settings, side.q, side.v, a) / settings.rtol
     forces = forces or contacts.whole.graph.events_use_multipliers
     signs = []

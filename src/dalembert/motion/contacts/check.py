@@ -1,4 +1,8 @@
-"""Whether friction along a motion obeys its law, measured on the motion's own forces."""
+"""Whether friction along a motion obeys its law, measured on the motion's own forces.
+
+Nothing here comes from the solver: the law is taken as it is written down (force, normal, velocity), in the three
+components of space where a surface has them, and not in the directions that the motion chose for itself.
+"""
 
 from __future__ import annotations
 
@@ -6,88 +10,132 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dalembert.graph.contacts import contact_graph
+from dalembert.graph.evaluate import Evaluator
 from dalembert.mechanics.fundamental import Array
-from dalembert.motion.contacts.indeterminate import least_excess
-from dalembert.motion.contacts.modes import OPEN, Contacts
-from dalembert.motion.contacts.transitions import REST
+from dalembert.model.contact import work_of
+from dalembert.motion.contacts.cones import Cone, deepest
+from dalembert.motion.contacts.decide import REST
+from dalembert.motion.contacts.modes import OPEN, STICK
+from dalembert.motion.evaluation import Evaluation
 
 if TYPE_CHECKING:
     from dalembert.motion.motion import Motion
+
+# What counts as rest below this share of the fastest velocities; a contact told to stick may move so much faster.
+SEEN = 1e3
+# Directions of friction with less effect than this share of the others have none.
+RANK = 1e-9
 
 
 def contact_residual(motion: Motion) -> float:
     """The largest departure from the laws of contact, relative to the largest force (or size of the state).
 
     The friction forces are taken from C, whatever mode made them: what the laws of work and of slipping give is
-    subtracted, and the rest must be forces along the directions of what rests, inside its cones. Forces and lengths
-    are compared in coordinates scaled by the root of their own mass, in which all have one unit, and along gradients
-    of unit length: neither the units of the model nor the scale of an equation matter.
+    subtracted, and the rest must be forces along the directions of what rests, inside its cones. What is told to stick
+    must rest. Forces and lengths are compared in coordinates scaled by the root of their own mass, in which all have
+    one unit, and along gradients of unit length: neither the units of the model nor the scale of an equation matter.
     """
     assert motion.C is not None
-    contacts = Contacts(motion.system)
-    one_sided = list(contacts.one_sided)
-    rubbing = motion.C - _smooth(motion, contacts)
-    M, Q, A, _ = contacts.whole.dynamics_along(motion.q, motion.v, motion.t)
+    system = motion.system
+    graph = contact_graph(system)
+    one_sided, p, T = list(graph.one_sided), system.parameter_values(), motion.t.size
+    N, u, _, mu, mu_static, gap, _, _ = Evaluator(graph.state).many(
+        T, motion.q, motion.v, motion.a, motion.t, p, motion.multipliers
+    )
+    units = Evaluator(graph.forces).many(T, motion.q, motion.v, motion.t, p)[0].reshape(T, motion.q.shape[1], -1)
+    M, Q, A, _ = Evaluation(system).dynamics_along(motion.q, motion.v, motion.t)
     root = np.sqrt(np.abs(np.diagonal(M, axis1=1, axis2=2)))
     root = np.where(root > 0, root, 1.0)
     steep = np.linalg.norm(A / root[:, None, :], axis=2)
     reactions = steep * motion.multipliers
-    units = np.stack([contacts.forces(q, v, float(t)) for q, v, t in zip(motion.q, motion.v, motion.t, strict=True)])
-    weights = np.linalg.norm(units / root[:, :, None], axis=1)  # of a unit force on each sliding component
+    units = units / root[:, :, None]
+    weights = np.linalg.norm(units, axis=1)  # of a unit force on each sliding component
     # C is what remains of all forces: in flight, their rounding.
     present = (motion.C / root, Q / root, np.einsum("tij,tj->ti", M, motion.a) / root, reactions)
     largest = max(float(np.abs(part).max(initial=0.0)) for part in present) or 1.0
     # From rest at the origin, places are rounding of where the forces would have led.
     span = float(motion.t[-1] - motion.t[0])
     reach = max(float(np.abs(root * motion.q).max()), 1e-6 * span**2 * float(np.abs(Q / root).max())) or 1.0
-    resting = _resting(motion)
-    forces, gaps = 0.0, 0.0
-    for i in range(motion.t.size):
-        q, v, t = motion.q[i], motion.v[i], float(motion.t[i])
-        N, u, _, mu, mu_static, gap, _, _ = contacts.look(q, v, motion.a[i], t, motion.multipliers[i])
-        rest, resting_at, limits = rubbing[i].copy(), [], []
-        for k, contact in enumerate(contacts.contacts):
-            at, speed = contacts.components[k], float(np.linalg.norm(u[contacts.components[k]]))
-            if motion.contacts[contact.name].state[i] == OPEN:
-                continue
-            if speed > resting:
-                rest += units[i][:, at] @ (mu[k] * abs(N[k]) * u[at] / speed)
-                # A coefficient below zero drives what it should brake.
-                forces = max(forces, -float(weights[i, at].max()) * mu[k] * abs(N[k]))
-            else:
-                resting_at.append(at)
-                limits.append(max(mu_static[k], mu[k]) * abs(N[k]))
-        forces = max(forces, _outside(units[i] / root[i][:, None], rest / root[i], resting_at, np.array(limits)))
-        lengths = np.where(steep[i, one_sided] > 0, steep[i, one_sided], 1.0)
-        forces = max(forces, float(np.max(-reactions[i, one_sided], initial=0.0)))
-        gaps = max(gaps, float(np.max(-gap / lengths, initial=0.0)))
-    return max(forces / largest, gaps / reach)
+    resting, fastest = _resting(motion), float(np.abs(motion.v).max(initial=0.0)) or 1.0
+    rest = (motion.C - _smooth(motion)) / root
+    forces, slips = 0.0, 0.0
+    holding: list[list[int]] = [[] for _ in range(T)]
+    for k, contact in enumerate(system.contacts):
+        at, state = graph.components[k], motion.contacts[contact.name].state
+        speed = np.linalg.norm(u[:, at], axis=1)
+        moving = (state != OPEN) & (speed > resting)
+        slip = mu[:, k] * np.abs(N[:, k]) / np.where(moving, speed, 1.0)
+        rest += np.where(moving[:, None], np.einsum("tnc,tc->tn", units[:, :, at], slip[:, None] * u[:, at]), 0.0)
+        # A coefficient below zero drives what it should brake.
+        drives = -weights[:, at].max(axis=1) * mu[:, k] * np.abs(N[:, k])
+        forces = max(forces, float(drives[moving].max(initial=0.0)))
+        told = (state == STICK) & (speed > SEEN * resting)
+        slips = max(slips, float(speed[told].max(initial=0.0)) / fastest)
+        for i in np.flatnonzero((state != OPEN) & ~moving):
+            holding[i].append(k)
+    for i in range(T):
+        places = [graph.components[k] for k in holding[i]]
+        limits = [max(mu_static[i, k], mu[i, k]) * abs(N[i, k]) for k in holding[i]]
+        forces = max(forces, _outside(units[i], rest[i], places, limits, largest))
+    forces = max(forces, float(np.max(-reactions[:, one_sided], initial=0.0)))
+    lengths = np.where(steep[:, one_sided] > 0, steep[:, one_sided], 1.0)
+    gaps = float(np.max(-gap / lengths, initial=0.0))
+    return max(forces / largest, gaps / reach, slips)
 
 
-def _outside(units: Array, force: Array, places: list[slice], limits: Array) -> float:
+def _outside(units: Array, force: Array, places: list[slice], limits: list[float], largest: float) -> float:
     """How far a force is from one that contacts at rest, at some places of the components, can hold within limits."""
-    columns = np.hstack([units[:, at] for at in places]) if places else np.zeros((force.size, 0))
-    held: Array = np.asarray(np.linalg.lstsq(columns, force, rcond=1e-12)[0]) if places else np.zeros(0)
+    if not places:
+        return float(np.abs(force).max(initial=0.0))
+    frames = [_directions(units[:, at]) for at in places]
+    columns = np.hstack([units[:, at] @ frame for at, frame in zip(places, frames, strict=True)])
+    held: Array = np.asarray(np.linalg.lstsq(columns, force, rcond=1e-12)[0])
     missed = float(np.abs(columns @ held - force).max(initial=0.0))
-    own = np.split(held, np.cumsum([at.stop - at.start for at in places])[:-1]) if places else []
-    weights = [float(np.linalg.norm(units[:, at], axis=0).max()) for at in places]
-    beyond = [w * (float(np.linalg.norm(f)) - limit) for w, f, limit in zip(weights, own, limits, strict=True)]
+    ends = np.cumsum([frame.shape[1] for frame in frames])
+    own = np.split(np.arange(held.size), ends[:-1])
+    weights = [float(np.linalg.norm(columns[:, at], axis=0).max(initial=0.0)) for at in own]
+    beyond = [w * (float(np.linalg.norm(held[at])) - limit) for w, at, limit in zip(weights, own, limits, strict=True)]
     worst = max(beyond, default=0.0)
-    if worst > 0 and np.linalg.matrix_rank(columns, tol=1e-9 * np.abs(columns).max(initial=1.0)) < columns.shape[1]:
+    if worst > RANK * largest and np.linalg.matrix_rank(columns, tol=RANK * np.abs(columns).max(initial=1.0)) < held.size:
         # The smallest forces are not the only ones: others may lie inside.
-        worst = least_excess(columns, held, [f.size for f in own], limits, np.array(weights))
+        worst = _least_excess(columns, held, own, limits, weights)
     return max(missed, worst)
 
 
-def _smooth(motion: Motion, contacts: Contacts) -> Array:
+def _directions(units: Array) -> Array:
+    """Orthonormal directions of friction in space, as columns: of three components in a plane, two."""
+    _, sigma, V = np.linalg.svd(units, full_matrices=False)
+    return np.asarray(V[: max(1, int(np.sum(sigma > RANK * max(float(sigma[0]), 1e-300))))].T)
+
+
+def _least_excess(columns: Array, held: Array, own: list[Array], limits: list[float], weights: list[float]) -> float:
+    """The least by which forces with the same effect, columns · forces, exceed limits on their lengths, weighted."""
+    _, sigma, V = np.linalg.svd(columns)
+    Z = V[int(np.sum(sigma > RANK * max(float(sigma[0]), 1e-300))) :].T
+    size = max(float(np.abs(held).max()), max(limits)) or 1.0
+    none = np.zeros(Z.shape[1])
+    cones = [
+        Cone(Z[at], held[at] / size, none, limit / size, 1.0 / max(weight, 1e-300))
+        for at, limit, weight in zip(own, limits, weights, strict=True)
+    ]
+    found = deepest(cones, Z.shape[1], most=1.0)
+    return float("inf") if found is None else max(-found.depth * size, 0.0)
+
+
+def _smooth(motion: Motion) -> Array:
     """What the smooth laws contribute to C: those of open constraints nothing."""
     assert motion.acting is not None
-    C = np.zeros_like(motion.q)
-    acting = motion.acting[:, list(contacts.one_sided)]
-    for closed in sorted({tuple(map(bool, row)) for row in acting}):
-        at = np.flatnonzero((acting == np.array(closed, dtype=bool)).all(axis=1))
-        of, ideal = contacts.smooth(closed), motion.ideal[at]
-        C[at] = of.work_along(motion.q[at], motion.v[at], motion.t[at], ideal, ideal, motion.multipliers[at])
+    C, system = np.zeros_like(motion.q), motion.system
+    names = {constraint.name: k for k, constraint in enumerate(system.constraints)}
+    for law in system.nonideal:
+        work = work_of(system, law)
+        if work is None:
+            continue
+        alone, ideal = Evaluation(system.replace(nonideal=[work])), motion.ideal
+        own = alone.work_along(motion.q, motion.v, motion.t, ideal, ideal, motion.multipliers)
+        acts = motion.acting[:, [names[name] for name in law.constraints]].all(axis=1)
+        C += np.where(acts[:, None], own, 0.0)
     return C
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dalembert.mechanics.fundamental import Array
-from dalembert.motion.contacts.modes import Contacts
+from dalembert.motion.contacts.contacts import Contacts
 
 IMPRESSED, IDEAL, NONIDEAL = range(3)
 

@@ -16,9 +16,12 @@ from dalembert.motion.contacts.between import Side, changes, ends_with, passed_b
 from dalembert.motion.contacts.creep import LONGER, begun, creeping, first_moment
 from dalembert.motion.contacts.giving import GIVES_WAY, looked_at, while_it_holds
 from dalembert.motion.contacts.ledger import Ledger
-from dalembert.motion.contacts.modes import OPEN, SLIP, SLOW, STICK, Contacts, Ending, Mode, ModeSolution
+from dalembert.motion.contacts.contacts import Contacts
+from dalembert.motion.contacts.modes import OPEN, SLIP, STICK, Ending, Mode, ModeSolution
 from dalembert.motion.contacts.scale import Scale, scale_of
-from dalembert.motion.contacts.transitions import REST, Rest, decide, impact
+from dalembert.motion.contacts.switched import SLOW
+from dalembert.motion.contacts.decide import REST, Rest, decide
+from dalembert.motion.contacts.frictionless_impact import impact
 from dalembert.motion.evaluation import Evaluation
 from dalembert.motion.events import Outcome, Passage
 from dalembert.motion.project import project
@@ -46,6 +49,8 @@ RISING = 0.7
 RISE = 1e-11
 # No step is as short as this share of the time.
 SOON = 1e-15
+# Contacts this much faster than what counts as rest stop together with one that has stopped, if all then stick.
+ALMOST = 100.0
 # A gap below this share of the size of the state is closed at the start.
 GAP = 1e-9
 
@@ -84,13 +89,14 @@ class _Run:
     def integrate(self, q: Array, v: Array, t: float) -> Legs:
         contacts, times = self.contacts, self.settings.times
         end = float(times[-1])
+        self.contacts.face(q, v, t)
         v, work, touching = self._start(q, v, t)
-        stopped = self._stopped(q, v, t, set())
+        stopped = self._stopped(q, v, t)
         failure, ended, mark, at_once = None, None, t, 0
         before: Mode | None = None
         while True:
             try:
-                q, v, mode = self._enter(t, q, v, stopped, touching)
+                q, v, mode = self._enter(t, q, v, stopped, touching, before)
             except DalembertError as error:
                 failure = failure_message(contacts.system.name, t, str(error))
                 if not self.t:
@@ -142,7 +148,7 @@ class _Run:
         """
         contacts, system, times = self.contacts, self.contacts.system, self.settings.times
         self.scale = scale_of(contacts, q, v, t, float(times[-1] - times[0]))
-        contacts.slow = SLOW * self.scale.speed
+        contacts.slow, contacts.length = SLOW * self.scale.speed, self.scale.length
         gap, rate = self._gaps(q, v, t)
         small, slow = GAP * self._reach(q), REST * max(float(np.abs(v).max(initial=0.0)), 1e-300)
         beyond = [
@@ -155,9 +161,8 @@ class _Run:
             )
         touching = {k for k in range(gap.size) if gap[k] <= small and rate[k] <= slow}
         ones = (1,) * len(contacts.contacts)
-        resting = Mode(
-            (OPEN,) * len(ones), ones, ones, tuple(k in touching and rate[k] >= -slow for k in range(gap.size))
-        )
+        shut = tuple(k in touching and rate[k] >= -slow for k in range(gap.size))
+        resting = Mode((OPEN,) * len(ones), ones, ones, shut, contacts.frames)
         require_consistent_state(contacts.evaluation(resting), q, v, t)
         if any(rate[k] < -slow for k in touching):
             v, _, touching = self._impact(t, q, v, self.ledger.empty())
@@ -177,7 +182,7 @@ class _Run:
         """A leg to the last of the times or to what ends it. Returns the last of its parts."""
         rising = self._rising(mode, t, q, v, start.acceleration)
         creeps = creeping(self.contacts, mode, t, q, v, start)
-        since, moment, method = t, first_moment(q, v, start), "stiff"
+        since, moment, method = t, first_moment(self.contacts, q, v, start), "stiff"
         if rising is not None:
             # A bounce may be short against a step: first to where it is seen to be open.
             moment, method = rising, self.settings.method
@@ -283,7 +288,7 @@ class _Run:
             return
         try:
             v, _, stopped, touching = self._transition(mode, ending, t, q, v, work)
-            q, v, after = self._enter(t, q, v, stopped, touching)
+            q, v, after = self._enter(t, q, v, stopped, touching, mode)
         except DalembertError:
             return  # what would come next is not asked for
         self.events += changes(self.contacts, t, mode, Side(after, q, v), self.met, self.halted)
@@ -296,9 +301,12 @@ class _Run:
 
     # -- between legs
 
-    def _enter(self, t: float, q: Array, v: Array, stopped: set[int], touching: set[int]) -> tuple[Array, Array, Mode]:
+    def _enter(
+        self, t: float, q: Array, v: Array, stopped: set[int], touching: set[int], last: Mode | None
+    ) -> tuple[Array, Array, Mode]:
         """The mode at a state, and the state returned to its constraints."""
-        mode, found, v = decide(self.contacts, t, q, v, self.rest, stopped, touching)
+        self.contacts.face(q, v, t)
+        mode, found, v = self._decided(t, q, v, stopped, touching, last)
         self.undetermined |= found.undetermined
         mode = replace(mode, undetermined=found.undetermined)
         self.rest.leaving, self.rest.opening, self.rest.pushes, self.rest.given = set(), set(), {}, None
@@ -306,13 +314,32 @@ class _Run:
             q, v, _ = project(self.contacts.evaluation(mode), q, v, t)
         return q, v, mode
 
+    def _decided(
+        self, t: float, q: Array, v: Array, stopped: set[int], touching: set[int], last: Mode | None
+    ) -> tuple[Mode, ModeSolution, Array]:
+        """The mode, its instant and the velocity with which it begins. Contacts that have almost stopped when another
+        one stops stop with it, if then all of them stick: those of a body that only translates stop at one instant.
+        """
+        if self.halted:
+            together = self._stopped(q, v, t, ALMOST) - self.rest.leaving
+            if together - stopped:
+                held = v.copy()
+                try:
+                    found = decide(self.contacts, t, q, held, self.rest, stopped | together, touching, last)
+                except DalembertError:
+                    found = None
+                if found is not None and all(found[0].states[k] in (STICK, OPEN) for k in stopped | together):
+                    self.halted |= together
+                    return found
+        return decide(self.contacts, t, q, v, self.rest, stopped, touching, last)
+
     def _transition(
         self, mode: Mode, ending: Ending, t: float, q: Array, v: Array, work: Array
     ) -> tuple[Array, Array, set[int], set[int]]:
         """Velocity and work after what ended a mode, the contacts at rest, and the one-sided constraints that touch."""
         k, self.met, self.halted = ending.which, set(), set()
         closed = {j for j, shut in enumerate(mode.closed) if shut}
-        stopped = self._stopped(q, v, t, closed) | {j for j, s in enumerate(mode.states) if s == STICK}
+        stopped = self._stopped(q, v, t) | {j for j, s in enumerate(mode.states) if s == STICK}
         if ending.kind == "stop":
             stopped |= {k}
             self.halted = stopped
@@ -326,7 +353,7 @@ class _Run:
             self.rest.given = mode
         elif ending.kind == "close":
             v, work, closed = self._impact(t, q, v, work)
-            stopped = self._stopped(q, v, t, closed)
+            stopped = self._stopped(q, v, t)
         return v, work, stopped, closed
 
     def _impact(self, t: float, q: Array, v: Array, work: Array) -> tuple[Array, Array, set[int]]:
@@ -367,11 +394,18 @@ class _Run:
         self.reach = max(self.reach, float(np.abs(q).max()))
         return max(BOUNCES * self.approach, float(np.sqrt(2 * RISE * self.reach * rate)))
 
-    def _stopped(self, q: Array, v: Array, t: float, closed: set[int]) -> set[int]:
-        slide = self.contacts.look(q, v, np.zeros(self.contacts.n), t, np.zeros(self.contacts.m))[1]
+    def _stopped(self, q: Array, v: Array, t: float, almost: float = 1.0) -> set[int]:
+        """The contacts at rest. almost: how much faster than what counts as rest they may be."""
+        slide = self.contacts.slides(q, v, t)
         self.rest.speed = max(self.rest.speed, float(np.abs(slide).max(initial=0.0)))
         limit = REST * max(self.rest.speed, 1e-3 * float(np.abs(v).max(initial=0.0)))
-        return {k for k, at in enumerate(self.contacts.components) if np.linalg.norm(slide[at]) <= limit}
+        found = set()
+        for k, at in enumerate(self.contacts.components):
+            # On a surface, a leg has ended at `slow`; others beside it are as slow but for rounding.
+            least = limit if at.stop - at.start == 1 else max(limit, 2 * self.contacts.slow)
+            if np.linalg.norm(slide[at]) <= almost * least:
+                found.add(k)
+        return found
 
     def _gaps(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:
         """The gaps and their rates, as lengths and velocities of the coordinates however the equation is scaled."""
@@ -399,8 +433,7 @@ class _Run:
 
     def _trajectory(self, failure: str | None, ended: str | None) -> Trajectory:
         legs = self.legs
-        inner = {name for mode in set(self.modes) for name in self.contacts.endings(mode)}
-        reports = [e for leg in legs for e in leg.events if e["name"] not in inner]
+        reports = [e for leg in legs for e in leg.events if not self.contacts.is_own(e["name"])]
         if not legs:
             raise InconsistentState(failure or "no motion")
         return Trajectory(
@@ -442,14 +475,13 @@ def mode_at(system: System) -> System:
     contacts = Contacts(system)
     q, v, t = system.initial_values()
     v, mode, _ = _here(contacts, q, v, t)
-    evaluation = contacts.evaluation(mode)
-    values = dict(zip(evaluation.system.parameter_symbols, evaluation.p, strict=True))
-    return evaluation.system.replace(parameters=values, initial=dict(zip(system.velocities, v, strict=True)), events=())
+    return contacts.plain(mode).replace(initial=dict(zip(system.velocities, v, strict=True)))
 
 
 def _here(contacts: Contacts, q: Array, v: Array, t: float) -> tuple[Array, Mode, ModeSolution]:
     """The velocity after what happens at once, the mode at a state, and its instant."""
     run = _Run(contacts, Settings(np.array([t, t]), 1e-9, None, "auto", True, "reference"))
     v, _, touching = run._start(q, v, t)
-    mode, found, _ = decide(contacts, t, q, v, run.rest, run._stopped(q, v, t, set()), touching)
+    contacts.face(q, v, t)
+    mode, found, _ = decide(contacts, t, q, v, run.rest, run._stopped(q, v, t), touching)
     return v, mode, found

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from dalembert.motion.contacts.history import ContactHistory, Held
-from dalembert.motion.contacts.modes import OPEN, Contacts, Mode
-from dalembert.motion.contacts.transitions import solved
+from dalembert.motion.contacts.contacts import Contacts
+from dalembert.motion.contacts.modes import OPEN, Mode
+from dalembert.motion.contacts.decide import solved
 from dalembert.motion.trajectory import Trajectory
 
 

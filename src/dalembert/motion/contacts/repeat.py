@@ -12,7 +12,8 @@ import numpy as np
 
 from dalembert.errors import DalembertError
 from dalembert.mechanics.fundamental import Array
-from dalembert.motion.contacts.modes import OPEN, SLIP, Contacts, Mode
+from dalembert.motion.contacts.contacts import Contacts
+from dalembert.motion.contacts.modes import OPEN, SLIP, Mode
 
 if TYPE_CHECKING:
     from dalembert.motion.motion import Motion
@@ -80,10 +81,8 @@ def _mode(motion: Motion, contacts: Contacts, i: int) -> Mode | None:
     if (motion.acting[i] != motion.acting[i + 1]).any():
         return None
     states, ways, pushes = [], [], []
-    none = np.zeros(contacts.n)
-    slides = [
-        contacts.look(motion.q[k], motion.v[k], none, float(motion.t[k]), motion.multipliers[k])[1] for k in (i, i + 1)
-    ]
+    contacts.face(motion.q[i], motion.v[i], float(motion.t[i]))
+    slides = [contacts.slides(motion.q[k], motion.v[k], float(motion.t[k])) for k in (i, i + 1)]
     for k, contact in enumerate(contacts.contacts):
         history, at = motion.contacts[contact.name], contacts.components[k]
         state = str(history.state[i])
@@ -103,7 +102,7 @@ def _mode(motion: Motion, contacts: Contacts, i: int) -> Mode | None:
         states.append(state)
         ways.append(way)
         pushes.append(push)
-    return Mode(tuple(states), tuple(ways), tuple(pushes), tuple(map(bool, closed)))
+    return Mode(tuple(states), tuple(ways), tuple(pushes), tuple(map(bool, closed)), contacts.frames)
 
 
 def _again(motion: Motion, contacts: Contacts, mode: Mode, i: int, wanted: Array) -> tuple[Array | None, Array]:

@@ -77,14 +77,14 @@ def hold(statics: Statics, at: Balance, parts: Parts) -> Holding:
     """The deepest forces at a balanced configuration."""
     _, _, reach = statics.balance(at.q, at.multipliers, at.friction)
     rows = list(parts.rows)
-    frames = {k: _frame(reach[:, statics.m :][:, statics.contacts.components[k]]) for k in parts.contacts}
-    blocks = [reach[:, statics.m :][:, statics.contacts.components[k]] @ frame for k, frame in frames.items()]
+    frames = {k: _frame(reach[:, statics.m :][:, statics.components[k]]) for k in parts.contacts}
+    blocks = [reach[:, statics.m :][:, statics.components[k]] @ frame for k, frame in frames.items()]
     columns = np.hstack([reach[:, rows], *blocks])
     lengths = np.linalg.norm(columns, axis=0)
     lengths = np.where(lengths > 0, lengths, 1.0)
     # Unknowns: the generalized forces of all parts, as shares of those in the balance.
     unit = at.force / lengths
-    own = [frame.T @ at.friction[statics.contacts.components[k]] for k, frame in frames.items()]
+    own = [frame.T @ at.friction[statics.components[k]] for k, frame in frames.items()]
     start = np.concatenate([at.multipliers[rows], *own]) / unit
     Z = null_space(columns / lengths, RANK) if start.size else np.zeros((0, 0))
     places, first = {}, len(rows)
@@ -98,13 +98,13 @@ def hold(statics: Statics, at: Balance, parts: Parts) -> Holding:
         l, f = np.zeros(statics.m), np.zeros(statics.columns)
         l[rows] = (x * unit)[: len(rows)]
         for k, frame in frames.items():
-            f[statics.contacts.components[k]] = frame @ (x * unit)[places[k]]
+            f[statics.components[k]] = frame @ (x * unit)[places[k]]
         return l, f
 
     def depth(x: Array) -> float:
         l, f = spread(x)
-        normal = np.abs(_look(statics, at.q, l)[0]) if cones else np.zeros(0)
-        depths = [c.mu * normal[c.contact] - np.linalg.norm(f[statics.contacts.components[c.contact]]) for c in cones]
+        normal = np.abs(statics.reactions(at.q, l)[0]) if cones else np.zeros(0)
+        depths = [c.mu * normal[c.contact] - np.linalg.norm(f[statics.components[c.contact]]) for c in cones]
         return float(min([*(depth / at.force for depth in depths), *(x[k] for k in pushes)], default=0.0))
 
     if not Z.shape[1] or not (cones or pushes):
@@ -128,26 +128,19 @@ def at_contacts(statics: Statics, q: Array, holding: Holding) -> dict[str, tuple
     """Of every contact: the reaction, the friction, and the most that friction could be."""
     if not statics.system.contacts:
         return {}
-    normal, mu = _look(statics, q, holding.multipliers)
+    normal, mu = statics.reactions(q, holding.multipliers)
     found = {}
     for k, contact in enumerate(statics.system.contacts):
-        f = holding.friction[statics.contacts.components[k]]
+        f = holding.friction[statics.components[k]]
         size = float(f[0]) if f.size == 1 else float(np.linalg.norm(f))
         found[contact.name] = (float(normal[k]), size, float(mu[k] * abs(normal[k])))
     return found
 
 
-def _look(statics: Statics, q: Array, l: Array) -> tuple[Array, Array]:
-    """Normal forces and static coefficients of all contacts."""
-    rest = np.zeros(statics.n)
-    normal, _, _, _, mu, *_ = statics.contacts.look(q, rest, rest, 0.0, l)
-    return normal, mu
-
-
 def _cones(statics: Statics, at: Balance, rows: list[int], places: dict[int, list[int]], unit: Array) -> list[_Cone]:
     if not places:
         return []
-    ones, mu = _look(statics, at.q, np.ones(statics.m))
+    ones, mu = statics.reactions(at.q, np.ones(statics.m))
     names = [c.name for c in statics.system.constraints]
     found = []
     for k, columns in places.items():

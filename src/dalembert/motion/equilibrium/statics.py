@@ -14,11 +14,11 @@ import numpy as np
 from scipy.optimize import least_squares
 
 from dalembert.errors import UndefinedModel
+from dalembert.graph.contacts import contact_graph
 from dalembert.graph.evaluate import Evaluator
 from dalembert.graph.statics import statics_graph
 from dalembert.mechanics.fundamental import Array
 from dalembert.model.system import System
-from dalembert.motion.contacts.modes import Contacts
 from dalembert.motion.equilibrium.frozen import angles
 from dalembert.motion.equilibrium.sizes import sizes
 
@@ -69,8 +69,20 @@ class Statics:
         self.columns = graph.balance.size_in(2)[0]
 
     @cached_property
-    def contacts(self) -> Contacts:
-        return Contacts(self.system)
+    def _contacts(self) -> tuple[tuple[slice, ...], Evaluator]:
+        graph = contact_graph(self.system)
+        return graph.components, Evaluator(graph.state)
+
+    @property
+    def components(self) -> tuple[slice, ...]:
+        """Where the friction components of each contact stand; three of one contact may depend on each other."""
+        return self._contacts[0]
+
+    def reactions(self, q: Array, l: Array) -> tuple[Array, Array]:
+        """Normal forces and static coefficients of all contacts at rest."""
+        rest = np.zeros(self.n)
+        normal, _, _, _, mu, *_ = self._contacts[1](q, rest, rest, 0.0, self.p, l)
+        return normal, mu
 
     @cached_property
     def turns(self) -> list[bool]:
@@ -85,12 +97,8 @@ class Statics:
     def with_parameters(self, p: Array) -> Statics:
         """The same at other values: the functions are shared, and the sizes."""
         other = object.__new__(Statics)
-        other.__dict__.update({k: v for k, v in self.__dict__.items() if k != "contacts"})
+        other.__dict__.update(self.__dict__ | {"sizes": self.sizes})
         other.p = p
-        contacts = object.__new__(Contacts)
-        contacts.__dict__.update(self.contacts.__dict__)
-        contacts.p = p
-        other.__dict__ |= {"contacts": contacts, "sizes": self.sizes}
         return other
 
     # -- evaluation
@@ -155,7 +163,7 @@ class Statics:
         for k, contact in enumerate(self.system.contacts):
             carriers = [j for j in self.one_sided if self.system.constraints[j].name in contact.constraints]
             if all(j in closed for j in carriers):
-                at = self.contacts.components[k]
+                at = self.components[k]
                 holding.append(k)
                 components += list(range(at.start, at.stop))
         return Parts(rows, tuple(components), tuple(holding))

@@ -1,0 +1,98 @@
+"""Whether the instant in a mode agrees with what the mode assumes, and what contradicts it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Set
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dalembert.errors import DalembertError
+from dalembert.mechanics.fundamental import Array
+from dalembert.motion.contacts.contacts import Contacts
+from dalembert.motion.contacts.modes import SLIP, STICK, Mode, ModeSolution
+
+if TYPE_CHECKING:
+    from dalembert.motion.contacts.decide import Situation
+
+# Forces and accelerations agree with an assumption to this share of their size: rounding, and the tolerance to which
+# events are located.
+AGREES = 1e-7
+# A short time, as a share of that in which a motion changes: long enough for forces to change by more than AGREES.
+MOMENT = 1e-5
+
+#: What contradicts a mode: the force of contact k leaves its "cone", its reaction has the other sign ("push"), it slips
+#: against its own acceleration ("way"); one-sided constraint k pulls ("open") or is entered ("close").
+Objection = tuple[str, int]
+
+
+def objections(
+    contacts: Contacts,
+    mode: Mode,
+    s: ModeSolution,
+    stopped: Set[int],
+    touching: Set[int],
+    opening: Set[int] = frozenset(),
+) -> list[Objection]:
+    """All that contradicts a mode. opening: one-sided constraints that must not close again at once."""
+    force, rate = s.force_size, rate_of(s)
+    found: list[Objection] = []
+    for k, contact in enumerate(contacts.contacts):
+        at = contacts.components[k]
+        if mode.states[k] == STICK:
+            if np.linalg.norm(s.friction[at]) > s.mu_static[k] * abs(s.normal[k]) + AGREES * force:
+                found.append(("cone", k))
+        elif mode.states[k] == SLIP:
+            if contact.signed and contacts.carrier[k] is None and mode.pushes[k] * s.normal[k] < -AGREES * force:
+                found.append(("push", k))
+            elif k in stopped and at.stop - at.start == 1:
+                if mode.directions[k] * s.slide_rate[at][0] < -AGREES * rate:
+                    found.append(("way", k))
+            # On a surface, the start of slipping is given a direction beforehand: it must be the one it takes.
+            elif k in stopped and s.slide[at] @ s.slide_rate[at] < -AGREES * rate * np.linalg.norm(s.slide[at]):
+                found.append(("way", k))
+    for k, row in enumerate(contacts.one_sided):
+        if mode.closed[k] and s.steep[row] * s.multipliers[row] < -AGREES * force:
+            found.append(("open", k))
+        away = s.gap_acceleration[k] < -AGREES * rate * s.steep[row]
+        if not mode.closed[k] and k in touching and k not in opening and away:
+            found.append(("close", k))
+    return found
+
+
+def agrees(contacts: Contacts, mode: Mode, s: ModeSolution, stopped: Set[int], touching: Set[int]) -> bool:
+    return not objections(contacts, mode, s, stopped, touching)
+
+
+def goes_on(
+    here: Situation,
+    mode: Mode,
+    s: ModeSolution,
+    v: Array,
+    solved: Callable[[Contacts, Mode, Array, Array, float], ModeSolution],
+) -> bool:
+    """Whether a mode agrees with its assumptions a moment later too."""
+    moment = moment_at(here.contacts, here.q, v, s.acceleration)
+    later, faster = ahead(here.q, v, s.acceleration, moment)
+    try:
+        then = solved(here.contacts, mode, later, faster, here.t + moment)
+    except DalembertError:
+        return False
+    return agrees(here.contacts, mode, then, here.stopped, here.touching)
+
+
+def moment_at(contacts: Contacts, q: Array, v: Array, a: Array) -> float:
+    """A short time: MOMENT of what it takes for the motion to change, over the lengths that it has."""
+    reach, speed, rate = (float(np.abs(x).max(initial=0.0)) for x in (q, v, a))
+    return MOMENT * ((speed + np.sqrt(rate * max(reach, contacts.length))) / rate if rate else 1.0)
+
+
+def ahead(q: Array, v: Array, a: Array, moment: float) -> tuple[Array, Array]:
+    """The state a moment later, or before."""
+    return q + v * moment + a * moment**2 / 2, v + a * moment
+
+
+def rate_of(s: ModeSolution) -> float:
+    """The size of accelerations. Where friction balances the rest, they are rounding of what they would be without."""
+    free = np.nan_to_num(s.solution.unconstrained)
+    return max(float(np.abs(x).max(initial=0.0)) for x in (s.slide_rate, s.acceleration, free))

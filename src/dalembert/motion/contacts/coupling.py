@@ -1,0 +1,48 @@
+"""Whether friction could leave several motions, or none: only where it changes the reactions on which it depends."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dalembert.mechanics.fundamental import Array
+from dalembert.motion.contacts.contacts import Contacts
+from dalembert.motion.contacts.modes import OPEN, Mode, ModeSolution
+
+# With reactions that follow friction by less than this share of it, in sum over all contacts, the law has one solution:
+# the changes that friction makes to its own limits stay below the friction itself.
+SURE = 0.9
+
+
+def friction_may_be_ambiguous(
+    contacts: Contacts, mode: Mode, s: ModeSolution, q: Array, v: Array, t: float
+) -> bool:
+    """Whether changes of friction could change its own limits by as much as themselves: μ Σ |∂N/∂f| is not below one."""
+    closed = [k for k in range(len(contacts.contacts)) if mode.states[k] != OPEN]
+    if not closed:
+        return False
+    if any(not contacts.contacts[k].signed for k in closed):
+        return True
+    names = {c.name: row for row, c in enumerate(contacts.system.constraints)}
+    A = s.solution.A[: contacts.m]
+    acting = np.flatnonzero(np.any(A, axis=1))
+    F = contacts.forces(q, v, t, mode.frames)
+    response = reaction_to(s.solution.M, A[acting], F)
+    place = {int(row): k for k, row in enumerate(acting)}
+    mu = np.maximum(s.mu, s.mu_static)
+    for k in closed:
+        row = names[contacts.contacts[k].constraints[0]]
+        if row not in place:
+            continue
+        if mu[k] * float(np.abs(s.lever[k] * response[place[row]]).sum()) > SURE:
+            return True
+    return False
+
+
+def reaction_to(M: Array, A: Array, F: Array) -> Array:
+    """∂λ/∂f: how the multipliers of constraints with rows A answer forces F f, by the equations of motion."""
+    n, m = M.shape[0], A.shape[0]
+    if not m:
+        return np.zeros((0, F.shape[1]))
+    whole = np.block([[M, -A.T], [A, np.zeros((m, m))]])
+    right = np.vstack([F, np.zeros((m, F.shape[1]))])
+    return np.asarray(np.linalg.lstsq(whole, right, rcond=1e-12)[0][n:])

@@ -1,0 +1,273 @@
+"""One `System` for all modes of a system with contacts: what each contact does is data, the values of parameters.
+
+In a mode a system is smooth: a slipping contact is a law of work with the direction of slipping and the sign of its
+reaction fixed, a sticking one is a further constraint on velocities, an open one is no constraint at all. Here all of
+them stand side by side, each times a switch that is 1 or 0. A constraint that is switched off reads 0 = 0, and its
+multiplier is zero. So all modes share one graph and one kernel, and a mode that was never seen before compiles nothing.
+The functions whose zeros end a mode are switched likewise; those of a mode that is not there stay at 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import sympy as sp
+
+from dalembert.model.constraints import Constraint
+from dalembert.model.contact import SPEED, Contact, work_of
+from dalembert.model.events import Event
+from dalembert.model.laws import Work
+from dalembert.model.symbols import Parameter, multiplier
+from dalembert.model.system import System
+from dalembert.motion.contacts.frames import frame_symbols, in_frame, turned
+from dalembert.motion.contacts.modes import OPEN, SLIP, STICK, Ending, Mode
+
+# A contact that slides on a surface has stopped at this share of the speeds of a motion: its direction has no meaning
+# at zero.
+SLOW = 1e-9
+
+
+@dataclass(frozen=True)
+class Switched:
+    """system: with all switches, `multiplier(NAME)` of a constraint is as in the original. contacts: its contacts in
+    one or two orthonormal components each. endings: what its own events, which follow the user's, belong to: "contact"
+    (stop or break away), "turn", "gate" (open or close), "face", with a number.
+    """
+
+    system: System
+    contacts: tuple[Contact, ...]
+    one_sided: tuple[int, ...]
+    carrier: tuple[int | None, ...]
+    endings: tuple[tuple[str, int], ...]
+
+    def values(self, mode: Mode, slow: float) -> dict[sp.Symbol, float]:
+        """The data of a mode. slow: the speed at which a contact on a surface has stopped."""
+        found: dict[sp.Symbol, float] = {_slow(): slow}
+        unsure = self.unsure(mode)
+        for k, contact in enumerate(self.contacts):
+            state = mode.states[k]
+            sticks = state == STICK
+            watched = sticks and not unsure & set(contact.constraints)
+            found |= {
+                _slips(k): float(state == SLIP),
+                _sticks(k): float(sticks),
+                _breaks(k): float(watched),
+                _idle(k): float(not watched and state != SLIP),
+                _rests(k): float(state != SLIP),
+                _direction(k): float(mode.directions[k]),
+                _push(k): float(mode.pushes[k]),
+            }
+        for j, (row, shut) in enumerate(zip(self.one_sided, mode.closed, strict=True)):
+            silent = self.system.constraints[row].name in unsure
+            found |= {_closed(j): float(shut), _open(j): float(not shut)}
+            found |= {_pushing(j): float(shut and not silent), _silent(j): float(silent)}
+        places = iter(mode.frames)
+        for k in self.framed():
+            found |= {symbol: next(places) for vector in frame_symbols(k) for symbol in vector}
+        return found
+
+    def unsure(self, mode: Mode) -> set[str]:
+        """The constraints of a mode whose reactions are not determined, because what rests on them sticks."""
+        return {
+            contact.constraints[0]
+            for contact, state in zip(self.contacts, mode.states, strict=True)
+            if mode.undetermined and state == STICK and contact.signed
+        }
+
+    def framed(self) -> list[int]:
+        """The contacts whose directions are data."""
+        own = {symbol.name for symbol in self.system.parameter_symbols}
+        return [k for k in range(len(self.contacts)) if frame_symbols(k)[0][0].name in own]
+
+    def ending(self, mode: Mode, number: int) -> Ending:
+        """What the event `number`, counted without the user's, means in a mode."""
+        what, k = self.endings[number]
+        if what == "contact":
+            return Ending("stop" if mode.states[k] == SLIP else "break", k)
+        if what == "gate":
+            return Ending("open" if mode.closed[k] else "close", k)
+        return Ending(what, k)
+
+
+def switched(system: System, workless: bool) -> Switched:
+    """workless: the system's own constraints do no work; otherwise what friction that holds does is told from it."""
+    one_sided = tuple(k for k, c in enumerate(system.constraints) if c.one_sided)
+    places = {system.constraints[row].name: j for j, row in enumerate(one_sided)}
+    contacts = tuple(in_frame(contact, k) for k, contact in enumerate(system.contacts))
+    carrier = tuple(next((places[name] for name in c.constraints if name in places), None) for c in contacts)
+    gate = {name: _closed(j) for name, j in places.items()}
+    constraints = [_gated(constraint, gate) for constraint in system.constraints]
+    works = [_while_closed(work, law.constraints, gate) for law in system.nonideal if (work := work_of(system, law))]
+    events: list[tuple[str, int, sp.Expr]] = []
+    for k, contact in enumerate(contacts):
+        speed, work = _slipping(contact, k)
+        works.append(work)
+        for i, u in enumerate(contact.slide):
+            row = Constraint(stick_name(contact, i), _sticks(k) * u, "velocity", by_friction=not workless)
+            constraints.append(replace(row, switch=_sticks(k)))
+        stop = speed if len(contact.slide) == 1 else speed - _slow()
+        hold = sum(multiplier(stick_name(contact, i)) ** 2 for i in range(len(contact.slide)))
+        limit = contact.mu_static.xreplace({SPEED: sp.S.Zero}) * contact.normal
+        events.append(("contact", k, _slips(k) * stop + _breaks(k) * (limit**2 - hold) + _idle(k)))
+        if contact.signed and carrier[k] is None:
+            events.append(("turn", k, _slips(k) * _push(k) * contact.normal + _rests(k)))
+        facing = turned(system.contacts[k], k)
+        if facing is not None:
+            events.append(("face", k, facing))
+    for j, row in enumerate(one_sided):
+        own = system.constraints[row]
+        away = _pushing(j) * multiplier(own.name) + _open(j) * own.expression + _silent(j)
+        events.append(("gate", j, away))
+    parameters: dict[Any, Any] = dict(system.parameters)
+    data = {s for part in (*constraints, *works) for s in _symbols(part)} | {s for *_, g in events for s in g.free_symbols}
+    parameters |= {s: 1 for s in data if s.name.startswith(DATA)}
+    whole = System(
+        system.name,
+        coordinates=system.coordinates,
+        kinetic=system.kinetic,
+        potential=system.potential,
+        lagrangian=system.lagrangian,
+        mass=system.mass,
+        forces=system.forces,
+        constraints=constraints,
+        nonideal=works if constraints else (),
+        parameters=parameters,
+        initial=system.initial,
+        settings=system.settings,
+        events=[*system.events, *(Event(g, -1, 1, f"{what} {k} {OWN}") for what, k, g in events)],
+    )
+    return Switched(whole, contacts, one_sided, carrier, tuple((what, k) for what, k, _ in events))
+
+
+def plain(switched: Switched, values: Mapping[sp.Symbol, float]) -> System:
+    """One mode by itself, as a system without switches: what is off is left out."""
+    exact = {s: sp.Integer(int(x)) if x in (-1, 0, 1) else sp.Float(x) for s, x in values.items()}
+    system = switched.system
+    constraints = [replace(c, expression=c.expression.xreplace(exact), switch=None) for c in system.constraints]
+    works = [
+        Work({q: part.xreplace(exact) for q, part in work.work.items()}, work.constraint)
+        for work in system.nonideal
+        if isinstance(work, Work)
+    ]
+    kept = [c for c in constraints if c.expression != 0]
+    works = [Work({q: x for q, x in work.work.items() if x != 0}, work.constraint) for work in works]
+    parameters = {s: value for s, value in system.parameters.items() if not s.name.startswith(DATA)}
+    return System(
+        system.name,
+        coordinates=system.coordinates,
+        kinetic=system.kinetic,
+        potential=system.potential,
+        lagrangian=system.lagrangian,
+        mass=system.mass,
+        forces=system.forces,
+        constraints=kept,
+        nonideal=[work for work in works if work.work] if kept else (),
+        parameters=parameters,
+        initial=system.initial,
+        settings=system.settings,
+    )
+
+
+# The names of the parameters that are data of modes begin so; the events that end a mode end so.
+DATA, OWN = "dalembert_", "(contact)"
+
+
+def _symbols(part: Constraint | Work) -> set[sp.Symbol]:
+    expressions = [part.expression] if isinstance(part, Constraint) else list(part.expressions())
+    return {s for expression in expressions for s in expression.free_symbols}
+
+
+def _gated(constraint: Constraint, gate: Mapping[str, Parameter]) -> Constraint:
+    """A constraint that acts while it is closed."""
+    if constraint.name not in gate:
+        return constraint
+    switch = gate[constraint.name]
+    free = replace(constraint, one_sided=False, restitution=None)
+    return replace(free, expression=switch * constraint.expression, switch=switch)
+
+
+def _while_closed(work: Work, names: tuple[str, ...], gate: Mapping[str, Parameter]) -> Work:
+    """A law of constraints that may be open acts while they are closed."""
+    share = sp.Mul(*(gate[name] for name in names if name in gate))
+    return Work(
+        {q: share * part for q, part in work.work.items()}, None, {name: share * x for name, x in work.heat.items()}
+    )
+
+
+def _slipping(contact: Contact, k: int) -> tuple[sp.Expr, Work]:
+    """The speed of a contact while it slips, counted in its direction along a line, and the work of its friction."""
+    line = len(contact.slide) == 1
+    # Where it does not slip, the root must have a slope.
+    speed = _direction(k) * contact.slide[0] if line else sp.sqrt(sum(u**2 for u in contact.slide) + _rests(k))
+    ways = [_direction(k)] if line else [u / speed for u in contact.slide]
+    # A step may look past the stop, where a speed counted this way is negative: not for a power of it.
+    size = sp.Abs(speed) if line and _has_broken_power(contact.mu) else speed
+    normal = _push(k) * contact.normal if contact.signed else contact.normal
+    strength = -_slips(k) * contact.mu.xreplace({SPEED: size}) * normal
+    work: dict[Any, sp.Expr] = {}
+    for way, unit in zip(ways, contact.force, strict=True):
+        for x, part in unit.items():
+            work[x] = work.get(x, sp.S.Zero) + strength * way * part
+    return speed, Work(work, heat={contact.name: -strength * speed})
+
+
+def _has_broken_power(mu: sp.Expr) -> bool:
+    return any(power.base.has(SPEED) and not power.exp.is_integer for power in mu.atoms(sp.Pow))
+
+
+def stick_name(contact: Contact, component: int) -> str:
+    return f"{contact.name} sticks {component + 1}"
+
+
+def _named(what: str, k: int) -> Parameter:
+    return Parameter.named(f"{DATA}{what}_{k}")
+
+
+def _slips(k: int) -> Parameter:
+    return _named("slips", k)
+
+
+def _sticks(k: int) -> Parameter:
+    return _named("sticks", k)
+
+
+def _breaks(k: int) -> Parameter:
+    return _named("may_break", k)
+
+
+def _idle(k: int) -> Parameter:
+    return _named("idle", k)
+
+
+def _rests(k: int) -> Parameter:
+    return _named("does_not_slip", k)
+
+
+def _direction(k: int) -> Parameter:
+    return _named("slip_direction", k)
+
+
+def _push(k: int) -> Parameter:
+    return _named("push_sign", k)
+
+
+def _closed(j: int) -> Parameter:
+    return _named("closed", j)
+
+
+def _open(j: int) -> Parameter:
+    return _named("open", j)
+
+
+def _pushing(j: int) -> Parameter:
+    return _named("pushing", j)
+
+
+def _silent(j: int) -> Parameter:
+    return _named("silent", j)
+
+
+def _slow() -> Parameter:
+    return Parameter.named(f"{DATA}slow_speed")
