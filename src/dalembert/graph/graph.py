@@ -40,7 +40,9 @@ class Graph:
 
     `nonlinear` are the rows nonlinear in q̈, `curved` those of velocity level that are nonlinear in q̇. `uses_reactions`:
     C depends on constraint forces; `uses_actual`: on the actual ones, as components or as multipliers.
-    `events_use_multipliers`: the event functions do. `by_friction`: rows of friction that holds.
+    `events_use_multipliers`: the event functions do. `by_friction`: rows of friction that holds. `switched`: rows that a
+    parameter, 1 or 0, switches on and off, with the number of the parameter. `affine`: C is an affine function of the
+    multipliers and uses no other constraint forces.
     """
 
     dynamics: ca.Function
@@ -61,6 +63,8 @@ class Graph:
     uses_reactions: bool
     uses_actual: bool
     events_use_multipliers: bool
+    switched: tuple[tuple[int, int], ...] = ()
+    affine: bool = False
 
 
 # Enough for a study that goes back and forth between models; each takes a few hundred kilobytes at most.
@@ -135,6 +139,13 @@ def _build(system: System) -> Graph:
         uses_reactions=bool(reactions),
         uses_actual=any(reaction.kind != "ideal" for reaction in reactions),
         events_use_multipliers=any(event.expression.has(Reaction) for event in system.events),
+        switched=tuple(
+            (k, symbols.index(constraint.switch))
+            for k, constraint in enumerate(system.constraints)
+            if constraint.switch is not None
+        ),
+        affine={reaction.kind for reaction in reactions} == {"multiplier"}
+        and not ca.depends_on(ca.jacobian(C, lam), lam),
     )
 
 

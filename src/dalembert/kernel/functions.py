@@ -14,7 +14,7 @@ heat            the powers that friction turns into heat
 acceleration    the rows nonlinear in q̈, for the branch that is followed there
 
 Where a row is nonlinear in q̈, or C depends on the actual constraint force, no straight-line code gives q̈: `fast` and
-`slopes` are left out. So they are where friction that holds is told from other constraints, which is a second solution.
+`slopes` are left out; except where C is affine in the multipliers, as friction that slips is (`coupled`).
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from dataclasses import dataclass
 import casadi as ca
 
 from dalembert.graph.graph import Graph
+from dalembert.kernel.coupled import Coupled
 from dalembert.kernel.saddle import Saddle
 
 # From this many unknowns on, dense algebra next to singular configurations takes longer than a step elsewhere.
@@ -80,11 +81,14 @@ def kernel_functions(
         # M is singular: M + κ AᵀA is not, and A q̈ = b makes (M + κ AᵀA) q̈ = Q + κ Aᵀb + C + Aᵀλ the same
         # equation.
         M, Q_fast = ca.sparsify(M + completion * (A.T @ A)), Q + completion * (A.T @ b)
-    saddle = Saddle(M, A)
+    off = _switched_off(graph, rows, p)
+    saddle = Saddle(M, A, off=off)
 
     def function(name: str, *outputs: ca.SX) -> ca.Function:
         return ca.Function(name, state, ca.cse([ca.sparsify(output) for output in outputs]))
 
+    all_rows = list(rows) == list(range(A_all.size1()))
+    follows = graph.affine and all_rows and not graph.nonlinear  # C follows the multipliers
     straight = not (graph.nonlinear or graph.uses_actual or graph.by_friction)
     heat = graph.heat(*state, l)
     fast, acceleration, multipliers = None, None, None
@@ -92,17 +96,34 @@ def kernel_functions(
         q2, lam, ideal, nonideal, C_now = _solve(saddle, Q_fast, b, C, fi)
         powers = ca.vertcat(ca.dot(v, F) + explicit, ca.dot(v, ideal), ca.dot(v, nonideal), heat)
         fast = function("fast", q2, powers, saddle.pivot(), saddle.row_sizes())
-        if graph.events_use_multipliers and list(rows) == list(range(A_all.size1())):
+        if graph.events_use_multipliers and all_rows:
             lam_sizes = _multiplier_sizes(plain, Q, A, C_now, q2)
             multipliers = function("multipliers", lam, lam_sizes, saddle.pivot(), saddle.row_sizes())
+    slopes = None
+    if straight and stiff:
+        slopes = _slopes(state, saddle, Q_fast, b, C, fi)
+    if follows:
+        C_0 = ca.substitute(C, l, ca.SX.zeros(l.numel()))
+        coupled = Coupled(M, A, A.T + C_l, off)
+        q2, lam = coupled.solve(Q_fast + C_0, b)
+        C_now = C_0 + C_l @ lam
+        ideal = _own_ideal(graph, state, saddle, Q_fast, b, rows, off)
+        total = ca.dot(v, A.T @ lam + C_now)
+        powers = ca.vertcat(ca.dot(v, F) + explicit, ideal, total - ideal, graph.heat(*state, lam))
+        fast = function("fast", q2, powers, coupled.pivot(), saddle.row_sizes())
+        if graph.events_use_multipliers:
+            lam_sizes = _multiplier_sizes(plain, Q, A, C_now, q2)
+            multipliers = function("multipliers", lam, lam_sizes, coupled.pivot(), saddle.row_sizes())
+        if stiff:
+            slopes = _coupled_slopes(state, coupled, Q_fast, b, C, l, q2, lam)
     if graph.nonlinear:
         h, h_a, h_aa = (ca.sparsify(part) for part in graph.acceleration(q, v, a, t, p, weights))
         acceleration = ca.Function("acceleration", [q, v, a, t, p, weights], [h, h_a.T, h_aa])
     phi, phi_q = graph.position(q, t, p)
     rate, rate_v = graph.velocity(*state)
     weight = ca.SX.sym("w")
-    regular = Saddle(M, A, weight)
-    lengths = ca.vertcat(ca.SX(0, 1), *(ca.sqrt(ca.sumsqr(A[k, :])) for k in range(len(rows))))
+    regular = Saddle(M, A, weight, off)
+    lengths = ca.vertcat(ca.SX(0, 1), *(ca.sqrt(ca.sumsqr(A[k, :])) + off[k] for k in range(len(rows))))
     large = straight and n + len(rows) >= LARGE and not completion
     x, f = ca.SX.sym("x", n + len(rows)), ca.SX.sym("f", n + len(rows))
     whole = ca.blockcat([[M, A.T], [A, ca.SX(len(rows), len(rows))]])
@@ -129,9 +150,7 @@ def kernel_functions(
         velocity_gap=function("velocity_gap", _placed(rate, (*graph.position_rows, *graph.velocity_rows), rows)),
         right=function("right", ca.vertcat(Q, b)) if large else None,
         rest=ca.Function("rest", [*state, x, f], [f - whole @ x]) if large else None,
-        slopes=function("slopes", _slopes(state, saddle, Q_fast, b, C, fi), saddle.pivot())
-        if stiff and straight
-        else None,
+        slopes=None if slopes is None else function("slopes", slopes, coupled.pivot() if follows else saddle.pivot()),
         events=_events(graph, state),
         multipliers=multipliers,
     )
@@ -188,6 +207,38 @@ def _slopes(state: list[ca.SX], saddle: Saddle, Q: ca.SX, b: ca.SX, C: ca.SX, fi
     more_a, more_multipliers = saddle.solve(C, ca.SX(saddle.m, 1))
     force, kinematic, _ = right(*state, ideal_a + more_a, ideal_multipliers + more_multipliers)
     return saddle.solve(force + C_y, kinematic)[0]
+
+
+def _switched_off(graph: Graph, rows: Sequence[int], p: ca.SX) -> ca.SX:
+    """1 for each of the rows that is switched off, structurally zero for those without a switch."""
+    off = ca.SX(len(rows), 1)
+    switches = dict(graph.switched)
+    for k, row in enumerate(rows):
+        if row in switches:
+            off[k] = 1 - p[switches[row]]
+    return off
+
+
+def _own_ideal(
+    graph: Graph, state: list[ca.SX], saddle: Saddle, Q: ca.SX, b: ca.SX, rows: Sequence[int], off: ca.SX
+) -> ca.SX:
+    """The power of the ideal force of the constraints that are not made by friction, as if C were zero."""
+    if graph.switched and not graph.by_friction:
+        return ca.SX(0)  # contacts on constraints that do no work
+    own = [k for k, row in enumerate(rows) if row not in graph.by_friction]
+    alone = saddle if len(own) == len(rows) else Saddle(saddle.M, saddle.A[own, :], off=off[own])
+    _, multipliers = alone.solve(Q, b[own])
+    return ca.dot(state[1], alone.A.T @ multipliers)
+
+
+def _coupled_slopes(
+    state: list[ca.SX], coupled: Coupled, Q: ca.SX, b: ca.SX, C: ca.SX, l: ca.SX, a: ca.SX, lam: ca.SX
+) -> ca.SX:
+    """∂q̈/∂(q, q̇, t) as `_slopes` has it, where C follows the multipliers."""
+    y, at, A = ca.vertcat(*state[:3]), ca.SX.sym("a", coupled.n), coupled.A
+    force = ca.jacobian(Q + C + A.T @ l - coupled.M @ at, y)
+    right = ca.Function("right", [*state, at, l], [force, ca.jacobian(b - A @ at, y)])
+    return coupled.solve(*right(*state, a, lam))[0]
 
 
 def _events(graph: Graph, state: list[ca.SX]) -> ca.Function | None:

@@ -14,14 +14,17 @@ class Saddle:
     """M a − Aᵀλ = f, A a = k, solved for any f and k.
 
     weight: a proximal weight w makes it [M Aᵀ; A −w s], s the squared lengths of the rows, which has a solution
-    whatever A is.
+    whatever A is. off: 1 for a constraint that is switched off, whose row of A is zero: its multiplier is then zero.
     """
 
-    def __init__(self, M: ca.SX, A: ca.SX, weight: ca.SX | None = None) -> None:
+    def __init__(self, M: ca.SX, A: ca.SX, weight: ca.SX | None = None, off: ca.SX | None = None) -> None:
         self.M, self.A = ca.sparsify(M), ca.sparsify(A)
         self.n, self.m = self.M.size1(), self.A.size1()
+        self.off = ca.SX(self.m, 1) if off is None else off
         order = elimination_order(self.M.sparsity(), self.A.sparsity())
         corner = ca.SX(self.m, self.m) if weight is None else ca.diag(-weight * self.row_sizes())
+        if self.off.nnz():
+            corner = corner - ca.diag(self.off)
         whole = ca.blockcat([[self.M, self.A.T], [self.A, corner]])
         self.D, self.LT, _ = ca.ldl(whole[order, order], False)
         self.order = order
@@ -66,12 +69,13 @@ class Saddle:
             else:
                 found = -self.D[place]
                 before = sum((l * l * self.D[j] for j, l in own.items() if self.order[j] < self.n), ca.SX(0))
+                before = before + self.off[k - self.n]
             smallest = ca.fmin(smallest, found / before)
         return smallest
 
     def row_sizes(self) -> ca.SX:
-        """Squared lengths of the rows of A, each coordinate weighted by its own mass."""
-        return (self.A * self.A) @ (1 / ca.densify(ca.diag(self.M))) if self.m else ca.SX(0, 1)
+        """Squared lengths of the rows of A, each coordinate weighted by its own mass; 1 where switched off."""
+        return (self.A * self.A) @ (1 / ca.densify(ca.diag(self.M))) + self.off if self.m else ca.SX(0, 1)
 
 
 def elimination_order(M: ca.Sparsity, A: ca.Sparsity) -> list[int]:

@@ -150,7 +150,7 @@ def _header(
         "DA_EVENT_MULTIPLIERS": int(graph.events_use_multipliers),
         "DA_STRAIGHT_MULTIPLIERS": int(functions.multipliers is not None),
         "DA_STRAIGHT": int(straight),
-        "DA_WATCHED": int(straight and len(rows) > 1),
+        "DA_WATCHED": int(straight and len(rows) > 1 and not graph.uses_actual),
         "DA_STIFF": int(stiff),
         "DA_INSTRUCTIONS": size,
         "DA_TAYLOR": int(bool(series)),

@@ -69,9 +69,13 @@ def integrate_native(
     # A row without a gradient here may act a moment later.
     vanishing = ~solution.A.any(axis=1)
     rows = [int(k) for k in np.flatnonzero(~solution.dependent | vanishing)]
+    switched = bool(evaluation.graph.switched)
+    if switched:
+        rows = list(range(evaluation.m))  # which of them act is data: one kernel serves all modes
     method = method_of(settings)
     M, A = solution.M, solution.A
-    completion = 0.0 if is_positive(M) else float(f"{np.trace(M) / max(float(np.sum(A * A)), 1e-300):.2g}")
+    digits = ".0e" if switched else ".2g"  # modes differ in A: the fewer digits, the fewer kernels
+    completion = 0.0 if is_positive(M) else float(f"{np.trace(M) / max(float(np.sum(A * A)), 1e-300):{digits}}")
     limit = MOST_INSTRUCTIONS if settings.backend == "native" else AUTO_INSTRUCTIONS
     kernel = make_kernel(
         evaluation.system,
@@ -106,13 +110,15 @@ def integrate_native(
         if run.status == kernels.DONE and run.y.shape[0] < settings.times.size and not ended:
             run = None  # not that short: from the beginning, with all that a long run needs
     if run is None:
-        run = _watched(integrate, t0, evaluation.n, bar)
+        run = _watched(integrate, t0, evaluation.n, evaluation.m, bar)
     if buffer is not None and buffer.count > EVENT_ROOM:
         notes = (f"{buffer.count} events, more than the {EVENT_ROOM} there was room for: integrated again to keep all",)
         buffer = _buffer(requested, settings, y0.size, buffer.count)
-        run = _watched(integrate, t0, evaluation.n, bar)
+        run = _watched(integrate, t0, evaluation.n, evaluation.m, bar)
     outcome = _outcome(buffer)
     changes = [{"name": "rank change", "t": t, "from": before, "to": after} for t, before, after in run.changes]
+    if switched:
+        changes = []  # straight-line code counts constraints that are switched off
     passed = [singular_event(t, pivot) for t, pivot in run.singular]
     times = settings.times[: run.y.shape[0]].copy()
     if outcome.ended is not None:
@@ -153,7 +159,7 @@ def _outcome(buffer: EventBuffer | None) -> Outcome:
     return Outcome(tuple(rows), buffer.ended)
 
 
-def _watched(integrate: Callable[[Watch], KernelRun], t0: float, n: int, bar: Progress) -> KernelRun:
+def _watched(integrate: Callable[[Watch], KernelRun], t0: float, n: int, m: int, bar: Progress) -> KernelRun:
     """Run in a worker thread, so that the progress bar moves and an interrupt ends the run."""
     watch = Watch(t0)
     results: list[KernelRun] = []
@@ -165,11 +171,11 @@ def _watched(integrate: Callable[[Watch], KernelRun], t0: float, n: int, bar: Pr
         except BaseException as error:  # handed over to the waiting thread
             errors.append(error)
 
-    # The robust path and the stiff method keep their matrices on the stack: about forty of n × n. The size is a setting
+    # The robust path and the stiff method keep their matrices on the stack: about forty of n × n or m × n. The size is a setting
     # of the whole process, so that only one thread may be changing it.
     worker = threading.Thread(target=work, daemon=True)
     with _stack_size:
-        before = threading.stack_size((16 * 2**20 + 320 * n * n) // 65536 * 65536)
+        before = threading.stack_size((16 * 2**20 + 320 * (n + m) ** 2) // 65536 * 65536)
         try:
             worker.start()
         finally:

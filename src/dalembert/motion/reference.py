@@ -164,7 +164,9 @@ class _Run:
         self.points.append((t0, y, self.evaluation.followed(solution.acceleration)))
         graph = self.evaluation.graph
         if not (graph.nonlinear or graph.uses_actual):
-            self.watched = [int(k) for k in np.flatnonzero(~solution.dependent | ~solution.A.any(axis=1))]
+            switched = {row for row, _ in graph.switched}
+            vanishing = [not row.any() and k not in switched for k, row in enumerate(solution.A)]
+            self.watched = [int(k) for k in np.flatnonzero(~solution.dependent | np.array(vanishing, dtype=bool))]
         self.singular.look(t0, q, v, solution.acceleration, False)
         if end == t0:
             return None

@@ -18,6 +18,7 @@ from dalembert.mechanics.fundamental import Array
 # normal equations inside: 1e-10 is reached without fail, 1e-12 most times.
 SOLVED = 1e-11
 REACHED = 1e-8  # worse than this, it counts as not solved
+ROUNDING = 1e-15  # entries below this, in problems whose entries are about one, are zero
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,10 @@ class Cone:
     @property
     def size(self) -> int:
         return 1 + self.f.size
+
+    def depth_at_zero(self) -> float:
+        """How deep x = 0 lies inside."""
+        return (self.l - float(np.linalg.norm(self.f))) / self.weight
 
 
 @dataclass(frozen=True)
@@ -95,15 +100,16 @@ def _solve(
     import clarabel  # only here: a motion whose forces are determined does without
     from scipy import sparse
 
-    settings = clarabel.DefaultSettings()
-    settings.verbose = False
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = SOLVED
-    settings.reduced_tol_gap_abs = settings.reduced_tol_gap_rel = settings.reduced_tol_feas = REACHED
     cones = [clarabel.NonnegativeConeT(size) for size in linear]
     cones += [clarabel.SecondOrderConeT(size) if size > 1 else clarabel.NonnegativeConeT(1) for size in kinds]
-    P = sparse.csc_matrix(np.triu(P))
-    solver = clarabel.DefaultSolver(P, objective, sparse.csc_matrix(G), h, cones, settings)
-    solution = solver.solve()
-    if str(solution.status) not in ("Solved", "AlmostSolved"):
-        return None
-    return np.array(solution.x), np.array(solution.z)
+    upper, rows = sparse.csc_matrix(np.triu(P)), sparse.csc_matrix(np.where(np.abs(G) > ROUNDING, G, 0.0))
+    for tolerance in (SOLVED, REACHED):
+        settings = clarabel.DefaultSettings()
+        settings.verbose = False
+        settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
+        settings.reduced_tol_gap_abs = settings.reduced_tol_gap_rel = settings.reduced_tol_feas = REACHED
+        h = np.where(np.abs(h) > ROUNDING, h, 0.0)
+        solution = clarabel.DefaultSolver(upper, objective, rows, h, cones, settings).solve()
+        if str(solution.status) in ("Solved", "AlmostSolved"):
+            return np.array(solution.x), np.array(solution.z)
+    return None

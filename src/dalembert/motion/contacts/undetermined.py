@@ -50,6 +50,9 @@ def within_cones(
     unit = size / lengths  # unknowns: generalized forces of all rows, as shares of the largest
     Z = np.linalg.qr(Z / unit[:, None])[0]
     places = {int(row): k for k, row in enumerate(active)}
+    own = _cones(contacts, mode, s, next(_signs(contacts, mode, s)), places, start, unit, Z, size)
+    if own and not given and all(cone.depth_at_zero() >= 0.0 for cone in own.values()):
+        return _told(contacts, mode, s, found.multipliers)  # the smallest forces of all lie inside
     best: tuple[Deepest, dict[int, Cone]] | None = None
     for signs in islice(_signs(contacts, mode, s), MOST_SIGNS):
         cones = _cones(contacts, mode, s, signs, places, start, unit, Z, size)
