@@ -98,6 +98,10 @@ class Evaluation:
     def _slopes(self) -> Evaluator:
         return Evaluator(self.graph.slopes)
 
+    def prepare(self) -> None:
+        """Make the evaluators that every use needs, so that copies with other values share them."""
+        self._dynamics, self._work, self._position, self._velocity, self._energy, self._events, self._heat  # noqa: B018
+
     # -- the parts
 
     def dynamics(self, q: Array, v: Array, t: float) -> tuple[Array, Array, Array, Array]:
@@ -186,6 +190,12 @@ class Evaluation:
         for k in _not_finite(t.size, C):
             self.work(q[k], v[k], float(t[k]), ideal[k], actual[k], multipliers[k])  # says what is wrong there
         return C
+
+    def affine_work_along(self, q: Array, v: Array, t: Array) -> tuple[Array, Array]:
+        """C₀ and ∂C/∂λ at every point, where C = C₀ + (∂C/∂λ) λ."""
+        none = np.zeros((t.size, self.n))
+        C, _, by_multipliers = self._work.many(t.size, q, v, t, self.p, none, none, np.zeros((t.size, self.m)))
+        return C, by_multipliers.reshape(t.size, self.n, self.m)
 
     # -- the whole
 

@@ -21,6 +21,10 @@ from dalembert.motion.contacts.switched import OWN, SLOW, Switched, plain, switc
 from dalembert.motion.evaluation import Evaluation
 
 
+# Modes whose values are kept: a motion goes back and forth between a few.
+KEPT = 64
+
+
 class Contacts:
     """A system's contacts with values for its parameters."""
 
@@ -40,6 +44,7 @@ class Contacts:
         given = dict(zip(system.parameter_symbols, system.parameter_values(), strict=True))
         self._given = np.array([given.get(symbol, 1.0) for symbol in self.switched.system.parameter_symbols])
         self._places = {symbol: k for k, symbol in enumerate(self.switched.system.parameter_symbols)}
+        self._modes: dict[tuple[Mode, float], Evaluation] = {}
         self._own_events = len(system.events)
         self._facing: tuple[tuple[float, ...], Array] = (), self._given  # the last directions asked for, as parameters
 
@@ -65,14 +70,22 @@ class Contacts:
 
     @cached_property
     def _evaluation(self) -> Evaluation:
-        return Evaluation(self.switched.system, self._given)
+        made = Evaluation(self.switched.system, self._given)
+        made.prepare()
+        return made
 
     # -- modes
 
     def evaluation(self, mode: Mode) -> Evaluation:
         """The mode as a system with values."""
-        own = copy(self._evaluation)  # modes differ in these values only: each keeps its own
-        own.p = self._with(self.switched.values(mode, self.slow))
+        key = mode, self.slow
+        own = self._modes.get(key)
+        if own is None:
+            own = copy(self._evaluation)  # modes differ in these values only: each keeps its own
+            own.p = self._with(self.switched.values(mode, self.slow))
+            while len(self._modes) >= KEPT:
+                self._modes.pop(next(iter(self._modes)))
+            self._modes[key] = own
         return own
 
     def plain(self, mode: Mode) -> System:
@@ -158,6 +171,10 @@ class Contacts:
             gap, gap_rate, gap_acceleration, lever, np.linalg.norm(A, axis=1),
             redundant=int(found.rank) < int(np.any(found.A, axis=1).sum()),
         )  # fmt: skip
+
+    def look_along(self, mode: Mode, q: Array, v: Array, a: Array, t: Array, multipliers: Array) -> list[Array]:
+        """As `look`, at many points of a mode; the first axis is theirs."""
+        return self._state.many(t.size, q, v, a, t, self._parameters(mode.frames), multipliers)
 
     def way(self, mode: Mode, k: int, slide: Array) -> Array:
         """The direction in which contact k slips."""
