@@ -7,7 +7,7 @@ import numpy as np
 import dalembert as da
 
 from .case import Case, drawn
-from .chain_reference import G, Chain, reference
+from .chain_reference import Chain, G, reference
 
 #: Several sizes, small ones more often: the cost of a case grows with it.
 SIZES = (2, 3, 1, 2, 5, 4, 2, 3, 8, 20)

@@ -1,7 +1,8 @@
 """Blocks on a moving belt, joined by springs and held by others, from event to event.
 
-m_i ẍ_i = F_i + f_i with F = −K x + c + g t. Each block's load is its weight, and friction acts on its own block only, so
-that every block decides for itself: it slips with f = −μ m g sign(ẋ − V) or rides with the belt while |F_i| ≤ μ_s m_i g.
+m_i ẍ_i = F_i + f_i with F = −K x + c + g t. Each block's load is its weight, and friction acts on its own block only,
+so that every block decides for itself: it slips with f = −μ m g sign(ẋ − V) or rides with the belt while
+|F_i| ≤ μ_s m_i g.
 """
 
 from __future__ import annotations
@@ -103,7 +104,8 @@ class _Run:
                 """What is left: of the speed over the belt of a block that slips, of the limit of one that sticks."""
                 if slips[k]:
                     return modes[k] * (y[n + k] - c.belt)
-                return 1 - abs(self.force(t, y[:n])[k]) / limit[k]
+                force = c.pull[0, k] + c.pull[1, k] * t - c.stiffness[k] @ y[:n]
+                return 1 - abs(force) / limit[k]
 
             left.terminal, left.direction = True, -1
             return left

@@ -55,7 +55,7 @@ def _case(rng: np.random.Generator) -> Case:
         parameters={"m": m, "g": G, "mu": mu, "e": e}
         | {f"f{axis}": push * share for axis, share in zip(across, way, strict=False)},
         initial={up: height, f"{up}'": fall}
-        | {axis: 0.0 for axis in across}
+        | dict.fromkeys(across, 0.0)
         | {f"{axis}'": speed * share for axis, share in zip(across, way, strict=False)},
     )
     words = f"{'plane' if plane else 'space'} {'along' if along else 'straight'} {'bouncing' if e else 'dead'}"

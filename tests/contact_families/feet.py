@@ -82,7 +82,8 @@ def _case(
         | {f"g{q}": value for q, value in zip(("x", "y", "th"), pushes[1], strict=True)},
         initial={
             **dict(zip(("x", "y", "th", "x'", "y'", "th'"), body.start, strict=True)),
-            **{"z": 0.0, "z'": 0.0},
+            "z": 0.0,
+            "z'": 0.0,
             **at_rest,
         },
     )

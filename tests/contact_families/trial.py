@@ -32,9 +32,8 @@ def main() -> None:
         import_module(f".{family}", __package__)
         results = [attempt(family, seed, options.timeout, options.backend) for seed in range(first, last)]
         rows.append((family, results))
-    print(
-        f"\n{'family':10s} {'cases':>6s} {'right':>6s} {'wrong':>6s} {'hung':>6s} {'certificate holds':>18s} wrong seeds"
-    )
+    heads = f"{'cases':>6s} {'right':>6s} {'wrong':>6s} {'hung':>6s} {'certificate holds':>18s}"
+    print(f"\n{'family':10s} {heads} wrong seeds")
     for family, results in rows:
         count = [sum(result[0] == verdict for result in results) for verdict in ("right", "wrong", "hung")]
         seeds = [first + k for k, result in enumerate(results) if result[0] != "right"]
