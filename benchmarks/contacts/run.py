@@ -3,8 +3,8 @@
     python benchmarks/contacts/run.py [--only "2 blocks" ball] [--siconos /usr/bin/python3] [--pooltool PYTHON]
 
 Siconos comes as Debian's python3-siconos, pooltool as pooltool-billiards, each with a Python of its own; one that is
-not there is left out. Errors are the largest deviation at the end, relative where values exceed one. A ratio is the peer's
-time over that of dalembert's fastest setting that is at least as right.
+not there is left out. Errors are the largest deviation at the end, relative where values exceed one. A ratio is the
+peer's time over that of dalembert's fastest setting that is at least as right.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A rigid body sliding on a table on several feet, by a smoothed law with two widths and extrapolation.
 
 Unknowns X, Y, θ of the centre of mass. A foot at d_k (turned by θ) slides with u_k = V + θ′ ẑ × d_k and feels
-f_k = −N_k s(|u_k|) u_k/|u_k| with s(u) = μ tanh(10 u/ε) + (μ_s − μ) (u/ε) exp((1 − (u/ε)²)/2): zero at rest, at most μ_s
-(at u = ε), and μ but for exponentially small terms beyond, so that what differs from Coulomb's law happens within
+f_k = −N_k s(|u_k|) u_k/|u_k| with s(u) = μ tanh(10 u/ε) + (μ_s − μ) (u/ε) exp((1 − (u/ε)²)/2): zero at rest, at most
+μ_s (at u = ε), and μ but for exponentially small terms beyond, so that what differs from Coulomb's law happens within
 speeds of a few ε and the error is proportional to ε. Loads N = N₀(θ) + B(θ) Σf are solved with the friction.
 """
 
