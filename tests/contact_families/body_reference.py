@@ -40,9 +40,14 @@ class Body:
 
 
 def reference(
-    body: Body, duration: float, names: list[str], columns: Callable[[Array, Array], Mapping[str, Array]]
+    body: Body,
+    duration: float,
+    names: list[str],
+    columns: Callable[[Array, Array], Mapping[str, Array]],
 ) -> Reference:
-    """columns(q, v): coordinates and velocities of the system from (X, Y, θ) and their rates, both (T, 3)."""
+    """columns(q, v): coordinates and velocities of the system from (X, Y, θ) and their rates, both (T, 3). The pull is
+    on x, y and th: X, Y and θ.
+    """
     times = outputs(duration)
     # Each output and its neighbours: what changes between them is not asked.
     near = NEAR * duration
@@ -73,7 +78,10 @@ def reference(
             float(body.mu[k]),
             float(body.mu_static[k]),
         )
-    return Reference(times, columns(y[place, :3], y[place, 3:]), error, contacts)
+    whole = np.array([_total(body, state, WIDTH / 2) for state in narrow[place]])
+    asked_all = np.all([contact.state != "" for contact in contacts.values()], axis=0)
+    pull = dict(zip(("x", "y", "th"), np.where(asked_all, whole.T, np.nan), strict=True))
+    return Reference(times, columns(y[place, :3], y[place, 3:]), error, contacts, pull)
 
 
 def _integrate(body: Body, duration: float, times: Array, width: float, rtol: float) -> Array:
@@ -113,11 +121,16 @@ def _friction(body: Body, y: Array, width: float) -> tuple[Array, Array, Array, 
     return d, u, N, -N[:, None] * against
 
 
-def _slope(body: Body, t: float, y: Array, width: float) -> Array:
+def _total(body: Body, y: Array, width: float) -> Array:
+    """Sum and torque of all friction."""
     d, _, _, f = _friction(body, y, width)
+    return np.array([*f.sum(axis=0), (d[:, 0] * f[:, 1] - d[:, 1] * f[:, 0]).sum()])
+
+
+def _slope(body: Body, t: float, y: Array, width: float) -> Array:
     force, torque = body.push(t, y[2])
-    turn = torque + float((d[:, 0] * f[:, 1] - d[:, 1] * f[:, 0]).sum())
-    return np.concatenate([y[3:], (force + f.sum(axis=0)) / body.mass, [turn / body.inertia]])
+    total = _total(body, y, width) + np.array([*force, torque])
+    return np.concatenate([y[3:], total / (body.mass, body.mass, body.inertia)])
 
 
 def _contacts(body: Body, times: Array, y: Array, width: float) -> tuple[Array, Array, Array]:

@@ -35,13 +35,15 @@ class ContactReference:
 @dataclass(frozen=True)
 class Reference:
     """t (T,); columns: coordinates and velocities by their names in the system, (T,) each; error: how far they may be
-    off, as estimated by the reference itself, in units of each column's scale; events: instants of change.
+    off, as estimated by the reference itself, in units of each column's scale; events: instants of change. pull: the
+    generalized force of all friction together by coordinate, (T,) each, NaN where not asked.
     """
 
     t: Array
     columns: Mapping[str, Array]
     error: float
     contacts: Mapping[str, ContactReference]
+    pull: Mapping[str, Array]
     events: tuple[float, ...] = ()
 
 

@@ -42,21 +42,23 @@ def reference(chain: Chain, duration: float, names: list[str]) -> Reference:
     scales = [max(1e-3, float(np.abs(fine.y[:, part]).max())) for part in (slice(0, n), slice(n, None))]
     error = float((np.abs(fine.y - coarse.y) / np.repeat(scales, n)).max())
     asked = away(times, tuple(fine.events), duration)
-    columns, contacts = {}, {}
+    columns, contacts, pull = {}, {}, {}
     for k, name in enumerate(names):
         columns |= {f"x{k + 1}": fine.y[:, k], f"x{k + 1}'": fine.y[:, n + k]}
         columns |= {f"y{k + 1}": 0 * times, f"y{k + 1}'": 0 * times}
         weight = chain.mass[k] * G
-        held = np.array([abs(fine.force(t, y[:n])[k]) for t, y in zip(times, fine.y, strict=True)])
+        held = -np.array([fine.force(t, y[:n])[k] for t, y in zip(times, fine.y, strict=True)])
         sticks = fine.mode[:, k] == 0
+        friction = np.where(asked, np.where(sticks, held, -fine.mode[:, k] * chain.mu[k] * weight), np.nan)
+        pull[f"x{k + 1}"] = friction
         contacts[name] = ContactReference(
             np.where(asked, np.where(sticks, "stick", "slip"), ""),
             np.where(asked, weight, np.nan),
-            np.where(asked, np.where(sticks, held, chain.mu[k] * weight), np.nan),
+            np.abs(friction),
             float(chain.mu[k]),
             float(chain.mu_static[k]),
         )
-    return Reference(times, columns, error, contacts, tuple(fine.events))
+    return Reference(times, columns, error, contacts, pull, tuple(fine.events))
 
 
 class _Run:

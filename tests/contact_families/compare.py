@@ -41,6 +41,25 @@ def faults(case: Case, motion: da.Motion) -> list[str]:
             )
     for name, right in reference.contacts.items():
         found += _contact_faults(name, right, motion, allowed)
+    return found + _pull_faults(case, motion, allowed)
+
+
+def _pull_faults(case: Case, motion: da.Motion, allowed: float) -> list[str]:
+    """Direction and size of friction: its generalized force, which is determined where single forces are not."""
+    names = [coordinate.name for coordinate in motion.system.coordinates]
+    pull = case.reference.pull
+    loads = [right.normal for right in case.reference.contacts.values()]
+    size = max(1e-3, *(float(np.nanmax(np.abs(load), initial=0.0)) for load in loads))
+    size = max([size, *(float(np.nanmax(np.abs(right), initial=0.0)) for right in pull.values())])
+    found = []
+    for name, right in pull.items():
+        off = np.nan_to_num(np.abs(motion.C[:, names.index(name)] - right)) / size
+        if off.max() > FORCE + 10 * allowed:
+            at = int(np.argmax(off))
+            found.append(
+                f"friction on {name}: {motion.C[at, names.index(name)]:.6g} at t = {motion.t[at]:.4g},"
+                f" right {right[at]:.6g}"
+            )
     return found
 
 

@@ -44,6 +44,8 @@ def _case(rng: np.random.Generator) -> Case:
     floor = ContactReference(
         np.where(asked, mode, ""), np.where(asked, normal, np.nan), np.where(asked, friction, np.nan), mu, mu
     )
+    along_it = np.where(mode == "slip", -np.sign(u) * mu * m * G, np.where(mode == "stick", -push, 0.0))
+    pull = {axis: np.where(asked, along_it * share, np.nan) for axis, share in zip(across, way, strict=False)}
     system = da.System(
         "particle falling on a floor",
         coordinates=[*across, up],
@@ -59,7 +61,7 @@ def _case(rng: np.random.Generator) -> Case:
         | {f"{axis}'": speed * share for axis, share in zip(across, way, strict=False)},
     )
     words = f"{'plane' if plane else 'space'} {'along' if along else 'straight'} {'bouncing' if e else 'dead'}"
-    return Case(words, system, duration, Reference(t, columns, 1e-12, {"floor": floor}, events))
+    return Case(words, system, duration, Reference(t, columns, 1e-12, {"floor": floor}, pull, events))
 
 
 def _motion(duration: float, y0: float, w0: float, u0: float, a: float, mu: float, e: float):

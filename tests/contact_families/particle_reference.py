@@ -44,8 +44,8 @@ class Accuracy:
     gentle: float
 
 
-FINE = Accuracy(1e-12, 1e-6, 3e-4)
-COARSE = Accuracy(1e-10, 4e-6, 6e-4)
+FINE = Accuracy(1e-12, 1e-6, 2e-3)
+COARSE = Accuracy(1e-10, 4e-6, 4e-3)
 
 
 def reference(particle: Particle, duration: float, name: str) -> Reference:
@@ -59,10 +59,19 @@ def reference(particle: Particle, duration: float, name: str) -> Reference:
         for part, scale in zip((slice(0, 3), slice(3, 6)), scales, strict=True)
     )
     forces = [fine.forces(t, y, state) for t, y, state in zip(times, fine.y, fine.state, strict=True)]
-    normal, friction = (np.where(asked, np.array([pair[k] for pair in forces]), np.nan) for k in (0, 1))
+    normal = np.where(asked, [N for N, _ in forces], np.nan)
+    pull = np.where(asked[:, None], [f for _, f in forces], np.nan)
+    friction = np.linalg.norm(pull, axis=1)
     contact = ContactReference(np.where(asked, fine.state, ""), normal, friction, particle.mu, particle.mu_static)
     names = ["x", "y", "z", "x'", "y'", "z'"]
-    return Reference(times, dict(zip(names, fine.y.T, strict=True)), error, {name: contact}, tuple(fine.events))
+    return Reference(
+        times,
+        dict(zip(names, fine.y.T, strict=True)),
+        error,
+        {name: contact},
+        dict(zip("xyz", pull.T, strict=True)),
+        tuple(fine.events),
+    )
 
 
 class _Run:
@@ -99,15 +108,16 @@ class _Run:
         n, N = self.reaction(t, y[:3], v)
         return (self.p.force(t) + N * n - self.p.mu * abs(N) * v / np.sqrt(v @ v)) / self.p.m
 
-    def forces(self, t: float, y: Array, state: str) -> tuple[float, float]:
-        """|N| and |friction|."""
+    def forces(self, t: float, y: Array, state: str) -> tuple[float, Array]:
+        """|N| and the friction force."""
         if state == "open":
-            return 0.0, 0.0
+            return 0.0, np.zeros(3)
         n, N = self.reaction(t, y[:3], y[3:])
         if state == "slip":
-            return abs(N), self.p.mu * abs(N)
+            speed = np.linalg.norm(y[3:])
+            return abs(N), -self.p.mu * abs(N) * y[3:] / speed if speed else np.full(3, np.nan)
         F = self.p.force(t)
-        return abs(N), float(np.linalg.norm(F - (F @ n) * n))
+        return abs(N), (F @ n) * n - F
 
     def _integrate(self, t: float, y: Array, slope, events, mode: str):
         asked = self.times[self.times > t]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 import dalembert as da
@@ -58,7 +60,9 @@ def _case(rng: np.random.Generator) -> Case:
         return found
 
     duration = 1.2
-    right = reference(body, duration, ["table1", "table2"], columns)
+    whole = reference(body, duration, ["table1", "table2"], columns)
+    # Here every puck has coordinates of its own; the forces on each are asked for by their sizes.
+    right = replace(whole, pull={})
     side = ">=" if one_sided else "="
     sign = np.array([-along[1], along[0]])
     initial = {}
