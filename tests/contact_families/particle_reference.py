@@ -44,8 +44,8 @@ class Accuracy:
     gentle: float
 
 
-FINE = Accuracy(1e-12, 1e-6, 2e-3)
-COARSE = Accuracy(1e-10, 4e-6, 4e-3)
+FINE = Accuracy(1e-12, 1e-6, 1e-3)
+COARSE = Accuracy(1e-10, 4e-6, 2e-3)
 
 
 def reference(particle: Particle, duration: float, name: str) -> Reference:

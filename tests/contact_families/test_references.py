@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
-from . import body_reference, chain_reference, particle_reference
+from . import body_reference, chain_reference, dropped, particle_reference
+from .compare import faults, run
 
 G = 9.81
 
@@ -102,3 +106,50 @@ def test_a_body_that_spins_on_three_equal_feet_stops_after_its_closed_form():
     stop = inertia * spin / (mu * m * G * r)
     assert stop < 1
     assert found.columns["th"][-1] == pytest.approx(spin * stop / 2, abs=1e-7)
+
+
+def test_a_sled_at_rest_gives_way_where_no_friction_within_the_cones_holds_it():
+    """Feet at (0, ±w): torque fixes the parts of their friction along x, and what is left of both cones must carry F_y.
+    Feet that stick share that in any way they like, so that the limit is not one of a single foot.
+    """
+    m, w, mu, pull = 1.0, 0.4, 0.3, np.array([0.3, 2.0, 0.25])
+    body = body_reference.Body(
+        mass=m,
+        inertia=0.1,
+        feet=np.array([[0, w], [0, -w]]),
+        loads=lambda th: (np.full(2, m * G / 2), np.zeros((2, 2))),
+        push=lambda t, th: (pull[:2] * t, pull[2] * t),
+        mu=np.full(2, mu),
+        mu_static=np.full(2, mu),
+        start=np.zeros(6),
+    )
+
+    def left(t: float) -> float:
+        along = np.array([-pull[0] * t + pull[2] * t / w, -pull[0] * t - pull[2] * t / w]) / 2
+        return float(np.sqrt((mu * m * G / 2) ** 2 - along**2).sum() - pull[1] * t)
+
+    gives = brentq(left, 0.1, 1.47)
+    duration = gives + 0.04
+    found = body_reference.reference(body, duration, ["left", "right"], lambda q, v: {"y'": v[:, 1], "y": q[:, 1]})
+    # From its limit the force grows like t, the speed like t²: its root is a line that begins where the sled gives way.
+    t, speed = found.t[-2:], np.sqrt(found.columns["y'"][-2:])
+    begins = t[0] - speed[0] * (t[1] - t[0]) / (speed[1] - speed[0])
+    # The outputs are 0.04 and 0.003 after it, where the next term of the series is a few per cent of the distance.
+    assert begins == pytest.approx(gives, abs=2e-3)
+    assert found.columns["y"][found.t < gives - 0.01] == pytest.approx(0, abs=1e-7)
+
+
+def test_what_is_wrong_is_found():
+    """A right motion beside references that are off a little, in each of what is compared."""
+    case = dropped.case(5)
+    motion = run(case)
+    assert faults(case, motion) == []
+    right, floor = case.reference, case.reference.contacts["floor"]
+    for wrong in (
+        replace(right, columns={**right.columns, "y": right.columns["y"] + 1e-5}),
+        replace(right, pull={"x": right.pull["x"] + 0.01}),
+        replace(right, contacts={"floor": replace(floor, normal=floor.normal * 1.001)}),
+        replace(right, contacts={"floor": replace(floor, friction=floor.friction + 0.01)}),
+        replace(right, contacts={"floor": replace(floor, state=np.full(floor.state.shape, "slip"))}),
+    ):
+        assert len(faults(replace(case, reference=wrong), motion)) == 1
