@@ -15,6 +15,7 @@ import sympy as sp
 from sympy.printing.str import StrPrinter
 
 from dalembert.errors import DocumentError, ModelError, OutputError
+from dalembert.model.constants import MAX_EXPONENT, ExponentTooLarge, OutOfRange, writable
 from dalembert.model.constraints import Constraint
 from dalembert.model.events import Event
 from dalembert.model.laws import SLIDING, Law, Work
@@ -269,7 +270,7 @@ class _DocumentPrinter(StrPrinter):
 
 def text_of(expression: sp.Expr) -> str:
     """An expression as text of the document language, which `parse` reads back."""
-    return _DocumentPrinter().doprint(expression)
+    return _DocumentPrinter().doprint(writable(expression))
 
 
 def _number_or_text(value: sp.Expr) -> float | int | str:
@@ -291,6 +292,14 @@ def to_data(system: System) -> dict[str, Any]:
         raise ModelError(
             system.name, [f"a document cannot hold {', '.join(lacking)}; use the functions of its language"]
         )
+    for expression in (*system.expressions(), *system.parameters.values(), *system.initial.values()):
+        try:
+            writable(expression)
+        except (OutOfRange, ExponentTooLarge) as error:
+            what = f"an exponent beyond {MAX_EXPONENT}"
+            if isinstance(error, OutOfRange):
+                what = f"a number too {error} for a double"
+            raise ModelError(system.name, [f"a document cannot hold {what}, as in {str(expression)[:60]}"]) from None
     spoken = {r.coordinate for e in system.expressions() for r in e.atoms(Reaction) if r.kind == "multiplier"}
     unwritable = sorted(name for name in spoken if not is_name(name))
     if unwritable:
