@@ -20,6 +20,7 @@ from dalembert.model.constraints import Constraint
 from dalembert.model.events import Event
 from dalembert.model.laws import SLIDING, Law, Work
 from dalembert.model.parse import FUNCTIONS, suggest
+from dalembert.model.salvage import salvaged
 from dalembert.model.symbols import Reaction, is_name
 from dalembert.model.system import System
 
@@ -89,28 +90,38 @@ def from_data(data: Mapping[str, Any], *, where: str = "document") -> System:
     """A system from the tables of a document."""
     faults = _shape_faults(data)
     if faults:
+        rest = salvaged(data, TABLES, LISTS, PLAIN, _entry_faults)
+        try:
+            if rest is not None:
+                _system(rest)
+        except ModelError as error:
+            faults += error.faults
         raise DocumentError(where, faults)
-    energy = data.get("energy", {})
     try:
-        system = System(
-            data["name"],
-            coordinates=data["coordinates"],
-            kinetic=energy.get("kinetic"),
-            potential=energy.get("potential"),
-            lagrangian=energy.get("lagrangian"),
-            mass=data.get("mass", {}).get("matrix"),
-            forces=data.get("forces", {}),
-            constraints=[_constraint(entry) for entry in data.get("constraints", [])],
-            nonideal=[_law(entry) for entry in data.get("nonideal", [])],
-            parameters=data.get("parameters", {}),
-            initial=data.get("initial", {}),
-            settings=data.get("simulate", {}),
-            description=data.get("description", ""),
-            events=[_event(entry) for entry in data.get("events", [])],
-        )
+        return _system(data)
     except ModelError as error:
         raise DocumentError(where, error.faults) from None
-    return system
+
+
+def _system(data: Mapping[str, Any]) -> System:
+    """The system of tables that have the right shape."""
+    energy = data.get("energy", {})
+    return System(
+        data["name"],
+        coordinates=data["coordinates"],
+        kinetic=energy.get("kinetic"),
+        potential=energy.get("potential"),
+        lagrangian=energy.get("lagrangian"),
+        mass=data.get("mass", {}).get("matrix"),
+        forces=data.get("forces", {}),
+        constraints=[_constraint(entry) for entry in data.get("constraints", [])],
+        nonideal=[_law(entry) for entry in data.get("nonideal", [])],
+        parameters=data.get("parameters", {}),
+        initial=data.get("initial", {}),
+        settings=data.get("simulate", {}),
+        description=data.get("description", ""),
+        events=[_event(entry) for entry in data.get("events", [])],
+    )
 
 
 def _shape_faults(data: Mapping[str, Any]) -> list[str]:

@@ -374,7 +374,7 @@ class _Builder:
             return parse_constraint(given, self.table, where=where)
         except ExpressionError as error:
             self.faults.append(str(error))
-            return None, False
+            return None, True  # so it may be: its restitution is no fault
 
     def _one_sided(self, item: Constraint, read: bool, where: str) -> bool:
         if not isinstance(item.one_sided, bool):
