@@ -103,7 +103,8 @@ def stability(statics: Statics, at: Balance, parts: Parts) -> Stability:
     curvatures, shapes = eigh((stiffness + stiffness.T) / 2, inertia)
     modes = s[:, None] * (N @ shapes)
     zero = _flat(statics, at, curvatures, modes)
-    free = max(int(zero.sum()) - len(sides), 0)
+    zero[np.argsort(np.abs(curvatures))[: len(sides)]] = True  # they are, whatever rounding left
+    free = int(zero.sum()) - len(sides)
     drag = shapes.T @ N.T @ D @ N @ shapes
     damping, turning = (drag + drag.T) / 2, (drag - drag.T) / 2
     # Of the swings themselves: what is below is rounding.

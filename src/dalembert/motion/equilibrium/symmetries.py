@@ -19,7 +19,7 @@ from dalembert.model.system import System
 
 # Beyond this many coordinates only translations are sought (S = 0): the unknowns are n² + n.
 MOST = 10
-# Of unit rows: what is smaller is zero, to rounding.
+# Of unit columns: what is smaller is zero, to rounding.
 RANK = 1e-9
 
 
@@ -30,10 +30,14 @@ def neutral_directions(system: System, q: Array, sizes: Array, p: Array) -> Arra
         rows = _rows(system, q, sizes, p, n <= MOST)
     except (TypeError, NameError, ValueError, AttributeError):  # derivatives that have no numbers
         return np.zeros((n, 0))
-    _, sigma, V = np.linalg.svd(rows, full_matrices=True)
-    kept = V[int(np.sum(sigma > RANK * np.sqrt(len(rows)))) :]
+    # Each unknown by its own size: what is small beside others is not zero.
+    lengths = np.linalg.norm(rows, axis=0)
+    lengths = np.where(lengths > 0, lengths, 1.0)
+    _, sigma, V = np.linalg.svd(rows / lengths, full_matrices=True)
+    kept = V[int(np.sum(sigma > RANK)) :]
     if not len(kept):
         return np.zeros((n, 0))
+    kept = np.linalg.qr((kept / lengths).T)[0].T
     S, c = kept[:, : kept.shape[1] - n].reshape(len(kept), -1, n), kept[:, -n:]
     moved = c + (S @ (q / sizes) if S.shape[1] else 0.0)
     U, sigma, _ = np.linalg.svd(moved.T, full_matrices=False)
