@@ -15,10 +15,12 @@ import sympy as sp
 from sympy.printing.str import StrPrinter
 
 from dalembert.errors import DocumentError, ModelError, OutputError
+from dalembert.model.constants import MAX_EXPONENT, ExponentTooLarge, OutOfRange, writable
 from dalembert.model.constraints import Constraint
 from dalembert.model.events import Event
 from dalembert.model.laws import SLIDING, Law, Work
 from dalembert.model.parse import FUNCTIONS, suggest
+from dalembert.model.salvage import salvaged
 from dalembert.model.symbols import Reaction, is_name
 from dalembert.model.system import System
 
@@ -91,28 +93,38 @@ def from_data(data: Mapping[str, Any], *, where: str = "document") -> System:
     """A system from the tables of a document."""
     faults = _shape_faults(data)
     if faults:
+        rest = salvaged(data, TABLES, LISTS, PLAIN, _entry_faults)
+        try:
+            if rest is not None:
+                _system(rest)
+        except ModelError as error:
+            faults += error.faults
         raise DocumentError(where, faults)
-    energy = data.get("energy", {})
     try:
-        system = System(
-            data["name"],
-            coordinates=data["coordinates"],
-            kinetic=energy.get("kinetic"),
-            potential=energy.get("potential"),
-            lagrangian=energy.get("lagrangian"),
-            mass=data.get("mass", {}).get("matrix"),
-            forces=data.get("forces", {}),
-            constraints=[_constraint(entry) for entry in data.get("constraints", [])],
-            nonideal=[_law(entry) for entry in data.get("nonideal", [])],
-            parameters=data.get("parameters", {}),
-            initial=data.get("initial", {}),
-            settings=data.get("simulate", {}),
-            description=data.get("description", ""),
-            events=[_event(entry) for entry in data.get("events", [])],
-        )
+        return _system(data)
     except ModelError as error:
         raise DocumentError(where, error.faults) from None
-    return system
+
+
+def _system(data: Mapping[str, Any]) -> System:
+    """The system of tables that have the right shape."""
+    energy = data.get("energy", {})
+    return System(
+        data["name"],
+        coordinates=data["coordinates"],
+        kinetic=energy.get("kinetic"),
+        potential=energy.get("potential"),
+        lagrangian=energy.get("lagrangian"),
+        mass=data.get("mass", {}).get("matrix"),
+        forces=data.get("forces", {}),
+        constraints=[_constraint(entry) for entry in data.get("constraints", [])],
+        nonideal=[_law(entry) for entry in data.get("nonideal", [])],
+        parameters=data.get("parameters", {}),
+        initial=data.get("initial", {}),
+        settings=data.get("simulate", {}),
+        description=data.get("description", ""),
+        events=[_event(entry) for entry in data.get("events", [])],
+    )
 
 
 def _shape_faults(data: Mapping[str, Any]) -> list[str]:
@@ -273,7 +285,7 @@ class _DocumentPrinter(StrPrinter):
 
 def text_of(expression: sp.Expr) -> str:
     """An expression as text of the document language, which `parse` reads back."""
-    return _DocumentPrinter().doprint(expression)
+    return _DocumentPrinter().doprint(writable(expression))
 
 
 def _number_or_text(value: sp.Expr) -> float | int | str:
@@ -295,6 +307,14 @@ def to_data(system: System) -> dict[str, Any]:
         raise ModelError(
             system.name, [f"a document cannot hold {', '.join(lacking)}; use the functions of its language"]
         )
+    for expression in (*system.expressions(), *system.parameters.values(), *system.initial.values()):
+        try:
+            writable(expression)
+        except (OutOfRange, ExponentTooLarge) as error:
+            what = f"an exponent beyond {MAX_EXPONENT}"
+            if isinstance(error, OutOfRange):
+                what = f"a number too {error} for a double"
+            raise ModelError(system.name, [f"a document cannot hold {what}, as in {str(expression)[:60]}"]) from None
     spoken = {r.coordinate for e in system.expressions() for r in e.atoms(Reaction) if r.kind == "multiplier"}
     unwritable = sorted(name for name in spoken if not is_name(name))
     if unwritable:

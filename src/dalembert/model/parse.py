@@ -22,16 +22,23 @@ from typing import NoReturn
 import sympy as sp
 
 from dalembert.errors import ExpressionError
+from dalembert.model.constants import (
+    MAX_EXPONENT,
+    Denominator,
+    ExponentTooLarge,
+    OutOfRange,
+    logarithms_tamed,
+    power,
+    tamed,
+    written,
+)
 from dalembert.model.symbols import Reaction, is_name
 
 # Far above any hand-written or generated energy seen in practice, far below what could exhaust memory or the
 # stack.
 MAX_CHARACTERS = 200_000
 MAX_DEPTH = 80
-MAX_EXPONENT = 1000
-MAX_DIGITS = 400  # of a number as written; a double needs 17
-MAX_BITS = 5000  # of an exact fraction; larger powers become floating-point numbers
-LARGEST = 1e300
+MAX_DIGITS = 1100  # of a number as written: the longest double, written in full, has 767 digits after 307 zeros
 
 FUNCTIONS: dict[str, tuple[Callable[..., sp.Expr], Callable[..., float], int | None]] = {
     # name: (SymPy function, the same on floats, number of arguments or None for one or more)
@@ -147,6 +154,7 @@ class _Reader:
         self.text, self.table, self.where, self.reactions = text, table, where, reactions
         self.offered = table if offered is None else offered
         self.pieces: dict[str, str] = {}  # placeholder -> the name or number it stands for
+        self.denominator = Denominator()
         self.relation = "="  # between the sides, where there are two
 
     def refuse(self, reason: str) -> NoReturn:
@@ -246,9 +254,10 @@ class _Reader:
             if len(text) > MAX_DIGITS:
                 self.refuse(f"a number of {len(text)} characters is too long")
             value = float(text)
-            if not abs(value) <= LARGEST or (value == 0.0 and text.strip("0.eE+-")):
+            digits = text.lower().partition("e")[0]
+            if not math.isfinite(value) or (value == 0.0 and digits.strip("0.")):
                 self.refuse(f"{text} is too large or too small for a number")
-            return _Piece(sp.Rational(text), value)
+            return _Piece(written(text, value), value)
         if text in self.table:
             return _Piece(self.table[text], None)
         if text in CONSTANTS:
@@ -287,23 +296,39 @@ class _Reader:
                 value = None
             else:
                 value = self._finite(partial(_ARITHMETIC[type(operator)], value, piece.value))
-        total = sp.Add(*expressions) if ast.Add in operators else sp.Mul(*expressions)
-        return _Piece(total, value)
+        if ast.Add in operators:
+            return _Piece(sp.Add(*expressions), value)
+        return self._tamed(sp.Mul(*expressions), value)
 
     def _power(self, base: _Piece, exponent: _Piece) -> _Piece:
         if exponent.value is not None and abs(exponent.value) > MAX_EXPONENT:
-            self.refuse(f"an exponent beyond {MAX_EXPONENT} is too large")
+            self._refuse_exponent()
         value = None
         if base.value is not None and exponent.value is not None:
             b, e = base.value, exponent.value
             value = self._finite(lambda: math.pow(b, e))
             if value == 0.0 and b != 0.0:
                 self.refuse("a constant part is too small for a number")
-            if isinstance(base.expression, sp.Rational) and isinstance(exponent.expression, sp.Integer):
-                bits = max(int(base.expression.p).bit_length(), int(base.expression.q).bit_length())
-                if bits * abs(int(exponent.expression)) > MAX_BITS:
-                    return _Piece(sp.Float(value), value)
-        return _Piece(base.expression**exponent.expression, value)
+        try:
+            found = power(base.expression, exponent.expression, value)
+        except ExponentTooLarge:
+            self._refuse_exponent()
+        return self._tamed(found, value)
+
+    def _tamed(self, product: sp.Expr, value: float | None) -> _Piece:
+        try:
+            return _Piece(tamed(product, self.denominator), value)
+        except ExponentTooLarge:
+            if value is None:
+                self._refuse_exponent()
+        except OutOfRange as error:
+            if not value:
+                self.refuse(f"a constant part is too {error} for a number")
+        # Parts of it are too long to be exact, but not all of it, which is a constant.
+        return _Piece(sp.Float(value), value)
+
+    def _refuse_exponent(self) -> NoReturn:
+        self.refuse(f"an exponent beyond {MAX_EXPONENT} is too large")
 
     def _call(self, name: str, arguments: list[ast.expr], depth: int) -> _Piece:
         if name in REACTIONS:
@@ -319,6 +344,8 @@ class _Reader:
         pieces = [self._convert(argument, depth + 1) for argument in arguments]
         values = [piece.value for piece in pieces if piece.value is not None]
         value = self._finite(lambda: numeric(*values)) if len(values) == len(pieces) else None
+        if name == "exp":
+            return self._tamed(sp.exp(logarithms_tamed(pieces[0].expression)), value)
         return _Piece(symbolic(*(piece.expression for piece in pieces)), value)
 
     def _reaction(self, kind: str, arguments: list[ast.expr]) -> _Piece:
@@ -341,7 +368,7 @@ class _Reader:
             value = math.inf
         except (ValueError, ZeroDivisionError):
             self.refuse("a constant part is not a real number")
-        if not abs(value) <= LARGEST:
+        if not math.isfinite(value):
             self.refuse("a constant part is too large for a number")
         return value
 

@@ -155,8 +155,9 @@ class System:
             raise TypeError(f"a System has no part {unknown[0]!r}; its parts are {', '.join(arguments)}")
         for key, value in changes.items():
             if key in ("parameters", "initial", "settings"):
-                merged = {name_of(k): v for k, v in arguments[key].items()}
-                merged.update({name_of(k): v for k, v in value.items()})
+                name = name_of if key == "initial" else str  # a function of time is no parameter
+                merged = {name(k): v for k, v in arguments[key].items()}
+                merged.update({name(k): v for k, v in value.items()})
                 arguments[key] = merged
             else:
                 arguments[key] = value

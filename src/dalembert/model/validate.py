@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import sympy as sp
+from sympy.core.function import AppliedUndef
 
 from dalembert.errors import ExpressionError, ModelError
 from dalembert.model.constraints import LEVELS, Constraint, is_constant, level_of
@@ -18,7 +19,17 @@ from dalembert.model.frames import inertia_of
 from dalembert.model.laws import Work
 from dalembert.model.parse import RESERVED, parse_constraint, parse_equation, parse_expression, suggest
 from dalembert.model.read_laws import LawReader, value_of
-from dalembert.model.symbols import Coordinate, Parameter, Reaction, canonical, is_name, name_of, t
+from dalembert.model.symbols import (
+    Coordinate,
+    Parameter,
+    Reaction,
+    canonical,
+    is_name,
+    is_of_time,
+    name_of,
+    t,
+    unknown_functions,
+)
 
 SETTINGS = {"duration": float, "rtol": float, "atol": float, "samples": int, "method": str, "project": bool}
 SETTINGS |= {"step": float, "order": int}
@@ -127,6 +138,8 @@ class _Builder:
             name = name_of(item)
             if not isinstance(item, (str, sp.Expr)):
                 self.faults.append(f"coordinates: {item!r} is not a coordinate")
+            elif isinstance(item, AppliedUndef) and not is_of_time(item):
+                self.faults.append(f"coordinates: {item}: a coordinate is a function of the time t alone, or a symbol")
             elif any(q.name == name for q in found):
                 self.faults.append(f"coordinate {name!r} is given twice")
             elif self._good_name(name, "coordinate"):
@@ -142,6 +155,9 @@ class _Builder:
         taken = {q.name for q in coordinates}
         for key, given in dict(self.draft.parameters).items():
             name = str(key)
+            if isinstance(key, AppliedUndef):
+                self.faults.append(f"parameter {name}: a parameter is a constant, not a function; use a symbol")
+                continue
             if name in taken:
                 self.faults.append(f"{name!r} is both a coordinate and a parameter; rename one")
                 continue
@@ -189,6 +205,8 @@ class _Builder:
         if expression.has(sp.nan, sp.oo, -sp.oo, sp.zoo, sp.I):
             self.faults.append(f"{where}: the expression holds NaN, infinity or an imaginary number: {expression}")
             return None
+        if not self._functions_known(expression, where):
+            return None
         expression = canonical(expression, self.table)
         strange = sorted(
             s.name for s in expression.free_symbols if isinstance(s, Parameter) and s.name not in self.table
@@ -200,6 +218,12 @@ class _Builder:
         if stray:
             self.faults.append(f"{where}: {', '.join(sorted(stray))} belongs to no coordinate of the system")
         return expression
+
+    def _functions_known(self, expression: sp.Basic, where: str) -> bool:
+        """Whether every function in an expression is SymPy's own or a coordinate; otherwise that is told."""
+        unknown = unknown_functions(expression, self.table)
+        self.faults += [f"{where}: {fault}" for fault in unknown]
+        return not unknown
 
     def _number(self, given: Any, where: str) -> sp.Expr | None:
         """A finite constant: a number, or text or an expression without names."""
@@ -218,7 +242,7 @@ class _Builder:
             except (sp.SympifyError, TypeError, ValueError):
                 self.faults.append(f"{where}: a number is wanted, got {given!r}")
                 return None
-        return self._finite(expression, where)
+        return self._finite(expression, where) if self._functions_known(expression, where) else None
 
     def _finite(self, expression: sp.Basic, where: str) -> sp.Expr | None:
         try:
@@ -350,7 +374,7 @@ class _Builder:
             return parse_constraint(given, self.table, where=where)
         except ExpressionError as error:
             self.faults.append(str(error))
-            return None, False
+            return None, True  # so it may be: its restitution is no fault
 
     def _one_sided(self, item: Constraint, read: bool, where: str) -> bool:
         if not isinstance(item.one_sided, bool):
@@ -407,6 +431,8 @@ class _Builder:
             except ExpressionError as error:
                 self.faults.append(str(error))
                 return None
+        if not self._functions_known(given, where):
+            return None
         expression = canonical(given, self.table)
         if not expression.free_symbols:
             return self._finite(expression, where)

@@ -9,7 +9,7 @@ import sympy as sp
 
 from dalembert.errors import ExpressionError, ModelError
 from dalembert.model.parse import RESERVED, parse_expression, suggest
-from dalembert.model.symbols import canonical, is_name, t
+from dalembert.model.symbols import canonical, is_name, t, unknown_functions
 from dalembert.model.system import System
 
 
@@ -29,7 +29,12 @@ def read_quasi_velocities(system: System, given: Mapping[str, Any], count: int) 
             if isinstance(value, str):
                 expression = parse_expression(value, table, where=where)
             else:
-                expression = canonical(sp.sympify(value, strict=True), table)
+                expression = sp.sympify(value, strict=True)
+                unknown = unknown_functions(expression, table)
+                if unknown:
+                    faults += [f"{where}: {fault}" for fault in unknown]
+                    continue
+                expression = canonical(expression, table)
         except ExpressionError as error:
             faults.append(str(error))
             continue

@@ -73,13 +73,18 @@ def _same(one: Equilibrium, other: Equilibrium, turns: list[bool], settle: Settl
     allowed = SAME * one.sizes + ROUNDED * np.maximum(np.abs(one.q), np.abs(other.q))
     if np.all(np.abs(apart(one.q, other.q, turns)) <= allowed):
         return True
-    several = (one.stability.free and other.stability.free) or (one.contacts and other.contacts)
+    several = (_extended(one) and _extended(other)) or (one.contacts and other.contacts)
     if not several or one.open != other.open or one.stability.verdict != other.stability.verdict:
         return False
     # Nearer in sizes, or in lengths: of sizes that differ, a ring is an ellipse, and across it nothing is nearer.
     alike = np.where(turns, 1.0, one.sizes[~np.array(turns)].max(initial=0.0))
     units = [one.sizes] if np.array_equal(alike, one.sizes) else [one.sizes, alike]
     return any(_walk(one.q, other.q, one.sizes, unit, turns, settle) for unit in units)
+
+
+def _extended(one: Equilibrium) -> bool:
+    """Whether others may lie beside it."""
+    return bool(one.stability.free or one.stability.neutral)
 
 
 def _walk(q: Array, end: Array, sizes: Array, unit: Array, turns: list[bool], settle: Settle) -> bool:

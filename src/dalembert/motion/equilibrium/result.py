@@ -108,6 +108,7 @@ class Equilibrium:
             "frequencies": s.frequencies,
             "damped_frequencies": s.damped,
             "free_directions": s.free,
+            "neutral_directions": list(s.neutral),
             "notes": list(s.notes),
         }
         if self.margin is not None:
@@ -128,6 +129,8 @@ class Equilibrium:
         if self.stability.damped.size:
             lines.append(f"  damped frequencies: {_listed(self.stability.damped)}")
         lines += [f"  {note}" for note in self.stability.notes]
+        if self.stability.neutral:
+            lines.append(f"  neutral (nothing changes along it): {', '.join(self.stability.neutral)}")
         if self.stability.free:
             lines.append(f"  directions that decide nothing: {self.stability.free}")
         for name, force in self.reactions.items():

@@ -1,9 +1,13 @@
 """Whether an equilibrium is stable, and how the system swings about it.
 
-Where all forces have a potential and the constraints are on positions, W = V − λφ decides (Lagrange and Dirichlet): a
-minimum on the displacements that the constraints allow is stable, with gyroscopic and damping forces as well; a
-direction of falling W is unstable where no velocities enter. Otherwise the linearised motion decides what it can: an
-eigenvalue of positive real part is unstable, all of negative real part are stable.
+Where all forces at rest have a potential and the constraints are on positions, W = V − λφ decides (Lagrange and
+Dirichlet): a minimum on the displacements that the constraints allow is stable, with gyroscopic forces as well, and
+with forces that depend on velocities where they take energy, see `power`; a direction of falling W is unstable where no
+velocities enter. Otherwise the linearised motion decides what it can: an eigenvalue of positive real part is unstable,
+all of negative real part are stable.
+
+Directions along which the model is the same everywhere (cyclic coordinates) are neutral: pushed along them, the system
+drifts. They are told apart, and the verdict is about all others.
 """
 
 from __future__ import annotations
@@ -17,7 +21,9 @@ from scipy.linalg import eig, eigh
 from dalembert.mechanics.fundamental import Array, is_positive, null_space
 from dalembert.model.symbols import Reaction
 from dalembert.model.system import System
+from dalembert.motion.equilibrium.minimum import POTENTIAL, at_a_minimum
 from dalembert.motion.equilibrium.statics import Balance, Parts, Statics
+from dalembert.motion.equilibrium.symmetries import named, neutral_directions
 
 # A curvature is zero if it is this small against the curvatures at a distance NEARBY (in sizes of the coordinates), or
 # that small against the terms whose sum it is, or rounding beside the largest. x⁴ solved to 1e-5 has a share of 1e-6;
@@ -31,22 +37,24 @@ SINGULAR = 1e-10
 # Conditions of eigenvalues: at a double one with a single mode, rounding leaves 1e8.
 DOUBLE = 1e6
 
-POTENTIAL = "second variation of the potential on the constraints"
 LINEAR = "eigenvalues of the linearised motion"
 WITHOUT = "a direction has no inertia here: the mass matrix or the coordinates are singular"
 OSCILLATES = "the linearised motion only oscillates, which does not prove stability"
+NOTHING = "nothing changes in any direction"
 
 
 @dataclass(frozen=True)
 class Stability:
-    """verdict: "stable", "unstable", "undecided", "held" (by friction, no displacement is left) or "rigid".
+    """verdict: "stable", "unstable", "undecided", "neutral" (in every direction), "held" (by friction, no displacement
+    is left) or "rigid".
 
     by: how it was decided. curvatures: of the potential on the allowed displacements relative to the inertia, the
     squares of the natural frequencies. eigenvalues: of the linearised motion. frequencies: natural ones, of small
     oscillations without damping, in radians per unit of time, with `modes` (n, k) their shapes where no gyroscopic
     forces act; empty unless stable, or undecided with a linearised motion that only oscillates. damped: frequencies
     with damping, where there is any. free: directions in which nothing decides: with several equilibria side by side,
-    or at a degenerate one.
+    or at a degenerate one. neutral: directions along which the model is the same everywhere, named by coordinates: the
+    system drifts along them, and the verdict is about the others.
     """
 
     verdict: str
@@ -58,6 +66,7 @@ class Stability:
     free: int = 0
     notes: tuple[str, ...] = field(default=())
     damped: Array = field(default_factory=lambda: np.zeros(0))
+    neutral: tuple[str, ...] = ()
 
 
 def stability(statics: Statics, at: Balance, parts: Parts) -> Stability:
@@ -81,40 +90,78 @@ def stability(statics: Statics, at: Balance, parts: Parts) -> Stability:
     notes = ("sticking contacts count as joints",) if parts.contacts else ()
     if not is_positive(inertia) or _singular(statics, at, N, inertia):
         return Stability("undecided", WITHOUT, nothing, nothing, nothing, shapeless, N.shape[1], notes)
+    holonomic = P.shape == N.shape
+    cyclic = _cyclic(statics, at, N, K) if holonomic and not system.contacts else np.zeros((n, 0))
+    if cyclic.shape[1]:
+        # Along them nothing changes, so that they enter no equation: only their velocities do.
+        P = N @ null_space((N.T @ cyclic).T)
+    sides = named(system, cyclic, s)
     motion = _linearised(inertia, N, P, K, D)
-    potential = P.shape == N.shape and has_potential(system)
-    curvatures = nothing
-    if potential:
-        stiffness = N.T @ K @ N
-        curvatures, shapes = eigh((stiffness + stiffness.T) / 2, inertia)
-        modes = s[:, None] * (N @ shapes)
-        zero = _flat(statics, at, curvatures, modes)
-        drag = shapes.T @ N.T @ D @ N @ shapes
-        damping, turning = (drag + drag.T) / 2, (drag - drag.T) / 2
-        # Of the swings themselves: what is below is rounding.
-        small = 1e-9 * max(float(np.sqrt(np.abs(curvatures).max(initial=0.0))), 1e-300)
-        damps, turns = (bool(np.abs(part).max(initial=0.0) > small) for part in (damping, turning))
-        fed = np.linalg.eigvalsh(damping).min(initial=0.0) < -small
-        rising, falling = bool(np.all(curvatures[~zero] > 0)), bool(np.any(curvatures[~zero] < 0))
-        if rising and not zero.any() and not fed:
-            frequencies, shown = np.sqrt(curvatures), modes
-            if turns:
-                one = np.eye(curvatures.size)
-                frequencies, shown = _linearised(one, one, one, np.diag(curvatures), turning).frequencies, shapeless
-            damped = motion.frequencies if damps else nothing
-            return Stability(
-                "stable", POTENTIAL, curvatures, motion.eigenvalues, frequencies, shown, 0, notes, damped
-            )  # fmt: skip
-        if not damps and not turns:
-            verdict, free = "unstable" if falling else "undecided", int(zero.sum())
-            return Stability(verdict, POTENTIAL, curvatures, motion.eigenvalues, nothing, shapeless, free, notes)
+    if not holonomic or not has_potential(system):
+        return _by_motion(motion, nothing, shapeless, notes, sides)
+    stiffness = N.T @ K @ N
+    curvatures, shapes = eigh((stiffness + stiffness.T) / 2, inertia)
+    modes = s[:, None] * (N @ shapes)
+    zero = _flat(statics, at, curvatures, modes)
+    zero[np.argsort(np.abs(curvatures))[: len(sides)]] = True  # they are, whatever rounding left
+    free = int(zero.sum()) - len(sides)
+    drag = shapes.T @ N.T @ D @ N @ shapes
+    damping, turning = (drag + drag.T) / 2, (drag - drag.T) / 2
+    # Of the swings themselves: what is below is rounding.
+    small = 1e-9 * max(float(np.sqrt(np.abs(curvatures).max(initial=0.0))), 1e-300)
+    damps, turns = (bool(np.abs(part).max(initial=0.0) > small) for part in (damping, turning))
+    fed = np.linalg.eigvalsh(damping).min(initial=0.0) < -small
+    rising, falling = bool(np.all(curvatures[~zero] > 0)), bool(np.any(curvatures[~zero] < 0))
+    if rising and not free and not fed:
+        swings = np.where(zero, 0.0, np.sqrt(np.abs(curvatures)))
+        verdict, by, told = at_a_minimum(statics, at, parts, modes, swings, motion.verdict[0] == "stable")
+        by = by or LINEAR
+        frequencies, shown = swings[~zero], modes[:, ~zero]
+        if turns:
+            one = np.eye(curvatures.size)
+            frequencies, shown = _linearised(one, one, one, np.diag(swings**2), turning).frequencies, shapeless
+        if verdict == "unstable":
+            frequencies, shown = nothing, shapeless
+        elif zero.all():
+            verdict, by = ("neutral", NOTHING) if verdict == "stable" else (verdict, by)
+        damped = motion.frequencies if damps and verdict == "stable" else nothing
+        return Stability(
+            verdict, by, curvatures, motion.eigenvalues, frequencies, shown, 0, (*notes, *told), damped, sides
+        )  # fmt: skip
+    if not damps and not turns:
+        verdict = "unstable" if falling else "undecided"
+        return Stability(
+            verdict, POTENTIAL, curvatures, motion.eigenvalues, nothing, shapeless, free, notes, neutral=sides
+        )  # fmt: skip
+    return _by_motion(motion, curvatures, shapeless, notes, sides)
+
+
+def _by_motion(
+    motion: _Motion, curvatures: Array, shapeless: Array, notes: tuple[str, ...], sides: tuple[str, ...]
+) -> Stability:
+    """What the linearised motion decides."""
+    nothing = np.zeros(0)
     verdict, free = motion.verdict
     if motion.oscillates:
         return Stability(
-            verdict, LINEAR, curvatures, motion.eigenvalues, motion.frequencies, shapeless, 0, (*notes, OSCILLATES)
+            verdict, LINEAR, curvatures, motion.eigenvalues, motion.frequencies, shapeless, 0, (*notes, OSCILLATES),
+            neutral=sides,
         )  # fmt: skip
     damped = motion.frequencies if verdict == "stable" else nothing
-    return Stability(verdict, LINEAR, curvatures, motion.eigenvalues, nothing, shapeless, free, notes, damped)
+    return Stability(
+        verdict, LINEAR, curvatures, motion.eigenvalues, nothing, shapeless, free, notes, damped, sides
+    )  # fmt: skip
+
+
+def _cyclic(statics: Statics, at: Balance, N: Array, K: Array) -> Array:
+    """Neutral directions (n, k) among the displacements N, all in sizes; they are sought where a direction is flat."""
+    flat = np.linalg.svd(N.T @ K @ N, compute_uv=False)
+    if flat.min() > FLAT * max(float(flat.max()), 1e-300):
+        return np.zeros((statics.n, 0))
+    found = neutral_directions(statics.system, at.q, statics.sizes, statics.p)
+    inside = N @ (N.T @ found)
+    # A symmetry of the constraints leads along them.
+    return found if np.abs(inside - found).max(initial=0.0) < 1e-6 else np.zeros((statics.n, 0))
 
 
 def has_potential(system: System) -> bool:
