@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 # Forces and accelerations agree with an assumption to this share of their size: rounding, and the tolerance to which
 # events are located.
 AGREES = 1e-7
+# At the limit of its cone a contact sets off with next to no acceleration, whose direction is not known to more than
+# this: it need not be, for friction turns the slipping to the force at once.
+SETS_OFF = 1e-3
 # A short time, as a share of that in which a motion changes: long enough for forces to change by more than AGREES.
 MOMENT = 1e-5
 
@@ -33,8 +36,11 @@ def objections(
     stopped: Set[int],
     touching: Set[int],
     opening: Set[int] = frozenset(),
+    released: Set[int] = frozenset(),
 ) -> list[Objection]:
-    """All that contradicts a mode. opening: one-sided constraints that must not close again at once."""
+    """All that contradicts a mode. opening: one-sided constraints that must not close again at once. released: contacts
+    whose cones were left; on a surface, the way in which they set off is then looked for, and not whether they do.
+    """
     force, rate = s.force_size, rate_of(s)
     found: list[Objection] = []
     for k, contact in enumerate(contacts.contacts):
@@ -48,9 +54,11 @@ def objections(
             elif k in stopped and at.stop - at.start == 1:
                 if mode.directions[k] * s.slide_rate[at][0] < -AGREES * rate:
                     found.append(("way", k))
-            # On a surface, the start of slipping is given a direction beforehand: it must be the one it takes.
-            elif k in stopped and s.slide[at] @ s.slide_rate[at] < -AGREES * rate * np.linalg.norm(s.slide[at]):
-                found.append(("way", k))
+            elif k in stopped:
+                # The start of slipping is given a direction beforehand: it must be the one it takes.
+                share = SETS_OFF if k in released else AGREES
+                if s.slide[at] @ s.slide_rate[at] < -share * rate * np.linalg.norm(s.slide[at]):
+                    found.append(("way", k))
     for k, row in enumerate(contacts.one_sided):
         if mode.closed[k] and s.steep[row] * s.multipliers[row] < -AGREES * force:
             found.append(("open", k))

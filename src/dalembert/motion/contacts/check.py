@@ -14,7 +14,7 @@ from dalembert.graph.contacts import contact_graph
 from dalembert.graph.evaluate import Evaluator
 from dalembert.mechanics.fundamental import Array
 from dalembert.model.contact import work_of
-from dalembert.motion.contacts.cones import Cone, deepest
+from dalembert.motion.contacts.cone_programs import Cone, deepest
 from dalembert.motion.contacts.decide import REST
 from dalembert.motion.contacts.modes import OPEN, STICK
 from dalembert.motion.evaluation import Evaluation

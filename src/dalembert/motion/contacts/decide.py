@@ -152,6 +152,7 @@ def _pivoted(here: Situation, mode: Mode) -> Decision | None:
     ways: dict[int, Array] = {}
     seen: set[Mode] = set()
     careful = False
+    released: set[int] = set()  # contacts whose cones were left
     for _ in range(MOST_PIVOTS + 4 * len(here.contacts.contacts)):
         careful |= mode in seen
         seen.add(mode)
@@ -161,15 +162,18 @@ def _pivoted(here: Situation, mode: Mode) -> Decision | None:
         inside = within_cones(here.contacts, mode, s, given) if s.redundant and STICK in mode.states else None
         if isinstance(inside, Giving):
             ways |= inside.ways
+            released |= set(inside.ways)
             if not inside.ways:
                 return None
             for k in inside.ways:
                 mode = _slipping(here, mode, s, k, inside.ways[k])
             continue
         s = s if inside is None else inside
-        wrong = objections(here.contacts, mode, s, here.stopped, here.touching, here.rest.opening)
+        sure = released | here.rest.leaving
+        wrong = objections(here.contacts, mode, s, here.stopped, here.touching, here.rest.opening, sure)
         if not wrong:
             return mode, s, begin
+        released |= {k for kind, k in wrong if kind == "cone"}
         for objection in wrong[:1] if careful else wrong:
             mode = _changed(here, mode, s, objection, ways)
     return None
@@ -252,6 +256,8 @@ def set_off(here: Situation, mode: Mode, ways: dict[int, Array]) -> Array:
         if fastest > AGREES * rate:
             # What turns about a point moves there faster, here slower: by their accelerations, or hardly at all.
             sizes = {k: max(float(np.linalg.norm(u)) / fastest, 1e-3) for k, u in rates.items()}
+        # As they really begin: contacts of one rigid body cannot set off each its own way.
+        ways |= {k: _unit(s.slide[contacts.components[k]]) for k in starting}
         turned = {k: _unit(ways[k] + u / rate) for k, u in rates.items()}
         far = max(float(np.abs(ways[k] - turned[k]).max()) for k in starting)
         ways |= turned

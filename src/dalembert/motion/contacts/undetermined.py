@@ -14,7 +14,7 @@ from itertools import islice, product
 import numpy as np
 
 from dalembert.mechanics.fundamental import Array, null_space
-from dalembert.motion.contacts.cones import Cone, Deepest, deepest, smallest
+from dalembert.motion.contacts.cone_programs import Cone, Deepest, deepest, smallest
 from dalembert.motion.contacts.contacts import Contacts
 from dalembert.motion.contacts.modes import STICK, Mode, ModeSolution
 
