@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import sympy as sp
 
-from dalembert.mechanics.pfaffian import Integrator
-from dalembert.mechanics.sample import Sampler
-from dalembert.mechanics.standard_form import diff, standard_form, time_derivative
+from dalembert.mechanics.pfaffian import decided
+from dalembert.mechanics.standard_form import diff, time_derivative
 from dalembert.model.constraints import Constraint
 from dalembert.model.system import System
 
@@ -41,7 +40,7 @@ def not_integrable(system: System) -> str:
     """Which constraints on velocities are no position constraints in disguise, and of which that is not known."""
     if all(constraint.level == "position" for constraint in system.constraints):
         return ""
-    member = Integrator(Sampler(standard_form(system))).integrability().member
+    member = decided(system).member
     moving = [c.name for c in system.constraints if c.level != "position" and member.get(c.name) is not True]
     refuted = [name for name in moving if member.get(name) is False]
     unknown = [name for name in moving if name not in refuted]
