@@ -65,7 +65,12 @@ def bicycle(**changes) -> da.System:
     body, bars = Matrix([names["xB"], 0, names["zB"]]), Matrix([names["xH"], 0, names["zH"]])
     moving = [
         (names["mR"], base, symmetric(names["IRx"], names["IRy"], names["IRx"]), spin + rear.d * yaxis),
-        (names["mB"], base + spin.cross(body - hub), symmetric(*(names[f"IB{k}"] for k in ("x", "y", "z", "xz"))), spin),
+        (
+            names["mB"],
+            base + spin.cross(body - hub),
+            symmetric(*(names[f"IB{k}"] for k in ("x", "y", "z", "xz"))),
+            spin,
+        ),
         (names["mH"], on_fork(bars), symmetric(*(names[f"IH{k}"] for k in ("x", "y", "z", "xz"))), spin_fork),
         (names["mF"], on_fork(other), symmetric(names["IFx"], names["IFy"], names["IFx"]), spin_fork + front.d * yaxis),
     ]

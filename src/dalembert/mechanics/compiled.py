@@ -82,7 +82,7 @@ class _Writer:
         if e.is_Pow and e.exp == sp.S.Half:
             return f"sqrt({self.name(e.base)})"
         if e.is_Pow and e.exp.is_Integer and e.exp < 0:
-            return f"1.0 / {self.name(e.base ** -e.exp)}"
+            return f"1.0 / {self.name(e.base**-e.exp)}"
         if e.is_Pow:
             exponent = str(int(e.exp)) if e.exp.is_Integer else self.name(e.exp)
             return f"{self.name(e.base)} ** {exponent}"

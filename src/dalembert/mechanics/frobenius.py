@@ -178,7 +178,11 @@ class _Local:
         flat = jets.of([a for row in rows for a in row], self.values)
         table = [flat[k * width : (k + 1) * width] for k in range(len(rows))]
         slopes = {
-            k: {b: jets.derivative(self.values[problem.variables[k]], self.which[b]) for b in self.base if b in self.which}
+            k: {
+                b: jets.derivative(self.values[problem.variables[k]], self.which[b])
+                for b in self.base
+                if b in self.which
+            }
             for k in self.dependent
         }
         found = []
@@ -191,7 +195,9 @@ class _Local:
                         total = jets.add(total, jets.multiply(row[k], slopes[k][b]))
                 new.append(total)
             found.append(new)
-        sizes = [max(abs(jet[0]) * _size(value) >> BITS for jet, value in zip(row, self.place, strict=True)) for row in table]
+        sizes = [
+            max(abs(jet[0]) * _size(value) >> BITS for jet, value in zip(row, self.place, strict=True)) for row in table
+        ]
         return found, sizes
 
     def closed(self) -> tuple[int, int, tuple[bool, ...], tuple[bool, ...], int] | None:
@@ -234,10 +240,7 @@ class _Local:
         left = set(range(len(work)))
         while left:
             choices = [
-                (abs(work[r][c][0]) * self.size[c] // scales[r], r, c)
-                for r in left
-                for c in range(width)
-                if scales[r]
+                (abs(work[r][c][0]) * self.size[c] // scales[r], r, c) for r in left for c in range(width) if scales[r]
             ]
             share, r, c = max(choices, default=(0, 0, 0))
             if share * ZERO <= UNIT:

@@ -178,7 +178,9 @@ class Integrator:
             elif (fields := self.closure()) is not None:
                 part = tuple(self._annihilator(fields))
                 if self._found is None:
-                    member = dict(zip(self.forms.names, (self._annihilates(r, fields) for r in self.forms.rows), strict=True))
+                    member = dict(
+                        zip(self.forms.names, (self._annihilates(r, fields) for r in self.forms.rows), strict=True)
+                    )
                     result = Integrability(member, len(part), ())
         short = {name for name, size in zip(self.forms.names, sizes, strict=True) if size <= LARGEST_FORM}
         integrals = self._integrals(part, short)

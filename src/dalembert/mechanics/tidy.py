@@ -21,6 +21,8 @@ TRIGSIMP = 60
 FACTOR = 150
 CANCEL = 300
 VARIABLES = 14
+# Beyond this an entry is left as it is: nobody reads it, and even common factors take seconds to find.
+LARGEST = 1500
 
 
 class Budget:
@@ -55,6 +57,8 @@ def tidy(expression: sp.Expr, budget: Budget | None = None) -> sp.Expr:
 
 
 def _shortest(expression: sp.Expr, budget: Budget) -> sp.Expr:
+    if sp.count_ops(expression) > LARGEST:
+        return expression
     expression = _inner(expression, budget)
     size = sp.count_ops(expression)
     if size > CANCEL or _variables(expression) > VARIABLES or not budget.spend(size):
