@@ -153,8 +153,7 @@ def fixed(value: sp.Expr | mpmath.mpf | float) -> int:
         if isinstance(value, sp.Rational):
             return (int(value.p) << BITS) // int(value.q)
         if isinstance(value, sp.Basic):
-            found = sp.nsimplify(value, rational=True) if value.has(sp.Float) else value
-            value = sp.N(found, DIGITS)
+            value = sp.N(value.xreplace({f: sp.Rational(str(f)) for f in value.atoms(sp.Float)}), DIGITS)
             if not value.is_Float and not value.is_Integer:
                 raise NoJet(f"{value} is no real number")
             value = value._to_mpmath(mpmath.mp.prec)

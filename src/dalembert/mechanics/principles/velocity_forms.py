@@ -10,9 +10,12 @@ from __future__ import annotations
 import sympy as sp
 
 from dalembert.mechanics.pfaffian import decided
-from dalembert.mechanics.standard_form import diff, time_derivative
+from dalembert.mechanics.standard_form import diff, is_long, time_derivative
 from dalembert.model.constraints import Constraint
 from dalembert.model.system import System
+
+# Parts of an entry that is multiplied out.
+LARGEST = 400
 
 
 def velocity_form(system: System, constraint: Constraint) -> sp.Expr:
@@ -33,7 +36,9 @@ def lagrangian_derivative(system: System, constraint: Constraint) -> list[sp.Exp
     if constraint.level == "position":
         return [sp.S.Zero] * len(system.coordinates)
     g = constraint.expression
-    return [sp.expand(time_derivative(diff(g, q.d), system.coordinates) - diff(g, q)) for q in system.coordinates]
+    entries = [time_derivative(diff(g, q.d), system.coordinates) - diff(g, q) for q in system.coordinates]
+    # What cancels is for the eye; in long entries it takes minutes to see.
+    return [entry if is_long(entry, LARGEST) else sp.expand(entry) for entry in entries]
 
 
 def not_integrable(system: System) -> str:
