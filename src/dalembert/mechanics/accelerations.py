@@ -5,8 +5,8 @@ With the velocities among the variables, h = Σ a_j q̈_j + c = 0 is a Pfaffian 
     θ = Σ a_j dq̇_j + c dt      beside      dq_j − q̇_j dt
 
 and Frobenius' theorem says how many functions ψ(q, q̇, t) are constant on all motions that they allow. h is μ⁻¹ dψ/dt
-where θ lies in the integrable part, up to the others; it follows from f(q, t, constants) = 0 where Σ a_j (dq_j − q̇_j dt)
-does.
+where θ lies in the integrable part, up to the others; it follows from f(q, t, constants) = 0 where
+Σ a_j (dq_j − q̇_j dt) does.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ from dalembert.model.system import System
 
 # Operations of a constraint up to which ψ is looked for.
 LARGEST = 150
+# The value of ψ, a constant of the motion.
+CONSTANT = sp.Symbol("c", real=True)
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ def disguises(sampler: Sampler, states: list[State]) -> Disguises:
         return Disguises({}, None)
     none = [sp.S.Zero] * n
     rows = [linear_row(c.expression, system.accelerations) for c in linear]
-    contact = [tuple([*(sp.S(int(i == j)) for i in range(n)), *none, -v[j]]) for j in range(n)]
+    contact = [(*(sp.S(int(i == j)) for i in range(n)), *none, -v[j]) for j in range(n)]
     forms = [(*none, *row) for row in rows]
     asked = [(*row[:n], *none, -sp.Add(*(a * u for a, u in zip(row[:n], v, strict=True)))) for row in rows]
     position = [c.expression for c in system.constraints if c.level == "position"]
@@ -99,18 +101,19 @@ def _written(system: System, h: sp.Expr, level: str, zero: Zero) -> Disguise:
     result = Disguise(level)
     if sp.count_ops(h) > LARGEST:
         return result
+
+    def at_a_constant(expression: sp.Expr) -> bool:
+        # A constant of integration may have any value: one of them decides.
+        return zero(expression.xreplace({CONSTANT: sp.Rational(7, 11)}))
+
     for factor in _factors(system, h, zero):
         psi = _velocity_integral(system, tidy(factor * h), zero)
         if psi is None:
             continue
         result = Disguise(level, psi, factor)
         if level == "position" and is_linear([psi], system.velocities):
-            constant = sp.Symbol("c", real=True)
-            row = tuple(linear_row(psi - constant, system.velocities))
-            # c is a constant of integration: it may have any value, one of them decides.
-            found = integral_of(
-                row, (*system.coordinates, t), lambda e: zero(e.xreplace({constant: sp.Rational(7, 11)}))
-            )
+            row = tuple(linear_row(psi - CONSTANT, system.velocities))
+            found = integral_of(row, (*system.coordinates, t), at_a_constant)
             if found is not None:
                 result = Disguise(level, psi, factor, found[0])
         return result

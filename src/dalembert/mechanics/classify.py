@@ -213,8 +213,8 @@ def _notes(
             yield f"the gradient of {kind.name!r} vanishes at rest: there it loses rank"
     for name in squares:
         yield (
-            f"{name!r} is a sum of squares: it holds only where all of them vanish, and its gradient vanishes there, so "
-            "that it has no constraint force; write each as a constraint of its own"
+            f"{name!r} is a sum of squares: it holds only where all of them vanish, and its gradient vanishes there, "
+            "so that it has no constraint force; write each as a constraint of its own"
         )
     unnamed = [kind.name for kind in kinds if kind.level == "velocity" and kind.integrable and kind.integrated is None]
     if integrability.unwritten > len(unnamed):

@@ -11,6 +11,7 @@ import sympy as sp
 from sympy.core.random import rng, seed
 from sympy.polys.polyerrors import PolynomialError
 
+from dalembert.mechanics.standard_form import is_long
 from dalembert.model.symbols import Coordinate
 
 # Sizes in operations (sympy.count_ops) up to which a rewriting is tried. On one core, an entry at the limit
@@ -32,8 +33,9 @@ class Budget:
     the model.
     """
 
-    def __init__(self, operations: int = 8000) -> None:
+    def __init__(self, operations: int = 8000, largest: int = LARGEST) -> None:
         self.left = operations
+        self.largest = largest  # a longer entry is left as it is
         self.seen: dict[sp.Expr, sp.Expr] = {}  # the same entry often comes back: a force and its multiplier
 
     def spend(self, operations: int) -> bool:
@@ -57,7 +59,7 @@ def tidy(expression: sp.Expr, budget: Budget | None = None) -> sp.Expr:
 
 
 def _shortest(expression: sp.Expr, budget: Budget) -> sp.Expr:
-    if sp.count_ops(expression) > LARGEST:
+    if is_long(expression, 2 * budget.largest) and sp.count_ops(expression) > budget.largest:
         return expression
     expression = _inner(expression, budget)
     size = sp.count_ops(expression)

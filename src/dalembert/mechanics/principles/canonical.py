@@ -9,6 +9,7 @@ import numpy as np
 import sympy as sp
 
 from dalembert.mechanics.equations import Equations, Line, Section
+from dalembert.mechanics.parts import budget_for
 from dalembert.mechanics.principles.formulation import NotHere, answer
 from dalembert.mechanics.principles.hamilton import Hamiltonian, hamiltonian, momentum_symbols, prepare
 from dalembert.mechanics.principles.lagrange import gradient
@@ -30,7 +31,7 @@ Term = tuple[str, sp.Expr]
 
 
 def show(system: System) -> Equations:
-    budget = Budget()
+    budget = budget_for(system)
     found = hamiltonian(system, budget)
     q, symbols = system.coordinates, momentum_symbols(system)
     momenta = [
