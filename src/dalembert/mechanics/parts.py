@@ -37,7 +37,7 @@ def is_long_model(system: System) -> bool:
 
 def budget_for(system: System) -> Budget:
     """What may be spent to put entries in order: for long models, only short ones are."""
-    return Budget(800, largest=60) if is_long_model(system) else Budget()
+    return Budget(300, largest=40) if is_long_model(system) else Budget()
 
 
 class Parts:

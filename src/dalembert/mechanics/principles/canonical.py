@@ -60,7 +60,7 @@ def show(system: System) -> Equations:
     sections.append(Section("canonical equations", tuple(lines)))
     rows = [Line(sp.S.Zero, (("", tidy(c.expression.xreplace(known), budget)),), c.name) for c in system.constraints]
     sections += [Section("constraints", tuple(rows))] if rows else []
-    cyclic = _cyclic(system, symbols, forces, lines[-len(q) :])
+    cyclic = _cyclic(system, symbols, forces, lines[-len(q) :], budget)
     sections += [Section("cyclic coordinates", cyclic)] if cyclic else []
     sections.append(Section("conservation", _conservation(system, forces, known, budget)))
     return Equations(
@@ -99,13 +99,13 @@ def _forces(system: System, j: int) -> list[Term]:
 
 
 def _cyclic(
-    system: System, symbols: tuple[Coordinate, ...], forces: list[list[Term]], rates: list[Line]
+    system: System, symbols: tuple[Coordinate, ...], forces: list[list[Term]], rates: list[Line], budget: Budget
 ) -> tuple[Line, ...]:
     """(18): coordinates that are not in L. A force along one of them changes its momentum all the same."""
     names = {"Q": "impressed forces", "C": "the work of the constraints", REACTION: "constraint forces"}
     L, lines = lagrangian(system), []
     for q, p, terms, rate in zip(system.coordinates, symbols, forces, rates, strict=True):
-        if tidy(diff(L, q)) != 0:
+        if tidy(diff(L, q), budget) != 0:
             continue
         label = f"{q.name} is cyclic: {p.name} is conserved"
         if terms:
