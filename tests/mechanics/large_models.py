@@ -61,7 +61,7 @@ def bicycle(**changes) -> da.System:
     def on_fork(place: Matrix) -> Matrix:
         return fork.T * at_axis + spin_fork.cross(place - axis)
 
-    wheel, other = Matrix([0, 0, -rR]), Matrix([w, 0, -rF])
+    other = Matrix([w, 0, -rF])
     body, bars = Matrix([names["xB"], 0, names["zB"]]), Matrix([names["xH"], 0, names["zH"]])
     moving = [
         (names["mR"], base, symmetric(names["IRx"], names["IRy"], names["IRx"]), spin + rear.d * yaxis),
@@ -98,7 +98,8 @@ def bicycle(**changes) -> da.System:
         "parameters": BENCHMARK,
         "initial": {
             x: 0, y: 0, z: "-rR", yaw: 0, roll: 0, pitch: 0, steer: 0, rear: 0, front: 0,
-            x.d: 4.6, y.d: 0, z.d: 0, yaw.d: 0, roll.d: 0, pitch.d: 0, steer.d: 0, rear.d: "-4.6/rR", front.d: "-4.6/rF",
+            x.d: 4.6, y.d: 0, z.d: 0, yaw.d: 0, roll.d: 0, pitch.d: 0, steer.d: 0,
+            rear.d: "-4.6/rR", front.d: "-4.6/rF",
         },
     }  # fmt: skip
     return da.System("bicycle", **{**parts, **changes})
@@ -122,7 +123,8 @@ def rattleback(**changes) -> da.System:
         "potential": m * g * z,
         "constraints": {"touch": z + h * up[2] - reach, "roll x": slip[0], "roll y": slip[1]},
         "parameters": {
-            "m": 1, "g": 9.81, "a": 0.2, "b": 0.03, "c": 0.02, "h": 0.01, "A": 2e-4, "B": 1.6e-3, "C": 1.7e-3, "D": -2e-5
+            "m": 1, "g": 9.81, "a": 0.2, "b": 0.03, "c": 0.02, "h": 0.01, "A": 2e-4, "B": 1.6e-3, "C": 1.7e-3,
+            "D": -2e-5,
         },
     }  # fmt: skip
     return da.System("rattleback", **{**parts, **changes})

@@ -38,11 +38,19 @@ class _Unknown(Exception):
     pass
 
 
-def compiled(arguments: Sequence[sp.Symbol], expressions: Sequence[sp.Expr]) -> Callable[..., list[Any]]:
-    """A function of numbers that gives the values of all expressions, in a list."""
+def compiled(
+    arguments: Sequence[sp.Symbol],
+    expressions: Sequence[sp.Expr],
+    parts: Sequence[tuple[sp.Symbol, sp.Expr]] = (),
+) -> Callable[..., list[Any]]:
+    """A function of numbers that gives the values of all expressions, in a list. `parts`: symbols that stand for
+    expressions, each made of those before it.
+    """
     try:
-        return _Writer(arguments).function(expressions)
+        return _Writer(arguments).function(expressions, parts)
     except _Unknown:
+        for symbol, value in reversed(parts):
+            expressions = [expression.xreplace({symbol: value}) for expression in expressions]
         return sp.lambdify(list(arguments), list(expressions), modules="numpy", cse=True)
 
 
@@ -54,7 +62,11 @@ class _Writer:
         self.header = ", ".join(self.known.values())
         self.lines: list[str] = []
 
-    def function(self, expressions: Sequence[sp.Expr]) -> Callable[..., list[Any]]:
+    def function(
+        self, expressions: Sequence[sp.Expr], parts: Sequence[tuple[sp.Symbol, sp.Expr]]
+    ) -> Callable[..., list[Any]]:
+        for symbol, value in parts:
+            self.known[symbol] = self.name(value)
         results = [self.name(expression) for expression in expressions]
         source = "\n    ".join([f"def values({self.header}):", *self.lines, f"return [{', '.join(results)}]"])
         space: dict[str, Any] = {name: getattr(np, name) for name in (*_NAMES.values(), *_PAIRED.values(), "sqrt")}

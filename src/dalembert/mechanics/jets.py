@@ -19,6 +19,8 @@ import sympy as sp
 BITS = 320
 UNIT = 1 << BITS
 DIGITS = 96
+# A denominator below 1e-60 is a zero with the rounding of what it was computed from.
+TINY = UNIT >> 200
 
 Jet = list[int]
 
@@ -78,7 +80,7 @@ class Jets:
         return result
 
     def inverse(self, a: Jet) -> Jet:
-        if a[0] == 0:
+        if abs(a[0]) < TINY:
             raise NoJet("a denominator vanishes")
         first = (UNIT << BITS) // a[0]
         taylor = [first]

@@ -149,7 +149,7 @@ def _renamed(section: Section, ready: Iterable[sp.Expr]) -> Section:
 
 
 def _prefix(expressions: Sequence[sp.Expr]) -> str:
-    """A letter with which no name of the model begins and goes on with a number."""
-    names = {s.name for e in expressions for s in e.free_symbols}
-    free = (c for c in "zkwsghjZ" if not any(n.startswith(c) and n[1:].rstrip("'").isdigit() for n in names))
+    """A letter that is no name of the model, alone or followed by a number."""
+    names = {s.name.rstrip("'") for e in expressions for s in e.free_symbols}
+    free = (c for c in "zkwshujZKW" if not any(n == c or (n.startswith(c) and n[1:].isdigit()) for n in names))
     return next(free, "part")

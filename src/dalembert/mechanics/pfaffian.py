@@ -36,8 +36,8 @@ DECIDING = 3
 # Operations in one component of a bracket. Beyond, the integrable part is not written down.
 LARGEST = 400
 # Operations of all forms together, and of one, up to which integrals are looked for.
-LARGEST_SET = 600
-LARGEST_FORM = 200
+LARGEST_SET = 300
+LARGEST_FORM = 80
 
 
 @dataclass(frozen=True)
