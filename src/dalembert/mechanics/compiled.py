@@ -71,7 +71,7 @@ class _Writer:
         source = "\n    ".join([f"def values({self.header}):", *self.lines, f"return [{', '.join(results)}]"])
         space: dict[str, Any] = {name: getattr(np, name) for name in (*_NAMES.values(), *_PAIRED.values(), "sqrt")}
         exec(source, space)
-        return space["values"]  # type: ignore[no-any-return]
+        return space["values"]
 
     def name(self, e: sp.Basic) -> str:
         found = self.known.get(e)
@@ -88,7 +88,9 @@ class _Writer:
         if e.is_number:
             return _number(e)
         if e.is_Add:
-            return " + ".join(self.name(term) for term in e.args)
+            # Numbers last, as one writes them: x² + y² − 1 is then zero on the circle more often than −1 + x² + y².
+            terms = sorted(e.args, key=lambda term: bool(term.is_number))
+            return " + ".join(self.name(term) for term in terms)
         if e.is_Mul:
             return " * ".join(self.name(factor) for factor in e.args)
         if e.is_Pow and e.exp == sp.S.Half:

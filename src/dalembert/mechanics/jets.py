@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations_with_replacement
 
-import mpmath
+import mpmath  # type: ignore[import-untyped]
 import sympy as sp
 
 # Numbers are integers in units of 2^-BITS: sums are exact and a product costs one multiplication, several times less
@@ -179,7 +179,7 @@ def _tables(count: int, order: int) -> tuple[list[tuple[int, ...]], list[list[tu
 
 
 def _function(kind: type[sp.Function], order: int, at: mpmath.mpf) -> list[mpmath.mpf]:
-    return [slope(at) for slope in _slopes(kind, order)]
+    return [slope(at) for slope in _slopes(kind, order)]  # type: ignore[arg-type]
 
 
 @lru_cache(maxsize=256)

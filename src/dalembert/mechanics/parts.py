@@ -78,8 +78,7 @@ def by_parts(found: Some) -> Some:
     every = [*entries, *given.values()]
     replacements, reduced = sp.cse(every, symbols=sp.numbered_symbols("part", cls=sp.Dummy), order="none", list=False)
     values = dict(replacements) | dict(zip(given, reduced[len(entries) :], strict=True))
-    values = _worth_naming(values, reduced[: len(entries)])
-    short = dict(values.pop("short"))  # type: ignore[call-overload]
+    values, short = _worth_naming(values)
     ordered = _in_order(values, [e.xreplace(short) for e in reduced[: len(entries)]])
     prefix = _prefix(every)
     names = {symbol: sp.Symbol(f"{prefix}{k}", real=True) for k, symbol in enumerate(ordered, start=1)}
@@ -105,8 +104,10 @@ def _aliases(
         yield symbol, value.xreplace(dict(names))
 
 
-def _worth_naming(values: dict[sp.Symbol, sp.Expr], entries: Sequence[sp.Expr]) -> dict:
-    """Values without those too short to be named, which are put where they are used; these under the key "short"."""
+def _worth_naming(
+    values: Mapping[sp.Symbol, sp.Expr],
+) -> tuple[dict[sp.Symbol, sp.Expr], dict[sp.Symbol, sp.Expr]]:
+    """Values worth a name, and those too short for one, which are put where they are used."""
     short: dict[sp.Symbol, sp.Expr] = {}
     for symbol, value in values.items():
         value = value.xreplace(short)
@@ -119,7 +120,7 @@ def _worth_naming(values: dict[sp.Symbol, sp.Expr], entries: Sequence[sp.Expr]) 
             break
         short = again
     kept = {symbol: value.xreplace(short) for symbol, value in values.items() if symbol not in short}
-    return {**kept, "short": tuple(short.items())}
+    return kept, short
 
 
 def _in_order(values: Mapping[sp.Symbol, sp.Expr], entries: Sequence[sp.Expr]) -> list[sp.Symbol]:

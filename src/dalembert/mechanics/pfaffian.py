@@ -178,7 +178,7 @@ class Integrator:
             elif (fields := self.closure()) is not None:
                 part = tuple(self._annihilator(fields))
                 if self._found is None:
-                    member = dict(
+                    member: dict[str, bool | None] = dict(
                         zip(self.forms.names, (self._annihilates(r, fields) for r in self.forms.rows), strict=True)
                     )
                     result = Integrability(member, len(part), ())
