@@ -249,12 +249,142 @@ def test_a_gradient_that_vanishes_at_rest_is_noted():
     assert classify(body([x, y], {"roll": x.d - y.d})).notes == ()
 
 
-def test_acceleration_constraints_are_left_open():
+def test_a_curved_acceleration_constraint_is_no_derivative():
+    # Derivatives of constraints on velocities are planes in q̈; a circle is not.
     found = classify(da.library.prescribed_acceleration())
-    assert found.holonomic is None
+    assert found.holonomic is False
+    assert found.constraints[0].integrable is False
     assert found.degrees_of_freedom == 1
     assert found.conservation.energy is None
     assert any("not decided" in note for note in found.notes)
+
+
+# -- acceleration constraints: h, the level at which it can be said, and what is constant there
+KNIFE = x.d * sin(phi) - y.d * cos(phi)
+D_KNIFE = x.dd * sin(phi) - y.dd * cos(phi) + phi.d * (x.d * cos(phi) + y.d * sin(phi))
+ACCELERATIONS = {
+    "d/dt of a knife edge": (D_KNIFE, "velocity", KNIFE),
+    "a sum": (x.dd - y.dd, "position", x.d - y.d),
+    "with a force of position": (x.dd - y.d, "velocity", x.d - y),
+    "areal velocity": (x * y.dd - y * x.dd, "velocity", x * y.d - y * x.d),
+    "an integrating factor": (x.dd + x.d * y.d, "velocity", x.d * exp(y)),
+    "another": (exp(x) * (y * x.dd + x.d * y.d), "velocity", x.d * y),
+    "d²/dt² of a product": (x.dd * y + 2 * x.d * y.d + x * y.dd, "position", x.d * y + x * y.d),
+    "driven": (x.dd - y * t, "acceleration", None),
+    "coupled": (x.dd - y.d * x, "acceleration", None),
+}
+
+
+@pytest.mark.parametrize("name", ACCELERATIONS)
+def test_acceleration_constraints_as_derivatives(name):
+    h, level, psi = ACCELERATIONS[name]
+    found = classify(body([x, y, phi], {"c": h}))
+    (kind,) = found.constraints
+    assert kind.reaches == level
+    assert kind.integrable is (level != "acceleration")
+    assert found.holonomic is (level == "position")
+    assert found.configuration_freedoms == (2 if level == "position" else 3)
+    if psi is None:
+        assert kind.velocity is None
+        return
+    table = {q.name + "'": q.d for q in (x, y, phi)} | {q.name: q for q in (x, y, phi)}
+    said = da.model.parse.parse_expression(kind.velocity, table, where="here")
+    assert sp.simplify(said - psi) == 0 or sp.simplify(said + psi) == 0
+
+
+def test_a_derivative_that_is_integrable_twice_gives_both_constants():
+    kind = only(body([x, y], {"c": x.dd - y.dd}))
+    assert (kind.velocity, kind.integrated) == ("x' - y'", "-c*t + x - y")
+    assert "integrable twice" in str(kind)
+
+
+def test_derivative_of_a_knife_edge_with_its_heading_held():
+    found = classify(body([x, y, phi], {"c": D_KNIFE, "straight": phi.d}))
+    assert found.holonomic is True
+    assert found.configuration_freedoms == 1
+
+
+# -- powers ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("squared", [(x.d - y.d) ** 2, sp.expand((x.d - y.d) ** 2), exp(x) * (x.d - y.d) ** 3])
+def test_a_power_is_read_by_its_root(squared):
+    found = classify(body([x, y], {"c": squared}))
+    (kind,) = found.constraints
+    assert (kind.root, kind.dependence, kind.integrable, kind.integrated) == ("x' - y'", "linear", True, "x - y")
+    assert (found.degrees_of_freedom, found.configuration_freedoms) == (1, 1)
+    assert any("gradient vanishes wherever it holds" in note for note in found.notes)
+
+
+def test_a_squared_knife_edge_is_as_nonholonomic_as_its_root():
+    found = classify(body([x, y, phi], {"c": KNIFE**2}))
+    assert found.holonomic is False
+    assert (found.degrees_of_freedom, found.configuration_freedoms) == (2, 3)
+
+
+def test_a_sum_of_squares_has_no_gradient_either():
+    found = classify(body([x, y], {"c": x.d**2 + (x.d - y.d) ** 2}))
+    assert any("sum of squares" in note for note in found.notes)
+    assert not any(
+        "sum of squares" in note for note in classify(body([x, y, z], {"c": x.d**2 - y.d**2 - z.d**2})).notes
+    )
+
+
+# -- decided by exact arithmetic --------------------------------------------------------------------------------------
+
+
+def test_a_small_coefficient_decides_as_a_large_one():
+    # Relative to its own terms (28) is of order one, however small they are.
+    assert only(body([x, y, z], {"c": z.d - k * y * x.d}, parameters={"k": 1e-13})).integrable is False
+    twist = z.d + x * x.d + y * y.d + k * (y * x.d - x * y.d)
+    assert only(body([x, y, z], {"c": twist}, parameters={"k": 1e-9})).integrable is False
+    assert only(body([x, y, z], {"c": twist}, parameters={"k": 0})).integrable is True
+
+
+def test_parameters_that_fit_to_rounding_fit():
+    # 0.1 + 0.2 is not 0.3 in floating point: the form is closed only with it.
+    a, c = da.parameters("a c")
+    form = (a + b) * y * x.d + c * x * y.d + z.d
+    values = {"a": 0.1, "b": 0.2, "c": 0.1 + 0.2}
+    assert only(body([x, y, z], {"c": form}, parameters=values)).integrable is True
+    assert only(body([x, y, z], {"c": form}, parameters=values | {"c": 0.3001})).integrable is False
+
+
+def test_integrable_only_on_the_surface_of_a_position_constraint():
+    # On the sphere the term with its equation vanishes, and with it what is not integrable.
+    sphere = x**2 + y**2 + z**2 - 1
+    form = y * x.d - x * y.d + sphere * z.d
+    found = classify(body([x, y, z], {"sphere": sphere, "c": form}))
+    assert [kind.integrable for kind in found.constraints] == [True, True]
+    assert found.configuration_freedoms == 1
+    assert only(body([x, y, z], {"c": form})).integrable is False
+
+
+def test_rolling_disc_and_chaplygin_sleigh_with_offset():
+    # A disc that leans has five coordinates, rolls with three freedoms, and reaches all five.
+    lean, roll_, heading = da.coordinates("lean spin heading")
+    speed = R * (roll_.d + heading.d * sin(lean))
+    side = R * lean.d * cos(lean)
+    forward = x.d * cos(heading) + y.d * sin(heading)
+    across = -x.d * sin(heading) + y.d * cos(heading)
+    disc = body([x, y, lean, roll_, heading], {"along": forward - speed, "across": across - side})
+    found = classify(disc)
+    assert found.holonomic is False
+    assert (found.degrees_of_freedom, found.configuration_freedoms) == (3, 5)
+    sleigh = body([x, y, phi], {"edge": x.d * sin(phi) - y.d * cos(phi) + b * phi.d})
+    assert (classify(sleigh).degrees_of_freedom, classify(sleigh).configuration_freedoms) == (2, 3)
+
+
+def test_trailers_need_brackets_of_brackets():
+    # A car with three trailers: two freedoms, and every bracket adds one dimension; all six are reached.
+    angles = da.coordinates("a0 a1 a2 a3")
+    rows, dx, dy = {}, x.d, y.d
+    for k, angle in enumerate(angles):
+        rows[f"axle {k}"] = dx * sin(angle) - dy * cos(angle)
+        dx, dy = dx + angle.d * sin(angle), dy - angle.d * cos(angle)
+    found = classify(body([x, y, *angles], rows))
+    assert found.holonomic is False
+    assert (found.degrees_of_freedom, found.configuration_freedoms) == (2, 6)
 
 
 # -- the whole ---------------------------------------------------------------------------------------------------------

@@ -6,17 +6,20 @@ satisfies) or acatastatic, linear or homogeneous or nonlinear, holonomic where i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import sympy as sp
 
+from dalembert.mechanics.accelerations import Disguises, disguises
 from dalembert.mechanics.conserve import Conservation, conserved
 from dalembert.mechanics.fundamental import independent_rows, null_space
-from dalembert.mechanics.pfaffian import Integrability, Integral, Integrator
+from dalembert.mechanics.pfaffian import Integrability, Integrator
 from dalembert.mechanics.printing import plain
+from dalembert.mechanics.roots import Root, rooted
 from dalembert.mechanics.sample import Sampler, State
 from dalembert.mechanics.standard_form import diff, lagrangian, standard_form
 from dalembert.model.constraints import Constraint, is_linear
@@ -32,6 +35,12 @@ class Kind:
     "homogeneous" or "nonlinear"; `degree` where it is homogeneous. `catastatic`, `integrable`: None where the
     question has no answer or none was found. `integrated`: f where f(q, t) = constant says the same, obtained
     with `integrating_factor`.
+
+    An acceleration constraint is `integrable` where it is the derivative of a constraint on velocities, ψ = c with the
+    constant c of the motion; `velocity` is ψ. `reaches` is the lowest level at which the same can be said: "position"
+    for what is integrable to the end.
+
+    `root`: the constraint is a power of this expression, and all the rest is said of the root.
     """
 
     name: str
@@ -43,6 +52,9 @@ class Kind:
     integrable: bool | None
     integrated: str | None = None
     integrating_factor: str | None = None
+    reaches: str | None = None
+    velocity: str | None = None
+    root: str | None = None
 
     def __str__(self) -> str:
         parts = [f"{self.level} level", "rheonomic" if self.rheonomic else "scleronomic"]
@@ -52,13 +64,25 @@ class Kind:
             what = "accelerations" if self.level == "acceleration" else "velocities"
             degree = f" of degree {self.degree}" if self.dependence == "homogeneous" else ""
             parts.append(f"{self.dependence}{degree} in the {what}")
-            verdicts = {True: "integrable", False: "not integrable", None: "integrability not decided"}
-            parts.append(verdicts[self.integrable])
+            parts.append(self._verdict())
         text = f"{self.name}: {', '.join(parts)}"
+        if self.velocity is not None:
+            text += f": {self.velocity} = c"
         if self.integrated is not None:
-            text += f": {self.integrated} = constant"
-            text += f" (integrating factor {self.integrating_factor})" if self.integrating_factor else ""
-        return text
+            text += f"{':' if self.velocity is None else ','} {self.integrated} = constant"
+        if self.integrating_factor:
+            text += f" (integrating factor {self.integrating_factor})"
+        return text + (f"; said of its root, {self.root} = 0" if self.root else "")
+
+    def _verdict(self) -> str:
+        if not self.integrable:
+            return "integrability not decided" if self.integrable is None else "not integrable"
+        if self.level == "acceleration":
+            written = self.velocity is not None
+            verdict = "integrable twice" if self.reaches == "position" else "integrable once"
+        else:
+            verdict, written = "integrable", self.integrated is not None
+        return verdict if written else f"{verdict}, as random points show"
 
 
 @dataclass(frozen=True)
@@ -139,38 +163,81 @@ def classify(system: System) -> Classification:
     >>> kind.holonomic, kind.degrees_of_freedom, kind.configuration_freedoms
     (False, 2, 3)
     """
+    given, (system, roots) = system, rooted(system)
     sampler = Sampler(standard_form(system))
     states = sampler.states(8)
     integrability = Integrator(sampler).integrability()
-    kinds = tuple(_kind(constraint, sampler, states, integrability) for constraint in system.constraints)
+    hidden = disguises(sampler, states)
+    kinds = tuple(_kind(constraint, sampler, states, integrability, hidden) for constraint in system.constraints)
+    kinds = tuple(replace(k, root=plain(roots[k.name].expression)) if k.name in roots else k for k in kinds)
     rank, redundant = _rank(sampler, states)
     n = len(system.coordinates)
     conservation = conserved(system, sampler)
-    verdicts = [kind.integrable for kind in kinds]
-    steep = [kind.name for kind in kinds if _degenerate(kind)]
-    notes = [f"the gradient of {name!r} vanishes at rest: there it loses rank" for name in steep]
-    if not states:
-        notes.append("no state that satisfies all constraints was found, so freedoms and conserved quantities are open")
-    elif conservation.reason:
-        notes.append(f"conserved quantities are not decided: {conservation.reason}")
-    free = [repr(constraint.name) for constraint in system.constraints if constraint.one_sided]
-    if free:
-        notes.append(f"one-sided: {', '.join(free)}; all of this is said of motions that stay in contact")
+    positions = integrability.dimension if hidden.positions is None else hidden.positions
     return Classification(
         system=system.name,
         constraints=kinds,
-        holonomic=False if False in verdicts else None if None in verdicts else True,
+        holonomic=_holonomic(kinds),
         degrees_of_freedom=None if rank is None else n - rank,
-        configuration_freedoms=n - integrability.dimension,
+        configuration_freedoms=n - positions,
         redundant=redundant,
         integrals=tuple(plain(found.expression) for found in integrability.integrals if found.constraint is None),
         cyclic=_cyclic(sampler, states),
         conservation=conservation,
-        notes=tuple(notes),
+        notes=tuple(_notes(given, kinds, roots, integrability, conservation, bool(states), _squares(sampler, kinds))),
     )
 
 
-def _kind(constraint: Constraint, sampler: Sampler, states: list[State], integrability: Integrability) -> Kind:
+def _holonomic(kinds: Sequence[Kind]) -> bool | None:
+    """Whether all constraints are position constraints, as they stand or in disguise."""
+    verdicts = [False if k.integrable and k.reaches == "velocity" else k.integrable for k in kinds]
+    return False if False in verdicts else None if None in verdicts else True
+
+
+def _notes(
+    system: System,
+    kinds: Sequence[Kind],
+    roots: Mapping[str, Root],
+    integrability: Integrability,
+    conservation: Conservation,
+    states: bool,
+    squares: Sequence[str],
+) -> Iterator[str]:
+    for name, root in roots.items():
+        yield (
+            f"{name!r} is {plain(root.expression)} to the power {plain(root.power)}: its gradient vanishes wherever it "
+            f"holds, so that it has no constraint force; write {plain(root.expression)} = 0"
+        )
+    for kind in kinds:
+        if _degenerate(kind):
+            yield f"the gradient of {kind.name!r} vanishes at rest: there it loses rank"
+    for name in squares:
+        yield (
+            f"{name!r} is a sum of squares: it holds only where all of them vanish, and its gradient vanishes there, "
+            "so that it has no constraint force; write each as a constraint of its own"
+        )
+    unnamed = [kind.name for kind in kinds if kind.level == "velocity" and kind.integrable and kind.integrated is None]
+    if integrability.unwritten > len(unnamed):
+        yield (
+            f"random points show {integrability.unwritten} position constraints, hidden in the velocity constraints or "
+            "combinations of them, that are not written out"
+        )
+    if not states:
+        yield "no state that satisfies all constraints was found, so freedoms and conserved quantities are open"
+    elif conservation.reason:
+        yield f"conserved quantities are not decided: {conservation.reason}"
+    free = [repr(constraint.name) for constraint in system.constraints if constraint.one_sided]
+    if free:
+        yield f"one-sided: {', '.join(free)}; all of this is said of motions that stay in contact"
+
+
+def _kind(
+    constraint: Constraint,
+    sampler: Sampler,
+    states: list[State],
+    integrability: Integrability,
+    hidden: Disguises,
+) -> Kind:
     expression, system = constraint.expression, sampler.system
     generic = [sampler.start() for _ in range(6)]
     arguments = system.accelerations if constraint.level == "acceleration" else system.velocities
@@ -184,10 +251,17 @@ def _kind(constraint: Constraint, sampler: Sampler, states: list[State], integra
         if not is_linear([expression], arguments):
             dependence = "nonlinear" if degree is None else "homogeneous"
     integrable = integrability.member.get(constraint.name)
-    if constraint.level == "velocity" and dependence != "linear" and _curved(expression, sampler, states):
+    if constraint.level != "position" and dependence != "linear" and _curved(expression, sampler, states, arguments):
         integrable = False
-    found = next((f for f in integrability.integrals if f.constraint == constraint.name), Integral(sp.S.Zero))
-    factor = None if found.factor is None or found.factor.is_number else plain(found.factor)
+    disguise = hidden.of.get(constraint.name)
+    if disguise is not None:
+        integrable = disguise.level != "acceleration"
+    found = next((f for f in integrability.integrals if f.constraint == constraint.name), None)
+    integrated = None if found is None else found.expression
+    factor = None if found is None else found.factor
+    reaches = constraint.level if not integrable else "position"
+    if disguise is not None:
+        integrated, factor, reaches = disguise.position, disguise.factor, disguise.level
     rheonomic = not sampler.vanishes(diff(expression, t), generic)
     return Kind(
         constraint.name,
@@ -197,8 +271,10 @@ def _kind(constraint: Constraint, sampler: Sampler, states: list[State], integra
         dependence,
         degree,
         integrable,
-        plain(found.expression) if found.constraint else None,
-        factor,
+        None if integrated is None else plain(integrated),
+        None if factor is None or factor.is_number else plain(factor),
+        None if integrable is None else reaches,
+        plain(disguise.velocity) if disguise is not None and disguise.velocity is not None else None,
     )
 
 
@@ -218,22 +294,42 @@ def _degree(expression: sp.Expr, arguments: tuple[sp.Symbol, ...], sampler: Samp
     return degree if np.all(np.abs(ratios - float(degree)) <= 1e-9 * max(1.0, abs(float(degree)))) else None
 
 
-def _curved(expression: sp.Expr, sampler: Sampler, states: list[State]) -> bool:
-    """Whether the velocities allowed by ψ(q, q̇, t) = 0 at one place form a curved surface.
+def _curved(expression: sp.Expr, sampler: Sampler, states: list[State], arguments: tuple[sp.Symbol, ...]) -> bool:
+    """Whether the velocities allowed by ψ(q, q̇, t) = 0 at one place form a curved surface, or the accelerations
+    allowed by h(q, q̇, q̈, t) = 0 in one state.
 
-    Velocities on a position constraint form a plane, so a curved surface is no position constraint in
-    disguise. The curvature is ∂²ψ/∂q̇² on the directions along the surface.
+    Velocities on a position constraint form a plane, and so do accelerations on the derivative of a constraint on
+    velocities: a curved surface is neither in disguise. The curvature is ∂²ψ/∂q̇² on the directions along the surface.
     """
-    v = sampler.system.velocities
-    slopes = [diff(expression, u) for u in v]
-    table = sampler.values([*slopes, *(diff(s, u) for s in slopes for u in v)], states)
-    n = len(v)
-    for row in table:
-        gradient, H = row[:n], row[n:].reshape(n, n)
+    slopes = [diff(expression, u) for u in arguments]
+    entries = [expression, *slopes, *(diff(s, u) for s in slopes for u in arguments)]
+    n = len(arguments)
+    of_accelerations = arguments == sampler.system.accelerations
+    evaluate = sampler.function(entries, arguments if of_accelerations else ())
+    for state in states:
+        row = _reached(evaluate, state, sampler, n) if of_accelerations else evaluate(state)
+        if row is None or not np.all(np.isfinite(row)):
+            continue
+        gradient, H = row[1 : n + 1], row[n + 1 :].reshape(n, n)
         along = null_space(gradient[None, :])
         if np.linalg.norm(gradient) > 0 and np.max(np.abs(along.T @ H @ along), initial=0.0) > 1e-8 * np.max(np.abs(H)):
             return True
     return False
+
+
+def _reached(evaluate: Callable[..., Any], state: State, sampler: Sampler, n: int) -> np.ndarray | None:
+    """The values at a random acceleration that satisfies the constraint, by Newton's method along its gradient."""
+    a = sampler.random.uniform(-2, 2, n)
+    for _ in range(40):
+        row = evaluate(state, *a)
+        gradient = row[1 : n + 1]
+        size = float(gradient @ gradient)
+        if not np.all(np.isfinite(row)) or size == 0:
+            return None
+        if abs(row[0]) <= 1e-10 * np.sqrt(size) * max(1.0, float(np.linalg.norm(a))):
+            return np.asarray(row)
+        a = a - gradient * row[0] / size
+    return None
 
 
 def _rank(sampler: Sampler, states: list[State]) -> tuple[int | None, tuple[str, ...]]:
@@ -261,6 +357,27 @@ def _cyclic(sampler: Sampler, states: list[State]) -> tuple[str, ...]:
     L = lagrangian(sampler.system)
     points = states or [sampler.start() for _ in range(6)]
     return tuple(q.name for q in sampler.system.coordinates if sampler.vanishes(diff(L, q), points))
+
+
+def _squares(sampler: Sampler, kinds: Sequence[Kind]) -> list[str]:
+    """Constraints of second degree that are never negative, or never positive: they hold at their extremes only."""
+    found = []
+    for kind, constraint in zip(kinds, sampler.system.constraints, strict=True):
+        if kind.level == "position" or kind.degree != 2:
+            continue
+        u = sampler.system.velocities if kind.level == "velocity" else sampler.system.accelerations
+        none = dict.fromkeys(u, sp.S.Zero)
+        hessian = [diff(diff(constraint.expression, a), b).xreplace(none) for a in u for b in u]
+        values = sampler.values(hessian, [sampler.start() for _ in range(4)])
+        signs = [np.linalg.eigvalsh(row.reshape(len(u), -1)) for row in values]
+        # Rounding of eigenvalues that are zero, relative to the largest.
+        small = [1e-12 * np.max(np.abs(s)) for s in signs]
+        if signs and (
+            all(np.min(s) >= -e for s, e in zip(signs, small, strict=True))
+            or all(np.max(s) <= e for s, e in zip(signs, small, strict=True))
+        ):
+            found.append(kind.name)
+    return found
 
 
 def _degenerate(kind: Kind) -> bool:

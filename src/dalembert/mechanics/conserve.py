@@ -185,7 +185,7 @@ class _Search:
         """Momenta, moments and combinations of them that are constant, each once."""
         L = lagrangian(system)
         budget = Budget(2000)
-        p = [tidy(diff(L, v), budget) for v in system.velocities]
+        p = [diff(L, v) for v in system.velocities]
         q = system.coordinates
         names, pool = [f"p_{c.name}" for c in q], list(p)
         linear = len(pool)
@@ -193,6 +193,14 @@ class _Search:
         for i, j in pairs:
             names.append(f"{q[i].name} p_{q[j].name} - {q[j].name} p_{q[i].name}")
             pool.append(q[i] * p[j] - q[j] * p[i])
+
+        def shown(k: int) -> sp.Expr:
+            """Momenta are put in order only where they are to be read."""
+            if k < linear:
+                return tidy(p[k], budget)
+            i, j = pairs[k - linear]
+            return q[i] * tidy(p[j], budget) - q[j] * tidy(p[i], budget)
+
         rates = self.measure_all(pool)
         found: list[Conserved] = []
         known: list[Array] = []
@@ -204,7 +212,7 @@ class _Search:
         for k, rate in enumerate(rates):
             if rate.zero:
                 known.append(np.eye(len(pool))[k])
-                found += [] if uniform(k) else rate.conserved(names[k], pool[k])
+                found += [] if uniform(k) else rate.conserved(names[k], shown(k))
         # First sums of momenta alone, the simplest to read, then sums with moments.
         for count in (linear, len(pool)) if len(q) <= LARGEST else ():
             for coefficients in _combinations(rates, count, known):
@@ -212,7 +220,7 @@ class _Search:
                 parts = [(sp.Rational(_simple(c)), k) for k, c in enumerate(coefficients) if c]
                 if all(uniform(k) for _, k in parts):
                     continue
-                total = tidy(sp.Add(*(c * pool[k] for c, k in parts)), budget)
+                total = tidy(sp.Add(*(c * shown(k) for c, k in parts)), budget)
                 found += self.measure(total).conserved(_sum_name([(c, names[k]) for c, k in parts]), total)
         return found
 

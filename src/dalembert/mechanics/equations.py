@@ -14,6 +14,7 @@ from typing import Any, cast
 import sympy as sp
 
 from dalembert.errors import DoesNotApply, ModelError
+from dalembert.mechanics.parts import by_parts, unabridged
 from dalembert.mechanics.printing import escaped, lambda_of, plain
 from dalembert.mechanics.typeset import rows
 from dalembert.model.contact import sliding
@@ -69,6 +70,9 @@ class Equations:
 
     `explicit` says whether they give the accelerations in closed form; if not, `reason` says why. `str` gives
     plain text, `latex` an `align*` environment; in a notebook they show themselves typeset.
+
+    Long equations are shown by named parts: `parts` gives the names, in the order in which they are made of each other,
+    and `unabridged` puts them back.
     """
 
     system: System
@@ -77,6 +81,11 @@ class Equations:
     reason: str
     title: str
     sections: tuple[Section, ...]
+    parts: tuple[tuple[sp.Symbol, sp.Expr], ...] = ()
+
+    def unabridged(self, expression: sp.Expr) -> sp.Expr:
+        """An expression with the named parts in it written out."""
+        return unabridged(expression, dict(self.parts))
 
     def text(self) -> str:
         lines = [f"{self.system.name}: {self.title}"]
@@ -142,7 +151,7 @@ def equations(system: System, form: str = "fundamental", **options: Any) -> Equa
         if name not in known:
             has = f"its options are {', '.join(known)}" if known else "it has none"
             raise ModelError(system.name, [f"the form {form!r} has no option {name!r}; {has}"])
-    found = _named(cast(Equations, module.derive(smooth, **options)))
+    found = by_parts(_named(cast(Equations, module.derive(smooth, **options))))
     if smooth is system:
         return found
     return replace(found, system=system, reason="; ".join(filter(None, [found.reason, *conditions(system)])))

@@ -22,6 +22,7 @@ from dalembert.mechanics.cofactors import TooLarge, inverse_of
 from dalembert.mechanics.equations import Equations, Line, Section, conditions
 from dalembert.mechanics.fundamental import CONSISTENCY_TOLERANCE, independent_rows, null_space, solve
 from dalembert.mechanics.held import held_coordinates
+from dalembert.mechanics.parts import budget_for
 from dalembert.mechanics.printing import lambda_of, plain
 from dalembert.mechanics.sample import Sampler, undecidable
 from dalembert.mechanics.standard_form import StandardForm, standard_form
@@ -87,7 +88,7 @@ def derive(system: System) -> FundamentalEquations:
         kept, regular, reason = _numeric(raw)
     if reason is not None:
         return _with_conditions(_implicit(raw, kept, reason))
-    budget = Budget()
+    budget = budget_for(system)
     held = held_coordinates(system, [entry for matrix in (raw.M, raw.Q, raw.A, raw.b, raw.C) for entry in matrix])
     M, Q, A, b, C = (
         tidy_matrix(m.applyfunc(exact).xreplace(held), budget) for m in (raw.M, raw.Q, raw.A, raw.b, raw.C)

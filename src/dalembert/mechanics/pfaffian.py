@@ -3,22 +3,25 @@
 The constraints give forms ω_k = Σ a_kj dq_j + b_k dt. The motions they allow span the distribution D = {X :
 ω_k(X) = 0}. The forms are integrable together iff D is closed under Lie brackets; if not, the forms that
 vanish on the smallest closed distribution containing D are the largest integrable part (the last of the
-derived systems). All ranks are decided at random points.
+derived systems). How large it is and what is in it is decided at random points (`frobenius`); symbols serve to write
+the integrals down, where they stay small.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from itertools import combinations
 
 import numpy as np
 import sympy as sp
 
+from dalembert.mechanics.frobenius import Found, Problem, integrable_part
 from dalembert.mechanics.fundamental import null_space
 from dalembert.mechanics.integrals import Form, integral_of
 from dalembert.mechanics.sample import Sampler, State
-from dalembert.mechanics.standard_form import diff
+from dalembert.mechanics.standard_form import diff, is_long, standard_form
 from dalembert.mechanics.tidy import Budget, tidy
 from dalembert.model.constraints import is_linear
 from dalembert.model.symbols import t
@@ -28,9 +31,13 @@ from dalembert.model.system import System
 # rounding through a few brackets stays below 1e-11, and generic points show true angles.
 ANGLE = 1e-8
 POINTS = 6
-# Operations in one component of a bracket. Beyond, the symbolic closure is given up and only the numeric
-# Frobenius test speaks.
+# Points at which jets decide. One would do but for chance.
+DECIDING = 3
+# Operations in one component of a bracket. Beyond, the integrable part is not written down.
 LARGEST = 400
+# Operations of all forms together, and of one, up to which integrals are looked for.
+LARGEST_SET = 300
+LARGEST_FORM = 80
 
 
 @dataclass(frozen=True)
@@ -62,12 +69,13 @@ class Integral:
 @dataclass(frozen=True)
 class Integrability:
     """`member`: for each linear constraint, whether it is in the integrable part (None: not decided).
-    `dimension` of that part.
+    `dimension` of that part; `unwritten` of its dimensions have no integral that was found.
     """
 
     member: dict[str, bool | None]
     dimension: int
     integrals: tuple[Integral, ...]
+    unwritten: int = 0
 
 
 def pfaffian(system: System) -> Pfaffian:
@@ -80,8 +88,7 @@ def pfaffian(system: System) -> Pfaffian:
         if constraint.level == "position":
             rows.append([diff(expression, z) for z in (*system.coordinates, t)])
         elif constraint.level == "velocity" and is_linear([expression], system.velocities):
-            rest = expression.xreplace(dict.fromkeys(system.velocities, sp.S.Zero))
-            rows.append([*(sp.expand(diff(expression, v)) for v in system.velocities), rest])
+            rows.append(linear_row(expression, system.velocities))
         else:
             continue
         names.append(constraint.name)
@@ -91,6 +98,24 @@ def pfaffian(system: System) -> Pfaffian:
     return Pfaffian(
         system, variables, tuple(names), tuple(position), tuple(tuple(row[: len(variables)]) for row in rows)
     )
+
+
+def linear_row(expression: sp.Expr, unknowns: tuple[sp.Symbol, ...]) -> list[sp.Expr]:
+    """The coefficients of an expression linear in the unknowns, and what is left without them."""
+    none = dict.fromkeys(unknowns, sp.S.Zero)
+    rest = expression.xreplace(none)
+    if not is_long(expression):
+        return [*(sp.expand(diff(expression, u)) for u in unknowns), rest]
+    # Shorter than a derivative, which keeps all factors of a product of sums.
+    present = expression.free_symbols
+    slopes = [expression.xreplace({**none, u: sp.S.One}) - rest if u in present else sp.S.Zero for u in unknowns]
+    return [*slopes, rest]
+
+
+@lru_cache(maxsize=16)  # systems are frozen; several principles ask
+def decided(system: System) -> Integrability:
+    """What is integrable, without the integrals."""
+    return Integrator(Sampler(standard_form(system))).decided()
 
 
 class Integrator:
@@ -106,24 +131,60 @@ class Integrator:
     def zero(self, expression: sp.Expr) -> bool:
         return self.sampler.vanishes(expression.xreplace(self.constants), self.points)
 
-    def integrability(self) -> Integrability:
+    @cached_property
+    def _found(self) -> Found | None:
+        """What jets say at random points of the constraints' surface."""
+        forms, system = self.forms, self.sampler.system
+        problem = Problem(
+            variables=forms.variables,
+            conditions=tuple(c.expression for c in system.constraints if c.level == "position"),
+            forms=tuple(row for row, given in zip(forms.rows, forms.position, strict=True) if not given),
+            asked=(),
+            values=self.sampler.parameters,
+        )
+        points = [dict(zip((*system.coordinates, t), (*p.q, p.t), strict=True)) for p in self.points[:DECIDING]]
+        return integrable_part(problem, points)
+
+    def decided(self) -> Integrability:
+        """What is integrable, without the integrals."""
         forms = self.forms
-        undecided: dict[str, bool | None] = {
+        member: dict[str, bool | None] = {
             name: True if given else None for name, given in zip(forms.names, forms.position, strict=True)
         }
         if all(forms.position):
-            return Integrability(undecided, self._rank(forms.rows), ())
+            return Integrability(member, self._rank(forms.rows), ())
         if not self.points:
-            return Integrability(undecided, sum(forms.position), ())
-        if self.frobenius():
-            member: dict[str, bool | None] = dict.fromkeys(forms.names, True)
-            return Integrability(member, self._rank(forms.rows), self._integrals(self._echelon(forms.rows)))
-        fields = self.closure()
-        if fields is None:
-            return Integrability(undecided, sum(forms.position), ())
-        part = tuple(self._annihilator(fields))
-        member = {name: self._annihilates(row, fields) for name, row in zip(forms.names, forms.rows, strict=True)}
-        return Integrability(member, len(part), self._integrals(part))
+            return Integrability(member, sum(forms.position), ())
+        found = self._found
+        if found is None:
+            if not self.frobenius():
+                return Integrability(member, sum(forms.position), ())
+            return Integrability(dict.fromkeys(forms.names, True), self._rank(forms.rows), ())
+        moving = [name for name, given in zip(forms.names, forms.position, strict=True) if not given]
+        member |= dict(zip(moving, found.members, strict=True))
+        return Integrability(member, found.conditions + found.integrable, (), found.integrable)
+
+    def integrability(self) -> Integrability:
+        """What is integrable, and its integrals as far as they are found."""
+        result = self.decided()
+        given = sum(self.forms.position)
+        if given == len(self.forms.names) or not self.points or (self._found is not None and not result.unwritten):
+            return result
+        sizes = [sum(int(sp.count_ops(a)) for a in row) for row in self.forms.rows]
+        part: Sequence[Form] = ()
+        if sum(sizes) <= LARGEST_SET:
+            if all(result.member.values()):
+                part = self._echelon(self.forms.rows)
+            elif (fields := self.closure()) is not None:
+                part = tuple(self._annihilator(fields))
+                if self._found is None:
+                    member: dict[str, bool | None] = dict(
+                        zip(self.forms.names, (self._annihilates(r, fields) for r in self.forms.rows), strict=True)
+                    )
+                    result = Integrability(member, len(part), ())
+        short = {name for name, size in zip(self.forms.names, sizes, strict=True) if size <= LARGEST_FORM}
+        integrals = self._integrals(part, short)
+        return replace(result, integrals=integrals, unwritten=max(0, result.unwritten - len(integrals)))
 
     def frobenius(self, rows: Sequence[Form] | None = None) -> bool:
         """Nᵀ(J_k − J_kᵀ)N = 0 for each form, with J_k = ∂ω_k/∂z and N a basis of the directions on which all
@@ -226,8 +287,8 @@ class Integrator:
 
     # -- integrals
 
-    def _integrals(self, part: Sequence[Form]) -> tuple[Integral, ...]:
-        """Integrals of the integrable part, one after the other.
+    def _integrals(self, part: Sequence[Form], short: Collection[str]) -> tuple[Integral, ...]:
+        """Integrals of the integrable part, one after the other; of single constraints, of the short ones.
 
         Each one found (the given position constraints first) is solved for a coordinate in which it is
         linear, and that coordinate is put into the forms that remain: after φ' = 0, cos φ is a constant.
@@ -235,7 +296,9 @@ class Integrator:
         forms, variables = self.forms, self.forms.variables
         rows = dict(zip(forms.names, forms.rows, strict=True))
         pending: list[tuple[str | None, Form]] = [
-            (name, rows[name]) for name, given in zip(forms.names, forms.position, strict=True) if not given
+            (name, rows[name])
+            for name, given in zip(forms.names, forms.position, strict=True)
+            if not given and name in short
         ]
         pending += [(None, row) for row in (*part, *self._echelon(part, reverse=True))]
         found: list[Integral] = []
@@ -243,13 +306,14 @@ class Integrator:
         for constraint in forms.system.constraints:
             if constraint.level == "position":
                 pending = self._substitute(constraint.expression, sp.S.Zero, pending)
+        whole_rank = self._rank(part)
         progress = True
         while progress:
             progress = False
             for entry in pending:
                 name, form = entry
                 # The other rows serve only to find what the constraints one by one do not give.
-                if name is None and self._rank(closed) >= self._rank(part):
+                if name is None and self._rank(closed) >= whole_rank:
                     return tuple(found)
                 if all(self.zero(a) for a in form) or not self.frobenius([form]):
                     continue

@@ -16,6 +16,7 @@ import sympy as sp
 from numpy.typing import NDArray
 
 from dalembert.errors import DalembertError
+from dalembert.mechanics.compiled import compiled
 from dalembert.mechanics.fundamental import CONSISTENCY_TOLERANCE, Fundamental, solve
 from dalembert.mechanics.standard_form import StandardForm, diff, time_derivative
 from dalembert.model.symbols import Reaction, ideal, t
@@ -69,17 +70,23 @@ class Sampler:
             *self.system.parameter_symbols,
         )
 
+    @property
+    def parameters(self) -> dict[sp.Symbol, sp.Expr]:
+        """The parameters as the model gives them, exact where they are; random numbers for those without a value."""
+        symbols = self.system.parameter_symbols
+        return {s: self.system.parameters.get(s, sp.Float(value)) for s, value in zip(symbols, self.p, strict=True)}
+
     # -- evaluation
 
     def function(self, expressions: Sequence[sp.Expr], extra: Sequence[sp.Symbol] = ()) -> Callable[..., Array]:
         """The expressions as one numeric function of a state (and further numbers); NaN where they have no
         real value.
         """
-        compiled = sp.lambdify([*self.arguments, *extra], list(expressions), modules="numpy", cse=True)
+        numbers = compiled([*self.arguments, *extra], expressions)
 
         def evaluate(state: State, *more: float) -> Array:
             with np.errstate(all="ignore"):
-                values = compiled(*state.arguments, *np.asarray(more, dtype=float))
+                values = numbers(*state.arguments, *np.asarray(more, dtype=float))
             return np.array([value if np.isreal(value) else np.nan for value in values], dtype=float)
 
         return evaluate

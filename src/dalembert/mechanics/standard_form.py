@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 
 import sympy as sp
 
@@ -94,10 +95,42 @@ def time_derivative(expression: sp.Expr, coordinates: tuple[Coordinate, ...]) ->
 
 def diff(expression: sp.Expr, symbol: sp.Symbol) -> sp.Expr:
     """∂/∂symbol. Where sign(…) jumps, the derivative is that of its sides: no motion stays on the jump."""
+    return _slope(expression, symbol) if is_long(expression) else _plain_slope(expression, symbol)
+
+
+def is_long(expression: sp.Expr, nodes: int = 120) -> bool:
+    """Whether an expression has more than so many parts, without counting all of them."""
+    walk = sp.preorder_traversal(expression)
+    return next(islice(walk, nodes, None), None) is not None
+
+
+def _plain_slope(expression: sp.Expr, symbol: sp.Symbol) -> sp.Expr:
     if symbol not in expression.free_symbols:
         return sp.S.Zero
     derivative = sp.diff(expression, symbol)
     return derivative.replace(sp.DiracDelta, lambda *_: sp.S.Zero) if derivative.has(sp.DiracDelta) else derivative
+
+
+@lru_cache(maxsize=60_000)  # entries are small and shared; a bicycle needs ten thousand
+def _slope(e: sp.Expr, symbol: sp.Symbol) -> sp.Expr:
+    """The same part by part, each part once. Long expressions hold the same parts many times over, and SymPy, which
+    looks through all that is below at each step, takes fifteen times as long.
+    """
+    if e.is_Atom:
+        return sp.S.One if e == symbol else sp.S.Zero
+    if not (e.is_Add or e.is_Mul or (e.is_Pow and e.exp.is_number)):
+        if len(e.args) != 1 or not isinstance(e, sp.Function):
+            return _plain_slope(e, symbol)
+        inner = _slope(e.args[0], symbol)
+        w = sp.Dummy(real=True)
+        return sp.S.Zero if inner == 0 else _plain_slope(e.func(w), w).xreplace({w: e.args[0]}) * inner
+    slopes = [_slope(part, symbol) for part in e.args]
+    if e.is_Add:
+        return sp.Add(*slopes)
+    if e.is_Pow:
+        return sp.S.Zero if slopes[0] == 0 else e.exp * e.base ** (e.exp - 1) * slopes[0]
+    products = [sp.Mul(*e.args[:k], slope, *e.args[k + 1 :]) for k, slope in enumerate(slopes) if slope != 0]
+    return sp.Add(*products)
 
 
 def lagrangian(system: System) -> sp.Expr:

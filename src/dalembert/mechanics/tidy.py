@@ -11,6 +11,7 @@ import sympy as sp
 from sympy.core.random import rng, seed
 from sympy.polys.polyerrors import PolynomialError
 
+from dalembert.mechanics.standard_form import is_long
 from dalembert.model.symbols import Coordinate
 
 # Sizes in operations (sympy.count_ops) up to which a rewriting is tried. On one core, an entry at the limit
@@ -21,6 +22,8 @@ TRIGSIMP = 60
 FACTOR = 150
 CANCEL = 300
 VARIABLES = 14
+# Beyond this an entry is left as it is: nobody reads it, and even common factors take seconds to find.
+LARGEST = 1500
 
 
 class Budget:
@@ -30,8 +33,9 @@ class Budget:
     the model.
     """
 
-    def __init__(self, operations: int = 8000) -> None:
+    def __init__(self, operations: int = 8000, largest: int = LARGEST) -> None:
         self.left = operations
+        self.largest = largest  # a longer entry is left as it is
         self.seen: dict[sp.Expr, sp.Expr] = {}  # the same entry often comes back: a force and its multiplier
 
     def spend(self, operations: int) -> bool:
@@ -55,6 +59,8 @@ def tidy(expression: sp.Expr, budget: Budget | None = None) -> sp.Expr:
 
 
 def _shortest(expression: sp.Expr, budget: Budget) -> sp.Expr:
+    if is_long(expression, 2 * budget.largest) and sp.count_ops(expression) > budget.largest:
+        return expression
     expression = _inner(expression, budget)
     size = sp.count_ops(expression)
     if size > CANCEL or _variables(expression) > VARIABLES or not budget.spend(size):

@@ -18,6 +18,7 @@ import sympy as sp
 
 from dalembert.errors import DalembertError
 from dalembert.mechanics.equations import Equations, Line, Section
+from dalembert.mechanics.parts import budget_for
 from dalembert.mechanics.principles.degenerate import vanishing_gradients
 from dalembert.mechanics.principles.formulation import (
     Answer,
@@ -34,7 +35,7 @@ from dalembert.mechanics.principles.stationary_path import StationaryPath
 from dalembert.mechanics.printing import lambda_of
 from dalembert.mechanics.sample import Array, Sampler, State
 from dalembert.mechanics.standard_form import diff, lagrangian, time_derivative
-from dalembert.mechanics.tidy import Budget, tidy
+from dalembert.mechanics.tidy import tidy
 from dalembert.model.symbols import t
 from dalembert.model.system import System
 
@@ -49,7 +50,7 @@ def state_size(system: System) -> int:
 
 def derive(system: System) -> Equations:
     """The action, its first variation coordinate by coordinate, and what makes it vanish."""
-    budget = Budget()
+    budget = budget_for(system)
     L = lagrangian(system)
     reactions = [lambda_of(k) * c.expression for k, c in enumerate(system.constraints)]
     ends = (t, sp.Symbol("t_1"), sp.Symbol("t_2"))

@@ -24,6 +24,7 @@ from dalembert.mechanics.cofactors import TooLarge, inverse_of
 from dalembert.mechanics.equations import Equations, Line, Section
 from dalembert.mechanics.explicit import LARGEST_ENTRY, LARGEST_MODEL
 from dalembert.mechanics.fundamental import RANK_TOLERANCE
+from dalembert.mechanics.parts import budget_for
 from dalembert.mechanics.principles.euler import accelerations_of, affine, impressed, kinetic_part
 from dalembert.mechanics.principles.formulation import (
     Answer,
@@ -45,7 +46,8 @@ from dalembert.model.system import System
 class AppellEquations(Equations):
     """`quasi` the quasi-velocities; `gibbs` S in their rates and `gibbs_of_accelerations` S(q̈), both without what is
     free of accelerations; `forces` U; `rates` the u̇ solved for, None where that cannot be read. `quasi` and what
-    depends on it is None where the quasi-velocities cannot be written out.
+    depends on it is None where the quasi-velocities cannot be written out. In long models all of them hold named parts,
+    and all velocities, which `quasi` gives; see `unabridged`.
     """
 
     quasi: Quasi | None
@@ -77,29 +79,38 @@ def acceleration_gradient(system: System) -> list[sp.Expr]:
 
 def derive(system: System, quasi_velocities: Mapping[str, Any] | None = None) -> AppellEquations:
     """S, the quasi-velocities (those given, by name, or some of the velocities) and the equations in them."""
-    budget = Budget()
+    budget = budget_for(system)
     gradient = [exact(g) for g in acceleration_gradient(system)]
     none = dict.fromkeys(system.accelerations, sp.S.Zero)
     inertial = [tidy(g.xreplace(none), budget) for g in gradient]
     n, q2 = len(gradient), system.accelerations
     M = tidy_matrix(sp.Matrix(n, n, [diff(g, a) for g in gradient for a in q2]), budget)
+    try:
+        quasi, limit = choose(system, quasi_velocities, budget), ""
+    except TooLarge as error:
+        quasi, limit = None, str(error)
+    parts = quasi.parts if quasi is not None else None
+    if parts is not None:
+        M, inertial = parts.matrix(M), [parts.name(g) for g in inertial]
     S = sp.Add(*(M[i, j] * q2[i] * q2[j] / (2 if i == j else 1) for i in range(n) for j in range(i, n)))
     S += sp.Add(*(a * g for a, g in zip(q2, inertial, strict=True)))
-    try:
-        quasi = choose(system, quasi_velocities, budget)
-    except TooLarge as limit:
-        return _only_s(system, S, str(limit))
+    if quasi is None:
+        return _only_s(system, S, limit)
     p, N = len(quasi.symbols), quasi.partial
     still = dict.fromkeys(quasi.rates, sp.S.Zero)
     n0 = sp.Matrix([a.xreplace(still) for a in quasi.accelerations])
     H = [[quasi.on_motion(entry, budget) for entry in row] for row in (N.T * M * N).tolist()]
     linear = [quasi.on_motion(entry, budget) for entry in N.T * (M * n0 + sp.Matrix(inertial))]
+    if parts is not None:
+        H, linear = [[parts.name(entry) for entry in row] for row in H], [parts.name(entry) for entry in linear]
     quadratic = [
         H[r][s] * quasi.rates[r] * quasi.rates[s] / (2 if r == s else 1) for r in range(p) for s in range(r, p)
     ]
     gibbs = sp.Add(*quadratic, *(a * u for a, u in zip(linear, quasi.rates, strict=True)))
     work = [sp.Add(*(law.work.get(q, sp.S.Zero) for law in system.works)) for q in system.coordinates]
     forces = quasi.along([f + c for f, c in zip(impressed(system), work, strict=True)], budget)
+    if parts is not None:
+        forces = [parts.name(f) for f in forces]
     rates = _solved(H, [f - a for f, a in zip(forces, linear, strict=True)], budget)
     lines = [
         Line(sp.Add(*(H[r][s] * quasi.rates[s] for s in range(p)), linear[r]), (("", forces[r]),)) for r in range(p)
@@ -121,6 +132,7 @@ def derive(system: System, quasi_velocities: Mapping[str, Any] | None = None) ->
         reason=quasi.note,
         title="Gibbs-Appell, dS/du' = U in quasi-velocities",
         sections=tuple(sections),
+        parts=tuple(parts.values.items()) if parts is not None else (),
         quasi=quasi,
         gibbs=gibbs,
         gibbs_of_accelerations=S,

@@ -9,6 +9,7 @@ import numpy as np
 import sympy as sp
 
 from dalembert.mechanics.equations import Equations, Line, Section
+from dalembert.mechanics.parts import budget_for
 from dalembert.mechanics.principles.formulation import NotHere, answer
 from dalembert.mechanics.principles.hamilton import Hamiltonian, hamiltonian, momentum_symbols, prepare
 from dalembert.mechanics.principles.lagrange import gradient
@@ -30,7 +31,7 @@ Term = tuple[str, sp.Expr]
 
 
 def show(system: System) -> Equations:
-    budget = Budget()
+    budget = budget_for(system)
     found = hamiltonian(system, budget)
     q, symbols = system.coordinates, momentum_symbols(system)
     momenta = [
@@ -59,7 +60,7 @@ def show(system: System) -> Equations:
     sections.append(Section("canonical equations", tuple(lines)))
     rows = [Line(sp.S.Zero, (("", tidy(c.expression.xreplace(known), budget)),), c.name) for c in system.constraints]
     sections += [Section("constraints", tuple(rows))] if rows else []
-    cyclic = _cyclic(system, symbols, forces, lines[-len(q) :])
+    cyclic = _cyclic(system, symbols, forces, lines[-len(q) :], budget)
     sections += [Section("cyclic coordinates", cyclic)] if cyclic else []
     sections.append(Section("conservation", _conservation(system, forces, known, budget)))
     return Equations(
@@ -98,13 +99,13 @@ def _forces(system: System, j: int) -> list[Term]:
 
 
 def _cyclic(
-    system: System, symbols: tuple[Coordinate, ...], forces: list[list[Term]], rates: list[Line]
+    system: System, symbols: tuple[Coordinate, ...], forces: list[list[Term]], rates: list[Line], budget: Budget
 ) -> tuple[Line, ...]:
     """(18): coordinates that are not in L. A force along one of them changes its momentum all the same."""
     names = {"Q": "impressed forces", "C": "the work of the constraints", REACTION: "constraint forces"}
     L, lines = lagrangian(system), []
     for q, p, terms, rate in zip(system.coordinates, symbols, forces, rates, strict=True):
-        if tidy(diff(L, q)) != 0:
+        if tidy(diff(L, q), budget) != 0:
             continue
         label = f"{q.name} is cyclic: {p.name} is conserved"
         if terms:

@@ -19,6 +19,7 @@ import sympy as sp
 
 from dalembert.mechanics.cofactors import TooLarge, inverse_of
 from dalembert.mechanics.equations import Equations, Line, Section
+from dalembert.mechanics.parts import budget_for
 from dalembert.mechanics.principles.euler import accelerations_of, affine, euler_operator
 from dalembert.mechanics.principles.formulation import Answer, Solver, has_modes, nonlinear_in_acceleration
 from dalembert.mechanics.principles.least import Search, least
@@ -60,7 +61,7 @@ def state_size(system: System) -> int:
 
 def derive(system: System) -> GaussEquations:
     """G in its three forms, the accelerations among which it is least, and where that is."""
-    budget = Budget()
+    budget = budget_for(system)
     n = len(system.coordinates)
     operator, accelerations = euler_operator(system), system.accelerations
     none = dict.fromkeys(accelerations, sp.S.Zero)

@@ -21,6 +21,7 @@ from scipy.linalg import null_space
 
 from dalembert.mechanics.cofactors import TooLarge, inverse_of
 from dalembert.mechanics.equations import Equations, Line, Section
+from dalembert.mechanics.parts import budget_for
 from dalembert.mechanics.principles.degenerate import at_rest, vanishing_gradients
 from dalembert.mechanics.principles.formulation import (
     Answer,
@@ -154,7 +155,7 @@ def form_of(metric: sp.ImmutableMatrix, steps: Sequence[sp.Symbol], budget: Budg
 
 def derive(system: System) -> Equations:
     """The metric, its geodesics by arc length, and the time."""
-    powers, budget = powers_of(system), Budget()
+    powers, budget = powers_of(system), budget_for(system)
     assert powers is not None
     metric = tidy_matrix(powers.metric.applyfunc(exact), budget)
     rates = by_arc(system, 1)

@@ -20,6 +20,7 @@ from scipy.linalg import lu_factor, lu_solve, qr
 from dalembert.mechanics.cofactors import TooLarge
 from dalembert.mechanics.equations import Equations, Line, Section
 from dalembert.mechanics.fundamental import RANK_TOLERANCE
+from dalembert.mechanics.parts import budget_for
 from dalembert.mechanics.principles.euler import (
     accelerations_of,
     affine,
@@ -83,7 +84,7 @@ def state_size(system: System) -> int:
 
 def derive(system: System, quasi_velocities: Mapping[str, Any] | None = None) -> KaneEquations:
     """Partial velocities, active and inertia forces, and the constraint forces that the equations do not need."""
-    budget = Budget()
+    budget = budget_for(system)
     try:
         quasi = choose(system, quasi_velocities, budget)
     except TooLarge as limit:
@@ -127,6 +128,7 @@ def derive(system: System, quasi_velocities: Mapping[str, Any] | None = None) ->
         reason=quasi.note,
         title="Kane and Maggi, forces on the partial velocities balance: F_r + F*_r = 0",
         sections=tuple(sections),
+        parts=tuple(quasi.parts.values.items()) if quasi.parts is not None else (),
         quasi=quasi,
         active=tuple(F),
         inertia=tuple(F_star),

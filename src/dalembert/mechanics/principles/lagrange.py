@@ -16,13 +16,14 @@ import sympy as sp
 from scipy.optimize import root
 
 from dalembert.mechanics.equations import Equations, Line, Section
+from dalembert.mechanics.parts import budget_for
 from dalembert.mechanics.principles.euler import accelerations_of, affine, euler_operator
 from dalembert.mechanics.principles.formulation import Answer, NotHere, Solver, has_modes, nonlinear_in_acceleration
 from dalembert.mechanics.principles.scaling import independent, saddle, unit_rows
 from dalembert.mechanics.printing import lambda_of
 from dalembert.mechanics.sample import Array, Sampler, State
 from dalembert.mechanics.standard_form import diff
-from dalembert.mechanics.tidy import Budget, tidy
+from dalembert.mechanics.tidy import tidy
 from dalembert.model.system import System
 
 # Constraints nonlinear in q̈ may have several solutions: so many starts of Newton's method look for the least G.
@@ -41,7 +42,7 @@ def state_size(system: System) -> int:
 
 def derive(system: System) -> Equations:
     """The equations with their multipliers, one per coordinate, and the constraints."""
-    budget = Budget()
+    budget = budget_for(system)
     none = dict.fromkeys(system.accelerations, sp.S.Zero)
     lines = []
     for j, (q, E) in enumerate(zip(system.coordinates, euler_operator(system), strict=True)):

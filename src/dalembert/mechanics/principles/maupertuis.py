@@ -15,6 +15,7 @@ import numpy as np
 import sympy as sp
 
 from dalembert.mechanics.equations import Equations, Line, Section
+from dalembert.mechanics.parts import budget_for
 from dalembert.mechanics.principles.degenerate import at_rest, vanishing_gradients
 from dalembert.mechanics.principles.formulation import (
     Answer,
@@ -33,7 +34,7 @@ from dalembert.mechanics.principles.marks import differential
 from dalembert.mechanics.principles.quadratic import gradient_and_bend, powers_of, unnatural
 from dalembert.mechanics.sample import Array, Sampler, State
 from dalembert.mechanics.standard_form import diff
-from dalembert.mechanics.tidy import Budget, exact, tidy, tidy_matrix
+from dalembert.mechanics.tidy import exact, tidy, tidy_matrix
 from dalembert.mechanics.typeset import PAGE, width
 from dalembert.model.symbols import Parameter
 from dalembert.model.system import System
@@ -113,7 +114,7 @@ def _on_constraints(g: Array, c: Array, A: Array, bend: Array) -> tuple[Array, A
 
 def derive(system: System) -> Equations:
     """Jacobi's metric, its geodesics, and the time along them."""
-    powers, budget = powers_of(system), Budget()
+    powers, budget = powers_of(system), budget_for(system)
     assert powers is not None
     taken = {symbol.name for symbol in (*system.coordinates, *system.parameter_symbols)}
     E = Parameter.named("E" if "E" not in taken else "E_0")

@@ -23,6 +23,7 @@ from dalembert.errors import ModelError
 from dalembert.mechanics.cofactors import LARGEST_BLOCK, determinant, inverse_of
 from dalembert.mechanics.equations import Line, Section
 from dalembert.mechanics.held import held_coordinates
+from dalembert.mechanics.parts import Parts, is_long_model
 from dalembert.mechanics.principles.euler import accelerations_of
 from dalembert.mechanics.principles.named import read_quasi_velocities
 from dalembert.mechanics.principles.scaling import column_scale, independent, unit_rows
@@ -49,7 +50,8 @@ class Quasi:
     they are not solved for; `accelerations` are q̈ in u̇ and u (or q̇). `partial` is N, n×p.
 
     `dropped` names redundant constraints, `singular` vanishes where these u do not determine q̇, `held` gives the
-    coordinates that a constraint fixes.
+    coordinates that a constraint fixes. `parts`: for long models the names of what all this is made of; then q̇ stay in
+    q̈ as they are.
     """
 
     system: System
@@ -62,10 +64,13 @@ class Quasi:
     dropped: tuple[str, ...]
     singular: sp.Expr
     held: Mapping[sp.Symbol, sp.Expr]
+    parts: Parts | None = None
 
     def on_motion(self, expression: sp.Expr, budget: Budget) -> sp.Expr:
         """An expression in q, q̇, q̈ as the quasi-velocities give it."""
         found = exact(expression).xreplace(dict(zip(self.system.accelerations, self.accelerations, strict=True)))
+        if self.parts is not None:
+            return found
         if self.velocities is not None:
             found = found.xreplace(dict(zip(self.system.velocities, self.velocities, strict=True)))
         return tidy(found.xreplace(dict(self.held)), budget)
@@ -81,7 +86,7 @@ class Quasi:
         notes = []
         if self.dropped:
             notes.append(f"redundant, follows from the others and is left out: {', '.join(self.dropped)}")
-        if _state(self.singular):
+        if _state(self.singular) and self.parts is None:
             notes.append(f"these quasi-velocities determine the motion where {plain(self.singular)} is not zero")
         fixed = [f"{q.name} = {plain(value)}" for q, value in self.held.items() if q in self.system.coordinates]
         notes += [f"at {', '.join(fixed)}, as the constraints demand"] if fixed else []
@@ -96,6 +101,8 @@ def freedom(system: System) -> int:
 
 def choose(system: System, given: Mapping[str, Any] | None, budget: Budget) -> Quasi:
     """The quasi-velocities of a system, its own or those given by name. `TooLarge` where they cannot be written out."""
+    if given is None and is_long_model(system):
+        return _by_parts(system)
     held = held_coordinates(system, system.expressions())
     every = [exact(h) for h in accelerations_of(system)]
     gradients = _gradients(every, system.accelerations)
@@ -167,6 +174,56 @@ def choose(system: System, given: Mapping[str, Any] | None, budget: Budget) -> Q
     )
 
 
+def _by_parts(system: System) -> Quasi:
+    """The quasi-velocities of a long model: entries of A have names, and so has what is made of them."""
+    every = accelerations_of(system)
+    gradients = _gradients(every, system.accelerations)
+    _, table, kept = _at_states(system, gradients)
+    n, m = len(system.coordinates), len(kept)
+    # The choice is made by numbers, between entries of which only is known whether they depend on the state.
+    raw = gradients.extract(kept, range(n))
+    dependent = _dependent(raw, [numbers[kept] for numbers in table], written=False)
+    free = [j for j in range(n) if j not in dependent]
+    parts, none = Parts(), Budget(0)
+    A = parts.matrix(raw)
+    A_D = A.extract(range(m), dependent)
+    inverse = parts.matrix(inverse_of(A_D, none)) if m else Matrix(sp.zeros(0, 0))
+
+    def dependents(rest: list[sp.Expr]) -> list[sp.Expr]:
+        column = [sp.S.Zero] * n
+        for j, value in zip(dependent, -inverse * sp.Matrix(m, 1, rest) if m else [], strict=True):
+            column[j] = parts.name(value)
+        return column
+
+    N = sp.zeros(n, n - m)
+    for r, j in enumerate(free):
+        for i, value in enumerate(dependents(list(A.col(j)))):
+            N[i, r] = sp.S.One if i == j else value
+    at_rest = dict.fromkeys(system.accelerations, sp.S.Zero)
+    shift = dependents([parts.name(every[k].xreplace(at_rest)) for k in kept])
+    symbols, rates = [system.velocities[j] for j in free], [system.accelerations[j] for j in free]
+    velocities = None
+    firsts = _first_order(system, kept)
+    if firsts is not None and is_linear(firsts, system.velocities):
+        still = dict.fromkeys(system.velocities, sp.S.Zero)
+        offset = dependents([parts.name(g.xreplace(still)) for g in firsts])
+        velocities = tuple(N * sp.Matrix(n - m, 1, symbols) + sp.Matrix(n, 1, offset))
+    names = [c.name for c in system.constraints]
+    return Quasi(
+        system=system,
+        symbols=tuple(symbols),
+        rates=tuple(rates),
+        definitions=tuple(symbols),
+        velocities=velocities,
+        accelerations=tuple(N * sp.Matrix(n - m, 1, rates) + sp.Matrix(n, 1, shift)),
+        partial=Matrix(N),
+        dropped=tuple(name for k, name in enumerate(names) if k not in kept),
+        singular=parts.name(determinant(A_D)),
+        held={},
+        parts=parts,
+    )
+
+
 def kinematics(quasi: Quasi) -> list[Section]:
     """How the velocities, or where these are not solved for the accelerations, follow from the quasi-velocities."""
     sections = []
@@ -178,7 +235,11 @@ def kinematics(quasi: Quasi) -> list[Section]:
         names, values = quasi.system.accelerations, quasi.accelerations
     lines = [Line(v, (("", value),)) for v, value in zip(names, values, strict=True) if v != value]
     title = "velocities" if quasi.velocities is not None else "accelerations"
-    return [*sections, Section(f"{title} that the constraints allow", tuple(lines))] if lines else sections
+    sections += [Section(f"{title} that the constraints allow", tuple(lines))] if lines else []
+    if quasi.parts is not None and quasi.singular.free_symbols:
+        line = Line(sp.Symbol("det", real=True), (("", quasi.singular),))
+        sections.append(Section("these quasi-velocities determine the motion where this is not zero", (line,)))
+    return sections
 
 
 def _gradients(expressions: list[sp.Expr], variables: tuple[Coordinate, ...]) -> Matrix:
@@ -246,8 +307,10 @@ def _first_independent(A: Array) -> list[int]:
     return kept
 
 
-def _dependent(A: Matrix, table: list[Array]) -> list[int]:
-    """The velocities that the others determine: of all sets that do well at the states, the simplest."""
+def _dependent(A: Matrix, table: list[Array], written: bool = True) -> list[int]:
+    """The velocities that the others determine: of all sets that do well at the states, the simplest. written: whether
+    determinants may be written out to see that.
+    """
     m, n = A.shape
     if comb(n, m) > MOST_SETS:
         return sorted(int(j) for j in qr(table[0], mode="economic", pivoting=True)[2][:m])
@@ -256,14 +319,16 @@ def _dependent(A: Matrix, table: list[Array]) -> list[int]:
     worst = np.min(sizes / np.max(sizes, axis=1, keepdims=True), axis=0)
 
     good = [k for k in range(len(sets)) if worst[k] >= NEARLY * np.max(worst)]
-    small = m <= LARGEST_BLOCK and len(good) <= MOST_DETERMINANTS
+    small = written and m <= LARGEST_BLOCK and len(good) <= MOST_DETERMINANTS
+
+    operations_of = {entry: int(sp.count_ops(entry)) for entry in A}
 
     def reading(k: int) -> tuple[bool, int, int, float, tuple[int, ...]]:
         block = A.extract(range(m), list(sets[k]))
         # A set that is nowhere singular comes first: its determinant is free of the state.
         size = tidy(determinant(block)) if small else sp.Add(*(entry**2 for entry in block))
         variables = {symbol for entry in block for symbol in _state(entry)}
-        operations = sum(int(sp.count_ops(entry)) for entry in block)
+        operations = sum(operations_of[entry] for entry in block)
         return bool(_state(size)), len(variables), operations, -round(float(worst[k]), 6), sets[k]
 
     return list(sets[min(good, key=reading)])

@@ -23,6 +23,7 @@ import sympy as sp
 
 from dalembert.errors import DoesNotApply
 from dalembert.mechanics.equations import Equations, Line, Section
+from dalembert.mechanics.parts import budget_for
 from dalembert.mechanics.principles.formulation import Solver, has_modes
 from dalembert.mechanics.principles.marks import mark
 from dalembert.mechanics.principles.velocity_forms import gradient, lagrangian_derivative
@@ -55,7 +56,7 @@ def derive(system: System) -> Equations:
     if has_modes(system) or not system.constraints:
         reason = has_modes(system) or "there are no constraints, so displacements are free"
         raise DoesNotApply(f"{system.name}: the form 'transposition' does not apply: {reason}", reason)
-    budget = Budget()
+    budget = budget_for(system)
     sections = [
         Section("displacements, (28) and (48)", tuple(_condition(system, c) for c in system.constraints)),
         Section("relations, (31) and (51)", tuple(_relation(system, c, budget) for c in system.constraints)),

@@ -22,6 +22,7 @@ import sympy as sp
 
 from dalembert.errors import DoesNotApply
 from dalembert.mechanics.equations import Equations, Line, Section
+from dalembert.mechanics.parts import budget_for
 from dalembert.mechanics.principles.euler import accelerations_of, affine, euler_operator, force_along
 from dalembert.mechanics.principles.formulation import Answer, NotHere, Solver, does_work, first, has_modes, no_energies
 from dalembert.mechanics.principles.marks import mark
@@ -33,7 +34,7 @@ from dalembert.mechanics.principles.velocity_forms import (
     on_accelerations,
 )
 from dalembert.mechanics.sample import Array, Sampler, State
-from dalembert.mechanics.tidy import Budget, tidy
+from dalembert.mechanics.tidy import tidy
 from dalembert.model.system import System
 
 #: Shown beside the motion where it differs from it; the difference is no fault.
@@ -61,7 +62,7 @@ def derive(system: System) -> Equations:
     reason = first(has_modes(system), _no_action(system))
     if reason:
         raise DoesNotApply(f"{system.name}: the form 'vakonomic' does not apply: {reason}", reason)
-    budget = Budget()
+    budget = budget_for(system)
     none = dict.fromkeys(system.accelerations, sp.S.Zero)
     slopes = [gradient(system, c) for c in system.constraints]
     bends = [lagrangian_derivative(system, c) for c in system.constraints]

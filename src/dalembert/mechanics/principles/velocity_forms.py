@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import sympy as sp
 
-from dalembert.mechanics.pfaffian import Integrator
-from dalembert.mechanics.sample import Sampler
-from dalembert.mechanics.standard_form import diff, standard_form, time_derivative
+from dalembert.mechanics.pfaffian import decided
+from dalembert.mechanics.standard_form import diff, is_long, time_derivative
 from dalembert.model.constraints import Constraint
 from dalembert.model.system import System
+
+# Parts of an entry that is multiplied out.
+LARGEST = 400
 
 
 def velocity_form(system: System, constraint: Constraint) -> sp.Expr:
@@ -34,14 +36,16 @@ def lagrangian_derivative(system: System, constraint: Constraint) -> list[sp.Exp
     if constraint.level == "position":
         return [sp.S.Zero] * len(system.coordinates)
     g = constraint.expression
-    return [sp.expand(time_derivative(diff(g, q.d), system.coordinates) - diff(g, q)) for q in system.coordinates]
+    entries = [time_derivative(diff(g, q.d), system.coordinates) - diff(g, q) for q in system.coordinates]
+    # What cancels is for the eye; in long entries it takes minutes to see.
+    return [entry if is_long(entry, LARGEST) else sp.expand(entry) for entry in entries]
 
 
 def not_integrable(system: System) -> str:
     """Which constraints on velocities are no position constraints in disguise, and of which that is not known."""
     if all(constraint.level == "position" for constraint in system.constraints):
         return ""
-    member = Integrator(Sampler(standard_form(system))).integrability().member
+    member = decided(system).member
     moving = [c.name for c in system.constraints if c.level != "position" and member.get(c.name) is not True]
     refuted = [name for name in moving if member.get(name) is False]
     unknown = [name for name in moving if name not in refuted]
