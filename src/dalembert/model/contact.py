@@ -77,7 +77,7 @@ def sliding(system: System) -> System:
     if not needs_legs(system):
         return system
     works = [*system.works, *(replace(c.slipping(), constraint=c.constraints[0]) for c in system.contacts)]
-    constraints = [replace(c, one_sided=False, restitution=None) for c in system.constraints]
+    constraints = [replace(c, one_sided=False, restitution=None, impact=None) for c in system.constraints]
     return system.replace(nonideal=works, constraints=constraints)
 
 

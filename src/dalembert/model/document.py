@@ -15,7 +15,7 @@ import sympy as sp
 from sympy.printing.str import StrPrinter
 
 from dalembert.errors import DocumentError, ModelError, OutputError
-from dalembert.model.constraints import Constraint
+from dalembert.model.constraints import IMPACT_ORDERS, Constraint
 from dalembert.model.events import Event
 from dalembert.model.laws import SLIDING, Law, Work
 from dalembert.model.parse import FUNCTIONS, suggest
@@ -32,7 +32,7 @@ TABLES: dict[str, tuple[str, ...] | None] = {
     "simulate": None,
 }
 LISTS = {
-    "constraints": ("name", "equation", "level", "one_sided", "restitution"),
+    "constraints": ("name", "equation", "level", "one_sided", "restitution", "impact"),
     "nonideal": ("law", "constraint"),
     "events": ("name", "expression", "direction", "terminal"),
 }
@@ -41,7 +41,7 @@ REQUIRED = {"constraints": ("name", "equation"), "nonideal": ("law",), "events":
 NO_TEXTS = ("work", "direction", "terminal", "one_sided", "restitution")
 # What a law has besides `law` and `constraint`.
 LAW_ENTRIES = {"work": ("work",), **{name: (*kind.numbers(), "point") for name, kind in SLIDING.items()}}
-PLAIN = ("name", "description", "coordinates")
+PLAIN = ("name", "description", "coordinates", "impacts")
 MAX_BYTES = 5_000_000
 # Read once, because reading it means setting it, for all threads.
 UMASK = os.umask(0o022)
@@ -106,6 +106,7 @@ def from_data(data: Mapping[str, Any], *, where: str = "document") -> System:
             settings=data.get("simulate", {}),
             description=data.get("description", ""),
             events=[_event(entry) for entry in data.get("events", [])],
+            impacts=data.get("impacts"),
         )
     except ModelError as error:
         raise DocumentError(where, error.faults) from None
@@ -192,7 +193,12 @@ def _law(entry: Mapping[str, Any]) -> Law:
 
 def _constraint(entry: Mapping[str, Any]) -> Constraint:
     return Constraint(
-        entry["name"], entry["equation"], entry.get("level"), entry.get("one_sided", False), entry.get("restitution")
+        entry["name"],
+        entry["equation"],
+        entry.get("level"),
+        entry.get("one_sided", False),
+        entry.get("restitution"),
+        impact=entry.get("impact"),
     )
 
 
@@ -202,6 +208,8 @@ def _constraint_data(constraint: Constraint) -> dict[str, Any]:
     data: dict[str, Any] = {"name": constraint.name, "equation": equation, "level": constraint.level}
     if constraint.restitution is not None:
         data["restitution"] = _exactly(constraint.restitution)
+    if constraint.impact is not None:
+        data["impact"] = constraint.impact
     return data
 
 
@@ -301,6 +309,8 @@ def to_data(system: System) -> dict[str, Any]:
     if system.description:
         data["description"] = system.description
     data["coordinates"] = [q.name for q in system.coordinates]
+    if system.impacts != IMPACT_ORDERS[0]:
+        data["impacts"] = system.impacts if isinstance(system.impacts, str) else list(system.impacts)
     data["parameters"] = {symbol.name: _number_or_text(value) for symbol, value in system.parameters.items()}
     energy = {key: getattr(system, key) for key in ("kinetic", "potential", "lagrangian")}
     data["energy"] = {key: text_of(value) for key, value in energy.items() if value is not None}

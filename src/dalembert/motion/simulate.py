@@ -286,6 +286,7 @@ def _motion(
         C=None if held is None else held.C,
         acting=None if held is None else held.acting,
         contacts={} if held is None else held.contacts,
+        blows=() if legs is None else legs.impacts,
     )
     certificate = certify(motion, evaluation)
     if certificate.undetermined:

@@ -206,7 +206,7 @@ def mode_system(
     workless: as in `Contacts`. Otherwise what friction that holds does is told from what the constraints do.
     """
     closed, laws = acting(system, mode.closed, one_sided)
-    constraints = [replace(constraint, one_sided=False, restitution=None) for constraint in closed]
+    constraints = [replace(constraint, one_sided=False, restitution=None, impact=None) for constraint in closed]
     kept = {constraint.name for constraint in closed}
     # An open constraint has no reaction. Written as 0·t, for an event must not be a constant.
     absent = {multiplier(c.name): _nothing() * time for c in system.constraints if c.name not in kept}
