@@ -26,8 +26,8 @@ class Constraint:
 
     `one_sided`: the expression may be positive as well, as the height above a floor; then the constraint only pushes
     (its multiplier is never negative) and lets go. `y >= 0` says the same. `restitution`: how much of the speed of an
-    impact comes back, 0 (the default) to 1. `impact`: by which law, "newton" (of velocities, the default), "poisson" (of
-    impulses) or "stronge" (of works). One-sided constraints are at position level.
+    impact comes back, 0 (the default) to 1. `impact`: by which law, "newton" (of velocities, the default), "poisson"
+    (of impulses) or "stronge" (of works). One-sided constraints are at position level.
 
     `by_friction`: made by friction that holds, in a mode of a system with contacts: its work is not ideal.
 

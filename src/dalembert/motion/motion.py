@@ -60,8 +60,8 @@ class Motion:
     events: what happened on the way, in order of time: {"name", "t", "state": {"x", "x'", …}, "direction"} for each
     passage of an event of the system, {"name": "rank change", "t", "from", "to"} where constraints became dependent
     or independent, {"name", "contact", "t", "state"} where a contact changed (names "stick", "slip", "reversal",
-    "release", "impact", "contact"; with "impulse": {"normal", "friction"} where there was a blow). ended_by: the name of the event that ended the motion, whose time and state are the
-    last point, or None.
+    "release", "impact", "contact"), with "impulse": {"normal", "friction"} where there was a blow. ended_by: the name
+    of the event that ended the motion, whose time and state are the last point, or None.
 
     contacts: of a system with friction, what each contact did, by name. C (T, n) and acting (T, m): there, the forces
     of friction, and which constraints act (a one-sided one may be open); None elsewhere. blows: the impacts, each with

@@ -25,8 +25,8 @@ NEWTON, POISSON, STRONGE = LAWS = ("newton", "poisson", "stronge")
 STOPPED = 1e-14
 # A direction that turns by less than this share of what drives it does not turn: rounding of the products in G.
 STRAIGHT = 1e-13
-# So many points of a curved piece are kept: enough for quadrature of fourth order to seven digits over the thirty units of s in which
-# a slip decays to rounding.
+# So many points of a curved piece are kept: enough for quadrature of fourth order to seven digits over the thirty units
+# of s in which a slip decays to rounding.
 CURVE_POINTS = 401
 # A blow has few pieces: slip, stick or slip back, in compression and in restitution.
 MOST_PIECES = 20
@@ -39,7 +39,8 @@ RISES = 1e-12
 @dataclass(frozen=True)
 class Piece:
     """A part of a blow. kind: "slip", "onward" (slip after a stop) or "stick" along a straight piece, "turn" and
-    "onward turn" along a curve, "smooth" without friction. normal (K,) and friction (K, d): the impulses from its start to its end.
+    "onward turn" along a curve, "smooth" without friction. normal (K,) and friction (K, d): the impulses from its start
+    to its end.
     """
 
     kind: str
@@ -141,9 +142,10 @@ class _Blow:
     def _enter(self) -> tuple[str, float]:
         """What kind of piece follows, and after which impulse its slipping would stop."""
         G, stop, d = self.G, np.inf, self.d
+        ratio: Array
         speed = float(np.linalg.norm(self.u[1:]))
         if d == 0:
-            kind, ratio = SMOOTH, np.zeros(0)
+            kind, ratio = SMOOTH, np.asarray(np.zeros(0))
         elif speed > STOPPED * self.size:
             way = self.u[1:] / speed
             ratio = -self.mu(speed) * way
@@ -157,7 +159,7 @@ class _Blow:
                 stop = speed / -float(pull @ way)
         else:
             self.u[1:] = 0.0
-            kind, ratio = STICK, -np.linalg.lstsq(G[1:, 1:], G[1:, 0], rcond=1e-12)[0]
+            kind, ratio = STICK, -np.asarray(np.linalg.lstsq(G[1:, 1:], G[1:, 0], rcond=1e-12)[0])
             mu = self.mu(0.0)
             if np.linalg.norm(ratio) > max(self.mu_static, mu) * (1.0 + 1e-12):
                 way, self.stopped = _breaking_way(G, mu), True

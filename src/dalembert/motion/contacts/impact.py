@@ -250,8 +250,8 @@ class _Struck:
     def _endless(self) -> InconsistentConstraints:
         names = ", ".join(repr(meeting.name) for meeting in self.meetings)
         return InconsistentConstraints(
-            f"the blows of {names} follow each other without end (more than {MOST_BLOWS}): another order of impacts, or "
-            "a smaller restitution, may end them"
+            f"the blows of {names} follow each other without end (more than {MOST_BLOWS}): another order of impacts, "
+            "or a smaller restitution, may end them"
         )
 
 
