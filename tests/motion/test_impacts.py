@@ -86,6 +86,10 @@ def test_a_massless_coordinate_meets_a_stop():
     assert motion.events[0]["impulse"] == {"normal": pytest.approx(1.5, rel=CLOSE), "friction": []}
     assert motion.q[-1] == pytest.approx([0.5, 0.25], rel=CLOSE)
     assert motion.certificate.impact < 1e-12
+    assert motion.certificate.holds
+    # Without restitution it stays, and no force at all acts.
+    resting = system.replace(constraints=[system.constraints[0], replace(system.constraints[1], restitution=None)])
+    assert resting.simulate(2, samples=21, backend="reference").certificate.holds
 
 
 def test_rocking_block_loses_what_housner_says():

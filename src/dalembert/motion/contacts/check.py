@@ -36,9 +36,11 @@ def contact_residual(motion: Motion) -> float:
     weights = np.linalg.norm(units / root[:, :, None], axis=1)  # of a unit force on each sliding component
     # C is what remains of all forces: in flight, their rounding.
     present = (motion.C / root, Q / root, np.einsum("tij,tj->ti", M, motion.a) / root, reactions)
-    largest = max(float(np.abs(part).max(initial=0.0)) for part in present) or 1.0
-    # From rest at the origin, places are rounding of where the forces would have led.
     span = float(motion.t[-1] - motion.t[0])
+    largest = max(float(np.abs(part).max(initial=0.0)) for part in present) or 1.0
+    # Between impacts there may be no force at all: rounding is small against what would stop the motion within it.
+    largest = max(largest, 1e-6 * float(np.abs(root * motion.v).max()) / (span or 1.0))
+    # From rest at the origin, places are rounding of where the forces would have led.
     reach = max(float(np.abs(root * motion.q).max()), 1e-6 * span**2 * float(np.abs(Q / root).max())) or 1.0
     resting = _resting(motion)
     forces, gaps = 0.0, 0.0

@@ -126,28 +126,27 @@ class _Struck:
         self.react = np.linalg.pinv(A.T, rcond=1e-12) if A.size else np.zeros((A.shape[0], M.shape[0]))
         self.gives = [root @ spread.T for spread in self.spread]  # W Jᵀ
         self.slow = slow
+        self.normals = np.stack([rows[0] for rows in self.rows]) if meetings else np.zeros((0, M.shape[0]))
+        self.offsets = np.array([meeting.offset for meeting in meetings])
 
-    def velocities(self, v: Array) -> list[Array]:
-        return [rows @ v + meeting.offsets() for rows, meeting in zip(self.rows, self.meetings, strict=True)]
+    def velocity(self, k: int, v: Array) -> Array:
+        return np.asarray(self.rows[k] @ v + self.meetings[k].offsets())
 
     def together(self, v: Array) -> list[Blow]:
         """Contacts that do not feel each other have blows of their own."""
         blows: list[Blow] = []
         fastest = 0.0
         for count in range(MOST_AGAIN + 2 * len(self.meetings)):
-            u = self.velocities(v)
-            speeds, limits, fastest = self._approach(u, fastest)
-            closing = np.flatnonzero(speeds > limits).tolist()
+            speeds, limit, fastest = self._approach(v, fastest)
+            closing = set(np.flatnonzero(speeds > limit).tolist())
             if not closing:
                 return blows
             # What parts has no say, unless it is driven back again and again.
-            touching = [k for k in range(len(u)) if speeds[k] >= -limits[k] or count >= MOST_AGAIN]
+            touching = [k for k in range(speeds.size) if speeds[k] >= -limit or count >= MOST_AGAIN]
             for group in self._groups(touching):
-                if set(group) & set(closing):
-                    blow = self._one(v, u, group[0]) if len(group) == 1 else self._all(v, u, group)
-                    blows.append(blow)
-                    v = blow.after
-                    u = self.velocities(v)
+                if closing.intersection(group):
+                    blows.append(self._one(v, group[0]) if len(group) == 1 else self._all(v, group))
+                    v = blows[-1].after
         raise self._endless()
 
     def in_sequence(self, v: Array, order: str | Sequence[str]) -> list[Blow]:
@@ -156,10 +155,9 @@ class _Struck:
         cycle = [*first, *(k for k in range(len(names)) if k not in first)]
         blows: list[Blow] = []
         fastest, turn = 0.0, 0
-        for _ in range(MOST_BLOWS):
-            u = self.velocities(v)
-            speeds, limits, fastest = self._approach(u, fastest)
-            closing = speeds > limits
+        for _ in range(MOST_BLOWS + len(names) ** 2):
+            speeds, limit, fastest = self._approach(v, fastest)
+            closing = speeds > limit
             if not closing.any():
                 return blows
             if order == SEQUENCE:
@@ -167,38 +165,39 @@ class _Struck:
             else:
                 turn = next(j % len(cycle) for j in range(turn, turn + len(cycle)) if closing[cycle[j % len(cycle)]])
                 k, turn = cycle[turn], turn + 1
-            blow = self._one(v, u, k)
-            blows.append(blow)
-            v = blow.after
+            blows.append(self._one(v, k))
+            v = blows[-1].after
         raise self._endless()
 
-    def _approach(self, u: Sequence[Array], fastest: float) -> tuple[Array, Array, float]:
+    def _approach(self, v: Array, fastest: float) -> tuple[Array, float, float]:
         """How fast contacts close, as velocities of coordinates; what counts as rest; the fastest so far."""
-        speeds = np.array([-own[0] for own in u]) / self.lengths
+        speeds = -(self.normals @ v + self.offsets) / self.lengths
         fastest = max(fastest, float(speeds.max(initial=0.0)))
-        return speeds, np.full(speeds.size, max(self.slow, ENDLESS * fastest)), fastest
+        return speeds, max(self.slow, ENDLESS * fastest), fastest
 
     def _groups(self, touching: Sequence[int]) -> list[list[int]]:
         """Contacts joined by the velocities that their impulses give each other."""
-        left, groups = list(touching), []
+        spread = np.vstack([self.spread[k] for k in touching])
+        starts = np.cumsum([0, *(self.spread[k].shape[0] for k in touching)])[:-1]
+        felt = np.maximum.reduceat(np.maximum.reduceat(np.abs(spread @ spread.T), starts, axis=0), starts, axis=1)
+        sizes = np.array([float(np.linalg.norm(self.spread[k])) for k in touching])
+        joined = felt > COUPLED * np.outer(sizes, sizes)
+        left, groups = set(range(len(touching))), []
         while left:
-            group = [left.pop(0)]
+            group = [min(left)]
+            left.discard(group[0])
             for k in group:
-                near = [j for j in left if self._feel(j, k)]
+                near = [j for j in np.flatnonzero(joined[k]).tolist() if j in left]
                 group += near
-                left = [j for j in left if j not in near]
-            groups.append(sorted(group))
+                left.difference_update(near)
+            groups.append([touching[k] for k in sorted(group)])
         return groups
 
-    def _feel(self, j: int, k: int) -> bool:
-        one, other = self.spread[j], self.spread[k]
-        return bool(np.abs(one @ other.T).max() > COUPLED * np.linalg.norm(one) * np.linalg.norm(other))
-
-    def _one(self, v: Array, u: Sequence[Array], k: int) -> Blow:
-        meeting, G = self.meetings[k], self.G[k]
-        e = meeting.restitution(-float(u[k][0]) / self.lengths[k])
+    def _one(self, v: Array, k: int) -> Blow:
+        meeting, G, u = self.meetings[k], self.G[k], self.velocity(k, v)
+        e = meeting.restitution(-float(u[0]) / self.lengths[k])
         try:
-            path = follow(G, u[k], meeting.mu, meeting.mu_static, e, meeting.law)
+            path = follow(G, u, meeting.mu, meeting.mu_static, e, meeting.law)
         except InconsistentConstraints as error:
             raise InconsistentConstraints(f"{meeting.name!r}: {error}") from None
         p = np.concatenate([[path.normal], path.friction])
@@ -207,14 +206,14 @@ class _Struck:
             at = int(np.argmin(np.abs(piece.normal - path.compression)))
             if piece.normal[at] == path.compression:
                 pressed[1:] = piece.friction[at]
-        loss = -float(p @ (u[k] + G @ p / 2))
-        share = Share(meeting.name, u[k], u[k] + G @ p, p, pressed, loss, e, path.state, path)
+        loss = -float(p @ (u + G @ p / 2))
+        share = Share(meeting.name, u, u + G @ p, p, pressed, loss, e, path.state, path)
         return self._blow(v, [k], [share], meeting.law, path.limited)
 
-    def _all(self, v: Array, u: Sequence[Array], group: Sequence[int]) -> Blow:
-        meetings = [self.meetings[k] for k in group]
+    def _all(self, v: Array, group: Sequence[int]) -> Blow:
+        meetings, u = [self.meetings[k] for k in group], {k: self.velocity(k, v) for k in group}
         laws = {meeting.law for meeting in meetings if meeting.e > 0.0}
-        names = ", ".join(repr(meeting.name) for meeting in meetings)
+        names = _names(meetings)
         if len(laws) > 1:
             raise InconsistentConstraints(
                 f"{names} meet together, with different laws of impact ({', '.join(sorted(laws))}): give them one law, "
@@ -248,11 +247,16 @@ class _Struck:
         return Blow(v, v + change, tuple(shares), reacting, law, limited)
 
     def _endless(self) -> InconsistentConstraints:
-        names = ", ".join(repr(meeting.name) for meeting in self.meetings)
         return InconsistentConstraints(
-            f"the blows of {names} follow each other without end (more than {MOST_BLOWS}): another order of impacts, "
+            f"the blows of {_names(self.meetings)} follow each other without end: another order of impacts, "
             "or a smaller restitution, may end them"
         )
+
+
+def _names(meetings: Sequence[Meeting]) -> str:
+    """Some of them."""
+    names = ", ".join(repr(meeting.name) for meeting in meetings[:6])
+    return names if len(meetings) <= 6 else f"{names}, … ({len(meetings)} in all)"
 
 
 def _state(p: Array, before: Array, after: Array, size: float) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from dalembert.mechanics.fundamental import Array
 
-# Entries of the tableau below this share of its largest are rounding.
+# Entries of a column of the tableau below this share of its largest are rounding.
 PIVOT = 1e-11
 # Ratios that differ by less than this share tie.
 TIE = 1e-12
@@ -48,7 +48,7 @@ def _pivot(tableau: Array, row: int, column: int) -> None:
 
 def _leaving(tableau: Array, entering: int, basis: list[int], n: int) -> int | None:
     column = tableau[:, entering]
-    rows = np.flatnonzero(column > PIVOT * max(1.0, float(np.abs(tableau[:, : 2 * n]).max())))
+    rows = np.flatnonzero(column > PIVOT * max(1.0, float(np.abs(column).max())))
     if not rows.size:
         return None
     for key in (2 * n + 1, *range(n)):
