@@ -240,8 +240,8 @@ class TestCertificate:
         (blow,) = turned.blows
         assert [piece.kind for piece in blow.contacts[0].pieces] == ["turn", "turn"]
         assert turned.certificate.holds
-        # The quadrature over the curve has four hundred points: well below the limit of 1e-6.
-        assert turned.certificate.impact < 1e-8
+        # The quadrature over the curve has four hundred points: well below the limit of 1e-8.
+        assert turned.certificate.impact < 1e-10
 
     def changed(self, motion, **changes):
         (blow,) = motion.blows

@@ -102,8 +102,7 @@ def thresholds(rtol: float) -> dict[str, float]:
         "energy": energy,
         "contact": algebra,
         "repeat": min(max(1e3 * rtol, 1e-8), 1e-2),
-        # Algebra as well, but where the direction of slipping turns, quadrature over the curve to seven digits.
-        "impact": 1e-6,
+        "impact": algebra,
     }
 
 
