@@ -12,6 +12,10 @@ import sympy as sp
 from dalembert.model.symbols import Coordinate
 
 LEVELS = ("position", "velocity", "acceleration")
+#: What restitution is a ratio of: velocities, impulses, or (squared) works of the normal impulse.
+IMPACT_LAWS = ("newton", "poisson", "stronge")
+#: Contacts that meet at one instant strike in one blow, or one after the other. Or in an order of their names.
+IMPACT_ORDERS = ("together", "sequence")
 
 
 @dataclass(frozen=True)
@@ -22,7 +26,8 @@ class Constraint:
 
     `one_sided`: the expression may be positive as well, as the height above a floor; then the constraint only pushes
     (its multiplier is never negative) and lets go. `y >= 0` says the same. `restitution`: how much of the speed of an
-    impact comes back, 0 (the default) to 1. One-sided constraints are at position level.
+    impact comes back, 0 (the default) to 1. `impact`: by which law, "newton" (of velocities, the default), "poisson"
+    (of impulses) or "stronge" (of works). One-sided constraints are at position level.
 
     `by_friction`: made by friction that holds, in a mode of a system with contacts: its work is not ideal. `switch`: a
     parameter, 1 or 0, that the expression is multiplied by; at 0 the constraint does not act.
@@ -43,6 +48,7 @@ class Constraint:
     restitution: Any = None  # an expression in parameters, once a `System` has read it
     by_friction: bool = False
     switch: sp.Symbol | None = None
+    impact: str | None = None  # None: "newton"
 
     def __post_init__(self) -> None:
         expression = self.expression

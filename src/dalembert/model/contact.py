@@ -83,7 +83,7 @@ def sliding(system: System) -> System:
     if not needs_legs(system):
         return system
     works = [*system.works, *(replace(c.slipping(), constraint=c.constraints[0]) for c in system.contacts)]
-    constraints = [replace(c, one_sided=False, restitution=None) for c in system.constraints]
+    constraints = [replace(c, one_sided=False, restitution=None, impact=None) for c in system.constraints]
     return system.replace(nonideal=works, constraints=constraints)
 
 
@@ -175,9 +175,7 @@ def _surface(system: System, law: Sliding) -> Surface:
     return surface_of(inertia, system.coordinates, constraints, law.point, law.slide)
 
 
-def _by_coordinate(
-    system: System, forces: tuple[tuple[sp.Expr, ...], ...]
-) -> tuple[Mapping[Coordinate, sp.Expr], ...]:
+def _by_coordinate(system: System, forces: tuple[tuple[sp.Expr, ...], ...]) -> tuple[Mapping[Coordinate, sp.Expr], ...]:
     """The generalized forces without their zeros."""
     return tuple(
         MappingProxyType({q: part for q, part in zip(system.coordinates, force, strict=True) if part != 0})

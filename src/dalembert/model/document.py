@@ -16,7 +16,7 @@ from sympy.printing.str import StrPrinter
 
 from dalembert.errors import DocumentError, ModelError, OutputError
 from dalembert.model.constants import MAX_EXPONENT, ExponentTooLarge, OutOfRange, writable
-from dalembert.model.constraints import Constraint
+from dalembert.model.constraints import IMPACT_ORDERS, Constraint
 from dalembert.model.events import Event
 from dalembert.model.laws import SLIDING, Law, Work
 from dalembert.model.parse import FUNCTIONS, suggest
@@ -34,7 +34,7 @@ TABLES: dict[str, tuple[str, ...] | None] = {
     "simulate": None,
 }
 LISTS = {
-    "constraints": ("name", "equation", "level", "one_sided", "restitution"),
+    "constraints": ("name", "equation", "level", "one_sided", "restitution", "impact"),
     "nonideal": ("law", "constraint"),
     "events": ("name", "expression", "direction", "terminal"),
 }
@@ -46,7 +46,7 @@ LAW_ENTRIES = {
     "work": ("work",),
     **{name: tuple(f.name for f in fields(kind) if f.name != "constraint") for name, kind in SLIDING.items()},
 }
-PLAIN = ("name", "description", "coordinates")
+PLAIN = ("name", "description", "coordinates", "impacts")
 MAX_BYTES = 5_000_000
 # Read once, because reading it means setting it, for all threads.
 UMASK = os.umask(0o022)
@@ -124,6 +124,7 @@ def _system(data: Mapping[str, Any]) -> System:
         settings=data.get("simulate", {}),
         description=data.get("description", ""),
         events=[_event(entry) for entry in data.get("events", [])],
+        impacts=data.get("impacts"),
     )
 
 
@@ -207,7 +208,12 @@ def _law(entry: Mapping[str, Any]) -> Law:
 
 def _constraint(entry: Mapping[str, Any]) -> Constraint:
     return Constraint(
-        entry["name"], entry["equation"], entry.get("level"), entry.get("one_sided", False), entry.get("restitution")
+        entry["name"],
+        entry["equation"],
+        entry.get("level"),
+        entry.get("one_sided", False),
+        entry.get("restitution"),
+        impact=entry.get("impact"),
     )
 
 
@@ -217,6 +223,8 @@ def _constraint_data(constraint: Constraint) -> dict[str, Any]:
     data: dict[str, Any] = {"name": constraint.name, "equation": equation, "level": constraint.level}
     if constraint.restitution is not None:
         data["restitution"] = _exactly(constraint.restitution)
+    if constraint.impact is not None:
+        data["impact"] = constraint.impact
     return data
 
 
@@ -325,6 +333,8 @@ def to_data(system: System) -> dict[str, Any]:
     if system.description:
         data["description"] = system.description
     data["coordinates"] = [q.name for q in system.coordinates]
+    if system.impacts != IMPACT_ORDERS[0]:
+        data["impacts"] = system.impacts if isinstance(system.impacts, str) else list(system.impacts)
     data["parameters"] = {symbol.name: _number_or_text(value) for symbol, value in system.parameters.items()}
     energy = {key: getattr(system, key) for key in ("kinetic", "potential", "lagrangian")}
     data["energy"] = {key: text_of(value) for key, value in energy.items() if value is not None}

@@ -215,6 +215,4 @@ class Spinning(Sliding):
 
 Law = Work | Viscous | Quadratic | Coulomb | Stribeck | Rolling | Spinning
 #: The laws of a sliding point by name.
-SLIDING: dict[str, type[Any]] = {
-    kind.law: kind for kind in (Viscous, Quadratic, Coulomb, Stribeck, Rolling, Spinning)
-}
+SLIDING: dict[str, type[Any]] = {kind.law: kind for kind in (Viscous, Quadratic, Coulomb, Stribeck, Rolling, Spinning)}

@@ -128,9 +128,7 @@ class LawReader:
         name = "arm" if isinstance(law, (Rolling, Spinning)) else "mu"
         mu, static = (value_of(values.get(key), self.parameters) for key in (name, f"{name}_static"))
         if mu is not None and static is not None and static < mu:
-            self.faults.append(
-                f"{where}: {name}_static = {static:.6g} is smaller than {name} = {mu:.6g}; it cannot be"
-            )
+            self.faults.append(f"{where}: {name}_static = {static:.6g} is smaller than {name} = {mu:.6g}; it cannot be")
         if isinstance(law, Coulomb) and law.regularize is not None and law.mu_static is not None:
             self.faults.append(f"{where}: mu_static has no effect where the law is regularised; leave out one of them")
 
@@ -160,7 +158,9 @@ class LawReader:
         for place, expression in self._components(law.slide, "slide", where):
             orders = {s.order for s in expression.free_symbols if isinstance(s, Coordinate)}
             if 1 not in orders:
-                self.faults.append(f"{place}: {expression} is no velocity: it contains none (a place is given as point)")
+                self.faults.append(
+                    f"{place}: {expression} is no velocity: it contains none (a place is given as point)"
+                )
             elif 2 in orders or not is_linear([expression], [q.d for q in self.coordinates]):
                 self.faults.append(f"{place}: {expression} is not linear in the velocities")
             found.append(expression)

@@ -50,7 +50,9 @@ class System:
     zero, at any level (`y >= 0` is one-sided, see `da.Constraint`). `nonideal` holds the laws of constraints that do
     work: `da.Work`, `da.Viscous`, `da.Quadratic`, `da.Coulomb`, `da.Stribeck`. `parameters` and `initial` give
     values (numbers; `initial` may use parameters); they may be missing until a number is asked for. `events` maps names
-    to expressions, or `da.Event`, whose passages through zero simulations find.
+    to expressions, or `da.Event`, whose passages through zero simulations find. `impacts`: how one-sided constraints
+    that meet at one instant strike: "together" (the default), in "sequence", the fastest approach first, or a list of
+    their names, in that order again and again.
 
     Expressions are SymPy's, over `da.coordinates` or SymPy's own `dynamicsymbols`, or text in the document
     language. All faults found are raised together as `ModelError`.
@@ -79,6 +81,7 @@ class System:
     settings: Settings = field(default_factory=dict)
     description: str = ""
     events: tuple[Event, ...] = ()
+    impacts: str | tuple[str, ...] = "together"
 
     def __init__(
         self,
@@ -97,6 +100,7 @@ class System:
         settings: Settings | None = None,
         description: str = "",
         events: Mapping[str, Any] | Iterable[Event] = (),
+        impacts: str | Iterable[str] | None = None,
     ) -> None:
         draft = Draft(
             name=name,
@@ -113,6 +117,7 @@ class System:
             settings=settings or {},
             description=description,
             events=events,
+            impacts=impacts,
         )
         for key, value in build_parts(draft).items():
             object.__setattr__(self, key, MappingProxyType(dict(value)) if isinstance(value, Mapping) else value)
@@ -161,6 +166,8 @@ class System:
                 arguments[key] = merged
             else:
                 arguments[key] = value
+        if "impacts" not in changes:
+            arguments["impacts"] = _order_of(arguments["impacts"], arguments["constraints"])
         return System(**arguments)
 
     # -- values
@@ -368,3 +375,12 @@ def _plain(text: str) -> str:
 
 def _rebuild(arguments: dict[str, Any]) -> System:
     return System(**arguments)
+
+
+def _order_of(impacts: str | tuple[str, ...], constraints: Any) -> str | tuple[str, ...] | None:
+    """The order of impacts among constraints that replace others: of those that are still one-sided."""
+    given = list(constraints)
+    if isinstance(impacts, str) or not all(isinstance(item, Constraint) for item in given):
+        return impacts
+    sided = {item.name for item in given if item.one_sided}
+    return tuple(name for name in impacts if name in sided) or None

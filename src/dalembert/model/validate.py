@@ -13,7 +13,7 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from dalembert.errors import ExpressionError, ModelError
-from dalembert.model.constraints import LEVELS, Constraint, is_constant, level_of
+from dalembert.model.constraints import IMPACT_LAWS, IMPACT_ORDERS, LEVELS, Constraint, is_constant, level_of
 from dalembert.model.events import read_events
 from dalembert.model.frames import inertia_of
 from dalembert.model.laws import Work
@@ -53,6 +53,7 @@ class Draft:
     settings: Any
     description: Any
     events: Any
+    impacts: Any = None
 
 
 def build_parts(draft: Draft) -> dict[str, Any]:
@@ -108,6 +109,7 @@ class _Builder:
                 draft.events, lambda given, where: self._expression(given, where, equation=True), self.faults
             ),
         }
+        parts["impacts"] = self._impacts(constraints)
         self._derivatives_in_place(parts)
         if self.faults:
             raise ModelError(title, self.faults)
@@ -339,6 +341,7 @@ class _Builder:
             parsed, one_sided = self._relation(expression, where)
             one_sided = self._one_sided(item, one_sided, where)
             restitution = self._restitution(item.restitution, one_sided, where)
+            law = self._impact_law(item.impact, one_sided, where)
             if parsed is None:
                 if expression is None:
                     self.faults.append(f"{where}: no equation given")
@@ -360,7 +363,7 @@ class _Builder:
                 self.faults.append(f"{where}: said to be at {level} level, but {parsed} = 0 is at {real} level")
             if one_sided and real != "position":
                 self.faults.append(f"{where}: one-sided constraints are at position level, this one is at {real} level")
-            found.append(Constraint(name, parsed, real, one_sided, restitution, item.by_friction, item.switch))
+            found.append(Constraint(name, parsed, real, one_sided, restitution, item.by_friction, item.switch, law))
         return tuple(found), names
 
     def _relation(self, given: Any, where: str) -> tuple[sp.Expr | None, bool]:
@@ -403,6 +406,43 @@ class _Builder:
         if value is not None and not 0 <= value <= 1:
             self.faults.append(f"{where}: restitution is from 0 to 1, it is {value:.6g}")
         return expression
+
+    def _impact_law(self, given: Any, one_sided: bool, where: str) -> str | None:
+        if given is None:
+            return None
+        if not one_sided:
+            self.faults.append(f"{where}: impact belongs to one-sided constraints: add one_sided, or write >=")
+        if given not in IMPACT_LAWS:
+            known = ", ".join(map(repr, IMPACT_LAWS))
+            self.faults.append(f"{where}: impact is one of {known}, got {given!r}.{suggest(str(given), IMPACT_LAWS)}")
+            return None
+        return str(given)
+
+    def _impacts(self, constraints: tuple[Constraint, ...]) -> str | tuple[str, ...]:
+        """How contacts that meet at one instant strike: together, in sequence, or in an order of names."""
+        given = self.draft.impacts
+        if given is None:
+            return IMPACT_ORDERS[0]
+        if isinstance(given, str) and given in IMPACT_ORDERS:
+            return given
+        if isinstance(given, str) or not isinstance(given, Iterable):
+            known = " or ".join(map(repr, IMPACT_ORDERS))
+            self.faults.append(
+                f"impacts: {known}, or a list of one-sided constraints in the order in which they strike, got {given!r}"
+            )
+            return IMPACT_ORDERS[0]
+        names = list(given)
+        sided = [c.name for c in constraints if c.one_sided]
+        for k, name in enumerate(names):
+            if name not in sided:
+                self.faults.append(f"impacts: no one-sided constraint {name!r}.{suggest(str(name), sided)}")
+            elif name in names[:k]:
+                self.faults.append(f"impacts: {name!r} is named twice; the order repeats by itself")
+        if not names:
+            self.faults.append(
+                "impacts: the list is empty: name one-sided constraints in the order in which they strike"
+            )
+        return tuple(map(str, names))
 
     def _initial(self, coordinates: tuple[Coordinate, ...]) -> dict[sp.Symbol, sp.Expr]:
         known: dict[str, sp.Symbol] = {"t": t}

@@ -14,6 +14,7 @@ import numpy as np
 
 from dalembert.mechanics.fundamental import MASS_TOLERANCE, RANK_TOLERANCE, Array, null_space
 from dalembert.motion.contacts.check import contact_residual
+from dalembert.motion.contacts.check_impacts import impact_residual
 from dalembert.motion.contacts.repeat import repeat_residual
 from dalembert.motion.determined import undetermined_loads
 from dalembert.motion.evaluation import Evaluation
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from dalembert.motion.motion import Motion
 
 #: Of motions with contacts only.
-CONTACT_MEASURES = ("contact", "repeat")
+CONTACT_MEASURES = ("contact", "repeat", "impact")
 MEASURES = ("position", "velocity", "acceleration", "forces", "virtual_work", "gauss", "energy", *CONTACT_MEASURES)
 
 
@@ -41,6 +42,8 @@ class Certificate:
     reactions of one-sided constraints pull, or their gaps are negative.
     repeat: with contacts, how far stretches between output points, integrated again from the laws by another method,
     end from the motion's own velocities.
+    impact: how far blows leave their laws: the jump of momentum, the cones, the direction of friction, restitution,
+    an energy that does not grow, the sum of what they lose.
     unique: whether M and the constraints determine q̈ everywhere, and the reactions that friction depends on;
     undetermined: the constraints whose reactions they do not.
     """
@@ -60,6 +63,7 @@ class Certificate:
     thresholds: dict[str, float] = field(default_factory=dict)
     repeat: float = 0.0  # not known of motions saved before it was measured
     undetermined: tuple[str, ...] = ()
+    impact: float = 0.0  # nor is this
 
     @property
     def failures(self) -> tuple[str, ...]:
@@ -98,6 +102,7 @@ def thresholds(rtol: float) -> dict[str, float]:
         "energy": energy,
         "contact": algebra,
         "repeat": min(max(1e3 * rtol, 1e-8), 1e-2),
+        "impact": algebra,
     }
 
 
@@ -118,6 +123,7 @@ def certify(motion: Motion, evaluation: Evaluation | None = None) -> Certificate
         "energy": _energy_balance(motion, evaluation, data.M, data.Q),
         "contact": contact_residual(motion) if motion.C is not None else 0.0,
         "repeat": repeat_residual(motion, limits["repeat"]) if motion.C is not None else 0.0,
+        "impact": impact_residual(motion),
     }
     holds = unique and all(measured[name] <= limits[name] for name in MEASURES)
     return Certificate(

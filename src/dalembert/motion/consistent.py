@@ -136,5 +136,5 @@ def _nearest_allowed(system: System, q: Array, v: Array, t: float, free: Array) 
 
 def _held_by(system: System, constraints: Iterable[Constraint]) -> System:
     """The system with some constraints, on both sides, and nothing else that could name one."""
-    closed = [replace(constraint, one_sided=False, restitution=None) for constraint in constraints]
+    closed = [replace(constraint, one_sided=False, restitution=None, impact=None) for constraint in constraints]
     return system.replace(constraints=closed, nonideal=(), events=())

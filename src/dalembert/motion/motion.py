@@ -22,6 +22,7 @@ from dalembert.model.symbols import name_of
 from dalembert.model.system import System
 from dalembert.motion.certificate import Certificate
 from dalembert.motion.contacts.history import STATES, ContactHistory
+from dalembert.motion.contacts.impacts import Impact
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,11 +60,12 @@ class Motion:
     events: what happened on the way, in order of time: {"name", "t", "state": {"x", "x'", …}, "direction"} for each
     passage of an event of the system, {"name": "rank change", "t", "from", "to"} where constraints became dependent
     or independent, {"name", "contact", "t", "state"} where a contact changed (names "stick", "slip", "reversal",
-    "release", "impact", "contact"). ended_by: the name of the event that ended the motion, whose time and state are the
-    last point, or None.
+    "release", "impact", "contact"), with "impulse": {"normal", "friction"} where there was a blow. ended_by: the name
+    of the event that ended the motion, whose time and state are the last point, or None.
 
     contacts: of a system with friction, what each contact did, by name. C (T, n) and acting (T, m): there, the forces
-    of friction, and which constraints act (a one-sided one may be open); None elsewhere.
+    of friction, and which constraints act (a one-sided one may be open); None elsewhere. blows: the impacts, each with
+    its velocities before and after and its impulses.
     """
 
     system: System
@@ -91,6 +93,7 @@ class Motion:
     C: Array | None = None
     acting: np.ndarray | None = None
     contacts: Mapping[str, ContactHistory] = field(default_factory=dict)
+    blows: tuple[Impact, ...] = ()
     certificate: Certificate = None  # type: ignore[assignment]  # measured on the finished arrays, see `certified`
 
     def __repr__(self) -> str:
@@ -215,6 +218,7 @@ class Motion:
             "certificate": json.dumps(self.certificate.to_dict()),
             "events": json.dumps([dict(event) for event in self.events]),
             "ended_by": json.dumps(self.ended_by),
+            "blows": json.dumps([blow.to_dict() for blow in self.blows]),
             "warnings": json.dumps(list(self.warnings)),
             "timing": json.dumps(asdict(self.timing)),
             "rtol": self.rtol,
@@ -291,6 +295,7 @@ class Motion:
             C=data["C"].values if "C" in data else None,
             acting=data["acting"].values.astype(bool) if "acting" in data else None,
             contacts=_contacts(data),
+            blows=tuple(Impact.from_dict(blow) for blow in json.loads(attributes.get("blows", "[]"))),
         )
 
     def curvature(self) -> Array:

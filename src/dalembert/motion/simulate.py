@@ -18,8 +18,8 @@ from dalembert.model.events import with_events
 from dalembert.model.system import System
 from dalembert.motion.certificate import certify
 from dalembert.motion.consistent import require_consistent_state
-from dalembert.motion.contacts.legs import Legs, integrate_legs
 from dalembert.motion.contacts.contacts import Contacts
+from dalembert.motion.contacts.legs import Legs, integrate_legs
 from dalembert.motion.contacts.points import points_of
 from dalembert.motion.determined import told
 from dalembert.motion.evaluation import Evaluation
@@ -286,6 +286,7 @@ def _motion(
         C=None if held is None else held.C,
         acting=None if held is None else held.acting,
         contacts={} if held is None else held.contacts,
+        blows=() if legs is None else legs.impacts,
     )
     certificate = certify(motion, evaluation)
     if certificate.undetermined:

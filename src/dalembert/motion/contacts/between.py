@@ -9,9 +9,9 @@ import numpy as np
 
 from dalembert.errors import DalembertError
 from dalembert.mechanics.fundamental import Array
+from dalembert.motion.contacts.agreement import ahead, moment_at
 from dalembert.motion.contacts.contacts import Contacts
 from dalembert.motion.contacts.modes import SLIP, STICK, Ending, Mode
-from dalembert.motion.contacts.agreement import ahead, moment_at
 from dalembert.motion.settings import Settings, tolerances
 
 # Where a leg has ended, a function that it ended with is zero to a thousand units of rounding of its terms, whose sizes

@@ -53,9 +53,11 @@ def contact_residual(motion: Motion) -> float:
     weights = np.linalg.norm(units, axis=1)  # of a unit force on each sliding component
     # C is what remains of all forces: in flight, their rounding.
     present = (motion.C / root, Q / root, np.einsum("tij,tj->ti", M, motion.a) / root, reactions)
-    largest = max(float(np.abs(part).max(initial=0.0)) for part in present) or 1.0
-    # From rest at the origin, places are rounding of where the forces would have led.
     span = float(motion.t[-1] - motion.t[0])
+    largest = max(float(np.abs(part).max(initial=0.0)) for part in present) or 1.0
+    # Between impacts there may be no force at all: rounding is small against what would stop the motion within it.
+    largest = max(largest, 1e-6 * float(np.abs(root * motion.v).max()) / (span or 1.0))
+    # From rest at the origin, places are rounding of where the forces would have led.
     reach = max(float(np.abs(root * motion.q).max()), 1e-6 * span**2 * float(np.abs(Q / root).max())) or 1.0
     resting, fastest = _resting(motion), float(np.abs(motion.v).max(initial=0.0)) or 1.0
     rest = (motion.C - _smooth(motion)) / root
@@ -97,7 +99,10 @@ def _outside(units: Array, force: Array, places: list[slice], limits: list[float
     weights = [float(np.linalg.norm(columns[:, at], axis=0).max(initial=0.0)) for at in own]
     beyond = [w * (float(np.linalg.norm(held[at])) - limit) for w, at, limit in zip(weights, own, limits, strict=True)]
     worst = max(beyond, default=0.0)
-    if worst > RANK * largest and np.linalg.matrix_rank(columns, tol=RANK * np.abs(columns).max(initial=1.0)) < held.size:
+    if (
+        worst > RANK * largest
+        and np.linalg.matrix_rank(columns, tol=RANK * np.abs(columns).max(initial=1.0)) < held.size
+    ):
         # The smallest forces are not the only ones: others may lie inside.
         worst = _least_excess(columns, held, own, limits, weights)
     return max(missed, worst)

@@ -20,7 +20,6 @@ from dalembert.motion.contacts.modes import OPEN, SLIP, STICK, Ending, Mode, Mod
 from dalembert.motion.contacts.switched import OWN, SLOW, Switched, plain, switched
 from dalembert.motion.evaluation import Evaluation
 
-
 # Modes whose values are kept: a motion goes back and forth between a few.
 KEPT = 64
 

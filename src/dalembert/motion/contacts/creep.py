@@ -11,9 +11,9 @@ from __future__ import annotations
 import numpy as np
 
 from dalembert.mechanics.fundamental import Array, Fundamental
+from dalembert.motion.contacts.agreement import moment_at
 from dalembert.motion.contacts.contacts import Contacts
 from dalembert.motion.contacts.modes import SLIP, Mode
-from dalembert.motion.contacts.agreement import moment_at
 
 # What begins with more than this share of the acceleration without constraints takes a hundred explicit steps at most
 # to gain the speed at which it is no longer stiff: ln(1e9) / 6 of its inverse.

@@ -78,9 +78,7 @@ def decide(
     last: Mode | None = None,
 ) -> Decision:
     """The mode at a state, its instant, and the velocity with which it begins. last: the mode before."""
-    here = Situation(
-        contacts, t, q, v, rest, frozenset(stopped), frozenset(touching), contacts.slides(q, v, t)
-    )
+    here = Situation(contacts, t, q, v, rest, frozenset(stopped), frozenset(touching), contacts.slides(q, v, t))
     found: Decision | None = None
     trouble: DalembertError | None = None
     try:
@@ -245,9 +243,7 @@ def set_off(here: Situation, mode: Mode, ways: dict[int, Array]) -> Array:
     sizes = dict.fromkeys(starting, 1.0)
     begin = v
     for _ in range(MOST_TURNS):
-        aims = [
-            sizes[k] * contacts.slow / 2 * ways[k] - here.slide[contacts.components[k]] for k in starting
-        ]
+        aims = [sizes[k] * contacts.slow / 2 * ways[k] - here.slide[contacts.components[k]] for k in starting]
         begin = v + np.linalg.lstsq(rows, np.concatenate([np.zeros(A.shape[0]), *aims]), rcond=1e-10)[0]
         s = contacts.solve(mode, q, begin, t)
         rate = rate_of(s)
@@ -277,9 +273,7 @@ def _looked_through(here: Situation, known: Decision | None, trouble: DalembertE
     """The mode among all combinations; says where there is none, or several that move differently."""
     found: list[Decision] = [] if known is None else [known]
     for mode in every_mode(here):
-        if (known is not None and mode == known[0]) or (
-            here.rest.given is not None and mode.does_as(here.rest.given)
-        ):
+        if (known is not None and mode == known[0]) or (here.rest.given is not None and mode.does_as(here.rest.given)):
             continue
         try:
             begin = set_off(here, mode, {})

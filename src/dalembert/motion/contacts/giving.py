@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from dalembert.mechanics.fundamental import Array
-from dalembert.motion.contacts.undetermined import gives_way
 from dalembert.motion.contacts.contacts import Contacts
 from dalembert.motion.contacts.modes import Mode
+from dalembert.motion.contacts.undetermined import gives_way
 from dalembert.motion.trajectory import Trajectory
 
 # A leg is looked through at so many instants: a linear programme takes longer than a step.

@@ -42,21 +42,16 @@ class Ledger:
         return moved
 
     def after_impact(
-        self, contacts: Contacts, entries: Array, t: float, q: Array, before: Array, after: Array
+        self, contacts: Contacts, entries: Array, t: float, q: Array, before: Array, after: Array, lost: float
     ) -> Array:
-        """The entries after an impact that changed the velocity.
+        """The entries after an impact that changed the velocity and lost energy at its contacts.
 
-        Impulses p along the rows u = A q̇ + c, which are gap rates and rates of the other constraints, do the work
-        p·A(q̇₁ + q̇₂)/2 on the system. What is lost is −p·(u₁ + u₂)/2: a surface that moves (c ≠ 0) gives or takes the
-        rest, as an ideal force.
+        Impulses p along the rows u = A q̇ + c, which are gap rates, sliding velocities and rates of the other
+        constraints, do the work p·A(q̇₁ + q̇₂)/2 on the system. What is lost is −p·(u₁ + u₂)/2: a surface that moves
+        (c ≠ 0) gives or takes the rest, as an ideal force.
         """
-        M, _, A, _ = contacts.whole.dynamics(q, before, t)
+        M = contacts.whole.dynamics(q, before, t)[0]
         given = float((after - before) @ M @ (after + before)) / 2
-        driven = contacts.whole.velocity(q, np.zeros(contacts.n), t)[0]
-        graph = contacts.whole.graph
-        rows = [*graph.position_rows, *graph.velocity_rows]
-        impulses = np.linalg.lstsq(A[rows].T, M @ (after - before), rcond=1e-12)[0]
-        lost = -given - float(impulses @ driven)
         changed = entries.copy()
         changed[[IDEAL, NONIDEAL, -1]] += [given + lost, -lost, lost]
         return changed

@@ -13,15 +13,15 @@ from dalembert.mechanics.fundamental import Array, Fundamental, solve
 from dalembert.model.system import System
 from dalembert.motion.consistent import require_consistent_state
 from dalembert.motion.contacts.between import Side, changes, ends_with, passed_between
-from dalembert.motion.contacts.creep import LONGER, begun, creeping, first_moment
-from dalembert.motion.contacts.giving import GIVES_WAY, looked_at, while_it_holds
-from dalembert.motion.contacts.ledger import Ledger
 from dalembert.motion.contacts.contacts import Contacts
+from dalembert.motion.contacts.creep import LONGER, begun, creeping, first_moment
+from dalembert.motion.contacts.decide import REST, Rest, decide
+from dalembert.motion.contacts.giving import GIVES_WAY, looked_at, while_it_holds
+from dalembert.motion.contacts.impacts import Impact, impacts_at, left_out, with_impulses
+from dalembert.motion.contacts.ledger import Ledger
 from dalembert.motion.contacts.modes import OPEN, SLIP, STICK, Ending, Mode, ModeSolution
 from dalembert.motion.contacts.scale import Scale, scale_of
 from dalembert.motion.contacts.switched import SLOW
-from dalembert.motion.contacts.decide import REST, Rest, decide
-from dalembert.motion.contacts.frictionless_impact import impact
 from dalembert.motion.evaluation import Evaluation
 from dalembert.motion.events import Outcome, Passage
 from dalembert.motion.project import project
@@ -57,11 +57,12 @@ GAP = 1e-9
 
 @dataclass(frozen=True)
 class Legs:
-    """A motion with contacts. modes: of each output point; `of` its own trajectory."""
+    """A motion with contacts. modes: of each output point; `of` its own trajectory. impacts: its blows, in order."""
 
     trajectory: Trajectory
     modes: tuple[Mode, ...]
     contacts: Contacts
+    impacts: tuple[Impact, ...] = ()
 
 
 def integrate_legs(contacts: Contacts, settings: Settings, q: Array, v: Array, t0: float, integrate: Integrate) -> Legs:
@@ -85,6 +86,7 @@ class _Run:
         self.events: list[dict[str, Any]] = []
         self.passages: list[dict[str, Any]] = []  # events of the system just between legs
         self.legs: list[Trajectory] = []
+        self.impacts: list[Impact] = []
 
     def integrate(self, q: Array, v: Array, t: float) -> Legs:
         contacts, times = self.contacts, self.settings.times
@@ -131,9 +133,13 @@ class _Run:
                     contacts.system.name, t, "its contacts change between sticking, slipping and opening without end."
                 )
                 break
-            v, work, stopped, touching = self._transition(mode, ending, t, q, v, work)
+            try:
+                v, work, stopped, touching = self._transition(mode, ending, t, q, v, work)
+            except DalembertError as error:
+                failure = failure_message(contacts.system.name, t, str(error))
+                break
             before = mode
-        return Legs(self._trajectory(failure, ended), tuple(self.modes), contacts)
+        return Legs(self._trajectory(failure, ended), tuple(self.modes), contacts, tuple(self.impacts))
 
     def _named(self, failure: str | None, mode: Mode) -> str | None:
         """A failure about constraint forces in the words of the model: which friction they disagree with."""
@@ -361,31 +367,16 @@ class _Run:
         gap, rate = self._gaps(q, v, t)
         slow = REST * max(float(np.abs(v).max(initial=0.0)), 1e-300)
         touching = [j for j in range(gap.size) if gap[j] <= GAP * self._reach(q)]
-        before = v
-        for _ in range(MOST_AT_ONCE):
-            self.met |= {j for j in touching if rate[j] < -slow}
-            self.approach = max(self.approach, *(-rate[j] for j in touching))
-            v = impact(
-                self.contacts,
-                {j: self._restitution(j, -rate[j], t, q, v) for j in touching if rate[j] <= slow},
-                t,
-                q,
-                v,
-            )
-            rate = self._gaps(q, v, t)[1]
-            if all(rate[j] >= -slow for j in touching):
-                break
-        work = self.ledger.after_impact(self.contacts, work, t, q, before, v)
+        self.approach = max(self.approach, *(-rate[j] for j in touching))
+        blows, met = impacts_at(self.contacts, touching, t, q, v, slow, self._slowest(t, q, v))
+        self.met |= met
+        self.impacts += blows
+        before, v = v, blows[-1].after if blows else v
+        rate = self._gaps(q, v, t)[1]
+        work = self.ledger.after_impact(self.contacts, work, t, q, before, v, sum(blow.loss for blow in blows))
         # What would part more slowly than the slowest bounce stays closed, if forces keep it so.
         slow = max(slow, self._slowest(t, q, v))
         return v, work, {j for j in touching if rate[j] <= slow}
-
-    def _restitution(self, k: int, speed: float, t: float, q: Array, v: Array) -> float:
-        """e at a speed; slow bounces are left out."""
-        system = self.contacts.system
-        e = system.constraints[self.contacts.one_sided[k]].restitution
-        e = 0.0 if e is None else float(e.xreplace(dict(system.parameters)))
-        return e if e * speed > self._slowest(t, q, v) else 0.0
 
     def _slowest(self, t: float, q: Array, v: Array) -> float:
         """The speed of the slowest bounce: a share of the fastest impact, and so fast that it rises visibly."""
@@ -445,12 +436,13 @@ class _Run:
             steps=sum(leg.steps for leg in legs),
             evaluations=sum(leg.evaluations for leg in legs),
             compile_s=sum(leg.compile_s for leg in legs),
-            events=in_order(reports, self.passages, self.events),
+            events=with_impulses(in_order(reports, self.passages, self.events), self.impacts),
             failure=failure,
             ended=ended,
             warnings=(
                 *dict.fromkeys(w for leg in legs for w in leg.warnings),
                 *((UNDETERMINED,) if self.undetermined else ()),
+                *left_out(self.contacts, self.impacts),
             ),
         )
 

@@ -22,7 +22,7 @@ from dalembert.model.laws import Work
 from dalembert.model.symbols import Parameter, multiplier
 from dalembert.model.system import System
 from dalembert.motion.contacts.frames import frame_symbols, in_frame, turned
-from dalembert.motion.contacts.modes import OPEN, SLIP, STICK, Ending, Mode
+from dalembert.motion.contacts.modes import SLIP, STICK, Ending, Mode
 
 # A contact that slides on a surface has stopped at this share of the speeds of a motion: its direction has no meaning
 # at zero.
@@ -121,7 +121,9 @@ def switched(system: System, workless: bool) -> Switched:
         away = _pushing(j) * multiplier(own.name) + _open(j) * own.expression + _silent(j)
         events.append(("gate", j, away))
     parameters: dict[Any, Any] = dict(system.parameters)
-    data = {s for part in (*constraints, *works) for s in _symbols(part)} | {s for *_, g in events for s in g.free_symbols}
+    data = {s for part in (*constraints, *works) for s in _symbols(part)} | {
+        s for *_, g in events for s in g.free_symbols
+    }
     parameters |= {s: 1 for s in data if s.name.startswith(DATA)}
     whole = System(
         system.name,
@@ -184,7 +186,7 @@ def _gated(constraint: Constraint, gate: Mapping[str, Parameter]) -> Constraint:
     if constraint.name not in gate:
         return constraint
     switch = gate[constraint.name]
-    free = replace(constraint, one_sided=False, restitution=None)
+    free = replace(constraint, one_sided=False, restitution=None, impact=None)
     return replace(free, expression=switch * constraint.expression, switch=switch)
 
 

@@ -33,9 +33,7 @@ class Giving:
     ways: Mapping[int, Array]
 
 
-def within_cones(
-    contacts: Contacts, mode: Mode, s: ModeSolution, given: bool = False
-) -> ModeSolution | Giving | None:
+def within_cones(contacts: Contacts, mode: Mode, s: ModeSolution, given: bool = False) -> ModeSolution | Giving | None:
     """The same motion with forces inside all cones; or how it gives way where there are none; or None where the forces
     are determined after all, as far as friction is concerned. given: it is known to give way here.
     """

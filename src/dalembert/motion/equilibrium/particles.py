@@ -20,7 +20,9 @@ def reactions_on_particles(system: System, q: Array, opened: tuple[str, ...]) ->
     """
     if system.contacts or system.works:
         return {}
-    closed = [replace(c, one_sided=False, restitution=None) for c in system.constraints if c.name not in opened]
+    closed = [
+        replace(c, one_sided=False, restitution=None, impact=None) for c in system.constraints if c.name not in opened
+    ]
     held = system.replace(constraints=closed, events=())
     if liberation.applies(held):
         return {}

@@ -1,0 +1,331 @@
+"""Impacts of systems with friction and restitution: closed forms, records, certificate, documents."""
+
+import json
+import pickle
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import dalembert as da
+from dalembert.errors import DocumentError, ModelError
+from dalembert.motion.contacts.check_impacts import impact_residual
+
+G = 9.81
+# The states before a blow carry the error of the flight, a few tolerances of 1e-9.
+CLOSE = 1e-8
+LAWS = ("newton", "poisson", "stronge")
+
+
+def ball(mu, e, law="newton", speed=3.0, **options):
+    return da.System(
+        "ball",
+        coordinates="x y a",
+        kinetic="m*(x'^2 + y'^2)/2 + m*r^2*a'^2/5",
+        potential="m*g*y",
+        constraints=[da.Constraint("floor", "y - r", one_sided=True, restitution=e, impact=law)],
+        nonideal=[da.Coulomb("floor", mu=mu, point=["x + r*a"])],
+        parameters={"m": 2, "r": 0.5, "g": G},
+        initial={"x": 0, "y": 1.5, "a": 0, "x'": speed, "y'": 0, "a'": 0},
+        **options,
+    )
+
+
+@pytest.mark.parametrize("backend", ["reference", "native"])
+@pytest.mark.parametrize(("mu", "law"), [(0.05, "newton"), (0.9, "stronge")])
+def test_a_ball_slides_or_grips(mu, law, backend):
+    motion = ball(mu, 0.8, law).simulate(1, backend=backend, samples=21)
+    w = np.sqrt(2 * G)
+    after = 3 - mu * 1.8 * w if mu < 0.5 else 15 / 7
+    (event,) = motion.events
+    assert event["state"]["x'"] == pytest.approx(after, rel=CLOSE)
+    assert event["state"]["y'"] == pytest.approx(0.8 * w, rel=CLOSE)
+    assert event["impulse"]["normal"] == pytest.approx(2 * 1.8 * w, rel=CLOSE)
+    assert event["impulse"]["friction"] == pytest.approx([2 * (after - 3)], rel=CLOSE)
+    # All of it is in the ledger: m (v² + 2/5 r² ω²)/2 before and after.
+    spin = (after - 3) / (0.4 * 0.5)
+    lost = w**2 - 0.64 * w**2 + 9 - after**2 - 0.4 * 0.25 * spin**2
+    assert motion.impact_loss[-1] == pytest.approx(lost, rel=CLOSE)
+    assert motion.ledger["work"]["nonideal"] == pytest.approx(-lost, rel=CLOSE)
+    assert motion.certificate.holds
+
+
+def test_bounces_end_and_the_ball_rolls_on():
+    """It grips at the first bounce, and then rolls with 5/7 of its speed; bounces end at w/g (1 + e)/(1 − e)."""
+    motion = ball(0.5, 0.5).simulate(5, samples=51)
+    assert motion.events[-1]["name"] == "contact"
+    # Bounces slower than 1e-5 of the first are left out.
+    assert motion.events[-1]["t"] == pytest.approx(np.sqrt(2 / G) * 3, rel=1e-4)
+    assert motion.v[-1] == pytest.approx([15 / 7, 0, -30 / 7], rel=CLOSE, abs=CLOSE)
+    assert motion.certificate.holds
+
+
+def test_friction_that_falls_with_speed():
+    system = ball(0.1, 0.5, speed=5.0).replace(
+        nonideal=[da.Stribeck("floor", mu=0.1, mu_static=0.4, speed=1.0, exponent=1, point=["x + r*a"])]
+    )
+    motion = system.simulate(0.6, samples=7, backend="reference")
+    # As on arrays: e^u + 3 = (e^5 + 3) exp(−0.35 p/m), p/m = 1.5 w.
+    sliding = np.log((np.exp(5.0) + 3) * np.exp(-0.35 * 1.5 * np.sqrt(2 * G)) - 3)
+    state = motion.events[0]["state"]
+    assert state["x'"] + 0.5 * state["a'"] == pytest.approx(sliding, rel=1e-7)
+    assert motion.certificate.holds
+
+
+def test_a_massless_coordinate_meets_a_stop():
+    """M is singular; y = x² carries no mass and has no say."""
+    system = da.System(
+        "slave",
+        coordinates="x y",
+        kinetic="x'^2/2",
+        constraints=[da.Constraint("slave", "y - x^2"), da.Constraint("stop", "x", one_sided=True, restitution=0.5)],
+        initial={"x": 1, "y": 1, "x'": -1, "y'": -2},
+    )
+    motion = system.simulate(2, samples=21, backend="reference")
+    assert motion.events[0]["impulse"] == {"normal": pytest.approx(1.5, rel=CLOSE), "friction": []}
+    assert motion.q[-1] == pytest.approx([0.5, 0.25], rel=CLOSE)
+    assert motion.certificate.impact < 1e-12
+    assert motion.certificate.holds
+    # Without restitution it stays, and no force at all acts.
+    resting = system.replace(constraints=[system.constraints[0], replace(system.constraints[1], restitution=None)])
+    assert resting.simulate(2, samples=21, backend="reference").certificate.holds
+
+
+def test_rocking_block_loses_what_housner_says():
+    """ω⁺/ω⁻ = 1 − 3/2 sin²α at each impact, μ large enough to grip."""
+    w, h, a = 0.3, 1.0, 0.2
+    corners = {"left": "-", "right": "+"}
+    system = da.System(
+        "block",
+        coordinates="x y a",
+        kinetic="m*(x'^2 + y'^2)/2 + m*(w^2 + h^2)*a'^2/6",
+        potential="m*g*y",
+        constraints=[
+            da.Constraint(name, f"y {sign} w*sin(a) - h*cos(a)", one_sided=True) for name, sign in corners.items()
+        ],
+        nonideal=[
+            da.Coulomb(name, mu=5, point=[f"x {sign} w*cos(a) + h*sin(a)", f"y {sign} w*sin(a) - h*cos(a)"])
+            for name, sign in corners.items()
+        ],
+        parameters={"m": 1, "w": w, "h": h, "g": G},
+        initial={
+            "x": w * np.cos(a) - h * np.sin(a), "y": w * np.sin(a) + h * np.cos(a), "a": a, "x'": 0, "y'": 0, "a'": 0
+        },
+    )  # fmt: skip
+    motion = system.simulate(1, samples=21, backend="reference")
+    (blow,) = motion.blows
+    assert blow.after[2] / blow.before[2] == pytest.approx(1 - 1.5 * w**2 / (w**2 + h**2), rel=CLOSE)
+    fallen = G * (w * np.sin(a) + h * np.cos(a) - h)
+    assert blow.before[2] == pytest.approx(-np.sqrt(2 * fallen / (4 / 3 * (w**2 + h**2))), rel=CLOSE)
+    assert {contact.name: contact.state for contact in blow.contacts} == {"left": "open", "right": "stick"}
+    assert motion.certificate.holds
+
+
+def cradle(count, impacts, e=1):
+    names = [f"x{k}" for k in range(count)]
+    return da.System(
+        "cradle",
+        coordinates=names,
+        kinetic=" + ".join(f"{x}'^2/2" for x in names),
+        constraints=[
+            da.Constraint(f"gap {k}", f"{b} - {a} - 1", one_sided=True, restitution=e)
+            for k, (a, b) in enumerate(pairwise(names))
+        ],
+        initial={x: k for k, x in enumerate(names)} | {"x0": -1} | {x + "'": float(x == "x0") for x in names},
+        impacts=impacts,
+    )
+
+
+@pytest.mark.parametrize("count", [3, 5])
+def test_newtons_cradle(count):
+    motion = cradle(count, "sequence").simulate(2, samples=5, backend="reference")
+    assert motion.v[-1] == pytest.approx(np.eye(count)[-1], abs=CLOSE)
+    assert len(motion.blows) == count - 1
+    assert motion.certificate.holds
+
+
+def test_touching_balls_strike_as_the_system_says():
+    together = cradle(3, "together").simulate(2, samples=5, backend="reference")
+    assert together.v[-1] == pytest.approx([-1 / 3, 2 / 3, 2 / 3], abs=CLOSE)
+    ordered = cradle(3, ["gap 1", "gap 0"]).simulate(2, samples=5, backend="reference")
+    assert ordered.v[-1] == pytest.approx([0, 0, 1], abs=CLOSE)
+    for motion in (together, ordered):
+        assert motion.certificate.holds
+
+
+def quaternion_box(e, turn, corners):
+    """A box of half edges (0.4, 0.3, 0.2) by its centre and a quaternion, whose M is singular along it."""
+    half = np.array([0.4, 0.3, 0.2])
+    J = [1 / 3 * (half[1] ** 2 + half[2] ** 2), (half[0] ** 2 + half[2] ** 2) / 3, (half[0] ** 2 + half[1] ** 2) / 3]
+    rates = [
+        "2*(e0*e1' - e1*e0' - e2*e3' + e3*e2')",
+        "2*(e0*e2' - e2*e0' - e3*e1' + e1*e3')",
+        "2*(e0*e3' - e3*e0' - e1*e2' + e2*e1')",
+    ]
+    up = ["2*(e1*e3 - e0*e2)", "2*(e2*e3 + e0*e1)", "(1 - 2*e1^2 - 2*e2^2)"]  # the third row of R, on |e| = 1
+    floors = []
+    for k, corner in enumerate(corners):
+        height = " + ".join(f"({c * size})*{row}" for c, size, row in zip(corner, half, up, strict=True))
+        floors.append(da.Constraint(f"corner {k}", f"z + {height}", one_sided=True, restitution=e))
+    axis = np.array([1.0, 0.7, 0.0]) / np.hypot(1, 0.7)
+    e4 = [np.cos(turn / 2), *(np.sin(turn / 2) * axis)]
+    names = ["x", "y", "z", "e0", "e1", "e2", "e3"]
+    system = da.System(
+        "box",
+        coordinates=names,
+        kinetic="(x'^2 + y'^2 + z'^2)/2 + " + " + ".join(f"{j}*({w})^2/2" for j, w in zip(J, rates, strict=True)),
+        potential=f"{G}*z",
+        constraints=[da.Constraint("unit", "e0^2 + e1^2 + e2^2 + e3^2 - 1"), *floors],
+        initial=dict(zip(names, [0, 0, 1.2, *e4], strict=True)) | {n + "'": 0 for n in names},
+    )
+    return system, half, np.array(J), np.array(e4)
+
+
+BOTTOM = [(-1, -1, -1), (-1, 1, -1), (1, -1, -1), (1, 1, -1)]
+
+
+def test_box_in_quaternions_lands_flat():
+    system, half, _, _ = quaternion_box(0.5, 0.0, BOTTOM)
+    motion = system.simulate(0.6, samples=7, backend="reference")
+    w = np.sqrt(2 * G * (1.2 - half[2]))
+    assert motion.blows[0].after == pytest.approx([0, 0, 0.5 * w, 0, 0, 0, 0], abs=CLOSE * w)
+    assert sum(contact.normal for contact in motion.blows[0].contacts) == pytest.approx(1.5 * w, rel=CLOSE)
+    assert motion.certificate.impact < 1e-9
+
+
+def test_box_in_quaternions_lands_on_a_corner():
+    """Free rigid body: p = (1 + e) w/(1/m + (r × n)·J⁻¹(r × n)), in axes of the body."""
+    system, half, J, e4 = quaternion_box(0.5, 0.5, BOTTOM)
+    motion = system.simulate(0.5, samples=6, backend="reference")
+    e0, e1, e2, e3 = e4
+    up = np.array([2 * (e1 * e3 - e0 * e2), 2 * (e2 * e3 + e0 * e1), 1 - 2 * e1**2 - 2 * e2**2])
+    points = [np.array(corner) * half for corner in BOTTOM]
+    r = min(points, key=lambda point: float(point @ up))
+    w = np.sqrt(2 * G * (1.2 + r @ up))
+    arm = np.cross(r, up)
+    p = 1.5 * w / (1 + arm @ (arm / J))
+    assert motion.events[0]["impulse"]["normal"] == pytest.approx(p, rel=CLOSE)
+    assert motion.blows[0].after[2] == pytest.approx(-w + p, rel=CLOSE)
+    assert motion.certificate.impact < 1e-9
+
+
+def dumbbell(law):
+    """Its lower end strikes a rough floor, and the direction of slipping turns within the blow."""
+    return da.System(
+        "dumbbell",
+        coordinates="x1 y1 z1 x2 y2 z2",
+        kinetic="m*(x1'^2 + y1'^2 + z1'^2)/2 + M*(x2'^2 + y2'^2 + z2'^2)/2",
+        potential="m*g*z1 + M*g*z2",
+        constraints=[
+            da.Constraint("rod", "(x1 - x2)^2 + (y1 - y2)^2 + (z1 - z2)^2 - 1"),
+            da.Constraint("floor", "z1", one_sided=True, restitution=0.5, impact=law),
+        ],
+        nonideal=[da.Coulomb("floor", mu=0.3, point=["x1", "y1", "z1"])],
+        parameters={"m": 1, "M": 2, "g": G},
+        initial={
+            "x1": 0, "y1": 0, "z1": 0.5, "x2": 0.6, "y2": 0, "z2": 1.3,
+            "x1'": 0.5, "y1'": 1.5, "z1'": 0, "x2'": 0.5, "y2'": 0.5, "z2'": 0,
+        },
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def turned():
+    return dumbbell("stronge").simulate(0.5, samples=11, backend="reference")
+
+
+class TestCertificate:
+    def test_a_blow_that_turns_holds(self, turned):
+        (blow,) = turned.blows
+        assert [piece.kind for piece in blow.contacts[0].pieces] == ["turn", "turn"]
+        assert turned.certificate.holds
+        # The quadrature over the curve has four hundred points: well below the limit of 1e-8.
+        assert turned.certificate.impact < 1e-10
+
+    def changed(self, motion, **changes):
+        (blow,) = motion.blows
+        own = {key: changes.pop(key) for key in list(changes) if hasattr(blow.contacts[0], key) and key != "loss"}
+        contact = replace(blow.contacts[0], **own)
+        return impact_residual(replace(motion, blows=(replace(blow, contacts=(contact,), **changes),)))
+
+    def test_it_sees_what_is_wrong(self, turned):
+        (blow,) = turned.blows
+        (contact,) = blow.contacts
+        assert self.changed(turned) == turned.certificate.impact
+        assert self.changed(turned, normal=contact.normal * 1.001) > 1e-5
+        assert self.changed(turned, after=blow.after * 1.001) > 1e-5
+        assert self.changed(turned, e=0.4) > 1e-2
+        assert self.changed(turned, law="newton") > 1e-3
+        straight = [replace(p, friction=p.friction * 0.99) for p in contact.pieces]
+        assert self.changed(turned, pieces=tuple(straight)) > 1e-4
+        assert impact_residual(replace(turned, impact_loss=turned.impact_loss * 1.01)) > 1e-4
+
+    def test_it_sees_a_blow_without_its_friction(self):
+        """A blow as it was before friction had a part in it: right momentum and restitution, but no friction."""
+        motion = ball(0.3, 0.8).simulate(0.6, samples=5, backend="reference")
+        smooth = ball(0.0, 0.8).simulate(0.6, samples=5, backend="reference")
+        assert smooth.certificate.impact < 1e-9
+        told = replace(motion, blows=smooth.blows, impact_loss=smooth.impact_loss)
+        assert impact_residual(told) > 1e-2
+
+
+class TestRecords:
+    def test_saved_and_loaded(self, turned, tmp_path):
+        turned.save(tmp_path / "motion.nc")
+        again = da.Motion.load(tmp_path / "motion.nc")
+        assert again.events == turned.events
+        assert [blow.to_dict() for blow in again.blows] == [blow.to_dict() for blow in turned.blows]
+        assert again.certified().certificate.impact == pytest.approx(turned.certificate.impact, rel=1e-3)
+        assert json.loads(json.dumps(turned.events[0]))["impulse"]["normal"] > 0
+
+    def test_friction_of_others_is_told(self):
+        """Two-sided constraints that are struck have no friction in the blow."""
+        system = da.System(
+            "bead",
+            coordinates="x y",
+            kinetic="(x'^2 + y'^2)/2",
+            constraints=[
+                da.Constraint("wire", "y - x/2"),
+                da.Constraint("stop", "1 - x", one_sided=True, restitution=0.5),
+            ],
+            nonideal=[da.Coulomb("wire", mu=0.1)],
+            initial={"x": 0, "y": 0, "x'": 2, "y'": 1},
+        )
+        motion = system.simulate(1, samples=5, backend="reference")
+        assert any("'wire' has no part in the impacts" in warning for warning in motion.warnings)
+
+
+class TestModel:
+    def test_documents(self):
+        system = cradle(3, ["gap 1", "gap 0"])
+        law = system.replace(constraints=[replace(c, impact="stronge") for c in system.constraints])
+        for again in (da.loads(da.dumps(law)), pickle.loads(pickle.dumps(law)), law.replace(name="other")):
+            assert again.impacts == ("gap 1", "gap 0")
+            assert [c.impact for c in again.constraints] == ["stronge", "stronge"]
+        assert da.loads(da.dumps(cradle(3, "sequence"))).impacts == "sequence"
+        assert "impacts" not in da.dumps(cradle(3, None))
+
+    def test_an_order_follows_its_constraints(self):
+        system = cradle(3, ["gap 1", "gap 0"])
+        assert system.replace(constraints=system.constraints[:1]).impacts == ("gap 0",)
+
+    @pytest.mark.parametrize(
+        ("changes", "message"),
+        [
+            ({"impacts": "sequenc"}, "impacts: 'together' or 'sequence', or a list"),
+            ({"impacts": ["floor", "flor"]}, "no one-sided constraint 'flor'.*'floor'"),
+            ({"impacts": ["floor", "floor"]}, "'floor' is named twice"),
+            ({"impacts": []}, "the list is empty"),
+            ({"constraints": [da.Constraint("floor", "y", one_sided=True, impact="stronger")]}, "impact is one of"),
+            ({"constraints": [da.Constraint("floor", "y", impact="stronge")]}, "impact belongs to one-sided"),
+        ],
+    )
+    def test_faults(self, changes, message):
+        with pytest.raises(ModelError, match=message):
+            ball(0.1, 0.5).replace(nonideal=(), **changes)
+
+    def test_faults_in_documents(self):
+        text = da.dumps(ball(0.1, 0.5)).replace('impact = "newton"', "impact = 3")
+        with pytest.raises(DocumentError, match="'impact' is a text"):
+            da.loads(text)
