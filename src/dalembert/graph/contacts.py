@@ -19,15 +19,13 @@ class ContactGraph:
     """state(q, v, a, t, p, l) -> normal forces N (one per contact), sliding velocities u and their time derivatives
     (`components` one after the other), coefficients of sliding and of sticking; then for each one-sided constraint φ,
     φ̇ and φ̈. forces(q, v, t, p) -> the generalized forces of unit forces along the sliding components, as columns;
-    levers(q, v, t, p, l) -> ∂N/∂l, (contacts, constraints). normals(q, v, t, p) -> the unit normals of surfaces in space
-    (3 for each contact that has a bearing).
+    normals(q, v, t, p) -> the unit normals of surfaces in space (3 for each contact that has a bearing).
 
     components: where the components of each contact stand. one_sided: the rows of the one-sided constraints.
     """
 
     state: ca.Function
     forces: ca.Function
-    levers: ca.Function
     normals: ca.Function
     components: tuple[slice, ...]
     one_sided: tuple[int, ...]
@@ -77,11 +75,6 @@ def contact_graph(
     return ContactGraph(
         state=ca.Function("contacts", [q, v, a, time, p, multipliers], [ca.densify(x) for x in outputs]),
         forces=ca.Function("forces", [q, v, time, p], [ca.densify(ca.horzcat(*forces)) if forces else ca.SX(n, 0)]),
-        levers=ca.Function(
-            "levers",
-            [q, v, time, p, multipliers],
-            [ca.densify(ca.jacobian(N, multipliers)) if normals else ca.SX(0, len(system.constraints))],
-        ),
         normals=ca.Function("normals", [q, v, time, p], [ca.densify(column(bearings))]),
         components=tuple(components),
         one_sided=one_sided,

@@ -40,9 +40,9 @@ class Graph:
 
     `nonlinear` are the rows nonlinear in q̈, `curved` those of velocity level that are nonlinear in q̇. `uses_reactions`:
     C depends on constraint forces; `uses_actual`: on the actual ones, as components or as multipliers.
-    `events_use_multipliers`: the event functions do. `by_friction`: rows of friction that holds. `switched`: rows that a
-    parameter, 1 or 0, switches on and off, with the number of the parameter. `affine`: C is an affine function of the
-    multipliers and uses no other constraint forces.
+    `events_use_multipliers`: the event functions do. `by_friction`: rows of friction that holds. `switched`: rows
+    that a parameter, 1 or 0, switches on and off, with the number of the parameter. `affine`: C is an affine function of
+    the multipliers and uses no other constraint forces.
     """
 
     dynamics: ca.Function

@@ -1,8 +1,9 @@
 """The equations of motion where forces follow the multipliers: [M G; A −d], factored as L U with its zeros kept zero.
 
 Friction that slips is proportional to a multiplier, C = C₀ + (∂C/∂λ) λ, so that G = Aᵀ + ∂C/∂λ stands where Aᵀ stands
-without it, and symmetry is lost. d is 1 for a constraint that is switched off, whose row of A is zero, and 0 for others:
-its equation then says that its multiplier is zero. The order is that of `saddle`: a constraint after its coordinates.
+without it, and symmetry is lost. d is 1 for a constraint that is switched off, whose row of A is zero, and 0 for
+others: its equation then says that its multiplier is zero. The order is that of `saddle`: a constraint after its
+coordinates.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ class Coupled:
         whole = ca.sparsify(ca.blockcat([[self.M, self.G], [self.A, -ca.diag(off)]]))
         rows: list[dict[int, ca.SX]] = [{} for _ in self.order]
         for i, j, value in zip(*whole.sparsity().get_triplet(), whole.nz[:].elements(), strict=True):
-            rows[i][j] = value
+            rows[i][j] = ca.SX(value)
         self._factor(rows, off)
 
     def _factor(self, rows: list[dict[int, ca.SX]], off: ca.SX) -> None:

@@ -158,9 +158,7 @@ class LawReader:
         for place, expression in self._components(law.slide, "slide", where):
             orders = {s.order for s in expression.free_symbols if isinstance(s, Coordinate)}
             if 1 not in orders:
-                self.faults.append(
-                    f"{place}: {expression} is no velocity: it contains none (a place is given as point)"
-                )
+                self.faults.append(f"{place}: {expression} contains no velocity (a place is given as point)")
             elif 2 in orders or not is_linear([expression], [q.d for q in self.coordinates]):
                 self.faults.append(f"{place}: {expression} is not linear in the velocities")
             found.append(expression)
