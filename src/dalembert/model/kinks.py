@@ -152,36 +152,41 @@ class _Swap:
         pieces, among = [], frozenset[Parameter]()
         for value, condition in expression.args:
             one, inside = self._swapped(value)
-            told, sides = self._condition(condition)
-            pieces.append((one, told))
+            weight, sides = self._condition(condition)
+            pieces.append((one, weight))
             among |= inside | sides
         partial = any(_is_partial(value) for value, _ in expression.args)
-        if partial or expression.args[-1][1] != sp.true or any(told is None for _, told in pieces):
+        if partial or expression.args[-1][1] != sp.true or any(weight is None for _, weight in pieces):
             return expression, among
         result = pieces[-1][0]
-        for value, told in reversed(pieces[:-1]):
-            weight = sp.Piecewise((1, told), (0, True))
+        for value, weight in reversed(pieces[:-1]):
             result = weight * value + (1 - weight) * result
         return result, among
 
-    def _condition(self, condition: sp.Basic) -> tuple[sp.Basic | None, frozenset[Parameter]]:
-        """A condition in terms of sides; None where it has no such form."""
+    def _condition(self, condition: sp.Basic) -> tuple[sp.Expr | None, frozenset[Parameter]]:
+        """A condition as a number, 1 or 0, that depends on sides and parameters; None where it has no such form."""
         if not _moves(condition):
-            return condition, frozenset()
+            return sp.Piecewise((1, condition), (0, True)), frozenset()
         if isinstance(condition, (sp.And, sp.Or)):
             parts = [self._condition(part) for part in condition.args]
-            told = [part[0] for part in parts]
             sides = frozenset[Parameter]().union(*(part[1] for part in parts))
-            return (None if None in told else condition.func(*told)), sides
+            if any(part[0] is None for part in parts):
+                return None, sides
+            if isinstance(condition, sp.And):
+                return sp.Mul(*(part[0] for part in parts)), sides
+            return 1 - sp.Mul(*(1 - part[0] for part in parts)), sides
         if not isinstance(condition, (sp.StrictGreaterThan, sp.GreaterThan, sp.StrictLessThan, sp.LessThan)):
             return None, frozenset()
-        left, right = (self._swapped(part) for part in condition.args)
+        left, right = self._swapped(condition.gts), self._swapped(condition.lts)
         among = left[1] | right[1]
         found = self._side(left[0] - right[0])
         if found is None:
             return None, among
         way, side = found
-        return condition.func(way * side, 0), among | {side}
+        # 1 for σ = 1 and 0 for σ = −1, whether σ = 0 counts or not
+        above, below = way * side * (way * side + 1) / 2, way * side * (way * side - 1) / 2
+        strict = isinstance(condition, (sp.StrictGreaterThan, sp.StrictLessThan))
+        return (above if strict else 1 - below), among | {side}
 
     def _side(self, g: sp.Expr) -> tuple[int, Parameter] | None:
         """The side of g as (±1, parameter), so that g and −g share it; None where no motion can pass its zero."""

@@ -80,21 +80,18 @@ class Sides:
         self._set(now)
         self._agree(turn.t, turn.y, turn.which)
 
-    def left(self, turn: Turn, t: float, y: Array, others: int) -> bool:
-        """Take a side that was not tried yet at the state (t, y), where a function began at zero. False: there is none.
+    def left(self, turn: Turn, others: int) -> bool:
+        """Take a side that was not tried yet where a function began at zero. False: there is none.
         others: how many more functions are at zero there, on whose sides this one may depend.
         """
-        k, side = turn.which, self.now[turn.which]
+        now, k, side = list(self.now), turn.which, self.now[turn.which]
+        now[k] = -side if side else turn.direction
         self.tried[k].add(side)
-        wanted = [turn.direction, -turn.direction] if side == 0 else [-side]
-        wanted += [0] if self._functions(t, y)[0][k] == 0 else []
-        if all(other in self.tried[k] for other in wanted):
+        if now[k] in self.tried[k]:
             self.rounds += 1
             if self.rounds > others:
                 return False
             self.tried[k] = {side}
-        now = list(self.now)
-        now[k] = next(other for other in wanted if other not in self.tried[k])
         self._set(now)
         return True
 

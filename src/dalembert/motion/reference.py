@@ -281,7 +281,7 @@ class _Run:
         if turn.left:
             others = len(self.watch.leaving) - 1
             at, y, pending = self._return_to(self.anchor)
-            if not self.sides.left(turn, at, y, others):
+            if not self.sides.left(turn, others):
                 return at, y, pending, None, False
             self.settle(at, y[: self.n], y[self.n : 2 * self.n])
             self.watch.turned(at, y)
@@ -290,7 +290,7 @@ class _Run:
             self.again += 1
             return t, y, pending, turn.t - t, False
         self.again, self.last_turn = 0, turn
-        if self._ends(t, y, turn.t, turn.y, dense, pending):
+        if turn.t > t and self._ends(t, y, turn.t, turn.y, dense, pending):
             return turn.t, turn.y, pending, 0.0, True
         pending = self._record(pending, turn.t, turn.y, dense)
         self.sides.passed(turn)

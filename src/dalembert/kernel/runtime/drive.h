@@ -333,7 +333,7 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
                     /* It was at zero, and the motion has left it on the other side: from there again. */
                     t = anchor.t;
                     for (j = 0; j < DA_NY; j++) y[j] = anchor.y[j];
-                    if (!da_sides_left(&sides, events, &watch, t, y, &ctx)) {
+                    if (!da_sides_left(&sides, events, &watch)) {
                         events->stuck = watch.kink;
                         status = DA_CHATTERS;
                         break;

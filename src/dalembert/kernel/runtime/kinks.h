@@ -89,22 +89,15 @@ DA_PIECE void da_sides_passed(da_sides *s, const da_requests *io, const da_watch
     da_sides_agree(s, io, t, y, k, ctx);
 }
 
-/* Take a side that was not tried yet at the state (t, y), where a function began at zero. Zero: there is none. */
-DA_PIECE int da_sides_left(da_sides *s, const da_requests *io, const da_watch *watch, double t, const double *y, da_context *ctx)
+/* Take a side that was not tried yet where a function began at zero. Zero: there is none. */
+DA_PIECE int da_sides_left(da_sides *s, const da_requests *io, const da_watch *watch)
 {
     const int k = watch->kink, side = s->now[k];
-    double g[DA_NG], level[DA_NG];
-    int wanted[3], count = 0, others = -1, next = 2;
+    const int next = side ? -side : watch->way;
+    int others = -1;
     for (int i = DA_NG - io->kinks; i < DA_NG; i++) others += watch->leaving[i];
-    da_kinks_at(s, io, t, y, ctx, g, level);
     s->tried[k] |= 1 << (side + 1);
-    wanted[count++] = side ? -side : watch->way;
-    if (!side) wanted[count++] = -watch->way;
-    if (g[k] == 0.0) wanted[count++] = 0;
-    for (int pass = 0; pass < 2; pass++) {
-        for (int i = 0; i < count && next == 2; i++)
-            if (!(s->tried[k] & 1 << (wanted[i] + 1))) next = wanted[i];
-        if (next != 2) break;
+    if (s->tried[k] & 1 << (next + 1)) {
         if (++s->rounds > others) return 0;
         s->tried[k] = 1 << (side + 1);
     }
