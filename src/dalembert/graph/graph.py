@@ -17,7 +17,7 @@ import sympy as sp
 
 from dalembert.graph.convert import Converter
 from dalembert.model.constraints import is_linear
-from dalembert.model.symbols import Reaction, t
+from dalembert.model.symbols import SIDE, Reaction, t
 from dalembert.model.system import System
 
 
@@ -40,7 +40,8 @@ class Graph:
 
     `nonlinear` are the rows nonlinear in q̈, `curved` those of velocity level that are nonlinear in q̇. `uses_reactions`:
     C depends on constraint forces; `uses_actual`: on the actual ones, as components or as multipliers.
-    `events_use_multipliers`: the event functions do. `by_friction`: rows of friction that holds.
+    `events_use_multipliers`: the event functions do. `by_friction`: rows of friction that holds. `kinks`: so many of the
+    event functions, the last ones, are those of kinks whose sides are parameters (`model.kinks`).
     """
 
     dynamics: ca.Function
@@ -61,6 +62,7 @@ class Graph:
     uses_reactions: bool
     uses_actual: bool
     events_use_multipliers: bool
+    kinks: int = 0
 
 
 # Enough for a study that goes back and forth between models; each takes a few hundred kilobytes at most.
@@ -135,6 +137,7 @@ def _build(system: System) -> Graph:
         uses_reactions=bool(reactions),
         uses_actual=any(reaction.kind != "ideal" for reaction in reactions),
         events_use_multipliers=any(event.expression.has(Reaction) for event in system.events),
+        kinks=sum(symbol.name.startswith(SIDE) for symbol in symbols),
     )
 
 

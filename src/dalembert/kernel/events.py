@@ -17,7 +17,6 @@ class _Requests(ctypes.Structure):
         ("room", ctypes.c_long),
         ("count", ctypes.c_long),
         ("ended", ctypes.c_int),
-        ("kinks", ctypes.c_int),
         ("places", ctypes.c_void_p),
         ("stuck", ctypes.c_int),
     )
@@ -45,7 +44,7 @@ class EventBuffer:
         given = (self._direction, self._terminal, self._from_zero, self._rows)
         self._places = np.array([*places, 0], dtype=np.intc)
         addresses = (part.ctypes.data for part in given)
-        self._requests = _Requests(*addresses, room, 0, -1, len(places), self._places.ctypes.data, -1)
+        self._requests = _Requests(*addresses, room, 0, -1, self._places.ctypes.data, -1)
 
     @property
     def pointer(self) -> object:

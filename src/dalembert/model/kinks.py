@@ -19,7 +19,7 @@ import sympy as sp
 from dalembert.model.constraints import is_constant
 from dalembert.model.events import Event
 from dalembert.model.laws import Work
-from dalembert.model.symbols import Coordinate, Parameter, Reaction, t
+from dalembert.model.symbols import SIDE, Coordinate, Parameter, Reaction, t
 from dalembert.model.system import System
 
 KINKED = (sp.Abs, sp.sign, sp.Heaviside, sp.Min, sp.Max, sp.Piecewise)
@@ -194,7 +194,7 @@ class _Swap:
             return None
         way = -1 if g.could_extract_minus_sign() else 1
         g = way * g
-        return way, self.sides.setdefault(g, Parameter.named(f"dalembert_side_{len(self.sides)}"))
+        return way, self.sides.setdefault(g, Parameter.named(f"{SIDE}{len(self.sides)}"))
 
 
 def _moves(expression: sp.Basic) -> bool:

@@ -118,24 +118,9 @@ DA_FN double da_growth(int method, int order, double norm, double last_norm)
     return 0.8 * exp((0.75 * 0.03 - 1.0 / order) * log(norm) + 0.03 * log(last_norm));
 }
 
-#if DA_NG
-DA_FN void da_drop_anchor(da_anchor *anchor, double t, const double *y, const da_context *ctx, const da_watch *watch,
-                          const da_singular *singular, long next, long count, int rank)
-{
-    anchor->t = t;
-    for (int j = 0; j < DA_NY; j++) anchor->y[j] = y[j];
-    anchor->ctx = *ctx;
-    anchor->watch = *watch;
-    anchor->singular = *singular;
-    anchor->next = next;
-    anchor->count = count;
-    anchor->rank = rank;
-}
-#endif
-
 /* Integrate from (t0, y0) through `times` (increasing, the first one t0). out: count × DA_NY. atol: DA_NE.
    progress, where it is not NULL, is set to the time reached; *stop, where it is not zero, ends the run after so many steps.
-   events, where it is not NULL: see events.h; where one ends the run, its time belongs to the last row of out, whatever `times`
+   events, where it is not NULL (it must not be where the model has kinks): see events.h; where one ends the run, its time belongs to the last row of out, whatever `times`
    says. branch, for constraints nonlinear in the accelerations: count × 2 × DA_N, the accelerations followed with and without C
    near each output time; the first ones are given. */
 DA_API int da_integrate(const double *y0, double t0, const double *p, const double *times, long count, double rtol,
@@ -159,9 +144,10 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
 #if DA_NG
     da_watch watch;
     int ended = 0;
+#endif
+#if DA_KINKS
     da_sides sides;
     da_anchor anchor;
-    const int kinks = events ? events->kinks : 0;
     int restart = 0; /* the equations have changed */
 #endif
 #if DA_STIFF
@@ -179,17 +165,14 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
     ctx.independent = DA_FAST_ROWS + DA_NONLINEAR == DA_M;
     da_start_branch(branch, &ctx);
     for (j = 0; j < DA_NY; j++) y[j] = y0[j];
-#if DA_NG
-    if (kinks) {
-        for (j = 0; j < DA_NE; j++) watch.sizes[j] = atol[j] / rtol;
-        for (j = 0; j < DA_NP; j++) sides.values[j] = p[j];
-        sides.sizes = watch.sizes;
-        sides.constants = constants;
-        sides.again = 0;
-        da_sides_start(&sides, events, t, y, &ctx);
-        ctx.side = sides.now;
-        ctx.kinks = kinks;
-    }
+#if DA_KINKS
+    for (j = 0; j < DA_NE; j++) watch.sizes[j] = atol[j] / rtol;
+    for (j = 0; j < DA_NP; j++) sides.values[j] = p[j];
+    sides.sizes = watch.sizes;
+    sides.constants = constants;
+    sides.again = 0;
+    ctx.side = sides.now;
+    da_sides_start(&sides, events, t, y, &ctx);
 #endif
     status = project ? da_project(y, t, &ctx) : DA_DONE;
     if ((!DA_STIFF && method == DA_METHOD_STIFF) || (!DA_TAYLOR && method == DA_METHOD_TAYLOR)) status = DA_NO_METHOD;
@@ -202,12 +185,14 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
     }
 #if DA_NG
     if (watching && !status) da_watch_start(&watch, events, t, y, rtol, atol, &ctx);
-    if (kinks && !status) da_drop_anchor(&anchor, t, y, &ctx, &watch, &singular, next, events->count, rank);
+#endif
+#if DA_KINKS
+    if (!status) da_drop_anchor(&anchor, t, y, &ctx, &watch, &singular, next, events->count, rank);
     anchor.turned = 0;
 #endif
     h = !status && count > 1 && method != DA_METHOD_TAYLOR ? da_first_step(t, y, k[0], span, rtol, atol, order - 1, &ctx) : 0.0;
     while (!status && next < count) {
-#if DA_NG
+#if DA_KINKS
         if (restart) {
             restart = rejected = 0;
             last_step = 0.0;
@@ -235,8 +220,8 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
         const double least = 10.0 * 2.220446049250313e-16 * da_max(fabs(t), fabs(end) * 1e-3);
         if (h < least) {
             status = DA_STEP_TOO_SMALL;
-#if DA_NG
-            if (kinks && anchor.turned && t - anchor.t < DA_ZENO * least) {
+#if DA_KINKS
+            if (anchor.turned && t - anchor.t < DA_ZENO * least) {
                 events->stuck = anchor.watch.kink;
                 status = DA_CHATTERS;
             }
@@ -327,6 +312,7 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
 #if DA_NG
             const da_span here = {&inside, project, tnew, ynew, watch.sizes, DA_FAR * rtol, 1.0, 0, &ctx};
             int seen = watching ? da_watch_step(&watch, events, &here) : DA_NOTHING;
+#if DA_KINKS
             if (seen == DA_TURN) {
                 da_return_to(&before, &ctx);
                 if (watch.slipped) {
@@ -365,9 +351,10 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
                 const da_span part = {&inside, project, tnew, ynew, watch.sizes, DA_FAR * rtol, watch.x, 1, &ctx};
                 seen = watch.x > 0.0 ? da_watch_step(&watch, events, &part) : DA_NOTHING;
             }
+            sides.again = 0;
+#endif
             ended = seen == DA_ENDED;
             if (ended) reach = watch.t;
-            sides.again = 0;
 #endif
             while (next < count && times[next] <= reach && !status) {
                 double *row = out + next * DA_NY;
@@ -392,7 +379,7 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
             break;
         }
 #endif
-#if DA_NG
+#if DA_KINKS
         if (turned && !status) {
             for (j = 0; j < DA_NW; j++) kept[j] = ynew[j];
             da_sides_passed(&sides, events, &watch, tnew, ynew, &ctx);
@@ -435,7 +422,7 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
 #if DA_STIFF
         slope.slope.known = 0;
 #endif
-#if DA_NG
+#if DA_KINKS
         if (turned) {
             da_drop_anchor(&anchor, t, y, &ctx, &watch, &singular, next, events->count, rank);
             restart = anchor.turned = 1;

@@ -15,8 +15,7 @@ typedef struct {
     long room;
     long count; /* of passages, also of those that did not fit */
     int ended;  /* the function that ended the run, -1 none */
-    int kinks;  /* so many of the functions, the last ones, are kinks of the model: see kinks.h */
-    const int *places; /* of each kink: its side among the parameters */
+    const int *places; /* of each kink, see kinks.h: its side among the parameters */
     int stuck;  /* the kink that no side is right of, or at which a constraint has a corner, -1 none */
 } da_requests;
 
@@ -31,6 +30,7 @@ typedef struct {
 #define DA_ALOOF 4.0
 #define DA_FLAT 1e-8
 #define DA_UNKNOWN 2
+#define DA_OF_USER (DA_NG - DA_KINKS) /* the functions from here on are kinks of the model: see kinks.h */
 #define DA_MOST_FOUND (DA_NG * (3 * DA_MOST_PIECES + 3)) /* in one step: each sample can show three at most */
 
 /* An accepted step. */
@@ -54,9 +54,11 @@ typedef struct {
     int sign[DA_NG], waiting[DA_NG], left[DA_NG], leaving[DA_NG];
     double t; /* of the last passage, and its state */
     double y[DA_NW];
-    int fell[DA_NG]; /* in the last step, from where it had been zero since the start */
+#if DA_KINKS
+    int fell[DA_NG];        /* in the last step, from where it had been zero since the start */
     int kink, slipped, way; /* the kink that the last step passes; whether it fell so; to which side of zero */
-    double x;        /* the share of the step at which it is passed */
+    double x;               /* the share of the step at which it is passed */
+#endif
 } da_watch;
 
 /* Samples of one step: shares x of it, g there, below which level it counts as zero, signs. */
@@ -98,10 +100,12 @@ DA_FN void da_functions_as_written(const double *y, double t, const double *size
 DA_FN void da_functions_at(const double *y, double t, const double *sizes, da_context *ctx, double *g, double *scale)
 {
     da_functions_as_written(y, t, sizes, ctx, g, scale);
-    for (int i = 0; i < ctx->kinks; i++) {
-        double *own = g + DA_NG - ctx->kinks + i;
+#if DA_KINKS
+    for (int i = 0; i < DA_KINKS; i++) {
+        double *own = g + DA_OF_USER + i;
         *own = ctx->side[i] ? ctx->side[i] * *own : -fabs(*own);
     }
+#endif
 }
 
 DA_FN double da_time_at(const da_span *s, double x) { return x == 1.0 ? s->t_new : s->step->t + x * s->share * s->step->h; }
@@ -343,6 +347,7 @@ DA_FN void da_sample(const da_span *s, da_samples *a)
     }
 }
 
+#if DA_KINKS
 /* A kink whose function was zero until a, and is `away` at b. It may have left to one side and come back. */
 DA_PIECE void da_leaves(const da_span *s, da_watch *watch, const da_requests *io, int which, double a, double b, int away,
                         da_passages *found)
@@ -361,6 +366,7 @@ DA_PIECE void da_leaves(const da_span *s, da_watch *watch, const da_requests *io
         da_found(found, io, which, da_root(s, which, early, b, -1), -1);
     }
 }
+#endif
 
 /* Passages that the signs at the samples show. */
 DA_FN void da_changes(const da_span *s, da_watch *watch, const da_requests *io, int which, const da_samples *a,
@@ -372,10 +378,12 @@ DA_FN void da_changes(const da_span *s, da_watch *watch, const da_requests *io, 
         if (watch->leaving[which]) {
             const int away = da_away(a->g[i][which], a->level[i][which]);
             if (away == 0) continue;
-            if (which >= DA_NG - io->kinks) {
+#if DA_KINKS
+            if (which >= DA_OF_USER) {
                 da_leaves(s, watch, io, which, x[i - 1], x[i], away, found);
                 continue;
             }
+#endif
             watch->leaving[which] = 0;
             if (away == -1) {
                 da_found(found, io, which, da_departure(s, which, x[i - 1], x[i]), -1);
@@ -465,23 +473,25 @@ DA_FN void da_watch_start(da_watch *watch, da_requests *io, double t, const doub
         watch->sign[i] = watch->signs[i] == DA_UNKNOWN ? 0 : watch->signs[i];
         watch->waiting[i] = 0;
         watch->left[i] = io->terminal[i];
-        watch->leaving[i] = (io->from_zero[i] || i >= DA_NG - io->kinks) && watch->signs[i] == 0;
+        watch->leaving[i] = (io->from_zero[i] || i >= DA_OF_USER) && watch->signs[i] == 0;
     }
 }
 
+#if DA_KINKS
 /* Go on from a state at which sides of kinks have changed; what is known of the events stays. */
 DA_FN void da_watch_turned(da_watch *watch, const da_requests *io, double t, const double *y, da_context *ctx)
 {
     double level[DA_NG];
     da_functions_at(y, t, watch->sizes, ctx, watch->g, level);
     da_signs(watch->g, DA_NOISE, level, watch->signs);
-    for (int i = DA_NG - io->kinks; i < DA_NG; i++) {
+    for (int i = DA_OF_USER; i < DA_NG; i++) {
         watch->signs[i] = da_away(watch->g[i], level[i]);
         watch->sign[i] = watch->signs[i] == DA_UNKNOWN ? 0 : watch->signs[i];
         watch->waiting[i] = 0;
         watch->leaving[i] = watch->signs[i] == 0;
     }
 }
+#endif
 
 /* Look through an accepted step. DA_ENDED: a passage in it ends the run, DA_TURN: it passes a kink, and nothing else is noted
    then; its time and state are in watch. */
@@ -491,9 +501,10 @@ DA_PIECE int da_watch_step(da_watch *watch, da_requests *io, const da_span *s)
     da_samples samples;
     da_passages found;
     found.count = 0;
-    const int of_user = DA_NG - io->kinks;
+#if DA_KINKS
     da_watch before = *watch;
-    for (int i = of_user; i < DA_NG; i++) watch->fell[i] = 0;
+    for (int i = DA_OF_USER; i < DA_NG; i++) watch->fell[i] = 0;
+#endif
     for (int i = 0; i < DA_NG; i++) {
         samples.g[0][i] = watch->g[i];
         samples.signs[0][i] = watch->signs[i];
@@ -505,12 +516,13 @@ DA_PIECE int da_watch_step(da_watch *watch, da_requests *io, const da_span *s)
         watch->g[i] = samples.g[samples.pieces][i];
         watch->signs[i] = samples.signs[samples.pieces][i];
     }
+#if DA_KINKS
     for (int i = 0; i < found.count && !s->to_kink; i++) {
         const int which = found.which[i];
-        if (which < of_user) continue;
+        if (which < DA_OF_USER) continue;
         before.slipped = watch->fell[which];
         *watch = before;
-        watch->kink = which - of_user;
+        watch->kink = which - DA_OF_USER;
         watch->x = found.x[i];
         watch->t = da_time_at(s, watch->x);
         da_state_at(s, watch->x, watch->y);
@@ -522,8 +534,9 @@ DA_PIECE int da_watch_step(da_watch *watch, da_requests *io, const da_span *s)
         }
         return DA_TURN;
     }
+#endif
     for (int i = 0; i < found.count; i++) {
-        if (found.which[i] >= of_user) continue;
+        if (found.which[i] >= DA_OF_USER) continue;
         watch->t = da_time_at(s, found.x[i]);
         da_state_at(s, found.x[i], watch->y);
         if (da_record(watch, io, found.which[i], found.direction[i])) return DA_ENDED;
@@ -536,7 +549,7 @@ DA_FN void da_watch_finish(da_watch *watch, da_requests *io, double t, const dou
 {
     watch->t = t;
     for (int j = 0; j < DA_NY; j++) watch->y[j] = y[j];
-    for (int i = 0; i < DA_NG - io->kinks; i++)
+    for (int i = 0; i < DA_OF_USER; i++)
         if (watch->waiting[i] && io->direction[i] != watch->sign[i]) da_record(watch, io, i, -watch->sign[i]);
 }
 #endif

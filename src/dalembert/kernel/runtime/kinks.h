@@ -3,17 +3,17 @@
 #ifndef DA_KINKS_H
 #define DA_KINKS_H
 
-#if DA_NG
+#if DA_KINKS
 #define DA_NEAR 1e-3
 #define DA_AGAIN 6
 #define DA_CORNER_SHARE 1e-6
 #define DA_ZENO 1e3
 
 typedef struct {
-    int now[DA_NG];   /* of each kink: -1, 0 or 1 */
-    int tried[DA_NG]; /* since the last passage: bit 0 for side -1, bit 1 for 0, bit 2 for 1 */
+    int now[DA_KINKS];   /* of each kink: -1, 0 or 1 */
+    int tried[DA_KINKS]; /* since the last passage: bit 0 for side -1, bit 1 for 0, bit 2 for 1 */
     int rounds;
-    int again;        /* so many times the step was shortened to end at a kink */
+    int again;           /* so many times the step was shortened to end at a kink */
     const double *sizes;
     double values[DA_AT_LEAST_1(DA_NP)]; /* the parameters, sides among them */
     double *constants;
@@ -32,7 +32,7 @@ typedef struct {
 
 DA_FN void da_take_sides(da_sides *s, const da_requests *io)
 {
-    for (int k = 0; k < io->kinks; k++) s->values[io->places[k]] = s->now[k];
+    for (int k = 0; k < DA_KINKS; k++) s->values[io->places[k]] = s->now[k];
     da_constants(s->values, s->constants);
 }
 
@@ -42,9 +42,9 @@ DA_FN void da_kinks_at(const da_sides *s, const da_requests *io, double t, const
 {
     double all[DA_NG], scale[DA_NG];
     da_functions_as_written(y, t, s->sizes, ctx, all, scale);
-    for (int k = 0; k < io->kinks; k++) {
-        g[k] = all[DA_NG - io->kinks + k];
-        const double size = scale[DA_NG - io->kinks + k];
+    for (int k = 0; k < DA_KINKS; k++) {
+        g[k] = all[DA_OF_USER + k];
+        const double size = scale[DA_OF_USER + k];
         level[k] = da_finite(size) ? DA_START_NOISE * size : 0.0;
     }
 }
@@ -52,13 +52,13 @@ DA_FN void da_kinks_at(const da_sides *s, const da_requests *io, double t, const
 /* Functions that are not at zero say themselves on which side they are; some depend on the sides of others. */
 DA_FN void da_sides_agree(da_sides *s, const da_requests *io, double t, const double *y, int but, da_context *ctx)
 {
-    double g[DA_NG], level[DA_NG];
+    double g[DA_KINKS], level[DA_KINKS];
     s->rounds = 0;
-    for (int k = 0; k < io->kinks; k++) s->tried[k] = 0;
-    for (int pass = 0; pass < io->kinks; pass++) {
+    for (int k = 0; k < DA_KINKS; k++) s->tried[k] = 0;
+    for (int pass = 0; pass < DA_KINKS; pass++) {
         int changed = 0;
         da_kinks_at(s, io, t, y, ctx, g, level);
-        for (int k = 0; k < io->kinks; k++) {
+        for (int k = 0; k < DA_KINKS; k++) {
             const int side = k == but || !(fabs(g[k]) > level[k]) ? s->now[k] : g[k] > 0.0 ? 1 : -1;
             changed = changed || side != s->now[k];
             s->now[k] = side;
@@ -71,11 +71,11 @@ DA_FN void da_sides_agree(da_sides *s, const da_requests *io, double t, const do
 /* What is exactly at zero is taken as it stands at first. */
 DA_PIECE void da_sides_start(da_sides *s, const da_requests *io, double t, const double *y, da_context *ctx)
 {
-    double g[DA_NG], level[DA_NG];
-    for (int k = 0; k < io->kinks; k++) s->now[k] = 0;
+    double g[DA_KINKS], level[DA_KINKS];
+    for (int k = 0; k < DA_KINKS; k++) s->now[k] = 0;
     da_take_sides(s, io);
     da_kinks_at(s, io, t, y, ctx, g, level);
-    for (int k = 0; k < io->kinks; k++) s->now[k] = (g[k] > 0.0) - (g[k] < 0.0);
+    for (int k = 0; k < DA_KINKS; k++) s->now[k] = (g[k] > 0.0) - (g[k] < 0.0);
     da_take_sides(s, io);
     da_sides_agree(s, io, t, y, -1, ctx);
 }
@@ -95,7 +95,7 @@ DA_PIECE int da_sides_left(da_sides *s, const da_requests *io, const da_watch *w
     const int k = watch->kink, side = s->now[k];
     const int next = side ? -side : watch->way;
     int others = -1;
-    for (int i = DA_NG - io->kinks; i < DA_NG; i++) others += watch->leaving[i];
+    for (int i = DA_OF_USER; i < DA_NG; i++) others += watch->leaving[i];
     s->tried[k] |= 1 << (side + 1);
     if (s->tried[k] & 1 << (next + 1)) {
         if (++s->rounds > others) return 0;
@@ -115,6 +115,19 @@ DA_FN int da_corner(const double *y, const double *now, double rtol)
         jump = da_max(jump, fabs(now[i] - y[i]));
     }
     return jump > da_max(DA_CORNER_SHARE, 1e3 * rtol) * size;
+}
+
+DA_FN void da_drop_anchor(da_anchor *anchor, double t, const double *y, const da_context *ctx, const da_watch *watch,
+                          const da_singular *singular, long next, long count, int rank)
+{
+    anchor->t = t;
+    for (int j = 0; j < DA_NY; j++) anchor->y[j] = y[j];
+    anchor->ctx = *ctx;
+    anchor->watch = *watch;
+    anchor->singular = *singular;
+    anchor->next = next;
+    anchor->count = count;
+    anchor->rank = rank;
 }
 #endif
 
