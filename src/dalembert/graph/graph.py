@@ -40,8 +40,8 @@ class Graph:
 
     `nonlinear` are the rows nonlinear in q̈, `curved` those of velocity level that are nonlinear in q̇. `uses_reactions`:
     C depends on constraint forces; `uses_actual`: on the actual ones, as components or as multipliers.
-    `events_use_multipliers`: the event functions do. `by_friction`: rows of friction that holds. `kinks`: so many of the
-    event functions, the last ones, are those of kinks whose sides are parameters (`model.kinks`).
+    `events_use_multipliers`: the event functions do. `by_friction`: rows of friction that holds. `kinks`: so many of
+    the event functions, the last ones, are those of kinks whose sides are parameters (`model.kinks`).
     """
 
     dynamics: ca.Function

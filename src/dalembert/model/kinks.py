@@ -69,7 +69,8 @@ def _switch(system: System) -> Switched | None:
     constraints = [replace(c, expression=swap(c.expression)) for c in system.constraints]
     works = [
         Work(
-            {x: swap(part) for x, part in law.work.items()}, heat={name: swap(power) for name, power in law.heat.items()}
+            {x: swap(part) for x, part in law.work.items()},
+            heat={name: swap(power) for name, power in law.heat.items()},
         )
         for law in system.works
     ]
@@ -170,11 +171,12 @@ class _Swap:
         if isinstance(condition, (sp.And, sp.Or)):
             parts = [self._condition(part) for part in condition.args]
             sides = frozenset[Parameter]().union(*(part[1] for part in parts))
-            if any(part[0] is None for part in parts):
+            weights = [weight for weight, _ in parts if weight is not None]
+            if len(weights) < len(parts):
                 return None, sides
             if isinstance(condition, sp.And):
-                return sp.Mul(*(part[0] for part in parts)), sides
-            return 1 - sp.Mul(*(1 - part[0] for part in parts)), sides
+                return sp.Mul(*weights), sides
+            return 1 - sp.Mul(*(1 - weight for weight in weights)), sides
         if not isinstance(condition, (sp.StrictGreaterThan, sp.GreaterThan, sp.StrictLessThan, sp.LessThan)):
             return None, frozenset()
         left, right = self._swapped(condition.gts), self._swapped(condition.lts)

@@ -143,8 +143,8 @@ class Watch:
         multipliers = None if self.multipliers is None else self.multipliers(t, y)
         g, scale = self.evaluation.events(y, t, self.sizes, multipliers)
         if self.sides:
-            g = g.copy()
-            g[self.of_user :] = [side * x if side else -abs(x) for side, x in zip(self.sides, g[self.of_user :], strict=True)]
+            g, own = g.copy(), g[self.of_user :]
+            g[self.of_user :] = np.where(self.sides, np.multiply(self.sides, own), -np.abs(own))
         level = np.where(np.isfinite(scale), noise * scale, 0.0)
         return _Sample(g, level, [_sign(float(value), float(zero)) for value, zero in zip(g, level, strict=True)])
 

@@ -27,7 +27,17 @@ from dalembert.motion.reference import DRIFT_TOLERANCE
 from dalembert.motion.settings import Settings, method_of, tolerances
 from dalembert.motion.singular import singular_event
 from dalembert.motion.stiffness import stiffness_warning
-from dalembert.motion.trajectory import CHATTERS, HAS_CORNER, MAY_END, METHOD_NAMES, STALLED, TOO_SHORT, Trajectory, failure_message, in_order
+from dalembert.motion.trajectory import (
+    CHATTERS,
+    HAS_CORNER,
+    MAY_END,
+    METHOD_NAMES,
+    STALLED,
+    TOO_SHORT,
+    Trajectory,
+    failure_message,
+    in_order,
+)
 
 POLL_S = 0.05
 # A run this short is over, in a few milliseconds at most, before an interrupt could matter or a thread had started.

@@ -240,7 +240,7 @@ class _Run:
                 solution = self.settle(t, y[: self.n], y[self.n : 2 * self.n])
                 solver.y, solver.f = y, self.rates(t, y[: self.n], y[self.n : 2 * self.n], solution)
                 turn = None
-                if self.watch is not None and self.sides is not None:
+                if self.watch is not None and self.sides is not None and dense is not None:
                     turn = self.watch.turn(float(solver.t_old), before, t, y, dense)
                 if turn is not None and known is not None:
                     t_old = float(solver.t_old)
@@ -277,7 +277,9 @@ class _Run:
         """Go on after a step from (t, y) in which a kink is passed: from where, with which output time next, and with
         which first step (0: choose one; None: no side is right). Then whether an event ended the motion before.
         """
-        assert self.watch is not None and self.sides is not None and self.anchor is not None
+        assert self.watch is not None
+        assert self.sides is not None
+        assert self.anchor is not None
         if turn.left:
             others = len(self.watch.leaving) - 1
             at, y, pending = self._return_to(self.anchor)
@@ -324,7 +326,14 @@ class _Run:
     def _anchor(self, t: float, y: Array, pending: int) -> _Anchor:
         assert self.watch is not None
         return _Anchor(
-            t, y, pending, len(self.points), self._known(), self.watch.known(), copy(self.singular), self.singular.events[:]
+            t,
+            y,
+            pending,
+            len(self.points),
+            self._known(),
+            self.watch.known(),
+            copy(self.singular),
+            self.singular.events[:],
         )
 
     def _return_to(self, anchor: _Anchor) -> tuple[float, Array, int]:

@@ -15,8 +15,8 @@ STALLED = (
     "force does it too: then use method='stiff', and if it is in use already, a looser rtol or atol."
 )
 CHATTERS = (
-    "the model has a kink where {} = 0, and drives the motion back there as soon as it has crossed: it would chatter. A law "
-    "with sign(…) or v/|v| at rest does that; da.Coulomb (law = \"coulomb\") sticks there instead."
+    "the model has a kink where {} = 0, and drives the motion back there as soon as it has crossed: it would chatter. "
+    'A law with sign(…) or v/|v| at rest does that; da.Coulomb (law = "coulomb") sticks there instead.'
 )
 HAS_CORNER = (
     "a constraint has a corner where {} = 0, and asks for another velocity beyond: that would be an impact. Round the "
