@@ -332,7 +332,7 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
                     events->count = anchor.count;
                     rank = anchor.rank;
                     status = da_settle(t, y, k[0], &ctx);
-                    da_watch_turned(&watch, events, t, y, &ctx);
+                    da_watch_turned(&watch, t, y, &ctx);
                     restart = 1;
                     continue;
                 }
@@ -389,7 +389,7 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
                 status = DA_CORNER;
             }
             if (!status) status = da_settle(tnew, ynew, fnew, &ctx);
-            if (!status) da_watch_turned(&watch, events, tnew, ynew, &ctx);
+            if (!status) da_watch_turned(&watch, tnew, ynew, &ctx);
         }
 #endif
         if (status) {

@@ -479,7 +479,7 @@ DA_FN void da_watch_start(da_watch *watch, da_requests *io, double t, const doub
 
 #if DA_KINKS
 /* Go on from a state at which sides of kinks have changed; what is known of the events stays. */
-DA_FN void da_watch_turned(da_watch *watch, const da_requests *io, double t, const double *y, da_context *ctx)
+DA_FN void da_watch_turned(da_watch *watch, double t, const double *y, da_context *ctx)
 {
     double level[DA_NG];
     da_functions_at(y, t, watch->sizes, ctx, watch->g, level);

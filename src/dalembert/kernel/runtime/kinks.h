@@ -37,8 +37,7 @@ DA_FN void da_take_sides(da_sides *s, const da_requests *io)
 }
 
 /* The functions of the kinks as they are written, and below which level they count as zero. */
-DA_FN void da_kinks_at(const da_sides *s, const da_requests *io, double t, const double *y, da_context *ctx, double *g,
-                       double *level)
+DA_FN void da_kinks_at(const da_sides *s, double t, const double *y, da_context *ctx, double *g, double *level)
 {
     double all[DA_NG], scale[DA_NG];
     da_functions_as_written(y, t, s->sizes, ctx, all, scale);
@@ -57,7 +56,7 @@ DA_FN void da_sides_agree(da_sides *s, const da_requests *io, double t, const do
     for (int k = 0; k < DA_KINKS; k++) s->tried[k] = 0;
     for (int pass = 0; pass < DA_KINKS; pass++) {
         int changed = 0;
-        da_kinks_at(s, io, t, y, ctx, g, level);
+        da_kinks_at(s, t, y, ctx, g, level);
         for (int k = 0; k < DA_KINKS; k++) {
             const int side = k == but || !(fabs(g[k]) > level[k]) ? s->now[k] : g[k] > 0.0 ? 1 : -1;
             changed = changed || side != s->now[k];
@@ -74,7 +73,7 @@ DA_PIECE void da_sides_start(da_sides *s, const da_requests *io, double t, const
     double g[DA_KINKS], level[DA_KINKS];
     for (int k = 0; k < DA_KINKS; k++) s->now[k] = 0;
     da_take_sides(s, io);
-    da_kinks_at(s, io, t, y, ctx, g, level);
+    da_kinks_at(s, t, y, ctx, g, level);
     for (int k = 0; k < DA_KINKS; k++) s->now[k] = (g[k] > 0.0) - (g[k] < 0.0);
     da_take_sides(s, io);
     da_sides_agree(s, io, t, y, -1, ctx);
