@@ -42,7 +42,7 @@ class EventBuffer:
         self._from_zero = np.array(from_zero, dtype=np.intc)
         self._rows = np.empty((room, 3 + width))
         given = (self._direction, self._terminal, self._from_zero, self._rows)
-        self._places = np.array([*places, 0], dtype=np.intc)
+        self._places = np.array(places, dtype=np.intc)
         addresses = (part.ctypes.data for part in given)
         self._requests = _Requests(*addresses, room, 0, -1, self._places.ctypes.data, -1)
 
