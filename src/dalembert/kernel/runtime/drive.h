@@ -120,9 +120,9 @@ DA_FN double da_growth(int method, int order, double norm, double last_norm)
 
 /* Integrate from (t0, y0) through `times` (increasing, the first one t0). out: count × DA_NY. atol: DA_NE.
    progress, where it is not NULL, is set to the time reached; *stop, where it is not zero, ends the run after so many steps.
-   events, where it is not NULL (it must not be where the model has kinks): see events.h; where one ends the run, its time belongs to the last row of out, whatever `times`
-   says. branch, for constraints nonlinear in the accelerations: count × 2 × DA_N, the accelerations followed with and without C
-   near each output time; the first ones are given. */
+   events, where it is not NULL (it must not be where the model has kinks): see events.h; where one ends the run, its time belongs
+   to the last row of out, whatever `times` says. branch, for constraints nonlinear in the accelerations: count × 2 × DA_N, the
+   accelerations followed with and without C near each output time; the first ones are given. */
 DA_API int da_integrate(const double *y0, double t0, const double *p, const double *times, long count, double rtol,
                         const double *atol, int method, int project, double *out, double *report,
                         volatile double *progress, const volatile int *stop, da_requests *events, double *branch)
