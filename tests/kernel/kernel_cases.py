@@ -62,6 +62,18 @@ def events(*terminal: int) -> dict[str, da.Event]:
     }
 
 
+def kinks() -> da.System:
+    """Sides that change, one kink inside another, and one that has no value beyond."""
+    return da.System(
+        "kinks",
+        coordinates="x y",
+        kinetic="(x'^2 + y'^2)/2",
+        potential="abs(abs(x) - 0.5) + max(y, 0)^2.5 + y^2",
+        forces={"y": "sign(t - 1)"},
+        initial={"x": 1, "y": -0.5, "x'": 0, "y'": 0},
+    )
+
+
 def pushed() -> da.System:
     """Held just at its limit, which the push leaves without a slope."""
     return da.System(
@@ -118,6 +130,8 @@ SPECIAL: dict[str, Case] = {
     "a contact that slips slowly in a plane": Case(slow_puck, {"duration": 1.0}),
     "events": Case(da.library.pendulum, {"duration": 3.0, "events": events()}),
     "an event that ends the run": Case(da.library.pendulum, {"duration": 9.0, "events": events(2)}),
+    "kinks": Case(kinks, {"duration": 6.0, "events": {"lowest": "x", "high": "y - 0.2"}}),
+    "a kink that holds": Case(lambda: kinks().replace(initial={"x": 0, "y": 0}), {"duration": 2.0}),
     "stiffness is told": Case(stiff_bead, {"duration": 0.3}),
     "large, through singular configurations": Case(lambda: mechanism(6), {"duration": 1.5}),
     "large, from a singular configuration": Case(lambda: flat(mechanism(6)), {"duration": 0.3}),

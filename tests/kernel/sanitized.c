@@ -2,7 +2,7 @@
    the kernel may use, so that one entry too many is seen. argv[1] holds the calls as doubles, one after the other:
 
    method, project, t0, rtol, points, functions of events, whether a branch is given, then y0, p, atol, times, directions and
-   terminals of the events and which count from zero, the branch.
+   terminals of the events and which count from zero, the places of the sides of kinks, the branch.
 
    Prints for each its status, points, evaluations off the straight-line code, events, and the last state. */
 #include <stdio.h>
@@ -35,11 +35,11 @@ int main(int argc, char **argv)
         double *y0 = da_take(from, DA_NY), *p = da_take(from, DA_NP), *atol = da_take(from, DA_NE);
         double *times = da_take(from, count), *branch = 0;
         int *direction = da_take_whole(from, functions), *terminal = da_take_whole(from, functions);
-        int *from_zero = da_take_whole(from, functions);
+        int *from_zero = da_take_whole(from, functions), *places = da_take_whole(from, DA_KINKS);
         double *out = malloc(sizeof(double) * (size_t)(count * DA_NY)), *report = malloc(sizeof(double) * DA_REPORT_SIZE);
         const long room = 50;
         double *record = malloc(sizeof(double) * (size_t)(room * (3 + DA_NY)));
-        da_requests events = {direction, terminal, from_zero, record, room, 0, -1};
+        da_requests events = {direction, terminal, from_zero, record, room, 0, -1, places, -1};
         if (!out || !report || !record) return 3;
         if (head[6] != 0.0) {
             double *first = da_take(from, 2 * DA_N);
@@ -60,7 +60,7 @@ int main(int argc, char **argv)
         for (int way = 0; way < 3; way++)
             if (da_slope_of(y0, head[2], p, way, branch, dy)) return 4;
         free(dy), free(y0), free(p), free(atol), free(times), free(branch), free(out), free(report), free(record);
-        free(direction), free(terminal), free(from_zero);
+        free(direction), free(terminal), free(from_zero), free(places);
     }
     fclose(from);
     return 0;

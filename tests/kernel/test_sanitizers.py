@@ -67,10 +67,11 @@ def written(call: Call) -> bytes:
     buffer = a["events"]
     directions = [] if buffer is None else buffer._direction
     terminals, from_zero = ([], []) if buffer is None else (buffer._terminal, buffer._from_zero)
+    places = [] if buffer is None else buffer._places
     branch = a["branch"]
     head = [kernel.METHOD_CODES[a["method"]], a["project"], a["t0"], a["rtol"], len(a["times"]), len(directions)]
     head.append(branch is not None)
-    parts = [head, a["y0"], a["parameters"], a["atol"], a["times"], directions, terminals, from_zero]
+    parts = [head, a["y0"], a["parameters"], a["atol"], a["times"], directions, terminals, from_zero, places]
     parts.append([] if branch is None else branch)
     return b"".join(np.asarray(part, dtype=float).tobytes() for part in parts)
 
@@ -98,7 +99,8 @@ def test_clean(name: str, tmp_path: Path) -> None:
         events = call.arguments["events"]
         if events is None or not any(events._terminal):
             assert points == len(call.arguments["times"])
-        assert found > 0 if events is not None else found == 0
+        asked = events is not None and events._direction.size > events._places.size  # kinks are passed silently
+        assert found > 0 if asked else found == 0
         assert robust > 0 or not name.endswith(LEAVES), "it was to leave the straight-line code"
         # All methods end in the same state: a thousand tolerances of 1e-7 for the loosest of them.
         np.testing.assert_allclose(row[4:], rows[0][4:], atol=1e-4 * (1 + np.abs(rows[0][4:]).max()))

@@ -17,7 +17,7 @@ import sympy as sp
 
 from dalembert.graph.convert import Converter
 from dalembert.model.constraints import is_linear
-from dalembert.model.symbols import Reaction, t
+from dalembert.model.symbols import SIDE, Reaction, t
 from dalembert.model.system import System
 
 
@@ -41,8 +41,9 @@ class Graph:
     `nonlinear` are the rows nonlinear in q̈, `curved` those of velocity level that are nonlinear in q̇. `uses_reactions`:
     C depends on constraint forces; `uses_actual`: on the actual ones, as components or as multipliers.
     `events_use_multipliers`: the event functions do. `by_friction`: rows of friction that holds. `switched`: rows
-    that a parameter, 1 or 0, switches on and off, with the number of the parameter. `affine`: C is an affine function of
-    the multipliers and uses no other constraint forces.
+    that a parameter, 1 or 0, switches on and off, with the number of the parameter. `affine`: C is an affine function
+    of the multipliers and uses no other constraint forces. `kinks`: so many of the event functions, the last ones, are
+    those of kinks whose sides are parameters (`model.kinks`).
     """
 
     dynamics: ca.Function
@@ -65,6 +66,7 @@ class Graph:
     events_use_multipliers: bool
     switched: tuple[tuple[int, int], ...] = ()
     affine: bool = False
+    kinks: int = 0
 
 
 # Enough for a study that goes back and forth between models; each takes a few hundred kilobytes at most.
@@ -146,6 +148,7 @@ def _build(system: System) -> Graph:
         ),
         affine={reaction.kind for reaction in reactions} == {"multiplier"}
         and not ca.depends_on(ca.jacobian(C, lam), lam),
+        kinks=sum(symbol.name.startswith(SIDE) for symbol in symbols),
     )
 
 

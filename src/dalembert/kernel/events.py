@@ -17,21 +17,34 @@ class _Requests(ctypes.Structure):
         ("room", ctypes.c_long),
         ("count", ctypes.c_long),
         ("ended", ctypes.c_int),
+        ("places", ctypes.c_void_p),
+        ("stuck", ctypes.c_int),
     )
 
 
 class EventBuffer:
-    """Room for so many passages of the events of a system with states of `width` entries. One per run."""
+    """Room for so many passages of the events of a system with states of `width` entries. One per run.
+
+    places: of the kinks of the model, which are the last of its events, the parameters that are their sides.
+    """
 
     def __init__(
-        self, directions: Sequence[int], terminals: Sequence[int], from_zero: Sequence[bool], width: int, room: int
+        self,
+        directions: Sequence[int],
+        terminals: Sequence[int],
+        from_zero: Sequence[bool],
+        width: int,
+        room: int,
+        places: Sequence[int] = (),
     ) -> None:
         self._direction = np.array(directions, dtype=np.intc)
         self._terminal = np.array(terminals, dtype=np.intc)
         self._from_zero = np.array(from_zero, dtype=np.intc)
         self._rows = np.empty((room, 3 + width))
         given = (self._direction, self._terminal, self._from_zero, self._rows)
-        self._requests = _Requests(*(part.ctypes.data for part in given), room, 0, -1)
+        self._places = np.array(places, dtype=np.intc)
+        addresses = (part.ctypes.data for part in given)
+        self._requests = _Requests(*addresses, room, 0, -1, self._places.ctypes.data, -1)
 
     @property
     def pointer(self) -> object:
@@ -46,6 +59,11 @@ class EventBuffer:
     def ended(self) -> int | None:
         """The number of the event that ended the run."""
         return int(self._requests.ended) if self._requests.ended >= 0 else None
+
+    @property
+    def stuck(self) -> int | None:
+        """The number of the kink at which the run could not go on."""
+        return int(self._requests.stuck) if self._requests.stuck >= 0 else None
 
     @property
     def rows(self) -> np.ndarray:

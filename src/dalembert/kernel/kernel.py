@@ -23,7 +23,7 @@ Array = NDArray[np.float64]
 METHOD_CODES = {"dop853": 8, "dopri5": 5, "stiff": 4, "taylor": 9}
 # As the enumeration in runtime/base.h.
 DONE, STEP_TOO_SMALL, STALLED, UNDEFINED, INCONSISTENT, UNDETERMINED, NO_PROJECTION, NO_METHOD = range(8)
-BRANCH_ENDS, BRANCHES_MEET, NO_FORCE, SINGULAR_FORCE = range(8, 12)
+BRANCH_ENDS, BRANCHES_MEET, NO_FORCE, SINGULAR_FORCE, CHATTERS, CORNER = range(8, 14)
 # As the enumeration in runtime/drive.h.
 EVENTS = 64
 REPORT = (

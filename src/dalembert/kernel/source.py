@@ -19,7 +19,7 @@ AFTER = ("lu.h", "weak.h", "robust.h", "fading.h", "project.h", "dop853.h", "dop
 NONLINEAR, MULTIPLIERS, ACTUAL = ("branch.h",), ("multipliers.h",), ("actual.h",)
 STIFF = ("radau.h",)
 TAYLOR = ("taylor.h",)
-LAST = ("dense.h", "events.h", "drive.h")
+LAST = ("dense.h", "events.h", "kinks.h", "drive.h")
 STATE = ("q", "v", "t", "p")
 INPUTS = {
     "work": (*STATE, "fi", "fa", "l"),
@@ -129,6 +129,7 @@ def _header(
         "DA_NC": constants,
         "DA_NE": 2 * n,
         "DA_NG": graph.events.numel_out(0),
+        "DA_KINKS": graph.kinks,
         "DA_NY": 2 * n + 3 + len(graph.heats),
         "DA_HEATS": len(graph.heats),
         "DA_BY_FRICTION": len(graph.by_friction),

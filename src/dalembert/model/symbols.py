@@ -110,6 +110,8 @@ class Reaction(sp.Symbol):
 _LATEX_MARKS = {mark: "\\" + mark for mark in "{}$&#_%"}
 _LATEX_MARKS |= {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}"}
 
+#: The parameters that say on which side of a kink a motion is begin like this: see `kinks`.
+SIDE = "dalembert_side_"
 #: Time.
 t = sp.Symbol("t", real=True)
 

@@ -4,13 +4,16 @@ The same method as runtime/events.h, name by name. Within an accepted step, g is
 returned to the constraints, on a grid fine enough that half of the samples foretell the others. A change of sign is a
 passage. Where g turns back without having changed its sign, its least distance from zero is sought, and where that lies
 on the other side, there are two passages.
+
+Kinks of a model (`model/kinks.py`) are looked for with them: the last functions, counted so that they are positive on
+the side where the motion is. Falling from there ends the step, see `motion/kinks.py`.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -55,6 +58,20 @@ class Passage:
 
 
 @dataclass(frozen=True)
+class Turn:
+    """Kink number `which` is passed at `t` in the state `y`, a share of the step. left: it was at zero before, and has
+    left it on the side where the motion was not said to be, `direction` of zero.
+    """
+
+    which: int
+    t: float
+    y: Array
+    share: float
+    left: bool
+    direction: int
+
+
+@dataclass(frozen=True)
 class Outcome:
     """What the events of an integration came to. `ended`: the number of the event that ended it, or None."""
 
@@ -96,6 +113,7 @@ class Watch:
     """The events along one integration at `rtol`. `sizes`: of (q, q̇), what counts as large for each.
 
     `settle(t, y)` returns a state to the constraints, `multipliers(t, y)` gives theirs there, and the sizes of those.
+    The last events, as many as `sides` has entries, are kinks; `sides` are changed by who steers the integration.
     """
 
     def __init__(
@@ -105,10 +123,13 @@ class Watch:
         settings: Settings,
         settle: Callable[[float, Array], Array],
         multipliers: Callable[[float, Array], tuple[Array, Array]],
+        sides: list[int] | None = None,
     ) -> None:
         self.evaluation, self.sizes, self.far, self.settle = evaluation, sizes, FAR * settings.rtol, settle
         self.multipliers = multipliers if evaluation.graph.events_use_multipliers else None
         self.events = evaluation.system.events
+        self.sides = [] if sides is None else sides
+        self.of_user = len(self.events) - len(self.sides)
         self.tracks = [
             _Track(left=left, leaving=leaving)
             for left, leaving in zip(settings.passages_left(self.events), settings.from_zero(self.events), strict=True)
@@ -116,28 +137,82 @@ class Watch:
         self.passages: list[Passage] = []
         self.ended: int | None = None
         self._last: _Sample  # at the last accepted state
+        self._found: list[tuple[float, int, int]] | None = None  # in a step that was looked through for kinks already
 
     def _look(self, t: float, y: Array, noise: float = NOISE) -> _Sample:
         multipliers = None if self.multipliers is None else self.multipliers(t, y)
         g, scale = self.evaluation.events(y, t, self.sizes, multipliers)
+        if self.sides:
+            g, own = g.copy(), g[self.of_user :]
+            g[self.of_user :] = np.where(self.sides, np.multiply(self.sides, own), -np.abs(own))
         level = np.where(np.isfinite(scale), noise * scale, 0.0)
         return _Sample(g, level, [_sign(float(value), float(zero)) for value, zero in zip(g, level, strict=True)])
 
     def start(self, t: float, y: Array) -> None:
         self._last = self._look(t, y, START_NOISE)
-        for track, sign in zip(self.tracks, self._last.signs, strict=True):
+        for k, (track, sign) in enumerate(zip(self.tracks, self._last.signs, strict=True)):
             track.sign = 0 if sign == UNKNOWN else sign
-            track.leaving &= sign == 0
+            track.leaving = (track.leaving or k >= self.of_user) and sign == 0
+
+    def turned(self, t: float, y: Array) -> None:
+        """Go on from a state at which sides of kinks have changed; what is known of the events stays."""
+        self._last, here = self._look(t, y), self._look(t, y, START_NOISE)
+        for k in range(self.of_user, len(self.tracks)):
+            sign = self._last.signs[k] = here.signs[k]
+            self.tracks[k] = _Track(0 if sign == UNKNOWN else sign, leaving=sign == 0)
+
+    @property
+    def leaving(self) -> list[int]:
+        """The kinks that have been at zero since the motion started, or since sides changed."""
+        return [k for k, track in enumerate(self.tracks[self.of_user :]) if track.leaving]
+
+    def known(self) -> Any:
+        """What is known now, for `back_to`."""
+        return self._last, [replace(track) for track in self.tracks], len(self.passages)
+
+    def back_to(self, known: Any) -> None:
+        self._last, tracks, count = known
+        self.tracks = [replace(track) for track in tracks]
+        del self.passages[count:]
+        self._found = None
+
+    def turn(self, t: float, y: Array, t_new: float, y_new: Array, at: Callable[[float], Array]) -> Turn | None:
+        """The first kink that is passed in an accepted step, of which nothing else is then noted."""
+        known = self.known()
+        found, fallen, state = self._scan(t, y, t_new, y_new, at)
+        first = next(((x, k) for x, k, _ in found if k >= self.of_user), None)
+        if first is None:
+            self._found = found
+            return None
+        self.back_to(known)
+        x, k = first
+        time = t_new if x == 1.0 else t + x * (t_new - t)
+        side = self.sides[k - self.of_user]
+        direction = -side if side else int(np.sign(self.evaluation.events(state(x), time, self.sizes)[0][k]))
+        return Turn(k - self.of_user, time, state(x).copy(), x, k in fallen, direction)
 
     def step(self, t: float, y: Array, t_new: float, y_new: Array, at: Callable[[float], Array]) -> Passage | None:
         """Look through an accepted step with interpolant `at(time)`. Returns the passage that ends the motion."""
-        h = t_new - t
+        found, self._found = self._found, None
+        state = _states(t, y, t_new, y_new, at, self.settle)
+        if found is None:
+            found, _, state = self._scan(t, y, t_new, y_new, at)
+        for x, k, direction in found:
+            time = t_new if x == 1.0 else t + x * (t_new - t)
+            if k < self.of_user and self._record(Passage(k, time, direction, state(x).copy())):
+                return self.passages[-1]
+        return None
+
+    def _scan(
+        self, t: float, y: Array, t_new: float, y_new: Array, at: Callable[[float], Array]
+    ) -> tuple[list[tuple[float, int, int]], set[int], Callable[[float], Array]]:
+        """All passages in a step that count, in order: its share, which, direction. Then which of them fell from where
+        they had been at zero, and the states at shares of the step.
+        """
+        h, state = t_new - t, _states(t, y, t_new, y_new, at, self.settle)
 
         def time(x: float) -> float:
             return t_new if x == 1.0 else t + x * h
-
-        def state(x: float) -> Array:
-            return y if x == 0.0 else y_new if x == 1.0 else self.settle(time(x), at(time(x)))
 
         def look(x: float) -> _Sample:
             try:
@@ -156,21 +231,20 @@ class Watch:
                 break
             pieces *= 2
         found: list[tuple[float, int, int]] = []
+        fallen: set[int] = set()
         for k, track in enumerate(self.tracks):
-            scan = _Scan(look, k, abs(t_new) / h)
+            scan = _Scan(look, k, abs(t_new) / h, k >= self.of_user)
             values, signs = [float(s.g[k]) for s in samples], [s.signs[k] for s in samples]
             scan.changes(places, signs, [s.away(k) for s in samples], track)
             scan.turns(places, values, signs)
             found += [(x, k, d) for x, d in scan.found if self.events[k].direction in (0, d)]
+            fallen |= {k} if scan.fell else set()
         self._last = samples[-1]
-        for x, k, direction in sorted(found):
-            if self._record(Passage(k, time(x), direction, state(x).copy())):
-                return self.passages[-1]
-        return None
+        return sorted(found), fallen, state
 
     def finish(self, t: float, y: Array) -> None:
         """At the end of a motion, a function that has just become zero has arrived there."""
-        for k, track in enumerate(self.tracks):
+        for k, track in enumerate(self.tracks[: self.of_user]):
             if track.waiting and self.events[k].direction in (0, -track.sign):
                 self._record(Passage(k, t, -track.sign, y.copy()))
 
@@ -207,6 +281,23 @@ class _Sample:
         return _sign(float(self.g[which]), float(self.level[which]) * (START_NOISE / NOISE))
 
 
+def _states(
+    t: float,
+    y: Array,
+    t_new: float,
+    y_new: Array,
+    at: Callable[[float], Array],
+    settle: Callable[[float, Array], Array],
+) -> Callable[[float], Array]:
+    """The states at shares of a step, on the constraints."""
+
+    def state(x: float) -> Array:
+        time = t + x * (t_new - t)
+        return y if x == 0.0 else y_new if x == 1.0 else settle(time, at(time))
+
+    return state
+
+
 def _resolved(samples: list[_Sample]) -> bool:
     """Whether cubics through the even samples foretell the odd ones."""
     g = np.array([sample.g for sample in samples])
@@ -229,11 +320,11 @@ def _resolved(samples: list[_Sample]) -> bool:
 class _Scan:
     """Event number `which` in one step; `look` gives all g and their signs at a share of it.
 
-    `found` gets the share and the direction of each passage.
+    `found` gets the share and the direction of each passage. kink: it is one; `fell`: it did, from zero at the start.
     """
 
-    def __init__(self, look: Callable[[float], _Sample], which: int, age: float) -> None:
-        self.look, self.which = look, which
+    def __init__(self, look: Callable[[float], _Sample], which: int, age: float, kink: bool = False) -> None:
+        self.look, self.which, self.kink, self.fell = look, which, kink, False
         self.resolution = 2.0**-52 * max(1.0, age)  # rounding of the time, as a share of the step
         self.found: list[tuple[float, int]] = []
 
@@ -250,6 +341,9 @@ class _Scan:
         for i in range(1, len(x)):
             now, was = signs[i], track.sign
             if track.leaving and away[i] == 0:
+                continue
+            if track.leaving and self.kink:
+                self._leaves(x[i - 1], x[i], away[i], track)
                 continue
             if track.leaving and away[i] == -1:
                 self.found.append((self.departure(x[i - 1], x[i]), -1))
@@ -376,6 +470,17 @@ class _Scan:
     def departure(self, a: float, b: float) -> float:
         """Where g, zero since the start at a, has fallen below it, as it is at b."""
         return self._halved(a, b, lambda x: self.look(x).away(self.which) != -1)
+
+    def _leaves(self, a: float, b: float, away: int, track: _Track) -> None:
+        """A kink whose function was zero until a, and is `away` at b. It may have left to one side and come back."""
+        early = a + (b - a) / 64
+        first = self.look(early).away(self.which)
+        track.sign, track.leaving = (0 if away == UNKNOWN else away), False
+        if first == -1 or (first != 1 and away == -1):
+            self.found.append((b, -1))
+            self.fell = True
+        elif first == 1 and away == -1:
+            self.found.append((self.root(early, b, -1), -1))
 
     def _halved(self, a: float, b: float, before: Callable[[float], bool]) -> float:
         while b - a > self.resolution:

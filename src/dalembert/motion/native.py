@@ -16,16 +16,28 @@ from dalembert.kernel.kernel import Kernel, KernelRun, Watch, make_kernel
 from dalembert.kernel.size import MOST_INSTRUCTIONS
 from dalembert.mechanics.fundamental import Array, Fundamental, is_positive
 from dalembert.model.events import Event
+from dalembert.model.kinks import switched
 from dalembert.motion.branches import ENDS, MEET
 from dalembert.motion.evaluation import Evaluation
 from dalembert.motion.events import Outcome, Passage
+from dalembert.motion.kinks import Kinks, moving
 from dalembert.motion.progress import Progress
 from dalembert.motion.reactions import NOT_FOUND, SINGULAR_FORCE
 from dalembert.motion.reference import DRIFT_TOLERANCE
 from dalembert.motion.settings import Settings, method_of, tolerances
 from dalembert.motion.singular import singular_event
 from dalembert.motion.stiffness import stiffness_warning
-from dalembert.motion.trajectory import MAY_END, METHOD_NAMES, STALLED, TOO_SHORT, Trajectory, failure_message, in_order
+from dalembert.motion.trajectory import (
+    CHATTERS,
+    HAS_CORNER,
+    MAY_END,
+    METHOD_NAMES,
+    STALLED,
+    TOO_SHORT,
+    Trajectory,
+    failure_message,
+    in_order,
+)
 
 POLL_S = 0.05
 # A run this short is over, in a few milliseconds at most, before an interrupt could matter or a thread had started.
@@ -37,13 +49,15 @@ EVENT_ROOM = 4096
 # A kernel keeps the samples of all events of a step on the stack, nine kilobytes for each.
 MOST_EVENTS = 250
 # What a state alone does not show: the reference could add nothing to these.
-SAY_ALL = (kernels.STALLED, kernels.BRANCH_ENDS, kernels.BRANCHES_MEET)
+SAY_ALL = (kernels.STALLED, kernels.BRANCH_ENDS, kernels.BRANCHES_MEET, kernels.CHATTERS, kernels.CORNER)
 
 
 def why_not_native(evaluation: Evaluation) -> str | None:
     """Why a system cannot run natively, or None where it can."""
-    if len(evaluation.system.events) > MOST_EVENTS:
-        return f"it takes at most {MOST_EVENTS} events, and there are {len(evaluation.system.events)}"
+    found = switched(evaluation.system)
+    count = len(evaluation.system.events) + (0 if found is None else len(found.kinks))
+    if count > MOST_EVENTS:
+        return f"it takes at most {MOST_EVENTS} events and kinks of the model, and there are {count}"
     if find_compiler() is None:
         return "no C compiler was found"
     return None
@@ -66,6 +80,8 @@ def integrate_native(
     compiler = find_compiler()
     if compiler is None:
         raise BuildError("no C compiler was found; install one, or use backend='reference'")
+    as_written = evaluation
+    evaluation, kinks = moving(evaluation)
     # A row without a gradient here may act a moment later.
     vanishing = ~solution.A.any(axis=1)
     rows = [int(k) for k in np.flatnonzero(~solution.dependent | vanishing)]
@@ -102,7 +118,7 @@ def integrate_native(
 
     requested = evaluation.system.events
     notes: tuple[str, ...] = ()
-    buffer = _buffer(requested, settings, y0.size, EVENT_ROOM)
+    buffer = _buffer(requested, settings, y0.size, EVENT_ROOM, kinks)
     run = None
     if _may_be_short(kernel, settings, evaluation.n):
         run = integrate(Watch(t0, SHORT_STEPS))
@@ -113,7 +129,7 @@ def integrate_native(
         run = _watched(integrate, t0, evaluation.n, evaluation.m, bar)
     if buffer is not None and buffer.count > EVENT_ROOM:
         notes = (f"{buffer.count} events, more than the {EVENT_ROOM} there was room for: integrated again to keep all",)
-        buffer = _buffer(requested, settings, y0.size, buffer.count)
+        buffer = _buffer(requested, settings, y0.size, buffer.count, kinks)
         run = _watched(integrate, t0, evaluation.n, evaluation.m, bar)
     outcome = _outcome(buffer)
     changes = [{"name": "rank change", "t": t, "from": before, "to": after} for t, before, after in run.changes]
@@ -133,7 +149,7 @@ def integrate_native(
         evaluations=int(run.report["evaluations"]),
         compile_s=kernel.seconds,
         events=in_order(changes, passed, outcome.reports(evaluation.system)),
-        failure=_failure(evaluation, run),
+        failure=_failure(as_written, run, "" if buffer is None else kinks.text(buffer.stuck)),
         ended=outcome.ended_by(evaluation.system),
         warnings=(*notes, *stiffness_warning(run.report["stiff_since"], run.report["stiff_steps"], method)),
     )
@@ -144,12 +160,12 @@ def _may_be_short(kernel: Kernel, settings: Settings, n: int) -> bool:
     return settings.times.size <= SHORT_SAMPLES and n <= SHORT_COORDINATES and kernel.instructions <= SHORT_INSTRUCTIONS
 
 
-def _buffer(events: Sequence[Event], settings: Settings, width: int, room: int) -> EventBuffer | None:
-    """Room for the passages of the system's events, where it has any."""
+def _buffer(events: Sequence[Event], settings: Settings, width: int, room: int, kinks: Kinks) -> EventBuffer | None:
+    """Room for the passages of the system's events, where it has any, kinks among them."""
     if not events:
         return None
     directions, from_zero = [e.direction for e in events], settings.from_zero(events)
-    return EventBuffer(directions, settings.passages_left(events), from_zero, width, room)
+    return EventBuffer(directions, settings.passages_left(events), from_zero, width, room, kinks.places)
 
 
 def _outcome(buffer: EventBuffer | None) -> Outcome:
@@ -193,7 +209,7 @@ def _watched(integrate: Callable[[Watch], KernelRun], t0: float, n: int, m: int,
     return results[0]
 
 
-def _failure(evaluation: Evaluation, run: KernelRun) -> str | None:
+def _failure(evaluation: Evaluation, run: KernelRun, kink: str) -> str | None:
     if run.status == kernels.DONE:
         return None
     name, t, n = evaluation.system.name, run.report["time"], evaluation.n
@@ -209,6 +225,8 @@ def _failure(evaluation: Evaluation, run: KernelRun) -> str | None:
         kernels.BRANCHES_MEET: f"{name}, t = {t:.6g}: {evaluation.nonlinear_names()}: {MEET}",
         kernels.NO_FORCE: f"{name}, t = {t:.6g}: {NOT_FOUND}",
         kernels.SINGULAR_FORCE: f"{name}, t = {t:.6g}: {SINGULAR_FORCE}",
+        kernels.CHATTERS: CHATTERS.format(kink),
+        kernels.CORNER: HAS_CORNER.format(kink),
     }
     reason = reasons[run.status]
     if run.status == kernels.STEP_TOO_SMALL:

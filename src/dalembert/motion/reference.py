@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from copy import copy
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from dalembert.errors import DalembertError
+from dalembert.errors import DalembertError, MotionFailed
 from dalembert.kernel.limits import STALL_STEPS, STALL_STEPS_STIFF
 from dalembert.mechanics.fundamental import Array, Fundamental, row_lengths
 from dalembert.motion.evaluation import Evaluation
-from dalembert.motion.events import Outcome, Watch
+from dalembert.motion.events import Outcome, Turn, Watch
+from dalembert.motion.kinks import AGAIN, CORNER, NEAR, ZENO, Kinks, Sides, moving
 from dalembert.motion.powers import powers
 from dalembert.motion.progress import Progress
 from dalembert.motion.project import Natural, metric, project
@@ -20,6 +22,8 @@ from dalembert.motion.settings import Settings, method_of, tolerances
 from dalembert.motion.singular import SingularWatch, nearness
 from dalembert.motion.stiffness import StiffnessWatch, stiffness_warning
 from dalembert.motion.trajectory import (
+    CHATTERS,
+    HAS_CORNER,
     MAY_END,
     METHOD_NAMES,
     STALLED,
@@ -48,7 +52,8 @@ def integrate_reference(
     work: Array | None = None,
 ) -> Trajectory:
     """Integrate from a consistent state through the output times. `work`: done so far, where a motion is resumed."""
-    run = _Run(evaluation, settings)
+    evaluation, kinks = moving(evaluation)
+    run = _Run(evaluation, settings, kinks)
     failure = run.integrate(q, v, t0, bar, work)
     outcome = run.watch.outcome if run.watch is not None else Outcome()
     return Trajectory(
@@ -67,11 +72,37 @@ def integrate_reference(
     )
 
 
+@dataclass(frozen=True)
+class _Known:
+    """What a run knows at an accepted state besides it, see `_Run`; of its events, how many."""
+
+    rows: Sequence[int] | None
+    natural: Natural
+    longest: Array
+    guess: Array | None
+    rank: int | None
+    events: int
+
+
+@dataclass(frozen=True)
+class _Anchor:
+    """The state at which sides of kinks changed last, and all that must be as it was there if another is taken."""
+
+    t: float
+    y: Array
+    pending: int
+    points: int
+    known: _Known
+    watch: Any
+    singular: SingularWatch
+    passed: list[dict[str, Any]]
+
+
 class _Run:
     """One integration: steps the integrator, returns to the constraints, records the output points."""
 
-    def __init__(self, evaluation: Evaluation, settings: Settings) -> None:
-        self.evaluation, self.settings = evaluation, settings
+    def __init__(self, evaluation: Evaluation, settings: Settings, kinks: Kinks) -> None:
+        self.evaluation, self.settings, self.kinks = evaluation, settings, kinks
         self.n = evaluation.n
         self.rows: Sequence[int] | None = None  # independent constraints, used between accepted states
         self.natural = Natural(np.zeros(evaluation.m), np.zeros(evaluation.m))
@@ -82,6 +113,11 @@ class _Run:
         self.points: list[tuple[float, Array, Array]] = []
         self.events: list[dict[str, Any]] = []
         self.watch: Watch | None = None  # for the events of the system, where it has any
+        self.sides: Sides | None = None  # of its kinks, where it has any
+        self.anchor: _Anchor | None = None  # where sides changed last
+        self.last_turn: Turn | None = None
+        self.again = 0  # so many times the step was shortened to end at a kink
+        self.atol: Array | None = None
         self.rank: int | None = None
         self.steps = 0
         self.singular = SingularWatch(self._nearness)
@@ -159,6 +195,9 @@ class _Run:
     def integrate(self, q: Array, v: Array, t0: float, bar: Progress, work: Array | None = None) -> str | None:
         """Run to the end; a message where that is impossible."""
         end = float(self.settings.times[-1])
+        if self.kinks.places:
+            self.sides = Sides(self.evaluation, self.kinks)
+            self.sides.start(t0, np.concatenate([q, v]))
         solution = self.settle(t0, q, v)
         y = self.last = np.concatenate([q, v, np.zeros(3 + len(self.evaluation.graph.heats)) if work is None else work])
         self.points.append((t0, y, self.evaluation.followed(solution.acceleration)))
@@ -173,8 +212,12 @@ class _Run:
         solver = self._solver(t0, y, end)
         if self.evaluation.system.events:
             sizes = solver.atol[: 2 * self.n] / self.settings.rtol
-            self.watch = Watch(self.evaluation, sizes, self.settings, self._return, self._multipliers)
+            now = self.sides.now if self.sides is not None else []
+            self.watch = Watch(self.evaluation, sizes, self.settings, self._return, self._multipliers, now)
+            if self.sides is not None:
+                self.sides.sizes = sizes
             self.watch.start(t0, y)
+            self.anchor = self._anchor(t0, y, 1)
         pending, mark, longest = 1, t0, 0.0
         window = STALL_STEPS_STIFF if method_of(self.settings) == "stiff" else STALL_STEPS
         while solver.status == "running":
@@ -187,16 +230,37 @@ class _Run:
                     return self._failure(t, STALLED)
                 mark = t
             if solver.status == "failed":
+                if self.last_turn is not None and t - self.last_turn.t < ZENO * 10 * float(np.spacing(t)):
+                    return self._failure(t, self._chatters(self.last_turn))
                 return self._failure(t, TOO_SHORT if message and "step size" in message else str(message))
             self.stiffness.look(solver, self.steps)
             dense = solver.dense_output() if self.watch is not None or self._due(pending, t) else None
             try:
                 before, y = y, self._return(t, solver.y)
+                known = self._known() if self.sides is not None else None
                 self.last = y
                 solution = self.settle(t, y[: self.n], y[self.n : 2 * self.n])
                 solver.y, solver.f = y, self.rates(t, y[: self.n], y[self.n : 2 * self.n], solution)
+                turn = None
+                if self.watch is not None and self.sides is not None and dense is not None:
+                    turn = self.watch.turn(float(solver.t_old), before, t, y, dense)
+                if turn is not None and known is not None:
+                    t_old = float(solver.t_old)
+                    self._recall(known)
+                    if end - turn.t < 20 * float(np.spacing(end)):
+                        turn = replace(turn, t=end)  # what is left may be too short for a step
+                    t, y, pending, step, ended = self._turn(turn, t_old, before, dense, pending)
+                    if ended:
+                        return None
+                    if t == end:
+                        break
+                    if step is None:
+                        return self._failure(t, self._chatters(turn))
+                    solver = self._solver(t, y, end, step)
+                    continue
                 if self.watch is not None and self._ends(float(solver.t_old), before, t, y, dense, pending):
                     return None
+                self.again = 0
                 self.singular.look(t, y[: self.n], y[self.n : 2 * self.n], solution.acceleration, t == end)
                 if dense is not None:
                     pending = self._record(pending, t, y, dense)
@@ -206,6 +270,83 @@ class _Run:
         if self.watch is not None:
             self.watch.finish(t, y)
         return None
+
+    # -- kinks
+
+    def _turn(
+        self, turn: Turn, t: float, y: Array, dense: Any, pending: int
+    ) -> tuple[float, Array, int, float | None, bool]:
+        """Go on after a step from (t, y) in which a kink is passed: from where, with which output time next, and with
+        which first step (0: choose one; None: no side is right). Then whether an event ended the motion before.
+        """
+        assert self.watch is not None
+        assert self.sides is not None
+        assert self.anchor is not None
+        if turn.left:
+            others = len(self.watch.leaving) - 1
+            at, y, pending = self._return_to(self.anchor)
+            if not self.sides.left(turn, others):
+                return at, y, pending, None, False
+            self.settle(at, y[: self.n], y[self.n : 2 * self.n])
+            self.watch.turned(at, y)
+            return at, y, pending, 0.0, False
+        if NEAR < turn.share < 1 - NEAR and self.again < AGAIN:
+            self.again += 1
+            return t, y, pending, turn.t - t, False
+        self.again, self.last_turn = 0, turn
+        if turn.t > t and self._ends(t, y, turn.t, turn.y, dense, pending):
+            return turn.t, turn.y, pending, 0.0, True
+        pending = self._record(pending, turn.t, turn.y, dense)
+        self.sides.passed(turn)
+        y = self.last = self._return(turn.t, turn.y)
+        self._require_no_corner(turn, y)
+        q, v = y[: self.n], y[self.n : 2 * self.n]
+        solution = self.settle(turn.t, q, v)
+        self.singular.look(turn.t, q, v, solution.acceleration, False)
+        self.watch.turned(turn.t, y)
+        self.anchor = self._anchor(turn.t, y, pending)
+        return turn.t, y, pending, 0.0, False
+
+    def _require_no_corner(self, turn: Turn, y: Array) -> None:
+        v = turn.y[self.n : 2 * self.n]
+        share = max(CORNER, 1e3 * self.settings.rtol)
+        if float(np.abs(y[self.n : 2 * self.n] - v).max()) > share * float(np.abs(v).max()):
+            raise MotionFailed(HAS_CORNER.format(self.kinks.text(turn.which)))
+
+    def _chatters(self, turn: Turn) -> str:
+        return CHATTERS.format(self.kinks.text(turn.which))
+
+    def _known(self) -> _Known:
+        natural = Natural(self.natural.metric.copy(), self.natural.plain.copy())
+        return _Known(self.rows, natural, self.longest, self.guess, self.rank, len(self.events))
+
+    def _recall(self, known: _Known) -> None:
+        self.rows, self.longest, self.guess, self.rank = known.rows, known.longest, known.guess, known.rank
+        self.natural = Natural(known.natural.metric.copy(), known.natural.plain.copy())
+        del self.events[known.events :]
+
+    def _anchor(self, t: float, y: Array, pending: int) -> _Anchor:
+        assert self.watch is not None
+        return _Anchor(
+            t,
+            y,
+            pending,
+            len(self.points),
+            self._known(),
+            self.watch.known(),
+            copy(self.singular),
+            self.singular.events[:],
+        )
+
+    def _return_to(self, anchor: _Anchor) -> tuple[float, Array, int]:
+        assert self.watch is not None
+        self._recall(anchor.known)
+        self.watch.back_to(anchor.watch)
+        self.singular = copy(anchor.singular)
+        self.singular.events = anchor.passed[:]
+        del self.points[anchor.points :]
+        self.last = anchor.y
+        return anchor.t, anchor.y, anchor.pending
 
     def _ends(self, t: float, y: Array, t_new: float, y_new: Array, dense: Any, pending: int) -> bool:
         """Whether an event ends the motion in the last step; then its time and state are the last point."""
@@ -223,13 +364,17 @@ class _Run:
         self.events = [event for event in self.events if event["t"] <= last.t]
         return True
 
-    def _solver(self, t0: float, y: Array, end: float) -> Any:
+    def _solver(self, t0: float, y: Array, end: float, step: float = 0.0) -> Any:
         from scipy import integrate
 
-        # The work integrals ride along: they must not decide the step size, so their own tolerance is infinite.
-        atol = np.full(y.size, np.inf)
-        atol[: 2 * self.n] = tolerances(self.settings, y[: self.n], y[self.n : 2 * self.n], np.asarray(self.guess))
-        options: dict[str, Any] = {"rtol": self.settings.rtol, "atol": atol}
+        if self.atol is None:
+            # The work integrals ride along: they must not decide the step size, so their own tolerance is infinite.
+            self.atol = np.full(y.size, np.inf)
+            q, v = y[: self.n], y[self.n : 2 * self.n]
+            self.atol[: 2 * self.n] = tolerances(self.settings, q, v, np.asarray(self.guess))
+        options: dict[str, Any] = {"rtol": self.settings.rtol, "atol": self.atol}
+        if step:
+            options["first_step"] = min(step, end - t0)
         kind = INTEGRATORS[method_of(self.settings)]
         if kind == "Radau":
             options["jac"] = self.jacobian

@@ -14,6 +14,14 @@ STALLED = (
     "a motion chatter like this, and so does a constraint that ends, kinks or becomes singular here. A very stiff "
     "force does it too: then use method='stiff', and if it is in use already, a looser rtol or atol."
 )
+CHATTERS = (
+    "the model has a kink where {} = 0, and drives the motion back there as soon as it has crossed: it would chatter. "
+    'A law with sign(…) or v/|v| at rest does that; da.Coulomb (law = "coulomb") sticks there instead.'
+)
+HAS_CORNER = (
+    "a constraint has a corner where {} = 0, and asks for another velocity beyond: that would be an impact. Round the "
+    "corner off."
+)
 TOO_SHORT = "the step size became too small."
 MAY_END = "The motion may end here (a singularity, a collision, a constraint that cannot be continued)."
 

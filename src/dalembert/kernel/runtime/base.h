@@ -42,7 +42,9 @@ enum {
     DA_BRANCH_ENDS = 8,    /* the branch of accelerations that was followed has no solution nearby */
     DA_BRANCHES_MEET = 9,  /* two branches of accelerations meet */
     DA_NO_FORCE = 10,      /* no constraint force found that agrees with the work it is said to do */
-    DA_SINGULAR_FORCE = 11 /* none agrees, or any does: the equations for it are singular */
+    DA_SINGULAR_FORCE = 11, /* none agrees, or any does: the equations for it are singular */
+    DA_CHATTERS = 12,      /* the motion is driven back over a kink as soon as it has crossed it */
+    DA_CORNER = 13         /* a constraint has a corner at a kink: the velocity would have to jump */
 };
 
 DA_FN double da_min(double a, double b) { return a < b ? a : b; }

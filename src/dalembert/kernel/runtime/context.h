@@ -38,6 +38,9 @@ typedef struct {
 #if DA_USES_ACTUAL
     double multipliers[DA_AT_LEAST_1(DA_M)]; /* of the last solution: see actual.h */
 #endif
+#if DA_KINKS
+    const int *side; /* of each kink: where the motion is, see kinks.h */
+#endif
     double nearness; /* to a singular configuration: see singular.h */
     int trouble;     /* why the right-hand side had no value, last time */
     long evaluations, robust, steps, rejected;

@@ -120,9 +120,9 @@ DA_FN double da_growth(int method, int order, double norm, double last_norm)
 
 /* Integrate from (t0, y0) through `times` (increasing, the first one t0). out: count × DA_NY. atol: DA_NE.
    progress, where it is not NULL, is set to the time reached; *stop, where it is not zero, ends the run after so many steps.
-   events, where it is not NULL: see events.h; where one ends the run, its time belongs to the last row of out, whatever `times`
-   says. branch, for constraints nonlinear in the accelerations: count × 2 × DA_N, the accelerations followed with and without C
-   near each output time; the first ones are given. */
+   events, where it is not NULL (it must not be where the model has kinks): see events.h; where one ends the run, its time belongs
+   to the last row of out, whatever `times` says. branch, for constraints nonlinear in the accelerations: count × 2 × DA_N, the
+   accelerations followed with and without C near each output time; the first ones are given. */
 DA_API int da_integrate(const double *y0, double t0, const double *p, const double *times, long count, double rtol,
                         const double *atol, int method, int project, double *out, double *report,
                         volatile double *progress, const volatile int *stop, da_requests *events, double *branch)
@@ -145,6 +145,11 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
     da_watch watch;
     int ended = 0;
 #endif
+#if DA_KINKS
+    da_sides sides;
+    da_anchor anchor;
+    int restart = 0; /* the equations have changed */
+#endif
 #if DA_STIFF
     da_radau slope;
     slope.h = 0.0;
@@ -160,6 +165,15 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
     ctx.independent = DA_FAST_ROWS + DA_NONLINEAR == DA_M;
     da_start_branch(branch, &ctx);
     for (j = 0; j < DA_NY; j++) y[j] = y0[j];
+#if DA_KINKS
+    for (j = 0; j < DA_NE; j++) watch.sizes[j] = atol[j] / rtol;
+    for (j = 0; j < DA_NP; j++) sides.values[j] = p[j];
+    sides.sizes = watch.sizes;
+    sides.constants = constants;
+    sides.again = 0;
+    ctx.side = sides.now;
+    da_sides_start(&sides, events, t, y, &ctx);
+#endif
     status = project ? da_project(y, t, &ctx) : DA_DONE;
     if ((!DA_STIFF && method == DA_METHOD_STIFF) || (!DA_TAYLOR && method == DA_METHOD_TAYLOR)) status = DA_NO_METHOD;
     if (!status) status = da_settle(t, y, k[0], &ctx);
@@ -172,8 +186,27 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
 #if DA_NG
     if (watching && !status) da_watch_start(&watch, events, t, y, rtol, atol, &ctx);
 #endif
+#if DA_KINKS
+    if (!status) da_drop_anchor(&anchor, t, y, &ctx, &watch, &singular, next, events->count, rank);
+    anchor.turned = 0;
+#endif
     h = !status && count > 1 && method != DA_METHOD_TAYLOR ? da_first_step(t, y, k[0], span, rtol, atol, order - 1, &ctx) : 0.0;
     while (!status && next < count) {
+#if DA_KINKS
+        if (restart) {
+            restart = rejected = 0;
+            last_step = 0.0;
+            last_norm = 1.0;
+            h = method == DA_METHOD_TAYLOR ? 0.0 : da_first_step(t, y, k[0], end - t, rtol, atol, order - 1, &ctx);
+#if DA_STIFF
+            slope.h = 0.0;
+            slope.slope.known = 0;
+#endif
+#if DA_TAYLOR
+            taylor.started = taylor.made = 0;
+#endif
+        }
+#endif
 #if DA_TAYLOR
         if (method == DA_METHOD_TAYLOR && !rejected) {
             const double allowed = da_taylor_expand(&taylor, t, y, k[0], last_step, span, rtol, atol, &ctx);
@@ -187,6 +220,12 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
         const double least = 10.0 * 2.220446049250313e-16 * da_max(fabs(t), fabs(end) * 1e-3);
         if (h < least) {
             status = DA_STEP_TOO_SMALL;
+#if DA_KINKS
+            if (anchor.turned && t - anchor.t < DA_ZENO * least) {
+                events->stuck = anchor.watch.kink;
+                status = DA_CHATTERS;
+            }
+#endif
             break;
         }
         const int taken = method == DA_METHOD_TAYLOR && !series ? DA_METHOD_DOP853 : method;
@@ -222,7 +261,8 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
         last_norm = da_max(norm, method == DA_METHOD_STIFF ? 1e-2 : 1e-4);
         if (rejected) grow = da_min(grow, 1.0);
         rejected = 0;
-        const double tnew = last ? end : t + step;
+        double tnew = last ? end : t + step;
+        int turned = 0; /* the step has ended at a kink */
         const int due = watching || times[next] <= tnew;
         da_context before; /* in case the interpolant, which may be needed, has no value */
         if (due) before = ctx;
@@ -270,8 +310,50 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
 #endif
             };
 #if DA_NG
-            const da_span here = {&inside, project, tnew, ynew, watch.sizes, DA_FAR * rtol, &ctx};
-            ended = watching && da_watch_step(&watch, events, &here);
+            const da_span here = {&inside, project, tnew, ynew, watch.sizes, DA_FAR * rtol, 1.0, 0, &ctx};
+            int seen = watching ? da_watch_step(&watch, events, &here) : DA_NOTHING;
+#if DA_KINKS
+            if (seen == DA_TURN) {
+                da_return_to(&before, &ctx);
+                if (watch.slipped) {
+                    /* It was at zero, and the motion has left it on the other side: from there again. */
+                    t = anchor.t;
+                    for (j = 0; j < DA_NY; j++) y[j] = anchor.y[j];
+                    if (!da_sides_left(&sides, events, &watch)) {
+                        events->stuck = watch.kink;
+                        status = DA_CHATTERS;
+                        break;
+                    }
+                    da_return_to(&anchor.ctx, &ctx);
+                    ctx.rejected++;
+                    watch = anchor.watch;
+                    singular = anchor.singular;
+                    next = anchor.next;
+                    events->count = anchor.count;
+                    rank = anchor.rank;
+                    status = da_settle(t, y, k[0], &ctx);
+                    da_watch_turned(&watch, t, y, &ctx);
+                    restart = 1;
+                    continue;
+                }
+                if (!series && watch.x > DA_NEAR && watch.x < 1.0 - DA_NEAR && sides.again < DA_AGAIN) {
+                    sides.again++;
+                    ctx.rejected++;
+                    h = watch.x * step;
+                    rejected = 1;
+                    continue;
+                }
+                ctx.steps++;
+                turned = 1;
+                /* What is left may be too short for a step. */
+                tnew = reach = end - watch.t < 20.0 * 2.220446049250313e-16 * fabs(end) ? end : watch.t;
+                for (j = 0; j < DA_NY; j++) ynew[j] = watch.y[j];
+                const da_span part = {&inside, project, tnew, ynew, watch.sizes, DA_FAR * rtol, watch.x, 1, &ctx};
+                seen = watch.x > 0.0 ? da_watch_step(&watch, events, &part) : DA_NOTHING;
+            }
+            sides.again = 0;
+#endif
+            ended = seen == DA_ENDED;
             if (ended) reach = watch.t;
 #endif
             while (next < count && times[next] <= reach && !status) {
@@ -297,12 +379,30 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
             break;
         }
 #endif
-        if (taken == DA_METHOD_DOP853 || taken == DA_METHOD_DOPRI5)
+#if DA_KINKS
+        if (turned && !status) {
+            for (j = 0; j < DA_NW; j++) kept[j] = ynew[j];
+            da_sides_passed(&sides, events, &watch, tnew, ynew, &ctx);
+            status = project ? da_project(ynew, tnew, &ctx) : DA_DONE;
+            if (!status && da_corner(kept, ynew, rtol)) {
+                events->stuck = watch.kink;
+                status = DA_CORNER;
+            }
+            if (!status) status = da_settle(tnew, ynew, fnew, &ctx);
+            if (!status) da_watch_turned(&watch, tnew, ynew, &ctx);
+        }
+#endif
+        if (status) {
+            t = tnew;
+            for (j = 0; j < DA_NY; j++) y[j] = ynew[j];
+            break;
+        }
+        if (!turned && (taken == DA_METHOD_DOP853 || taken == DA_METHOD_DOPRI5))
             da_watch_stiffness(method, t, y, step, k, ynew, fnew, rtol, atol, &stiffness, ctx.steps);
 #if DA_TAYLOR
-        if (series) da_taylor_watch(&taylor, t, step, &singular, &ctx);
+        if (series) da_taylor_watch(&taylor, t, tnew - t, &singular, &ctx);
 #endif
-        da_watch_singular(tnew, ynew, fnew, last, &singular, &ctx);
+        da_watch_singular(tnew, ynew, fnew, last && !turned, &singular, &ctx);
         if (ctx.rank != rank) {
             if (ctx.changes < DA_EVENTS) {
                 ctx.change_time[ctx.changes] = tnew;
@@ -321,6 +421,12 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
         longest = da_max(longest, step);
 #if DA_STIFF
         slope.slope.known = 0;
+#endif
+#if DA_KINKS
+        if (turned) {
+            da_drop_anchor(&anchor, t, y, &ctx, &watch, &singular, next, events->count, rank);
+            restart = anchor.turned = 1;
+        }
 #endif
         if (ctx.steps % window == 0) {
             /* As stalled() in motion/trajectory.py. */

@@ -15,6 +15,8 @@ typedef struct {
     long room;
     long count; /* of passages, also of those that did not fit */
     int ended;  /* the function that ended the run, -1 none */
+    const int *places; /* of each kink, see kinks.h: its side among the parameters */
+    int stuck;  /* the kink that no side is right of, or at which a constraint has a corner, -1 none */
 } da_requests;
 
 #if DA_NG
@@ -28,6 +30,7 @@ typedef struct {
 #define DA_ALOOF 4.0
 #define DA_FLAT 1e-8
 #define DA_UNKNOWN 2
+#define DA_OF_USER (DA_NG - DA_KINKS) /* the functions from here on are kinks of the model: see kinks.h */
 #define DA_MOST_FOUND (DA_NG * (3 * DA_MOST_PIECES + 3)) /* in one step: each sample can show three at most */
 
 /* An accepted step. */
@@ -38,6 +41,8 @@ typedef struct {
     const double *y_new;
     const double *sizes;
     double far; /* from zero, relative to the size of its terms: the constraints cannot matter */
+    double share; /* of the step, from its start to t_new */
+    int to_kink;  /* it ends at a kink: none is looked for any more */
     da_context *ctx;
 } da_span;
 
@@ -49,6 +54,11 @@ typedef struct {
     int sign[DA_NG], waiting[DA_NG], left[DA_NG], leaving[DA_NG];
     double t; /* of the last passage, and its state */
     double y[DA_NW];
+#if DA_KINKS
+    int fell[DA_NG];        /* in the last step, from where it had been zero since the start */
+    int kink, slipped, way; /* the kink that the last step passes; whether it fell so; to which side of zero */
+    double x;               /* the share of the step at which it is passed */
+#endif
 } da_watch;
 
 /* Samples of one step: shares x of it, g there, below which level it counts as zero, signs. */
@@ -74,8 +84,8 @@ DA_FN void da_signs(const double *g, double noise, double *level, int *signs)
     }
 }
 
-/* All functions at a state, and the size of their terms. */
-DA_FN void da_functions_at(const double *y, double t, const double *sizes, da_context *ctx, double *g, double *scale)
+/* All functions at a state, as they are written, and the size of their terms. */
+DA_FN void da_functions_as_written(const double *y, double t, const double *sizes, da_context *ctx, double *g, double *scale)
 {
 #if DA_EVENT_MULTIPLIERS
     double l[DA_M], l_size[DA_M];
@@ -86,7 +96,25 @@ DA_FN void da_functions_at(const double *y, double t, const double *sizes, da_co
 #endif
 }
 
-DA_FN double da_time_at(const da_span *s, double x) { return x == 1.0 ? s->t_new : s->step->t + x * s->step->h; }
+/* The same, kinks counted from the side where the motion is. */
+DA_FN void da_functions_at(const double *y, double t, const double *sizes, da_context *ctx, double *g, double *scale)
+{
+    da_functions_as_written(y, t, sizes, ctx, g, scale);
+#if DA_KINKS
+    for (int i = 0; i < DA_KINKS; i++) {
+        double *own = g + DA_OF_USER + i;
+        *own = ctx->side[i] ? ctx->side[i] * *own : -fabs(*own);
+    }
+#endif
+}
+
+DA_FN double da_time_at(const da_span *s, double x) { return x == 1.0 ? s->t_new : s->step->t + x * s->share * s->step->h; }
+
+/* Rounding of the time, as a share of the step. */
+DA_FN double da_resolution(const da_span *s)
+{
+    return 2.220446049250313e-16 * da_max(1.0, fabs(s->t_new) / (s->share * s->step->h));
+}
 
 /* The state at a share of the step, on the constraints. Nonzero where there is none. */
 DA_FN int da_state_at(const da_span *s, double x, double *out)
@@ -94,7 +122,7 @@ DA_FN int da_state_at(const da_span *s, double x, double *out)
     const double *end = x == 0.0 ? s->step->y : x == 1.0 ? s->y_new : 0;
     for (int j = 0; end && j < DA_NY; j++) out[j] = end[j];
     if (end) return 0;
-    da_interpolate(s->step, x, out);
+    da_interpolate(s->step, x * s->share, out);
     return s->project ? da_project(out, da_time_at(s, x), s->ctx) : 0;
 }
 
@@ -103,7 +131,7 @@ DA_PIECE void da_look(const da_span *s, double x, double *g, double *level, int 
     double y[DA_NW];
     int far = s->project && x > 0.0 && x < 1.0;
     if (far) {
-        da_interpolate(s->step, x, y);
+        da_interpolate(s->step, x * s->share, y);
         da_functions_at(y, da_time_at(s, x), s->sizes, s->ctx, g, level);
         for (int i = 0; i < DA_NG; i++) far = far && fabs(g[i]) > s->far * level[i];
     }
@@ -136,7 +164,7 @@ DA_FN double da_value_at(const da_span *s, int which, double x, int *sign)
 /* Where g, of opposite signs at a and b, has just become zero or of the given sign, that at b: Chandrupatla's method. */
 DA_PIECE double da_root(const da_span *s, int which, double a, double b, int sign)
 {
-    const double resolution = 2.220446049250313e-16 * da_max(1.0, fabs(s->t_new) / s->step->h);
+    const double resolution = da_resolution(s);
     double x1 = b, x2 = a, x3, f1 = da_value_at(s, which, b, 0), f2 = da_value_at(s, which, a, 0), f3, part = 0.5;
     for (int pass = 0; pass < 120; pass++) {
         const double x = x1 + part * (x2 - x1), f = da_value_at(s, which, x, 0);
@@ -168,7 +196,7 @@ DA_PIECE double da_root(const da_span *s, int which, double a, double b, int sig
 /* Where g, of a sign at a, has become zero, as it is at b: by halving. */
 DA_PIECE double da_arrival(const da_span *s, int which, double a, double b, int sign)
 {
-    const double resolution = 2.220446049250313e-16 * da_max(1.0, fabs(s->t_new) / s->step->h);
+    const double resolution = da_resolution(s);
     while (b - a > resolution) {
         const double x = (a + b) / 2.0;
         int here;
@@ -191,7 +219,7 @@ DA_FN int da_away(double g, double level)
 /* Where g, zero since the start at a, has fallen below it, as it is at b: by halving. */
 DA_PIECE double da_departure(const da_span *s, int which, double a, double b)
 {
-    const double resolution = 2.220446049250313e-16 * da_max(1.0, fabs(s->t_new) / s->step->h);
+    const double resolution = da_resolution(s);
     double g[DA_NG], level[DA_NG];
     int signs[DA_NG];
     while (b - a > resolution) {
@@ -319,6 +347,27 @@ DA_FN void da_sample(const da_span *s, da_samples *a)
     }
 }
 
+#if DA_KINKS
+/* A kink whose function was zero until a, and is `away` at b. It may have left to one side and come back. */
+DA_PIECE void da_leaves(const da_span *s, da_watch *watch, const da_requests *io, int which, double a, double b, int away,
+                        da_passages *found)
+{
+    const double early = a + (b - a) / 64.0;
+    double g[DA_NG], level[DA_NG];
+    int signs[DA_NG];
+    da_look(s, early, g, level, signs);
+    const int first = da_away(g[which], level[which]);
+    watch->sign[which] = away == DA_UNKNOWN ? 0 : away;
+    watch->leaving[which] = 0;
+    if (first == -1 || (first != 1 && away == -1)) {
+        da_found(found, io, which, b, -1);
+        watch->fell[which] = 1;
+    } else if (first == 1 && away == -1) {
+        da_found(found, io, which, da_root(s, which, early, b, -1), -1);
+    }
+}
+#endif
+
 /* Passages that the signs at the samples show. */
 DA_FN void da_changes(const da_span *s, da_watch *watch, const da_requests *io, int which, const da_samples *a,
                       da_passages *found)
@@ -329,6 +378,12 @@ DA_FN void da_changes(const da_span *s, da_watch *watch, const da_requests *io, 
         if (watch->leaving[which]) {
             const int away = da_away(a->g[i][which], a->level[i][which]);
             if (away == 0) continue;
+#if DA_KINKS
+            if (which >= DA_OF_USER) {
+                da_leaves(s, watch, io, which, x[i - 1], x[i], away, found);
+                continue;
+            }
+#endif
             watch->leaving[which] = 0;
             if (away == -1) {
                 da_found(found, io, which, da_departure(s, which, x[i - 1], x[i]), -1);
@@ -420,16 +475,38 @@ DA_FN void da_watch_start(da_watch *watch, da_requests *io, double t, const doub
         watch->sign[i] = watch->signs[i] == DA_UNKNOWN ? 0 : watch->signs[i];
         watch->waiting[i] = 0;
         watch->left[i] = io->terminal[i];
-        watch->leaving[i] = io->from_zero[i] && watch->signs[i] == 0;
+        watch->leaving[i] = (io->from_zero[i] || i >= DA_OF_USER) && watch->signs[i] == 0;
     }
 }
 
-/* Look through an accepted step; nonzero where a passage in it ends the run: its time and state are in watch. */
+#if DA_KINKS
+/* Go on from a state at which sides of kinks have changed; what is known of the events stays. */
+DA_FN void da_watch_turned(da_watch *watch, double t, const double *y, da_context *ctx)
+{
+    double level[DA_NG];
+    da_functions_at(y, t, watch->sizes, ctx, watch->g, level);
+    da_signs(watch->g, DA_NOISE, level, watch->signs);
+    for (int i = DA_OF_USER; i < DA_NG; i++) {
+        watch->signs[i] = da_away(watch->g[i], level[i]);
+        watch->sign[i] = watch->signs[i] == DA_UNKNOWN ? 0 : watch->signs[i];
+        watch->waiting[i] = 0;
+        watch->leaving[i] = watch->signs[i] == 0;
+    }
+}
+#endif
+
+/* Look through an accepted step. DA_ENDED: a passage in it ends the run, DA_TURN: it passes a kink, and nothing else is noted
+   then; its time and state are in watch. */
+enum { DA_NOTHING, DA_ENDED, DA_TURN };
 DA_PIECE int da_watch_step(da_watch *watch, da_requests *io, const da_span *s)
 {
     da_samples samples;
     da_passages found;
     found.count = 0;
+#if DA_KINKS
+    da_watch before = *watch;
+    for (int i = DA_OF_USER; i < DA_NG; i++) watch->fell[i] = 0;
+#endif
     for (int i = 0; i < DA_NG; i++) {
         samples.g[0][i] = watch->g[i];
         samples.signs[0][i] = watch->signs[i];
@@ -441,12 +518,32 @@ DA_PIECE int da_watch_step(da_watch *watch, da_requests *io, const da_span *s)
         watch->g[i] = samples.g[samples.pieces][i];
         watch->signs[i] = samples.signs[samples.pieces][i];
     }
+#if DA_KINKS
+    for (int i = 0; i < found.count && !s->to_kink; i++) {
+        const int which = found.which[i];
+        if (which < DA_OF_USER) continue;
+        before.slipped = watch->fell[which];
+        *watch = before;
+        watch->kink = which - DA_OF_USER;
+        watch->x = found.x[i];
+        watch->t = da_time_at(s, watch->x);
+        da_state_at(s, watch->x, watch->y);
+        watch->way = -s->ctx->side[watch->kink];
+        if (!watch->way) {
+            double g[DA_NG], scale[DA_NG];
+            da_functions_as_written(watch->y, watch->t, watch->sizes, s->ctx, g, scale);
+            watch->way = g[which] > 0.0 ? 1 : -1;
+        }
+        return DA_TURN;
+    }
+#endif
     for (int i = 0; i < found.count; i++) {
+        if (found.which[i] >= DA_OF_USER) continue;
         watch->t = da_time_at(s, found.x[i]);
         da_state_at(s, found.x[i], watch->y);
-        if (da_record(watch, io, found.which[i], found.direction[i])) return 1;
+        if (da_record(watch, io, found.which[i], found.direction[i])) return DA_ENDED;
     }
-    return 0;
+    return DA_NOTHING;
 }
 
 /* At the end of a motion, a function that has just become zero has arrived there. */
@@ -454,7 +551,7 @@ DA_FN void da_watch_finish(da_watch *watch, da_requests *io, double t, const dou
 {
     watch->t = t;
     for (int j = 0; j < DA_NY; j++) watch->y[j] = y[j];
-    for (int i = 0; i < DA_NG; i++)
+    for (int i = 0; i < DA_OF_USER; i++)
         if (watch->waiting[i] && io->direction[i] != watch->sign[i]) da_record(watch, io, i, -watch->sign[i]);
 }
 #endif
