@@ -69,9 +69,10 @@ def written(call: Call) -> bytes:
     terminals, from_zero = ([], []) if buffer is None else (buffer._terminal, buffer._from_zero)
     branch = a["branch"]
     head = [kernel.METHOD_CODES[a["method"]], a["project"], a["t0"], a["rtol"], len(a["times"]), len(directions)]
-    head.append(branch is not None)
+    pace = a["pace"]
+    head += [branch is not None, pace.count, pace.share, pace.worth]
     parts = [head, a["y0"], a["parameters"], a["atol"], a["times"], directions, terminals, from_zero]
-    parts.append([] if branch is None else branch)
+    parts += [[] if branch is None else branch, *pace.arrays]
     return b"".join(np.asarray(part, dtype=float).tobytes() for part in parts)
 
 

@@ -21,7 +21,7 @@ from dalembert.model.read_laws import LawReader, value_of
 from dalembert.model.symbols import Coordinate, Parameter, Reaction, canonical, is_name, name_of, t
 
 SETTINGS = {"duration": float, "rtol": float, "atol": float, "samples": int, "method": str, "project": bool}
-SETTINGS |= {"step": float, "order": int}
+SETTINGS |= {"step": float, "order": int, "max_step": float}
 
 
 @dataclass(frozen=True)

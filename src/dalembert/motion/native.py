@@ -12,7 +12,7 @@ from dalembert.errors import BuildError, DalembertError
 from dalembert.kernel import kernel as kernels
 from dalembert.kernel.build import find_compiler
 from dalembert.kernel.events import EventBuffer
-from dalembert.kernel.kernel import Kernel, KernelRun, Watch, make_kernel
+from dalembert.kernel.kernel import Kernel, KernelRun, PaceArgument, Watch, make_kernel
 from dalembert.kernel.size import MOST_INSTRUCTIONS
 from dalembert.mechanics.fundamental import Array, Fundamental, is_positive
 from dalembert.model.events import Event
@@ -22,7 +22,7 @@ from dalembert.motion.events import Outcome, Passage
 from dalembert.motion.progress import Progress
 from dalembert.motion.reactions import NOT_FOUND, SINGULAR_FORCE
 from dalembert.motion.reference import DRIFT_TOLERANCE
-from dalembert.motion.settings import Settings, method_of, tolerances
+from dalembert.motion.settings import Settings, method_of, share_of, tolerances
 from dalembert.motion.singular import singular_event
 from dalembert.motion.stiffness import stiffness_warning
 from dalembert.motion.trajectory import MAY_END, METHOD_NAMES, STALLED, TOO_SHORT, Trajectory, failure_message, in_order
@@ -86,6 +86,7 @@ def integrate_native(
     y0 = np.concatenate([q, v, np.zeros(3 + len(evaluation.graph.heats)) if work is None else work])
 
     atol = tolerances(settings, q, v, solution.acceleration)
+    pace = _pace(settings)
 
     # At the start the evaluation has found the branches of least Gauss function; the kernel follows them.
     branch = evaluation.followed(solution.acceleration) if evaluation.graph.nonlinear else None
@@ -93,7 +94,7 @@ def integrate_native(
     def integrate(watch: Watch) -> KernelRun:
         times, rtol = settings.times, settings.rtol
         return kernel.integrate(
-            y0, t0, evaluation.p, times, rtol, atol, method, settings.project, watch, buffer, branch
+            y0, t0, evaluation.p, times, rtol, atol, method, settings.project, watch, buffer, branch, pace
         )
 
     requested = evaluation.system.events
@@ -131,6 +132,12 @@ def integrate_native(
         ended=outcome.ended_by(evaluation.system),
         warnings=(*notes, *stiffness_warning(run.report["stiff_since"], run.report["stiff_steps"], method)),
     )
+
+
+def _pace(settings: Settings) -> PaceArgument:
+    none = np.empty(0)
+    starts, bounds = (none, none) if settings.pace is None else (settings.pace.starts, settings.pace.bounds)
+    return PaceArgument(starts, bounds, share_of(settings), 0.0)
 
 
 def _may_be_short(kernel: Kernel, settings: Settings, n: int) -> bool:

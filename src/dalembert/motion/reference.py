@@ -16,7 +16,7 @@ from dalembert.motion.events import Outcome, Watch
 from dalembert.motion.powers import powers
 from dalembert.motion.progress import Progress
 from dalembert.motion.project import Natural, metric, project
-from dalembert.motion.settings import Settings, method_of, tolerances
+from dalembert.motion.settings import Settings, method_of, share_of, tolerances
 from dalembert.motion.singular import SingularWatch, nearness
 from dalembert.motion.stiffness import StiffnessWatch, stiffness_warning
 from dalembert.motion.trajectory import (
@@ -175,7 +175,10 @@ class _Run:
             self.watch.start(t0, y)
         pending, mark, longest = 1, t0, 0.0
         window = STALL_STEPS_STIFF if method_of(self.settings) == "stiff" else STALL_STEPS
+        pace, share = self.settings.pace, share_of(self.settings)
         while solver.status == "running":
+            if pace is not None:
+                solver.max_step = pace.longest(float(solver.t))
             message = solver.step()
             t = float(solver.t)
             self.steps += 1
@@ -195,6 +198,7 @@ class _Run:
                 solver.y, solver.f = y, self.rates(t, y[: self.n], y[self.n : 2 * self.n], solution)
                 if self.watch is not None and self._ends(float(solver.t_old), before, t, y, dense, pending):
                     return None
+                self._grow(solver.atol, y, share)
                 self.singular.look(t, y[: self.n], y[self.n : 2 * self.n], solution.acceleration, t == end)
                 if dense is not None:
                     pending = self._record(pending, t, y, dense)
@@ -232,6 +236,12 @@ class _Run:
         if kind == "Radau":
             options["jac"] = self.jacobian
         return getattr(integrate, kind)(self.derivative, t0, y, end, **options)
+
+    def _grow(self, atol: Array, y: Array, share: float) -> None:
+        """Absolute tolerances follow the largest size that each component has had; as in runtime/drive.h."""
+        if share:
+            own = slice(2 * self.n)
+            atol[own] = np.maximum(atol[own], share * np.minimum(np.abs(y[own]), 1.0))
 
     def _nearness(self, t: float, q: Array, v: Array) -> float:
         if len(self.watched) < 2:

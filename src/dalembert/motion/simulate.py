@@ -16,6 +16,7 @@ from dalembert.mechanics.fundamental import Array, Fundamental
 from dalembert.model.contact import needs_legs
 from dalembert.model.events import with_events
 from dalembert.model.system import System
+from dalembert.motion.ahead import looking_ahead
 from dalembert.motion.certificate import certify
 from dalembert.motion.consistent import require_consistent_state
 from dalembert.motion.contacts.legs import Legs, integrate_legs
@@ -48,6 +49,7 @@ def simulate(
     progress: bool | None = None,
     step: float | None = None,
     order: int | None = None,
+    max_step: float | None = None,
 ) -> Motion:
     """Integrate the motion from the initial state and certify it.
 
@@ -67,6 +69,9 @@ def simulate(
     step, order: of the variational method, the longest step (it is shortened to end at output times, of which there are
         at most `samples`) and the order 2, 4 or 6 (default 2). The tolerance of such a motion, by which its certificate
         is judged, is the error of its steps as measured along it.
+    max_step: the longest step of the other methods. Explicit functions of time are sampled in advance, so that pulses
+        longer than 1/2000 of the duration are seen without it; it is for shorter ones, and for forces that act in a
+        small place only.
 
     Options not given come from the `[simulate]` table of the system's document. Raises `InconsistentState`
     where the initial state violates a constraint and `MotionFailed`, with the motion so far, where the
@@ -84,6 +89,7 @@ def simulate(
         "backend": backend,
         "step": step,
         "order": order,
+        "max_step": max_step,
     }
     options = {**system.settings, **{key: value for key, value in given.items() if value is not None}}
     q, v, t0 = system.initial_values()
@@ -93,6 +99,8 @@ def simulate(
         from dalembert.motion.variational import integrate_variational, require_action  # loads parts of SciPy
 
         require_action(system)
+    else:
+        settings = looking_ahead(evaluation, settings, q, v)
     if needs_legs(system):
         return _with_contacts(system, evaluation, settings, q, v, t0, started, progress)
     require_consistent_state(evaluation, q, v, t0)
