@@ -70,7 +70,7 @@ def written(call: Call) -> bytes:
     branch = a["branch"]
     head = [kernel.METHOD_CODES[a["method"]], a["project"], a["t0"], a["rtol"], len(a["times"]), len(directions)]
     pace = a["pace"]
-    head += [branch is not None, pace.count, pace.share, pace.worth]
+    head += [branch is not None, pace.count, pace.share, 0]
     parts = [head, a["y0"], a["parameters"], a["atol"], a["times"], directions, terminals, from_zero]
     parts += [[] if branch is None else branch, *pace.arrays]
     return b"".join(np.asarray(part, dtype=float).tobytes() for part in parts)

@@ -187,12 +187,12 @@ class PaceArgument(ctypes.Structure):
         ("bounds", ctypes.c_void_p),
         ("count", ctypes.c_long),
         ("share", ctypes.c_double),
-        ("worth", ctypes.c_double),
+        ("look", ctypes.c_double),
     )
 
-    def __init__(self, starts: Array, bounds: Array, share: float, worth: float) -> None:
+    def __init__(self, starts: Array, bounds: Array, share: float, look: float) -> None:
         self.arrays = [np.ascontiguousarray(x, dtype=float) for x in (starts, bounds)]
-        super().__init__(*(x.ctypes.data for x in self.arrays), len(starts), share, worth)
+        super().__init__(*(x.ctypes.data for x in self.arrays), len(starts), share, look)
 
 
 class Watch:

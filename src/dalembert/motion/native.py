@@ -24,7 +24,6 @@ from dalembert.motion.reactions import NOT_FOUND, SINGULAR_FORCE
 from dalembert.motion.reference import DRIFT_TOLERANCE
 from dalembert.motion.settings import Settings, method_of, share_of, tolerances
 from dalembert.motion.singular import singular_event
-from dalembert.motion.stiffness import stiffness_warning
 from dalembert.motion.trajectory import MAY_END, METHOD_NAMES, STALLED, TOO_SHORT, Trajectory, failure_message, in_order
 
 POLL_S = 0.05
@@ -107,12 +106,14 @@ def integrate_native(
         if run.status == kernels.DONE and run.y.shape[0] < settings.times.size and not ended:
             run = None  # not that short: from the beginning, with all that a long run needs
     if run is None:
-        run = _watched(integrate, t0, evaluation.n, bar)
+        run = _watched(integrate, t0, evaluation.n, bar, settings.most_steps)
     if buffer is not None and buffer.count > EVENT_ROOM:
         notes = (f"{buffer.count} events, more than the {EVENT_ROOM} there was room for: integrated again to keep all",)
         buffer = _buffer(requested, settings, y0.size, buffer.count)
-        run = _watched(integrate, t0, evaluation.n, bar)
+        run = _watched(integrate, t0, evaluation.n, bar, settings.most_steps)
     outcome = _outcome(buffer)
+    unfinished = run.status == kernels.DONE and outcome.ended is None and run.y.shape[0] < settings.times.size
+    n, report = evaluation.n, run.report
     changes = [{"name": "rank change", "t": t, "from": before, "to": after} for t, before, after in run.changes]
     passed = [singular_event(t, pivot) for t, pivot in run.singular]
     times = settings.times[: run.y.shape[0]].copy()
@@ -130,14 +131,16 @@ def integrate_native(
         events=in_order(changes, passed, outcome.reports(evaluation.system)),
         failure=_failure(evaluation, run),
         ended=outcome.ended_by(evaluation.system),
-        warnings=(*notes, *stiffness_warning(run.report["stiff_since"], run.report["stiff_steps"], method)),
+        warnings=notes,
+        looked=(report["time"], run.last[:n].copy(), run.last[n : 2 * n].copy()) if unfinished else None,
+        stiff=(report["stiff_since"], report["stiff_steps"]),
     )
 
 
 def _pace(settings: Settings) -> PaceArgument:
     none = np.empty(0)
     starts, bounds = (none, none) if settings.pace is None else (settings.pace.starts, settings.pace.bounds)
-    return PaceArgument(starts, bounds, share_of(settings), 0.0)
+    return PaceArgument(starts, bounds, share_of(settings), settings.look)
 
 
 def _may_be_short(kernel: Kernel, settings: Settings, n: int) -> bool:
@@ -160,9 +163,9 @@ def _outcome(buffer: EventBuffer | None) -> Outcome:
     return Outcome(tuple(rows), buffer.ended)
 
 
-def _watched(integrate: Callable[[Watch], KernelRun], t0: float, n: int, bar: Progress) -> KernelRun:
+def _watched(integrate: Callable[[Watch], KernelRun], t0: float, n: int, bar: Progress, most: int = 0) -> KernelRun:
     """Run in a worker thread, so that the progress bar moves and an interrupt ends the run."""
-    watch = Watch(t0)
+    watch = Watch(t0, most)
     results: list[KernelRun] = []
     errors: list[BaseException] = []
 

@@ -38,4 +38,4 @@ def pace_of(start: float, cells: Array, width: float, most: float | None) -> Pac
     if np.isinf(bounds).all():
         return None
     begins = np.flatnonzero(np.concatenate([[True], bounds[1:] != bounds[:-1]]))
-    return Pace(start + width * begins, bounds[begins])
+    return Pace(np.asarray(start + width * begins, dtype=float), bounds[begins])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.errors import DalembertError
-from dalembert.kernel.limits import STALL_STEPS, STALL_STEPS_STIFF
+from dalembert.kernel.limits import STALL_STEPS, STALL_STEPS_STIFF, STIFF_SAMPLE
 from dalembert.mechanics.fundamental import Array, Fundamental, row_lengths
 from dalembert.motion.evaluation import Evaluation
 from dalembert.motion.events import Outcome, Watch
@@ -18,7 +18,7 @@ from dalembert.motion.progress import Progress
 from dalembert.motion.project import Natural, metric, project
 from dalembert.motion.settings import Settings, method_of, share_of, tolerances
 from dalembert.motion.singular import SingularWatch, nearness
-from dalembert.motion.stiffness import StiffnessWatch, stiffness_warning
+from dalembert.motion.stiffness import StiffnessWatch, is_stiff
 from dalembert.motion.trajectory import (
     MAY_END,
     METHOD_NAMES,
@@ -63,7 +63,8 @@ def integrate_reference(
         events=in_order(run.events, run.singular.events, outcome.reports(evaluation.system)),
         failure=failure,
         ended=outcome.ended_by(evaluation.system),
-        warnings=stiffness_warning(run.stiffness.since, run.stiffness.found(), method_of(settings)),
+        looked=run.looked,
+        stiff=(run.stiffness.since, run.stiffness.found()),
     )
 
 
@@ -87,6 +88,7 @@ class _Run:
         self.singular = SingularWatch(self._nearness)
         self.watched: list[int] = []  # constraints independent at the start, linear in q̈
         self.stiffness = StiffnessWatch(method_of(settings), 2 * self.n)
+        self.looked: tuple[float, Array, Array] | None = None  # where it was left to another method
 
     # -- the equations
 
@@ -205,6 +207,8 @@ class _Run:
             except DalembertError as error:
                 return self._failure(t, str(error))
             bar.update(t)
+            if self._left(t0, t, y, end):
+                return None
         if self.watch is not None:
             self.watch.finish(t, y)
         return None
@@ -236,6 +240,19 @@ class _Run:
         if kind == "Radau":
             options["jac"] = self.jacobian
         return getattr(integrate, kind)(self.derivative, t0, y, end, **options)
+
+    def _left(self, t0: float, t: float, y: Array, end: float) -> bool:
+        """Whether the run ends here, unfinished, for another method or because it takes too long; as
+        `da_is_looked_at` in runtime/pace.h, but that judges nothing itself.
+        """
+        look, most = self.settings.look, self.settings.most_steps
+        shown = self.stiffness.steps >= look and self.steps % STIFF_SAMPLE == 0
+        due = look and (self.steps == look or shown) and (end - t) * self.steps > look * (t - t0)
+        q, v = y[: self.n], y[self.n : 2 * self.n]
+        stiff = due and is_stiff(self.evaluation, self.settings, q, v, t, (t - t0) / self.steps, t - t0)
+        if (stiff or 0 < most <= self.steps) and t < end:
+            self.looked = (t, q.copy(), v.copy())
+        return self.looked is not None
 
     def _grow(self, atol: Array, y: Array, share: float) -> None:
         """Absolute tolerances follow the largest size that each component has had; as in runtime/drive.h."""

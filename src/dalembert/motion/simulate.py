@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dalembert.errors import BuildError, DalembertError, ModelError, MotionFailed, UndefinedModel
+from dalembert.kernel.limits import STIFF_LOOK
 from dalembert.kernel.size import MOST_INSTRUCTIONS, KernelTooLarge, TaylorNotApplicable
 from dalembert.mechanics.fundamental import Array, Fundamental
 from dalembert.model.contact import needs_legs
@@ -31,6 +32,7 @@ from dalembert.motion.progress import Progress
 from dalembert.motion.project import project as project_state
 from dalembert.motion.reference import integrate_reference
 from dalembert.motion.settings import Settings, settings_of
+from dalembert.motion.stiffness import PAYS, is_stiff, stiffness_warning
 from dalembert.motion.trajectory import Trajectory, failure_message
 
 
@@ -178,7 +180,43 @@ def _integrate(
     bar: Progress,
     work: Array | None = None,
 ) -> tuple[Trajectory, tuple[str, ...]]:
-    """The trajectory from a consistent state, on the backend that is wanted or available, and what to say of that."""
+    """The trajectory from a consistent state, on the backend that is wanted or available, and what to say of that.
+
+    Where the method is left to us and the motion turns out to be stiff, the stiff method begins anew; if it takes too
+    many steps after all, the explicit one is right.
+    """
+    given = (q, v, t0, start, bar, work)
+    if settings.method != "auto":
+        trajectory, notes = _by_backend(evaluation, settings, *given)
+        return trajectory, (*notes, *stiffness_warning(evaluation, settings, trajectory))
+    trajectory, notes = _by_backend(evaluation, replace(settings, look=STIFF_LOOK), *given)
+    if trajectory.looked is not None:
+        t, at_q, at_v = trajectory.looked
+        foreseen = trajectory.steps * (float(settings.times[-1]) - t0) / (t - t0)
+        if is_stiff(evaluation, settings, at_q, at_v, t, (t - t0) / trajectory.steps, t - t0):
+            most = int(PAYS * foreseen)
+            other, more = _by_backend(evaluation, replace(settings, method="stiff", most_steps=most), *given)
+            if other.looked is None and other.failure is None and other.steps <= most:
+                told = (
+                    f"the motion is stiff: integrated by the stiff method in {other.steps} steps, where "
+                    f"{trajectory.method} would take about {foreseen:.2g}; method='dop853' takes them all the same",
+                )
+                return replace(other, compile_s=trajectory.compile_s + other.compile_s), (*more, *told)
+        trajectory, notes = _by_backend(evaluation, settings, *given)
+    return trajectory, (*notes, *stiffness_warning(evaluation, settings, trajectory))
+
+
+def _by_backend(
+    evaluation: Evaluation,
+    settings: Settings,
+    q: Array,
+    v: Array,
+    t0: float,
+    start: Fundamental,
+    bar: Progress,
+    work: Array | None,
+) -> tuple[Trajectory, tuple[str, ...]]:
+    """The trajectory by the method of the settings, on the backend that is wanted or available."""
     trajectory: Trajectory | None = None
     notes: tuple[str, ...] = ()
     if _runs_native(evaluation, settings):

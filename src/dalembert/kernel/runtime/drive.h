@@ -334,6 +334,7 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
             if (covered < DA_STALL_SHARE * span && collapsed) status = DA_STALLED;
             mark = t;
         }
+        if (da_is_looked_at(pace, ctx.steps, stiffness.steps, t - t0, end - t)) break;
         if (progress && (ctx.steps & 63) == 0) {
             *progress = t;
             if (*stop && ctx.steps >= *stop) break;
