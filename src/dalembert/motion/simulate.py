@@ -23,6 +23,7 @@ from dalembert.motion.consistent import require_consistent_state
 from dalembert.motion.contacts.legs import Legs, integrate_legs
 from dalembert.motion.contacts.modes import Contacts
 from dalembert.motion.contacts.points import points_of
+from dalembert.motion.degenerate import never_acts, without_gradient
 from dalembert.motion.determined import told
 from dalembert.motion.evaluation import Evaluation
 from dalembert.motion.motion import Motion, Timing
@@ -138,6 +139,7 @@ def _with_contacts(
 ) -> Motion:
     """The motion of a system with friction or one-sided constraints: leg by leg."""
     _require_energy(evaluation, q, v, t0)
+    _vanishing(evaluation, q, v, t0)
     derived = clock.perf_counter()
     notes: list[str] = []
     with Progress(system.name, t0, float(settings.times[-1]), progress) as bar:
@@ -340,21 +342,23 @@ def _motion(
 
 
 def _vanishing(evaluation: Evaluation, q: Array, v: Array, t: float) -> tuple[str, ...]:
-    """A constraint whose gradient vanishes at the start (a quadratic one at rest) constrains nothing there."""
-    here = np.linalg.norm(evaluation.dynamics(q, v, t)[2], axis=1)
-    # A gradient counts as vanishing against its size at a neighbouring state; 1e-9 is far above rounding.
-    near_q, near_v = q + 1e-3 * np.maximum(np.abs(q), 1.0), v + 1e-3 * np.maximum(np.abs(v), 1.0)
-    try:
-        near = np.linalg.norm(evaluation.dynamics(near_q, near_v, t)[2], axis=1)
-    except DalembertError:
-        near = here
-    flat = [
-        constraint.name
-        for k, constraint in enumerate(evaluation.system.constraints)
-        if k not in evaluation.graph.nonlinear and (here[k] == 0 or here[k] < 1e-9 * near[k])
-    ]
+    """A constraint whose gradient vanishes at the start (a quadratic one at rest) constrains nothing there; one whose
+    gradient vanishes wherever it is satisfied never acts at all, and is refused.
+    """
+    flat, nearly = without_gradient(evaluation, q, v, t)
+    names = [constraint.name for constraint in evaluation.system.constraints]
+    never = [k for k in nearly if never_acts(evaluation, k, q, v, t)]
+    if never:
+        raise ModelError(
+            evaluation.system.name,
+            [
+                f"constraint {names[k]!r} has no gradient on its own surface, so it could never act: write it without "
+                "the square, or whatever power (u = 0 for u^2 = 0; u = 0 and w = 0 for u^2 + w^2 = 0)"
+                for k in never
+            ],
+        )
     return tuple(
-        f"constraint '{name}' has no gradient at the initial state, so it does not act there: "
+        f"constraint '{names[k]}' has no gradient at the initial state, so it does not act there: "
         "start from a state where it does, or write it in a form that is not degenerate"
-        for name in flat
+        for k in flat
     )
