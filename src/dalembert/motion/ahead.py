@@ -31,9 +31,6 @@ CELL = 8
 FORETOLD = 0.05
 # … or of all change along the time, or of the values (rounding, of a difference of four).
 NEGLIGIBLE, ROUNDING = 1e-6, 1e-12
-# Where the functions of time depend on the state too, what is seen at other states is not all: steps of at most this
-# share of the duration, which costs next to nothing.
-SHARE = 1 / 50
 # Accelerations are looked at, at so many times: from these the motion gets its size.
 RATES = 64
 
@@ -47,7 +44,7 @@ def looking_ahead(evaluation: Evaluation, settings: Settings, q: Array, v: Array
     if timed is None:
         return replace(settings, pace=pace_of(t0, np.array([np.inf]), span, settings.max_step))
     times, samples = _samples(evaluation, timed, settings, q, v)
-    cells = np.full((times.size - 1) // CELL, span * SHARE if timed.mixed else np.inf)
+    cells = np.full((times.size - 1) // CELL, np.inf)
     for values in samples:
         cells = np.minimum(cells, _bounds(values, float(times[1] - times[0])))
     pace = pace_of(t0, cells, span / cells.size, settings.max_step)

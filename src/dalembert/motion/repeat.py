@@ -30,7 +30,7 @@ SEQUENCE = (2, 4, 6, 8, 10, 12)
 GRANTED = 2.0
 # Quadratures of q̈ over four and six points, symmetric about a stretch: their differences times this are allowed for.
 FOUR, SIX = np.array([-1, 13, 13, -1]) / 24, np.array([11, -93, 802, 802, -93, 11]) / 1440
-ALLOWED = 3.0
+ALLOWED, RESOLVED = 3.0, 0.1
 # Outputs further apart than steps may have whole oscillations between them: they say nothing about ∫ q̈ dt. Series take
 # steps about twice as long.
 STEPS = {"Taylor": 0.5}
@@ -123,7 +123,11 @@ def consistency(motion: Motion, root: Array) -> Array:
     h = gaps[inside, None]
     six = h * np.einsum("j,tjn->tn", SIX, a[stencil])
     four = h * np.einsum("j,tjn->tn", FOUR, a[stencil[:, 1:5]])
-    missed = np.abs(v[inside + 1] - v[inside] - six) - ALLOWED * np.abs(six - four)
+    two = h / 2 * (a[inside] + a[inside + 1])
+    # Where more points do not bring a quadrature nearer, the acceleration changes faster than the points show.
+    finer, coarser = np.abs(six - four), np.abs(four - two)
+    unclear = finer > RESOLVED * coarser + 1e-12 * np.abs(h * a[inside]).max(initial=0.0)
+    missed = np.where(unclear, 0.0, np.abs(v[inside + 1] - v[inside] - six) - ALLOWED * finer)
     found[inside] = np.maximum((root[inside] * missed).max(axis=1, initial=0.0), 0.0)
     return found
 
