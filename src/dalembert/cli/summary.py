@@ -23,6 +23,7 @@ MEANING = {
     "energy": "energy balance",
     "contact": "laws of friction and contact",
     "repeat": "stretches integrated again",
+    "consistency": "Δq̇ = ∫ q̈ dt between outputs",
 }
 
 # Events that fit on a screen beside the tables.
