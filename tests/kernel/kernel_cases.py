@@ -89,6 +89,18 @@ def pushed() -> da.System:
     )
 
 
+def pulse() -> da.System:
+    """A short force on a bead at rest: the steps get bounds along the time, and the tolerances grow with the motion."""
+    return da.System(
+        "pulse",
+        coordinates="x y",
+        kinetic="(x'^2 + y'^2)/2",
+        forces={"x": "10*exp(-(20*(t - 2))^2)*(1 + y/10)"},
+        constraints={"wire": "y = x^2"},
+        initial={"x": 1e-200, "y": 0, "x'": 0, "y'": 0},
+    )
+
+
 def slow_puck() -> da.System:
     """Its friction turns with velocities far below those over which differences are taken at first."""
     return da.System(
@@ -142,6 +154,7 @@ SPECIAL: dict[str, Case] = {
     ),
     "through a double point": Case(lemniscate, {"duration": 6.0}),
     "without projection": Case(da.library.pendulum, {"duration": 2.0, "project": False}),
+    "a pulse that steps must not pass over": Case(pulse, {"duration": 4.0}),
     "no constraint at all": Case(
         lambda: da.System("free", coordinates="x", kinetic="x'^2/2", potential="x^4", initial={"x": 1, "x'": 0}),
         {"duration": 3.0},
@@ -186,6 +199,7 @@ class _Recorder:
 
     def integrate(self, *arguments: Any) -> None:
         names = ["y0", "t0", "parameters", "times", "rtol", "atol", "method", "project", "watch", "events", "branch"]
+        names.append("pace")
         raise _RecordedError(Call(self.source, dict(zip(names, arguments, strict=True))))
 
 

@@ -28,9 +28,9 @@ static int *da_take_whole(FILE *from, long count)
 int main(int argc, char **argv)
 {
     FILE *from = argc > 1 ? fopen(argv[1], "rb") : 0;
-    double head[7];
+    double head[10];
     if (!from) return 3;
-    while (fread(head, sizeof(double), 7, from) == 7) {
+    while (fread(head, sizeof(double), 10, from) == 10) {
         const long count = (long)head[4], functions = (long)head[5];
         double *y0 = da_take(from, DA_NY), *p = da_take(from, DA_NP), *atol = da_take(from, DA_NE);
         double *times = da_take(from, count), *branch = 0;
@@ -48,10 +48,12 @@ int main(int argc, char **argv)
             for (int i = 0; i < 2 * DA_N; i++) branch[i] = first[i];
             free(first);
         }
+        double *starts = da_take(from, (long)head[7]), *bounds = da_take(from, (long)head[7]);
+        const da_pace pace = {starts, bounds, (long)head[7], head[8], head[9]};
         double progress = 0.0;
         const int stop = 0;
         const int status = da_integrate(y0, head[2], p, times, count, head[3], atol, (int)head[0], (int)head[1], out, report,
-                                        &progress, &stop, functions ? &events : 0, branch);
+                                        &progress, &stop, functions ? &events : 0, branch, &pace);
         printf("%d %.0f %.0f %ld", status, report[DA_REPORT_POINTS], report[DA_REPORT_ROBUST], events.count);
         for (int j = 0; j < DA_NY; j++) printf(" %.17g", report[DA_REPORT_STATE + j]);
         printf("\n");
@@ -60,7 +62,7 @@ int main(int argc, char **argv)
         for (int way = 0; way < 3; way++)
             if (da_slope_of(y0, head[2], p, way, branch, dy)) return 4;
         free(dy), free(y0), free(p), free(atol), free(times), free(branch), free(out), free(report), free(record);
-        free(direction), free(terminal), free(from_zero), free(places);
+        free(direction), free(terminal), free(from_zero), free(places), free(starts), free(bounds);
     }
     fclose(from);
     return 0;

@@ -70,9 +70,10 @@ def written(call: Call) -> bytes:
     places = [] if buffer is None else buffer._places
     branch = a["branch"]
     head = [kernel.METHOD_CODES[a["method"]], a["project"], a["t0"], a["rtol"], len(a["times"]), len(directions)]
-    head.append(branch is not None)
+    pace = a["pace"]
+    head += [branch is not None, pace.count, pace.share, 0]
     parts = [head, a["y0"], a["parameters"], a["atol"], a["times"], directions, terminals, from_zero, places]
-    parts.append([] if branch is None else branch)
+    parts += [[] if branch is None else branch, *pace.arrays]
     return b"".join(np.asarray(part, dtype=float).tobytes() for part in parts)
 
 

@@ -135,7 +135,7 @@ def with_events() -> da.Motion:
         "ранг",
         coordinates=["x", "y", "ζ"],
         kinetic="(x'^2 + y'^2 + ζ'^2)/2",
-        constraints={"one": "y'", "zwei: ζ": "y' + ζ*x'", "flat": "x'^2"},
+        constraints={"one": "y'", "zwei: ζ": "y' + ζ*x'", "flat": "x'^2 - y'^2"},
         initial={"x": 0, "y": 0, "ζ": 0, "x'": 0, "y'": 0, "ζ'": 1},
     )
     found = system.simulate(1, samples=3)

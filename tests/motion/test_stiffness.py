@@ -7,6 +7,7 @@ import pytest
 
 import dalembert as da
 from dalembert.kernel.build import find_compiler
+from dalembert.motion import simulate as simulation
 
 BACKENDS = ["reference", pytest.param("native", marks=pytest.mark.skipif(find_compiler() is None, reason="no C"))]
 
@@ -76,3 +77,71 @@ def test_rounding_is_not_stiffness(backend: str) -> None:
 def test_short_runs_are_left_alone(backend: str) -> None:
     motion = damped("c").simulate(0.1, samples=3, method="dop853", rtol=1e-6, backend=backend)
     assert motion.warnings == ()
+
+
+def governor(damping: float, spring: float = 1e5) -> da.System:
+    """A flyball governor with a light valve on a strong, damped linkage: modes of −1e5 and −1e3 at damping 100."""
+    return da.System(
+        "flyball governor",
+        coordinates="a s u",
+        kinetic="m*l^2*(a'^2 + s'^2*sin(a)^2) + J*s'^2/2 + mu*u'^2/2",
+        potential="-2*m*g*l*cos(a) + k*(u - l*(1 - cos(a)))^2/2",
+        forces={"s": "T*(1 - u/h) - load*s'", "u": "-c*u'", "a": "-d*a'"},
+        parameters={"m": 1, "l": 0.3, "J": 2, "g": 9.81, "k": spring, "c": damping, "mu": 1e-3}
+        | {"T": 20, "h": 0.2, "load": 1, "d": 2},
+        initial={"a": 0.5, "s": 0, "u": 0.0367, "a'": 0, "s'": 6, "u'": 0},
+    )
+
+
+@pytest.mark.skipif(find_compiler() is None, reason="no C")
+@pytest.mark.parametrize(("damping", "spring"), [(100, 1e5), (10, 1e6)])
+def test_rounding_does_not_hide_stiffness(damping: float, spring: float) -> None:
+    """At 1e-9, rounding magnified by the stiffness keeps steps below the limit of stability: they do not show it."""
+    system = governor(damping, spring)
+    asked = system.simulate(2, samples=21, method="dop853")
+    (warning,) = asked.warnings
+    assert "method='stiff' will need far fewer steps" in warning
+    assert asked.method == "DOP853"
+    left = system.simulate(2, samples=21)
+    (told,) = left.warnings
+    assert "integrated by the stiff method" in told
+    assert left.method == "Radau"
+    assert asked.timing is not None
+    assert left.timing is not None
+    assert left.timing.steps < asked.timing.steps / 20
+    assert left.certificate.holds
+    # A hundred times the tolerance, of the largest of each.
+    for name in ("a", "s", "u", "a'", "s'"):
+        np.testing.assert_allclose(left[name], asked[name], atol=1e-7 * np.abs(asked[name]).max())
+
+
+def test_the_reference_changes_its_method_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(simulation, "STIFF_LOOK", 300)  # fewer, because it is slow
+    motion = damped("c").simulate(1.0, samples=7, rtol=1e-6, backend="reference")
+    (told,) = motion.warnings
+    assert "integrated by the stiff method" in told
+    assert motion.method == "Radau"
+    c, t = 1e4, motion.t
+    # x″ + c x′ = sin t from rest; the tolerance is that of values below 2e-4.
+    right = (c * np.sin(t) - np.cos(t) + np.exp(-c * t)) / (c * c + 1)
+    np.testing.assert_allclose(motion["x'"], right, atol=1e-9)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_the_explicit_method_goes_on_where_nothing_is_stiff(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A damped, driven vibration: its mode has died out, but is no faster than what drives it."""
+    monkeypatch.setattr(simulation, "STIFF_LOOK", 100)
+    system = damped("c").replace(parameters={"c": 0.2}, potential="x^2/2")
+    motion = system.simulate(400, samples=41, rtol=1e-6, backend=backend)
+    assert motion.warnings == ()
+    assert motion.method == "DOP853"
+    # What remains of x″ + c x′ + x = sin t: −cos(t)/c.
+    assert motion["x"][-1] == pytest.approx(-np.cos(400) / 0.2, abs=1e-4)
+
+
+@pytest.mark.skipif(find_compiler() is None, reason="no C")
+def test_a_fast_vibration_on_its_own_is_not_stiff() -> None:
+    """Without damping the valve vibrates: the stiff method would take more steps, and none is recommended."""
+    for method in ("auto", "dop853", "dopri5"):
+        motion = governor(0, 1e6).simulate(1, samples=11, method=method, rtol=1e-4 if method == "dopri5" else 1e-6)
+        assert motion.warnings == ()

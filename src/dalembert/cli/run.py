@@ -34,6 +34,7 @@ def run(
     rtol: float | None = typer.Option(None, help="Relative tolerance, default 1e-9."),
     samples: int | None = typer.Option(None, help="Number of output times, default 501."),
     method: str | None = typer.Option(None, help="auto, dop853, dopri5, stiff or taylor."),
+    max_step: float | None = typer.Option(None, help="The longest step; default: as long as the tolerance allows."),
     project: bool | None = typer.Option(
         None, "--project/--no-project", help="Return to the constraints after each step."
     ),
@@ -54,7 +55,9 @@ def run(
     made = _make(folder)
     failure: MotionFailed | None = None
     try:
-        motion = system.simulate(duration, rtol=rtol, samples=samples, method=method, project=project, backend=backend)
+        motion = system.simulate(
+            duration, rtol=rtol, samples=samples, method=method, max_step=max_step, project=project, backend=backend
+        )
     except MotionFailed as error:
         if error.motion is None:
             _unmake(made)

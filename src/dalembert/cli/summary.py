@@ -24,6 +24,7 @@ MEANING = {
     "contact": "laws of friction and contact",
     "repeat": "stretches integrated again",
     "impact": "laws of impacts",
+    "consistency": "Δq̇ = ∫ q̈ dt between outputs",
 }
 
 # Events that fit on a screen beside the tables.

@@ -114,10 +114,12 @@ class Kernel:
         watch: Watch | None = None,
         events: EventBuffer | None = None,
         branch: Array | None = None,
+        pace: PaceArgument | None = None,
     ) -> KernelRun:
         """Integrate from y0 = (q, q̇, work) through `times`, the first of which is t0. Other threads run
         meanwhile. Where an event ends the run, the last state is its own, whatever `times` says.
         branch (2n): where rows are nonlinear in q̈, the accelerations to follow, with and without C.
+        pace: how long steps may be, and what more there is in runtime/pace.h.
         """
         # One block for all that goes in and out: each array and each address of one costs as much as a step or two.
         size, count = len(y0), len(times)
@@ -152,6 +154,7 @@ class Kernel:
             None if watch is None else watch.stop_address,
             None if events is None else events.pointer,
             None if followed is None else followed.ctypes.data,
+            None if pace is None else ctypes.addressof(pace),
         )
         points = int(block[at_report])
         return KernelRun(
@@ -176,6 +179,22 @@ class Kernel:
         return np.full(y.size, np.nan) if failed else out
 
 
+class PaceArgument(ctypes.Structure):
+    """da_pace of runtime/pace.h. The arrays must live as long as it does."""
+
+    _fields_ = (
+        ("starts", ctypes.c_void_p),
+        ("bounds", ctypes.c_void_p),
+        ("count", ctypes.c_long),
+        ("share", ctypes.c_double),
+        ("look", ctypes.c_double),
+    )
+
+    def __init__(self, starts: Array, bounds: Array, share: float, look: float) -> None:
+        self.arrays = [np.ascontiguousarray(x, dtype=float) for x in (starts, bounds)]
+        super().__init__(*(x.ctypes.data for x in self.arrays), len(starts), share, look)
+
+
 class Watch:
     """Shared with a running integration: the time it has reached, and how many steps it may take at most: 0 for any
     number, 1 is a wish that it stop now.
@@ -194,7 +213,7 @@ def _entry(library: ctypes.CDLL) -> Any:
         pointer, real, integer = ctypes.c_void_p, ctypes.c_double, ctypes.c_int
         function.restype = integer
         function.argtypes = [pointer, real, pointer, pointer, ctypes.c_long, real, pointer, integer, integer]
-        function.argtypes += [pointer] * 6  # out, report, progress, stop, events, branch
+        function.argtypes += [pointer] * 7  # out, report, progress, stop, events, branch, pace
     return function
 
 

@@ -24,6 +24,10 @@ STIFF_ROUNDING = 1e-14
 # The user is told when so many steps were stiff: fewer take no time.
 STIFF_WORTH = 1000
 
+# An explicit method that is not asked for by name is looked at after so many steps, or where so many were stiff, if it
+# has as many before it: whether the stiff method would do better.
+STIFF_LOOK = 5000
+
 # A singular configuration is reported where the smallest pivot of the constraints, relative to its diagonal, falls
 # below this: two of them then include an angle below 1e-3, straight-line code is left, and branches of the motion may
 # meet.

@@ -19,7 +19,7 @@ AFTER = ("lu.h", "weak.h", "robust.h", "fading.h", "project.h", "dop853.h", "dop
 NONLINEAR, MULTIPLIERS, ACTUAL = ("branch.h",), ("multipliers.h",), ("actual.h",)
 STIFF = ("radau.h",)
 TAYLOR = ("taylor.h",)
-LAST = ("dense.h", "events.h", "kinks.h", "drive.h")
+LAST = ("dense.h", "events.h", "kinks.h", "pace.h", "drive.h")
 STATE = ("q", "v", "t", "p")
 INPUTS = {
     "work": (*STATE, "fi", "fa", "l"),

@@ -32,7 +32,7 @@ from dalembert.model.symbols import (
 )
 
 SETTINGS = {"duration": float, "rtol": float, "atol": float, "samples": int, "method": str, "project": bool}
-SETTINGS |= {"step": float, "order": int}
+SETTINGS |= {"step": float, "order": int, "max_step": float}
 
 
 @dataclass(frozen=True)

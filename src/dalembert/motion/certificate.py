@@ -19,13 +19,15 @@ from dalembert.motion.contacts.repeat import repeat_residual
 from dalembert.motion.determined import undetermined_loads
 from dalembert.motion.evaluation import Evaluation
 from dalembert.motion.project import size_of
+from dalembert.motion.repeat import repeated
 
 if TYPE_CHECKING:
     from dalembert.motion.motion import Motion
 
 #: Of motions with contacts only.
-CONTACT_MEASURES = ("contact", "repeat", "impact")
-MEASURES = ("position", "velocity", "acceleration", "forces", "virtual_work", "gauss", "energy", *CONTACT_MEASURES)
+CONTACT_MEASURES = ("contact", "impact")
+AT_POINTS = ("position", "velocity", "acceleration", "forces", "virtual_work", "gauss")
+MEASURES = (*AT_POINTS, "energy", *CONTACT_MEASURES, "repeat", "consistency")
 
 
 @dataclass(frozen=True)
@@ -40,8 +42,10 @@ class Certificate:
     energy: E(t) − E(0) − work of everything that is not potential.
     contact: how far friction leaves its law (the cone where it sticks, μ|N| against the motion where it slips),
     reactions of one-sided constraints pull, or their gaps are negative.
-    repeat: with contacts, how far stretches between output points, integrated again from the laws by another method,
-    end from the motion's own velocities.
+    repeat: how far stretches between output points, integrated again from the laws by another method, end from the
+    motion's own states (with contacts: velocities). A dozen are looked at, those that would need many steps not judged.
+    consistency: Δq̇ − ∫ q̈ dt between neighbouring output points, where these are dense enough for a quadrature to judge;
+    not with contacts.
     impact: how far blows leave their laws: the jump of momentum, the cones, the direction of friction, restitution,
     an energy that does not grow, the sum of what they lose.
     unique: whether M and the constraints determine q̈ everywhere, and the reactions that friction depends on;
@@ -62,6 +66,7 @@ class Certificate:
     holds: bool
     thresholds: dict[str, float] = field(default_factory=dict)
     repeat: float = 0.0  # not known of motions saved before it was measured
+    consistency: float = 0.0  # nor this
     undetermined: tuple[str, ...] = ()
     impact: float = 0.0  # nor is this
 
@@ -80,18 +85,23 @@ class Certificate:
         return Certificate(**{**values, "undetermined": tuple(values.get("undetermined", ()))})
 
 
-def thresholds(rtol: float) -> dict[str, float]:
-    """What each measure may reach, from the tolerance of the integration.
+def thresholds(rtol: float, steps: int = 0) -> dict[str, float]:
+    """What each measure may reach, from the tolerance of the integration and the number of its steps.
 
     Projection leaves rounding in position and velocity; without it, drift up to a hundred times the tolerance
     is what an accurate integration shows. Accelerations and forces come from algebra at a state, whatever the
     tolerance: rounding times the condition of A, which passes 1e6 only next to singular configurations.
-    Energy gathers the error of all steps, typically hundreds to thousands. A repeated stretch is a few steps long; its
-    ends carry the error of dense output, some ten tolerances.
+    Energy gathers the error of all steps. Each may change the state by rtol of its size (the tolerance is a mean over
+    the components: the largest of them by more), the energy by twice that share, and errors add up in one direction
+    where a method loses energy with every step: ten tolerances for each step, of which a thousand are granted. A motion
+    of very many steps is not granted more than a thousandth that way: nobody would call that kept.
+    A repeated stretch is a few steps long; its ends carry the error of dense output, some ten tolerances. So do the
+    velocities that are compared with the integral of the accelerations.
     """
     drift = min(max(100 * rtol, 1e-10), 1e-2)
     algebra = max(1e-8, min(10 * rtol, 1e-6))
-    energy = min(max(1e4 * rtol, 1e-9), 5e-2)
+    energy = min(max(1e4 * rtol, min(10 * steps * rtol, 1e-3), 1e-9), 5e-2)
+    between = min(max(1e3 * rtol, 1e-8), 1e-2)
     return {
         "position": drift,
         "velocity": drift,
@@ -101,7 +111,8 @@ def thresholds(rtol: float) -> dict[str, float]:
         "gauss": algebra,
         "energy": energy,
         "contact": algebra,
-        "repeat": min(max(1e3 * rtol, 1e-8), 1e-2),
+        "repeat": between,
+        "consistency": between,
         "impact": algebra,
     }
 
@@ -109,7 +120,7 @@ def thresholds(rtol: float) -> dict[str, float]:
 def certify(motion: Motion, evaluation: Evaluation | None = None) -> Certificate:
     """Measure a motion against its own system."""
     evaluation = Evaluation(motion.system) if evaluation is None else evaluation
-    data, limits = _data(motion, evaluation), thresholds(motion.rtol)
+    data, limits = _data(motion, evaluation), thresholds(motion.rtol, motion.timing.steps)
     algebra, ranks, unique = _algebra(motion, data)
     # Where a row nonlinear in q̇ vanishes, branches of the motion meet (`Evaluation.branching`).
     unique = unique and bool(np.any(data.A[:, list(evaluation.graph.curved)], axis=2).all())
@@ -117,12 +128,17 @@ def certify(motion: Motion, evaluation: Evaluation | None = None) -> Certificate
     unique = unique and not undetermined
     if evaluation.graph.nonlinear and not _is_minimum(motion, evaluation, data):
         algebra["gauss"] = float("inf")
+    if motion.C is not None:
+        repeat, consistency = repeat_residual(motion, limits["repeat"]), 0.0
+    else:
+        repeat, consistency = repeated(motion, evaluation, data.M, data.Q, limits["repeat"])
     measured = {
         **_constraint_residuals(motion, evaluation),
         **algebra,
         "energy": _energy_balance(motion, evaluation, data.M, data.Q),
         "contact": contact_residual(motion) if motion.C is not None else 0.0,
-        "repeat": repeat_residual(motion, limits["repeat"]) if motion.C is not None else 0.0,
+        "repeat": repeat,
+        "consistency": consistency,
         "impact": impact_residual(motion),
     }
     holds = unique and all(measured[name] <= limits[name] for name in MEASURES)
@@ -298,6 +314,11 @@ def _energy_balance(motion: Motion, evaluation: Evaluation, M: Array, Q: Array) 
     work = motion.work.sum(axis=1)
     rest = energy - moving
     size = max(moving.max(), np.abs(rest - rest[0]).max(), np.abs(motion.work).max(initial=0.0))
+    # Outputs may all fall on turning points, as those of a vibration a period apart do: what forces make of the
+    # velocity in a step of the integration, which is short against a period, is exchanged in between.
+    moment = float(motion.t[-1] - motion.t[0]) / max(motion.timing.steps, 1)
+    moment = min(moment, float(np.diff(motion.t).max(initial=0.0)))
+    size = max(size, float(np.einsum("ti,tij,tj->t", motion.a, M, motion.a).max()) / 2 * moment**2)
     # At rest nothing is exchanged: rounding in E itself, 1e-16 of it, must then pass.
     size = max(size, 1e-7 * np.abs(energy).max())
     # Where that is zero too, forces do work on velocities of rounding, 1e-16 of what they would have made in the time.

@@ -12,7 +12,7 @@ from dalembert.errors import BuildError, DalembertError
 from dalembert.kernel import kernel as kernels
 from dalembert.kernel.build import find_compiler
 from dalembert.kernel.events import EventBuffer
-from dalembert.kernel.kernel import Kernel, KernelRun, Watch, make_kernel
+from dalembert.kernel.kernel import Kernel, KernelRun, PaceArgument, Watch, make_kernel
 from dalembert.kernel.size import MOST_INSTRUCTIONS
 from dalembert.mechanics.fundamental import Array, Fundamental, is_positive
 from dalembert.model.events import Event
@@ -24,9 +24,8 @@ from dalembert.motion.kinks import Kinks, moving
 from dalembert.motion.progress import Progress
 from dalembert.motion.reactions import NOT_FOUND, SINGULAR_FORCE
 from dalembert.motion.reference import DRIFT_TOLERANCE
-from dalembert.motion.settings import Settings, method_of, tolerances
+from dalembert.motion.settings import Settings, method_of, share_of, tolerances
 from dalembert.motion.singular import singular_event
-from dalembert.motion.stiffness import stiffness_warning
 from dalembert.motion.trajectory import (
     CHATTERS,
     HAS_CORNER,
@@ -106,6 +105,7 @@ def integrate_native(
     y0 = np.concatenate([q, v, np.zeros(3 + len(evaluation.graph.heats)) if work is None else work])
 
     atol = tolerances(settings, q, v, solution.acceleration)
+    pace = _pace(settings)
 
     # At the start the evaluation has found the branches of least Gauss function; the kernel follows them.
     branch = evaluation.followed(solution.acceleration) if evaluation.graph.nonlinear else None
@@ -113,7 +113,7 @@ def integrate_native(
     def integrate(watch: Watch) -> KernelRun:
         times, rtol = settings.times, settings.rtol
         return kernel.integrate(
-            y0, t0, evaluation.p, times, rtol, atol, method, settings.project, watch, buffer, branch
+            y0, t0, evaluation.p, times, rtol, atol, method, settings.project, watch, buffer, branch, pace
         )
 
     requested = evaluation.system.events
@@ -126,12 +126,14 @@ def integrate_native(
         if run.status == kernels.DONE and run.y.shape[0] < settings.times.size and not ended:
             run = None  # not that short: from the beginning, with all that a long run needs
     if run is None:
-        run = _watched(integrate, t0, evaluation.n, evaluation.m, bar)
+        run = _watched(integrate, t0, evaluation.n, evaluation.m, bar, settings.most_steps)
     if buffer is not None and buffer.count > EVENT_ROOM:
         notes = (f"{buffer.count} events, more than the {EVENT_ROOM} there was room for: integrated again to keep all",)
         buffer = _buffer(requested, settings, y0.size, buffer.count, kinks)
-        run = _watched(integrate, t0, evaluation.n, evaluation.m, bar)
+        run = _watched(integrate, t0, evaluation.n, evaluation.m, bar, settings.most_steps)
     outcome = _outcome(buffer)
+    unfinished = run.status == kernels.DONE and outcome.ended is None and run.y.shape[0] < settings.times.size
+    n, report = evaluation.n, run.report
     changes = [{"name": "rank change", "t": t, "from": before, "to": after} for t, before, after in run.changes]
     if switched:
         changes = []  # straight-line code counts constraints that are switched off
@@ -151,8 +153,16 @@ def integrate_native(
         events=in_order(changes, passed, outcome.reports(evaluation.system)),
         failure=_failure(as_written, run, "" if buffer is None else kinks.text(buffer.stuck)),
         ended=outcome.ended_by(evaluation.system),
-        warnings=(*notes, *stiffness_warning(run.report["stiff_since"], run.report["stiff_steps"], method)),
+        warnings=notes,
+        looked=(report["time"], run.last[:n].copy(), run.last[n : 2 * n].copy()) if unfinished else None,
+        stiff=(report["stiff_since"], report["stiff_steps"]),
     )
+
+
+def _pace(settings: Settings) -> PaceArgument:
+    none = np.empty(0)
+    starts, bounds = (none, none) if settings.pace is None else (settings.pace.starts, settings.pace.bounds)
+    return PaceArgument(starts, bounds, share_of(settings), settings.look)
 
 
 def _may_be_short(kernel: Kernel, settings: Settings, n: int) -> bool:
@@ -175,9 +185,11 @@ def _outcome(buffer: EventBuffer | None) -> Outcome:
     return Outcome(tuple(rows), buffer.ended)
 
 
-def _watched(integrate: Callable[[Watch], KernelRun], t0: float, n: int, m: int, bar: Progress) -> KernelRun:
+def _watched(
+    integrate: Callable[[Watch], KernelRun], t0: float, n: int, m: int, bar: Progress, most: int = 0
+) -> KernelRun:
     """Run in a worker thread, so that the progress bar moves and an interrupt ends the run."""
-    watch = Watch(t0)
+    watch = Watch(t0, most)
     results: list[KernelRun] = []
     errors: list[BaseException] = []
 

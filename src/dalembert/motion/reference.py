@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.errors import DalembertError, MotionFailed
-from dalembert.kernel.limits import STALL_STEPS, STALL_STEPS_STIFF
+from dalembert.kernel.limits import STALL_STEPS, STALL_STEPS_STIFF, STIFF_SAMPLE
 from dalembert.mechanics.fundamental import Array, Fundamental, row_lengths
 from dalembert.motion.evaluation import Evaluation
 from dalembert.motion.events import Outcome, Turn, Watch
@@ -18,9 +18,9 @@ from dalembert.motion.kinks import AGAIN, CORNER, NEAR, ZENO, Kinks, Sides, movi
 from dalembert.motion.powers import powers
 from dalembert.motion.progress import Progress
 from dalembert.motion.project import Natural, metric, project
-from dalembert.motion.settings import Settings, method_of, tolerances
+from dalembert.motion.settings import Settings, method_of, share_of, tolerances
 from dalembert.motion.singular import SingularWatch, nearness
-from dalembert.motion.stiffness import StiffnessWatch, stiffness_warning
+from dalembert.motion.stiffness import StiffnessWatch, is_stiff
 from dalembert.motion.trajectory import (
     CHATTERS,
     HAS_CORNER,
@@ -68,7 +68,8 @@ def integrate_reference(
         events=in_order(run.events, run.singular.events, outcome.reports(evaluation.system)),
         failure=failure,
         ended=outcome.ended_by(evaluation.system),
-        warnings=stiffness_warning(run.stiffness.since, run.stiffness.found(), method_of(settings)),
+        looked=run.looked,
+        stiff=(run.stiffness.since, run.stiffness.found()),
     )
 
 
@@ -123,6 +124,7 @@ class _Run:
         self.singular = SingularWatch(self._nearness)
         self.watched: list[int] = []  # constraints independent at the start, linear in q̈
         self.stiffness = StiffnessWatch(method_of(settings), 2 * self.n)
+        self.looked: tuple[float, Array, Array] | None = None  # where it was left to another method
 
     # -- the equations
 
@@ -220,7 +222,10 @@ class _Run:
             self.anchor = self._anchor(t0, y, 1)
         pending, mark, longest = 1, t0, 0.0
         window = STALL_STEPS_STIFF if method_of(self.settings) == "stiff" else STALL_STEPS
+        pace, share = self.settings.pace, share_of(self.settings)
         while solver.status == "running":
+            if pace is not None:
+                solver.max_step = pace.longest(float(solver.t))
             message = solver.step()
             t = float(solver.t)
             self.steps += 1
@@ -261,12 +266,15 @@ class _Run:
                 if self.watch is not None and self._ends(float(solver.t_old), before, t, y, dense, pending):
                     return None
                 self.again = 0
+                self._grow(solver.atol, y, share)
                 self.singular.look(t, y[: self.n], y[self.n : 2 * self.n], solution.acceleration, t == end)
                 if dense is not None:
                     pending = self._record(pending, t, y, dense)
             except DalembertError as error:
                 return self._failure(t, str(error))
             bar.update(t)
+            if self._left(t0, t, y, end):
+                return None
         if self.watch is not None:
             self.watch.finish(t, y)
         return None
@@ -379,6 +387,25 @@ class _Run:
         if kind == "Radau":
             options["jac"] = self.jacobian
         return getattr(integrate, kind)(self.derivative, t0, y, end, **options)
+
+    def _left(self, t0: float, t: float, y: Array, end: float) -> bool:
+        """Whether the run ends here, unfinished, for another method or because it takes too long; as
+        `da_is_looked_at` in runtime/pace.h, but that judges nothing itself.
+        """
+        look, most = self.settings.look, self.settings.most_steps
+        shown = self.stiffness.steps >= look and self.steps % STIFF_SAMPLE == 0
+        due = look and (self.steps == look or shown) and (end - t) * self.steps > look * (t - t0)
+        q, v = y[: self.n], y[self.n : 2 * self.n]
+        stiff = due and is_stiff(self.evaluation, self.settings, q, v, t, (t - t0) / self.steps, t - t0)
+        if (stiff or 0 < most <= self.steps) and t < end:
+            self.looked = (t, q.copy(), v.copy())
+        return self.looked is not None
+
+    def _grow(self, atol: Array, y: Array, share: float) -> None:
+        """Absolute tolerances follow the largest size that each component has had; as in runtime/drive.h."""
+        if share:
+            own = slice(2 * self.n)
+            atol[own] = np.maximum(atol[own], share * np.minimum(np.abs(y[own]), 1.0))
 
     def _nearness(self, t: float, q: Array, v: Array) -> float:
         if len(self.watched) < 2:

@@ -16,6 +16,7 @@ from dalembert.mechanics.fundamental import Array
 from dalembert.model.events import Event
 from dalembert.model.parse import suggest
 from dalembert.model.system import System
+from dalembert.motion.pace import Pace
 
 METHODS = ("auto", "dop853", "dopri5", "stiff", "taylor", "variational")
 ORDERS = (2, 4, 6)  # of the variational method
@@ -25,6 +26,8 @@ DEFAULT_SAMPLES = 501
 MAX_SAMPLES = 10_000_000
 # Above this the fifth-order pair needs fewer evaluations than the eighth-order one.
 LOOSE_RTOL = 1e-4
+# Of the duration: with steps asked to be shorter than this, no motion would come to its end.
+LEAST_STEP = 1e-9
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,10 @@ class Settings:
     passed: tuple[int, ...] = ()  # passages of the system's events before these times, in an earlier leg
     of_user: int | None = None  # the events from this number on end a mode of contacts; None: all are the user's
     rates: Array | None = None  # accelerations that the motion may come to, where those at its start say too little
+    max_step: float | None = None  # asked for
+    pace: Pace | None = None  # how long steps may be along the time: see `motion.ahead`
+    look: int = 0  # after so many steps an explicit method is judged: `motion.stiffness`; 0: never
+    most_steps: int = 0  # a run that would take more ends; 0: any number
 
     def passages_left(self, events: Sequence[Event]) -> list[int]:
         """How many passages of each event end the motion, 0 where none does."""
@@ -97,6 +104,9 @@ def settings_of(
         faults.append(f"the duration is {float(duration):g}; it must be positive and finite")
     elif not faults:
         points = t0 + np.linspace(0.0, float(duration), int(samples))
+    max_step = _number(options["max_step"]) if "max_step" in options else None
+    if max_step is not None:
+        faults += _faults_of_longest(max_step, method, options, float(points[-1] - t0))
     if method == "variational":
         step, order = _number(options.get("step")), options.get("order", 2)
         faults += _faults_of_steps(step, order, options, points, backend)
@@ -106,9 +116,21 @@ def settings_of(
         raise ModelError(system.name, faults)
     project = bool(options.get("project", True))
     if method != "variational":
-        return Settings(points, rtol, atol, method, project, backend)
+        return Settings(points, rtol, atol, method, project, backend, max_step=max_step)
     points, step = _on_steps(points, step, times is not None)
     return Settings(points, rtol, atol, method, project, backend, step, int(order))
+
+
+def _faults_of_longest(longest: float, method: str, options: Mapping[str, Any], span: float) -> list[str]:
+    if method == "variational":
+        return ["max_step is no option of method='variational', whose steps have one length: step="]
+    if not (math.isfinite(longest) and longest > 0):
+        return [f"max_step is {options['max_step']!r}; it must be positive"]
+    if longest < LEAST_STEP * span:
+        return [
+            f"max_step is {longest:g}: more than {1 / LEAST_STEP:.0e} steps for a duration of {span:g}; make it longer"
+        ]
+    return []
 
 
 def _faults_of_steps(step: float, order: Any, options: Mapping[str, Any], points: Array, backend: str) -> list[str]:
@@ -173,8 +195,20 @@ def tolerances(settings: Settings, q: Array, v: Array, a: Array) -> Array:
         largest = float(size.max()) or 1.0
         # What is rounding of the others, or zero, says nothing about the size that this component will have.
         sizes.append(np.minimum(np.where(size > 1e-12 * largest, size, largest), 1.0))
-    share = settings.rtol if settings.method == "stiff" else max(1e-3 * settings.rtol, 1e-14)
-    return share * np.concatenate(sizes)
+    return share_of(settings) * np.maximum(np.concatenate(sizes), LEAST_SIZE)
+
+
+def share_of(settings: Settings) -> float:
+    """The absolute tolerance as a share of the size of a component, up to one unit; 0 where it is given. Both backends
+    let it grow with the largest size that each has had: what a start says may be far too small.
+    """
+    if settings.atol is not None:
+        return 0.0
+    return settings.rtol if settings.method == "stiff" else max(1e-3 * settings.rtol, 1e-14)
+
+
+# Squares of numbers this small still are numbers.
+LEAST_SIZE = 1e-100
 
 
 def _number(value: Any) -> float:

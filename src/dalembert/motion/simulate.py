@@ -11,16 +11,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dalembert.errors import BuildError, DalembertError, ModelError, MotionFailed, UndefinedModel
+from dalembert.kernel.limits import STIFF_LOOK
 from dalembert.kernel.size import MOST_INSTRUCTIONS, KernelTooLarge, TaylorNotApplicable
 from dalembert.mechanics.fundamental import Array, Fundamental
 from dalembert.model.contact import needs_legs
 from dalembert.model.events import with_events
 from dalembert.model.system import System
+from dalembert.motion.ahead import looking_ahead
 from dalembert.motion.certificate import certify
 from dalembert.motion.consistent import require_consistent_state
 from dalembert.motion.contacts.contacts import Contacts
 from dalembert.motion.contacts.legs import Legs, integrate_legs
 from dalembert.motion.contacts.points import points_of
+from dalembert.motion.degenerate import never_acts, without_gradient
 from dalembert.motion.determined import told
 from dalembert.motion.evaluation import Evaluation
 from dalembert.motion.motion import Motion, Timing
@@ -30,6 +33,7 @@ from dalembert.motion.progress import Progress
 from dalembert.motion.project import project as project_state
 from dalembert.motion.reference import integrate_reference
 from dalembert.motion.settings import Settings, settings_of
+from dalembert.motion.stiffness import PAYS, is_stiff, stiffness_warning
 from dalembert.motion.trajectory import Trajectory, failure_message
 
 
@@ -48,6 +52,7 @@ def simulate(
     progress: bool | None = None,
     step: float | None = None,
     order: int | None = None,
+    max_step: float | None = None,
 ) -> Motion:
     """Integrate the motion from the initial state and certify it.
 
@@ -67,6 +72,9 @@ def simulate(
     step, order: of the variational method, the longest step (it is shortened to end at output times, of which there are
         at most `samples`) and the order 2, 4 or 6 (default 2). The tolerance of such a motion, by which its certificate
         is judged, is the error of its steps as measured along it.
+    max_step: the longest step of the other methods. Explicit functions of time are sampled in advance, so that pulses
+        longer than 1/2000 of the duration are seen without it; it is for shorter ones, and for forces that act in a
+        small place only.
 
     Options not given come from the `[simulate]` table of the system's document. Raises `InconsistentState`
     where the initial state violates a constraint and `MotionFailed`, with the motion so far, where the
@@ -84,6 +92,7 @@ def simulate(
         "backend": backend,
         "step": step,
         "order": order,
+        "max_step": max_step,
     }
     options = {**system.settings, **{key: value for key, value in given.items() if value is not None}}
     q, v, t0 = system.initial_values()
@@ -93,6 +102,8 @@ def simulate(
         from dalembert.motion.variational import integrate_variational, require_action  # loads parts of SciPy
 
         require_action(system)
+    else:
+        settings = looking_ahead(evaluation, settings, q, v)
     if needs_legs(system):
         return _with_contacts(system, evaluation, settings, q, v, t0, started, progress)
     require_consistent_state(evaluation, q, v, t0)
@@ -128,6 +139,7 @@ def _with_contacts(
 ) -> Motion:
     """The motion of a system with friction or one-sided constraints: leg by leg."""
     _require_energy(evaluation, q, v, t0)
+    _vanishing(evaluation, q, v, t0)
     derived = clock.perf_counter()
     notes: list[str] = []
     with Progress(system.name, t0, float(settings.times[-1]), progress) as bar:
@@ -170,7 +182,43 @@ def _integrate(
     bar: Progress,
     work: Array | None = None,
 ) -> tuple[Trajectory, tuple[str, ...]]:
-    """The trajectory from a consistent state, on the backend that is wanted or available, and what to say of that."""
+    """The trajectory from a consistent state, on the backend that is wanted or available, and what to say of that.
+
+    Where the method is left to us and the motion turns out to be stiff, the stiff method begins anew; if it takes too
+    many steps after all, the explicit one is right.
+    """
+    given = (q, v, t0, start, bar, work)
+    if settings.method != "auto":
+        trajectory, notes = _by_backend(evaluation, settings, *given)
+        return trajectory, (*notes, *stiffness_warning(evaluation, settings, trajectory))
+    trajectory, notes = _by_backend(evaluation, replace(settings, look=STIFF_LOOK), *given)
+    if trajectory.looked is not None:
+        t, at_q, at_v = trajectory.looked
+        foreseen = trajectory.steps * (float(settings.times[-1]) - t0) / (t - t0)
+        if is_stiff(evaluation, settings, at_q, at_v, t, (t - t0) / trajectory.steps, t - t0):
+            most = int(PAYS * foreseen)
+            other, more = _by_backend(evaluation, replace(settings, method="stiff", most_steps=most), *given)
+            if other.looked is None and other.failure is None and other.steps <= most:
+                told = (
+                    f"the motion is stiff: integrated by the stiff method in {other.steps} steps, where "
+                    f"{trajectory.method} would take about {foreseen:.2g}; method='dop853' takes them all the same",
+                )
+                return replace(other, compile_s=trajectory.compile_s + other.compile_s), (*more, *told)
+        trajectory, notes = _by_backend(evaluation, settings, *given)
+    return trajectory, (*notes, *stiffness_warning(evaluation, settings, trajectory))
+
+
+def _by_backend(
+    evaluation: Evaluation,
+    settings: Settings,
+    q: Array,
+    v: Array,
+    t0: float,
+    start: Fundamental,
+    bar: Progress,
+    work: Array | None,
+) -> tuple[Trajectory, tuple[str, ...]]:
+    """The trajectory by the method of the settings, on the backend that is wanted or available."""
     trajectory: Trajectory | None = None
     notes: tuple[str, ...] = ()
     if _runs_native(evaluation, settings):
@@ -295,21 +343,23 @@ def _motion(
 
 
 def _vanishing(evaluation: Evaluation, q: Array, v: Array, t: float) -> tuple[str, ...]:
-    """A constraint whose gradient vanishes at the start (a quadratic one at rest) constrains nothing there."""
-    here = np.linalg.norm(evaluation.dynamics(q, v, t)[2], axis=1)
-    # A gradient counts as vanishing against its size at a neighbouring state; 1e-9 is far above rounding.
-    near_q, near_v = q + 1e-3 * np.maximum(np.abs(q), 1.0), v + 1e-3 * np.maximum(np.abs(v), 1.0)
-    try:
-        near = np.linalg.norm(evaluation.dynamics(near_q, near_v, t)[2], axis=1)
-    except DalembertError:
-        near = here
-    flat = [
-        constraint.name
-        for k, constraint in enumerate(evaluation.system.constraints)
-        if k not in evaluation.graph.nonlinear and (here[k] == 0 or here[k] < 1e-9 * near[k])
-    ]
+    """A constraint whose gradient vanishes at the start (a quadratic one at rest) constrains nothing there; one whose
+    gradient vanishes wherever it is satisfied never acts at all, and is refused.
+    """
+    flat, nearly = without_gradient(evaluation, q, v, t)
+    names = [constraint.name for constraint in evaluation.system.constraints]
+    never = [k for k in nearly if never_acts(evaluation, k, q, v, t)]
+    if never:
+        raise ModelError(
+            evaluation.system.name,
+            [
+                f"constraint {names[k]!r} has no gradient on its own surface, so it could never act: write it without "
+                "the square, or whatever power (u = 0 for u^2 = 0; u = 0 and w = 0 for u^2 + w^2 = 0)"
+                for k in never
+            ],
+        )
     return tuple(
-        f"constraint '{name}' has no gradient at the initial state, so it does not act there: "
+        f"constraint '{names[k]}' has no gradient at the initial state, so it does not act there: "
         "start from a state where it does, or write it in a form that is not degenerate"
-        for name in flat
+        for k in flat
     )

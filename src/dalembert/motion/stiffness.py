@@ -6,24 +6,91 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.errors import DalembertError
 from dalembert.kernel.limits import (
     STIFF_CALM,
     STIFF_HITS,
     STIFF_LIMIT_DOP853,
     STIFF_LIMIT_DOPRI5,
+    STIFF_LOOK,
     STIFF_ROUNDING,
     STIFF_SAMPLE,
     STIFF_WORTH,
 )
+from dalembert.mechanics.fundamental import Array
+from dalembert.motion.evaluation import Evaluation
+from dalembert.motion.settings import Settings, tolerances
+from dalembert.motion.trajectory import METHOD_NAMES, Trajectory
 
 LIMITS = {"dop853": STIFF_LIMIT_DOP853, "dopri5": STIFF_LIMIT_DOPRI5}
+EXPLICIT = [METHOD_NAMES[name] for name in ("dop853", "dopri5", "taylor")]
 
 
-def stiffness_warning(since: float, steps: float, method: str) -> tuple[str, ...]:
-    """What to tell the user about a motion that was stiff for so many steps, if that is worth telling."""
-    if method == "stiff" or steps < STIFF_WORTH:
+# A mode of the linearised motion makes a motion stiff if it is faster than this against the step, …
+NOTICED = 0.5
+# … so many times faster than the motion itself is, or moving by no more than so many tolerances, …
+FASTER, TOLERANCES = 20.0, 1e3
+# … and would long have died out: to e to the minus this.
+DIED_OUT = 30.0
+# The stiff method must come to the end with this share of the steps: each takes about as long as three explicit ones.
+PAYS = 0.25
+# So many points of a motion are looked at, and none of more coordinates than this: eigenvalues would take seconds.
+LOOKED_AT, MOST_COORDINATES = 9, 150
+
+
+def is_stiff(
+    evaluation: Evaluation, settings: Settings, q: Array, v: Array, t: float, step: float, elapsed: float
+) -> bool:
+    """Whether a fast mode that has died out decides the steps: an eigenvalue λ of ∂(q̇, q̈)/∂(q, q̇) that is large against
+    the step and against the rate at which q̈ changes along the motion. A mode that the tolerance keeps alive moves q̇ by
+    d³q/dt³ ÷ λ².
+    """
+    n = evaluation.n
+    if n > MOST_COORDINATES or not step > 0:
+        return False
+    try:
+        here = evaluation.solve(q, v, t)
+        a = here.acceleration
+        slopes = evaluation.slopes(here, q, v, t)
+        modes = np.linalg.eigvals(np.block([[np.zeros((n, n)), np.eye(n)], [slopes]]))
+        fast = modes[(np.abs(modes) * step > NOTICED) & (-modes.real * elapsed > DIED_OUT)]
+        if not fast.size:
+            return False
+        rate = float(np.abs(fast).max())
+        ahead = 1e-2 / rate  # far below the time of any mode
+        then = evaluation.solve(q + ahead * v, v + ahead * a, t + ahead, None, a).acceleration
+    except (DalembertError, np.linalg.LinAlgError):
+        return False
+    root = np.sqrt(np.abs(np.diagonal(here.M)))
+    change = float(np.linalg.norm(root * (then - a))) / ahead
+    tolerance = settings.rtol * np.abs(v) + tolerances(settings, q, v, a)[n:]
+    alive = TOLERANCES * float(np.linalg.norm(root * tolerance)) * rate**2
+    return bool(change <= max(rate * float(np.linalg.norm(root * a)) / FASTER, alive))
+
+
+def stiffness_warning(evaluation: Evaluation, settings: Settings, trajectory: Trajectory) -> tuple[str, ...]:
+    """What to tell the user about a motion by an explicit method that was stiff for many steps.
+
+    The steps themselves show it (`StiffnessWatch`) unless rounding, magnified by the stiffness, keeps them below the
+    limit of stability; so many steps are looked at in any case. Both must agree with the modes of the motion.
+    """
+    since, steps = trajectory.stiff
+    shown, n = steps >= STIFF_WORTH, evaluation.n
+    if trajectory.method not in EXPLICIT or not (shown or trajectory.steps >= 2 * STIFF_LOOK) or trajectory.t.size < 2:
         return ()
-    return (f"the motion is stiff from about t = {since:.4g}: method='stiff' will need far fewer steps",)
+    t0, end = float(trajectory.t[0]), float(trajectory.t[-1])
+    # Steps that were stiff are as short as those of the whole motion at most: the rest took some, too.
+    step = (end - since) / steps if shown else (end - t0) / trajectory.steps
+    at = np.unique(np.linspace(1, trajectory.t.size - 1, LOOKED_AT).round().astype(int))
+    found = []
+    for k in at:
+        t, y = float(trajectory.t[k]), trajectory.y[k]
+        if (not shown or t >= since) and is_stiff(evaluation, settings, y[:n], y[n : 2 * n], t, step, t - t0):
+            found.append(t)
+    if not found or (not shown and 2 * len(found) < at.size):
+        return ()
+    when = since if shown else found[0]
+    return (f"the motion is stiff from about t = {when:.4g}: method='stiff' will need far fewer steps",)
 
 
 class StiffnessWatch:

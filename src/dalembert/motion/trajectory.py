@@ -38,6 +38,8 @@ class Trajectory:
     guesses: (T, 2n) accelerations near those of the output points, with and without C (they select branches), or None.
     failure: why the run stopped early, or None.
     ended: the name of the event that ended it, whose time and state are the last point. warnings: for the user to know.
+    looked: where it was left, unfinished, to be judged or because it took too many steps: time, q and q̇.
+    stiff: since when, and for how many steps, an explicit method was at the limit of its stability, by its own steps.
     """
 
     t: Array
@@ -52,6 +54,8 @@ class Trajectory:
     failure: str | None
     ended: str | None = None
     warnings: tuple[str, ...] = ()
+    looked: tuple[float, Array, Array] | None = None
+    stiff: tuple[float, float] = (0.0, 0.0)
 
 
 def stalled(covered: float, longest: float, span: float, steps: int = STALL_STEPS) -> bool:

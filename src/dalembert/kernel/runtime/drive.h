@@ -122,13 +122,15 @@ DA_FN double da_growth(int method, int order, double norm, double last_norm)
    progress, where it is not NULL, is set to the time reached; *stop, where it is not zero, ends the run after so many steps.
    events, where it is not NULL (it must not be where the model has kinks): see events.h; where one ends the run, its time belongs
    to the last row of out, whatever `times` says. branch, for constraints nonlinear in the accelerations: count × 2 × DA_N, the
-   accelerations followed with and without C near each output time; the first ones are given. */
+   accelerations followed with and without C near each output time; the first ones are given. pace, where it is not NULL: see
+   pace.h. */
 DA_API int da_integrate(const double *y0, double t0, const double *p, const double *times, long count, double rtol,
-                        const double *atol, int method, int project, double *out, double *report,
-                        volatile double *progress, const volatile int *stop, da_requests *events, double *branch)
+                        const double *first_atol, int method, int project, double *out, double *report,
+                        volatile double *progress, const volatile int *stop, da_requests *events, double *branch,
+                        const da_pace *pace)
 {
     double y[DA_NW] = {0.0}, ynew[DA_NW], k[16][DA_NW] = {{0.0}}, dense[7][DA_NW], point[DA_NW];
-    double constants[DA_AT_LEAST_1(DA_NC)];
+    double constants[DA_AT_LEAST_1(DA_NC)], atol[DA_NE];
     da_context ctx = {0};
     da_stiffness stiffness = {0};
     da_singular singular;
@@ -138,7 +140,7 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
     const double end = times[count - 1], span = end - t0;
     const long window = method == DA_METHOD_STIFF ? DA_STALL_STEPS_STIFF : DA_STALL_STEPS;
     double t = t0, h, norm, mark = t0, last_step = 0.0, last_norm = 1.0, longest = 0.0;
-    long next = 0, i;
+    long next = 0, part = 0, i;
     int j, status, rejected = 0, rank, series = 0; /* the step is that of a Taylor series */
     const int watching = DA_NG && events;
 #if DA_NG
@@ -165,6 +167,7 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
     ctx.independent = DA_FAST_ROWS + DA_NONLINEAR == DA_M;
     da_start_branch(branch, &ctx);
     for (j = 0; j < DA_NY; j++) y[j] = y0[j];
+    for (j = 0; j < DA_NE; j++) atol[j] = first_atol[j];
 #if DA_KINKS
     for (j = 0; j < DA_NE; j++) watch.sizes[j] = atol[j] / rtol;
     for (j = 0; j < DA_NP; j++) sides.values[j] = p[j];
@@ -217,6 +220,7 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
                 h = da_first_step(t, y, k[0], span, rtol, atol, order - 1, &ctx);
         }
 #endif
+        if (pace && pace->count) h = da_min(h, da_longest(pace, t, &part));
         const double least = 10.0 * 2.220446049250313e-16 * da_max(fabs(t), fabs(end) * 1e-3);
         if (h < least) {
             status = DA_STEP_TOO_SMALL;
@@ -416,6 +420,7 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
             y[j] = ynew[j];
             k[0][j] = fnew[j];
         }
+        if (pace && pace->share > 0.0) da_grow(pace->share, y, atol);
         t = tnew;
         h = step * grow;
         longest = da_max(longest, step);
@@ -436,6 +441,7 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
             if (covered < DA_STALL_SHARE * span && collapsed) status = DA_STALLED;
             mark = t;
         }
+        if (da_is_looked_at(pace, ctx.steps, stiffness.steps, t - t0, end - t)) break;
         if (progress && (ctx.steps & 63) == 0) {
             *progress = t;
             if (*stop && ctx.steps >= *stop) break;

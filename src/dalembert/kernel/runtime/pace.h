@@ -1,0 +1,37 @@
+/* How a run is paced: the longest steps along the time, as motion/pace.py; tolerances that follow the size of the motion; and
+   when a run ends because another method would do it better. */
+#ifndef DA_PACE_H
+#define DA_PACE_H
+
+typedef struct {
+    const double *starts, *bounds; /* from starts[k] to the next start no step is longer than bounds[k] */
+    long count;
+    double share;  /* atol grows to this share of the largest size, up to one unit, that a component has had; 0: it is fixed */
+    double look;   /* after so many steps, or where so many were stiff, a run with as many ahead of it ends, to be judged; 0: none does */
+} da_pace;
+
+/* The longest step from t; *at is the part that t lies in, kept from call to call, since t grows. */
+DA_FN double da_longest(const da_pace *pace, double t, long *at)
+{
+    double longest = 1e300;
+    while (*at + 1 < pace->count && pace->starts[*at + 1] <= t) ++*at;
+    for (long k = *at; k < pace->count && pace->starts[k] - t < longest; k++)
+        longest = da_min(longest, da_max(pace->starts[k] - t, pace->bounds[k]));
+    return longest;
+}
+
+/* Whether a run ends here, to be judged; as `_Run.looked_at` in motion/reference.py. */
+DA_FN int da_is_looked_at(const da_pace *pace, long steps, long stiff, double covered, double left)
+{
+    if (!pace || pace->look <= 0.0) return 0;
+    const int due = (double)steps == pace->look || ((double)stiff >= pace->look && steps % DA_STIFF_SAMPLE == 0);
+    return due && left * (double)steps > pace->look * covered;
+}
+
+/* Tolerances at a new state. */
+DA_FN void da_grow(double share, const double *y, double *atol)
+{
+    for (int j = 0; j < DA_NE; j++) atol[j] = da_max(atol[j], share * da_min(fabs(y[j]), 1.0));
+}
+
+#endif

@@ -1,0 +1,67 @@
+"""Constraints without a gradient: at a state, or wherever they are satisfied."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dalembert.errors import DalembertError
+from dalembert.graph.timed import spread
+from dalembert.mechanics.fundamental import Array
+from dalembert.motion.evaluation import Evaluation
+
+# A gradient counts as vanishing against its size at a neighbouring state; 1e-9 is far above rounding. Next to a state
+# on a surface that was reached to half of all digits, u² has a gradient of 1e-8 of that beside it.
+FLAT, SMALL, NEARLY_FLAT = 1e-9, 0.1, 1e-4
+# How far the states beside lie, in units of the state; and how many of them are led back to the surface.
+BESIDE, TRIALS = 1e-3, 3
+# Newton's method on u² = 0 halves the distance with each step: from 1e-3 to 1e-9 in twenty, and more than that.
+STEPS = 40
+
+
+def without_gradient(evaluation: Evaluation, q: Array, v: Array, t: float) -> tuple[list[int], list[int]]:
+    """The constraints whose rows of A vanish at a state, and those where they are small at least: u² = 0 is satisfied
+    to eight digits where u is not zero.
+    """
+    here = np.linalg.norm(evaluation.dynamics(q, v, t)[2], axis=1)
+    try:
+        near = np.linalg.norm(evaluation.dynamics(*_beside(q, v), t)[2], axis=1)
+    except DalembertError:
+        near = here
+    linear = [k for k in range(evaluation.m) if k not in evaluation.graph.nonlinear]
+    flat = [k for k in linear if here[k] == 0 or here[k] < FLAT * near[k]]
+    return flat, [k for k in linear if k in flat or here[k] < SMALL * near[k]]
+
+
+def never_acts(evaluation: Evaluation, row: int, q: Array, v: Array, t: float) -> bool:
+    """Whether a constraint without a gradient at a state on it has none at other states on it either: as φ = u² has.
+
+    States beside the given one are led back by Newton's method along the gradient that they have (in q for a constraint
+    on positions, in q̇ for one on velocities), and the gradients are compared before and after.
+    """
+    graph = evaluation.graph
+    if row in graph.position_rows:
+        at, on_positions = graph.position_rows.index(row), True
+    elif row in graph.velocity_rows:
+        at, on_positions = len(graph.position_rows) + graph.velocity_rows.index(row), False
+    else:
+        return False
+    for seed in range(TRIALS):
+        x = q if on_positions else v
+        x = x + BESIDE * (1.0 + spread(x.size, seed)) * np.maximum(np.abs(x), 1.0) * np.where(
+            spread(x.size, 7 * seed) > 0, 1, -1
+        )
+        first = 0.0
+        for _ in range(STEPS):
+            value, slope = evaluation.position(x, t) if on_positions else evaluation.velocity(q, x, t)
+            steep = float(np.linalg.norm(slope[at]))
+            first = first or steep
+            if not (np.isfinite(value[at]) and np.isfinite(steep)) or steep == 0.0:
+                break
+            x = x - value[at] * slope[at] / steep**2
+        if not np.isfinite(steep) or first == 0.0 or steep > NEARLY_FLAT * first:
+            return False
+    return True
+
+
+def _beside(q: Array, v: Array) -> tuple[Array, Array]:
+    return q + BESIDE * np.maximum(np.abs(q), 1.0), v + BESIDE * np.maximum(np.abs(v), 1.0)

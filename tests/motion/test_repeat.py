@@ -1,0 +1,157 @@
+"""Stretches of every motion are integrated again, and Δq̇ is compared with ∫ q̈ dt: a motion that contradicts itself or
+its model fails, whatever its points say one by one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sample_systems import l, pendulum, penny, x, y
+
+import dalembert as da
+from dalembert.motion import simulate as simulation
+from dalembert.motion.certificate import certify, thresholds
+from dalembert.motion.repeat import again, consistency
+
+
+def test_the_method_has_its_order() -> None:
+    """x″ = −x over one unit of time: cos and sin, by twelfth order in 43 evaluations."""
+    t, y = np.zeros(2), np.array([[1.0, 0.0], [0.0, 2.0]])
+    calls = 0
+
+    def slope(t: np.ndarray, y: np.ndarray) -> np.ndarray:
+        nonlocal calls
+        calls += 1
+        return np.stack([y[:, 1], -y[:, 0]], axis=1)
+
+    end, left, judged = again(slope, t, y, np.array([1.0, 0.5]), np.full((2, 2), 1e-8))
+    right = [[np.cos(1), -np.sin(1)], [2 * np.sin(0.5), 2 * np.cos(0.5)]]
+    assert judged.all()
+    assert calls <= 43
+    assert (left <= 1e-8).all()
+    assert (np.abs(end - right) <= left + 1e-14).all(), "it knows how far it is from right"
+
+
+def test_what_is_too_fast_is_not_judged() -> None:
+    """Sixteen periods in a stretch."""
+    slope = lambda t, y: np.stack([y[:, 1], -1e4 * y[:, 0]], axis=1)  # noqa: E731
+    *_, judged = again(slope, np.zeros(1), np.array([[1.0, 0.0]]), np.ones(1), np.full((1, 2), 1e-6))
+    assert not judged.any()
+
+
+def stepped_over(monkeypatch: pytest.MonkeyPatch, samples: int, c: float = 5.0) -> da.Motion:
+    """A pulse that the steps do not see, as they would without looking ahead."""
+    monkeypatch.setattr(simulation, "looking_ahead", lambda evaluation, settings, q, v: settings)
+    system = da.System(
+        "missed pulse",
+        coordinates="x",
+        kinetic="x'^2/2",
+        forces={"x": "10*exp(-(10*(t - c))^2)"},
+        parameters={"c": c},
+        initial={"x": 0, "x'": 0},
+    )
+    return system.simulate(10, samples=samples, method="dop853")
+
+
+@pytest.mark.parametrize("samples", [1001, 501, 201])
+@pytest.mark.parametrize("c", [5.0, 4.93])
+def test_a_pulse_that_was_stepped_over(samples: int, c: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    motion = stepped_over(monkeypatch, samples, c)
+    assert abs(motion["x'"][-1]) < 1e-9, "the case itself: right is √π"
+    assert not motion.certificate.holds
+    assert "consistency" in motion.certificate.failures
+    assert "repeat" in motion.certificate.failures
+
+
+def test_outputs_too_coarse_to_tell(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three points, none of them in the pulse: nothing in them contradicts anything."""
+    assert stepped_over(monkeypatch, 4).certificate.consistency == 0
+
+
+swing = pendulum(initial={x: l, y: 0, x.d: 0, y.d: 3})
+MOTIONS = {"penny": penny().simulate(2, samples=201), "pendulum": swing.simulate(2, samples=201)}
+
+
+@pytest.mark.parametrize("name", MOTIONS)
+def test_right_motions_are_far_below(name: str) -> None:
+    certificate = MOTIONS[name].certificate
+    assert certificate.holds
+    # A hundredth of what is allowed: the thresholds are not tight.
+    assert certificate.repeat < 1e-2 * certificate.thresholds["repeat"]
+    assert certificate.consistency < 1e-2 * certificate.thresholds["consistency"]
+
+
+@pytest.mark.parametrize("name", MOTIONS)
+def test_velocities_of_another_motion(name: str) -> None:
+    """Half a motion joined to half of one that began a little faster: every point is right by itself."""
+    one = MOTIONS[name]
+    system = one.system
+    positions, velocities = (
+        dict(zip(n, x[0], strict=True)) for n, x in ((system.coordinates, one.q), (system.velocities, 1.001 * one.v))
+    )
+    half = system.replace(initial=positions | velocities).simulate(2, samples=201)
+    fields = ("q", "v", "a", "impressed", "inertial", "ideal", "nonideal", "multipliers", "energy", "work")
+    joined = {f: np.concatenate([getattr(one, f)[:100], getattr(half, f)[100:]]) for f in fields}
+    certificate = certify(replace(one, **joined))
+    assert not certificate.holds
+    assert "repeat" in certificate.failures
+
+
+def test_coarse_outputs_give_no_false_alarm() -> None:
+    """Points a period apart look at rest, with an acceleration: the quadrature would be wrong, and does not judge."""
+    system = da.System("vibration", coordinates="x", kinetic="x'^2/2", potential="x^2/2", initial={"x": 1, "x'": 0})
+    for apart in (2 * np.pi, 2 * np.pi * 1.001, np.pi, 3.0, 1.0, 0.1):
+        for rtol in (1e-9, 1e-4):
+            motion = system.simulate(times=apart * np.arange(60), rtol=rtol)
+            assert motion.certificate.holds, (apart, rtol, motion.certificate.failures)
+
+
+def test_quadrature_is_right_where_it_judges() -> None:
+    """x = sin t sampled finely: Δq̇ and ∫ q̈ dt agree to rounding; with a velocity changed they do not."""
+    system = da.System("vibration", coordinates="x", kinetic="x'^2/2", potential="x^2/2", initial={"x": 0, "x'": 1})
+    motion = system.simulate(10, samples=501, rtol=1e-12)
+    t = motion.t
+    exact = replace(motion, q=np.sin(t)[:, None], v=np.cos(t)[:, None], a=-np.sin(t)[:, None])
+    exact = replace(exact, timing=replace(exact.timing, steps=100))
+    ones = np.ones((t.size, 1))
+    # The six-point rule errs by 1e-2 h⁷ of the sixth derivative, 1e-14 here; the rest is rounding.
+    assert consistency(exact, ones).max() < 1e-14
+    v = exact.v.copy()
+    v[250:] += 1e-6
+    found = consistency(replace(exact, v=v), ones)
+    assert found.argmax() == 249
+    assert found.max() == pytest.approx(1e-6, rel=1e-3)
+
+
+def test_the_energy_may_err_with_every_step() -> None:
+    """By ten tolerances for each step, but never by more than a thousandth, or what a thousand steps are granted."""
+    assert thresholds(1e-9)["energy"] == thresholds(1e-9, 1000)["energy"] == pytest.approx(1e-5)
+    assert thresholds(1e-9, 20_000)["energy"] == pytest.approx(2e-4)
+    assert thresholds(1e-9, 10**9)["energy"] == pytest.approx(1e-3)
+    assert thresholds(1e-3, 10**9)["energy"] == pytest.approx(5e-2)
+
+
+@pytest.mark.parametrize("power", ["2", "3", "4"])
+def test_a_power_of_a_constraint_is_refused_at_the_start(power: str) -> None:
+    system = pendulum(constraints={"rod": f"(x^2 + y^2 - l^2)^{power}"})
+    with pytest.raises(da.DalembertError, match=r"'rod' has no gradient on its own surface.*without the square"):
+        system.simulate(1)
+
+
+def test_a_sum_of_squares_is_refused_and_so_is_one_of_velocities() -> None:
+    for constraints in ({"pin": "(x - l)^2 + y^2"}, {"pin": "(x' - 2*y')^2"}):
+        start = {"x": 1.5, "y": 0, "x'": 0, "y'": 0}
+        system = pendulum(constraints=constraints).replace(initial=start)
+        with pytest.raises(da.DalembertError, match="'pin' has no gradient on its own surface"):
+            system.simulate(1)
+
+
+def test_a_double_point_is_no_square() -> None:
+    """The lemniscate has no gradient where it crosses itself, and one everywhere else: that is told, not refused."""
+    system = pendulum(constraints={"curve": "(x^2 + y^2)^2 - x^2 + y^2"}).replace(
+        initial={"x": 0, "y": 0, "x'": 1, "y'": 1}
+    )
+    motion = system.simulate(0.1)
+    assert any("has no gradient at the initial state" in warning for warning in motion.warnings)
