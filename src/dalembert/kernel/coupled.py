@@ -23,8 +23,8 @@ class Coupled:
         self.order = elimination_order(self.M.sparsity(), pattern)
         whole = ca.sparsify(ca.blockcat([[self.M, self.G], [self.A, -ca.diag(off)]]))
         rows: list[dict[int, ca.SX]] = [{} for _ in self.order]
-        for i, j, value in zip(*whole.sparsity().get_triplet(), whole.nz[:].elements(), strict=True):
-            rows[i][j] = ca.SX(value)
+        for place, (i, j) in enumerate(zip(*whole.sparsity().get_triplet(), strict=True)):
+            rows[i][j] = whole.nz[place]
         self._factor(rows, off)
 
     def _factor(self, rows: list[dict[int, ca.SX]], off: ca.SX) -> None:

@@ -199,8 +199,8 @@ def _watched(
         except BaseException as error:  # handed over to the waiting thread
             errors.append(error)
 
-    # The robust path and the stiff method keep their matrices on the stack: about forty of n × n or m × n. The size is a setting
-    # of the whole process, so that only one thread may be changing it.
+    # The robust path and the stiff method keep their matrices on the stack: about forty of n × n or m × n. The size
+    # is a setting of the whole process, so that only one thread may be changing it.
     worker = threading.Thread(target=work, daemon=True)
     with _stack_size:
         before = threading.stack_size((16 * 2**20 + 320 * (n + m) ** 2) // 65536 * 65536)

@@ -6,7 +6,7 @@ components of space where a surface has them, and not in the directions that the
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -74,8 +74,8 @@ def contact_residual(motion: Motion) -> float:
         forces = max(forces, float(drives[moving].max(initial=0.0)))
         told = (state == STICK) & (speed > SEEN * resting)
         slips = max(slips, float(speed[told].max(initial=0.0)) / fastest)
-        for i in np.flatnonzero((state != OPEN) & ~moving):
-            holding[i].append(k)
+        for rests in np.flatnonzero((state != OPEN) & ~moving):
+            holding[int(rests)].append(k)
     for i in range(T):
         places = [graph.components[k] for k in holding[i]]
         limits = [max(mu_static[i, k], mu[i, k]) * abs(N[i, k]) for k in holding[i]]
@@ -99,10 +99,8 @@ def _outside(units: Array, force: Array, places: list[slice], limits: list[float
     weights = [float(np.linalg.norm(columns[:, at], axis=0).max(initial=0.0)) for at in own]
     beyond = [w * (float(np.linalg.norm(held[at])) - limit) for w, at, limit in zip(weights, own, limits, strict=True)]
     worst = max(beyond, default=0.0)
-    if (
-        worst > RANK * largest
-        and np.linalg.matrix_rank(columns, tol=RANK * np.abs(columns).max(initial=1.0)) < held.size
-    ):
+    rank = np.linalg.matrix_rank(columns, tol=RANK * np.abs(columns).max(initial=1.0))
+    if worst > RANK * largest and rank < held.size:
         # The smallest forces are not the only ones: others may lie inside.
         worst = _least_excess(columns, held, own, limits, weights)
     return max(missed, worst)
@@ -114,7 +112,7 @@ def _directions(units: Array) -> Array:
     return np.asarray(V[: max(1, int(np.sum(sigma > RANK * max(float(sigma[0]), 1e-300))))].T)
 
 
-def _least_excess(columns: Array, held: Array, own: list[Array], limits: list[float], weights: list[float]) -> float:
+def _least_excess(columns: Array, held: Array, own: list[Any], limits: list[float], weights: list[float]) -> float:
     """The least by which forces with the same effect, columns · forces, exceed limits on their lengths, weighted."""
     _, sigma, V = np.linalg.svd(columns)
     Z = V[int(np.sum(sigma > RANK * max(float(sigma[0]), 1e-300))) :].T
@@ -139,7 +137,7 @@ def _smooth(motion: Motion) -> Array:
             continue
         alone, ideal = Evaluation(system.replace(nonideal=[work])), motion.ideal
         own = alone.work_along(motion.q, motion.v, motion.t, ideal, ideal, motion.multipliers)
-        acts = motion.acting[:, [names[name] for name in law.constraints]].all(axis=1)
+        acts = np.asarray(motion.acting[:, [names[name] for name in law.constraints]].all(axis=1))
         C += np.where(acts[:, None], own, 0.0)
     return C
 

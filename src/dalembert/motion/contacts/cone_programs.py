@@ -1,4 +1,4 @@
-"""Cone programmes: forces that satisfy linear equations and lie inside quadratic cones, as deep as possible or as small.
+"""Cone programmes: forces that satisfy linear equations inside quadratic cones, as deep as possible or as small.
 
     |f_k| ≤ limit_k      where f_k and limit_k are affine in the unknowns
 
@@ -42,8 +42,8 @@ class Cone:
 
 @dataclass(frozen=True)
 class Deepest:
-    """x, the depth (negative where the cones have no point in common), and the dual vector of each cone: at its limit it
-    points the way in which what the force holds would set off.
+    """x, the depth (negative where the cones have no point in common), and the dual vector of each cone: at its limit
+    it points the way in which what the force holds would set off.
     """
 
     x: Array

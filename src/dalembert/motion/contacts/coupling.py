@@ -14,7 +14,7 @@ SURE = 0.9
 
 
 def friction_may_be_ambiguous(contacts: Contacts, mode: Mode, s: ModeSolution, q: Array, v: Array, t: float) -> bool:
-    """Whether changes of friction could change its own limits by as much as themselves: μ Σ |∂N/∂f| is not below one."""
+    """Whether friction could change its own limits by as much as it changes itself: μ Σ |∂N/∂f| is not below one."""
     closed = [k for k in range(len(contacts.contacts)) if mode.states[k] != OPEN]
     if not closed:
         return False

@@ -13,6 +13,7 @@ does so to an extent that allows that, all combinations are looked through.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -211,7 +212,7 @@ def _slipping(here: Situation, mode: Mode, s: ModeSolution, k: int, way: Array) 
     return replace(mode, directions=_put(mode.directions, k, int(np.sign(way[0])) if way.size == 1 else 0))
 
 
-def _put(values: tuple, k: int, value: object) -> tuple:  # type: ignore[type-arg]
+def _put(values: tuple[Any, ...], k: int, value: object) -> tuple[Any, ...]:
     return (*values[:k], value, *values[k + 1 :])
 
 

@@ -5,8 +5,8 @@ directions that fit it at the start of a leg: with e, e₁, e₂ orthonormal and
 
     t_i = e_i − (e_i · n) (e + n) / (1 + e · n)
 
-is e_i after the shortest turn from e to n: orthonormal, at right angles to n, smooth until n has turned half around. The
-three vectors are data of a leg; long before that point they are chosen anew.
+is e_i after the shortest turn from e to n: orthonormal, at right angles to n, smooth until n has turned half around.
+The three vectors are data of a leg; long before that point they are chosen anew.
 """
 
 from __future__ import annotations

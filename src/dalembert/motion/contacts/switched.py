@@ -116,15 +116,15 @@ def switched(system: System, workless: bool) -> Switched:
         facing = turned(system.contacts[k], k)
         if facing is not None:
             events.append(("face", k, facing))
-    for j, row in enumerate(one_sided):
-        own = system.constraints[row]
+    for j, number in enumerate(one_sided):
+        own = system.constraints[number]
         away = _pushing(j) * multiplier(own.name) + _open(j) * own.expression + _silent(j)
         events.append(("gate", j, away))
     parameters: dict[Any, Any] = dict(system.parameters)
-    data = {s for part in (*constraints, *works) for s in _symbols(part)} | {
-        s for *_, g in events for s in g.free_symbols
-    }
-    parameters |= {s: 1 for s in data if s.name.startswith(DATA)}
+    expressions = [constraint.expression for constraint in constraints] + [g for *_, g in events]
+    expressions += [expression for work in works for expression in work.expressions()]
+    used = {symbol for expression in expressions for symbol in expression.free_symbols}
+    parameters |= {symbol: 1 for symbol in used if symbol.name.startswith(DATA)}
     whole = System(
         system.name,
         coordinates=system.coordinates,
@@ -174,11 +174,6 @@ def plain(switched: Switched, values: Mapping[sp.Symbol, float]) -> System:
 
 # The names of the parameters that are data of modes begin so; the events that end a mode end so.
 DATA, OWN = "dalembert_", "(contact)"
-
-
-def _symbols(part: Constraint | Work) -> set[sp.Symbol]:
-    expressions = [part.expression] if isinstance(part, Constraint) else list(part.expressions())
-    return {s for expression in expressions for s in expression.free_symbols}
 
 
 def _gated(constraint: Constraint, gate: Mapping[str, Parameter]) -> Constraint:

@@ -1,8 +1,8 @@
 """Friction that holds more than it must: forces that are not determined, but may suffice.
 
-The multipliers of dependent constraints are not unique: λ + Z c with Aᵀ Z = 0 gives the same motion. Whether some choice
-lies inside all cones of friction is a cone programme; of those that do, the smallest forces are told, one choice among
-many. Where none is left, the dual of the programme says which contacts set off, and which way.
+The multipliers of dependent constraints are not unique: λ + Z c with Aᵀ Z = 0 gives the same motion. Whether some
+choice lies inside all cones of friction is a cone programme; of those that do, the smallest forces are told, one choice
+among many. Where none is left, the dual of the programme says which contacts set off, and which way.
 """
 
 from __future__ import annotations

@@ -54,5 +54,7 @@ def _stopped(law: Law, swap: dict[sp.Symbol, sp.Expr]) -> Law:
     if isinstance(law, Work):
         return Work({q: work.xreplace(swap) for q, work in law.work.items()}, law.constraint)
     changes = {name: value.xreplace(swap) for name in law.numbers() if (value := getattr(law, name)) is not None}
-    point = None if law.point is None else tuple(part.xreplace(swap) for part in law.point)
-    return replace(law, point=point, **changes)
+    for key in ("point", "slide"):
+        if getattr(law, key) is not None:
+            changes[key] = tuple(part.xreplace(swap) for part in getattr(law, key))
+    return replace(law, **changes)
