@@ -46,6 +46,7 @@ class Settings:
     order: int = 2
     passed: tuple[int, ...] = ()  # passages of the system's events before these times, in an earlier leg
     of_user: int | None = None  # the events from this number on end a mode of contacts; None: all are the user's
+    least: Array | None = None  # sizes of (q, q̇) that count as small in the whole motion, of which this is a part
     rates: Array | None = None  # accelerations that the motion may come to, where those at its start say too little
     max_step: float | None = None  # asked for
     pace: Pace | None = None  # how long steps may be along the time: see `motion.ahead`
@@ -195,7 +196,8 @@ def tolerances(settings: Settings, q: Array, v: Array, a: Array) -> Array:
         largest = float(size.max()) or 1.0
         # What is rounding of the others, or zero, says nothing about the size that this component will have.
         sizes.append(np.minimum(np.where(size > 1e-12 * largest, size, largest), 1.0))
-    return share_of(settings) * np.maximum(np.concatenate(sizes), LEAST_SIZE)
+    least = LEAST_SIZE if settings.least is None else np.maximum(settings.least, LEAST_SIZE)
+    return share_of(settings) * np.maximum(np.concatenate(sizes), least)
 
 
 def share_of(settings: Settings) -> float:

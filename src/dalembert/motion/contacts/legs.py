@@ -26,7 +26,7 @@ from dalembert.motion.evaluation import Evaluation
 from dalembert.motion.events import Outcome, Passage
 from dalembert.motion.project import project
 from dalembert.motion.reactions import IN_WORK
-from dalembert.motion.settings import Settings
+from dalembert.motion.settings import Settings, share_of, tolerances
 from dalembert.motion.trajectory import Trajectory, failure_message, in_order
 
 # A leg: evaluation of the mode, settings, q, q̇, t, the instant there, and the work done so far.
@@ -47,6 +47,9 @@ BALANCED = 1e-2
 RISING = 0.7
 # A bounce rises at least by this share of the coordinates: events take less than 1e-12 of their terms for zero.
 RISE = 1e-11
+# A leg may be short, and something turn in it by rounding only: components need not be known to less than what the
+# tolerance is of this share of the size they have in the whole motion.
+SMALL = 1e-3
 # No step is as short as this share of the time.
 SOON = 1e-15
 # Contacts this much faster than what counts as rest stop together with one that has stopped, if all then stick.
@@ -74,6 +77,7 @@ class _Run:
         self.contacts, self.settings, self.leg = contacts, settings, integrate
         self.ledger = Ledger(contacts.heats)
         self.scale = Scale(1.0, 1.0)  # known from the start on
+        self.least: Array | None = None  # small sizes of (q, q̇), likewise
         self.rest = Rest()
         self.undetermined = False
         self.met: set[int] = set()  # the one-sided constraints in the impact that ended the last leg
@@ -155,6 +159,7 @@ class _Run:
         contacts, system, times = self.contacts, self.contacts.system, self.settings.times
         self.scale = scale_of(contacts, q, v, t, float(times[-1] - times[0]))
         contacts.slow, contacts.length = SLOW * self.scale.speed, self.scale.length
+        self.least = SMALL * self._sizes(q, v, t)
         gap, rate = self._gaps(q, v, t)
         small, slow = GAP * self._reach(q), REST * max(float(np.abs(v).max(initial=0.0)), 1e-300)
         beyond = [
@@ -173,6 +178,12 @@ class _Run:
         if any(rate[k] < -slow for k in touching):
             v, _, touching = self._impact(t, q, v, self.ledger.empty())
         return v, self.ledger.empty(), touching  # the motion, and its ledger, begin after an impact
+
+    def _sizes(self, q: Array, v: Array, t: float) -> Array:
+        """The sizes of (q, q̇) over the whole motion, as a motion without contacts would have them."""
+        M, Q, _, _ = self.contacts.whole.dynamics(q, v, t)
+        free = np.linalg.lstsq(M, Q, rcond=None)[0]
+        return tolerances(self.settings, q, v, free) / max(share_of(self.settings), 1e-300)
 
     def _integrate_leg(
         self,
@@ -223,6 +234,7 @@ class _Run:
             passed=self._passed(),
             of_user=len(self.contacts.system.events),
             rates=BALANCED * np.abs(np.nan_to_num(start.unconstrained)),
+            least=self.least,
             method=method or self.settings.method,
         )
         integrate, n = self.leg, self.contacts.n
