@@ -57,9 +57,24 @@ def _matters(motion: Motion, evaluation: Evaluation, contacts: Contacts | None, 
             return True
     if contacts is None:
         return False
-    N, others = (contacts.look(q, v, motion.a[i], t, l)[0] for l in (lam, other))
-    slipping = [motion.contacts[contact.name].state[i] == SLIP for contact in contacts.contacts]
-    return bool(np.any(np.abs(np.abs(others) - np.abs(N))[slipping] > CHANGED * np.abs(others).max(initial=0.0)))
+    friction, other_friction = (_slipping(motion, contacts, i, l) for l in (lam, other))
+    size = max(float(np.abs(friction).max(initial=0.0)), float(np.abs(other_friction).max(initial=0.0)))
+    return bool(np.abs(other_friction - friction).max(initial=0.0) > CHANGED * size)
+
+
+def _slipping(motion: Motion, contacts: Contacts, i: int, multipliers: Array) -> Array:
+    """The generalized force of all friction that slips at an output point, with some multipliers: four feet share a load
+    in any way, but friction on a table that they cross together is the same.
+    """
+    q, v, t = motion.q[i], motion.v[i], float(motion.t[i])
+    contacts.face(q, v, t)
+    N, u, _, mu, *_ = contacts.look(q, v, motion.a[i], t, multipliers)
+    units, total = contacts.forces(q, v, t), np.zeros(contacts.n)
+    for k, (contact, at) in enumerate(zip(contacts.contacts, contacts.components, strict=True)):
+        speed = float(np.linalg.norm(u[at]))
+        if motion.contacts[contact.name].state[i] == SLIP and speed > 0:
+            total -= mu[k] * abs(N[k]) * units[:, at] @ (u[at] / speed)
+    return total
 
 
 def told(names: tuple[str, ...]) -> str:

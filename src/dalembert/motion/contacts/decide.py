@@ -222,8 +222,8 @@ def _put(values: tuple[Any, ...], k: int, value: object) -> tuple[Any, ...]:
 def set_off(here: Situation, mode: Mode, ways: dict[int, Array]) -> Array:
     """The velocity with which contacts at rest on surfaces begin to slip in a mode: slowly, the way they accelerate.
 
-    Friction against the slipping and the acceleration along it depend on each other. First guess: the ways given, or
-    against the force that would hold the contact.
+    Friction against the slipping and the acceleration along it depend on each other. First guess: the ways given, as
+    velocities whose ratios count, or against the force that would hold the contact.
     """
     contacts, t, q, v = here.contacts, here.t, here.q, here.v
     starting = [
@@ -241,23 +241,19 @@ def set_off(here: Situation, mode: Mode, ways: dict[int, Array]) -> Array:
     A = contacts.evaluation(mode).dynamics(q, v, t)[2]
     F = contacts.forces(q, v, t, mode.frames)
     rows = np.vstack([A, *(F[:, contacts.components[k]].T for k in starting)])
-    sizes = dict.fromkeys(starting, 1.0)
-    begin = v
+    begin, slow = v, contacts.slow / 2
     for _ in range(MOST_TURNS):
-        aims = [sizes[k] * contacts.slow / 2 * ways[k] - here.slide[contacts.components[k]] for k in starting]
+        fastest = max(float(np.linalg.norm(ways[k])) for k in starting)
+        aims = [slow / fastest * ways[k] - here.slide[contacts.components[k]] for k in starting]
         begin = v + np.linalg.lstsq(rows, np.concatenate([np.zeros(A.shape[0]), *aims]), rcond=1e-10)[0]
         s = contacts.solve(mode, q, begin, t)
         rate = rate_of(s)
-        rates = {k: s.slide_rate[contacts.components[k]] for k in starting}
-        fastest = max(float(np.linalg.norm(u)) for u in rates.values())
-        if fastest > AGREES * rate:
-            # What turns about a point moves there faster, here slower: by their accelerations, or hardly at all.
-            sizes = {k: max(float(np.linalg.norm(u)) / fastest, 1e-3) for k, u in rates.items()}
-        # As they really begin: contacts of one rigid body cannot set off each its own way.
-        ways |= {k: _unit(s.slide[contacts.components[k]]) for k in starting}
-        turned = {k: _unit(ways[k] + u / rate) for k, u in rates.items()}
-        far = max(float(np.abs(ways[k] - turned[k]).max()) for k in starting)
-        ways |= turned
+        # As they really begin, for contacts of one body cannot set off each its own way; and then a moment later.
+        taken = {k: s.slide[contacts.components[k]] / slow for k in starting}
+        turned = {k: way + s.slide_rate[contacts.components[k]] / rate for k, way in taken.items()}
+        far = max(float(np.abs(_unit(taken[k]) - _unit(turned[k])).max()) for k in starting)
+        if max(float(np.linalg.norm(way)) for way in turned.values()) > 0.0:
+            ways |= turned
         if far < AGREES:
             break
     return begin

@@ -28,7 +28,7 @@ STAYS = 1e-5
 
 @dataclass(frozen=True)
 class Giving:
-    """Which contacts set off where friction gives way, and the direction of each."""
+    """Which contacts set off where friction gives way, and the velocity of each, the fastest as one."""
 
     ways: Mapping[int, Array]
 
@@ -67,7 +67,7 @@ def within_cones(contacts: Contacts, mode: Mode, s: ModeSolution, given: bool = 
     if given or deep.depth < -INSIDE:
         pulls = {k: way for k, way in zip(cones, deep.ways, strict=True) if way.size}
         most = max((float(np.linalg.norm(way)) for way in pulls.values()), default=0.0)
-        return Giving({k: way / np.linalg.norm(way) for k, way in pulls.items() if np.linalg.norm(way) > STAYS * most})
+        return Giving({k: way / most for k, way in pulls.items() if np.linalg.norm(way) > STAYS * most})
     c = deep.x
     if deep.depth > INSIDE:
         shortest = smallest(list(cones.values()), Z.shape[1], Z, start / unit)
