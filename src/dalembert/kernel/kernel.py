@@ -243,7 +243,9 @@ def make_kernel(
 
             return kernel_source(system, graph, rows, stiff, completion, limit, taylor)
 
-        library, cached = build(source, compiler, identity(system, graph, rows, stiff, completion, taylor))
+        # Legs of contacts are short, their kernels long: straight-line code gains little from a higher level.
+        key_text = identity(system, graph, rows, stiff, completion, taylor)
+        library, cached = build(source, compiler, key_text, quick=bool(graph.switched))
         kernel = Kernel(library, time.perf_counter() - started, cached)
         while len(_made) >= KEPT:
             _made.pop(next(iter(_made)), None)

@@ -178,6 +178,9 @@ def unknown_functions(expression: sp.Basic, table: Mapping[str, sp.Symbol]) -> l
     """What is wrong with the functions of an expression that SymPy does not define, as `sp.Function("g")(t)`: all but
     `dynamicsymbols` of coordinates. `table` has the coordinates among its symbols. Empty where nothing is.
     """
+    functions = expression.atoms(AppliedUndef, sp.Derivative)
+    if not functions:
+        return []
     names = [s.name for s in table.values() if isinstance(s, Coordinate) and not s.order]
     faults = []
     for function in sorted(expression.atoms(AppliedUndef), key=str):

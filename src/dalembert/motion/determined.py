@@ -63,8 +63,8 @@ def _matters(motion: Motion, evaluation: Evaluation, contacts: Contacts | None, 
 
 
 def _slipping(motion: Motion, contacts: Contacts, i: int, multipliers: Array) -> Array:
-    """The generalized force of all friction that slips at an output point, with some multipliers: four feet share a load
-    in any way, but friction on a table that they cross together is the same.
+    """The generalized force of all friction that slips at an output point, with some multipliers: four feet share a
+    load in any way, but friction on a table that they cross together is the same.
     """
     q, v, t = motion.q[i], motion.v[i], float(motion.t[i])
     contacts.face(q, v, t)

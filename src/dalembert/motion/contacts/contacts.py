@@ -8,7 +8,6 @@ from functools import cached_property
 import numpy as np
 import sympy as sp
 
-from dalembert.graph.contacts import contact_graph
 from dalembert.graph.evaluate import Evaluator
 from dalembert.mechanics.fundamental import Array
 from dalembert.model.constraints import is_linear
@@ -17,6 +16,7 @@ from dalembert.model.symbols import t as time
 from dalembert.model.system import System
 from dalembert.motion.contacts.frames import frame_values
 from dalembert.motion.contacts.modes import OPEN, SLIP, STICK, Ending, Mode, ModeSolution
+from dalembert.motion.contacts.regular import solve_regular
 from dalembert.motion.contacts.switched import OWN, SLOW, Switched, plain, switched
 from dalembert.motion.evaluation import Evaluation
 
@@ -35,7 +35,7 @@ class Contacts:
         self.heats = heat_names(system)
         self.switched: Switched = switched(system, self.workless)
         self.contacts, self.carrier = self.switched.contacts, self.switched.carrier
-        graph = contact_graph(system, self.contacts, self.switched.system.parameter_symbols)
+        graph = self.switched.graph
         self.components, self.one_sided = graph.components, graph.one_sided
         self._state, self._forces = Evaluator(graph.state), Evaluator(graph.forces)
         self._normals = Evaluator(graph.normals)
@@ -150,8 +150,10 @@ class Contacts:
     def solve(self, mode: Mode, q: Array, v: Array, t: float) -> ModeSolution:
         """The instant in a mode. Where its forces are not determined, they are the smallest."""
         evaluation = self.evaluation(mode)
-        found = evaluation.solve(q, v, t)
-        evaluation.require_consistent(found, t)
+        found = solve_regular(evaluation, q, v, t)
+        if found is None:
+            found = evaluation.solve(q, v, t)
+            evaluation.require_consistent(found, t)
         multipliers = found.multipliers[: self.m]
         _, Q, A, _ = self.whole.dynamics(q, v, t)
         C = found.M @ found.acceleration - Q - A.T @ multipliers
@@ -170,6 +172,12 @@ class Contacts:
             gap, gap_rate, gap_acceleration, lever, np.linalg.norm(A, axis=1),
             redundant=int(found.rank) < int(np.any(found.A, axis=1).sum()),
         )  # fmt: skip
+
+    def acceleration(self, mode: Mode, q: Array, v: Array, t: float) -> Array:
+        """q̈ in a mode."""
+        evaluation = self.evaluation(mode)
+        found = solve_regular(evaluation, q, v, t)
+        return (evaluation.solve(q, v, t) if found is None else found).acceleration
 
     def look_along(self, mode: Mode, q: Array, v: Array, a: Array, t: Array, multipliers: Array) -> list[Array]:
         """As `look`, at many points of a mode; the first axis is theirs."""

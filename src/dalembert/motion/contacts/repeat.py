@@ -107,12 +107,12 @@ def _mode(motion: Motion, contacts: Contacts, i: int) -> Mode | None:
 
 def _again(motion: Motion, contacts: Contacts, mode: Mode, i: int, wanted: Array) -> tuple[Array | None, Array]:
     """The velocity at the end of a stretch, and how far it may be from right; None where steps would be too many."""
-    evaluation, n = contacts.evaluation(mode), contacts.n
+    n = contacts.n
     t, length = float(motion.t[i]), float(motion.t[i + 1] - motion.t[i])
     start = np.concatenate([motion.q[i], motion.v[i]])
 
     def slope(at: float, y: Array) -> Array:
-        return np.concatenate([y[n:], evaluation.solve(y[:n], y[n:], at).acceleration])
+        return np.concatenate([y[n:], contacts.acceleration(mode, y[:n], y[n:], at)])
 
     first = slope(t, start)
     before: Array | None = None

@@ -15,6 +15,7 @@ from typing import Any
 
 import sympy as sp
 
+from dalembert.graph.contacts import ContactGraph, contact_graph
 from dalembert.model.constraints import Constraint
 from dalembert.model.contact import SPEED, Contact, work_of
 from dalembert.model.events import Event
@@ -41,6 +42,7 @@ class Switched:
     one_sided: tuple[int, ...]
     carrier: tuple[int | None, ...]
     endings: tuple[tuple[str, int], ...]
+    graph: ContactGraph
 
     def values(self, mode: Mode, slow: float) -> dict[sp.Symbol, float]:
         """The data of a mode. slow: the speed at which a contact on a surface has stopped."""
@@ -91,8 +93,25 @@ class Switched:
         return Ending(what, k)
 
 
+# A motion asks for the same several times, a study for every member.
+KEPT = 32
+_made: dict[tuple[Any, ...], Switched] = {}
+
+
 def switched(system: System, workless: bool) -> Switched:
-    """workless: the system's own constraints do no work; otherwise what friction that holds does is told from it."""
+    """workless: the system's own constraints do no work; otherwise what friction that holds does is told from it.
+
+    Values of parameters are no part of it: it is made once for systems of one structure.
+    """
+    key = (system.structure, system.name, tuple((e.name, e.direction, e.terminal) for e in system.events))
+    if key not in _made:
+        while len(_made) >= KEPT:
+            _made.pop(next(iter(_made)))
+        _made[key] = _make(system, workless)
+    return _made[key]
+
+
+def _make(system: System, workless: bool) -> Switched:
     one_sided = tuple(k for k, c in enumerate(system.constraints) if c.one_sided)
     places = {system.constraints[row].name: j for j, row in enumerate(one_sided)}
     contacts = tuple(in_frame(contact, k) for k, contact in enumerate(system.contacts))
@@ -140,7 +159,8 @@ def switched(system: System, workless: bool) -> Switched:
         settings=system.settings,
         events=[*system.events, *(Event(g, -1, 1, f"{what} {k} {OWN}") for what, k, g in events)],
     )
-    return Switched(whole, contacts, one_sided, carrier, tuple((what, k) for what, k, _ in events))
+    graph = contact_graph(system, contacts, whole.parameter_symbols)
+    return Switched(whole, contacts, one_sided, carrier, tuple((what, k) for what, k, _ in events), graph)
 
 
 def plain(switched: Switched, values: Mapping[sp.Symbol, float]) -> System:
