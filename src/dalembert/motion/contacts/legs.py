@@ -182,7 +182,7 @@ class _Run:
     def _sizes(self, q: Array, v: Array, t: float) -> Array:
         """The sizes of (q, q̇) over the whole motion, as a motion without contacts would have them."""
         M, Q, _, _ = self.contacts.whole.dynamics(q, v, t)
-        free = np.linalg.lstsq(M, Q, rcond=None)[0]
+        free = np.asarray(np.linalg.lstsq(M, Q, rcond=None)[0], dtype=np.float64)
         return tolerances(self.settings, q, v, free) / max(share_of(self.settings), 1e-300)
 
     def _integrate_leg(

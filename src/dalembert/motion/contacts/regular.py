@@ -8,6 +8,8 @@ Rank-revealing algebra takes a hundred times as long for some hundred contacts. 
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 
 from dalembert.mechanics.fundamental import Array, Fundamental
@@ -44,10 +46,8 @@ def solve_regular(evaluation: Evaluation, q: Array, v: Array, t: float) -> Funda
     multipliers[rows] = x[n:] * scale[n:]
     free = np.full(n, np.nan)
     if np.diagonal(M).all():
-        try:
+        with suppress(np.linalg.LinAlgError):
             free = np.linalg.solve(M, Q)
-        except np.linalg.LinAlgError:
-            pass  # as where M is singular
     nothing = np.full(n, np.nan)
     dependent = np.ones(m, dtype=bool)
     dependent[rows] = False
@@ -75,9 +75,8 @@ def _solved(whole: Array, right: Array) -> Array | None:
             inverse = np.linalg.inv(whole)
         except np.linalg.LinAlgError:
             return None
-        pivots = np.array(
-            [1.0 / max(float(np.abs(inverse).sum(axis=1).max()), 1e-300), np.abs(whole).sum(axis=1).max()]
-        )
+        least = 1.0 / max(float(np.abs(inverse).sum(axis=1).max()), 1e-300)
+        pivots = np.array([least, float(np.abs(whole).sum(axis=1).max())])
         x = inverse @ right
         x = x + inverse @ (right - whole @ x)
     if not np.isfinite(x).all() or pivots.min() < SPREAD * pivots.max():
