@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from dalembert.model.frames import inertia_of
+from dalembert.model.frames import frames_of, inertia_of
 from dalembert.model.laws import Coulomb, Law, Quadratic, Rolling, Sliding, Spinning, Stribeck, Viscous, Work
 from dalembert.model.surface import Bearing, Surface, surface_of
 from dalembert.model.symbols import Coordinate
@@ -103,6 +103,29 @@ def work_of(system: System, law: Law) -> Work | None:
     name = law.name
     heat = sp.Add(*(part * u for part, u in zip(against, surface.slide, strict=True)))
     return Work(_sum([-part for part in against], _by_coordinate(system, surface.force)), name, {name: heat})
+
+
+def torqueless(system: System) -> list[str]:
+    """What to say of laws whose point keeps a fixed distance from the centre of a body that may turn: friction at
+    (x, y, z − r) of a ball makes no torque, because that point does not turn with it.
+    """
+    inertia = inertia_of(system.kinetic, system.lagrangian, system.mass)
+    found = []
+    for law in system.nonideal:
+        if isinstance(law, Work) or law.point is None or inertia is None:
+            continue
+        for body in frames_of(inertia, system.coordinates).bodies:
+            offsets = [p - q for p, q in zip(law.point, body, strict=False)]
+            moves = any(isinstance(symbol, Coordinate) for offset in offsets for symbol in offset.free_symbols)
+            others = [q.name for q in system.coordinates if q not in body]
+            if len(law.point) == len(body) and not moves and any(offsets) and others:
+                place = ", ".join(q.name for q in body)
+                found.append(
+                    f"friction of {law.name!r} acts at a fixed distance from ({place}), so that it makes no torque. If "
+                    f"the body turns ({', '.join(others[:6])}), give the velocity of the point that slides, v + ω × r, "
+                    "as slide= in place of point="
+                )
+    return found
 
 
 def heat_names(system: System) -> tuple[str, ...]:

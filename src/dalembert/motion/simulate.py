@@ -14,7 +14,7 @@ from dalembert.errors import BuildError, DalembertError, ModelError, MotionFaile
 from dalembert.kernel.limits import STIFF_LOOK
 from dalembert.kernel.size import MOST_INSTRUCTIONS, KernelTooLarge, TaylorNotApplicable
 from dalembert.mechanics.fundamental import Array, Fundamental
-from dalembert.model.contact import needs_legs
+from dalembert.model.contact import needs_legs, torqueless
 from dalembert.model.events import with_events
 from dalembert.model.system import System
 from dalembert.motion.ahead import looking_ahead
@@ -155,7 +155,7 @@ def _with_contacts(
     trajectory = legs.trajectory
     integrated = clock.perf_counter() - derived - trajectory.compile_s
     timing = Timing(derived - started, trajectory.compile_s, integrated, trajectory.steps, trajectory.evaluations)
-    warnings = (*dict.fromkeys(notes), *trajectory.warnings)
+    warnings = (*torqueless(system), *dict.fromkeys(notes), *trajectory.warnings)
     return _finished(*_motion(evaluation, trajectory, settings.rtol, warnings, timing, legs))
 
 

@@ -76,7 +76,7 @@ class _Run:
     def __init__(self, contacts: Contacts, settings: Settings, integrate: Integrate | None = None) -> None:
         self.contacts, self.settings, self.leg = contacts, settings, integrate
         self.ledger = Ledger(contacts.heats)
-        self.scale = Scale(1.0, 1.0)  # known from the start on
+        self.scale = Scale(1.0, 1.0, 1.0)  # known from the start on
         self.least: Array | None = None  # small sizes of (q, q̇), likewise
         self.rest = Rest()
         self.undetermined = False
@@ -158,7 +158,7 @@ class _Run:
         """
         contacts, system, times = self.contacts, self.contacts.system, self.settings.times
         self.scale = scale_of(contacts, q, v, t, float(times[-1] - times[0]))
-        contacts.slow, contacts.length = SLOW * self.scale.speed, self.scale.length
+        contacts.slow, contacts.length = SLOW * self.scale.slide, self.scale.length
         self.least = SMALL * self._sizes(q, v, t)
         gap, rate = self._gaps(q, v, t)
         small, slow = GAP * self._reach(q), REST * max(float(np.abs(v).max(initial=0.0)), 1e-300)

@@ -9,13 +9,19 @@ import numpy as np
 from dalembert.mechanics.fundamental import Array
 from dalembert.motion.contacts.contacts import Contacts
 
+# Slides below this share of the speeds of all coordinates may be rounding of those.
+OTHERS = 1e-3
+
 
 @dataclass(frozen=True)
 class Scale:
-    """Never zero, so that shares of them are not."""
+    """Never zero, so that shares of them are not. slide: the speed of the contacts, of which an angular velocity beside
+    them, in other units, says little.
+    """
 
     length: float
     speed: float
+    slide: float
 
 
 def scale_of(contacts: Contacts, q: Array, v: Array, t: float, span: float) -> Scale:
@@ -28,4 +34,7 @@ def scale_of(contacts: Contacts, q: Array, v: Array, t: float, span: float) -> S
     place = float(np.abs(q).max(initial=0.0))
     given = max(float(np.abs(v).max(initial=0.0)), float(np.abs(slide).max(initial=0.0)))
     speed = max(given, float(np.sqrt(rate * place))) or rate * span or 1.0
-    return Scale(place or (speed**2 / rate if rate else speed * span) or 1.0, speed)
+    own = float(np.abs(slide).max(initial=0.0))
+    return Scale(
+        place or (speed**2 / rate if rate else speed * span) or 1.0, speed, max(own, OTHERS * speed) if own else speed
+    )

@@ -1,0 +1,227 @@
+"""Dry friction on surfaces in space: its cone, its directions, and laws of velocities that are no derivatives."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import dalembert as da
+from dalembert.kernel.build import find_compiler
+
+G = 9.81
+BACKENDS = [
+    "reference",
+    pytest.param("native", marks=pytest.mark.skipif(find_compiler() is None, reason="no compiler")),
+]
+
+
+def told(motion: da.Motion) -> list[tuple[str, str | None]]:
+    return [(event["name"], event.get("contact")) for event in motion.events]
+
+
+def pushed_on_slope(mu: float = 1.0) -> da.System:
+    """A particle on a plane of slope 1/2, pushed across it ever harder."""
+    return da.System(
+        "slope",
+        coordinates="x y z",
+        kinetic="(x'^2 + y'^2 + z'^2)/2",
+        potential="9.81*z",
+        forces={"y": "2*t"},
+        constraints={"a": "z - x/2"},
+        nonideal=[da.Coulomb("a", "mu", point=("x", "y", "z"))],
+        parameters={"mu": mu},
+        initial={"x": 0, "y": 0, "z": 0, "x'": 0, "y'": 0, "z'": 0},
+    )
+
+
+def on_sphere(angle: float = 0.05, mu: float = 1.0) -> da.System:
+    return da.System(
+        "bowl",
+        coordinates="x y z",
+        kinetic="(x'^2 + y'^2 + z'^2)/2",
+        potential="9.81*z",
+        constraints={"b": "x^2 + y^2 + z^2 - 1"},
+        nonideal=[da.Coulomb("b", "mu")],
+        parameters={"mu": mu},
+        initial={"x": np.sin(angle), "y": 0, "z": -np.cos(angle), "x'": 0, "y'": 0, "z'": 0},
+    )
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_particle_on_a_slope_slips_at_its_cone(backend):
+    """√((g sin θ)² + (2t)²) = μ g cos θ, tan θ = 1/2."""
+    motion = pushed_on_slope().simulate(3.9, backend=backend, samples=40)
+    theta = np.arctan(0.5)
+    limit = np.sqrt((G * np.cos(theta)) ** 2 - (G * np.sin(theta)) ** 2) / 2
+    assert told(motion) == [("slip", "a")]
+    assert motion.events[0]["t"] == pytest.approx(limit, rel=1e-9)  # the tolerance of the motion
+    stuck = motion.t < limit
+    held = np.sqrt((G * np.sin(theta)) ** 2 + (2 * motion.t[stuck]) ** 2)
+    np.testing.assert_allclose(motion["friction a"][stuck], held, rtol=1e-10)
+    assert motion.certificate.holds, motion.certificate
+
+
+@pytest.mark.parametrize("angle", [0.05, np.pi - 0.1, 0.5])
+def test_friction_of_one_contact_is_determined(angle):
+    """At rest on the inside or the outside of a sphere, wherever its normal points."""
+    motion = on_sphere(angle, mu=2.0).simulate(0.1, samples=3)
+    np.testing.assert_allclose(motion["friction b"], G * np.sin(angle), rtol=1e-10)
+    assert motion.warnings == ()
+    assert motion.certificate.holds
+
+
+@pytest.mark.parametrize(("system", "mu", "given"), [(pushed_on_slope, 1.0, {}), (on_sphere, 1.25, {"angle": 0.9})])
+def test_sticking_beyond_the_cone_is_no_certified_motion(system, mu, given):
+    """What a solver with too large a cone gives, judged by the law with the right one: the slope asks for μ = 1.10 at
+    the end, the sphere for tan 0.9 = 1.26.
+    """
+    motion = system(mu=1.4, **given).simulate(4.3, samples=40)
+    assert set(motion.contacts[motion.system.contacts[0].name].state) == {"stick"}
+    assert motion.certificate.holds
+    judged = replace(motion, system=system(mu=mu, **given)).certified()
+    assert "contact" in judged.certificate.failures
+
+
+def test_a_motion_told_to_stick_must_rest():
+    motion = pushed_on_slope(0.4).simulate(1.0, samples=21)
+    contact = motion.contacts["a"]
+    assert contact.state[-1] == "slip"
+    resting = replace(motion, contacts={"a": replace(contact, state=np.full(21, "stick"))})
+    assert "contact" in resting.certified().certificate.failures
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(("u", "w"), [(0.6, 0.8), (0.1, 1.0), (1.0, 0.0)])
+def test_two_pucks_on_a_rod_stop_together(backend, u, w):
+    names = ["x1", "y1", "z1", "x2", "y2", "z2"]
+    system = da.System(
+        "rod",
+        coordinates=names,
+        kinetic="m*(" + " + ".join(f"{q}'^2" for q in names) + ")/2",
+        potential="m*g*(z1 + z2)",
+        constraints={"rod": "(x1-x2)^2 + (y1-y2)^2 + (z1-z2)^2 - 1", "f1": "z1", "f2": "z2"},
+        nonideal=[da.Coulomb(f"f{k}", 0.3, point=(f"x{k}", f"y{k}", f"z{k}")) for k in (1, 2)],
+        parameters={"m": 1, "g": G},
+        initial=dict.fromkeys(names, 0)
+        | {"x1": -0.5, "x2": 0.5, "z1'": 0, "z2'": 0, "x1'": u, "x2'": u, "y1'": w, "y2'": w},
+    )
+    motion = system.simulate(0.5, backend=backend, samples=21)
+    assert set(told(motion)) == {("stick", "f1"), ("stick", "f2")}
+    stop = np.hypot(u, w) / (0.3 * G)
+    assert [event["t"] for event in motion.events] == pytest.approx([stop, stop], rel=1e-8)
+    assert motion["x1"][-1] == pytest.approx(-0.5 + u * stop / 2, rel=1e-8)
+    assert motion.certificate.holds, motion.certificate
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_directions_are_chosen_anew_where_the_normal_turns(backend):
+    """Held by friction inside a sphere that turns fast: the normal turns all the way round, several times."""
+    radius, rate, height = 1.0, 7.0, 0.2
+    out = np.sqrt(radius**2 - height**2)
+    system = da.System(
+        "centrifuge",
+        coordinates="x y z",
+        kinetic="(x'^2 + y'^2 + z'^2)/2",
+        potential="9.81*z",
+        constraints={"b": "x^2 + y^2 + z^2 - 1"},
+        nonideal=[da.Coulomb("b", 1.0, slide=("x' + W*y", "y' - W*x", "z'"))],
+        parameters={"W": rate},
+        initial={"x": out, "y": 0, "z": height, "x'": 0, "y'": rate * out, "z'": 0},
+    )
+    motion = system.simulate(2.0, backend=backend, samples=41)
+    assert set(motion.contacts["b"].state) == {"stick"}
+    np.testing.assert_allclose(motion["x"], out * np.cos(rate * motion.t), atol=1e-7)
+    # Along the meridian: g and the centrifugal force, each by its share.
+    meridian = np.abs(G * out + rate**2 * out * height) / radius
+    np.testing.assert_allclose(motion["friction b"], meridian, rtol=1e-7)
+    assert motion.certificate.holds, motion.certificate
+
+
+def ball(laws, **initial: float) -> da.System:
+    """A ball on a table; a, b, c are the angles by which it has turned about y, x and z."""
+    names = ["x", "y", "z", "a", "b", "c"]
+    return da.System(
+        "ball",
+        coordinates=names,
+        kinetic="m*(x'^2 + y'^2 + z'^2)/2 + m*r^2/5*(a'^2 + b'^2 + c'^2)",
+        potential="m*g*z",
+        constraints={"table": "z - r"},
+        nonideal=laws,
+        parameters={"m": 0.17, "g": G, "r": 0.0286, "mu": 0.2, "d": 0.0008},
+        initial=dict.fromkeys([*names, *(f"{q}'" for q in names)], 0) | {"z": "r"} | initial,
+    )
+
+
+SLIDING = da.Coulomb("table", "mu", slide=("x' - r*a'", "y' + r*b'"))
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_billiard_ball_slides_and_then_rolls(backend):
+    """v and ω turn towards each other along the velocity of the contact, whose direction stays: it rolls after
+    2|u|/(7μg), with v less by 2/7 of u.
+    """
+    motion = ball([SLIDING], **{"x'": 1.0, "b'": 20.0}).simulate(0.6, backend=backend, samples=31)
+    u = np.array([1.0, 20 * 0.0286])
+    rolls = 2 * np.linalg.norm(u) / (7 * 0.2 * G)
+    assert told(motion) == [("stick", "table")]
+    assert motion.events[0]["t"] == pytest.approx(rolls, rel=1e-8)
+    assert [motion["x'"][-1], motion["y'"][-1]] == pytest.approx([1 - 2 * u[0] / 7, -2 * u[1] / 7], rel=1e-8)
+    assert motion.certificate.holds, motion.certificate
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_resistance_to_rolling(backend):
+    """Rolling without slipping, slowed by 5 δ g/(7 r) until it rests."""
+    laws = [SLIDING, da.Rolling("table", "d", slide=("a'", "b'"))]
+    motion = ball(laws, **{"x'": 0.3, "a'": 0.3 / 0.0286}).simulate(2.5, backend=backend, samples=26)
+    slowing = 5 * 0.0008 * G / (7 * 0.0286)
+    assert motion.contacts["table"].state[1] == "stick"
+    assert told(motion) == [("stick", "table rolling")]
+    assert motion.events[0]["t"] == pytest.approx(0.3 / slowing, rel=1e-7)
+    assert motion["x"][-1] == pytest.approx(0.3**2 / (2 * slowing), rel=1e-7)
+    assert motion.heat["table rolling"][-1] == pytest.approx(0.7 * 0.17 * 0.3**2, rel=1e-7)  # all of its energy
+    assert motion.certificate.holds, motion.certificate
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_resistance_to_spinning(backend):
+    motion = ball([da.Spinning("table", "d", slide="c'")], **{"c'": 5.0}).simulate(1.0, backend=backend, samples=11)
+    slowing = 0.0008 * 0.17 * G / (0.4 * 0.17 * 0.0286**2)
+    assert told(motion) == [("stick", "table spinning")]
+    assert motion.events[0]["t"] == pytest.approx(5.0 / slowing, rel=1e-8)
+    assert motion["c"][-1] == pytest.approx(25.0 / (2 * slowing), rel=1e-8)
+    assert motion.certificate.holds
+
+
+def test_a_point_that_does_not_turn_with_its_body_is_told():
+    law = da.Coulomb("table", "mu", point=("x", "y", "z - r"))
+    motion = ball([law], **{"x'": 1.0}).simulate(0.1, samples=3)
+    assert any("slide=" in warning and "a, b, c" in warning for warning in motion.warnings)
+    assert not ball([SLIDING], **{"x'": 1.0}).simulate(0.1, samples=3).warnings
+
+
+def test_laws_with_velocities_are_written_and_read():
+    laws = [SLIDING, da.Rolling("table", "d", slide=("a'", "b'"), arm_static=0.001), da.Spinning("table", 0.001, "c'")]
+    system = ball(laws)
+    again = da.loads(da.dumps(system))
+    assert again.nonideal == system.nonideal
+    assert again.contacts == system.contacts
+
+
+@pytest.mark.parametrize(
+    ("law", "says"),
+    [
+        (da.Coulomb("table", 0.1, slide="x"), "contains no velocity"),
+        (da.Coulomb("table", 0.1, slide="x'^2"), "not linear in the velocities"),
+        (da.Coulomb("table", 0.1, slide="x'", point="x"), "not both"),
+        (da.Rolling("table", 0.1, slide=None), "slide is wanted"),
+        (da.Spinning("table", 0.1, slide=("a'", "b'")), "one component"),
+        (da.Rolling("table", 0.2, slide="a'", arm_static=0.1), "arm_static = 0.1 is smaller"),
+        (da.Coulomb("table", 0.1, point="x'"), "given as slide"),
+    ],
+)
+def test_faults_of_velocities_are_told(law, says):
+    with pytest.raises(da.ModelError, match=says):
+        ball([law])
