@@ -230,3 +230,12 @@ def test_what_is_flat_by_chance_is_not_neutral():
     )  # fmt: skip
     found = judged(system)
     assert (found.verdict, found.free, found.neutral) == ("undecided", 1, ("z",))
+
+
+@pytest.mark.parametrize("potential", ["min(x, 0)^2 - max(x, 0)^2", "2*max(x, 0)^2 - min(x, 0)^2", "x*abs(x) + x^2/2"])
+def test_what_has_a_kink_just_there_is_not_linearised(potential):
+    """Each falls on one side."""
+    system = da.System("kink", coordinates="x", kinetic="x'^2/2", potential=potential, initial={"x": 0, "x'": 0})
+    (found,) = system.equilibrium()
+    assert found.stability.verdict == "undecided"
+    assert "kink" in found.stability.by

@@ -225,3 +225,20 @@ def test_laws_with_velocities_are_written_and_read():
 def test_faults_of_velocities_are_told(law, says):
     with pytest.raises(da.ModelError, match=says):
         ball([law])
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(("when", "width"), [(5.123, 0.01), (3.3, 0.005)])
+def test_a_coefficient_that_depends_on_time_is_not_stepped_over(backend, when, width):
+    """A short pulse of μ takes g ∫ μ dt of the speed."""
+    system = da.System(
+        "braked",
+        coordinates="x y",
+        kinetic="(x'^2 + y'^2)/2",
+        potential="9.81*y",
+        constraints={"plane": "y"},
+        nonideal=[da.Coulomb("plane", f"3*exp(-((t - {when})/{width})^2)", point=("x", "y"))],
+        initial={"x": 0, "y": 0, "x'": 1, "y'": 0},
+    )
+    motion = system.simulate(10, backend=backend, samples=11)
+    assert motion["x'"][-1] == pytest.approx(1 - G * 3 * width * np.sqrt(np.pi), rel=1e-7)

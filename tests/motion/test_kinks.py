@@ -238,3 +238,19 @@ def test_smooth_models_are_integrated_as_they_are() -> None:
     for system in (particle(x**2 / 2), particle(sp.sqrt(x**2 + 1)), particle(x**2 * sp.Max(*da.parameters("a b")))):
         evaluation = Evaluation(system, np.ones(len(system.parameter_symbols)))
         assert moving(evaluation)[0] is evaluation
+
+
+@pytest.mark.parametrize("samples", [501, 1001, 5000])
+def test_right_motions_over_kinks_are_certified(samples):
+    """Quadratures and repetitions over a kink say nothing: such stretches are left out."""
+    system = da.System("v", coordinates="x", kinetic="x'^2/2", potential="abs(x)", initial={"x": 1, "x'": 0})
+    assert system.simulate(50, samples=samples).certificate.holds
+
+
+def test_a_short_push_switched_by_conditions_is_certified():
+    x = da.coordinates("x")[0] if isinstance(da.coordinates("x"), tuple) else da.coordinates("x")
+    push = sp.Piecewise((100, (da.t > 5) & (da.t < 5.001)), (0, True))
+    system = da.System("push", coordinates=[x], kinetic=x.d**2 / 2, forces={x: push}, initial={x: 0, x.d: 0})
+    motion = system.simulate(10)
+    assert motion["x'"][-1] == pytest.approx(0.1, rel=1e-9)
+    assert motion.certificate.holds

@@ -1,4 +1,6 @@
-"""What of a system depends explicitly on time, as one CasADi function: the entries of M, Q, A, b and C, and φ and φ̇."""
+"""What of a system depends explicitly on time, as one CasADi function: the entries of M, Q, A, b and C, φ and φ̇; of
+contacts the reactions, sliding velocities and coefficients.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +10,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from dalembert.graph.contacts import contact_graph
 from dalembert.graph.graph import graph_of
 from dalembert.model.system import System
 
@@ -44,6 +47,9 @@ def _build(system: System) -> Timed | None:
     )
     parts = [*graph.dynamics(q, v, t, p), graph.work(q, v, t, p, f, f, lam)[0]]
     parts += [graph.position(q, t, p)[0], graph.velocity(q, v, t, p)[0]]
+    if system.contacts:
+        N, u, _, mu, mu_static, *_ = contact_graph(system).state(q, v, ca.SX.zeros(n), t, p, lam)
+        parts += [N, u, mu, mu_static]
     everything = ca.vertcat(*(ca.vec(ca.SX(part)) for part in parts))
     inputs = [q, v, t, p, f, lam]
     rows = sorted(set(ca.Function("all", inputs, [everything]).jac_sparsity(0, 2).row()))

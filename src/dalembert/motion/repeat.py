@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dalembert.errors import DalembertError
+from dalembert.graph.evaluate import Evaluator
+from dalembert.graph.kinks import kink_graph
 from dalembert.mechanics.fundamental import Array, is_positive, solve
 from dalembert.motion.evaluation import Evaluation
 
@@ -35,6 +37,10 @@ ALLOWED, RESOLVED = 3.0, 0.1
 # steps about twice as long.
 STEPS = {"Taylor": 0.5}
 # What these events tell of lies in the stretch: states there are next to singular, and velocities may jump.
+# … and quadratures reach so many stretches further.
+BESIDE = 3
+# Kinks are looked for at so many places of a stretch.
+INSIDE = 9
 NOT_SMOOTH = ("rank change", "singular configuration")
 
 
@@ -44,6 +50,11 @@ def again(slope: Slope, t: Array, y: Array, length: Array, wanted: Array) -> tup
     Gragg's modified midpoint rule with the steps of SEQUENCE, extrapolated to none by Aitken's and Neville's scheme
     (Hairer, Nørsett, Wanner, Solving Ordinary Differential Equations I, section II.9), which nothing else here uses.
     """
+    with np.errstate(all="ignore"):  # a stretch that leads beyond all bounds is not judged
+        return _extrapolated(slope, t, y, length, wanted)
+
+
+def _extrapolated(slope: Slope, t: Array, y: Array, length: Array, wanted: Array) -> tuple[Array, Array, Array]:
     first, H = slope(t, y), length[:, None]
     end, left = np.array(y), np.full(y.shape, np.inf)
     open_ = np.ones(t.size, dtype=bool)
@@ -106,6 +117,18 @@ def repeated(motion: Motion, evaluation: Evaluation, M: Array, Q: Array, wanted:
     return float(missed[judged].max(initial=0.0)), float(suspect.max(initial=0.0))
 
 
+def consistency_with_contacts(motion: Motion, M: Array, Q: Array) -> float:
+    """The measure `consistency` where contacts make a motion in legs: within them."""
+    if motion.t.size < 2:
+        return 0.0
+    root = np.sqrt(np.abs(np.diagonal(M, axis1=1, axis2=2)))
+    root = np.where(root > 0, root, 1.0)
+    span = float(motion.t[-1] - motion.t[0])
+    speed = max(float(np.abs(root * motion.v).max()), 1e-6 * span * float(np.abs(Q / root).max(initial=0.0)))
+    apart = np.where(_smooth(motion), consistency(motion, root), 0.0)
+    return float(apart.max(initial=0.0)) / speed if speed > 0 else 0.0
+
+
 def consistency(motion: Motion, root: Array) -> Array:
     """|Δq̇ − ∫ q̈ dt| of each stretch, less what its quadrature may err by; zero where it cannot judge."""
     t, v, a = motion.t, motion.v, motion.a
@@ -138,8 +161,33 @@ def _smooth(motion: Motion) -> Array:
     for event in motion.events:
         if "contact" in event or event["name"] in NOT_SMOOTH:
             k = int(np.searchsorted(motion.t, event["t"])) - 1
-            clear[max(k - 1, 0) : k + 2] = False
+            clear[max(k - BESIDE, 0) : k + BESIDE + 1] = False
+    for k in kinked(motion):
+        clear[max(k - BESIDE, 0) : k + BESIDE + 1] = False
     return clear
+
+
+def kinked(motion: Motion) -> list[int]:
+    """The stretches in which a kink of the model is passed or touched: their ends, and places in between on the cubics
+    through the states at both, lie on different sides of it, or on it.
+    """
+    graph = kink_graph(motion.system)
+    if graph is None:
+        return []
+    run, p = Evaluator(graph.functions), motion.system.parameter_values()
+    h = np.diff(motion.t)[:, None]
+    signs = []
+    for x in np.linspace(0.0, 1.0, INSIDE):
+        first, last = 1 - 3 * x**2 + 2 * x**3, 3 * x**2 - 2 * x**3
+        leaving, arriving = x - 2 * x**2 + x**3, x**3 - x**2
+        q, v = (
+            first * y[:-1] + last * y[1:] + h * (leaving * dy[:-1] + arriving * dy[1:])
+            for y, dy in ((motion.q, motion.v), (motion.v, motion.a))
+        )
+        signs.append(np.sign(run.many(h.size, q, v, motion.t[:-1] + x * h[:, 0], p)[0]))
+    sides = np.stack(signs)
+    passed = (sides != sides[0]).any(axis=0) | (sides[0] == 0)
+    return [int(k) for k in np.flatnonzero(passed.any(axis=1))]
 
 
 def _stretches(motion: Motion, root: Array, smooth: Array, suspect: Array, most: int) -> np.ndarray:

@@ -14,10 +14,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import casadi as ca
 import numpy as np
 import sympy as sp
 from scipy.linalg import eig, eigh
 
+from dalembert.graph.kinks import kink_graph
 from dalembert.mechanics.fundamental import Array, is_positive, null_space
 from dalembert.model.symbols import Reaction
 from dalembert.model.system import System
@@ -69,6 +71,22 @@ class Stability:
     neutral: tuple[str, ...] = ()
 
 
+KINK = "the model has a kink just here (abs, min, max, a condition): it has no linearisation"
+# A switching function counts as zero at a distance of this share of the sizes of the coordinates.
+ON_KINK = 1e-9
+
+
+def _on_a_kink(statics: Statics, at: Balance) -> bool:
+    graph = kink_graph(statics.system)
+    if graph is None or not graph.places:
+        return False
+    q, p, rest, s = ca.SX.sym("q", statics.n), statics.p, np.zeros(statics.n), statics.sizes
+    g = graph.functions(q, rest, 0.0, p)[list(graph.places)]
+    value, slope = ca.Function("side", [q], [g, ca.jacobian(g, q)])(at.q)
+    reach = np.abs(np.asarray(slope)) @ np.maximum(s, np.abs(at.q))
+    return bool((np.abs(np.asarray(value).ravel()) <= ON_KINK * reach).any())
+
+
 def stability(statics: Statics, at: Balance, parts: Parts) -> Stability:
     n, system, s = statics.n, statics.system, statics.sizes
     _, _, reach = statics.balance(at.q, at.multipliers, at.friction)
@@ -80,6 +98,8 @@ def stability(statics: Statics, at: Balance, parts: Parts) -> Stability:
         held = bool(parts.contacts)
         by = "friction holds it in every direction" if held else "the constraints allow no displacement"
         return Stability("held" if held else "rigid", by, nothing, nothing, nothing, shapeless)
+    if _on_a_kink(statics, at):
+        return Stability("undecided", KINK, nothing, nothing, nothing, shapeless, N.shape[1])
     M, K, D = (np.outer(s, s) * part for part in statics.linear(at.q, at.multipliers, at.friction))
     position = [k for k in parts.rows if system.constraints[k].level == "position"]
     P = N

@@ -1,0 +1,56 @@
+"""The switching functions of a model's kinks as one CasADi function of its state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import sympy as sp
+
+from dalembert.graph.convert import Converter
+from dalembert.model.kinks import KINKED, switched
+from dalembert.model.symbols import Coordinate, t
+from dalembert.model.system import System
+
+
+@dataclass(frozen=True)
+class KinkGraph:
+    """functions(q, v, t, p) -> g, one for each kink. places: those that depend on places only."""
+
+    functions: ca.Function
+    places: tuple[int, ...]
+
+
+KEPT = 64
+_made: dict[tuple[Any, ...], KinkGraph | None] = {}
+
+
+def kink_graph(system: System) -> KinkGraph | None:
+    """Made once for each structure; None where a motion passes no kinks."""
+    if system.structure not in _made:
+        while len(_made) >= KEPT:
+            _made.pop(next(iter(_made)), None)
+        _made[system.structure] = _build(system)
+    return _made[system.structure]
+
+
+def _build(system: System) -> KinkGraph | None:
+    if not any(expression.has(*KINKED) for expression in system.expressions()):
+        return None
+    found = switched(system)
+    if found is None:
+        return None
+    functions = [kink.function.xreplace({k.side: sp.S.One for k in found.kinks}) for kink in found.kinks]
+    n, symbols = len(system.coordinates), system.parameter_symbols
+    q, v, time, p = ca.SX.sym("q", n), ca.SX.sym("v", n), ca.SX.sym("t"), ca.SX.sym("p", len(symbols))
+    table: dict[sp.Symbol, ca.SX] = {t: time} | {symbol: p[k] for k, symbol in enumerate(symbols)}
+    for k, coordinate in enumerate(system.coordinates):
+        table |= {coordinate: q[k], coordinate.d: v[k]}
+    g = Converter(table).column(functions)
+    places = [
+        k
+        for k, function in enumerate(functions)
+        if {s.order for s in function.free_symbols if isinstance(s, Coordinate)} == {0}
+    ]
+    return KinkGraph(ca.Function("kinks", [q, v, time, p], [ca.densify(g)]), tuple(places))
