@@ -81,7 +81,7 @@ def reference(
     whole = np.array([_total(body, state, WIDTH / 2) for state in narrow[place]])
     asked_all = np.all([contact.state != "" for contact in contacts.values()], axis=0)
     pull = dict(zip(("x", "y", "th"), np.where(asked_all, whole.T, np.nan), strict=True))
-    return Reference(times, columns(y[place, :3], y[place, 3:]), error, contacts, pull)
+    return Reference(times, columns(y[place, :3], y[place, 3:]), error, contacts, pull, smoothed=True)
 
 
 def _integrate(body: Body, duration: float, times: Array, width: float, rtol: float) -> Array:

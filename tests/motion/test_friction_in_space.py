@@ -6,6 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
+from scipy.optimize import brentq
 
 import dalembert as da
 from dalembert.kernel.build import find_compiler
@@ -242,3 +244,80 @@ def test_a_coefficient_that_depends_on_time_is_not_stepped_over(backend, when, w
     )
     motion = system.simulate(10, backend=backend, samples=11)
     assert motion["x'"][-1] == pytest.approx(1 - G * 3 * width * np.sqrt(np.pi), rel=1e-7)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("rtol", [1e-8, 1e-9])
+def test_slipping_on_a_surface_that_turns_ever_faster(backend, rtol):
+    """In a cone that turns about its axis with Ω₀ + αt. It holds while √(t₁² + t₂²) ≤ μN: along the meridian
+    (Ω²r − g)/√2, across it αr, N = (Ω²r + g)/√2. Slow slipping there is a difference of large velocities.
+    """
+    r, mu, alpha = 0.5, 0.3, 1.0
+    first = np.sqrt(G / r)
+    system = da.System(
+        "cone",
+        coordinates="x y z",
+        kinetic="(x'^2 + y'^2 + z'^2)/2",
+        potential="9.81*z",
+        constraints={"cone": "z - sqrt(x^2 + y^2)"},
+        nonideal=[da.Coulomb("cone", mu, slide=("x' + (W + t)*y", "y' - (W + t)*x", "z'"))],
+        parameters={"W": first},
+        initial={"x": r, "y": 0, "z": r, "x'": 0, "y'": first * r, "z'": 0},
+    )
+
+    def beyond(t):
+        pull = (first + alpha * t) ** 2 * r
+        return (pull - G) ** 2 / 2 + (alpha * r) ** 2 - mu**2 * (pull + G) ** 2 / 2
+
+    slips = brentq(beyond, 0.5, 3.0)
+    motion = system.simulate(slips + 0.1, rtol=rtol, backend=backend, samples=31)
+    assert told(motion) == [("slip", "cone")]
+    assert motion.events[0]["t"] == pytest.approx(slips, rel=1e-8)
+    assert motion.certificate.holds, motion.certificate
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("mu", [0.1, 0.2])
+def test_a_ladder_slides_down_from_rest(backend, mu):
+    """On a floor and a wall that only push: a'' from both reactions, with friction at each against the sliding."""
+    p0 = 1.1
+    system = da.System(
+        "ladder",
+        coordinates="x y p",
+        kinetic="m*(x'^2 + y'^2)/2 + m*l^2/6*p'^2",
+        potential="m*g*y",
+        constraints={"floor": "y >= l*sin(p)", "wall": "x >= l*cos(p)"},
+        nonideal=[
+            da.Coulomb("floor", mu, point=("x + l*cos(p)", "y - l*sin(p)")),
+            da.Coulomb("wall", mu, point=("x - l*cos(p)", "y + l*sin(p)")),
+        ],
+        parameters={"m": 1, "g": G, "l": 1},
+        initial={"x": np.cos(p0), "y": np.sin(p0), "p": p0, "x'": 0, "y'": 0, "p'": 0},
+    )
+
+    def rate(t, u):
+        p, w = u
+        s, c = np.sin(p), np.cos(p)
+        # x = cos p, y = sin p; W pushes right at the wall, F up at the floor; friction −μF on the foot, μW on the top.
+        # Unknowns p'', F, W: of x, of y, and of the turning.
+        rows = np.array([[-s, mu, -1.0], [c, -1.0, -mu], [1 / 3, c - mu * s, -s - mu * c]])
+        return [w, np.linalg.solve(rows, [c * w**2, s * w**2 - G, 0.0])[0]]
+
+    motion = system.simulate(0.5, backend=backend, samples=11)
+    exact = solve_ivp(rate, (0, 0.5), [p0, 0.0], t_eval=motion.t, rtol=1e-10, atol=1e-12).y
+    np.testing.assert_allclose(motion["p"], exact[0], atol=1e-8)
+    assert motion.events == ()
+    assert motion.certificate.holds, motion.certificate
+
+
+def test_what_is_told_of_contacts_is_checked():
+    motion = pushed_on_slope(0.4).simulate(1.0, samples=21)
+    contact = motion.contacts["a"]
+    for column in ("normal", "friction"):
+        other = replace(contact, **{column: 1.01 * getattr(contact, column)})
+        assert "contact" in replace(motion, contacts={"a": other}).certified().certificate.failures
+
+
+def test_components_that_depend_on_each_other_are_refused():
+    with pytest.raises(da.ModelError, match="needs 1 expressions"):
+        ball([da.Coulomb("table", 0.2, slide=("x'", "2*x'"))])

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 # What counts as rest below this share of the fastest velocities; a contact told to stick may move so much faster.
 SEEN = 1e3
+# Of velocities, with some operations between.
+ROUNDING = 1e-14
 # Directions of friction with less effect than this share of the others have none.
 RANK = 1e-9
 
@@ -37,6 +39,7 @@ def contact_residual(motion: Motion) -> float:
     one unit, and along gradients of unit length: neither the units of the model nor the scale of an equation matter.
     """
     assert motion.C is not None
+    assert motion.acting is not None
     system = motion.system
     graph = contact_graph(system)
     one_sided, p, T = list(graph.one_sided), system.parameter_values(), motion.t.size
@@ -62,6 +65,9 @@ def contact_residual(motion: Motion) -> float:
     resting, fastest = _resting(motion), float(np.abs(motion.v).max(initial=0.0)) or 1.0
     rest = (motion.C - _smooth(motion)) / root
     forces, slips = 0.0, 0.0
+    unsure = np.zeros(T)  # slow slipping is a difference of large velocities: its direction has their rounding
+    # Redundant constraints share a load in many ways, and columns may tell another one than multipliers.
+    determined = motion.rank == np.any(motion.acting[:, :, None] & (A != 0), axis=2).sum(axis=1)
     holding: list[list[int]] = [[] for _ in range(T)]
     for k, contact in enumerate(system.contacts):
         at, state = graph.components[k], motion.contacts[contact.name].state
@@ -70,6 +76,13 @@ def contact_residual(motion: Motion) -> float:
         slip = mu[:, k] * np.abs(N[:, k]) / np.where(moving, speed, 1.0)
         rest += np.where(moving[:, None], np.einsum("tnc,tc->tn", units[:, :, at], slip[:, None] * u[:, at]), 0.0)
         # A coefficient below zero drives what it should brake.
+        history, weight = motion.contacts[contact.name], weights[:, at].max(axis=1)
+        unsure += np.where(moving, weight * slip * ROUNDING * np.abs(motion.v).max(axis=1), 0.0)
+        # What is told of a contact is what its constraint and its law say.
+        shut = (state != OPEN) & determined
+        forces = max(forces, float((weight * np.abs(history.normal - N[:, k]))[shut].max(initial=0.0)))
+        rubs = np.abs(history.friction - mu[:, k] * np.abs(N[:, k]))
+        forces = max(forces, float((weight * rubs)[moving & determined].max(initial=0.0)))
         drives = -weights[:, at].max(axis=1) * mu[:, k] * np.abs(N[:, k])
         forces = max(forces, float(drives[moving].max(initial=0.0)))
         told = (state == STICK) & (speed > SEEN * resting)
@@ -79,7 +92,7 @@ def contact_residual(motion: Motion) -> float:
     for i in range(T):
         places = [graph.components[k] for k in holding[i]]
         limits = [max(mu_static[i, k], mu[i, k]) * abs(N[i, k]) for k in holding[i]]
-        forces = max(forces, _outside(units[i], rest[i], places, limits, largest))
+        forces = max(forces, _outside(units[i], rest[i], places, limits, largest) - unsure[i])
     forces = max(forces, float(np.max(-reactions[:, one_sided], initial=0.0)))
     lengths = np.where(steep[:, one_sided] > 0, steep[:, one_sided], 1.0)
     gaps = float(np.max(-gap / lengths, initial=0.0))

@@ -197,9 +197,12 @@ class Rough:
 
 
 def rubs_at(contacts: Contacts, which: int) -> int | None:
-    """The contact whose friction takes part in the impacts of a one-sided constraint: one that this carries alone."""
-    own = [k for k, carrier in enumerate(contacts.carrier) if carrier == which and contacts.contacts[k].signed]
-    return own[0] if len(own) == 1 else None
+    """The contact whose friction takes part in the impacts of a one-sided constraint: its law of sliding, if this
+    carries it alone. Resistance to rolling and spinning has no time to act in a blow.
+    """
+    name = contacts.system.constraints[contacts.one_sided[which]].name
+    own = [k for k, contact in enumerate(contacts.contacts) if contact.name == name and contact.signed]
+    return own[0] if own else None
 
 
 def left_out(contacts: Contacts, impacts: Sequence[Impact]) -> tuple[str, ...]:

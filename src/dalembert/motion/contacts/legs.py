@@ -54,6 +54,8 @@ SMALL = 1e-3
 SOON = 1e-15
 # Contacts this much faster than what counts as rest stop together with one that has stopped, if all then stick.
 ALMOST = 100.0
+# On a surface that moves, slipping below so many tolerances of its velocity cannot be told from none.
+CARRIED = 20.0
 # A gap below this share of the size of the state is closed at the start.
 GAP = 1e-9
 
@@ -324,6 +326,7 @@ class _Run:
     ) -> tuple[Array, Array, Mode]:
         """The mode at a state, and the state returned to its constraints."""
         self.contacts.face(q, v, t)
+        self.contacts.slow = self._slow(q, v, t)
         mode, found, v = self._decided(t, q, v, stopped, touching, last)
         self.undetermined |= found.undetermined
         mode = replace(mode, undetermined=found.undetermined)
@@ -331,6 +334,14 @@ class _Run:
         if self.settings.project:
             q, v, _ = project(self.contacts.evaluation(mode), q, v, t)
         return q, v, mode
+
+    def _slow(self, q: Array, v: Array, t: float) -> float:
+        """The speed at which a contact on a surface has stopped. On a surface that moves, slow slipping is the
+        difference of large velocities, which are known to the tolerance.
+        """
+        carried = self.contacts.slides(q, v, t) - self.contacts.forces(q, v, t).T @ v
+        moving = CARRIED * self.settings.rtol * float(np.abs(carried).max(initial=0.0))
+        return max(SLOW * self.scale.slide, moving)
 
     def _decided(
         self, t: float, q: Array, v: Array, stopped: set[int], touching: set[int], last: Mode | None

@@ -36,7 +36,10 @@ def points_of(contacts: Contacts, trajectory: Trajectory, modes: Sequence[Mode])
     for first, end in _runs(modes):
         mode, at = modes[first], slice(first, end)
         q, v, t = trajectory.y[at, :n], trajectory.y[at, n : 2 * n], trajectory.t[at]
-        found = None if mode.undetermined else _together(contacts, mode, q, v, t)
+        # Redundant constraints show at a point in the middle as well as at any other.
+        k = len(t) // 2
+        redundant = mode.undetermined or contacts.solve(mode, q[k], v[k], float(t[k])).redundant
+        found = None if redundant else _together(contacts, mode, q, v, t)
         if found is None:
             found = _one_by_one(contacts, mode, q, v, t)
         C[at], normal[at], friction[at] = found.C, found.normal, found.friction
