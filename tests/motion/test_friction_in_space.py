@@ -246,9 +246,9 @@ def test_a_coefficient_that_depends_on_time_is_not_stepped_over(backend, when, w
     assert motion["x'"][-1] == pytest.approx(1 - G * 3 * width * np.sqrt(np.pi), rel=1e-7)
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.skipif(find_compiler() is None, reason="the reference takes minutes: it sets off in slow motion")
 @pytest.mark.parametrize("rtol", [1e-8, 1e-9])
-def test_slipping_on_a_surface_that_turns_ever_faster(backend, rtol):
+def test_slipping_on_a_surface_that_turns_ever_faster(rtol):
     """In a cone that turns about its axis with Ω₀ + αt. It holds while √(t₁² + t₂²) ≤ μN: along the meridian
     (Ω²r − g)/√2, across it αr, N = (Ω²r + g)/√2. Slow slipping there is a difference of large velocities.
     """
@@ -270,7 +270,7 @@ def test_slipping_on_a_surface_that_turns_ever_faster(backend, rtol):
         return (pull - G) ** 2 / 2 + (alpha * r) ** 2 - mu**2 * (pull + G) ** 2 / 2
 
     slips = brentq(beyond, 0.5, 3.0)
-    motion = system.simulate(slips + 0.1, rtol=rtol, backend=backend, samples=31)
+    motion = system.simulate(slips + 0.1, rtol=rtol, samples=31)
     assert told(motion) == [("slip", "cone")]
     assert motion.events[0]["t"] == pytest.approx(slips, rel=1e-8)
     assert motion.certificate.holds, motion.certificate
