@@ -351,6 +351,9 @@ def test_backends_agree(name: str, method: str) -> None:
     events = {"a": first - sp.Float(middle[first]), "b": second - sp.Float(middle[second]), "c": first.d, "d": second.d}
     rtol = 1e-10 if method == "dop853" else 1e-7
     one, two = (system.simulate(events=events, rtol=rtol, method=method, backend=b) for b in ("reference", "native"))
+    # The penny arrives at a zero just as it ends, where errors of integration decide whether it passes.
+    end = 0.999 * one.t[-1]
+    one, two = (replace(m, events=tuple(e for e in m.events if e["t"] < end)) for m in (one, two))
     for event in events:  # one by one: a pendulum turns in x and y at once, in either order
         assert directions(one, event) == directions(two, event)
         # As between the backends' motions, divided by the speed of the function; a few hundred tolerances.
