@@ -143,7 +143,7 @@ def test_documents(law: str, wanted: Any) -> None:
     ("law", "words"),
     [
         ("law = 'coulom'", "Did you mean 'coulomb'"),
-        ("law = 'magic'", "coulomb, quadratic, stribeck, viscous, work"),
+        ("law = 'magic'", "coulomb, quadratic, rolling, spinning, stribeck, viscous, work"),
         ("law = 'coulomb'\nconstraint = 'plane'", "no 'mu'"),
         ("law = 'coulomb'\nmu = 1", "no 'constraint'"),
         ("law = 'coulomb'\nconstraint = 'plane'\nmu = 1\nwork = {}", "unknown entry 'work'"),

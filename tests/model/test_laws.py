@@ -116,7 +116,6 @@ class TestContacts:
         assert contact.slide == (x.d,)
         assert [dict(force) for force in contact.force] == [{x: 1}]
         assert contact.mu == contact.mu_static == mu
-        assert contact.regularize is None
 
     def test_pickled(self) -> None:
         (contact,) = block(da.Coulomb("floor", mu, 0.5)).contacts

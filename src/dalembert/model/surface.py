@@ -84,12 +84,13 @@ def surface_of(
     rank = max(int(np.linalg.matrix_rank(values[: J.rows], tol=ZERO)) for values in numeric)
     if rank == 0:
         raise Unclear("the point does not move: it contains no coordinate")
+    pushed = _in_row_space(numeric, J.rows)
+    if pushed and rank == 1:
+        raise Unclear("the point moves only along the reaction of the constraint, so nothing slides there")
     if rank < J.rows:
         raise Unclear(f"the point needs {rank} expressions, not {J.rows}: some follow from the others")
     bearing = None
-    if _in_row_space(numeric, J.rows):
-        if rank == 1:
-            raise Unclear("the point moves only along the reaction of the constraint, so nothing slides there")
+    if pushed:
         columns = [_reaction_on_point(J, gradient) for gradient in gradients]
         directions = _tangents(columns)
         if len(directions) == 3:

@@ -92,7 +92,7 @@ def decide(
     found: Decision | None = None
     trouble: DalembertError | None = None
     try:
-        found = _pivoted(here, _first_guess(here, last))
+        found = _pivoted(here, _first_guess(here, last), last is not None)
     except DalembertError as error:
         trouble = error
     if found is not None and not friction_may_be_ambiguous(contacts, found[0], found[1], q, found[2], t):
@@ -154,9 +154,11 @@ def _leaving(here: Situation, mode: Mode, last: Mode | None) -> Mode:
     return mode
 
 
-def _pivoted(here: Situation, mode: Mode) -> Decision | None:
-    """The solution, where pivoting from a mode ends. Ways: in which contacts on surfaces set off, as far as known."""
-    ways: dict[int, Array] = {}
+def _pivoted(here: Situation, mode: Mode, under_way: bool) -> Decision | None:
+    """The solution, where pivoting from a mode ends. under_way: the motion has begun; one that begins just at a limit
+    sticks, and its event says when it leaves.
+    """
+    ways: dict[int, Array] = {}  # in which contacts on surfaces set off, as far as known
     seen: set[Mode] = set()
     careful = False
     released: set[int] = set()  # contacts whose cones were left
@@ -179,7 +181,7 @@ def _pivoted(here: Situation, mode: Mode) -> Decision | None:
         sure = released | here.rest.leaving
         wrong = objections(here.contacts, mode, s, here.stopped, here.touching, here.rest.opening, sure)
         if not wrong:
-            beyond = _about_to_leave(here, mode, s, begin)
+            beyond = _about_to_leave(here, mode, s, begin) if under_way else []
             if not beyond:
                 return mode, s, begin
             wrong = [("cone", k) for k in beyond]
