@@ -186,6 +186,8 @@ def test_a_pull_of_a_one_sided_constraint_counts_however_it_is_scaled():
         (ground,) = shelf(1.0).constraints
         motion = shelf(1.0).replace(constraints=[replace(ground, expression=f"{scale}*y")]).simulate(0.1, samples=5)
         assert motion.certificate.holds, motion.certificate
-        found.append(replace(motion, multipliers=-0.01 * motion.multipliers).certified().certificate.contact)
+        told = {"ground": replace(motion.contacts["ground"], normal=-0.01 * motion.contacts["ground"].normal)}
+        pulled = replace(motion, multipliers=-0.01 * motion.multipliers, contacts=told)
+        found.append(pulled.certified().certificate.contact)
     # Friction of 0.1 m g is held by a floor that presses with 0.01 m g and μ = 0.2.
     assert found == pytest.approx([0.1 - 0.2 * 0.01] * 3, rel=1e-9)
