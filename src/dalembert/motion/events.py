@@ -381,7 +381,8 @@ class _Scan:
                 continue
             if (i > 0 and s * values[i] > s * values[i - 1]) or (i < last and s * values[i] >= s * values[i + 1]):
                 continue
-            near = values[max(i - 1, 0) : i + 2]
+            first = min(max(i - 1, 0), last - 2)  # three of them: between two at an end it may fall and rise again
+            near = values[first : first + 3]
             if s * values[i] > ALOOF * (max(near) - min(near)):
                 continue  # as a function does that is constant but for rounding
             # At the ends of the step, the slope says whether it turns inside.

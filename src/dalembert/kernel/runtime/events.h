@@ -430,8 +430,12 @@ DA_FN void da_turns(const da_span *s, const da_requests *io, int which, const da
         if ((sign != 1 && sign != -1) || a->signs[from][which] != sign || a->signs[to][which] != sign) continue;
         if (i > 0 && value > sign * a->g[from][which]) continue;
         if (i < last && value >= sign * a->g[to][which]) continue;
-        /* A function that is constant but for rounding, say: it is the least of its neighbours here. */
-        if (value > DA_ALOOF * (da_max(sign * a->g[from][which], sign * a->g[to][which]) - value)) continue;
+        /* A function that is constant but for rounding, say: it is the least of its neighbours here. Three of them, because
+           between two at an end it may fall and rise again. */
+        const int first = from < last - 2 ? from : last - 2;
+        double most = value;
+        for (int k = first; k < first + 3; k++) most = da_max(most, sign * a->g[k][which]);
+        if (value > DA_ALOOF * (most - value)) continue;
         if (i == 0 || i == last) {
             /* At the ends of the step, the slope says whether it turns inside. */
             middle = i == 0 ? a->x[1] / 1024.0 : 1.0 - (1.0 - a->x[last - 1]) / 1024.0;
