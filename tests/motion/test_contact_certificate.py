@@ -50,7 +50,7 @@ def test_a_leg_with_friction_the_wrong_way_is_seen(backend, monkeypatch):
     """The states keep all constraints, the energy balance holds, and forces at the points are those of the laws."""
     integrated_with(monkeypatch, lambda name, value: -value if "slip_direction" in name else value)
     motion = oscillator().simulate(0.3, backend=backend)
-    assert {"repeat", "consistency"} >= set(motion.certificate.failures) >= {"repeat"}
+    assert motion.certificate.failures == ("repeat",)
     # Friction is 10 % of the spring, and wrong by twice its size, over 1/500 of the motion.
     assert motion.certificate.repeat > 1e-4
 
@@ -59,7 +59,7 @@ def test_a_leg_with_friction_the_wrong_way_is_seen(backend, monkeypatch):
 def test_a_coefficient_that_was_not_the_models_is_seen(backend, monkeypatch):
     integrated_with(monkeypatch, lambda name, value: 1.05 * value if name == "mu" else value)
     motion = oscillator().simulate(0.3, backend=backend)
-    assert {"repeat", "consistency"} >= set(motion.certificate.failures) >= {"repeat"}
+    assert motion.certificate.failures == ("repeat",)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

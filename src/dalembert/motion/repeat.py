@@ -117,18 +117,6 @@ def repeated(motion: Motion, evaluation: Evaluation, M: Array, Q: Array, wanted:
     return float(missed[judged].max(initial=0.0)), float(suspect.max(initial=0.0))
 
 
-def consistency_with_contacts(motion: Motion, M: Array, Q: Array) -> float:
-    """The measure `consistency` where contacts make a motion in legs: within them."""
-    if motion.t.size < 2:
-        return 0.0
-    root = np.sqrt(np.abs(np.diagonal(M, axis1=1, axis2=2)))
-    root = np.where(root > 0, root, 1.0)
-    span = float(motion.t[-1] - motion.t[0])
-    speed = max(float(np.abs(root * motion.v).max()), 1e-6 * span * float(np.abs(Q / root).max(initial=0.0)))
-    apart = np.where(_smooth(motion), consistency(motion, root), 0.0)
-    return float(apart.max(initial=0.0)) / speed if speed > 0 else 0.0
-
-
 def consistency(motion: Motion, root: Array) -> Array:
     """|Δq̇ − ∫ q̈ dt| of each stretch, less what its quadrature may err by; zero where it cannot judge."""
     t, v, a = motion.t, motion.v, motion.a
