@@ -223,8 +223,8 @@ def left_out(contacts: Contacts, impacts: Sequence[Impact]) -> tuple[str, ...]:
     if not names:
         return ()
     return (
-        f"friction of {', '.join(map(repr, names))} has no part in the impacts: only that of one-sided constraints "
-        "which carry it alone has",
+        f"friction of {', '.join(map(repr, names))} has no part in the impacts: only sliding on one-sided constraints "
+        "which carry it alone has one",
     )
 
 
