@@ -7,6 +7,7 @@ algebra takes the cube of the size, so that parts are solved by themselves, all 
 from __future__ import annotations
 
 from collections import defaultdict
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +26,15 @@ def parts_of(M: Array, A: Array) -> list[tuple[Indices, Indices]] | None:
     n, m = M.shape[-1], A.shape[-2]
     if n + m < WORTHWHILE:
         return None
+    return _parts(n, m, _anywhere(M).tobytes(), _anywhere(A).tobytes())
+
+
+@lru_cache(maxsize=64)  # along a motion it is the same again and again
+def _parts(n: int, m: int, masses: bytes, constraints: bytes) -> list[tuple[Indices, Indices]] | None:
+    """The parts for the places where M and A have entries."""
     joined = np.zeros((n + m, n + m), dtype=bool)
-    joined[:n, :n] = _anywhere(M)
-    rows = _anywhere(A)
+    joined[:n, :n] = np.frombuffer(masses, dtype=bool).reshape(n, n)
+    rows = np.frombuffer(constraints, dtype=bool).reshape(m, n).copy()
     # A constraint that is switched off touches nothing, and may stand anywhere.
     rows[~rows.any(axis=1), 0] = True
     joined[n:, :n] = rows
