@@ -246,11 +246,12 @@ def test_a_coefficient_that_depends_on_time_is_not_stepped_over(backend, when, w
     assert motion["x'"][-1] == pytest.approx(1 - G * 3 * width * np.sqrt(np.pi), rel=1e-7)
 
 
-@pytest.mark.skipif(find_compiler() is None, reason="the reference takes minutes: it sets off in slow motion")
-@pytest.mark.parametrize("rtol", [1e-8, 1e-9])
+@pytest.mark.skipif(find_compiler() is None, reason="the reference takes up to a minute")
+@pytest.mark.parametrize("rtol", [1e-6, 1e-8, 1e-9, 1e-10])
 def test_slipping_on_a_surface_that_turns_ever_faster(rtol):
     """In a cone that turns about its axis with Ω₀ + αt. It holds while √(t₁² + t₂²) ≤ μN: along the meridian
-    (Ω²r − g)/√2, across it αr, N = (Ω²r + g)/√2. Slow slipping there is a difference of large velocities.
+    (Ω²r − g)/√2, across it αr, N = (Ω²r + g)/√2. Slow slipping there is a difference of large velocities, and begins
+    gently: explicit steps were 2,400 at rtol = 1e-8, and thousands with reversals that are none at 1e-10.
     """
     r, mu, alpha = 0.5, 0.3, 1.0
     first = np.sqrt(G / r)
@@ -273,6 +274,7 @@ def test_slipping_on_a_surface_that_turns_ever_faster(rtol):
     motion = system.simulate(slips + 0.1, rtol=rtol, samples=31)
     assert told(motion) == [("slip", "cone")]
     assert motion.events[0]["t"] == pytest.approx(slips, rel=1e-8)
+    assert motion.timing.steps < 600  # 90 to 440 by the stiff method, several times as many by an explicit one
     assert motion.certificate.holds, motion.certificate
 
 
