@@ -526,6 +526,33 @@ def test_a_box_on_two_rough_corners_has_a_certificate():
     assert motion.certificate.holds
 
 
+def test_feet_that_share_an_uneven_load_slide_alike():
+    """Four feet, pushed so high that two carry most: how they share it is not determined, what they all rub together
+    is. A share that lets a foot pull would rub more, and is none.
+    """
+    feet = {"a": (0.4, 0.3), "b": (0.4, -0.3), "c": (-0.4, 0.3), "d": (-0.4, -0.3)}
+    push, mu, h = 2.0, 0.3, 0.5
+    gap = {k: f"z - ({d})*sin(th) - {h}*cos(th) + ({w})*ro" for k, (d, w) in feet.items()}
+    table = da.System(
+        "table", coordinates="x z th ro", kinetic="(x'^2 + z'^2)/2 + 0.1*th'^2/2 + 0.1*ro'^2/2", potential=f"{G}*z",
+        forces={"x": push, "th": push * 0.1},  # at 0.1 above the centre, which is h above the floor
+        constraints={k: f"{gap[k]} >= 0" for k in feet},
+        nonideal=[
+            da.Coulomb(k, mu=mu, point=[f"x + ({d})*cos(th) - {h}*sin(th)", gap[k]]) for k, (d, _) in feet.items()
+        ],
+        initial={"x": 0, "z": h, "th": 0, "ro": 0, "x'": 1, "z'": 0, "th'": 0, "ro'": 0},
+    )  # fmt: skip
+    motion = table.simulate(0.5, backend="reference")
+    assert motion["x"][-1] == pytest.approx(0.5 + (push - mu * G) / 8, rel=1e-9)  # rtol of the run
+    loads = {k: motion.contacts[k].normal[0] for k in feet}
+    # Σ N = m g; about the centre Σ d N = push·0.1 + friction·h.
+    assert sum(loads.values()) == pytest.approx(G, rel=1e-9)
+    assert sum(feet[k][0] * N for k, N in loads.items()) == pytest.approx(push * 0.1 + mu * G * h, rel=1e-9)
+    assert min(loads.values()) > 0
+    assert motion.certificate.undetermined == ()
+    assert motion.certificate.holds
+
+
 def test_when_undetermined_corners_give_way():
     """Pushed at its centre by 3 t, held by both corners up to μ m g."""
     box = da.System(
