@@ -553,6 +553,23 @@ def test_feet_that_share_an_uneven_load_slide_alike():
     assert motion.certificate.holds
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_floor_stated_three_times_is_one(backend):
+    """Two rows depend on the first: after one pivot that vanishes, others have no value, and it still counts."""
+    block = da.System(
+        "block", **PLANE, potential="m*g*y", parameters={"m": 1, "g": G},
+        constraints={"a": "y >= 0", "b": "5*y >= 0", "c": "-y <= 0"},
+        nonideal=[da.Coulomb(name, mu=0.3) for name in "abc"],
+        initial={"x": 0, "y": 0, "x'": 2, "y'": 0},
+    )  # fmt: skip
+    motion = block.simulate(1, backend=backend)
+    stops = 2 / (0.3 * G)
+    assert told(motion) == [("stick", name) for name in "abc"]
+    assert motion.events[0]["t"] == pytest.approx(stops, rel=1e-9)
+    assert motion["x"][-1] == pytest.approx(stops, rel=1e-9)  # speed 1 on average
+    assert motion.certificate.holds
+
+
 @pytest.mark.parametrize("mu", [0.8, 5.0])
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_a_box_that_is_pushed_tips(backend, mu):
