@@ -41,7 +41,7 @@ def creeping(contacts: Contacts, mode: Mode, t: float, q: Array, v: Array, start
 
 
 def first_moment(contacts: Contacts, q: Array, v: Array, start: Fundamental) -> float:
-    return moment_at(contacts, q, v, np.nan_to_num(start.unconstrained))
+    return moment_at(contacts, q, v, start)
 
 
 def begun(
