@@ -20,7 +20,7 @@ from dalembert.motion.progress import Progress
 from dalembert.motion.project import Natural, metric, project
 from dalembert.motion.settings import Settings, method_of, share_of, tolerances
 from dalembert.motion.singular import SingularWatch, nearness
-from dalembert.motion.stiffness import StiffnessWatch, is_stiff
+from dalembert.motion.stiffness import StiffnessWatch, is_stiff, step_of
 from dalembert.motion.trajectory import (
     CHATTERS,
     HAS_CORNER,
@@ -392,11 +392,12 @@ class _Run:
         """Whether the run ends here, unfinished, for another method or because it takes too long; as
         `da_is_looked_at` in runtime/pace.h, but that judges nothing itself.
         """
-        look, most = self.settings.look, self.settings.most_steps
+        look, most = abs(self.settings.look), self.settings.most_steps
         shown = self.stiffness.steps >= look and self.steps % STIFF_SAMPLE == 0
         due = look and (self.steps == look or shown) and (end - t) * self.steps > look * (t - t0)
         q, v = y[: self.n], y[self.n : 2 * self.n]
-        stiff = due and is_stiff(self.evaluation, self.settings, q, v, t, (t - t0) / self.steps, t - t0)
+        step = step_of(t0, t, self.steps, (self.stiffness.since, self.stiffness.found()))
+        stiff = due and is_stiff(self.evaluation, self.settings, q, v, t, step, t - t0)
         if (stiff or 0 < most <= self.steps) and t < end:
             self.looked = (t, q.copy(), v.copy())
         return self.looked is not None

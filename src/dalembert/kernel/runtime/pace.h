@@ -7,7 +7,8 @@ typedef struct {
     const double *starts, *bounds; /* from starts[k] to the next start no step is longer than bounds[k] */
     long count;
     double share;  /* atol grows to this share of the largest size, up to one unit, that a component has had; 0: it is fixed */
-    double look;   /* after so many steps, or where so many were stiff, a run with as many ahead of it ends, to be judged; 0: none does */
+    double look;   /* after so many steps, or where so many were stiff, a run with as many ahead of it ends, to be judged; below zero:
+                      only where so many were stiff; 0: none does */
 } da_pace;
 
 /* The longest step from t; *at is the part that t lies in, kept from call to call, since t grows. */
@@ -20,12 +21,13 @@ DA_FN double da_longest(const da_pace *pace, double t, long *at)
     return longest;
 }
 
-/* Whether a run ends here, to be judged; as `_Run.looked_at` in motion/reference.py. */
+/* Whether a run ends here, to be judged; as `_Run._left` in motion/reference.py. */
 DA_FN int da_is_looked_at(const da_pace *pace, long steps, long stiff, double covered, double left)
 {
-    if (!pace || pace->look <= 0.0) return 0;
-    const int due = (double)steps == pace->look || ((double)stiff >= pace->look && steps % DA_STIFF_SAMPLE == 0);
-    return due && left * (double)steps > pace->look * covered;
+    if (!pace || pace->look == 0.0) return 0;
+    const double look = fabs(pace->look);
+    const int due = (double)steps == pace->look || ((double)stiff >= look && steps % DA_STIFF_SAMPLE == 0);
+    return due && left * (double)steps > look * covered;
 }
 
 /* Tolerances at a new state. */
