@@ -371,11 +371,19 @@ def _motion(
         acting=None if held is None else held.acting,
         contacts={} if held is None else held.contacts,
         blows=() if legs is None else legs.impacts,
+        fastest=_fastest(trajectory, n),
     )
     certificate = certify(motion, evaluation)
     if certificate.undetermined:
         motion = replace(motion, warnings=(*warnings, told(certificate.undetermined)))
     return replace(motion, certificate=certificate), failure
+
+
+def _fastest(trajectory: Trajectory, n: int) -> Array | None:
+    if trajectory.fastest is None:
+        return None
+    t, y = trajectory.fastest
+    return np.concatenate([[t], y[: 2 * n + 3]])
 
 
 def _vanishing(evaluation: Evaluation, q: Array, v: Array, t: float) -> tuple[str, ...]:
