@@ -49,7 +49,9 @@ int main(int argc, char **argv)
             free(first);
         }
         double *starts = da_take(from, (long)head[7]), *bounds = da_take(from, (long)head[7]);
-        const da_pace pace = {starts, bounds, (long)head[7], head[8], head[9]};
+        double weights[DA_N], fastest[2 + DA_NY];
+        for (int j = 0; j < DA_N; j++) weights[j] = 1.0;
+        const da_pace pace = {starts, bounds, (long)head[7], head[8], head[9], weights, fastest};
         double progress = 0.0;
         const int stop = 0;
         const int status = da_integrate(y0, head[2], p, times, count, head[3], atol, (int)head[0], (int)head[1], out, report,

@@ -73,7 +73,7 @@ def written(call: Call) -> bytes:
     pace = a["pace"]
     head += [branch is not None, pace.count, pace.share, 0]
     parts = [head, a["y0"], a["parameters"], a["atol"], a["times"], directions, terminals, from_zero, places]
-    parts += [[] if branch is None else branch, *pace.arrays]
+    parts += [[] if branch is None else branch, *pace.arrays[:2]]
     return b"".join(np.asarray(part, dtype=float).tobytes() for part in parts)
 
 

@@ -8,6 +8,7 @@ import pytest
 import dalembert as da
 from dalembert.kernel.build import find_compiler
 from dalembert.motion import simulate as simulation
+from dalembert.motion import stiffness
 
 BACKENDS = ["reference", pytest.param("native", marks=pytest.mark.skipif(find_compiler() is None, reason="no C"))]
 
@@ -113,6 +114,79 @@ def test_rounding_does_not_hide_stiffness(damping: float, spring: float) -> None
     # A hundred times the tolerance, of the largest of each.
     for name in ("a", "s", "u", "a'", "s'"):
         np.testing.assert_allclose(left[name], asked[name], atol=1e-7 * np.abs(asked[name]).max())
+
+
+@pytest.mark.skipif(find_compiler() is None, reason="no C")
+def test_a_relaxation_oscillation_is_left_to_the_stiff_method() -> None:
+    """Van der Pol's equation: 6000 explicit steps, at the limit of stability, are worth it."""
+    system = da.System(
+        "relaxation",
+        coordinates="x",
+        kinetic="x'^2/2",
+        potential="x^2/2",
+        forces={"x": "mu*(1 - x^2)*x'"},
+        parameters={"mu": 100},
+        initial={"x": 2, "x'": 0},
+    )
+    motion = system.simulate(200, rtol=1e-5, samples=41)
+    (told,) = motion.warnings
+    assert "integrated by the stiff method" in told
+    assert motion.timing is not None
+    assert motion.timing.steps < 500
+    finer = system.simulate(200, rtol=1e-11, samples=41, method="dop853")
+    # A jump at t ≈ 81 and 163 comes late by what errors make of its time: x is slow elsewhere, dx/dt < 0.1.
+    np.testing.assert_allclose(motion["x"], finer["x"], atol=1e-3)
+
+
+@pytest.mark.skipif(find_compiler() is None, reason="no C")
+def test_steps_below_the_limit_of_stability_may_be_stiff() -> None:
+    """A pendulum on a stiff, critically damped spring: at 1e-9 the product of step and mode is 0.25, where methods of
+    this order are stable up to 6, and the motion itself asks for steps a hundred times longer.
+    """
+    system = da.System(
+        "spring rod",
+        coordinates="x y",
+        kinetic="(x'^2 + y'^2)/2",
+        potential="g*y + k*(sqrt(x^2 + y^2) - 1)^2/2",
+        forces={"x": "-c*(x*x' + y*y')*x/(x^2 + y^2)", "y": "-c*(x*x' + y*y')*y/(x^2 + y^2)"},
+        parameters={"g": 9.81, "k": 1e6, "c": 2e3},
+        initial={"x": 1, "y": 0, "x'": 0, "y'": 0},
+    )
+    motion = system.simulate(3, samples=31)
+    (told,) = motion.warnings
+    assert "integrated by the stiff method" in told
+    asked = system.simulate(3, samples=31, method="dop853")
+    assert motion.timing is not None
+    assert asked.timing is not None
+    assert motion.timing.steps < asked.timing.steps / 5
+    # A hundred tolerances.
+    np.testing.assert_allclose(motion.q, asked.q, atol=1e-7)
+
+
+@pytest.mark.skipif(find_compiler() is None, reason="no C")
+def test_stiffness_that_comes_late_is_seen() -> None:
+    """More than 1000 steps follow a fast drive, which ends at t = 55; honey comes at 60."""
+    system = damped("c*(1 + tanh(5*(t - 60)))/2").replace(
+        forces={"x": "-c*(1 + tanh(5*(t - 60)))/2*x' + sin(t) + sin(20*t)*(1 - tanh(5*(t - 55)))/2"}
+    )
+    motion = system.simulate(100, samples=41, rtol=1e-6)
+    (told,) = motion.warnings
+    assert "integrated by the stiff method" in told
+    # What is left long after: x′ = (c sin t − cos t)/(c² + 1), by a tolerance of 1e-6 of speeds up to one.
+    c, t = 1e4, motion.t[motion.t > 62]
+    np.testing.assert_allclose(motion["x'"][-t.size :], (c * np.sin(t) - np.cos(t)) / (c * c + 1), atol=1e-6)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_nothing_is_recommended_that_did_not_pay(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(simulation, "STIFF_LOOK", 100)
+    monkeypatch.setattr(simulation, "PAYS", 1e-3)
+    monkeypatch.setattr(stiffness, "STIFF_WORTH", 100)
+    asked = damped("c").simulate(0.3, samples=3, rtol=1e-6, backend=backend, method="dop853")
+    assert len(asked.warnings) == 1
+    motion = damped("c").simulate(0.3, samples=3, rtol=1e-6, backend=backend)
+    assert motion.method == "DOP853"
+    assert motion.warnings == ()
 
 
 def test_the_reference_changes_its_method_too(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -188,11 +188,22 @@ class PaceArgument(ctypes.Structure):
         ("count", ctypes.c_long),
         ("share", ctypes.c_double),
         ("look", ctypes.c_double),
+        ("weights", ctypes.c_void_p),
+        ("fastest", ctypes.c_void_p),
     )
 
-    def __init__(self, starts: Array, bounds: Array, share: float, look: float) -> None:
-        self.arrays = [np.ascontiguousarray(x, dtype=float) for x in (starts, bounds)]
-        super().__init__(*(x.ctypes.data for x in self.arrays), len(starts), share, look)
+    def __init__(self, starts: Array, bounds: Array, share: float, look: float, weights: Array, width: int) -> None:
+        """weights: of the squares of velocities, by which the fastest state is found. width: of a state."""
+        given = [np.ascontiguousarray(x, dtype=float) for x in (starts, bounds, weights)]
+        self.arrays = [*given, np.zeros(2 + width)]
+        at = [x.ctypes.data for x in self.arrays]
+        super().__init__(at[0], at[1], len(starts), share, look, at[2], at[3])
+
+    @property
+    def found(self) -> tuple[float, Array] | None:
+        """The time and state between the steps of the last run where velocities, weighted, were largest."""
+        found = self.arrays[3]
+        return (float(found[1]), found[2:].copy()) if found[0] > 0 else None
 
 
 class Watch:

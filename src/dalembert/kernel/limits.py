@@ -25,8 +25,8 @@ STIFF_ROUNDING = 1e-14
 STIFF_WORTH = 1000
 
 # An explicit method that is not asked for by name is looked at after so many steps, or where so many were stiff, if it
-# has as many before it: whether the stiff method would do better.
-STIFF_LOOK = 5000
+# has as many before it: whether the stiff method would do better. As few as the user would be told of.
+STIFF_LOOK = STIFF_WORTH
 
 # A singular configuration is reported where the smallest pivot of the constraints, relative to its diagonal, falls
 # below this: two of them then include an angle below 1e-3, straight-line code is left, and branches of the motion may

@@ -65,7 +65,8 @@ class Motion:
 
     contacts: of a system with friction, what each contact did, by name. C (T, n) and acting (T, m): there, the forces
     of friction, and which constraints act (a one-sided one may be open); None elsewhere. blows: the impacts, each with
-    its velocities before and after and its impulses.
+    its velocities before and after and its impulses. fastest (2n + 4): t, q, v and work where a step ended with the
+    largest velocities, which outputs may miss; None where that is not known.
     """
 
     system: System
@@ -94,6 +95,7 @@ class Motion:
     acting: np.ndarray | None = None
     contacts: Mapping[str, ContactHistory] = field(default_factory=dict)
     blows: tuple[Impact, ...] = ()
+    fastest: Array | None = None
     certificate: Certificate = None  # type: ignore[assignment]  # measured on the finished arrays, see `certified`
 
     def __repr__(self) -> str:
@@ -218,6 +220,7 @@ class Motion:
             "certificate": json.dumps(self.certificate.to_dict()),
             "events": json.dumps([dict(event) for event in self.events]),
             "ended_by": json.dumps(self.ended_by),
+            "fastest": json.dumps(None if self.fastest is None else self.fastest.tolist()),
             "blows": json.dumps([blow.to_dict() for blow in self.blows]),
             "warnings": json.dumps(list(self.warnings)),
             "timing": json.dumps(asdict(self.timing)),
@@ -296,6 +299,7 @@ class Motion:
             acting=data["acting"].values.astype(bool) if "acting" in data else None,
             contacts=_contacts(data),
             blows=tuple(Impact.from_dict(blow) for blow in json.loads(attributes.get("blows", "[]"))),
+            fastest=_array(json.loads(attributes.get("fastest", "null"))),
         )
 
     def curvature(self) -> Array:
@@ -309,6 +313,10 @@ class Motion:
         from dalembert.view.plot import plot
 
         return plot(self, path)
+
+
+def _array(values: list[float] | None) -> Array | None:
+    return None if values is None else np.array(values)
 
 
 def _contacts(data: xr.Dataset) -> dict[str, ContactHistory]:

@@ -105,7 +105,7 @@ def integrate_native(
     y0 = np.concatenate([q, v, np.zeros(3 + len(evaluation.graph.heats)) if work is None else work])
 
     atol = tolerances(settings, q, v, solution.acceleration)
-    pace = _pace(settings)
+    pace = _pace(settings, solution.M, y0.size)
 
     # At the start the evaluation has found the branches of least Gauss function; the kernel follows them.
     branch = evaluation.followed(solution.acceleration) if evaluation.graph.nonlinear else None
@@ -157,13 +157,14 @@ def integrate_native(
         warnings=notes,
         looked=(report["time"], run.last[:n].copy(), run.last[n : 2 * n].copy()) if unfinished else None,
         stiff=(report["stiff_since"], report["stiff_steps"]),
+        fastest=pace.found,
     )
 
 
-def _pace(settings: Settings) -> PaceArgument:
+def _pace(settings: Settings, M: Array, width: int) -> PaceArgument:
     none = np.empty(0)
     starts, bounds = (none, none) if settings.pace is None else (settings.pace.starts, settings.pace.bounds)
-    return PaceArgument(starts, bounds, share_of(settings), settings.look)
+    return PaceArgument(starts, bounds, share_of(settings), settings.look, np.abs(np.diagonal(M)), width)
 
 
 def _may_be_short(kernel: Kernel, settings: Settings, n: int, events: int) -> bool:

@@ -20,7 +20,7 @@ from dalembert.motion.progress import Progress
 from dalembert.motion.project import Natural, metric, project
 from dalembert.motion.settings import Settings, method_of, share_of, tolerances
 from dalembert.motion.singular import SingularWatch, nearness
-from dalembert.motion.stiffness import StiffnessWatch, is_stiff
+from dalembert.motion.stiffness import StiffnessWatch, is_stiff, step_of
 from dalembert.motion.trajectory import (
     CHATTERS,
     HAS_CORNER,
@@ -70,6 +70,7 @@ def integrate_reference(
         ended=outcome.ended_by(evaluation.system),
         looked=run.looked,
         stiff=(run.stiffness.since, run.stiffness.found()),
+        fastest=run.fastest,
     )
 
 
@@ -124,6 +125,8 @@ class _Run:
         self.singular = SingularWatch(self._nearness)
         self.watched: list[int] = []  # constraints independent at the start, linear in q̈
         self.stiffness = StiffnessWatch(method_of(settings), 2 * self.n)
+        self.weights = np.zeros(self.n)  # the masses of the start
+        self.fastest: tuple[float, Array] | None = None  # a time and state, by these
         self.looked: tuple[float, Array, Array] | None = None  # where it was left to another method
 
     # -- the equations
@@ -201,6 +204,7 @@ class _Run:
             self.sides = Sides(self.evaluation, self.kinks)
             self.sides.start(t0, np.concatenate([q, v]))
         solution = self.settle(t0, q, v)
+        self.weights = np.abs(np.diagonal(solution.M))
         y = self.last = np.concatenate([q, v, np.zeros(3 + len(self.evaluation.graph.heats)) if work is None else work])
         self.points.append((t0, y, self.evaluation.followed(solution.acceleration)))
         graph = self.evaluation.graph
@@ -267,6 +271,7 @@ class _Run:
                     return None
                 self.again = 0
                 self._grow(solver.atol, y, share)
+                self._keep_fastest(t, y)
                 self.singular.look(t, y[: self.n], y[self.n : 2 * self.n], solution.acceleration, t == end)
                 if dense is not None:
                     pending = self._record(pending, t, y, dense)
@@ -354,6 +359,8 @@ class _Run:
         self.singular.events = anchor.passed[:]
         del self.points[anchor.points :]
         self.last = anchor.y
+        if self.fastest is not None and self.fastest[0] > anchor.t:
+            self.fastest = None
         return anchor.t, anchor.y, anchor.pending
 
     def _ends(self, t: float, y: Array, t_new: float, y_new: Array, dense: Any, pending: int) -> bool:
@@ -392,11 +399,12 @@ class _Run:
         """Whether the run ends here, unfinished, for another method or because it takes too long; as
         `da_is_looked_at` in runtime/pace.h, but that judges nothing itself.
         """
-        look, most = self.settings.look, self.settings.most_steps
+        look, most = abs(self.settings.look), self.settings.most_steps
         shown = self.stiffness.steps >= look and self.steps % STIFF_SAMPLE == 0
         due = look and (self.steps == look or shown) and (end - t) * self.steps > look * (t - t0)
         q, v = y[: self.n], y[self.n : 2 * self.n]
-        stiff = due and is_stiff(self.evaluation, self.settings, q, v, t, (t - t0) / self.steps, t - t0)
+        step = step_of(t0, t, self.steps, (self.stiffness.since, self.stiffness.found()))
+        stiff = due and is_stiff(self.evaluation, self.settings, q, v, t, step, t - t0)
         if (stiff or 0 < most <= self.steps) and t < end:
             self.looked = (t, q.copy(), v.copy())
         return self.looked is not None
@@ -406,6 +414,13 @@ class _Run:
         if share:
             own = slice(2 * self.n)
             atol[own] = np.maximum(atol[own], share * np.minimum(np.abs(y[own]), 1.0))
+
+    def _keep_fastest(self, t: float, y: Array) -> None:
+        """As `da_keep_fastest` in runtime/pace.h."""
+        own = slice(self.n, 2 * self.n)
+        most = 0.0 if self.fastest is None else self.weights @ self.fastest[1][own] ** 2
+        if self.weights @ y[own] ** 2 > most:
+            self.fastest = (t, y.copy())
 
     def _nearness(self, t: float, q: Array, v: Array) -> float:
         if len(self.watched) < 2:

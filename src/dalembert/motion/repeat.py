@@ -28,8 +28,14 @@ Slope = Callable[[Array, Array], Array]
 MOST, FEW = 12, 4
 # Steps of the modified midpoint rule in a stretch: extrapolated, order 12 with 43 evaluations.
 SEQUENCE = (2, 4, 6, 8, 10, 12)
+# A stretch in which that does not converge, or ends elsewhere than the motion, is repeated in four times as many
+# pieces, up to so many (fewer where states must be solved one by one), but not where the motion took more steps than
+# this, or where it diverges: where it is unsure by so many times what is wanted.
+PIECES, PIECES_ALONE, FORESEEN, DIVERGED = 16, 4, 100, 1e4
 # What a stretch may err by is for so many steps of the motion, and grows with them.
 GRANTED = 2.0
+# Errors of so many tolerances may be made in each of its steps, and grow as the motion lets them grow.
+TOLERANCES = 10.0
 # Quadratures of q̈ over four and six points, symmetric about a stretch: their differences times this are allowed for.
 FOUR, SIX = np.array([-1, 13, 13, -1]) / 24, np.array([11, -93, 802, 802, -93, 11]) / 1440
 ALLOWED, RESOLVED = 3.0, 0.1
@@ -104,17 +110,64 @@ def repeated(motion: Motion, evaluation: Evaluation, M: Array, Q: Array, wanted:
     if not stretches.size:
         return 0.0, float(suspect.max(initial=0.0))
     sizes = np.concatenate([place / root[stretches], speed / root[stretches]], axis=1)
-    end, left, judged = _all_again(motion, evaluation, stretches, 0.1 * wanted * sizes)
-    there = np.concatenate([motion.q, motion.v], axis=1)[stretches + 1]
-    missed = (np.maximum(np.abs(end - there) - left, 0.0) / sizes).max(axis=1)
-    # Where outputs are far apart, the errors of several steps add up in a stretch.
-    missed /= np.maximum(motion.timing.steps * np.diff(motion.t)[stretches] / (span * GRANTED), 1.0)
+    missed, judged = _missed(motion, evaluation, stretches, sizes, wanted, PIECES if together else PIECES_ALONE)
     # A quadrature that doubts what the repetition finds right has judged more than it can.
     right = judged & (missed <= wanted)
     doubted = suspect[stretches] > wanted
     if doubted.any() and right[doubted].all():
         suspect = np.where(suspect > wanted, 0.0, suspect)
     return float(missed[judged].max(initial=0.0)), float(suspect.max(initial=0.0))
+
+
+def _missed(
+    motion: Motion, evaluation: Evaluation, at: np.ndarray, sizes: Array, wanted: float, most: int
+) -> tuple[Array, np.ndarray]:
+    """How far the stretches that begin at these points end from the motion, repeated, relative to `sizes`; and which
+    are judged.
+
+    Extrapolation from few steps may seem to converge where it does not, at a place that is passed quickly. So what
+    contradicts the motion counts when two repetitions, one in a quarter of the pieces of the other, agree on it; and
+    less what errors within the tolerance may have grown to.
+    """
+    there = np.concatenate([motion.q, motion.v], axis=1)[at + 1]
+    gaps = motion.t[at + 1] - motion.t[at]
+    # Where outputs are far apart, the errors of several steps add up in a stretch.
+    steps = np.maximum(motion.timing.steps * gaps / float(motion.t[-1] - motion.t[0]), 1.0)
+    granted = np.maximum(steps / GRANTED, 1.0)
+    missed, judged = np.zeros(at.size), np.zeros(at.size, dtype=bool)
+    before = np.full(sizes.shape, np.nan)
+    rest, pieces = np.arange(at.size), 1
+    while rest.size and pieces <= most:
+        some = at[rest]
+        end, unsure, known = _all_again(motion, evaluation, some, 0.1 * wanted * sizes[rest], pieces)
+        apart = np.maximum(np.abs(end - there[rest]) - unsure, 0.0)
+        off = (apart / sizes[rest]).max(axis=1) / granted[rest]
+        right = known & (off <= wanted)
+        wrong = known & ~right & (np.abs(end - before[rest]) <= wanted * sizes[rest]).all(axis=1)
+        if wrong.any():
+            grown = _grown(motion, evaluation, some[wrong], end[wrong], wanted * sizes[rest][wrong], pieces)
+            allowed = TOLERANCES * steps[rest][wrong, None] * grown
+            beyond = np.maximum(apart[wrong] - allowed, 0.0) / sizes[rest][wrong]
+            off[wrong] = beyond.max(axis=1) / granted[rest][wrong]
+        done = right | wrong
+        missed[rest[done]], judged[rest[done]] = off[done], True
+        before[rest] = np.where(known[:, None], end, np.nan)
+        hopeful = (unsure <= 0.1 * DIVERGED * wanted * sizes[rest]).all(axis=1) & (steps[rest] <= FORESEEN)
+        rest = rest[~done & hopeful]
+        pieces *= 4
+    return missed, judged
+
+
+def _grown(motion: Motion, evaluation: Evaluation, at: np.ndarray, end: Array, wanted: Array, pieces: int) -> Array:
+    """What an error of one tolerance at the beginning of these stretches is at their end; not finite where unknown."""
+    y = np.concatenate([motion.q, motion.v], axis=1)
+    tolerance = motion.rtol * (np.abs(y[at]) + 1e-3 * np.abs(y).max(axis=0))
+    signs = np.where(np.arange(y.shape[1]) % 2, -1.0, 1.0)
+    found = np.zeros(end.shape)
+    for change in (tolerance, signs * tolerance):
+        other, _, known = _all_again(motion, evaluation, at, wanted, pieces, change)
+        found = np.maximum(found, np.where(known[:, None], np.abs(other - end), np.inf))
+    return found
 
 
 def consistency(motion: Motion, root: Array) -> Array:
@@ -192,25 +245,42 @@ def _stretches(motion: Motion, root: Array, smooth: Array, suspect: Array, most:
     return np.array(sorted({int(k) for k in (*evenly, *strong)}))
 
 
-def _all_again(motion: Motion, evaluation: Evaluation, at: np.ndarray, wanted: Array) -> tuple[Array, Array, Array]:
-    """The stretches that begin at these points integrated again: all at once where the model allows it."""
-    t, length = motion.t[at], motion.t[at + 1] - motion.t[at]
-    y = np.concatenate([motion.q[at], motion.v[at]], axis=1)
+def _all_again(
+    motion: Motion, evaluation: Evaluation, at: np.ndarray, wanted: Array, pieces: int, change: Array | float = 0.0
+) -> tuple[Array, Array, np.ndarray]:
+    """The stretches that begin at these points, at states changed by so much, integrated again in equal pieces: all at
+    once where the model allows it.
+    """
+    t, length = motion.t[at], (motion.t[at + 1] - motion.t[at]) / pieces
+    y = np.concatenate([motion.q[at], motion.v[at]], axis=1) + change
     if _is_simple(evaluation) and bool((motion.rank[at] == evaluation.m).all()):
         try:
-            return again(_together(evaluation), t, y, length, wanted)
+            return _in_pieces(_together(evaluation), t, y, length, wanted, pieces)
         except (DalembertError, np.linalg.LinAlgError):
             pass  # at one of them; which one shows below
     end, left, judged = y.copy(), np.full(y.shape, np.inf), np.zeros(at.size, dtype=bool)
     for i, k in enumerate(at):
         one = slice(i, i + 1)
         try:
-            end[one], left[one], judged[one] = again(
-                _alone(motion, evaluation, int(k)), t[one], y[one], length[one], wanted[one]
+            end[one], left[one], judged[one] = _in_pieces(
+                _alone(motion, evaluation, int(k)), t[one], y[one], length[one], wanted[one], pieces
             )
         except (DalembertError, np.linalg.LinAlgError):
             continue  # a trial state without a value
     return end, left, judged
+
+
+def _in_pieces(
+    slope: Slope, t: Array, y: Array, length: Array, wanted: Array, pieces: int
+) -> tuple[Array, Array, np.ndarray]:
+    """As `again`, one piece of this length after the other."""
+    left, judged = np.zeros(y.shape), np.ones(t.size, dtype=bool)
+    for k in range(pieces):
+        y, more, known = again(slope, t + k * length, y, length, wanted / pieces)
+        left, judged = left + more, judged & known
+        if not judged.any():
+            break
+    return y, left, judged
 
 
 def _is_simple(evaluation: Evaluation) -> bool:

@@ -33,7 +33,7 @@ from dalembert.motion.progress import Progress
 from dalembert.motion.project import project as project_state
 from dalembert.motion.reference import integrate_reference
 from dalembert.motion.settings import Settings, settings_of
-from dalembert.motion.stiffness import PAYS, is_stiff, stiffness_warning
+from dalembert.motion.stiffness import PAYS, is_stiff, step_of, stiffness_warning
 from dalembert.motion.trajectory import Trajectory, failure_message
 
 
@@ -184,28 +184,64 @@ def _integrate(
 ) -> tuple[Trajectory, tuple[str, ...]]:
     """The trajectory from a consistent state, on the backend that is wanted or available, and what to say of that.
 
-    Where the method is left to us and the motion turns out to be stiff, the stiff method begins anew; if it takes too
-    many steps after all, the explicit one is right.
+    Where the method is left to us, the explicit one is looked at after STIFF_LOOK steps and, if nothing is stiff by
+    then, again where as many steps were short for the sake of stability. A motion that is stiff then begins anew by the
+    stiff method; if that takes too many steps after all, the explicit one is right.
     """
     given = (q, v, t0, start, bar, work)
-    if settings.method != "auto":
-        trajectory, notes = _by_backend(evaluation, settings, *given)
-        return trajectory, (*notes, *stiffness_warning(evaluation, settings, trajectory))
-    trajectory, notes = _by_backend(evaluation, replace(settings, look=STIFF_LOOK), *given)
-    if trajectory.looked is not None:
-        t, at_q, at_v = trajectory.looked
-        foreseen = trajectory.steps * (float(settings.times[-1]) - t0) / (t - t0)
-        if is_stiff(evaluation, settings, at_q, at_v, t, (t - t0) / trajectory.steps, t - t0):
-            most = int(PAYS * foreseen)
-            other, more = _by_backend(evaluation, replace(settings, method="stiff", most_steps=most), *given)
-            if other.looked is None and other.failure is None and other.steps <= most:
+    looks = (0,) if settings.method != "auto" else (STIFF_LOOK, -STIFF_LOOK, 0)
+    for look in looks:
+        trajectory, notes = _by_backend(evaluation, replace(settings, look=look), *given)
+        if trajectory.looked is None:
+            break
+        stiff = _judged(evaluation, settings, t0, trajectory)
+        if stiff is not None:
+            other = _by_stiff_method(evaluation, settings, trajectory, int(PAYS * stiff), *given)
+            if other is not None:
                 told = (
                     f"the motion is stiff: integrated by the stiff method in {other.steps} steps, where "
-                    f"{trajectory.method} would take about {foreseen:.2g}; method='dop853' takes them all the same",
+                    f"{trajectory.method} would take about {stiff:.2g}; method='dop853' takes them all the same",
                 )
-                return replace(other, compile_s=trajectory.compile_s + other.compile_s), (*more, *told)
-        trajectory, notes = _by_backend(evaluation, settings, *given)
+                return replace(other, compile_s=trajectory.compile_s + other.compile_s), (*notes, *told)
+            return _by_backend(evaluation, settings, *given)  # nothing is recommended that did not pay
     return trajectory, (*notes, *stiffness_warning(evaluation, settings, trajectory))
+
+
+def _judged(evaluation: Evaluation, settings: Settings, t0: float, trajectory: Trajectory) -> float | None:
+    """How many steps an explicit method that was stopped to be looked at would take in all, if the motion is stiff."""
+    assert trajectory.looked is not None
+    t, q, v = trajectory.looked
+    end = float(settings.times[-1])
+    step = step_of(t0, t, trajectory.steps, trajectory.stiff)
+    return trajectory.steps + (end - t) / step if is_stiff(evaluation, settings, q, v, t, step, t - t0) else None
+
+
+def _by_stiff_method(
+    evaluation: Evaluation,
+    settings: Settings,
+    explicit: Trajectory,
+    most: int,
+    q: Array,
+    v: Array,
+    t0: float,
+    start: Fundamental,
+    bar: Progress,
+    work: Array | None,
+) -> Trajectory | None:
+    """The trajectory by the stiff method on the backend of the explicit one, in `most` steps; None where it takes more,
+    or where that backend cannot have it.
+    """
+    settings = replace(settings, method="stiff", most_steps=most)
+    if explicit.backend == "reference":
+        other: Trajectory | None = integrate_reference(evaluation, settings, q, v, t0, bar, work)
+    else:
+        try:
+            other, _ = _natively(evaluation, settings, q, v, t0, start, bar, work)
+        except DalembertError:
+            other = None
+    if other is None or other.looked is not None or other.failure is not None or other.steps > most:
+        return None
+    return other
 
 
 def _by_backend(
@@ -335,11 +371,19 @@ def _motion(
         acting=None if held is None else held.acting,
         contacts={} if held is None else held.contacts,
         blows=() if legs is None else legs.impacts,
+        fastest=_fastest(trajectory, n),
     )
     certificate = certify(motion, evaluation)
     if certificate.undetermined:
         motion = replace(motion, warnings=(*warnings, told(certificate.undetermined)))
     return replace(motion, certificate=certificate), failure
+
+
+def _fastest(trajectory: Trajectory, n: int) -> Array | None:
+    if trajectory.fastest is None:
+        return None
+    t, y = trajectory.fastest
+    return np.concatenate([[t], y[: 2 * n + 3]])
 
 
 def _vanishing(evaluation: Evaluation, q: Array, v: Array, t: float) -> tuple[str, ...]:

@@ -26,8 +26,10 @@ LIMITS = {"dop853": STIFF_LIMIT_DOP853, "dopri5": STIFF_LIMIT_DOPRI5}
 EXPLICIT = [METHOD_NAMES[name] for name in ("dop853", "dopri5", "taylor")]
 
 
-# A mode of the linearised motion makes a motion stiff if it is faster than this against the step, …
-NOTICED = 0.5
+# A mode of the linearised motion makes a motion stiff if it is faster than this against the step: where the slow motion
+# forces it, explicit methods lose their order and take steps far below the limit of stability, the farther the tighter
+# the tolerance (a stiff rod that swings: 0.25 at 1e-9, 0.08 at 1e-11), …
+NOTICED = 0.05
 # … so many times faster than the motion itself is, or moving by no more than so many tolerances, …
 FASTER, TOLERANCES = 20.0, 1e3
 # … and would long have died out: to e to the minus this.
@@ -68,6 +70,14 @@ def is_stiff(
     return bool(change <= max(rate * float(np.linalg.norm(root * a)) / FASTER, alive))
 
 
+def step_of(t0: float, t: float, steps: int, stiff: tuple[float, float]) -> float:
+    """How long steps are at t: on the average of all, or of those that were stiff, whose first time and number are
+    given, if these are shorter: stiffness may have come late.
+    """
+    since, count = stiff
+    return min((t - t0) / steps, (t - since) / count if count else np.inf)
+
+
 def stiffness_warning(evaluation: Evaluation, settings: Settings, trajectory: Trajectory) -> tuple[str, ...]:
     """What to tell the user about a motion by an explicit method that was stiff for many steps.
 
@@ -79,8 +89,7 @@ def stiffness_warning(evaluation: Evaluation, settings: Settings, trajectory: Tr
     if trajectory.method not in EXPLICIT or not (shown or trajectory.steps >= 2 * STIFF_LOOK) or trajectory.t.size < 2:
         return ()
     t0, end = float(trajectory.t[0]), float(trajectory.t[-1])
-    # Steps that were stiff are as short as those of the whole motion at most: the rest took some, too.
-    step = (end - since) / steps if shown else (end - t0) / trajectory.steps
+    step = step_of(t0, end, trajectory.steps, (since, steps if shown else 0))
     at = np.unique(np.linspace(1, trajectory.t.size - 1, LOOKED_AT).round().astype(int))
     found = []
     for k in at:

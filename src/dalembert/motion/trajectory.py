@@ -6,8 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from dalembert.kernel.limits import STALL_COLLAPSE, STALL_HOPELESS, STALL_SHARE, STALL_STEPS
 from dalembert.mechanics.fundamental import Array
+from dalembert.motion.evaluation import Evaluation
 
 STALLED = (
     "the steps have become so short that the end would not be reached. A law with sign(…) or v/|v| at rest makes "
@@ -40,6 +43,7 @@ class Trajectory:
     ended: the name of the event that ended it, whose time and state are the last point. warnings: for the user to know.
     looked: where it was left, unfinished, to be judged or because it took too many steps: time, q and q̇.
     stiff: since when, and for how many steps, an explicit method was at the limit of its stability, by its own steps.
+    fastest: time and state of the largest velocities (squares weighted by the masses of the start) after a step.
     """
 
     t: Array
@@ -56,6 +60,16 @@ class Trajectory:
     warnings: tuple[str, ...] = ()
     looked: tuple[float, Array, Array] | None = None
     stiff: tuple[float, float] = (0.0, 0.0)
+    fastest: tuple[float, Array] | None = None
+
+
+def fastest_of(legs: Sequence[Trajectory], evaluation: Evaluation) -> tuple[float, Array] | None:
+    """The fastest state of several trajectories, one after the other, by the masses at the beginning."""
+    n, first = evaluation.n, legs[0]
+    M = evaluation.dynamics(first.y[0, :n], first.y[0, n : 2 * n], float(first.t[0]))[0]
+    weights = np.abs(np.diagonal(M))
+    found = [leg.fastest for leg in legs if leg.fastest is not None]
+    return max(found, key=lambda at: float(weights @ at[1][n : 2 * n] ** 2), default=None)
 
 
 def stalled(covered: float, longest: float, span: float, steps: int = STALL_STEPS) -> bool:

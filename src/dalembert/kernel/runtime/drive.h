@@ -168,6 +168,7 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
     da_start_branch(branch, &ctx);
     for (j = 0; j < DA_NY; j++) y[j] = y0[j];
     for (j = 0; j < DA_NE; j++) atol[j] = first_atol[j];
+    if (pace && pace->fastest) pace->fastest[0] = 0.0;
 #if DA_KINKS
     for (j = 0; j < DA_NE; j++) watch.sizes[j] = atol[j] / rtol;
     for (j = 0; j < DA_NP; j++) sides.values[j] = p[j];
@@ -323,6 +324,7 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
                     /* It was at zero, and the motion has left it on the other side: from there again. */
                     t = anchor.t;
                     for (j = 0; j < DA_NY; j++) y[j] = anchor.y[j];
+                    if (pace && pace->fastest && pace->fastest[1] > t) pace->fastest[0] = 0.0;
                     if (!da_sides_left(&sides, events, &watch)) {
                         events->stuck = watch.kink;
                         status = DA_CHATTERS;
@@ -422,6 +424,7 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
         }
         if (pace && pace->share > 0.0) da_grow(pace->share, y, atol);
         t = tnew;
+        if (pace && pace->fastest) da_keep_fastest(pace, t, y);
         h = step * grow;
         longest = da_max(longest, step);
 #if DA_STIFF

@@ -7,7 +7,10 @@ typedef struct {
     const double *starts, *bounds; /* from starts[k] to the next start no step is longer than bounds[k] */
     long count;
     double share;  /* atol grows to this share of the largest size, up to one unit, that a component has had; 0: it is fixed */
-    double look;   /* after so many steps, or where so many were stiff, a run with as many ahead of it ends, to be judged; 0: none does */
+    double look;   /* after so many steps, or where so many were stiff, a run with as many ahead of it ends, to be judged; below zero:
+                      only where so many were stiff; 0: none does */
+    const double *weights; /* (DA_N), of the squares of velocities, by which the fastest state is found */
+    double *fastest;       /* that sum, the time and the state (2 + DA_NY) of the fastest state between steps; NULL: not wanted */
 } da_pace;
 
 /* The longest step from t; *at is the part that t lies in, kept from call to call, since t grows. */
@@ -20,12 +23,24 @@ DA_FN double da_longest(const da_pace *pace, double t, long *at)
     return longest;
 }
 
-/* Whether a run ends here, to be judged; as `_Run.looked_at` in motion/reference.py. */
+/* Whether a run ends here, to be judged; as `_Run._left` in motion/reference.py. */
 DA_FN int da_is_looked_at(const da_pace *pace, long steps, long stiff, double covered, double left)
 {
-    if (!pace || pace->look <= 0.0) return 0;
-    const int due = (double)steps == pace->look || ((double)stiff >= pace->look && steps % DA_STIFF_SAMPLE == 0);
-    return due && left * (double)steps > pace->look * covered;
+    if (!pace || pace->look == 0.0) return 0;
+    const double look = fabs(pace->look);
+    const int due = (double)steps == pace->look || ((double)stiff >= look && steps % DA_STIFF_SAMPLE == 0);
+    return due && left * (double)steps > look * covered;
+}
+
+/* A new state, if it is the fastest. */
+DA_FN void da_keep_fastest(const da_pace *pace, double t, const double *y)
+{
+    double sum = 0.0;
+    for (int j = 0; j < DA_N; j++) sum += pace->weights[j] * y[DA_N + j] * y[DA_N + j];
+    if (!(sum > pace->fastest[0])) return;
+    pace->fastest[0] = sum;
+    pace->fastest[1] = t;
+    for (int j = 0; j < DA_NY; j++) pace->fastest[2 + j] = y[j];
 }
 
 /* Tolerances at a new state. */

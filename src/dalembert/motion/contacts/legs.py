@@ -27,7 +27,7 @@ from dalembert.motion.events import Outcome, Passage
 from dalembert.motion.project import project
 from dalembert.motion.reactions import IN_WORK
 from dalembert.motion.settings import Settings, share_of, tolerances
-from dalembert.motion.trajectory import Trajectory, failure_message, in_order
+from dalembert.motion.trajectory import Trajectory, failure_message, fastest_of, in_order
 
 # A leg: evaluation of the mode, settings, q, q̇, t, the instant there, and the work done so far.
 Integrate = Callable[[Evaluation, Settings, Array, Array, float, Fundamental, Array], Trajectory]
@@ -462,6 +462,7 @@ class _Run:
             events=with_impulses(in_order(reports, self.passages, self.events), self.impacts),
             failure=failure,
             ended=ended,
+            fastest=fastest_of(legs, self.contacts.whole),
             warnings=(
                 *dict.fromkeys(w for leg in legs for w in leg.warnings),
                 *((UNDETERMINED,) if self.undetermined else ()),
