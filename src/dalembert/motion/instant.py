@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dalembert.mechanics.fundamental import Array, Fundamental
+from dalembert.errors import ModelError
+from dalembert.mechanics.deviation import constraint_matrix, gain, inverse_root, is_possible, missed, possible, vector
+from dalembert.mechanics.fundamental import CONSISTENCY_TOLERANCE, Array, Fundamental, null_space
 from dalembert.model.contact import needs_legs
 from dalembert.model.system import System
 from dalembert.motion.contacts.legs import resting_or_moving
@@ -22,13 +25,23 @@ if TYPE_CHECKING:
     from dalembert.motion.gauss_picture import GaussPicture
 
 
+class VirtualWork(NamedTuple):
+    """Along a virtual displacement: the work of all constraint forces, and that of C, which d'Alembert's principle in
+    its extended form says is the same; zero where constraints are ideal.
+    """
+
+    of_constraint_force: float
+    of_C: float  # noqa: N815  # as the papers write it
+
+
 @dataclass(frozen=True)
 class Instant:
     """Acceleration and forces of a system at one state, in the order of its coordinates.
 
     M q̈ = impressed + inertial + ideal + nonideal, where impressed + inertial = Q: `inertial` holds the terms
     of Q that come from the kinetic energy (centrifugal, Coriolis). `multipliers` λ are in the order of the
-    constraints, M q̈ = Q + C + Aᵀλ.
+    constraints, M q̈ = Q + C + Aᵀλ. What the constraints make of the free motion, q̈ − a = K e, is in `unconstrained`,
+    `e`, `B`, `K` and `deviation`.
     """
 
     system: System
@@ -101,8 +114,101 @@ class Instant:
     def C(self) -> Array:
         return self.solution.C
 
-    def gauss(self, z: ArrayLike | None = None) -> float:
-        """G_ni(z), least at the acceleration among all z with A z = b."""
+    # -- what the constraints make of the free motion (Udwadia and Kalaba)
+
+    @property
+    def e(self) -> Array:
+        """b − A a: the extent to which the free motion misses each constraint."""
+        return self.b - self.A @ self.unconstrained
+
+    @property
+    def B(self) -> Array:
+        """A M^(−1/2), the constraint matrix (m, n)."""
+        return constraint_matrix(self.M, self.A)
+
+    @property
+    def K(self) -> Array:
+        """M^(−1/2) B⁺ (n, m): q̈ − a = K e without work of constraints, K (e − A c) + c with it."""
+        return gain(self.M, self.A)
+
+    @property
+    def deviation(self) -> Array:
+        """q̈ − a."""
+        return self.acceleration - self.unconstrained
+
+    @property
+    def c(self) -> Array:
+        """M⁻¹C, the acceleration that C would give to the free system."""
+        root = inverse_root(self.M)
+        return np.asarray(root @ (root @ self.C))
+
+    @property
+    def constraint_force(self) -> Array:
+        """F^c = M q̈ − Q, all that the constraints do: ideal + nonideal."""
+        return self.ideal + self.nonideal
+
+    def possible(self, y: ArrayLike) -> Array:
+        """An acceleration that satisfies the constraints; all of them for all y (n numbers)."""
+        return possible(self.M, self.A, self.b, y)
+
+    def is_possible(self, z: ArrayLike) -> bool:
+        """Whether an acceleration z satisfies the constraints, A z = b."""
+        return is_possible(self.A, self.b, z)
+
+    # -- virtual displacements (d'Alembert, Udwadia 2005)
+
+    @property
+    def virtual_displacements(self) -> Array:
+        """Those that the constraints allow, A v = 0: a basis of unit length, (n, n − rank)."""
+        return null_space(self.A)
+
+    def virtual_work(self, v: ArrayLike) -> VirtualWork:
+        """The work of the constraint forces along a virtual displacement v: vᵀF^c, which is vᵀC."""
+        v = vector(v, len(self.q), "virtual_work")
+        off = missed(self.A, np.zeros(self.A.shape[0]), v)
+        for constraint, part in zip(self.system.constraints, off, strict=True):
+            if part > CONSISTENCY_TOLERANCE:
+                raise ModelError(
+                    "virtual_work",
+                    [
+                        f"v is no virtual displacement: A v = 0 does not hold for {constraint.name!r}, relative "
+                        f"residual {part:.2g}; combine the columns of virtual_displacements"
+                    ],
+                )
+        return VirtualWork(float(v @ self.constraint_force), float(v @ self.C))
+
+    def gauss(
+        self,
+        acceleration: ArrayLike | None = None,
+        *,
+        force: ArrayLike | None = None,
+        deviation: ArrayLike | None = None,
+    ) -> float:
+        """G_ni = (M z − Q − C)ᵀ M⁻¹ (M z − Q − C), least at the motion itself among all z with A z = b.
+
+        z is given as such, by a constraint force F = M z − Q, or by its deviation z − a from the free motion; the
+        actual one where none is given. For z = q̈ + d with A d = 0, G grows by dᵀM d. Warns where A z = b does not hold.
+        """
+        given = {"acceleration": acceleration, "force": force, "deviation": deviation}
+        told = [name for name, value in given.items() if value is not None]
+        if len(told) > 1:
+            raise ModelError("gauss", [f"give one of acceleration, force, deviation, not {' and '.join(told)}"])
+        if not told:
+            return float(self.solution.gauss())
+        z = vector(given[told[0]], len(self.q), told[0])  # type: ignore[arg-type]  # one is given
+        if told[0] == "force":
+            root = inverse_root(self.M)
+            z = root @ (root @ (self.Q + z))
+        elif told[0] == "deviation":
+            z = self.unconstrained + z
+        off = missed(self.A, self.b, z)
+        if off.size and not off.max() <= CONSISTENCY_TOLERANCE:
+            name = self.system.constraints[int(off.argmax())].name
+            warnings.warn(
+                f"{self.system.name}: this acceleration is not possible, A z = b does not hold for {name!r} (relative "
+                f"residual {off.max():.2g}): G may be less than that of the motion there",
+                stacklevel=2,
+            )
         return float(self.solution.gauss(z))
 
     def gauss_picture(self, coordinates: Sequence[Any] | None = None) -> GaussPicture:
@@ -121,11 +227,13 @@ class Instant:
         names = [coordinate.name for coordinate in self.system.coordinates]
         lines = [
             f"{self.system.name} at t = {self.t:g}",
-            f"{'':>12} {'q̈':>14} {'impressed':>14} {'ideal':>14} {'nonideal':>14}",
+            f"{'':>12} {'q̈':>14} {'M q̈':>14} = {'impressed':>12} + {'inertial':>12} + {'ideal':>12} + {'nonideal':>12}",
         ]
+        inertia = self.M @ self.acceleration
         for k, name in enumerate(names):
-            row = (self.acceleration[k], self.impressed[k], self.ideal[k], self.nonideal[k])
-            lines.append(f"{name:>12} " + " ".join(f"{value:>14.6g}" for value in row))
+            row = (self.impressed[k], self.inertial[k], self.ideal[k], self.nonideal[k])
+            forces = " + ".join(f"{value:>12.6g}" for value in row)
+            lines.append(f"{name:>12} {self.acceleration[k]:>14.6g} {inertia[k]:>14.6g} = {forces}")
         lines.append(f"rank {self.rank}" + (f", dependent: {', '.join(self.dependent)}" if self.dependent else ""))
         return "\n".join(lines)
 
