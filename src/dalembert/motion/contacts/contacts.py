@@ -21,8 +21,15 @@ from dalembert.motion.contacts.regular import solve_regular
 from dalembert.motion.contacts.switched import OWN, SLOW, Switched, plain, switched
 from dalembert.motion.evaluation import Evaluation
 
+# Numbers that differ by this share of the largest are the same but for rounding.
+UNCHANGED = 1e-14
 # Modes whose values are kept: a motion goes back and forth between a few.
 KEPT = 64
+
+
+def unchanged(now: Array, before: Array | None) -> bool:
+    """Whether what is given at an instant is what was given before."""
+    return before is not None and bool(np.abs(now - before).max() <= UNCHANGED * np.abs(now).max())
 
 
 class Contacts:
@@ -181,6 +188,13 @@ class Contacts:
             gap, gap_rate, gap_acceleration, lever, np.linalg.norm(A, axis=1),
             redundant=int(found.rank) < int(np.any(found.A, axis=1).sum()),
         )  # fmt: skip
+
+    def given(self, mode: Mode, q: Array, v: Array, t: float) -> Array:
+        """All that determines the instant in a mode: the equations and the coefficients of friction. At rest nothing of
+        it changes, and neither does the solution.
+        """
+        looked = self.look(q, v, np.zeros(self.n), t, np.zeros(self.m), mode.frames)
+        return np.concatenate([part.ravel() for part in (*self.evaluation(mode).dynamics(q, v, t), *looked[3:5])])
 
     def acceleration(self, mode: Mode, q: Array, v: Array, t: float) -> Array:
         """q̈ in a mode."""

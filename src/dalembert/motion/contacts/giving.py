@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from dalembert.mechanics.fundamental import Array
-from dalembert.motion.contacts.contacts import Contacts
+from dalembert.motion.contacts.contacts import Contacts, unchanged
 from dalembert.motion.contacts.modes import Mode
 from dalembert.motion.contacts.undetermined import gives_way
 from dalembert.motion.trajectory import Trajectory
@@ -32,9 +32,17 @@ def looked_at(t: float, times: Array) -> Array:
 def while_it_holds(contacts: Contacts, mode: Mode, leg: Trajectory, onward: Onward) -> Trajectory:
     """A leg, or as much of it as friction can hold the system in its mode."""
     n = contacts.n
+    held: Array | None = None  # what is given at the last instant that was looked at and holds
 
     def beyond(t: float, y: Array) -> bool:
-        return gives_way(contacts, mode, y[:n], y[n : 2 * n], t)
+        nonlocal held
+        q, v = y[:n], y[n : 2 * n]
+        here = contacts.given(mode, q, v, t)
+        if unchanged(here, held):
+            return False
+        gives = gives_way(contacts, mode, q, v, t)
+        held = held if gives else here
+        return gives
 
     looks = [int(i) for i in np.unique(np.linspace(0, leg.t.size - 1, LOOKS + 1).round())]
     bad = next((k for k, i in enumerate(looks) if k and beyond(float(leg.t[i]), leg.y[i])), None)

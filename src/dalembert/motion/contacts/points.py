@@ -9,7 +9,7 @@ import numpy as np
 
 from dalembert.mechanics.blocks import solve_by_parts
 from dalembert.mechanics.fundamental import Array
-from dalembert.motion.contacts.contacts import Contacts
+from dalembert.motion.contacts.contacts import Contacts, unchanged
 from dalembert.motion.contacts.decide import solved
 from dalembert.motion.contacts.history import ContactHistory, Held
 from dalembert.motion.contacts.modes import OPEN, SLIP, STICK, Mode
@@ -110,11 +110,10 @@ def _together(contacts: Contacts, mode: Mode, q: Array, v: Array, t: Array) -> _
 def _one_by_one(contacts: Contacts, mode: Mode, q: Array, v: Array, t: Array) -> _Forces:
     """Point by point, with forces inside the cones where they are not determined."""
     C, normal, friction = [], [], []
-    evaluation, last = contacts.evaluation(mode), None
+    last: Array | None = None
     for k in range(t.size):
-        # At rest nothing changes: the same equations have the same solution.
-        here = np.concatenate([part.ravel() for part in evaluation.dynamics(q[k], v[k], float(t[k]))])
-        if last is None or not np.allclose(here, last, rtol=1e-14, atol=1e-14 * np.abs(here).max()):
+        here = contacts.given(mode, q[k], v[k], float(t[k]))
+        if not unchanged(here, last):
             find = solved if mode.undetermined else Contacts.solve
             found = find(contacts, mode, q[k], v[k], float(t[k]))
         last = here
