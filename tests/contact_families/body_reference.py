@@ -26,8 +26,8 @@ WIDTH = 2e-7
 STICKS, SLIPS = 10.0, 1e-3
 #: Directions of slipping, and with them forces, are asked where they are known to this, half of what is compared.
 DIRECTION = 1e-5
-#: Evaluations of an integration: most take 20,000. What needs so many more is no reference.
-MOST = 200_000
+#: Evaluations of an integration: most take 2,000 to 40,000. What needs so many more is no reference.
+MOST = 80_000
 
 
 @dataclass(frozen=True)

@@ -298,7 +298,7 @@ def set_off(here: Situation, mode: Mode, ways: dict[int, Array]) -> Array:
     A = contacts.evaluation(mode).dynamics(q, v, t)[2]
     F = contacts.forces(q, v, t, mode.frames)
     rows = np.vstack([A, *(F[:, contacts.components[k]].T for k in starting)])
-    begin, slow = v, contacts.slow / 2
+    begin, slow, share, last = v, contacts.slow / 2, 1.0, np.inf
     for _ in range(MOST_TURNS):
         fastest = max(float(np.linalg.norm(ways[k])) for k in starting)
         aims = [slow / fastest * ways[k] - here.slide[contacts.components[k]] for k in starting]
@@ -307,8 +307,11 @@ def set_off(here: Situation, mode: Mode, ways: dict[int, Array]) -> Array:
         rate = rate_of(s)
         # As they really begin, for contacts of one body cannot set off each its own way; and then a moment later.
         taken = {k: s.slide[contacts.components[k]] / slow for k in starting}
-        turned = {k: way + s.slide_rate[contacts.components[k]] / rate for k, way in taken.items()}
-        far = max(float(np.abs(_unit(taken[k]) - _unit(turned[k])).max()) for k in starting)
+        gained = {k: s.slide_rate[contacts.components[k]] / rate for k in starting}
+        far = max(float(np.abs(_unit(taken[k]) - _unit(taken[k] + gained[k])).max()) for k in starting)
+        # One that is slow beside others turns fast: a moment may be too long for it.
+        share, last = (share / 2 if far > last else share), far
+        turned = {k: way + share * gained[k] for k, way in taken.items()}
         if max(float(np.linalg.norm(way)) for way in turned.values()) > 0.0:
             ways |= turned
         if far < AGREES:
