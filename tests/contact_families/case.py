@@ -36,7 +36,7 @@ class ContactReference:
 class Reference:
     """t (T,); columns: coordinates and velocities by their names in the system, (T,) each; error: how far they may be
     off, as estimated by the reference itself, in units of each column's scale; events: instants of change. pull: the
-    generalized force of all friction together by coordinate, (T,) each, NaN where not asked. smoothed: the law was.
+    generalized force of all friction together by coordinate, (T,) each, NaN where not asked.
     """
 
     t: Array
@@ -45,7 +45,6 @@ class Reference:
     contacts: Mapping[str, ContactReference]
     pull: Mapping[str, Array]
     events: tuple[float, ...] = ()
-    smoothed: bool = False
 
 
 @dataclass(frozen=True)

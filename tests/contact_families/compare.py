@@ -54,8 +54,6 @@ def _pull_faults(case: Case, motion: da.Motion, allowed: float) -> list[str]:
     found = []
     for name, right in pull.items():
         off = np.nan_to_num(np.abs(motion.C[:, names.index(name)] - right)) / size
-        if case.reference.smoothed:
-            off[0] = 0.0  # at rest at the very start, a smoothed law holds nothing yet
         if off.max() > FORCE + 10 * allowed:
             at = int(np.argmax(off))
             found.append(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import count
 
 import numpy as np
 from scipy.integrate import solve_ivp
@@ -17,6 +18,8 @@ from .case import Array, ContactReference, Reference, Unsuited, away, outputs
 
 #: Decisions closer to their limit than this, in parts of it, are knife edges.
 MARGIN = 1e-3
+#: Evaluations of an integration: most take some thousand.
+MOST = 50_000
 
 
 @dataclass(frozen=True)
@@ -121,8 +124,15 @@ class _Run:
 
     def _integrate(self, t: float, y: Array, slope, events, mode: str):
         asked = self.times[self.times > t]
+        calls = count()
+
+        def counted(t: float, y: Array) -> Array:
+            if next(calls) > MOST:
+                raise Unsuited("too many evaluations")  # through the apex of a cone
+            return slope(t, y)
+
         found = solve_ivp(
-            slope, (t, self.duration), y, "DOP853", asked, events=events, rtol=self.accuracy.rtol, atol=1e-13
+            counted, (t, self.duration), y, "DOP853", asked, events=events, rtol=self.accuracy.rtol, atol=1e-13
         )
         if found.status < 0:
             raise Unsuited(found.message)

@@ -16,7 +16,7 @@ from .compare import faults, run
 SEEDS = {
     "planes": (0, 3, 6, 8, 12, 17, 24),
     "curved": (0, 3, 4, 9, 12, 13, 16, 22),
-    "rods": (0, 4, 9, 12),
+    "rods": (0, 4, 9, 12, 128),
     "feet": (0, 1, 3, 4, 7, 10),
     "belts": (0, 1, 4, 8, 10),
     "dropped": (0, 1, 2, 3, 5),

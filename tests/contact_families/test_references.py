@@ -139,6 +139,29 @@ def test_a_sled_at_rest_gives_way_where_no_friction_within_the_cones_holds_it():
     assert found.columns["y"][found.t < gives - 0.01] == pytest.approx(0, abs=1e-7)
 
 
+def test_forces_of_a_body_that_turns_about_one_foot():
+    """About the foot that is held, (I + m l²) α = −2 l μ N: the centre's acceleration says what that foot gives."""
+    m, length, inertia, mu, spin = 1.3, 0.4, 0.1, 0.25, 2.0
+    body = body_reference.Body(
+        mass=m,
+        inertia=inertia,
+        feet=np.array([[-length, 0.0], [length, 0.0]]),
+        loads=lambda th: (np.full(2, m * G / 2), np.zeros((2, 2))),
+        push=lambda t, th: (np.zeros(2), 0.0),
+        mu=np.full(2, mu),
+        mu_static=np.full(2, mu),
+        start=np.zeros(6),
+    )
+    state = np.array([0, 0, 0, 0, length * spin, spin])
+    load, size, pull = body_reference._instant(body, 0.0, state, np.array([True, False]))
+    rubs = mu * m * G / 2
+    alpha = -2 * length * rubs / (inertia + m * length**2)
+    along, across = -m * spin**2 * length, m * alpha * length
+    assert load == pytest.approx(np.full(2, m * G / 2))
+    assert size == pytest.approx([np.hypot(along, across + rubs), rubs])
+    assert pull == pytest.approx([along, across, inertia * alpha])
+
+
 def test_what_is_wrong_is_found():
     """A right motion beside references that are off a little, in each of what is compared."""
     case = dropped.case(5)

@@ -526,6 +526,80 @@ def test_a_box_on_two_rough_corners_has_a_certificate():
     assert motion.certificate.holds
 
 
+def test_feet_that_share_an_uneven_load_slide_alike():
+    """Four feet, pushed so high that two carry most: how they share it is not determined, what they all rub together
+    is. A share that lets a foot pull would rub more, and is none.
+    """
+    feet = {"a": (0.4, 0.3), "b": (0.4, -0.3), "c": (-0.4, 0.3), "d": (-0.4, -0.3)}
+    push, mu, h = 2.0, 0.3, 0.5
+    gap = {k: f"z - ({d})*sin(th) - {h}*cos(th) + ({w})*ro" for k, (d, w) in feet.items()}
+    table = da.System(
+        "table", coordinates="x z th ro", kinetic="(x'^2 + z'^2)/2 + 0.1*th'^2/2 + 0.1*ro'^2/2", potential=f"{G}*z",
+        forces={"x": push, "th": push * 0.1},  # at 0.1 above the centre, which is h above the floor
+        constraints={k: f"{gap[k]} >= 0" for k in feet},
+        nonideal=[
+            da.Coulomb(k, mu=mu, point=[f"x + ({d})*cos(th) - {h}*sin(th)", gap[k]]) for k, (d, _) in feet.items()
+        ],
+        initial={"x": 0, "z": h, "th": 0, "ro": 0, "x'": 1, "z'": 0, "th'": 0, "ro'": 0},
+    )  # fmt: skip
+    motion = table.simulate(0.5, backend="reference")
+    assert motion["x"][-1] == pytest.approx(0.5 + (push - mu * G) / 8, rel=1e-9)  # rtol of the run
+    loads = {k: motion.contacts[k].normal[0] for k in feet}
+    # Σ N = m g; about the centre Σ d N = push·0.1 + friction·h.
+    assert sum(loads.values()) == pytest.approx(G, rel=1e-9)
+    assert sum(feet[k][0] * N for k, N in loads.items()) == pytest.approx(push * 0.1 + mu * G * h, rel=1e-9)
+    assert min(loads.values()) > 0
+    assert motion.certificate.undetermined == ()
+    assert motion.certificate.holds
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_floor_stated_three_times_is_one(backend):
+    """Two rows depend on the first: after one pivot that vanishes, others have no value, and it still counts."""
+    block = da.System(
+        "block", **PLANE, potential="m*g*y", parameters={"m": 1, "g": G},
+        constraints={"a": "y >= 0", "b": "5*y >= 0", "c": "-y <= 0"},
+        nonideal=[da.Coulomb(name, mu=0.3) for name in "abc"],
+        initial={"x": 0, "y": 0, "x'": 2, "y'": 0},
+    )  # fmt: skip
+    motion = block.simulate(1, backend=backend)
+    stops = 2 / (0.3 * G)
+    assert told(motion) == [("stick", name) for name in "abc"]
+    assert motion.events[0]["t"] == pytest.approx(stops, rel=1e-9)
+    assert motion["x"][-1] == pytest.approx(stops, rel=1e-9)  # speed 1 on average
+    assert motion.certificate.holds
+
+
+@pytest.mark.parametrize("mu", [0.8, 5.0])
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_box_that_is_pushed_tips(backend, mu):
+    """Held by both corners, whose friction is not determined, until k sin(wt) H = m g B: then one lifts. Its reaction
+    is zero there and has no sign yet, and what it would be later says that it opens and does not slip.
+    """
+    B, H, k, w = 0.3, 1.0, 4.5, 5.0
+    low = {side: f"y {sign} {B}*sin(th) - {H}*cos(th)" for side, sign in (("left", "-"), ("right", "+"))}
+    box = da.System(
+        "box", coordinates="x y th", kinetic=f"(x'^2 + y'^2)/2 + {(B**2 + H**2) / 6}*th'^2", potential=f"{G}*y",
+        forces={"x": f"-{k}*sin({w}*t)"}, constraints={side: f"{gap} >= 0" for side, gap in low.items()},
+        nonideal=[
+            da.Coulomb("left", mu=mu, point=[f"x - {B}*cos(th) + {H}*sin(th)", low["left"]]),
+            da.Coulomb("right", mu=mu, point=[f"x + {B}*cos(th) + {H}*sin(th)", low["right"]]),
+        ],
+        initial={"x": 0, "y": H, "th": 0, "x'": 0, "y'": 0, "th'": 0},
+    )  # fmt: skip
+    motion = box.simulate(0.8, backend=backend)
+    assert told(motion) == [("release", "right")]
+    lifts = np.arcsin(G * B / H / k) / w
+    assert motion.events[0]["t"] == pytest.approx(lifts, rel=1e-8)  # the cone programme is solved to 1e-9
+    R, corner = np.hypot(B, H), np.arctan2(B, H)
+    about = solve_ivp(
+        lambda t, s: [s[1], 0.75 / R * (k * np.sin(w * t) * np.cos(corner - s[0]) - G * np.sin(corner - s[0]))],
+        (lifts, 0.8), [0.0, 0.0], rtol=1e-10, atol=1e-13,
+    )  # fmt: skip
+    assert motion["th"][-1] == pytest.approx(about.y[0, -1], rel=1e-6)  # that of the instant
+    assert motion.certificate.holds
+
+
 def test_when_undetermined_corners_give_way():
     """Pushed at its centre by 3 t, held by both corners up to μ m g."""
     box = da.System(

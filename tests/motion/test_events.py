@@ -314,11 +314,28 @@ class TestFlags:
         np.testing.assert_allclose(times(one, "a"), times(two, "a"), rtol=1e-7)
         assert times(two, "a").size == 3
 
-    def test_too_many_for_a_kernel_run_on_the_reference(self) -> None:
+    def test_too_many_for_a_kernel_run_on_the_reference(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("dalembert.motion.native.MOST_EVENTS", 250)  # 5000 would take their time on the reference
         events = {f"{k}": x - k for k in range(300)}
         assert ball().simulate(2.5, events=events).backend == "reference"
         with pytest.raises(da.ModelError, match="at most 250 events"):
             ball().simulate(1, events=events, backend="native")
+
+    @needs_compiler
+    def test_many_run_natively(self) -> None:
+        # Thrown sideways at speed 1: x = t passes each place once, at its own time.
+        events = {f"{k}": x - k / 1000 for k in range(1, 1001)}
+        motion = ball().simulate(0.9995, events=events, backend="native")
+        found = [(event["name"], event["t"]) for event in motion.events]
+        assert [name for name, _ in found] == [f"{k}" for k in range(1, 1000)]
+        np.testing.assert_allclose([t for _, t in found], np.arange(1, 1000) / 1000, rtol=1e-12)
+
+    @each_backend
+    def test_what_ends_the_motion_hides_nothing_before_it(self, backend: str) -> None:
+        # All in one step: those after the first that ends the motion are not told, those before it all are.
+        events = {f"{k}": da.Event(x - k / 10, terminal=k == 4) for k in (9, 3, 7, 4, 1, 5, 2)}
+        motion = ball().simulate(1, events=events, backend=backend)
+        assert [event["name"] for event in motion.events] == ["1", "2", "3", "4"]
 
     @each_backend
     def test_events_do_not_change_the_motion(self, backend: str) -> None:

@@ -246,11 +246,13 @@ def test_a_coefficient_that_depends_on_time_is_not_stepped_over(backend, when, w
     assert motion["x'"][-1] == pytest.approx(1 - G * 3 * width * np.sqrt(np.pi), rel=1e-7)
 
 
-@pytest.mark.skipif(find_compiler() is None, reason="the reference takes minutes: it sets off in slow motion")
-@pytest.mark.parametrize("rtol", [1e-8, 1e-9])
-def test_slipping_on_a_surface_that_turns_ever_faster(rtol):
+# The last two were not certified: steps of the repetition were too long for slipping so slow.
+@pytest.mark.skipif(find_compiler() is None, reason="the reference takes up to a minute")
+@pytest.mark.parametrize(("rtol", "samples"), [(1e-8, 31), (1e-9, 31), (1e-10, 31), (1e-6, 200), (1e-5, 31)])
+def test_slipping_on_a_surface_that_turns_ever_faster(rtol, samples):
     """In a cone that turns about its axis with Ω₀ + αt. It holds while √(t₁² + t₂²) ≤ μN: along the meridian
-    (Ω²r − g)/√2, across it αr, N = (Ω²r + g)/√2. Slow slipping there is a difference of large velocities.
+    (Ω²r − g)/√2, across it αr, N = (Ω²r + g)/√2. Slow slipping there is a difference of large velocities, and begins
+    gently: explicit steps were 2,400 at rtol = 1e-8, and thousands with reversals that are none at 1e-10.
     """
     r, mu, alpha = 0.5, 0.3, 1.0
     first = np.sqrt(G / r)
@@ -270,9 +272,10 @@ def test_slipping_on_a_surface_that_turns_ever_faster(rtol):
         return (pull - G) ** 2 / 2 + (alpha * r) ** 2 - mu**2 * (pull + G) ** 2 / 2
 
     slips = brentq(beyond, 0.5, 3.0)
-    motion = system.simulate(slips + 0.1, rtol=rtol, samples=31)
+    motion = system.simulate(slips + 0.1, rtol=rtol, samples=samples)
     assert told(motion) == [("slip", "cone")]
     assert motion.events[0]["t"] == pytest.approx(slips, rel=1e-8)
+    assert motion.timing.steps < 600  # 90 to 440 by the stiff method, several times as many by an explicit one
     assert motion.certificate.holds, motion.certificate
 
 

@@ -10,6 +10,8 @@ import numpy as np
 
 # Points evaluated in one call: CasADi takes about a microsecond for each of them to prepare it, once.
 CHUNK = 64
+# A function of more instructions takes longer to prepare for many points than Python takes for a call at each.
+LONG = 2000
 
 
 class Evaluator:
@@ -55,9 +57,10 @@ class Evaluator:
             apart = array.ndim == 2 or (size == 1 and array.shape == (count,))
             columns.append(np.broadcast_to(array.reshape(count if apart else 1, size), (count, size)))
         found = [np.empty((count, rows, width)) for rows, width in self._shapes]
-        for first in range(0, count, CHUNK):
-            length = min(CHUNK, count - first)
-            run = self._mapped.get(length)
+        chunk = 1 if self._function.n_instructions() > LONG else CHUNK
+        for first in range(0, count, chunk):
+            length = min(chunk, count - first)
+            run = self if length == 1 else self._mapped.get(length)
             if run is None:
                 run = self._mapped[length] = Evaluator(self._function.map(length))
             run._fill([column[first : first + length].reshape(-1) for column in columns])

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from dalembert.errors import BuildError
 
-FLAGS = ("-std=c11", "-O2", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast", "-fPIC", "-shared")
+FLAGS = ("-std=c11", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast", "-fPIC", "-shared")
 NATIVE = ("-march=native",)
 # Larger caches are cut back to half of this, oldest kernels first.
 CACHE_BYTES = 256_000_000
@@ -102,16 +102,16 @@ def cache_folder() -> Path:
 
 
 def build(
-    source: str | Callable[[], str], compiler: Compiler, identity: str | None = None, quick: bool = False
+    source: str | Callable[[], str], compiler: Compiler, identity: str | None = None, level: int = 2
 ) -> tuple[ctypes.CDLL, bool]:
     """The library made from a source, and whether it came from the cache.
 
     Where making the source takes time, it is given as a function, called only if need be, and `identity` is text that
-    determines it. quick: compiled in half the time, for a kernel whose runs are short.
+    determines it. level: how much the compiler optimises.
     """
     if identity is None:
         source = identity = source if isinstance(source, str) else source()
-    flags = (*(("-O1" if flag == "-O2" else flag) for flag in FLAGS), *NATIVE) if quick else (*FLAGS, *NATIVE)
+    flags = (f"-O{level}", *FLAGS, *NATIVE)
     machine = f"{platform.machine()} {_processor()}"
     key = "\0".join([identity, " ".join(flags), " ".join(compiler.command), compiler.version, machine])
     name = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:40] + ".so"

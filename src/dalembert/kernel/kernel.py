@@ -230,7 +230,18 @@ def _entry(library: ctypes.CDLL) -> Any:
 
 # As many as graphs are kept. A library once loaded stays in memory: forgetting one only costs a look at the disk.
 KEPT = 64
+# Kernels with more constraints that are switched on and off are compiled as they stand.
+FEW_SWITCHES = 24
 _made: dict[tuple[Any, ...], Kernel] = {}
+
+
+def _level(graph: Graph) -> int:
+    """How much a kernel is optimised. Legs of contacts are short, their kernels long: level 1 takes half the time of
+    level 2, and none at all a quarter of that; a run with hundred contacts waits for the compiler otherwise.
+    """
+    if not graph.switched:
+        return 2
+    return 1 if len(graph.switched) <= FEW_SWITCHES else 0
 
 
 def make_kernel(
@@ -254,9 +265,8 @@ def make_kernel(
 
             return kernel_source(system, graph, rows, stiff, completion, limit, taylor)
 
-        # Legs of contacts are short, their kernels long: straight-line code gains little from a higher level.
         key_text = identity(system, graph, rows, stiff, completion, taylor)
-        library, cached = build(source, compiler, key_text, quick=bool(graph.switched))
+        library, cached = build(source, compiler, key_text, _level(graph))
         kernel = Kernel(library, time.perf_counter() - started, cached)
         while len(_made) >= KEPT:
             _made.pop(next(iter(_made)), None)

@@ -20,8 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dalembert.errors import InconsistentConstraints, ModelError, UndefinedModel, UndeterminedMotion
-
-Array = NDArray[np.float64]
+from dalembert.mechanics.blocks import Array, block, parts_of
 
 # A constraint whose direction differs from a combination of the others by less than this (relative, in the
 # mass metric) counts as dependent. States on the constraints carry residuals near 1e-13, which a redundant
@@ -119,6 +118,9 @@ def solve(
     then scaled by it, and almost dependent directions weighted as `PROXIMAL` says.
     """
     m = A.shape[-2]
+    found = _by_parts(M, Q, A, b, C, tolerance, natural)
+    if found is not None:
+        return found
     scale = _coordinate_scale(M)
     L = _cholesky(M / (scale[..., :, None] * scale[..., None, :]))
     if L is None:
@@ -162,13 +164,26 @@ def minimum_norm(W: Array, A: Array, r: Array, natural: Array | None = None) -> 
 
     W must be positive definite. natural: as in `solve`.
     """
-    if A.shape[0] == 0:
-        return np.zeros(W.shape[0])
-    L = np.linalg.cholesky(W)
-    directions, length = _unit_columns(np.linalg.solve(L, A.T), natural)
+    parts = parts_of(W, A)
+    if parts is None:
+        return _minimum_norm(W, A, r, natural)
+    x = np.zeros(W.shape[0])
+    for at, rows in parts:
+        lengths = None if natural is None else natural[rows]
+        x[at] = _minimum_norm(block(W, at, at), block(A, rows, at), r[rows], lengths)
+    return x
+
+
+def _minimum_norm(W: Array, A: Array, r: Array, natural: Array | None) -> Array:
+    """`minimum_norm` of one part, or of several of one shape."""
+    if A.shape[-2] == 0:
+        return np.zeros(W.shape[:-1])
+    L: Array = np.asarray(np.linalg.cholesky(W), dtype=np.float64)
+    columns: Array = np.asarray(np.linalg.solve(L, np.swapaxes(A, -1, -2)), dtype=np.float64)
+    directions, length = _unit_columns(columns, natural)
     U, sigma, Vt = np.linalg.svd(directions, full_matrices=False)
     inverse = _inverse(sigma, sigma > RANK_TOLERANCE, natural is not None)
-    return np.linalg.solve(L.T, U @ (inverse * (Vt @ (r / length))))
+    return _back(L, _mul(U, inverse * _mul(Vt, r / length)))
 
 
 def null_space(A: Array, tolerance: float = RANK_TOLERANCE) -> Array:
@@ -293,6 +308,33 @@ def _dependent(directions: Array, rank: NDArray[np.int_], tolerance: float) -> N
     for index in np.argwhere(rank < m):
         flags[tuple(index)] = _combinations(directions[tuple(index)], tolerance)
     return flags
+
+
+def _by_parts(
+    M: Array, Q: Array, A: Array, b: Array, C: Array, tolerance: float, natural: Array | None
+) -> Fundamental | None:
+    """`solve` for a large system that falls apart. None where it does not, or where some M is singular."""
+    parts = parts_of(M, A)
+    if parts is None:
+        return None
+    batch, m = M.shape[:-2], A.shape[-2]
+    forces = {name: np.empty_like(Q) for name in ("acceleration", "unconstrained", "ideal", "nonideal")}
+    rows_of = {name: np.zeros((*batch, m)) for name in ("multipliers", "residual")}
+    rank, dependent = np.zeros(batch, dtype=int), np.zeros((*batch, m), dtype=bool)
+    for at, rows in parts:
+        own = block(M, at, at)
+        scale = _coordinate_scale(own)
+        if _cholesky(own / (scale[..., :, None] * scale[..., None, :])) is None:
+            return None
+        lengths = None if natural is None else natural[rows]
+        found = solve(own, Q[..., at], block(A, rows, at), b[..., rows], C[..., at], tolerance, lengths)
+        for name, values in forces.items():
+            values[..., at] = getattr(found, name)
+        for name, values in rows_of.items():
+            values[..., rows] = getattr(found, name)
+        dependent[..., rows] = found.dependent
+        rank += found.rank.sum(axis=-1)
+    return Fundamental(**forces, **rows_of, rank=rank, dependent=dependent, M=M, Q=Q, A=A, b=b, C=C)
 
 
 def _each(M: Array, Q: Array, A: Array, b: Array, C: Array, tolerance: float) -> Fundamental:

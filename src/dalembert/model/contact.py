@@ -11,7 +11,7 @@ import sympy as sp
 
 from dalembert.model.frames import frames_of, inertia_of
 from dalembert.model.laws import Coulomb, Law, Quadratic, Rolling, Sliding, Spinning, Stribeck, Viscous, Work
-from dalembert.model.surface import Bearing, Surface, surface_of
+from dalembert.model.surface import Bearing, Surface, coordinates_in, surface_of
 from dalembert.model.symbols import Coordinate
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def work_of(system: System, law: Law) -> Work | None:
         return None
     name = law.name
     heat = sp.Add(*(part * u for part, u in zip(against, surface.slide, strict=True)))
-    return Work(_sum([-part for part in against], _by_coordinate(system, surface.force)), name, {name: heat})
+    return Work(_sum([-part for part in against], surface.force), name, {name: heat})
 
 
 def torqueless(system: System) -> list[str]:
@@ -114,7 +114,10 @@ def torqueless(system: System) -> list[str]:
     for law in system.nonideal:
         if isinstance(law, Work) or law.point is None or inertia is None:
             continue
+        near = coordinates_in(law.point)
         for body in frames_of(inertia, system.coordinates).bodies:
+            if near.isdisjoint(q.name for q in body):
+                continue
             offsets = [p - q for p, q in zip(law.point, body, strict=False)]
             moves = any(isinstance(symbol, Coordinate) for offset in offsets for symbol in offset.free_symbols)
             others = [q.name for q in system.coordinates if q not in body]
@@ -149,7 +152,7 @@ def contacts_of(system: System) -> tuple[Contact, ...]:
                 normal=surface.normal,
                 signed=len(law.constraints) == 1,
                 slide=surface.slide,
-                force=_by_coordinate(system, surface.force),
+                force=surface.force,
                 mu=mu,
                 mu_static=mu if static is None else static,
                 bearing=surface.bearing,
@@ -196,14 +199,6 @@ def _surface(system: System, law: Sliding) -> Surface:
     assert inertia is not None
     constraints = tuple(next(c for c in system.constraints if c.name == name) for name in law.constraints)
     return surface_of(inertia, system.coordinates, constraints, law.point, law.slide)
-
-
-def _by_coordinate(system: System, forces: tuple[tuple[sp.Expr, ...], ...]) -> tuple[Mapping[Coordinate, sp.Expr], ...]:
-    """The generalized forces without their zeros."""
-    return tuple(
-        MappingProxyType({q: part for q, part in zip(system.coordinates, force, strict=True) if part != 0})
-        for force in forces
-    )
 
 
 def _sum(sizes: list[sp.Expr], forces: tuple[Mapping[Coordinate, sp.Expr], ...]) -> dict[sp.Symbol, sp.Expr]:

@@ -7,6 +7,7 @@ polar description never look like that; an angle does only where its moment of i
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
@@ -64,12 +65,17 @@ class _Mass:
     def __init__(self, inertia: Inertia, coordinates: tuple[Coordinate, ...]) -> None:
         self.inertia, self.coordinates = inertia, coordinates
         self.momenta: dict[Coordinate, sp.Expr] = {}
+        # The energy of many bodies is a long sum, of which each coordinate is in a few terms.
+        self.terms: defaultdict[sp.Symbol, list[sp.Expr]] = defaultdict(list)
+        for term in sp.Add.make_args(inertia) if isinstance(inertia, sp.Expr) else ():
+            for symbol in term.free_symbols:
+                self.terms[symbol].append(term)
 
     def entry(self, one: Coordinate, other: Coordinate) -> sp.Expr:
         if isinstance(self.inertia, sp.MatrixBase):
             return self.inertia[self.coordinates.index(one), self.coordinates.index(other)]
         if one not in self.momenta:
-            self.momenta[one] = sp.diff(self.inertia, one.d)
+            self.momenta[one] = sp.diff(sp.Add(*self.terms[one.d]), one.d)
         return sp.expand(sp.diff(self.momenta[one], other.d))
 
     def alike(self, one: Coordinate, other: Coordinate) -> bool:

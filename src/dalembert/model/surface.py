@@ -12,10 +12,11 @@ part of a that belongs to the Cartesian coordinates of one body.
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations, islice
+from types import MappingProxyType
 
 import numpy as np
 import sympy as sp
@@ -51,18 +52,18 @@ class Bearing:
 @dataclass(frozen=True)
 class Surface:
     """`normal`: the reaction, signed where one constraint carries the point. For each component of the sliding, `slide`
-    is its velocity and `force` the generalized force (by coordinate) of a unit force along it. Components are
-    orthonormal, one or two of them; except where `bearing` is given: then they are three, those of the velocity in the
-    tangent plane, which depend on each other.
+    is its velocity and `force` the generalized force of a unit force along it, by coordinate, without zeros. Components
+    are orthonormal, one or two of them; except where `bearing` is given: then they are three, those of the velocity in
+    the tangent plane, which depend on each other.
     """
 
     normal: sp.Expr
     slide: tuple[sp.Expr, ...]
-    force: tuple[tuple[sp.Expr, ...], ...]
+    force: tuple[Mapping[Coordinate, sp.Expr], ...]
     bearing: Bearing | None = None
 
 
-@lru_cache(maxsize=256)  # a study makes the same system again and again, with other values
+@lru_cache(maxsize=1024)  # a study makes the same system again and again, with other values
 def surface_of(
     inertia: Inertia,
     coordinates: tuple[Coordinate, ...],
@@ -71,15 +72,19 @@ def surface_of(
     slide: tuple[sp.Expr, ...] | None = None,
 ) -> Surface:
     """The surface on which a point slides, carried by the given constraints. slide: its velocity, in place of it."""
+    if slide is None and point is None:
+        point = _default_point(inertia, coordinates, constraints)
+    # Of a large system a law concerns a few coordinates; with the others each would cost as much as the system.
+    concerned = coordinates_in([*(slide or point or ()), *(c.expression for c in constraints)])
+    near = tuple(q for q in coordinates if q.name in concerned) or coordinates
     if slide is not None:
-        J = sp.Matrix([[sp.diff(u, q.d) for q in coordinates] for u in slide])
+        J = sp.Matrix([[sp.diff(u, q.d) for q in near] for u in slide])
         velocity = sp.Matrix(slide)
     else:
-        if point is None:
-            point = _default_point(inertia, coordinates, constraints)
-        J = sp.Matrix([[sp.diff(p, q) for q in coordinates] for p in point])
-        velocity = J * sp.Matrix([q.d for q in coordinates]) + sp.Matrix([sp.diff(p, t) for p in point])
-    gradients = [_gradient(constraint, coordinates) for constraint in constraints]
+        assert point is not None
+        J = sp.Matrix([[sp.diff(p, q) for q in near] for p in point])
+        velocity = J * sp.Matrix([q.d for q in near]) + sp.Matrix([sp.diff(p, t) for p in point])
+    gradients = [_gradient(constraint, near) for constraint in constraints]
     numeric = _numbers(sp.Matrix([*J.tolist(), *gradients]))
     rank = max(int(np.linalg.matrix_rank(values[: J.rows], tol=ZERO)) for values in numeric)
     if rank == 0:
@@ -96,18 +101,24 @@ def surface_of(
         if len(directions) == 3:
             w = _primitive(columns[0])
             unit = tuple(entry / _length(w) for entry in w)
-            bearing = Bearing(unit, tuple(velocity), tuple(tuple(J.row(k)) for k in range(3)), coordinates)
+            bearing = Bearing(unit, tuple(velocity), tuple(tuple(J.row(k)) for k in range(3)), near)
         normal = _size(columns, constraints)
     else:
         directions = [(sp.eye(J.rows).col(k), sp.S.One) for k in range(J.rows)]
-        normal = _size(_reactions_on_body(gradients, frames_of(inertia, coordinates), coordinates), constraints)
-    along, force = [], []
+        normal = _size(_reactions_on_body(gradients, frames_of(inertia, coordinates), near), constraints)
+    along: list[sp.Expr] = []
+    force: list[Mapping[Coordinate, sp.Expr]] = []
     for direction, scale in directions:
         speed, pull = _short((direction.T * velocity)[0]) / scale, (J.T * direction).applyfunc(_short) / scale
         if speed != 0 or any(pull):
             along.append(speed)
-            force.append(tuple(pull))
+            force.append(MappingProxyType({q: part for q, part in zip(near, pull, strict=True) if part != 0}))
     return Surface(normal, tuple(along), tuple(force), bearing if len(along) == 3 else None)
+
+
+def coordinates_in(expressions: Iterable[sp.Expr]) -> set[str]:
+    """The names of the coordinates that occur, themselves or by their velocities."""
+    return {s.base for each in expressions for s in each.free_symbols if isinstance(s, Coordinate)}
 
 
 def _default_point(
@@ -115,13 +126,8 @@ def _default_point(
 ) -> tuple[sp.Expr, ...]:
     """The Cartesian coordinates of the one particle that the constraints hold."""
     frames = frames_of(inertia, coordinates)
-    held = {
-        q
-        for c in constraints
-        for s in c.expression.free_symbols
-        for q in coordinates
-        if isinstance(s, Coordinate) and s.base == q.name
-    }
+    names_held = coordinates_in([constraint.expression for constraint in constraints])
+    held = {q for q in coordinates if q.name in names_held}
     bodies = [body for body in frames.bodies if held <= set(body)]
     if len(bodies) != 1 or frames.crowds:
         names = ", ".join(q.name for q in coordinates if q in held)
@@ -245,7 +251,7 @@ def _reactions_on_body(
     """
     by_coordinate = [dict(zip(coordinates, gradient, strict=True)) for gradient in gradients]
     for crowd in frames.crowds:
-        if len({q for gradient in by_coordinate for q in crowd if gradient[q] != 0}) > 1:
+        if len({q for gradient in by_coordinate for q in crowd if gradient.get(q, 0) != 0}) > 1:
             names = ", ".join(q.name for q in crowd)
             raise Unclear(
                 f"the size of the reaction cannot be told: {names} have one mass and may be several bodies; "
@@ -253,7 +259,7 @@ def _reactions_on_body(
             )
     felt = []
     for body in (*frames.bodies, *frames.crowds):
-        parts = [sp.Matrix([gradient[q] for q in body]) for gradient in by_coordinate]
+        parts = [sp.Matrix([gradient.get(q, 0) for q in body]) for gradient in by_coordinate]
         if all(any(part) for part in parts):
             felt.append(parts)
     if felt:

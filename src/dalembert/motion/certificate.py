@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dalembert.mechanics.blocks import block, parts_of
 from dalembert.mechanics.fundamental import MASS_TOLERANCE, RANK_TOLERANCE, Array, null_space
 from dalembert.motion.contacts.check import contact_residual
 from dalembert.motion.contacts.check_heat import heat_residual
@@ -202,7 +203,7 @@ def _algebra(motion: Motion, data: _Data) -> tuple[dict[str, float], np.ndarray,
     checked = [inertia - Q - C, balance]
     if data.split:
         checked += [motion.ideal, motion.nonideal - C]
-    along, best, ranks, unique = _on_null_space(M, Q, A, b, C, scale, checked)
+    along, best, ranks, unique = _by_parts(M, Q, A, b, C, scale, checked)
 
     span = float(motion.t[-1] - motion.t[0]) or 1.0
     force_size = np.max([_norm(f / scale) for f in (inertia, Q, motion.ideal, motion.nonideal, C)], axis=0)
@@ -230,6 +231,32 @@ def _algebra(motion: Motion, data: _Data) -> tuple[dict[str, float], np.ndarray,
         "gauss": float((gauss / size).max()),
     }
     return measured, ranks, unique
+
+
+def _by_parts(
+    M: Array, Q: Array, A: Array, b: Array, C: Array, scale: Array, checked: list[Array]
+) -> tuple[Array, Array, np.ndarray, bool]:
+    """`_on_null_space` for each part of a large system that falls apart."""
+    parts = parts_of(M, A)
+    if parts is None:
+        return _on_null_space(M, Q, A, b, C, scale, checked)
+    T, n = Q.shape
+    along, best, ranks, unique = np.zeros(T), np.full((T, n), np.nan), np.zeros(T, dtype=int), True
+
+    def own(values: Array) -> Array:
+        """One batch of all points and all parts of a shape."""
+        return values.reshape(T * values.shape[1], *values.shape[2:])
+
+    for at, rows in parts:
+        found = _on_null_space(
+            own(block(M, at, at)), own(Q[:, at]), own(block(A, rows, at)), own(b[:, rows]), own(C[:, at]),
+            own(scale[:, at]), [own(force[:, at]) for force in checked],
+        )  # fmt: skip
+        along = np.maximum(along, found[0].reshape(T, -1).max(axis=1))
+        best[:, at] = found[1].reshape(T, *at.shape)
+        ranks += found[2].reshape(T, -1).sum(axis=1)
+        unique = unique and found[3]
+    return along, best, ranks, unique
 
 
 def _on_null_space(

@@ -40,11 +40,27 @@ def undetermined_loads(motion: Motion, evaluation: Evaluation, A: Array) -> tupl
         acting = np.flatnonzero(np.any(A[i], axis=1))
         size = float(np.abs(motion.multipliers[i]).max()) or 1.0
         for z in null_space(A[i, acting].T).T:
-            other = motion.multipliers[i].copy()
-            other[acting] += size * z / np.abs(z).max()
-            if _matters(motion, evaluation, contacts, int(i), other):
-                found |= dict.fromkeys(motion.system.constraints[k].name for k in acting[np.abs(z) > CHANGED])
+            for way in (z, -z):
+                other = motion.multipliers[i].copy()
+                other[acting] += _step(motion, acting, other[acting] / size, way) * size * way
+                if _matters(motion, evaluation, contacts, int(i), other):
+                    found |= dict.fromkeys(motion.system.constraints[k].name for k in acting[np.abs(z) > CHANGED])
+                    break
     return tuple(found)
+
+
+def _step(motion: Motion, acting: np.ndarray, multipliers: Array, way: Array) -> float:
+    """How far multipliers, of unit size, may go some way: by their own size, but no further than where one turns its
+    sign. |N| of friction would change there, though nothing but the sharing of a load between the same feet is asked
+    for. What carries nothing may go either way, except a one-sided constraint, which never pulls.
+    """
+    step = 1 / float(np.abs(way).max())
+    for k, value, slope in zip(acting, multipliers, way, strict=True):
+        if abs(value) > CHANGED:
+            step = min(step, abs(value / slope)) if value * slope < 0 else step
+        elif slope < -CHANGED and motion.system.constraints[k].one_sided:
+            return 0.0
+    return step
 
 
 def _matters(motion: Motion, evaluation: Evaluation, contacts: Contacts | None, i: int, other: Array) -> bool:

@@ -232,12 +232,16 @@ class Watch:
             pieces *= 2
         found: list[tuple[float, int, int]] = []
         fallen: set[int] = set()
+        until = 1.0  # what comes after a passage that ends the motion need not be found, except kinks before it
         for k, track in enumerate(self.tracks):
-            scan = _Scan(look, k, abs(t_new) / h, k >= self.of_user)
+            kink, left = k >= self.of_user, track.left
+            scan = _Scan(look, k, abs(t_new) / h, 1.0 if kink else until, kink)
             values, signs = [float(s.g[k]) for s in samples], [s.signs[k] for s in samples]
             scan.changes(places, signs, [s.away(k) for s in samples], track)
             scan.turns(places, values, signs)
-            found += [(x, k, d) for x, d in scan.found if self.events[k].direction in (0, d)]
+            own = [(x, k, d) for x, d in scan.found if self.events[k].direction in (0, d)]
+            found += own
+            until = min([until, *(x for x, _, _ in own)]) if left == 1 and not kink else until
             fallen |= {k} if scan.fell else set()
         self._last = samples[-1]
         return sorted(found), fallen, state
@@ -320,11 +324,12 @@ def _resolved(samples: list[_Sample]) -> bool:
 class _Scan:
     """Event number `which` in one step; `look` gives all g and their signs at a share of it.
 
-    `found` gets the share and the direction of each passage. kink: it is one; `fell`: it did, from zero at the start.
+    `found` gets the share and the direction of each passage up to `until`. kink: it is one; `fell`: it did, from zero
+    at the start.
     """
 
-    def __init__(self, look: Callable[[float], _Sample], which: int, age: float, kink: bool = False) -> None:
-        self.look, self.which, self.kink, self.fell = look, which, kink, False
+    def __init__(self, look: Callable[[float], _Sample], which: int, age: float, until: float, kink: bool) -> None:
+        self.look, self.which, self.until, self.kink, self.fell = look, which, until, kink, False
         self.resolution = 2.0**-52 * max(1.0, age)  # rounding of the time, as a share of the step
         self.found: list[tuple[float, int]] = []
 
@@ -339,6 +344,8 @@ class _Scan:
         of a function that began at zero.
         """
         for i in range(1, len(x)):
+            if x[max(i - 2, 0)] > self.until:  # a passage may be found one sample late
+                return
             now, was = signs[i], track.sign
             if track.leaving and away[i] == 0:
                 continue
@@ -377,6 +384,8 @@ class _Scan:
         """Pairs of passages between samples of one sign, where g turns back in between."""
         last = len(x) - 1
         for i, s in enumerate(signs):
+            if x[max(i - 1, 0)] > self.until:
+                return
             if s not in (-1, 1) or (i > 0 and signs[i - 1] != s) or (i < last and signs[i + 1] != s):
                 continue
             if (i > 0 and s * values[i] > s * values[i - 1]) or (i < last and s * values[i] >= s * values[i + 1]):

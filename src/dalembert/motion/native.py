@@ -40,13 +40,13 @@ from dalembert.motion.trajectory import (
 
 POLL_S = 0.05
 # A run this short is over, in a few milliseconds at most, before an interrupt could matter or a thread had started.
-SHORT_STEPS, SHORT_SAMPLES, SHORT_INSTRUCTIONS, SHORT_COORDINATES = 128, 2000, 4000, 16
+SHORT_STEPS, SHORT_SAMPLES, SHORT_INSTRUCTIONS, SHORT_COORDINATES, SHORT_EVENTS = 128, 2000, 4000, 16, 100
 # Unless the native backend is asked for by name, kernels that compile for more than half a minute are left alone.
 AUTO_INSTRUCTIONS = 100_000
 # Passages of events that a first run has room for; a run with more is repeated with room for all.
 EVENT_ROOM = 4096
-# A kernel keeps the samples of all events of a step on the stack, nine kilobytes for each.
-MOST_EVENTS = 250
+# A kernel keeps the samples of all events of a step on the stack, nine kilobytes for each; so many fit into any memory.
+MOST_EVENTS, EVENT_BYTES = 5000, 9 * 2**10
 # What a state alone does not show: the reference could add nothing to these.
 SAY_ALL = (kernels.STALLED, kernels.BRANCH_ENDS, kernels.BRANCHES_MEET, kernels.CHATTERS, kernels.CORNER)
 
@@ -119,18 +119,19 @@ def integrate_native(
     requested = evaluation.system.events
     notes: tuple[str, ...] = ()
     buffer = _buffer(requested, settings, y0.size, EVENT_ROOM, kinks)
+    stack = _stack(evaluation.n, evaluation.m, len(requested))
     run = None
-    if _may_be_short(kernel, settings, evaluation.n):
+    if _may_be_short(kernel, settings, evaluation.n, len(requested)):
         run = integrate(Watch(t0, SHORT_STEPS))
         ended = buffer is not None and buffer.ended is not None
         if run.status == kernels.DONE and run.y.shape[0] < settings.times.size and not ended:
             run = None  # not that short: from the beginning, with all that a long run needs
     if run is None:
-        run = _watched(integrate, t0, evaluation.n, evaluation.m, bar, settings.most_steps)
+        run = _watched(integrate, t0, stack, bar, settings.most_steps)
     if buffer is not None and buffer.count > EVENT_ROOM:
         notes = (f"{buffer.count} events, more than the {EVENT_ROOM} there was room for: integrated again to keep all",)
         buffer = _buffer(requested, settings, y0.size, buffer.count, kinks)
-        run = _watched(integrate, t0, evaluation.n, evaluation.m, bar, settings.most_steps)
+        run = _watched(integrate, t0, stack, bar, settings.most_steps)
     outcome = _outcome(buffer)
     unfinished = run.status == kernels.DONE and outcome.ended is None and run.y.shape[0] < settings.times.size
     n, report = evaluation.n, run.report
@@ -166,9 +167,17 @@ def _pace(settings: Settings, M: Array, width: int) -> PaceArgument:
     return PaceArgument(starts, bounds, share_of(settings), settings.look, np.abs(np.diagonal(M)), width)
 
 
-def _may_be_short(kernel: Kernel, settings: Settings, n: int) -> bool:
+def _may_be_short(kernel: Kernel, settings: Settings, n: int, events: int) -> bool:
     """Whether a trial in the calling thread costs next to nothing, and fits on any stack."""
-    return settings.times.size <= SHORT_SAMPLES and n <= SHORT_COORDINATES and kernel.instructions <= SHORT_INSTRUCTIONS
+    small = n <= SHORT_COORDINATES and events <= SHORT_EVENTS and kernel.instructions <= SHORT_INSTRUCTIONS
+    return small and settings.times.size <= SHORT_SAMPLES
+
+
+def _stack(n: int, m: int, events: int) -> int:
+    """Bytes for a run. The robust path and the stiff method keep their matrices on the stack: about forty of n × n or
+    m × n; and the search for events its samples. What is not used takes no memory.
+    """
+    return (16 * 2**20 + 320 * (n + m) ** 2 + EVENT_BYTES * events) // 65536 * 65536
 
 
 def _buffer(events: Sequence[Event], settings: Settings, width: int, room: int, kinks: Kinks) -> EventBuffer | None:
@@ -186,9 +195,7 @@ def _outcome(buffer: EventBuffer | None) -> Outcome:
     return Outcome(tuple(rows), buffer.ended)
 
 
-def _watched(
-    integrate: Callable[[Watch], KernelRun], t0: float, n: int, m: int, bar: Progress, most: int = 0
-) -> KernelRun:
+def _watched(integrate: Callable[[Watch], KernelRun], t0: float, stack: int, bar: Progress, most: int = 0) -> KernelRun:
     """Run in a worker thread, so that the progress bar moves and an interrupt ends the run."""
     watch = Watch(t0, most)
     results: list[KernelRun] = []
@@ -200,11 +207,10 @@ def _watched(
         except BaseException as error:  # handed over to the waiting thread
             errors.append(error)
 
-    # The robust path and the stiff method keep their matrices on the stack: about forty of n × n or m × n. The size
-    # is a setting of the whole process, so that only one thread may be changing it.
+    # The size of stacks is a setting of the whole process, so that only one thread may be changing it.
     worker = threading.Thread(target=work, daemon=True)
     with _stack_size:
-        before = threading.stack_size((16 * 2**20 + 320 * (n + m) ** 2) // 65536 * 65536)
+        before = threading.stack_size(stack)
         try:
             worker.start()
         finally:

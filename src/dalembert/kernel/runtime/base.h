@@ -47,7 +47,8 @@ enum {
     DA_CORNER = 13         /* a constraint has a corner at a kink: the velocity would have to jump */
 };
 
-DA_FN double da_min(double a, double b) { return a < b ? a : b; }
+/* No value where one of the two has none: of pivots, those after a vanished one have none, and it must not be forgotten. */
+DA_FN double da_min(double a, double b) { return a < b || a != a ? a : b; }
 DA_FN double da_max(double a, double b) { return a > b ? a : b; }
 DA_FN double da_sign(double a) { return (double)((a > 0.0) - (a < 0.0)); }
 DA_FN int da_finite(double a) { return a - a == 0.0; }

@@ -68,9 +68,11 @@ typedef struct {
     int signs[DA_MOST_PIECES + 1][DA_NG];
 } da_samples;
 
-/* Passages found in one step, in order of time. */
+/* Passages found in one step, in order of time. What comes after one that ends the run need not be found, except kinks before
+   which it may lie: these are looked for in all of the step. */
 typedef struct {
     int count;
+    double until;
     double x[DA_MOST_FOUND];
     int which[DA_MOST_FOUND], direction[DA_MOST_FOUND];
 } da_passages;
@@ -293,10 +295,11 @@ DA_PIECE double da_beyond(const da_span *s, int which, double a, double x, doubl
 }
 
 /* Keep a passage in its place, if its direction counts. */
-DA_FN void da_found(da_passages *found, const da_requests *io, int which, double x, int direction)
+DA_FN void da_found(da_passages *found, const da_watch *watch, const da_requests *io, int which, double x, int direction)
 {
     int i = found->count;
     if (i == DA_MOST_FOUND || io->direction[which] == -direction) return;
+    if (which < DA_OF_USER && watch->left[which] == 1 && x < found->until) found->until = x;
     for (; i > 0 && (found->x[i - 1] > x || (found->x[i - 1] == x && found->which[i - 1] > which)); i--) {
         found->x[i] = found->x[i - 1];
         found->which[i] = found->which[i - 1];
@@ -360,10 +363,10 @@ DA_PIECE void da_leaves(const da_span *s, da_watch *watch, const da_requests *io
     watch->sign[which] = away == DA_UNKNOWN ? 0 : away;
     watch->leaving[which] = 0;
     if (first == -1 || (first != 1 && away == -1)) {
-        da_found(found, io, which, b, -1);
+        da_found(found, watch, io, which, b, -1);
         watch->fell[which] = 1;
     } else if (first == 1 && away == -1) {
-        da_found(found, io, which, da_root(s, which, early, b, -1), -1);
+        da_found(found, watch, io, which, da_root(s, which, early, b, -1), -1);
     }
 }
 #endif
@@ -375,6 +378,7 @@ DA_FN void da_changes(const da_span *s, da_watch *watch, const da_requests *io, 
     const double *x = a->x;
     for (int i = 1; i <= a->pieces; i++) {
         const int now = a->signs[i][which], was = watch->sign[which];
+        if (which < DA_OF_USER && x[i > 1 ? i - 2 : 0] > found->until) return; /* it may be found one sample late */
         if (watch->leaving[which]) {
             const int away = da_away(a->g[i][which], a->level[i][which]);
             if (away == 0) continue;
@@ -386,7 +390,7 @@ DA_FN void da_changes(const da_span *s, da_watch *watch, const da_requests *io, 
 #endif
             watch->leaving[which] = 0;
             if (away == -1) {
-                da_found(found, io, which, da_departure(s, which, x[i - 1], x[i]), -1);
+                da_found(found, watch, io, which, da_departure(s, which, x[i - 1], x[i]), -1);
                 watch->sign[which] = -1;
                 continue;
             }
@@ -396,10 +400,10 @@ DA_FN void da_changes(const da_span *s, da_watch *watch, const da_requests *io, 
         } else if (watch->waiting[which]) {
             watch->waiting[which] = 0;
             if (now == -was) {
-                da_found(found, io, which, i == 1 ? 0.0 : da_root(s, which, x[i - 2], x[i], now), now);
+                da_found(found, watch, io, which, i == 1 ? 0.0 : da_root(s, which, x[i - 2], x[i], now), now);
                 watch->sign[which] = now;
             } else if (now == 0) {
-                da_found(found, io, which, i == 1 ? 0.0 : da_arrival(s, which, x[i - 2], x[i - 1], was), -was);
+                da_found(found, watch, io, which, i == 1 ? 0.0 : da_arrival(s, which, x[i - 2], x[i - 1], was), -was);
                 watch->sign[which] = 0;
             }
         } else if (was == 0) {
@@ -408,25 +412,27 @@ DA_FN void da_changes(const da_span *s, da_watch *watch, const da_requests *io, 
                 const double early = x[i - 1] + (x[i] - x[i - 1]) / 64.0;
                 int before = 0;
                 if (a->signs[i - 1][which] == 0) da_value_at(s, which, early, &before);
-                if (before == -now) da_found(found, io, which, da_root(s, which, early, x[i], now), now);
+                if (before == -now) da_found(found, watch, io, which, da_root(s, which, early, x[i], now), now);
                 watch->sign[which] = now;
             }
         } else if (now == 0) {
             watch->waiting[which] = 1;
         } else if (now == -was) {
-            da_found(found, io, which, da_root(s, which, x[i - 1], x[i], now), now);
+            da_found(found, watch, io, which, da_root(s, which, x[i - 1], x[i], now), now);
             watch->sign[which] = now;
         }
     }
 }
 
 /* Pairs of passages between samples of one sign, where g turns back in between. */
-DA_FN void da_turns(const da_span *s, const da_requests *io, int which, const da_samples *a, da_passages *found)
+DA_FN void da_turns(const da_span *s, const da_watch *watch, const da_requests *io, int which, const da_samples *a,
+                    da_passages *found)
 {
     const int last = a->pieces;
     for (int i = 0; i <= last; i++) {
         const int sign = a->signs[i][which], from = i > 0 ? i - 1 : 0, to = i < last ? i + 1 : last;
         double middle = a->x[i], value = sign * a->g[i][which];
+        if (which < DA_OF_USER && a->x[from] > found->until) return;
         if ((sign != 1 && sign != -1) || a->signs[from][which] != sign || a->signs[to][which] != sign) continue;
         if (i > 0 && value > sign * a->g[from][which]) continue;
         if (i < last && value >= sign * a->g[to][which]) continue;
@@ -445,8 +451,8 @@ DA_FN void da_turns(const da_span *s, const da_requests *io, int which, const da
         }
         const double beyond = da_beyond(s, which, a->x[from], middle, a->x[to], value, sign);
         if (beyond < 0.0) continue;
-        da_found(found, io, which, da_root(s, which, a->x[from], beyond, -sign), -sign);
-        da_found(found, io, which, da_root(s, which, beyond, a->x[to], sign), sign);
+        da_found(found, watch, io, which, da_root(s, which, a->x[from], beyond, -sign), -sign);
+        da_found(found, watch, io, which, da_root(s, which, beyond, a->x[to], sign), sign);
     }
 }
 
@@ -507,6 +513,7 @@ DA_PIECE int da_watch_step(da_watch *watch, da_requests *io, const da_span *s)
     da_samples samples;
     da_passages found;
     found.count = 0;
+    found.until = 1.0;
 #if DA_KINKS
     da_watch before = *watch;
     for (int i = DA_OF_USER; i < DA_NG; i++) watch->fell[i] = 0;
@@ -518,7 +525,7 @@ DA_PIECE int da_watch_step(da_watch *watch, da_requests *io, const da_span *s)
     da_sample(s, &samples);
     for (int i = 0; i < DA_NG; i++) {
         da_changes(s, watch, io, i, &samples, &found);
-        da_turns(s, io, i, &samples, &found);
+        da_turns(s, watch, io, i, &samples, &found);
         watch->g[i] = samples.g[samples.pieces][i];
         watch->signs[i] = samples.signs[samples.pieces][i];
     }

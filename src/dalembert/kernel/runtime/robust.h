@@ -20,13 +20,16 @@ DA_COLD double da_dot(const double *a, const double *b, int n)
     return sum;
 }
 
-/* The lower Cholesky factor of the leading `size` block of the symmetric matrix M; 0 where a pivot is too small. */
+/* The lower Cholesky factor of the leading `size` block of the symmetric matrix M; 0 where a pivot is too small. Before the first
+   entry of a row nothing fills in: of many bodies, each is joined to few. */
 DA_COLD int da_cholesky(int size, double M[DA_N][DA_N], double L[DA_N][DA_N], double tolerance)
 {
-    for (int i = 0; i < size; i++)
-        for (int j = 0; j <= i; j++) {
+    int first[DA_N];
+    for (int i = 0; i < size; i++) {
+        for (first[i] = 0; first[i] < i && M[i][first[i]] == 0.0; first[i]++) L[i][first[i]] = 0.0;
+        for (int j = first[i]; j <= i; j++) {
             double sum = M[i][j];
-            for (int k = 0; k < j; k++) sum -= L[i][k] * L[j][k];
+            for (int k = first[i] > first[j] ? first[i] : first[j]; k < j; k++) sum -= L[i][k] * L[j][k];
             if (i != j)
                 L[i][j] = sum / L[j][j];
             else if (sum > tolerance * fabs(M[i][i]) && sum > 0.0)
@@ -34,14 +37,16 @@ DA_COLD int da_cholesky(int size, double M[DA_N][DA_N], double L[DA_N][DA_N], do
             else
                 return 0;
         }
+    }
     return 1;
 }
 
 DA_COLD void da_forward(int size, double L[DA_N][DA_N], double *x)
 {
-    for (int i = 0; i < size; i++) {
-        for (int k = 0; k < i; k++) x[i] -= L[i][k] * x[k];
-        x[i] /= L[i][i];
+    for (int k = 0; k < size; k++) {
+        if (x[k] == 0.0) continue;
+        x[k] /= L[k][k];
+        for (int i = k + 1; i < size; i++) x[i] -= L[i][k] * x[k];
     }
 }
 

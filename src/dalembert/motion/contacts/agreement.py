@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dalembert.errors import DalembertError
-from dalembert.mechanics.fundamental import Array
+from dalembert.mechanics.fundamental import Array, Fundamental
 from dalembert.motion.contacts.contacts import Contacts
 from dalembert.motion.contacts.modes import SLIP, STICK, Mode, ModeSolution
 
@@ -80,7 +80,7 @@ def goes_on(
     solved: Callable[[Contacts, Mode, Array, Array, float], ModeSolution],
 ) -> bool:
     """Whether a mode agrees with its assumptions a moment later too."""
-    moment = moment_at(here.contacts, here.q, v, s.acceleration)
+    moment = moment_at(here.contacts, here.q, v, s.solution)
     later, faster = ahead(here.q, v, s.acceleration, moment)
     try:
         then = solved(here.contacts, mode, later, faster, here.t + moment)
@@ -89,9 +89,12 @@ def goes_on(
     return agrees(here.contacts, mode, then, here.stopped, here.touching)
 
 
-def moment_at(contacts: Contacts, q: Array, v: Array, a: Array) -> float:
-    """A short time: MOMENT of what it takes for the motion to change, over the lengths that it has."""
-    reach, speed, rate = (float(np.abs(x).max(initial=0.0)) for x in (q, v, a))
+def moment_at(contacts: Contacts, q: Array, v: Array, s: Fundamental) -> float:
+    """A short time: MOMENT of what it takes for the motion to change, over the lengths that it has. Where forces
+    balance, the acceleration is rounding, and what it would be without constraints tells the time.
+    """
+    reach, speed = (float(np.abs(x).max(initial=0.0)) for x in (q, v))
+    rate = max(float(np.abs(np.nan_to_num(x)).max(initial=0.0)) for x in (s.acceleration, s.unconstrained))
     return MOMENT * ((speed + np.sqrt(rate * max(reach, contacts.length))) / rate if rate else 1.0)
 
 

@@ -78,8 +78,8 @@ def _approach(
     forces: also of those that depend on constraint forces though none of the system's own does.
     """
     evaluation = contacts.evaluation(side.mode)
-    a = evaluation.solve(side.q, side.v, t).acceleration
-    moment = moment_at(contacts, side.q, side.v, a)
+    solution = evaluation.solve(side.q, side.v, t)
+    a, moment = solution.acceleration, moment_at(contacts, side.q, side.v, solution)
     sizes = tolerances(settings, side.q, side.v, a) / settings.rtol
     forces = forces or contacts.whole.graph.events_use_multipliers
     signs = []

@@ -6,6 +6,7 @@ components of space where a surface has them, and not in the directions that the
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -90,21 +91,55 @@ def contact_residual(motion: Motion) -> float:
         for rests in np.flatnonzero((state != OPEN) & ~moving):
             holding[int(rests)].append(k)
     for i in range(T):
-        places = [graph.components[k] for k in holding[i]]
-        limits = [max(mu_static[i, k], mu[i, k]) * abs(N[i, k]) for k in holding[i]]
-        forces = max(forces, _outside(units[i], rest[i], places, limits, largest) - unsure[i])
+        limits = {k: max(mu_static[i, k], mu[i, k]) * abs(N[i, k]) for k in holding[i]}
+        forces = max(forces, _outside(units[i], rest[i], graph.components, limits, largest) - unsure[i])
     forces = max(forces, float(np.max(-reactions[:, one_sided], initial=0.0)))
     lengths = np.where(steep[:, one_sided] > 0, steep[:, one_sided], 1.0)
     gaps = float(np.max(-gap / lengths, initial=0.0))
     return max(forces / largest, gaps / reach, slips)
 
 
-def _outside(units: Array, force: Array, places: list[slice], limits: list[float], largest: float) -> float:
-    """How far a force is from one that contacts at rest, at some places of the components, can hold within limits."""
-    if not places:
-        return float(np.abs(force).max(initial=0.0))
-    frames = [_directions(units[:, at]) for at in places]
-    columns = np.hstack([units[:, at] @ frame for at, frame in zip(places, frames, strict=True)])
+def _outside(
+    units: Array, force: Array, components: Sequence[slice], limits: dict[int, float], largest: float
+) -> float:
+    """How far a force is from one that contacts at rest can hold within their limits. Contacts that push on different
+    coordinates are looked at by themselves.
+    """
+    touched = {k: frozenset(np.flatnonzero(units[:, components[k]].any(axis=1)).tolist()) for k in limits}
+    alone = np.ones(force.size, dtype=bool)
+    worst = 0.0
+    for together in _sharing(touched):
+        at = sorted(frozenset().union(*(touched[k] for k in together)))
+        alone[at] = False
+        own = [units[at, components[k]] for k in together]
+        worst = max(worst, _beyond(own, force[at], [limits[k] for k in together], largest))
+    return max(worst, float(np.abs(force[alone]).max(initial=0.0)))
+
+
+def _sharing(touched: dict[int, frozenset[int]]) -> list[list[int]]:
+    """Contacts in groups that have no coordinate in common."""
+    groups: list[tuple[list[int], frozenset[int]]] = []
+    owner: dict[int, int] = {}
+    for k, at in touched.items():
+        joined = {owner[x] for x in at if x in owner}
+        members, all_at = [k], at
+        for group in joined:
+            members, all_at = [*groups[group][0], *members], all_at | groups[group][1]
+        owner |= dict.fromkeys(all_at, len(groups))
+        groups.append((members, all_at))
+    last = sorted(set(owner.values()))
+    return [groups[group][0] for group in last]
+
+
+def _beyond(units: Sequence[Array], force: Array, limits: Sequence[float], largest: float) -> float:
+    """How far a force is from a sum of forces, along the columns of each of the `units`, within limits."""
+    if len(units) == 1 and units[0].shape[1] == 1:
+        column = units[0][:, 0]
+        length = float(np.linalg.norm(column))
+        share = float(column @ force) / length**2
+        return max(float(np.abs(share * column - force).max()), length * (abs(share) - limits[0]))
+    frames = [_directions(own) for own in units]
+    columns = np.hstack([own @ frame for own, frame in zip(units, frames, strict=True)])
     held: Array = np.asarray(np.linalg.lstsq(columns, force, rcond=1e-12)[0])
     missed = float(np.abs(columns @ held - force).max(initial=0.0))
     ends = np.cumsum([frame.shape[1] for frame in frames])
@@ -115,12 +150,14 @@ def _outside(units: Array, force: Array, places: list[slice], limits: list[float
     rank = np.linalg.matrix_rank(columns, tol=RANK * np.abs(columns).max(initial=1.0))
     if worst > RANK * largest and rank < held.size:
         # The smallest forces are not the only ones: others may lie inside.
-        worst = _least_excess(columns, held, own, limits, weights)
+        worst = _least_excess(columns, held, own, list(limits), weights)
     return max(missed, worst)
 
 
 def _directions(units: Array) -> Array:
     """Orthonormal directions of friction in space, as columns: of three components in a plane, two."""
+    if units.shape[1] == 1:
+        return np.ones((1, 1))
     _, sigma, V = np.linalg.svd(units, full_matrices=False)
     return np.asarray(V[: max(1, int(np.sum(sigma > RANK * max(float(sigma[0]), 1e-300))))].T)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from copy import copy
 from functools import cached_property
 
@@ -9,7 +10,7 @@ import numpy as np
 import sympy as sp
 
 from dalembert.graph.evaluate import Evaluator
-from dalembert.mechanics.fundamental import Array
+from dalembert.mechanics.fundamental import Array, Fundamental
 from dalembert.model.constraints import is_linear
 from dalembert.model.contact import heat_names
 from dalembert.model.symbols import t as time
@@ -39,10 +40,10 @@ class Contacts:
         self.components, self.one_sided = graph.components, graph.one_sided
         self._state, self._forces = Evaluator(graph.state), Evaluator(graph.forces)
         self._normals = Evaluator(graph.normals)
-        self.frames: tuple[float, ...] = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0) * len(self.switched.framed())
+        self.frames: tuple[float, ...] = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0) * len(self.switched.framed)
         given = dict(zip(system.parameter_symbols, system.parameter_values(), strict=True))
         self._given = np.array([given.get(symbol, 1.0) for symbol in self.switched.system.parameter_symbols])
-        self._places = {symbol: k for k, symbol in enumerate(self.switched.system.parameter_symbols)}
+        self._places = {symbol.name: k for k, symbol in enumerate(self.switched.system.parameter_symbols)}
         self._modes: dict[tuple[Mode, float], Evaluation] = {}
         self._own_events = len(system.events)
         self._facing: tuple[tuple[float, ...], Array] = (), self._given  # the last directions asked for, as parameters
@@ -106,10 +107,10 @@ class Contacts:
             normals = self._normals(q, v, t, self._given)[0].reshape(-1, 3)
             self.frames = tuple(x for normal in normals for x in frame_values(normal))
 
-    def _with(self, values: dict[sp.Symbol, float]) -> Array:
+    def _with(self, values: Mapping[str, float]) -> Array:
         p = self._given.copy()
-        for symbol, value in values.items():
-            place = self._places.get(symbol)  # what a system does not use, it has no parameter for
+        for name, value in values.items():
+            place = self._places.get(name)  # what a system does not use, it has no parameter for
             if place is not None:
                 p[place] = value
         return p
@@ -147,8 +148,16 @@ class Contacts:
         at = self.components[k]
         return list(range(self.m + at.start, self.m + at.stop))
 
+    def instant(self, mode: Mode, q: Array, v: Array, t: float) -> Fundamental:
+        """The instant in a mode, by elimination where that serves."""
+        evaluation = self.evaluation(mode)
+        found = solve_regular(evaluation, q, v, t)
+        return evaluation.solve(q, v, t) if found is None else found
+
     def solve(self, mode: Mode, q: Array, v: Array, t: float) -> ModeSolution:
-        """The instant in a mode. Where its forces are not determined, they are the smallest."""
+        """The instant in a mode, with all that its contacts do. Where its forces are not determined, they are the
+        smallest.
+        """
         evaluation = self.evaluation(mode)
         found = solve_regular(evaluation, q, v, t)
         if found is None:
@@ -175,9 +184,7 @@ class Contacts:
 
     def acceleration(self, mode: Mode, q: Array, v: Array, t: float) -> Array:
         """q̈ in a mode."""
-        evaluation = self.evaluation(mode)
-        found = solve_regular(evaluation, q, v, t)
-        return (evaluation.solve(q, v, t) if found is None else found).acceleration
+        return self.instant(mode, q, v, t).acceleration
 
     def look_along(self, mode: Mode, q: Array, v: Array, a: Array, t: Array, multipliers: Array) -> list[Array]:
         """As `look`, at many points of a mode; the first axis is theirs."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from dalembert.mechanics.blocks import parts_of
 from dalembert.mechanics.fundamental import Array
 from dalembert.motion.contacts.contacts import Contacts
 from dalembert.motion.contacts.modes import OPEN, Mode, ModeSolution
@@ -38,9 +39,15 @@ def friction_may_be_ambiguous(contacts: Contacts, mode: Mode, s: ModeSolution, q
 
 def reaction_to(M: Array, A: Array, F: Array) -> Array:
     """∂λ/∂f: how the multipliers of constraints with rows A answer forces F f, by the equations of motion."""
-    n, m = M.shape[0], A.shape[0]
-    if not m:
-        return np.zeros((0, F.shape[1]))
-    whole = np.block([[M, -A.T], [A, np.zeros((m, m))]])
-    right = np.vstack([F, np.zeros((m, F.shape[1]))])
-    return np.asarray(np.linalg.lstsq(whole, right, rcond=1e-12)[0][n:])
+    found = np.zeros((A.shape[0], F.shape[1]))
+    for at, rows in parts_of(M, A) or [(np.arange(M.shape[0])[None], np.arange(A.shape[0])[None])]:
+        for own, these in zip(at, rows, strict=True):
+            reached = np.flatnonzero(F[own].any(axis=0))  # a force on one part says nothing to the others
+            n, m = own.size, these.size
+            if not m or not reached.size:
+                continue
+            rows_own = A[np.ix_(these, own)]
+            whole = np.block([[M[np.ix_(own, own)], -rows_own.T], [rows_own, np.zeros((m, m))]])
+            right = np.vstack([F[np.ix_(own, reached)], np.zeros((m, reached.size))])
+            found[np.ix_(these, reached)] = np.linalg.lstsq(whole, right, rcond=1e-12)[0][n:]
+    return found

@@ -21,9 +21,9 @@ GENTLE = 0.03
 # Slipping has begun where its speed is this share of what that acceleration would have made it: some sixty steps are
 # left of those that stability asks for.
 BEGUN = 0.003
-# On what moves fast itself, the direction of slow slipping is rounding of large velocities: beyond this share of it the
-# implicit method, which needs slopes, takes shorter steps than an explicit one.
-QUIET = 1e-8
+# Beside what moves fast, the direction of slow slipping is rounding of large velocities. Up to this share of it that
+# does not disturb the implicit method: |u| grows, and with it what a step adds becomes large against the rounding.
+QUIET = 1e-5
 # The first moment is a hundred-thousandth of the time in which the motion changes; each that follows is so much longer.
 LONGER = 4.0
 
@@ -41,15 +41,18 @@ def creeping(contacts: Contacts, mode: Mode, t: float, q: Array, v: Array, start
 
 
 def first_moment(contacts: Contacts, q: Array, v: Array, start: Fundamental) -> float:
-    return moment_at(contacts, q, v, np.nan_to_num(start.unconstrained))
+    return moment_at(contacts, q, v, start)
 
 
 def begun(
     contacts: Contacts, which: tuple[int, ...], t: float, q: Array, v: Array, start: Fundamental, since: float
 ) -> bool:
-    """Whether the contacts, which set off at the time `since`, slip so fast that stability asks for no short steps."""
+    """Whether the contacts, which set off at the time `since`, slip so fast that stability asks for no short steps. The
+    speed that they were given to have a direction at all is none that they gained.
+    """
     u = contacts.look(q, v, start.acceleration, t, np.zeros(contacts.m))[1]
-    return all(np.linalg.norm(u[contacts.components[k]]) >= BEGUN * _could(start) * (t - since) for k in which)
+    gained = [float(np.linalg.norm(u[contacts.components[k]])) - contacts.slow for k in which]
+    return all(speed >= BEGUN * _could(start) * (t - since) for speed in gained)
 
 
 def _could(start: Fundamental) -> float:

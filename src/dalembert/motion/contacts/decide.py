@@ -37,6 +37,9 @@ from dalembert.motion.contacts.undetermined import Giving, within_cones
 
 # Velocities below this share of the fastest ones of the motion so far count as rest.
 REST = 1e-9
+# A reaction below this share of the forces, a moment later, pulls: far above rounding, and what forces change by in a
+# moment is a thousand times more.
+PULLS = 1e-9
 # So often the direction is improved in which a contact on a surface breaks away.
 MOST_TURNS = 100
 # Changes of mode before pivoting is given up, and how many more for each contact.
@@ -181,31 +184,40 @@ def _pivoted(here: Situation, mode: Mode, under_way: bool) -> Decision | None:
         sure = released | here.rest.leaving
         wrong = objections(here.contacts, mode, s, here.stopped, here.touching, here.rest.opening, sure)
         if not wrong:
-            beyond = _about_to_leave(here, mode, s, begin) if under_way else []
-            if not beyond:
+            wrong = _about_to_leave(here, mode, s, begin) if under_way else []
+            if not wrong:
                 return mode, s, begin
-            wrong = [("cone", k) for k in beyond]
         released |= {k for kind, k in wrong if kind == "cone"}
         for objection in wrong[:1] if careful else wrong:
             mode = _changed(here, mode, s, objection, ways)
     return None
 
 
-def _about_to_leave(here: Situation, mode: Mode, s: ModeSolution, begin: Array) -> list[int]:
-    """Contacts at the limit of their cones, but for rounding, that are beyond it a moment later: they slip now. No
-    event would tell, for a function that begins beyond zero does not pass it.
+def _about_to_leave(here: Situation, mode: Mode, s: ModeSolution, begin: Array) -> list[Objection]:
+    """Contacts at the limit of their cones, but for rounding, that are beyond it a moment later: they slip now; and
+    one-sided constraints that carry nothing now and would pull then: they open. No event would tell, for a function
+    that begins beyond zero does not pass it.
     """
-    over = _excess(here, mode, s)
+    over, carried, force = _excess(here, mode, s), _carried(here, mode, s), s.force_size
     near = [k for k, excess in over.items() if excess > -AGREES]
-    if not near or s.undetermined:
+    loose = [j for j, load in carried.items() if abs(load) <= AGREES * force]
+    if not (near or loose) or s.undetermined:
         return []
-    moment = moment_at(here.contacts, here.q, begin, s.acceleration)
+    moment = moment_at(here.contacts, here.q, begin, s.solution)
     later, faster = ahead(here.q, begin, s.acceleration, moment)
     try:
-        then = _excess(here, mode, here.contacts.solve(mode, later, faster, here.t + moment))
+        then = here.contacts.solve(mode, later, faster, here.t + moment)
     except DalembertError:
         return []
-    return [k for k in near if then[k] > max(over[k], 0.0)]
+    slips, pulls = _excess(here, mode, then), _carried(here, mode, then)
+    found: list[Objection] = [("cone", k) for k in near if slips[k] > max(over[k], 0.0)]
+    return found + [("open", j) for j in loose if pulls[j] < min(carried[j], -PULLS * force)]
+
+
+def _carried(here: Situation, mode: Mode, s: ModeSolution) -> dict[int, float]:
+    """The force of each one-sided constraint that is closed, negative where it pulls."""
+    rows = here.contacts.one_sided
+    return {j: float(s.steep[rows[j]] * s.multipliers[rows[j]]) for j, shut in enumerate(mode.closed) if shut}
 
 
 def _excess(here: Situation, mode: Mode, s: ModeSolution) -> dict[int, float]:

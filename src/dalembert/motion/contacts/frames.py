@@ -11,6 +11,7 @@ The three vectors are data of a leg; long before that point they are chosen anew
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -19,16 +20,12 @@ import sympy as sp
 
 from dalembert.mechanics.fundamental import Array
 from dalembert.model.contact import Contact
-from dalembert.model.symbols import Coordinate, Parameter
+from dalembert.model.symbols import Coordinate
 from dalembert.model.symbols import t as time
+from dalembert.motion.contacts.mode_data import frame_symbols
 
 # A frame serves until the normal has turned by 120 degrees: e · n = −1/2.
 TURNED = sp.Rational(1, 2)
-
-
-def frame_symbols(k: int) -> list[list[Parameter]]:
-    """The three vectors of contact number k, as parameters."""
-    return [[Parameter.named(f"dalembert_frame_{k}_{i}{axis}") for axis in "xyz"] for i in range(3)]
 
 
 def in_frame(contact: Contact, k: int) -> Contact:
@@ -68,7 +65,7 @@ def frame_values(normal: Array) -> list[float]:
     return [*map(float, e), *map(float, first), *map(float, np.cross(e, first))]
 
 
-def _dot(a: list[sp.Expr] | tuple[sp.Expr, ...], b: list[sp.Expr] | tuple[sp.Expr, ...]) -> sp.Expr:
+def _dot(a: Sequence[sp.Expr], b: Sequence[sp.Expr]) -> sp.Expr:
     return sp.Add(*(x * y for x, y in zip(a, b, strict=True)))
 
 

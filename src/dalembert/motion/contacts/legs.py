@@ -115,7 +115,7 @@ class _Run:
             else:
                 self.events += changes(contacts, t, before, Side(mode, q, v), self.met, self.halted)
             evaluation = contacts.evaluation(mode)
-            start = evaluation.solve(q, v, t)
+            start = contacts.instant(mode, q, v, t)
             if before is not None:
                 ended = self._passed_between(t, q, v, before, mode)
                 if ended is not None:
@@ -213,7 +213,7 @@ class _Run:
             if leg.failure is not None or leg.ended is not None:
                 return leg
             t, (q, v, work) = float(leg.t[-1]), self._parts(leg)
-            start, later = evaluation.solve(q, v, t), later[later > t]
+            start, later = self.contacts.instant(mode, q, v, t), later[later > t]
             if rising is not None or begun(self.contacts, creeps, t, q, v, start, since):
                 return self._part(mode, evaluation, later, t, q, v, start, work)
             moment *= LONGER
@@ -247,7 +247,7 @@ class _Run:
         def onward(t: float, y: Array, times: Array) -> Trajectory:
             q, v, work = y[:n], y[n : 2 * n], y[2 * n :]
             then = replace(during, times=np.concatenate([[t], times]))
-            return integrate(evaluation, then, q, v, t, evaluation.solve(q, v, t), work)
+            return integrate(evaluation, then, q, v, t, self.contacts.instant(mode, q, v, t), work)
 
         heats = evaluation.graph.heats
         leg = integrate(evaluation, during, q, v, t, start, work[self.ledger.columns(heats)])

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dalembert.mechanics.blocks import solve_by_parts
 from dalembert.mechanics.fundamental import Array
 from dalembert.motion.contacts.contacts import Contacts
 from dalembert.motion.contacts.decide import solved
@@ -70,6 +71,7 @@ def _together(contacts: Contacts, mode: Mode, q: Array, v: Array, t: Array) -> _
     M, Q, A, b = evaluation.dynamics_along(q, v, t)
     rows = np.flatnonzero(np.any(A, axis=(0, 2)))
     C0, slope = evaluation.affine_work_along(q, v, t)
+    own_A = A[:, : contacts.m]
     A, b, G = A[:, rows], b[:, rows], np.swapaxes(A[:, rows], 1, 2) + slope[:, :, rows]
     m = rows.size
     whole = np.zeros((T, n + m, n + m))
@@ -82,7 +84,7 @@ def _together(contacts: Contacts, mode: Mode, q: Array, v: Array, t: Array) -> _
     whole *= scale[:, None] * scale
     right *= scale
     try:
-        x = np.linalg.solve(whole, right[..., None])[..., 0]
+        x = solve_by_parts(whole, right)
     except np.linalg.LinAlgError:
         return None
     missed = np.abs(np.einsum("tij,tj->ti", whole, x) - right).max(initial=0.0)
@@ -95,8 +97,7 @@ def _together(contacts: Contacts, mode: Mode, q: Array, v: Array, t: Array) -> _
     multipliers[:, rows] = x[:, n:] * scale[n:]
     own = multipliers[:, : contacts.m]
     N, _, _, mu, *_ = contacts.look_along(mode, q, v, a, t, own)
-    A_own = evaluation.dynamics_along(q, v, t)[2][:, : contacts.m]
-    C = np.einsum("tij,tj->ti", M, a) - Q - np.einsum("tmi,tm->ti", A_own, own)
+    C = np.einsum("tij,tj->ti", M, a) - Q - np.einsum("tmi,tm->ti", own_A, own)
     friction = np.zeros((T, len(contacts.contacts)))
     for k in range(len(contacts.contacts)):
         if mode.states[k] == STICK:

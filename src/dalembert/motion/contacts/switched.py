@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import sympy as sp
@@ -22,7 +23,8 @@ from dalembert.model.events import Event
 from dalembert.model.laws import Work
 from dalembert.model.symbols import Parameter, multiplier
 from dalembert.model.system import System
-from dalembert.motion.contacts.frames import frame_symbols, in_frame, turned
+from dalembert.motion.contacts.frames import in_frame, turned
+from dalembert.motion.contacts.mode_data import DATA, SLOW_SPEED, OfContact, frame_symbols, of_contact, of_gate
 from dalembert.motion.contacts.modes import SLIP, STICK, Ending, Mode
 
 # A contact that slides on a surface has stopped at this share of the speeds of a motion: its direction has no meaning
@@ -44,30 +46,23 @@ class Switched:
     endings: tuple[tuple[str, int], ...]
     graph: ContactGraph
 
-    def values(self, mode: Mode, slow: float) -> dict[sp.Symbol, float]:
-        """The data of a mode. slow: the speed at which a contact on a surface has stopped."""
-        found: dict[sp.Symbol, float] = {_slow(): slow}
+    def values(self, mode: Mode, slow: float) -> dict[str, float]:
+        """The data of a mode by name. slow: the speed at which a contact on a surface has stopped."""
+        found: dict[str, float] = {SLOW_SPEED.name: slow}
         unsure = self.unsure(mode)
         for k, contact in enumerate(self.contacts):
-            state = mode.states[k]
-            sticks = state == STICK
-            watched = sticks and not unsure & set(contact.constraints)
-            found |= {
-                _slips(k): float(state == SLIP),
-                _sticks(k): float(sticks),
-                _breaks(k): float(watched),
-                _idle(k): float(not watched and state != SLIP),
-                _rests(k): float(state != SLIP),
-                _direction(k): float(mode.directions[k]),
-                _push(k): float(mode.pushes[k]),
-            }
+            slips, sticks = mode.states[k] == SLIP, mode.states[k] == STICK
+            watched = sticks and unsure.isdisjoint(contact.constraints)
+            idle = not watched and not slips
+            own = (slips, sticks, watched, idle, not slips, mode.directions[k], mode.pushes[k])
+            found.update((symbol.name, float(x)) for symbol, x in zip(of_contact(k), own, strict=True))
         for j, (row, shut) in enumerate(zip(self.one_sided, mode.closed, strict=True)):
             silent = self.system.constraints[row].name in unsure
-            found |= {_closed(j): float(shut), _open(j): float(not shut)}
-            found |= {_pushing(j): float(shut and not silent), _silent(j): float(silent)}
+            gate = (shut, not shut, shut and not silent, silent)
+            found.update((symbol.name, float(x)) for symbol, x in zip(of_gate(j), gate, strict=True))
         places = iter(mode.frames)
-        for k in self.framed():
-            found |= {symbol: next(places) for vector in frame_symbols(k) for symbol in vector}
+        for k in self.framed:
+            found.update((symbol.name, next(places)) for vector in frame_symbols(k) for symbol in vector)
         return found
 
     def unsure(self, mode: Mode) -> set[str]:
@@ -78,10 +73,11 @@ class Switched:
             if mode.undetermined and state == STICK and contact.signed
         }
 
-    def framed(self) -> list[int]:
+    @cached_property
+    def framed(self) -> tuple[int, ...]:
         """The contacts whose directions are data."""
         own = {symbol.name for symbol in self.system.parameter_symbols}
-        return [k for k in range(len(self.contacts)) if frame_symbols(k)[0][0].name in own]
+        return tuple(k for k in range(len(self.contacts)) if frame_symbols(k)[0][0].name in own)
 
     def ending(self, mode: Mode, number: int) -> Ending:
         """What the event `number`, counted without the user's, means in a mode."""
@@ -116,28 +112,30 @@ def _make(system: System, workless: bool) -> Switched:
     places = {system.constraints[row].name: j for j, row in enumerate(one_sided)}
     contacts = tuple(in_frame(contact, k) for k, contact in enumerate(system.contacts))
     carrier = tuple(next((places[name] for name in c.constraints if name in places), None) for c in contacts)
-    gate = {name: _closed(j) for name, j in places.items()}
+    gates = [of_gate(j) for j in range(len(one_sided))]
+    gate = {name: gates[j].closed for name, j in places.items()}
     constraints = [_gated(constraint, gate) for constraint in system.constraints]
     works = [_while_closed(work, law.constraints, gate) for law in system.nonideal if (work := work_of(system, law))]
     events: list[tuple[str, int, sp.Expr]] = []
     for k, contact in enumerate(contacts):
-        speed, work = _slipping(contact, k)
+        own = of_contact(k)
+        speed, work = _slipping(contact, own)
         works.append(work)
         for i, u in enumerate(contact.slide):
-            row = Constraint(stick_name(contact, i), _sticks(k) * u, "velocity", by_friction=not workless)
-            constraints.append(replace(row, switch=_sticks(k)))
-        stop = speed if len(contact.slide) == 1 else speed - _slow()
+            row = Constraint(stick_name(contact, i), own.sticks * u, "velocity", by_friction=not workless)
+            constraints.append(replace(row, switch=own.sticks))
+        stop = speed if len(contact.slide) == 1 else speed - SLOW_SPEED
         hold = sum(multiplier(stick_name(contact, i)) ** 2 for i in range(len(contact.slide)))
         limit = contact.mu_static.xreplace({SPEED: sp.S.Zero}) * contact.normal
-        events.append(("contact", k, _slips(k) * stop + _breaks(k) * (limit**2 - hold) + _idle(k)))
+        events.append(("contact", k, own.slips * stop + own.may_break * (limit**2 - hold) + own.idle))
         if contact.signed and carrier[k] is None:
-            events.append(("turn", k, _slips(k) * _push(k) * contact.normal + _rests(k)))
+            events.append(("turn", k, own.slips * own.push_sign * contact.normal + own.does_not_slip))
         facing = turned(system.contacts[k], k)
         if facing is not None:
             events.append(("face", k, facing))
     for j, number in enumerate(one_sided):
-        own = system.constraints[number]
-        away = _pushing(j) * multiplier(own.name) + _open(j) * own.expression + _silent(j)
+        above = system.constraints[number]
+        away = gates[j].pushing * multiplier(above.name) + gates[j].open * above.expression + gates[j].silent
         events.append(("gate", j, away))
     parameters: dict[Any, Any] = dict(system.parameters)
     expressions = [constraint.expression for constraint in constraints] + [g for *_, g in events]
@@ -163,9 +161,9 @@ def _make(system: System, workless: bool) -> Switched:
     return Switched(whole, contacts, one_sided, carrier, tuple((what, k) for what, k, _ in events), graph)
 
 
-def plain(switched: Switched, values: Mapping[sp.Symbol, float]) -> System:
+def plain(switched: Switched, values: Mapping[str, float]) -> System:
     """One mode by itself, as a system without switches: what is off is left out."""
-    exact = {s: sp.Integer(int(x)) if x in (-1, 0, 1) else sp.Float(x) for s, x in values.items()}
+    exact = {Parameter.named(s): sp.Integer(int(x)) if x in (-1, 0, 1) else sp.Float(x) for s, x in values.items()}
     system = switched.system
     constraints = [replace(c, expression=c.expression.xreplace(exact), switch=None) for c in system.constraints]
     works = [
@@ -192,8 +190,8 @@ def plain(switched: Switched, values: Mapping[sp.Symbol, float]) -> System:
     )
 
 
-# The names of the parameters that are data of modes begin so; the events that end a mode end so.
-DATA, OWN = "dalembert_", "(contact)"
+# The names of the events that end a mode end so.
+OWN = "(contact)"
 
 
 def _gated(constraint: Constraint, gate: Mapping[str, Parameter]) -> Constraint:
@@ -213,16 +211,17 @@ def _while_closed(work: Work, names: tuple[str, ...], gate: Mapping[str, Paramet
     )
 
 
-def _slipping(contact: Contact, k: int) -> tuple[sp.Expr, Work]:
+def _slipping(contact: Contact, own: OfContact) -> tuple[sp.Expr, Work]:
     """The speed of a contact while it slips, counted in its direction along a line, and the work of its friction."""
     line = len(contact.slide) == 1
     # Where it does not slip, the root must have a slope.
-    speed = _direction(k) * contact.slide[0] if line else sp.sqrt(sum(u**2 for u in contact.slide) + _rests(k))
-    ways = [_direction(k)] if line else [u / speed for u in contact.slide]
+    root = sp.sqrt(sum(u**2 for u in contact.slide) + own.does_not_slip)
+    speed = own.slip_direction * contact.slide[0] if line else root
+    ways = [own.slip_direction] if line else [u / speed for u in contact.slide]
     # A step may look past the stop, where a speed counted this way is negative: not for a power of it.
     size = sp.Abs(speed) if line and _has_broken_power(contact.mu) else speed
-    normal = _push(k) * contact.normal if contact.signed else contact.normal
-    strength = -_slips(k) * contact.mu.xreplace({SPEED: size}) * normal
+    normal = own.push_sign * contact.normal if contact.signed else contact.normal
+    strength = -own.slips * contact.mu.xreplace({SPEED: size}) * normal
     work: dict[Any, sp.Expr] = {}
     for way, unit in zip(ways, contact.force, strict=True):
         for x, part in unit.items():
@@ -236,55 +235,3 @@ def _has_broken_power(mu: sp.Expr) -> bool:
 
 def stick_name(contact: Contact, component: int) -> str:
     return f"{contact.name} sticks {component + 1}"
-
-
-def _named(what: str, k: int) -> Parameter:
-    return Parameter.named(f"{DATA}{what}_{k}")
-
-
-def _slips(k: int) -> Parameter:
-    return _named("slips", k)
-
-
-def _sticks(k: int) -> Parameter:
-    return _named("sticks", k)
-
-
-def _breaks(k: int) -> Parameter:
-    return _named("may_break", k)
-
-
-def _idle(k: int) -> Parameter:
-    return _named("idle", k)
-
-
-def _rests(k: int) -> Parameter:
-    return _named("does_not_slip", k)
-
-
-def _direction(k: int) -> Parameter:
-    return _named("slip_direction", k)
-
-
-def _push(k: int) -> Parameter:
-    return _named("push_sign", k)
-
-
-def _closed(j: int) -> Parameter:
-    return _named("closed", j)
-
-
-def _open(j: int) -> Parameter:
-    return _named("open", j)
-
-
-def _pushing(j: int) -> Parameter:
-    return _named("pushing", j)
-
-
-def _silent(j: int) -> Parameter:
-    return _named("silent", j)
-
-
-def _slow() -> Parameter:
-    return Parameter.named(f"{DATA}slow_speed")
