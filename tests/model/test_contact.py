@@ -257,3 +257,33 @@ class TestAsked:
             contact([x1, y1, x2, y2, phi], same_mass, x2 - x1, point=R * phi)
         with pytest.raises(da.ModelError, match="Cartesian"):
             contact([r, phi], m * (r.d**2 + r**2 * phi.d**2) / 2, r - l * phi, point=r)
+
+
+def on_feet(inertia: str, point: list[str]) -> da.System:
+    """A body with small tilts b, c on a foot; `inertia` is that of c, K that of b."""
+    names = ("x", "y", "z", "a", "b", "c")
+    return da.System(
+        "feet",
+        coordinates=names,
+        kinetic=f"m*(x'^2 + y'^2 + z'^2)/2 + J*a'^2/2 + K*b'^2/2 + {inertia}*c'^2/2",
+        potential="m*g*z",
+        constraints=[da.Constraint("foot", "z + w*b + w*c", one_sided=True)],
+        nonideal=[da.Coulomb("foot", mu=0.3, point=point)],
+        parameters={"m": 1, "g": 9.81, "J": 1, "K": 0.5, "w": 0.3} | ({"L": 0.5} if inertia == "L" else {}),
+        initial=dict.fromkeys([*names, *(f"{name}'" for name in names)], 0) | {"x'": 1},
+    )
+
+
+def test_tilts_of_one_inertia_are_not_taken_for_a_place() -> None:
+    """b and c stand side by side with one inertia, as Cartesian coordinates do; the point moves with x and y."""
+    points = [["x - w*a", "y + w*a"], ["x - w*a + h*c", "y + w*a - h*b"], ["x - w*a", "y + w*a", "z + w*b + w*c"]]
+    for point in points:
+        texts = [text.replace("h", "w") for text in point]
+        (equal,), (named,) = on_feet("K", texts).contacts, on_feet("L", texts).contacts
+        assert equal.normal == named.normal == da.multiplier("foot"), "∂φ/∂z is one"
+        assert equal.slide == named.slide
+
+
+def test_bodies_that_feel_different_reactions_are_named() -> None:
+    with pytest.raises(da.ModelError, match=r"here \(x, y, z\) and \(b, c\).*all three"):
+        on_feet("K", ["2*x", "2*y"])

@@ -347,3 +347,27 @@ def test_the_command_line():
     assert {round(e["q"]["y"], 9): e["stability"] for e in found} == {-2: "stable", 2: "unstable"}
     stopped = CliRunner().invoke(app, ["equilibrium", "moving_length_pendulum", "--time", "0", "--json"])
     assert json.loads(stopped.stdout)["equilibria"][0]["frequencies"] == pytest.approx([np.sqrt(G)])
+
+
+@pytest.mark.parametrize("start", [0.0, 0.3])
+def test_a_squared_constraint_is_refused_by_name(start: float) -> None:
+    """It has no reaction where it is satisfied, so that nothing would balance."""
+    system = da.System(
+        "squared",
+        coordinates="x y",
+        kinetic="(x'^2 + y'^2)/2",
+        potential="x^2 + y",
+        constraints={"floor": "y^2"},
+        initial={"x": 1, "y": start, "x'": 0, "y'": 0},
+    )
+    with pytest.raises(da.ModelError, match="'floor' has no gradient on its own surface"):
+        system.equilibrium()
+    found = system.replace(constraints={"floor": "y"}).equilibrium()
+    assert [e["x"] for e in found] == pytest.approx([0.0])
+
+
+def test_forces_without_a_slope_are_told_as_such() -> None:
+    system = da.System("cusp", coordinates="x", kinetic="x'^2/2", potential="abs(x)^1.5", initial={"x": 0, "x'": 0})
+    with pytest.raises(da.DalembertError, match="no finite slope at x = 0") as caught:
+        system.equilibrium()
+    assert "Coulomb" not in str(caught.value)

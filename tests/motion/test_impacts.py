@@ -329,3 +329,26 @@ class TestModel:
         text = da.dumps(ball(0.1, 0.5)).replace('impact = "newton"', "impact = 3")
         with pytest.raises(DocumentError, match="'impact' is a text"):
             da.loads(text)
+
+
+@pytest.mark.parametrize("backend", ["reference", "auto"])
+@pytest.mark.parametrize(("e", "name"), [(0.5, "impact"), (0.0, "contact")])
+def test_a_blow_at_the_start_is_an_event(backend, e, name):
+    """A ball that begins on the floor with a downward velocity."""
+    system = da.System(
+        "struck at once",
+        coordinates="y",
+        kinetic="m*y'^2/2",
+        potential="m*g*y",
+        constraints=[da.Constraint("floor", "y", one_sided=True, restitution=e)],
+        parameters={"m": 2, "g": 9.81},
+        initial={"y": 0, "y'": -3},
+    )
+    motion = system.simulate(0.2, samples=5, backend=backend)
+    (event,) = motion.events
+    assert (event["name"], event["contact"], event["t"]) == (name, "floor", 0.0)
+    assert event["impulse"]["normal"] == pytest.approx(2 * 3 * (1 + e), rel=CLOSE)
+    assert event["state"]["y'"] == pytest.approx(3 * e, abs=CLOSE)
+    assert motion.certificate.holds
+    # A ball that rests there has none.
+    assert system.replace(initial={"y": 0, "y'": 0}).simulate(0.2, samples=5, backend=backend).events == ()

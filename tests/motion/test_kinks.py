@@ -178,6 +178,19 @@ def test_passages_that_accumulate(backend: str) -> None:
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
+def test_a_corner_in_time_is_told_at_its_time(backend: str) -> None:
+    system = da.System(
+        "corner in time",
+        coordinates="x y",
+        kinetic="(x'^2 + y'^2)/2",
+        constraints={"table": "y - abs(t - 1)"},
+        initial={"x": 0, "y": 1, "x'": 0, "y'": -1},
+    )
+    with pytest.raises(da.MotionFailed, match=r"beyond t = 1: a constraint has a corner"):
+        system.simulate(2, backend=backend)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
 def test_a_corner_of_a_constraint_is_an_impact(backend: str) -> None:
     valley = da.System(
         "valley",

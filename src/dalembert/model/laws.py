@@ -41,7 +41,8 @@ class Work:
     law = "work"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "work", MappingProxyType(dict(self.work)))
+        if isinstance(self.work, Mapping):  # what else is wrong is told by `System`
+            object.__setattr__(self, "work", MappingProxyType(dict(self.work)))
         object.__setattr__(self, "heat", MappingProxyType(dict(self.heat)))
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -54,7 +54,12 @@ class LawReader:
             return ()
         laws: list[Law] = []
         for law in given:
-            if isinstance(law, Work):
+            if isinstance(law, Work) and not isinstance(law.work, Mapping):
+                self.faults.append(
+                    "nonideal: da.Work takes expressions by coordinates, then the name of the constraint, as in "
+                    f"da.Work({{x: -c*x.d}}, 'plane'); got {law.work!r} for the first"
+                )
+            elif isinstance(law, Work):
                 self._known(law, "nonideal")
                 laws.append(Work(self.work(law.work), law.constraint, law.heat))
             elif isinstance(law, Sliding):

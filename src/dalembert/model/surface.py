@@ -105,7 +105,7 @@ def surface_of(
         normal = _size(columns, constraints)
     else:
         directions = [(sp.eye(J.rows).col(k), sp.S.One) for k in range(J.rows)]
-        normal = _size(_reactions_on_body(gradients, frames_of(inertia, coordinates), near), constraints)
+        normal = _size(_reactions_on_body(J, gradients, frames_of(inertia, coordinates), near), constraints)
     along: list[sp.Expr] = []
     force: list[Mapping[Coordinate, sp.Expr]] = []
     for direction, scale in directions:
@@ -243,11 +243,12 @@ def _size(columns: list[sp.Matrix], constraints: tuple[Constraint, ...]) -> sp.E
 
 
 def _reactions_on_body(
-    gradients: list[list[sp.Expr]], frames: Frames, coordinates: tuple[Coordinate, ...]
+    J: sp.Matrix, gradients: list[list[sp.Expr]], frames: Frames, coordinates: tuple[Coordinate, ...]
 ) -> list[sp.Matrix]:
     """The reactions for unit multipliers, as a body feels them: the gradients in its Cartesian coordinates.
 
-    Two bodies that hold each other feel the same. Without Cartesian coordinates each reaction counts for itself.
+    Two bodies that hold each other feel the same. Two tilts of one inertia look like the place of a body, so that the
+    body counts that the point moves with, one to one. Without Cartesian coordinates each reaction counts for itself.
     """
     by_coordinate = [dict(zip(coordinates, gradient, strict=True)) for gradient in gradients]
     for crowd in frames.crowds:
@@ -257,15 +258,25 @@ def _reactions_on_body(
                 f"the size of the reaction cannot be told: {names} have one mass and may be several bodies; "
                 "give the masses of different bodies different names"
             )
-    felt = []
+    felt, carriers = [], []
+    columns = {q: J.col(k) for k, q in enumerate(coordinates)}
     for body in (*frames.bodies, *frames.crowds):
         parts = [sp.Matrix([gradient.get(q, 0) for q in body]) for gradient in by_coordinate]
         if all(any(part) for part in parts):
             felt.append(parts)
+            moved = [columns[q] for q in body if q in columns]
+            if all(sp.eye(J.rows).col(k) in moved for k in range(J.rows)):
+                carriers.append(parts)
+    felt = carriers or felt
     if felt:
         first = felt[0]
         if any(not _same_sizes(first, other) for other in felt[1:]):
-            raise Unclear(f"the bodies that the constraint joins feel reactions of different size; {ASK}")
+            names = " and ".join(f"({', '.join(q.name for q in body)})" for body in frames.bodies)
+            raise Unclear(
+                "the bodies that the constraint joins feel reactions of different size. Coordinates of equal inertia "
+                f"side by side are taken for places of bodies, here {names}; {ASK}, all three of them where some are "
+                "angles"
+            )
         return first
     sizes = [_one_size([entry for entry in gradient if entry != 0]) for gradient in gradients]
     return [sp.Matrix([size if i == k else 0 for i in range(len(sizes))]) for k, size in enumerate(sizes)]

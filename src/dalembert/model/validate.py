@@ -17,6 +17,7 @@ from dalembert.model.constraints import IMPACT_LAWS, IMPACT_ORDERS, LEVELS, Cons
 from dalembert.model.events import read_events
 from dalembert.model.frames import inertia_of
 from dalembert.model.laws import Work
+from dalembert.model.options import duration_faults, option_faults
 from dalembert.model.parse import RESERVED, parse_constraint, parse_equation, parse_expression, suggest
 from dalembert.model.read_laws import LawReader, value_of
 from dalembert.model.symbols import (
@@ -498,6 +499,8 @@ class _Builder:
                 self.faults.append(f"simulate: {key} is a {kind.__name__}, got {value!r}")
             else:
                 found[key] = kind(value)
+        faults = option_faults(found) + (duration_faults(found["duration"]) if "duration" in found else [])
+        self.faults += [f"simulate: {fault}" for fault in faults]
         return found
 
     def _derivatives_in_place(self, parts: Mapping[str, Any]) -> None:

@@ -15,6 +15,7 @@ import numpy as np
 from dalembert.mechanics.blocks import block, parts_of
 from dalembert.mechanics.fundamental import MASS_TOLERANCE, RANK_TOLERANCE, Array, null_space
 from dalembert.motion.contacts.check import contact_residual
+from dalembert.motion.contacts.check_heat import heat_residual
 from dalembert.motion.contacts.check_impacts import impact_residual
 from dalembert.motion.contacts.repeat import repeat_residual
 from dalembert.motion.determined import undetermined_loads
@@ -40,7 +41,9 @@ class Certificate:
     forces: M q̈ − Q − Q_i − Q_ni, and M q̈ − Q − C − Aᵀλ.
     virtual_work: Nᵀ(M q̈ − Q − C), Nᵀ Q_i and Nᵀ(Q_ni − C) on a basis N of null A.
     gauss: distance of q̈ from the minimiser of G_ni in the mass metric.
-    energy: E(t) − E(0) − work of everything that is not potential.
+    energy: E(t) − E(0) − work of everything that is not potential; and the heat of friction: against the integral of
+    friction times sliding velocity where outputs are dense and contacts do not change, and in all, where no surface
+    moves by itself, against what friction and impacts took.
     contact: how far friction leaves its law (the cone where it sticks, μ|N| against the motion where it slips),
     reactions of one-sided constraints pull, or their gaps are negative.
     repeat: how far stretches between output points, integrated again from the laws by another method, end from the
@@ -335,7 +338,7 @@ def _constraint_residuals(motion: Motion, evaluation: Evaluation) -> dict[str, f
 
 
 def _energy_balance(motion: Motion, evaluation: Evaluation, M: Array, Q: Array) -> float:
-    """|E(t) − E(0) − work| against the largest kinetic energy, change of potential, or work.
+    """|E(t) − E(0) − work|, or what the heat errs by, against the largest kinetic energy, change of potential, or work.
 
     Outputs may miss where a motion is fastest, as a comet is next to the sun. Errors made there are as large as the
     energies that are exchanged there, so the balance must hold there too, and its terms count among the largest.
@@ -364,4 +367,5 @@ def _energy_balance(motion: Motion, evaluation: Evaluation, M: Array, Q: Array) 
     inertia = np.where(inertia > 0, inertia, 1.0)[: motion.t.size]
     pull = np.sqrt((Q**2 / inertia).max(initial=0.0)) * float(motion.t[-1] - motion.t[0])
     size = max(size, 1e-8 * pull**2)
-    return float(np.abs(energy - energy[0] - work).max() / size) if size > 0 else 0.0
+    missed = np.maximum(np.abs(energy - energy[0] - work).max(), heat_residual(motion))
+    return float(missed / size) if size > 0 else 0.0

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
-from dalembert.errors import DalembertError
+from dalembert.errors import DalembertError, ModelError
 from dalembert.graph.timed import spread
 from dalembert.mechanics.fundamental import Array
 from dalembert.motion.evaluation import Evaluation
@@ -61,6 +63,21 @@ def never_acts(evaluation: Evaluation, row: int, q: Array, v: Array, t: float) -
         if not np.isfinite(steep) or first == 0.0 or steep > NEARLY_FLAT * first:
             return False
     return True
+
+
+def require_gradient(evaluation: Evaluation, rows: Iterable[int], q: Array, v: Array, t: float) -> None:
+    """Refuse those of the constraints that could never act."""
+    names = [constraint.name for constraint in evaluation.system.constraints]
+    never = [k for k in rows if never_acts(evaluation, k, q, v, t)]
+    if never:
+        raise ModelError(
+            evaluation.system.name,
+            [
+                f"constraint {names[k]!r} has no gradient on its own surface, so it could never act: write it without "
+                "the square, or whatever power (u = 0 for u^2 = 0; u = 0 and w = 0 for u^2 + w^2 = 0)"
+                for k in never
+            ],
+        )
 
 
 def _beside(q: Array, v: Array) -> tuple[Array, Array]:

@@ -256,6 +256,10 @@ class Evaluation:
         """The powers that friction turns into heat."""
         return self._heat(q, v, t, self.p, multipliers)[0]
 
+    def heat_along(self, q: Array, v: Array, t: Array, multipliers: Array) -> Array:
+        """The same at every point, (T, places)."""
+        return self._heat.many(t.size, q, v, t, self.p, multipliers)[0]
+
     def trouble_near(self, q: Array, v: Array, t: float) -> str | None:
         """Why no step may lead on from a state at which there is an acceleration: next to it, there is none."""
         if not self.graph.uses_actual or not (np.isfinite(q).all() and np.isfinite(v).all()):

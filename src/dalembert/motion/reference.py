@@ -258,6 +258,7 @@ class _Run:
                     self._recall(known)
                     if end - turn.t < 20 * float(np.spacing(end)):
                         turn = replace(turn, t=end)  # what is left may be too short for a step
+                    t = turn.t  # where it is said to fail
                     t, y, pending, step, ended = self._turn(turn, t_old, before, dense, pending)
                     if ended:
                         return None

@@ -14,16 +14,15 @@ from numpy.typing import ArrayLike
 from dalembert.errors import ModelError
 from dalembert.mechanics.fundamental import Array
 from dalembert.model.events import Event
+from dalembert.model.options import duration_faults, number_of, option_faults
 from dalembert.model.parse import suggest
 from dalembert.model.system import System
 from dalembert.motion.pace import Pace
 
-METHODS = ("auto", "dop853", "dopri5", "stiff", "taylor", "variational")
 ORDERS = (2, 4, 6)  # of the variational method
 BACKENDS = ("auto", "native", "reference")
 DEFAULT_RTOL = 1e-9
 DEFAULT_SAMPLES = 501
-MAX_SAMPLES = 10_000_000
 # Above this the fifth-order pair needs fewer evaluations than the eighth-order one.
 LOOSE_RTOL = 1e-4
 # Of the duration: with steps asked to be shorter than this, no motion would come to its end.
@@ -69,24 +68,13 @@ def settings_of(
     system: System, duration: float | None, times: ArrayLike | None, t0: float, options: Mapping[str, Any]
 ) -> Settings:
     """Options with their defaults, or `ModelError` with every fault found."""
-    faults: list[str] = []
-    rtol = _number(options.get("rtol", DEFAULT_RTOL))
-    if not 1e-13 <= rtol <= 0.1:
-        faults.append(f"rtol is {options.get('rtol')!r}; it must lie between 1e-13 and 0.1")
+    faults = option_faults(options)
+    rtol, samples = number_of(options.get("rtol", DEFAULT_RTOL)), options.get("samples", DEFAULT_SAMPLES)
     method = str(options.get("method", "auto")).lower()
-    if method not in METHODS:
-        faults.append(f"unknown method {method!r}.{suggest(method, METHODS)}")
     backend = str(options.get("backend") or os.environ.get("DALEMBERT_BACKEND") or "auto").lower()
     if backend not in BACKENDS:
         faults.append(f"unknown backend {backend!r}.{suggest(backend, BACKENDS)}")
-    atol = _number(options["atol"]) if "atol" in options else None
-    if atol is not None and not (math.isfinite(atol) and atol > 0):
-        faults.append(f"atol is {options['atol']!r}; it must be positive")
-    samples = options.get("samples", DEFAULT_SAMPLES)
-    if not (_number(samples).is_integer() and samples >= 2):
-        faults.append(f"samples is {samples!r}; at least 2 are needed, the start and the end")
-    elif samples > MAX_SAMPLES:
-        faults.append(f"samples is {samples!r}; at most {MAX_SAMPLES:,} are kept")
+    atol = number_of(options["atol"]) if "atol" in options else None
     if duration is not None and times is not None:
         faults.append("give a duration or the output times, not both")
     duration = options.get("duration") if duration is None and times is None else duration
@@ -99,17 +87,15 @@ def settings_of(
             points = np.concatenate([[t0], points])
     elif duration is None:
         faults.append("no duration: say how long to simulate")
-    elif isinstance(duration, bool) or not isinstance(duration, (int, float, np.number)):
-        faults.append(f"the duration is a number, got {duration!r}")
-    elif not math.isfinite(duration) or duration <= 0:
-        faults.append(f"the duration is {float(duration):g}; it must be positive and finite")
+    elif wrong := duration_faults(duration):
+        faults += wrong
     elif not faults:
         points = t0 + np.linspace(0.0, float(duration), int(samples))
-    max_step = _number(options["max_step"]) if "max_step" in options else None
+    max_step = number_of(options["max_step"]) if "max_step" in options else None
     if max_step is not None:
         faults += _faults_of_longest(max_step, method, options, float(points[-1] - t0))
     if method == "variational":
-        step, order = _number(options.get("step")), options.get("order", 2)
+        step, order = number_of(options.get("step")), options.get("order", 2)
         faults += _faults_of_steps(step, order, options, points, backend)
     elif "step" in options or "order" in options:
         faults.append("step and order are options of method='variational'; other methods choose their steps")
@@ -211,10 +197,3 @@ def share_of(settings: Settings) -> float:
 
 # Squares of numbers this small still are numbers.
 LEAST_SIZE = 1e-100
-
-
-def _number(value: Any) -> float:
-    """A number, or NaN for what is none: the range tests then refuse it."""
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
-        return math.nan
-    return float(value)

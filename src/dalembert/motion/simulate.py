@@ -23,7 +23,7 @@ from dalembert.motion.consistent import require_consistent_state
 from dalembert.motion.contacts.contacts import Contacts
 from dalembert.motion.contacts.legs import Legs, integrate_legs
 from dalembert.motion.contacts.points import points_of
-from dalembert.motion.degenerate import never_acts, without_gradient
+from dalembert.motion.degenerate import require_gradient, without_gradient
 from dalembert.motion.determined import told
 from dalembert.motion.evaluation import Evaluation
 from dalembert.motion.motion import Motion, Timing
@@ -392,16 +392,7 @@ def _vanishing(evaluation: Evaluation, q: Array, v: Array, t: float) -> tuple[st
     """
     flat, nearly = without_gradient(evaluation, q, v, t)
     names = [constraint.name for constraint in evaluation.system.constraints]
-    never = [k for k in nearly if never_acts(evaluation, k, q, v, t)]
-    if never:
-        raise ModelError(
-            evaluation.system.name,
-            [
-                f"constraint {names[k]!r} has no gradient on its own surface, so it could never act: write it without "
-                "the square, or whatever power (u = 0 for u^2 = 0; u = 0 and w = 0 for u^2 + w^2 = 0)"
-                for k in never
-            ],
-        )
+    require_gradient(evaluation, nearly, q, v, t)
     return tuple(
         f"constraint '{names[k]}' has no gradient at the initial state, so it does not act there: "
         "start from a state where it does, or write it in a form that is not degenerate"

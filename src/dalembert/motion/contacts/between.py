@@ -9,6 +9,7 @@ import numpy as np
 
 from dalembert.errors import DalembertError
 from dalembert.mechanics.fundamental import Array
+from dalembert.model.system import System
 from dalembert.motion.contacts.agreement import ahead, moment_at
 from dalembert.motion.contacts.contacts import Contacts
 from dalembert.motion.contacts.modes import SLIP, STICK, Ending, Mode
@@ -96,8 +97,6 @@ def changes(
     halted: the contacts that came to rest. Slipping that stops and goes on is a reversal, in a plane whichever way.
     """
     system, mode = contacts.system, after.mode
-    symbols = (*system.coordinates, *system.velocities)
-    state = {s.name: float(x) for s, x in zip(symbols, [*after.q, *after.v], strict=True)}
     found: list[tuple[str, str]] = []
     for k, contact in enumerate(contacts.contacts):
         old, new, planar = before.states[k], mode.states[k], len(contact.slide) > 1
@@ -115,4 +114,17 @@ def changes(
             found.append(("contact", name))
         elif k in met:
             found.append(("impact", name))
+    return _entries(system, t, after, found)
+
+
+def struck(contacts: Contacts, t: float, after: Side, met: set[int]) -> list[dict[str, Any]]:
+    """The entries about one-sided constraints that have an impact right at the start; there is no leg before."""
+    names = [contacts.system.constraints[row].name for row in contacts.one_sided]
+    found = [("contact" if after.mode.closed[k] else "impact", names[k]) for k in sorted(met)]
+    return _entries(contacts.system, t, after, found)
+
+
+def _entries(system: System, t: float, after: Side, found: list[tuple[str, str]]) -> list[dict[str, Any]]:
+    symbols = (*system.coordinates, *system.velocities)
+    state = {s.name: float(x) for s, x in zip(symbols, [*after.q, *after.v], strict=True)}
     return [{"name": name, "contact": contact, "t": t, "state": state} for name, contact in found]

@@ -12,7 +12,7 @@ from dalembert.errors import DalembertError, InconsistentState
 from dalembert.mechanics.fundamental import Array, Fundamental, solve
 from dalembert.model.system import System
 from dalembert.motion.consistent import require_consistent_state
-from dalembert.motion.contacts.between import Side, changes, ends_with, passed_between
+from dalembert.motion.contacts.between import Side, changes, ends_with, passed_between, struck
 from dalembert.motion.contacts.contacts import Contacts
 from dalembert.motion.contacts.creep import LONGER, begun, creeping, first_moment
 from dalembert.motion.contacts.decide import REST, Rest, decide
@@ -110,7 +110,9 @@ class _Run:
                 if not self.t:
                     raise
                 break
-            if before is not None:
+            if before is None:
+                self.events += struck(contacts, t, Side(mode, q, v), self.met)
+            else:
                 self.events += changes(contacts, t, before, Side(mode, q, v), self.met, self.halted)
             evaluation = contacts.evaluation(mode)
             start = contacts.instant(mode, q, v, t)

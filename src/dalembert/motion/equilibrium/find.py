@@ -14,6 +14,7 @@ from dalembert.mechanics.fundamental import Array
 from dalembert.model.constraints import is_linear
 from dalembert.model.contact import needs_legs
 from dalembert.model.system import System
+from dalembert.motion.degenerate import require_gradient
 from dalembert.motion.equilibrium.cones import Holding, at_contacts, hold
 from dalembert.motion.equilibrium.directions import moved, persisting
 from dalembert.motion.equilibrium.families import SAME, apart, gather, merged
@@ -58,6 +59,8 @@ def equilibrium(
         raise ModelError(system.name, [f"starts: a whole number of at least 1 is wanted, got {starts!r}"])
     q = asked.initial_values()[0]
     _require_rows(asked, q)
+    whole = Evaluation(asked)
+    require_gradient(whole, whole.graph.position_rows, q, np.zeros_like(q), 0.0)
     statics = Statics(asked)
     turns = statics.turns
     families: list[list[Equilibrium]] = []

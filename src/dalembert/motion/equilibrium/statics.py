@@ -108,6 +108,11 @@ class Statics:
         r, slope, reach = self._balance(q, l, f, 0.0, self.p)
         if not (np.isfinite(r).all() and np.isfinite(slope).all() and np.isfinite(reach).all()):
             names = ", ".join(f"{c.name} = {x:.6g}" for c, x in zip(self.system.coordinates, q, strict=True))
+            if np.isfinite(r).all():
+                raise UndefinedModel(
+                    f"{self.system.name}: the forces have no finite slope at {names}, as |x|^1.5 has none at 0. "
+                    "Neither the search nor stability can do without: round the potential off there."
+                )
             raise UndefinedModel(
                 f"{self.system.name}: the forces have no finite value at rest at {names}. Friction written as v/|v| "
                 "has no direction there: use da.Coulomb."

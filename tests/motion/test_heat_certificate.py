@@ -1,0 +1,81 @@
+"""The certificate checks the heat of friction against its laws."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import dalembert as da
+from dalembert.motion.certificate import certify
+
+PLANE = {"coordinates": "x y", "kinetic": "m*(x'^2 + y'^2)/2", "constraints": {"floor": "y"}}
+
+
+def oscillator(law) -> da.System:
+    return da.System(
+        "oscillator",
+        **PLANE,
+        potential="k*x^2/2 + m*g*y",
+        nonideal=[law],
+        parameters={"m": 2, "k": 100, "g": 9.81},
+        initial={"x": 1, "y": 0, "x'": 0, "y'": 0},
+    )
+
+
+SYSTEMS = {
+    "still": oscillator(da.Coulomb("floor", mu=0.1)),
+    "belt": oscillator(da.Coulomb("floor", mu=0.1, point=["x - t", "y"])),
+    "shaken": oscillator(da.Coulomb("floor", mu=0.1, point=["x - sin(3*t)", "y"])),
+    "viscous": oscillator(da.Viscous("floor", coefficient=2.0)),
+    "viscous belt": oscillator(da.Viscous("floor", coefficient=2.0, point=["x - t", "y"])),
+}
+MOTIONS = {name: system.simulate(2) for name, system in SYSTEMS.items()}
+
+
+@pytest.mark.parametrize("name", MOTIONS)
+@pytest.mark.parametrize("samples", [3, 21, 2001])
+def test_right_heat_holds_however_it_is_sampled(name: str, samples: int) -> None:
+    motion = SYSTEMS[name].simulate(2, samples=samples)
+    assert motion.certificate.holds, motion.certificate.failures
+    # Two digits above what integration at 1e-9 leaves of an energy.
+    assert motion.certificate.energy < 1e-7
+
+
+@pytest.mark.parametrize("name", MOTIONS)
+@pytest.mark.parametrize(
+    "change",
+    [lambda h: 1.001 * h, lambda h: 0 * h, lambda h: -h, lambda h: h + 0.01 * h[-1] * (np.arange(h.size) > 100)],
+    ids=["scaled", "lost", "turned", "jump"],
+)
+def test_a_wrong_column_fails(name: str, change) -> None:
+    motion = MOTIONS[name]
+    assert certify(motion).holds
+    wrong = certify(replace(motion, heat={"floor": change(motion.heat["floor"])}))
+    assert wrong.failures == ("energy",)
+
+
+def test_columns_of_two_contacts_are_told_apart() -> None:
+    """Two blocks: the sum of what they heat is right, the columns are exchanged."""
+    system = da.System(
+        "two blocks",
+        coordinates="x y u w",
+        kinetic="m*(x'^2 + y'^2)/2 + m*(u'^2 + w'^2)/2",
+        potential="m*g*(y + w)",
+        constraints={"one": "y", "two": "w"},
+        nonideal=[da.Coulomb("one", mu=0.1, point=("x", "y")), da.Coulomb("two", mu=0.3, point=("u", "w"))],
+        parameters={"m": 2, "g": 9.81},
+        initial={"x": 0, "y": 0, "u": 0, "w": 0, "x'": 3, "y'": 0, "u'": 3, "w'": 0},
+    )
+    motion = system.simulate(2)
+    assert motion.certificate.holds
+    heat = motion.heat
+    assert "energy" in certify(replace(motion, heat={"one": heat["two"], "two": heat["one"]})).failures
+
+
+def test_sparse_outputs_on_a_still_floor() -> None:
+    """Three points tell nothing of a power, but friction's work is all that becomes heat."""
+    motion = SYSTEMS["still"].simulate(2, samples=3)
+    assert certify(motion).holds
+    assert "energy" in certify(replace(motion, heat={"floor": 1.001 * motion.heat["floor"]})).failures
