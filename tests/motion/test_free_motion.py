@@ -126,3 +126,28 @@ def test_without_mass_there_is_no_free_motion() -> None:
     )
     with pytest.raises(da.UndeterminedMotion, match="no free motion"):
         _ = system.at().K
+
+
+@pytest.mark.parametrize("system", [pendulum(), penny()], ids=lambda system: system.name)
+def test_along_a_motion_as_at_each_state(system: da.System) -> None:
+    motion = system.simulate(1, samples=5)
+    for k in range(5):
+        state = dict(zip([*system.coordinates, *system.velocities], [*motion.q[k], *motion.v[k]], strict=True))
+        now = system.at(state, t=float(motion.t[k]))
+        np.testing.assert_allclose(motion.unconstrained[k], now.unconstrained, atol=ROUNDING)
+        np.testing.assert_allclose(motion.e[k], now.e, atol=ROUNDING)
+
+
+def test_an_open_constraint_misses_nothing() -> None:
+    system = da.System(
+        "falls",
+        coordinates="y",
+        kinetic="y'^2/2",
+        potential="9.81*y",
+        constraints=[da.Constraint("floor", "y >= 0", restitution=0)],
+        initial={"y": 1, "y'": 0},
+    )
+    motion = system.simulate(1)
+    landed = motion.t > np.sqrt(2 / 9.81)
+    np.testing.assert_array_equal(motion.e[~landed], 0)
+    np.testing.assert_allclose(motion.e[landed], 9.81)

@@ -8,6 +8,7 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -164,6 +165,22 @@ class Motion:
         if self.can_lose_by_impacts:
             found["impact_loss"] = float(self.impact_loss[-1])
         return found
+
+    @cached_property
+    def _free(self) -> tuple[Array, Array]:
+        from dalembert.motion.free_motion import free_along
+
+        return free_along(self)
+
+    @property
+    def unconstrained(self) -> Array:
+        """a = M⁻¹Q at every point: the acceleration if there were no constraints; NaN where M is singular."""
+        return self._free[0]
+
+    @property
+    def e(self) -> Array:
+        """b − A a at every point, (T, m): the extent to which the free motion misses each constraint."""
+        return self._free[1]
 
     @property
     def can_lose_by_impacts(self) -> bool:
