@@ -187,7 +187,15 @@ class _Run:
         """The sizes of (q, q̇) over the whole motion, as a motion without contacts would have them."""
         M, Q, _, _ = self.contacts.whole.dynamics(q, v, t)
         free = np.asarray(np.linalg.lstsq(M, Q, rcond=None)[0], dtype=np.float64)
-        return tolerances(self.settings, q, v, free) / max(share_of(self.settings), 1e-300)
+        sizes = np.array(tolerances(self.settings, q, v, free) / max(share_of(self.settings), 1e-300))
+        # An angle that begins at zero says nothing of its size, and lengths in small units would say far too little:
+        # one as large in the metric of the masses.
+        weight = np.sqrt(np.abs(np.diagonal(M)))
+        silent = (q == 0.0) & (v == 0.0) & (np.abs(free) <= 1e-12 * np.abs(free).max(initial=0.0)) & (weight > 0)
+        for part in np.split(sizes, 2):
+            largest = float((weight * part)[~silent].max(initial=0.0))
+            part[silent] = np.maximum(part[silent], np.minimum(largest / weight[silent], 1.0))
+        return sizes
 
     def _integrate_leg(
         self,
