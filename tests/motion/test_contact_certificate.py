@@ -193,3 +193,35 @@ def test_a_pull_of_a_one_sided_constraint_counts_however_it_is_scaled():
         found.append(pulled.certified().certificate.contact)
     # Friction of 0.1 m g is held by a floor that presses with 0.01 m g and μ = 0.2.
     assert found == pytest.approx([0.1 - 0.2 * 0.01] * 3, rel=1e-9)
+
+
+def strip(width: float) -> da.System:
+    """A block on a floor with a narrow strip of ice at x = 1.5."""
+    return da.System(
+        "strip of ice",
+        coordinates="x y",
+        kinetic="(x'^2 + y'^2)/2",
+        potential="g*y",
+        constraints={"floor": "y"},
+        nonideal=[da.Coulomb("floor", mu="0.3*(1 - exp(-((x - 1.5)/w)^2))")],
+        parameters={"g": G, "w": width},
+        initial={"x": 0, "y": 0, "x'": 5, "y'": 0},
+    )
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("samples", [501, 101])
+def test_ice_that_was_stepped_over_is_seen(backend, samples):
+    motion = strip(0.01).simulate(1, backend=backend, samples=samples)
+    assert motion["x'"][-1] == pytest.approx(5 - 0.3 * G), "the case itself: as if there were no ice"
+    assert "repeat" in motion.certificate.failures
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("samples", [101, 21, 5])
+def test_ice_that_was_not_stepped_over_holds(backend, samples):
+    motion = strip(0.01).simulate(1, backend=backend, samples=samples, max_step=0.002)
+    assert motion.certificate.holds, motion.certificate.failures
+    # Friction acts on the whole way but √π w, so x′² = 25 − 2·0.3 g (x − √π w); a hundred tolerances.
+    way = motion["x"][-1] - np.sqrt(np.pi) * 0.01
+    assert motion["x'"][-1] == pytest.approx(np.sqrt(25 - 0.6 * G * way), rel=1e-7)

@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dalembert.errors import DalembertError
+from dalembert.graph.contacts import contact_graph
+from dalembert.graph.evaluate import Evaluator
 from dalembert.mechanics.fundamental import Array
+from dalembert.model.symbols import t as time
 from dalembert.motion.contacts.contacts import Contacts
 from dalembert.motion.contacts.modes import OPEN, SLIP, Mode
 
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
 
 # So many stretches are looked at: the measure takes about as long as the forces at five hundred points.
 MOST = 12
+# Coefficients of friction are looked at in so many places of every stretch, and so many more stretches are repeated.
+INSIDE, UNEVEN = 33, 4
 # A stretch is divided into at most so many steps; one that needs more is not judged.
 MOST_STEPS = 32
 # RK4 errs by 1/15 of its distance from the result with half the steps, once that distance falls like the fourth power
@@ -44,13 +49,14 @@ def repeat_residual(motion: Motion, wanted: float) -> float:
     size = max(float(np.abs(root * motion.v).max()), 1e-6 * span * float(np.abs(Q / root).max()))
     if not size > 0:
         return 0.0
-    worst = 0.0
-    for i in _stretches(motion):
+    worst, varying = 0.0, _varies(motion, contacts)
+    for i in sorted({*_stretches(motion), *_uneven(motion, contacts)}):
         mode = _mode(motion, contacts, i)
         if mode is None:
             continue
         try:
-            end, allowed = _again(motion, contacts, mode, i, 0.1 * wanted * size / root[i])
+            least = _own_steps(motion, i) / 4 if varying else 0.0
+            end, allowed = _again(motion, contacts, mode, i, 0.1 * wanted * size / root[i], least)
         except DalembertError:
             continue  # a trial state for which the mode has no solution
         if end is None:
@@ -62,10 +68,7 @@ def repeat_residual(motion: Motion, wanted: float) -> float:
 
 def _stretches(motion: Motion) -> list[int]:
     """Where stretches begin: some of each part in which contacts do not change, spread over the motion."""
-    changes = np.array([event["t"] for event in motion.events if "contact" in event])
-    part = np.searchsorted(changes, motion.t, side="right")
-    # An output point at the very instant of a change may belong to either side.
-    clear = (part[1:] == part[:-1]) & ~np.isin(motion.t[:-1], changes) & ~np.isin(motion.t[1:], changes)
+    part, clear = _clear(motion)
     chosen: list[list[int]] = []
     for k in sorted(set(part.tolist())):
         inside = np.flatnonzero(clear & (part[:-1] == k))
@@ -74,6 +77,50 @@ def _stretches(motion: Motion) -> list[int]:
     everything = [i for some in chosen for i in some]
     keep = np.unique(np.linspace(0, len(everything) - 1, min(MOST, len(everything))).round().astype(int))
     return [everything[k] for k in keep]
+
+
+def _clear(motion: Motion) -> tuple[np.ndarray, np.ndarray]:
+    """The part that each point belongs to, and the stretches in which contacts do not change."""
+    changes = np.array([event["t"] for event in motion.events if "contact" in event])
+    part = np.searchsorted(changes, motion.t, side="right")
+    # An output point at the very instant of a change may belong to either side.
+    return part, (part[1:] == part[:-1]) & ~np.isin(motion.t[:-1], changes) & ~np.isin(motion.t[1:], changes)
+
+
+def _varies(motion: Motion, contacts: Contacts) -> bool:
+    """Whether a coefficient of friction depends on the place, or on time."""
+    places = {*motion.system.coordinates, *motion.system.velocities, time}
+    return any(places & contact.mu.free_symbols for contact in contacts.contacts)
+
+
+def _own_steps(motion: Motion, i: int) -> float:
+    """How many steps the motion took in a stretch, on the average."""
+    return motion.timing.steps * float(motion.t[i + 1] - motion.t[i]) / float(motion.t[-1] - motion.t[0])
+
+
+def _uneven(motion: Motion, contacts: Contacts) -> list[int]:
+    """Stretches within which a coefficient of friction changes otherwise than its ends tell, as on a strip of ice that
+    steps may have passed over: the most uneven, looked at on the cubics through the states at their ends.
+    """
+    if motion.t.size < 2 or not _varies(motion, contacts):
+        return []
+    h, none = np.diff(motion.t)[:, None], np.zeros((motion.t.size - 1, contacts.m))
+    look, inside = Evaluator(contact_graph(motion.system).state), []
+    for x in np.linspace(0.0, 1.0, INSIDE):
+        first, last = 1 - 3 * x**2 + 2 * x**3, 3 * x**2 - 2 * x**3
+        leaving, arriving = x - 2 * x**2 + x**3, x**3 - x**2
+        q, v = (
+            first * y[:-1] + last * y[1:] + h * (leaving * dy[:-1] + arriving * dy[1:])
+            for y, dy in ((motion.q, motion.v), (motion.v, motion.a))
+        )
+        at = motion.t[:-1] + x * h[:, 0]
+        inside.append(look.many(at.size, q, v, np.zeros_like(q), at, motion.system.parameter_values(), none)[3])
+    mu = np.stack(inside)
+    straight = mu[0] + np.linspace(0.0, 1.0, INSIDE)[:, None, None] * (mu[-1] - mu[0])
+    off = np.nan_to_num(np.abs(mu - straight)).max(axis=(0, 2))
+    off = np.where(_clear(motion)[1], off, 0.0)
+    most = np.argsort(off)[::-1][:UNEVEN]
+    return [int(i) for i in most if off[i] > 1e-6 * float(np.nan_to_num(np.abs(mu)).max())]
 
 
 def _mode(motion: Motion, contacts: Contacts, i: int) -> Mode | None:
@@ -107,8 +154,12 @@ def _mode(motion: Motion, contacts: Contacts, i: int) -> Mode | None:
     return Mode(tuple(states), tuple(ways), tuple(pushes), tuple(map(bool, closed)), contacts.frames)
 
 
-def _again(motion: Motion, contacts: Contacts, mode: Mode, i: int, wanted: Array) -> tuple[Array | None, Array]:
-    """The velocity at the end of a stretch, and how far it may be from right; None where steps would be too many."""
+def _again(
+    motion: Motion, contacts: Contacts, mode: Mode, i: int, wanted: Array, least: float
+) -> tuple[Array | None, Array]:
+    """The velocity at the end of a stretch, and how far it may be from right; None where steps would be too many.
+    least: of steps; fewer might pass over what the motion has seen.
+    """
     n = contacts.n
     t, length = float(motion.t[i]), float(motion.t[i + 1] - motion.t[i])
     start = np.concatenate([motion.q[i], motion.v[i]])
@@ -132,7 +183,7 @@ def _again(motion: Motion, contacts: Contacts, mode: Mode, i: int, wanted: Array
         if before is not None:
             left = np.abs(y[n:] - before)
             left, last = np.where(CONVERGES * left <= last, left / RICHARDSON, left), left
-            if (left <= wanted).all():
+            if steps >= least and (left <= wanted).all():
                 return y[n:], left
         before, steps = y[n:], 2 * steps
     return None, wanted
