@@ -654,3 +654,22 @@ def test_a_law_without_a_value_at_rest_is_named():
     x, y = da.coordinates("x y")
     with pytest.raises(da.UndefinedModel, match=r"law on 'floor'.*da.Coulomb"):
         floor({"floor": y}, da.Work({x: -x.d / sp.Abs(x.d)}, "floor"), speed=0.0).simulate(1)
+
+
+def test_a_coefficient_that_falls_below_zero_is_named() -> None:
+    system = da.System(
+        "block",
+        coordinates="x y",
+        kinetic="m*(x'^2 + y'^2)/2",
+        potential="m*g*y",
+        constraints={"floor": "y = 0"},
+        nonideal=[da.Coulomb("floor", "0.3 - t", point=("x", "y"))],
+        parameters={"m": 1, "g": 9.81},
+        initial={"x": 0, "y": 0, "x'": 3, "y'": 0},
+    )
+    assert not any("below zero" in warning for warning in system.simulate(0.29).warnings)
+    motion = system.simulate(0.5, samples=6)
+    (told,) = [warning for warning in motion.warnings if "below zero" in warning]
+    assert "'floor'" in told
+    assert "-0.1 at t = 0.4" in told
+    assert not motion.certificate.holds

@@ -20,6 +20,7 @@ from dalembert.model.system import System
 from dalembert.motion.ahead import looking_ahead
 from dalembert.motion.certificate import certify
 from dalembert.motion.consistent import require_consistent_state
+from dalembert.motion.contacts.coefficients import negative_coefficients
 from dalembert.motion.contacts.contacts import Contacts
 from dalembert.motion.contacts.legs import Legs, integrate_legs
 from dalembert.motion.contacts.points import points_of
@@ -155,7 +156,8 @@ def _with_contacts(
     trajectory = legs.trajectory
     integrated = clock.perf_counter() - derived - trajectory.compile_s
     timing = Timing(derived - started, trajectory.compile_s, integrated, trajectory.steps, trajectory.evaluations)
-    warnings = (*torqueless(system), *dict.fromkeys(notes), *trajectory.warnings)
+    told = negative_coefficients(legs.contacts, trajectory, legs.modes)
+    warnings = (*torqueless(system), *told, *dict.fromkeys(notes), *trajectory.warnings)
     return _finished(*_motion(evaluation, trajectory, settings.rtol, warnings, timing, legs))
 
 
