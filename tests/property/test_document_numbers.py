@@ -54,7 +54,7 @@ def test_every_double_comes_back_bit_for_bit(value):
         forces={x: sp.Float(coefficient) + sp.cos(y), y: coefficient},
         parameters={m: value, k: abs(value)},
         initial={x: value, y: sp.Float(value), x.d: -value, y.d: 1, "t": value},
-        settings={"atol": abs(value)},
+        settings={"atol": abs(value) or 1.0},
     )
     back = loads(dumps(system))
     for symbol, number in system.parameters.items():

@@ -49,9 +49,8 @@ def never_acts(evaluation: Evaluation, row: int, q: Array, v: Array, t: float) -
         return False
     for seed in range(TRIALS):
         x = q if on_positions else v
-        x = x + BESIDE * (1.0 + spread(x.size, seed)) * np.maximum(np.abs(x), 1.0) * np.where(
-            spread(x.size, 7 * seed) > 0, 1, -1
-        )
+        unit = float(np.abs(x).max(initial=0.0)) or 1.0  # a pendulum may be as long as an atom
+        x = x + BESIDE * unit * (1.0 + spread(x.size, seed)) * np.where(spread(x.size, 7 * seed) > 0, 1, -1)
         first = 0.0
         for _ in range(STEPS):
             value, slope = evaluation.position(x, t) if on_positions else evaluation.velocity(q, x, t)
