@@ -19,9 +19,9 @@ from dalembert.motion.evaluation import Evaluation
 if TYPE_CHECKING:
     from dalembert.motion.motion import Motion
 
-# Integrals over outputs are judged where these are no further apart than so many steps on the average: no oscillation
-# has its points a whole period apart then.
-STEPS = 4.0
+# Integrals over outputs are judged where these are no further apart than so many steps on the average: further apart,
+# what Simpson's rule errs by is not known from the points themselves.
+STEPS = 1.0
 # The distance of two trapezoidal sums, one with half the points, times this bounds the error of Simpson's rule, even
 # where the power jumps.
 ALLOWED = 3.0
