@@ -72,8 +72,8 @@ class TestDefinitions:
         np.testing.assert_allclose(now.A @ N, 0, atol=ROUNDING)
         v = N @ np.arange(1.0, N.shape[1] + 1)
         found = now.virtual_work(v)
-        assert found.of_constraint_force == pytest.approx(v @ (now.M @ now.acceleration - now.Q), abs=ROUNDING)
-        assert found.of_constraint_force == pytest.approx(found.of_C, abs=ROUNDING)
+        assert found.done == pytest.approx(v @ (now.M @ now.acceleration - now.Q), abs=ROUNDING)
+        assert found.done == pytest.approx(found.prescribed, abs=ROUNDING)
         with pytest.raises(da.ModelError, match="no virtual displacement"):
             now.virtual_work(v + now.A[0])
 

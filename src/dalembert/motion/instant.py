@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 
 class VirtualWork(NamedTuple):
-    """Along a virtual displacement: the work of all constraint forces, and that of C, which d'Alembert's principle in
-    its extended form says is the same; zero where constraints are ideal.
+    """Along a virtual displacement v: what all constraint forces do, vᵀF^c, and what their laws prescribe, vᵀC. In its
+    extended form d'Alembert's principle says that they are the same; zero where constraints are ideal.
     """
 
-    of_constraint_force: float
-    of_C: float  # noqa: N815  # as the papers write it
+    done: float
+    prescribed: float
 
 
 @dataclass(frozen=True)
@@ -190,22 +190,22 @@ class Instant:
         actual one where none is given. For z = q̈ + d with A d = 0, G grows by dᵀM d. Warns where A z = b does not hold.
         """
         given = {"acceleration": acceleration, "force": force, "deviation": deviation}
-        told = [name for name, value in given.items() if value is not None]
+        told = {name: vector(value, len(self.q), name) for name, value in given.items() if value is not None}
         if len(told) > 1:
             raise ModelError("gauss", [f"give one of acceleration, force, deviation, not {' and '.join(told)}"])
         if not told:
             return float(self.solution.gauss())
-        z = vector(given[told[0]], len(self.q), told[0])  # type: ignore[arg-type]  # one is given
-        if told[0] == "force":
+        ((name, z),) = told.items()
+        if name == "force":
             root = inverse_root(self.M)
             z = root @ (root @ (self.Q + z))
-        elif told[0] == "deviation":
+        elif name == "deviation":
             z = self.unconstrained + z
         off = missed(self.A, self.b, z)
         if off.size and not off.max() <= CONSISTENCY_TOLERANCE:
-            name = self.system.constraints[int(off.argmax())].name
+            worst = self.system.constraints[int(off.argmax())].name
             warnings.warn(
-                f"{self.system.name}: this acceleration is not possible, A z = b does not hold for {name!r} (relative "
+                f"{self.system.name}: this acceleration is not possible, A z = b does not hold for {worst!r} (relative "
                 f"residual {off.max():.2g}): G may be less than that of the motion there",
                 stacklevel=2,
             )

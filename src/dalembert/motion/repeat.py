@@ -16,6 +16,7 @@ from dalembert.graph.evaluate import Evaluator
 from dalembert.graph.kinks import kink_graph
 from dalembert.mechanics.fundamental import Array, is_positive, solve
 from dalembert.motion.evaluation import Evaluation
+from dalembert.motion.stretches import states_inside
 
 if TYPE_CHECKING:
     from dalembert.motion.motion import Motion
@@ -216,16 +217,10 @@ def kinked(motion: Motion) -> list[int]:
     if graph is None:
         return []
     run, p = Evaluator(graph.functions), motion.system.parameter_values()
-    h = np.diff(motion.t)[:, None]
     signs = []
     for x in np.linspace(0.0, 1.0, INSIDE):
-        first, last = 1 - 3 * x**2 + 2 * x**3, 3 * x**2 - 2 * x**3
-        leaving, arriving = x - 2 * x**2 + x**3, x**3 - x**2
-        q, v = (
-            first * y[:-1] + last * y[1:] + h * (leaving * dy[:-1] + arriving * dy[1:])
-            for y, dy in ((motion.q, motion.v), (motion.v, motion.a))
-        )
-        signs.append(np.sign(run.many(h.size, q, v, motion.t[:-1] + x * h[:, 0], p)[0]))
+        at, q, v = states_inside(motion, float(x))
+        signs.append(np.sign(run.many(at.size, q, v, at, p)[0]))
     sides = np.stack(signs)
     passed = (sides != sides[0]).any(axis=0) | (sides[0] == 0)
     return [int(k) for k in np.flatnonzero(passed.any(axis=1))]

@@ -17,6 +17,7 @@ from dalembert.mechanics.fundamental import Array
 from dalembert.model.symbols import t as time
 from dalembert.motion.contacts.contacts import Contacts
 from dalembert.motion.contacts.modes import OPEN, SLIP, Mode
+from dalembert.motion.stretches import states_inside
 
 if TYPE_CHECKING:
     from dalembert.motion.motion import Motion
@@ -104,16 +105,10 @@ def _uneven(motion: Motion, contacts: Contacts) -> list[int]:
     """
     if motion.t.size < 2 or not _varies(motion, contacts):
         return []
-    h, none = np.diff(motion.t)[:, None], np.zeros((motion.t.size - 1, contacts.m))
+    none = np.zeros((motion.t.size - 1, contacts.m))
     look, inside = Evaluator(contact_graph(motion.system).state), []
     for x in np.linspace(0.0, 1.0, INSIDE):
-        first, last = 1 - 3 * x**2 + 2 * x**3, 3 * x**2 - 2 * x**3
-        leaving, arriving = x - 2 * x**2 + x**3, x**3 - x**2
-        q, v = (
-            first * y[:-1] + last * y[1:] + h * (leaving * dy[:-1] + arriving * dy[1:])
-            for y, dy in ((motion.q, motion.v), (motion.v, motion.a))
-        )
-        at = motion.t[:-1] + x * h[:, 0]
+        at, q, v = states_inside(motion, float(x))
         inside.append(look.many(at.size, q, v, np.zeros_like(q), at, motion.system.parameter_values(), none)[3])
     mu = np.stack(inside)
     straight = mu[0] + np.linspace(0.0, 1.0, INSIDE)[:, None, None] * (mu[-1] - mu[0])
