@@ -19,7 +19,7 @@ from dalembert.model.constants import MAX_EXPONENT, ExponentTooLarge, OutOfRange
 from dalembert.model.constraints import IMPACT_ORDERS, Constraint
 from dalembert.model.events import Event
 from dalembert.model.laws import SLIDING, Law, Work
-from dalembert.model.parse import FUNCTIONS, suggest
+from dalembert.model.parse import CHOICE, FUNCTIONS, suggest
 from dalembert.model.salvage import salvaged
 from dalembert.model.symbols import Reaction, is_name
 from dalembert.model.system import System
@@ -52,7 +52,7 @@ MAX_BYTES = 5_000_000
 UMASK = os.umask(0o022)
 os.umask(UMASK)
 # Functions of SymPy that the printer writes by others, or under another name.
-WRITTEN_BY_OTHERS = {"sec", "csc", "cot", "Heaviside", "Min", "Max"}
+WRITTEN_BY_OTHERS = {"sec", "csc", "cot", "Heaviside", "Min", "Max", "Piecewise"}
 
 
 def load(path: str | os.PathLike[str]) -> System:
@@ -290,6 +290,39 @@ class _DocumentPrinter(StrPrinter):
     def _print_Heaviside(self, expr: sp.Heaviside) -> str:
         return f"((1 + sign({self._print(expr.args[0])}))/2)"
 
+    def _print_Piecewise(self, expr: sp.Piecewise) -> str:
+        *cases, (last, _) = expr.args
+        text = str(self._print(last))
+        for value, condition in reversed(cases):
+            text = self._where(condition, str(self._print(value)), text)
+        return text
+
+    def _where(self, condition: sp.Basic, value: str, otherwise: str) -> str:
+        """A choice in the document language, whose conditions are single comparisons."""
+        if isinstance(condition, sp.And):
+            for part in condition.args:
+                value = self._where(part, value, otherwise)
+            return value
+        if isinstance(condition, sp.Or):
+            for part in condition.args:
+                otherwise = self._where(part, value, otherwise)
+            return otherwise
+        left, right = (self._print(side) for side in condition.args)
+        return f"{CHOICE}({left} {condition.rel_op} {right}, {value}, {otherwise})"
+
+
+def can_be_written(choice: sp.Piecewise) -> bool:
+    """Whether a choice has a value everywhere, and conditions made of comparisons by <, <=, > and >=."""
+    comparisons = (sp.StrictLessThan, sp.LessThan, sp.StrictGreaterThan, sp.GreaterThan)
+
+    def known(condition: sp.Basic) -> bool:
+        if isinstance(condition, (sp.And, sp.Or)):
+            return all(map(known, condition.args))
+        return isinstance(condition, comparisons)
+
+    *cases, (_, last) = choice.args
+    return last == sp.true and all(known(condition) for _, condition in cases)
+
 
 def text_of(expression: sp.Expr) -> str:
     """An expression as text of the document language, which `parse` reads back."""
@@ -311,6 +344,8 @@ def to_data(system: System) -> dict[str, Any]:
         raise ModelError(system.name, [f"a document needs a value for every parameter; {', '.join(missing)} has none"])
     used = {f.func.__name__ for e in system.expressions() for f in e.atoms(sp.Function, sp.Piecewise, sp.Min, sp.Max)}
     lacking = sorted(used - set(FUNCTIONS) - WRITTEN_BY_OTHERS)
+    choices = {f for e in system.expressions() for f in e.atoms(sp.Piecewise)}
+    lacking += sorted(str(choice) for choice in choices if not can_be_written(choice))
     if lacking:
         raise ModelError(
             system.name, [f"a document cannot hold {', '.join(lacking)}; use the functions of its language"]

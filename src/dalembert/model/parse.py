@@ -4,7 +4,7 @@
 one-sided one. The text is cut into
 tokens first; every name and number is replaced by a placeholder, and only then does Python's parser see it,
 so that no word of the text has a meaning to Python. The tree that comes back may hold sums, products, powers,
-signs and calls of known functions, nothing else. Constant parts are computed in floating point before SymPy
+signs, calls of known functions and comparisons in `where(…)`, nothing else. Constant parts are computed in floating point before SymPy
 sees them: `9**9**9**9` is refused, not computed.
 """
 
@@ -64,14 +64,16 @@ FUNCTIONS: dict[str, tuple[Callable[..., sp.Expr], Callable[..., float], int | N
     "min": (sp.Min, min, None),
     "max": (sp.Max, max, None),
 }
+# where(condition, value, otherwise): one expression on one side of a comparison, another on the other.
+CHOICE = "where"
 REACTIONS = ("ideal", "actual", "multiplier")
 CONSTANTS: dict[str, tuple[sp.Expr, float]] = {"pi": (sp.pi, math.pi)}
-RESERVED = frozenset(FUNCTIONS) | frozenset(CONSTANTS) | frozenset(REACTIONS) | {"t"}
+RESERVED = frozenset(FUNCTIONS) | frozenset(CONSTANTS) | frozenset(REACTIONS) | {"t", CHOICE}
 
 _TOKEN = re.compile(
     r"(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
     r"|(?P<name>[^\W\d]\w*)(?P<primes>['′’]*)"
-    r"|(?P<operator>\*\*|==|>=|<=|[-+*/^(),=])"
+    r"|(?P<operator>\*\*|==|>=|<=|[-+*/^(),=<>])"
     r"|(?P<space>\s+)"
 )
 
@@ -194,9 +196,11 @@ class _Reader:
                 depth += {"(": 1, ")": -1}.get(operator, 0)
                 if depth > MAX_DEPTH:
                     self.refuse(f"parentheses are nested more than {MAX_DEPTH} deep")
-                if operator in ("=", ">=", "<="):
-                    if depth:
-                        self.refuse(f"{operator!r} inside parentheses")
+                if operator in ("<", ">") and not depth:
+                    self.refuse(f"{operator!r} is known only in {CHOICE}(…); one-sided constraints have '>=' or '<='")
+                if operator == "=" and depth:
+                    self.refuse("'=' inside parentheses")
+                if operator in ("=", ">=", "<=") and not depth:
                     self.relation = operator
                     parts.append("".join(current))
                     current = []
@@ -232,6 +236,8 @@ class _Reader:
         if depth > 3 * MAX_DEPTH:
             self.refuse("signs, powers or calls are nested too deep")
         match node:
+            case ast.Compare():
+                self.refuse(f"comparisons are known only as conditions: {CHOICE}(x < 0, value, otherwise)")
             case ast.Name(id=placeholder):
                 return self._leaf(self.pieces[placeholder])
             case ast.UnaryOp(op=ast.USub(), operand=operand):
@@ -264,7 +270,7 @@ class _Reader:
             return _Piece(*CONSTANTS[text])
         if not is_name(text.rstrip("'")):
             self.refuse(f"{text!r} is not allowed")
-        if text in FUNCTIONS:
+        if text in FUNCTIONS or text == CHOICE:
             self.refuse(f"{text!r} is a function and needs an argument: {text}(…)")
         if text.startswith("_"):
             self.refuse(f"{text!r} is not allowed")
@@ -333,10 +339,12 @@ class _Reader:
     def _call(self, name: str, arguments: list[ast.expr], depth: int) -> _Piece:
         if name in REACTIONS:
             return self._reaction(name, arguments)
+        if name == CHOICE:
+            return self._choice(arguments, depth)
         if name not in FUNCTIONS:
             if name in self.table:
                 self.refuse(f"{name!r} is not a function; a product is written {name}*(…)")
-            self.refuse(f"function {name!r} is not allowed.{suggest(name, FUNCTIONS)}")
+            self.refuse(f"function {name!r} is not allowed.{suggest(name, [*FUNCTIONS, CHOICE])}")
         symbolic, numeric, count = FUNCTIONS[name]
         if not arguments or (count is not None and len(arguments) != count):
             wanted = "at least one argument" if count is None else f"{count} argument{'s' * (count > 1)}"
@@ -347,6 +355,19 @@ class _Reader:
         if name == "exp":
             return self._tamed(sp.exp(logarithms_tamed(pieces[0].expression)), value)
         return _Piece(symbolic(*(piece.expression for piece in pieces)), value)
+
+    def _choice(self, arguments: list[ast.expr], depth: int) -> _Piece:
+        """where(condition, value, otherwise)."""
+        match arguments:
+            case [ast.Compare(left=left, ops=[operator], comparators=[right]), then, otherwise]:
+                sides = [self._convert(side, depth + 1) for side in (left, right)]
+                chosen = [self._convert(side, depth + 1) for side in (then, otherwise)]
+                condition = _COMPARISONS[type(operator)](*(side.expression for side in sides))
+                if isinstance(condition, sp.logic.boolalg.BooleanAtom):
+                    return chosen[0] if condition else chosen[1]
+                pairs = ((chosen[0].expression, condition), (chosen[1].expression, True))
+                return _Piece(sp.Piecewise(*pairs), None)
+        self.refuse(f"{CHOICE} takes one comparison and two values: {CHOICE}(x < 0, value, otherwise)")
 
     def _reaction(self, kind: str, arguments: list[ast.expr]) -> _Piece:
         if not self.reactions:
@@ -373,6 +394,12 @@ class _Reader:
         return value
 
 
+_COMPARISONS: dict[type, Callable[[sp.Expr, sp.Expr], sp.Basic]] = {
+    ast.Lt: sp.StrictLessThan,
+    ast.LtE: sp.LessThan,
+    ast.Gt: sp.StrictGreaterThan,
+    ast.GtE: sp.GreaterThan,
+}
 _ARITHMETIC: dict[type, Callable[[float, float], float]] = {
     ast.Add: lambda a, b: a + b,
     ast.Sub: lambda a, b: a - b,
