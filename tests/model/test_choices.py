@@ -49,7 +49,7 @@ def test_what_is_written_is_read_back_with_the_same_values(choice):
     ("text", "says"),
     [
         ("x < 1", "known only in where"),
-        ("(x < 1)*y", "known only as conditions"),
+        ("(x < 1)*y", "can only be the condition"),
         ("where(x, 1, 2)", "where takes one comparison and two values"),
         ("where(x < 1, 2)", "where takes one comparison and two values"),
         ("where(0 < x < 1, 2, 3)", "where takes one comparison and two values"),

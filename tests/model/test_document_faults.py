@@ -62,7 +62,7 @@ FAULTS = {
     "kinetic": ("m*(x'^2 + y'^2)/2", "m*(x'^2 + y'^2/2", "kinetic: this is not a complete expression"),
     "force": ('"-m*x\'"', '"-m*z"', "forces x: unknown name 'z'"),
     "constraint without an equation": ('equation = "y = x*tan(theta)"', "", "[[constraints]] number 1: no 'equation'"),
-    "second constraint": ('"x >= -1"', '"x > -1"', "constraint 'wall': '>' is not allowed"),
+    "second constraint": ('"x >= -1"', '"x > -1"', "constraint 'wall': '>' is known only in where"),
     "restitution": ("restitution = 0.5", "restitution = 2", "constraint 'wall': restitution is from 0 to 1"),
     "friction": ("mu = 0.3", "mu = [1]", "'mu' is a number or a text, got [1]"),
     "event without a name": ('name = "home"', "", "[[events]] number 1: no 'name'"),

@@ -4,8 +4,8 @@
 one-sided one. The text is cut into
 tokens first; every name and number is replaced by a placeholder, and only then does Python's parser see it,
 so that no word of the text has a meaning to Python. The tree that comes back may hold sums, products, powers,
-signs, calls of known functions and comparisons in `where(…)`, nothing else. Constant parts are computed in floating point before SymPy
-sees them: `9**9**9**9` is refused, not computed.
+signs, calls of known functions and comparisons in `where(…)`, nothing else. Constant parts are computed in floating
+point before SymPy sees them: `9**9**9**9` is refused, not computed.
 """
 
 from __future__ import annotations
@@ -237,7 +237,7 @@ class _Reader:
             self.refuse("signs, powers or calls are nested too deep")
         match node:
             case ast.Compare():
-                self.refuse(f"comparisons are known only as conditions: {CHOICE}(x < 0, value, otherwise)")
+                self.refuse(f"a comparison in parentheses can only be the condition of {CHOICE}(x < 0, a, b)")
             case ast.Name(id=placeholder):
                 return self._leaf(self.pieces[placeholder])
             case ast.UnaryOp(op=ast.USub(), operand=operand):
