@@ -33,8 +33,10 @@ def run(
     duration: float | None = typer.Option(None, help="How long to simulate."),
     rtol: float | None = typer.Option(None, help="Relative tolerance, default 1e-9."),
     samples: int | None = typer.Option(None, help="Number of output times, default 501."),
-    method: str | None = typer.Option(None, help="auto, dop853, dopri5, stiff or taylor."),
+    method: str | None = typer.Option(None, help="auto, dop853, dopri5, stiff, taylor or variational."),
     max_step: float | None = typer.Option(None, help="The longest step; default: as long as the tolerance allows."),
+    step: float | None = typer.Option(None, help="The length of the steps of --method variational."),
+    order: int | None = typer.Option(None, help="The order of --method variational: 2 (the default), 4 or 6."),
     project: bool | None = typer.Option(
         None, "--project/--no-project", help="Return to the constraints after each step."
     ),
@@ -56,8 +58,9 @@ def run(
     failure: MotionFailed | None = None
     try:
         motion = system.simulate(
-            duration, rtol=rtol, samples=samples, method=method, max_step=max_step, project=project, backend=backend
-        )
+            duration, rtol=rtol, samples=samples, method=method, max_step=max_step, step=step, order=order,
+            project=project, backend=backend,
+        )  # fmt: skip
     except MotionFailed as error:
         if error.motion is None:
             _unmake(made)

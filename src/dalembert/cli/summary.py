@@ -10,22 +10,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from dalembert.motion.certificate import CONTACT_MEASURES, MEASURES
+from dalembert.mechanics.fundamental import Array
+from dalembert.motion.certificate import CONTACT_MEASURES, MEANING, MEASURES
 from dalembert.motion.motion import Motion
-
-MEANING = {
-    "position": "position constraints φ = 0",
-    "velocity": "velocity constraints φ̇ = 0, ψ = 0",
-    "acceleration": "A q̈ = b",
-    "forces": "M q̈ = sum of forces",
-    "virtual_work": "virtual work of constraint forces",
-    "gauss": "distance from the minimum of G",
-    "energy": "energy balance",
-    "contact": "laws of friction and contact",
-    "repeat": "stretches integrated again",
-    "impact": "laws of impacts",
-    "consistency": "Δq̇ = ∫ q̈ dt between outputs",
-}
 
 # Events that fit on a screen beside the tables.
 MOST_EVENTS = 20
@@ -35,7 +22,8 @@ def print_summary(motion: Motion, files: list[Path]) -> None:
     console = Console()
     ended = f", ended by '{escape(motion.ended_by)}'" if motion.ended_by is not None else ""
     console.print(f"[bold]{escape(motion.system.name)}[/bold]   t = {motion.t[0]:g} … {motion.t[-1]:g}{ended}")
-    console.print(_state(motion))
+    for table in _tables_of_the_end(motion, console):
+        console.print(table)
     console.print(_ledger(motion))
     console.print(_certificate(motion))
     for event in motion.events[:MOST_EVENTS]:
@@ -62,14 +50,23 @@ def _event(event: Mapping[str, Any]) -> str:
     return f"{event['name']}: t = {event['t']:.10g}, {detail}; {state}"
 
 
-def _state(motion: Motion) -> Table:
+def _tables_of_the_end(motion: Motion, console: Console) -> list[Table]:
+    """The last state with its forces: in one table, or in two where the lines are too short for all columns."""
+    state = {"q": motion.q, "q̇": motion.v, "q̈": motion.a}
+    forces = {"impressed": motion.impressed, "ideal": motion.ideal, "nonideal": motion.nonideal}
+    table = _table_of_the_end(motion, state | forces)
+    if console.measure(table, options=console.options.update(max_width=10_000)).maximum <= console.width:
+        return [table]
+    return [_table_of_the_end(motion, state), _table_of_the_end(motion, forces)]
+
+
+def _table_of_the_end(motion: Motion, columns: Mapping[str, Array]) -> Table:
     table = Table(title="at the end", title_justify="left", title_style="italic")
     table.add_column("")
-    for heading in ("q", "q̇", "q̈", "impressed", "ideal", "nonideal"):
-        table.add_column(heading, justify="right")
-    columns = (motion.q, motion.v, motion.a, motion.impressed, motion.ideal, motion.nonideal)
+    for heading in columns:
+        table.add_column(heading, justify="right", no_wrap=True)
     for k, coordinate in enumerate(motion.system.coordinates):
-        table.add_row(coordinate.name, *(f"{values[-1, k]:.6g}" for values in columns))
+        table.add_row(coordinate.name, *(f"{values[-1, k]:.6g}" for values in columns.values()))
     return table
 
 

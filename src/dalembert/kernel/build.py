@@ -111,9 +111,9 @@ def build(
     """
     if identity is None:
         source = identity = source if isinstance(source, str) else source()
-    flags = (f"-O{level}", *FLAGS, *NATIVE)
+    flags = (f"-O{level}", *FLAGS)
     machine = f"{platform.machine()} {_processor()}"
-    key = "\0".join([identity, " ".join(flags), " ".join(compiler.command), compiler.version, machine])
+    key = "\0".join([identity, " ".join([*flags, *NATIVE]), " ".join(compiler.command), compiler.version, machine])
     name = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:40] + ".so"
     folder = cache_folder()
     file = folder / name
@@ -132,7 +132,11 @@ def build(
     except OSError:
         workplace = tempfile.mkdtemp(prefix="dalembert-")
     try:
-        made = _compile(text, compiler, flags, Path(workplace))
+        try:
+            made = _compile(text, compiler, (*flags, *NATIVE), Path(workplace))
+        except BuildError:
+            # Some compilers do not know this flag, or not the processor they run on: the code is a little slower then.
+            made = _compile(text, compiler, flags, Path(workplace))
         library = ctypes.CDLL(str(made))
         try:
             os.replace(made, file)

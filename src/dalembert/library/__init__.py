@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -190,6 +190,11 @@ def exact(name: str) -> Exact | None:
 def forces(name: str) -> Forces | None:
     """The constraint forces as functions of the state, or None where they are not written out."""
     return example(name).forces
+
+
+def __getattr__(name: str) -> NoReturn:
+    """Only asked for names that are not here."""
+    raise AttributeError(f"the library has no {name!r}.{suggest(name, EXAMPLES)}")
 
 
 __all__ = ["EXAMPLES", "Example", "exact", "example", "forces", "get", "names", *EXAMPLES]

@@ -199,6 +199,6 @@ def formulation(system: System, form: str) -> ModuleType:
     if form not in FORMS:
         raise ModelError(
             system.name,
-            [f"there is no form {form!r} of the equations.{suggest(form, list(FORMS))} Available: {', '.join(FORMS)}"],
+            [f"there is no form {form!r} of the equations.{suggest(form, FORMS)}"],
         )
     return import_module(FORMS[form])

@@ -7,20 +7,23 @@ work. They are the only places where this package names one to its right, and th
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
+from inspect import signature
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Never
 
 import numpy as np
 import sympy as sp
+from numpy.typing import ArrayLike
 
 from dalembert.errors import MissingValues, ModelError
 from dalembert.model.constraints import Constraint
 from dalembert.model.contact import Contact, contacts_of, works_of
 from dalembert.model.events import Event
 from dalembert.model.laws import Law, Work
+from dalembert.model.parse import suggest
 from dalembert.model.symbols import Coordinate, name_of, t
 from dalembert.model.validate import Draft, build_parts
 
@@ -339,11 +342,35 @@ class System:
 
         return displacements(self, state, t, parameters)
 
-    def simulate(self, duration: float | None = None, **options: Any) -> Motion:
-        """The motion from the initial state. See `dalembert.motion.simulate.simulate` for the options."""
+    def simulate(
+        self,
+        duration: float | None = None,
+        *,
+        rtol: float | None = None,
+        atol: float | None = None,
+        samples: int | None = None,
+        times: ArrayLike | None = None,
+        method: str | None = None,
+        project: bool | None = None,
+        backend: str | None = None,
+        events: Mapping[str, Any] | Iterable[Any] | None = None,
+        progress: bool | None = None,
+        step: float | None = None,
+        order: int | None = None,
+        max_step: float | None = None,
+        **unknown: Never,
+    ) -> Motion:
+        """The motion from the initial state, with its forces and its certificate. What the options mean is told by
+        `help(dalembert.motion.simulate.simulate)`.
+        """
         from dalembert.motion.simulate import simulate
 
-        return simulate(self, duration, **options)
+        if unknown:
+            raise ModelError(self.name, [_no_such_option("simulate", name, simulate) for name in unknown])
+        return simulate(
+            self, duration, rtol=rtol, atol=atol, samples=samples, times=times, method=method, project=project,
+            backend=backend, events=events, progress=progress, step=step, order=order, max_step=max_step,
+        )  # fmt: skip
 
     def vakonomic(
         self, duration: float | None = None, *, multipliers: Mapping[str, float] | None = None, **options: Any
@@ -366,6 +393,11 @@ class System:
         from dalembert.model.document import save
 
         save(self, path)
+
+
+def _no_such_option(verb: str, name: str, function: Callable[..., Any]) -> str:
+    known = [key for key, value in signature(function).parameters.items() if value.kind is value.KEYWORD_ONLY]
+    return f"{verb} has no option {name!r}.{suggest(name, ['duration', *known])}"
 
 
 def _plain(text: str) -> str:

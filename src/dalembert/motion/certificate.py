@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
+from unicodedata import combining
 
 import numpy as np
 
@@ -30,6 +31,20 @@ if TYPE_CHECKING:
 CONTACT_MEASURES = ("contact", "impact")
 AT_POINTS = ("position", "velocity", "acceleration", "forces", "virtual_work", "gauss")
 MEASURES = (*AT_POINTS, "energy", *CONTACT_MEASURES, "repeat", "consistency")
+
+MEANING = {
+    "position": "position constraints φ = 0",
+    "velocity": "velocity constraints φ̇ = 0, ψ = 0",
+    "acceleration": "A q̈ = b",
+    "forces": "M q̈ = sum of forces",
+    "virtual_work": "virtual work of constraint forces",
+    "gauss": "distance from the minimum of G",
+    "energy": "energy balance",
+    "contact": "laws of friction and contact",
+    "repeat": "stretches integrated again",
+    "impact": "laws of impacts",
+    "consistency": "Δq̇ = ∫ q̈ dt between outputs",
+}
 
 
 @dataclass(frozen=True)
@@ -80,6 +95,23 @@ class Certificate:
         failed = [name for name, limit in self.thresholds.items() if not getattr(self, name) <= limit]
         return tuple(failed if self.unique else [*failed, "unique"])
 
+    def text(self) -> str:
+        """The verdict and every measure, one to a line."""
+        lines = [f"certificate: {'holds' if self.holds else 'does not hold'}"]
+        for name, limit in self.thresholds.items():
+            value = getattr(self, name)
+            beyond = "" if value <= limit else "  ✗"
+            lines.append(f"  {_padded(MEANING[name])} {value:.1e}, allowed {limit:.0e}{beyond}")
+        ranks = sorted({self.rank_min, self.rank_max})
+        lines.append(f"  {_padded('rank of A')} {' … '.join(map(str, ranks))}")
+        lines.append(f"  {_padded('acceleration unique')} {'yes' if self.unique else 'no  ✗'}")
+        if self.undetermined:
+            lines.append(f"  {_padded('reactions not determined')} {', '.join(self.undetermined)}")
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return self.text()
+
     def to_dict(self) -> dict[str, object]:
         return asdict(self)
 
@@ -87,6 +119,11 @@ class Certificate:
     def from_dict(values: dict[str, Any]) -> Certificate:
         """One that was written as JSON, which has no tuples."""
         return Certificate(**{**values, "undetermined": tuple(values.get("undetermined", ()))})
+
+
+def _padded(text: str) -> str:
+    """To one width; dots over letters take none."""
+    return text + " " * (35 - sum(not combining(letter) for letter in text))
 
 
 def thresholds(rtol: float, steps: int = 0) -> dict[str, float]:

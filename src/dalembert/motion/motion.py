@@ -281,13 +281,15 @@ class Motion:
         """Read a motion written by `save` as `.nc`."""
         import xarray as xr
 
+        if Path(path).suffix == ".csv":
+            raise DocumentError(str(path), ["a .csv file holds columns only; a motion is loaded from its .nc file"])
         try:
             with xr.open_dataset(path, engine="scipy") as file:
                 data = file.load()
         except FileNotFoundError:
             raise DocumentError(str(path), ["there is no such file"]) from None
-        except (OSError, TypeError, ValueError) as error:
-            raise DocumentError(str(path), [f"this is no motion written by Motion.save: {error}"]) from None
+        except (OSError, TypeError, ValueError):
+            raise DocumentError(str(path), ["this is no motion written by Motion.save as .nc"]) from None
         attributes = data.attrs
         if "model" not in attributes or "certificate" not in attributes:
             raise DocumentError(str(path), ["this is no motion written by Motion.save: it holds no model"])

@@ -123,7 +123,7 @@ def _faults_of_longest(longest: float, method: str, options: Mapping[str, Any], 
 def _faults_of_steps(step: float, order: Any, options: Mapping[str, Any], points: Array, backend: str) -> list[str]:
     found = []
     if "step" not in options:
-        found.append("method 'variational' has steps of one length: give step=")
+        found.append("method 'variational' has steps of one length: give step= (--step on the command line)")
     elif not (math.isfinite(step) and step > 0):
         found.append(f"step is {options['step']!r}; it must be positive")
     if order not in ORDERS:
