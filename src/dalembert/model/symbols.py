@@ -127,7 +127,7 @@ def _split(names: str) -> list[str]:
 
 
 def coordinates(names: str) -> tuple[Coordinate, ...]:
-    """Coordinates from a text of names.
+    """Coordinates from a text of names: always a tuple, so one alone is taken as `x, = coordinates("x")`.
 
     >>> x, y = coordinates("x y")
     >>> x.d
@@ -137,7 +137,7 @@ def coordinates(names: str) -> tuple[Coordinate, ...]:
 
 
 def parameters(names: str) -> tuple[Parameter, ...]:
-    """Parameters from a text of names.
+    """Parameters from a text of names, as a tuple.
 
     >>> m, g = parameters("m g")
     """

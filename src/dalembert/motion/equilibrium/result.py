@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import sympy as sp
 
 from dalembert.mechanics.fundamental import Array
 from dalembert.model.system import System
@@ -57,10 +56,10 @@ class Equilibrium:
     contacts: Mapping[str, ContactForce] | None = None
 
     @property
-    def state(self) -> dict[sp.Symbol, float]:
-        """The state, ready for `system.replace(initial=…)`."""
-        both = np.concatenate([self.q, np.zeros_like(self.q)])
-        return dict(zip((*self.system.coordinates, *self.system.velocities), map(float, both), strict=True))
+    def state(self) -> dict[str, float]:
+        """The state by names, as `motion.final` has it, ready for `system.replace(initial=…)`."""
+        names = [q.name for q in self.system.coordinates]
+        return {**dict(zip(names, map(float, self.q), strict=True)), **{f"{name}'": 0.0 for name in names}}
 
     def __getitem__(self, key: Any) -> float:
         names = {q.name: float(x) for q, x in zip(self.system.coordinates, self.q, strict=True)}
