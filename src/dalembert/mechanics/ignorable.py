@@ -65,8 +65,10 @@ def _touched(system: System, q: Coordinate, budget: Budget) -> str:
     for constraint in system.constraints:
         symbols = constraint.expression.free_symbols
         # The velocity may stand in a constraint on accelerations: there it is no direction of the constraint.
-        if q in symbols or q.dd in symbols or (q.d in symbols and constraint.level == "velocity"):
-            return f"the constraint {constraint.name!r} holds it"
+        if {"position": q, "velocity": q.d, "acceleration": q.dd}[constraint.level or ""] in symbols:
+            return f"the constraint {constraint.name!r} acts along it"
+        if q in symbols:
+            return f"the constraint {constraint.name!r} depends on it"
     if tidy(system.forces.get(q, sp.S.Zero), budget) != 0:
         return "a force acts along it"
     if any(law.work.get(q, sp.S.Zero) != 0 for law in system.works):
