@@ -19,7 +19,7 @@ def between(
     start: list[str] = START,
     end: list[str] = END,
     guess: list[str] = typer.Option(
-        [], "--guess", metavar="NAME=VALUE", help="An initial velocity that nearly leads there, as \"x'=3\"."
+        [], "--guess", metavar="NAME=VALUE", help='An initial velocity that nearly leads there, as "x\'=3".'
     ),
     set_: list[str] = typer.Option([], "--set", metavar="NAME=VALUE", help="Another value for a parameter."),
     out: Path | None = OUT,

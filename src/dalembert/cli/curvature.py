@@ -46,8 +46,6 @@ def curvature(
         typer.echo(f"wrote {file}")
 
 
-def _bend(
-    system: System, duration: float | None, rtol: float | None, samples: int | None
-) -> tuple[Motion, np.ndarray]:
+def _bend(system: System, duration: float | None, rtol: float | None, samples: int | None) -> tuple[Motion, np.ndarray]:
     motion = system.simulate(duration, rtol=rtol, samples=samples)
     return motion, motion.curvature()

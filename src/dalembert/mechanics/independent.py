@@ -205,8 +205,8 @@ class _Search:
             return True
         if expression.free_symbols.isdisjoint(self.coordinates) and t not in expression.free_symbols:
             raise InconsistentConstraints(
-                f"{self.system.name}: with the other constraints {name!r} says that {plain(expression)} = 0. Remove one "
-                "of them, or correct the parameters."
+                f"{self.system.name}: with the other constraints {name!r} says that {plain(expression)} = 0. Remove "
+                "one of them, or correct the parameters."
             )
         return False
 

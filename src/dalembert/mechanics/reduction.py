@@ -112,7 +112,9 @@ def _embedded(system: System, found: Embedding, budget: Budget) -> dict[str, Any
         for law in system.works
     ]
     constraints = [
-        replace(c, expression=found.into(c.expression, budget)) for c in system.constraints if c.name not in found.solved
+        replace(c, expression=found.into(c.expression, budget))
+        for c in system.constraints
+        if c.name not in found.solved
     ]
     if not constraints:  # what acts along independent coordinates is a force like others
         forces = _sum([forces, *(law.work for law in works)])
@@ -176,7 +178,9 @@ def _ignoring(system: System, found: Routhian, budget: Budget) -> dict[str, Any]
     swap = {**found.rates, **none}
 
     def into(expression: sp.Expr) -> sp.Expr:
-        return expression if expression.free_symbols.isdisjoint(swap) else tidy(exact(expression).xreplace(swap), budget)
+        return (
+            expression if expression.free_symbols.isdisjoint(swap) else tidy(exact(expression).xreplace(swap), budget)
+        )
 
     parts = _arguments(system)
     left = tuple(q for q in system.coordinates if q not in found.ignored)

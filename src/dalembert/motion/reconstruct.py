@@ -48,10 +48,8 @@ def reconstruct(system: ReducedSystem, motion: Motion, start: Mapping[Any, Any] 
     states = _States(system, motion)
     first = _ignored_at_start(system, motion, start)
     evaluation = Evaluation(whole)
-    if motion.t.size > 1:
-        gained = _gained(system, motion, states, evaluation, first)
-    else:
-        gained = np.zeros((0, len(first) + 3 + len(evaluation.graph.heats)))
+    along = _Along(system, motion, states, evaluation, first)
+    gained = along.gained(np.arange(motion.t.size - 1), np.diff(motion.t))
     sums = np.vstack([np.zeros(gained.shape[1]), np.cumsum(gained, axis=0)])
     theta = first + sums[:, : len(first)]
     q, v = states(motion.t, motion.q, motion.v, theta)
@@ -76,7 +74,7 @@ def reconstruct(system: ReducedSystem, motion: Motion, start: Mapping[Any, Any] 
         rtol=motion.rtol,
         method=motion.method,
         backend=motion.backend,
-        events=motion.events,
+        events=_events(motion, states, along, theta),
         ended_by=motion.ended_by,
         warnings=motion.warnings,
         timing=motion.timing,
@@ -97,7 +95,9 @@ def _ignored_at_start(system: ReducedSystem, motion: Motion, start: Mapping[Any,
     names = [q.name for q in system.ignored]
     strange = [name for name in given if name not in names]
     if strange:
-        told = f"start: {strange[0]!r} is not ignored.{suggest(strange[0], names)} Ignored: {', '.join(names) or 'none'}"
+        told = (
+            f"start: {strange[0]!r} is not ignored.{suggest(strange[0], names)} Ignored: {', '.join(names) or 'none'}"
+        )
         raise ModelError(system.whole.name, [told])
     chosen = {new.coordinate.name for new in system.reduction.embedding.chosen}
     found = []
@@ -106,7 +106,9 @@ def _ignored_at_start(system: ReducedSystem, motion: Motion, start: Mapping[Any,
             try:
                 found.append(float(given[q.name]))
             except (TypeError, ValueError):
-                raise ModelError(system.whole.name, [f"start: {q.name} is {given[q.name]!r}; a number is wanted"]) from None
+                raise ModelError(
+                    system.whole.name, [f"start: {q.name} is {given[q.name]!r}; a number is wanted"]
+                ) from None
         elif q.name in chosen:
             found.append(_chosen_at_start(system, q.name))
         elif q in system.whole.initial:
@@ -164,41 +166,65 @@ class _States:
         return self._all(time, q, v, theta)[:, 2 * self.n :]
 
 
-def _gained(system: ReducedSystem, motion: Motion, states: _States, whole: Evaluation, first: Array) -> Array:
-    """What θ, the works and the heats gain in each stretch between outputs, (T − 1, …)."""
-    reduced = Evaluation(motion.system)
-    n, k = reduced.n, len(first)
-    slope = _slope(reduced, whole, states, n, k)
-    count = motion.t.size - 1
-    y = np.concatenate([motion.q, motion.v], axis=1)[:-1]
-    more = np.zeros((count, k + 3 + len(whole.graph.heats)))
-    more[:, :k] = first  # where they are does not matter: nothing depends on it
-    y = np.concatenate([y, more], axis=1)
-    gaps = np.diff(motion.t)
-    sizes = _sizes(motion, states, whole, slope, y)
-    wanted = np.maximum(motion.rtol, LEAST) * np.broadcast_to(sizes, y.shape)
-    ends, rest, pieces = np.full(y.shape, np.nan), np.arange(count), 1
-    while rest.size and pieces <= MOST_PIECES:
-        now, judged = y[rest], np.ones(rest.size, dtype=bool)
-        length = gaps[rest] / pieces
-        for piece in range(pieces):
-            try:
-                now, _, known = again(slope, motion.t[rest] + piece * length, now, length, wanted[rest] / pieces)
-            except (DalembertError, np.linalg.LinAlgError):
-                judged[:] = False  # a trial state without a value: shorter pieces go less astray
-                break
-            judged &= known & np.isfinite(now).all(axis=1)
-            if not judged.any():
-                break
-        ends[rest[judged]] = now[judged]
-        rest = rest[~judged]
-        pieces *= 4
-    if rest.size:
-        raise MotionFailed(
-            f"{system.name}: the whole motion could not be followed after t = {motion.t[rest[0]]:.10g}: the motion "
-            "changes too much between two outputs. Simulate with more samples."
+class _Along:
+    """What θ, the works and the heats gain along a motion."""
+
+    def __init__(self, system: ReducedSystem, motion: Motion, states: _States, whole: Evaluation, first: Array) -> None:
+        self.system, self.motion = system, motion
+        reduced = Evaluation(motion.system)
+        self.n, k = reduced.n, len(first)
+        self.slope = _slope(reduced, whole, states, self.n, k)
+        more = np.zeros((motion.t.size, k + 3 + len(whole.graph.heats)))
+        more[:, :k] = first  # where they are does not matter: nothing depends on it
+        self.y = np.concatenate([motion.q, motion.v, more], axis=1)
+        self.sizes = (
+            _sizes(motion, states, whole, self.slope, self.y) if motion.t.size > 1 else np.ones(self.y.shape[1])
         )
-    return ends[:, 2 * n :] - y[:, 2 * n :]
+
+    def gained(self, at: np.ndarray, lengths: Array) -> Array:
+        """What they gain in the time `lengths` after the outputs number `at`, one row for each."""
+        t, y = self.motion.t[at], self.y[at]
+        wanted = np.maximum(self.motion.rtol, LEAST) * np.broadcast_to(self.sizes, y.shape)
+        ends, rest, pieces = np.array(y), np.flatnonzero(lengths > 0), 1
+        while rest.size and pieces <= MOST_PIECES:
+            now, judged = y[rest], np.ones(rest.size, dtype=bool)
+            length = lengths[rest] / pieces
+            for piece in range(pieces):
+                try:
+                    now, _, known = again(self.slope, t[rest] + piece * length, now, length, wanted[rest] / pieces)
+                except (DalembertError, np.linalg.LinAlgError):
+                    judged[:] = False  # a trial state without a value: shorter pieces go less astray
+                    break
+                judged &= known & np.isfinite(now).all(axis=1)
+                if not judged.any():
+                    break
+            ends[rest[judged]] = now[judged]
+            rest = rest[~judged]
+            pieces *= 4
+        if rest.size:
+            raise MotionFailed(
+                f"{self.system.name}: the whole motion could not be followed after t = {t[rest[0]]:.10g}: the motion "
+                "changes too much between two outputs. Simulate with more samples."
+            )
+        return np.asarray((ends - y)[:, 2 * self.n :])
+
+
+def _events(motion: Motion, states: _States, along: _Along, theta: Array) -> tuple[Mapping[str, Any], ...]:
+    """The events of the motion, with their states in the coordinates of the whole."""
+    found = []
+    for event in motion.events:
+        if "state" not in event:
+            found.append(event)
+            continue
+        at = max(int(np.searchsorted(motion.t, event["t"], side="right")) - 1, 0)
+        gained = along.gained(np.array([at]), np.array([event["t"] - motion.t[at]]))[:, : theta.shape[1]]
+        names = [q.name for q in motion.system.coordinates]
+        small_q, small_v = (np.array([[event["state"][name + mark] for name in names]]) for mark in ("", "'"))
+        q, v = states(np.array([event["t"]]), small_q, small_v, theta[at] + gained)
+        symbols = (*along.system.whole.coordinates, *along.system.whole.velocities)
+        state = dict(zip((s.name for s in symbols), map(float, (*q[0], *v[0])), strict=True))
+        found.append({**event, "state": state})
+    return tuple(found)
 
 
 def _sizes(motion: Motion, states: _States, whole: Evaluation, slope: Slope, y: Array) -> Array:
@@ -206,11 +232,11 @@ def _sizes(motion: Motion, states: _States, whole: Evaluation, slope: Slope, y: 
     measured by the powers of all forces, of which theirs may be rounding.
     """
     n, k = motion.q.shape[1], len(states.ignored)
-    rates = np.abs(slope(motion.t[:-1], y)).max(axis=0)
+    rates = np.abs(slope(motion.t, y)).max(axis=0)
     span = float(motion.t[-1] - motion.t[0])
     sizes = np.maximum(np.abs(y).max(axis=0), rates * span)
-    all_q, all_v = states(motion.t[:-1], y[:, :n], y[:, n : 2 * n], y[:, 2 * n : 2 * n + k])
-    solution = evaluate_points(whole, motion.t[:-1], all_q, all_v).solution
+    all_q, all_v = states(motion.t, y[:, :n], y[:, n : 2 * n], y[:, 2 * n : 2 * n + k])
+    solution = evaluate_points(whole, motion.t, all_q, all_v).solution
     forces = np.abs(solution.Q) + np.abs(solution.ideal) + np.abs(solution.nonideal)
     power = float(np.einsum("ti,ti->t", np.abs(all_v), forces).max())
     sizes[2 * n + k :] = np.maximum(sizes[2 * n + k :], power * span)

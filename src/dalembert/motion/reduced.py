@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import sympy as sp
 
-from dalembert.errors import InconsistentState, ModelError, MissingValues
+from dalembert.errors import InconsistentState, MissingValues, ModelError
 from dalembert.mechanics.compiled import compiled
+from dalembert.mechanics.printing import plain
 from dalembert.mechanics.reduction import Reduction, reduction
 from dalembert.mechanics.standard_form import diff, lagrangian
 from dalembert.mechanics.tidy import tidy
-from dalembert.mechanics.printing import plain
 from dalembert.model.parse import suggest
 from dalembert.model.symbols import Coordinate, name_of, t
 from dalembert.model.system import System
@@ -90,7 +90,9 @@ class ReducedSystem(System):
         lines += [f"  {name!r} {how}" for name, how in self.solved.items() if how.startswith("follows")]
         rates = () if self.reduction.routhian is None else self.reduction.routhian.velocities
         for (p, value), q, rate in zip(self.momenta.items(), self.ignored, rates, strict=True):
-            lines.append(f"  {q.name} is ignorable: {p.name} = {plain(value)} is constant, {q.name}' = {plain(tidy(rate))}")
+            lines.append(
+                f"  {q.name} is ignorable: {p.name} = {plain(value)} is constant, {q.name}' = {plain(tidy(rate))}"
+            )
         lines += [f"  {c.name} = {plain(value)} is constant" for c, value in self.constants.items()]
         return "\n".join([*lines, *(f"  {told}" for told in self.left)])
 

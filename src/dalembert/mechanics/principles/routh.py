@@ -103,7 +103,7 @@ def derive(system: System) -> RouthEquations:
     rates = {q.d: tidy(rate, budget) for q, rate in zip(found.ignored, found.velocities, strict=True)}
     sections = [
         Section("momenta of ignorable coordinates, constant", tuple(Line(p, (("", e),)) for p, e in momenta.items())),
-        Section("Routh's function", tuple([Line(R_SYMBOL, (("", R),)), *_effective(left, R, budget)])),
+        Section("Routh's function", (Line(R_SYMBOL, (("", R),)), *_effective(left, R, budget))),
     ]
     none = dict.fromkeys((q.dd for q in left), sp.S.Zero)
     lines = []
@@ -117,9 +117,7 @@ def derive(system: System) -> RouthEquations:
     sections += [Section("motion", tuple(lines))] if lines else []
     rows = [Line(sp.S.Zero, (("", c.expression.xreplace(found.rates)),), c.name) for c in system.constraints]
     sections += [Section("constraints", tuple(rows))] if rows else []
-    sections.append(
-        Section("ignored coordinates, by quadrature", tuple(Line(v, (("", e),)) for v, e in rates.items()))
-    )
+    sections.append(Section("ignored coordinates, by quadrature", tuple(Line(v, (("", e),)) for v, e in rates.items())))
     return RouthEquations(
         system=system,
         form="routh",
