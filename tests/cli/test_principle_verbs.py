@@ -89,7 +89,10 @@ def test_between(dalembert, ball):
 
 def test_curvature(dalembert):
     """On a circle of radius l a mass m has √K = 1/(l √m), whatever its speed: the pendulum of the library."""
-    done = dalembert("curvature", "pendulum", "--duration", "1", "--json", "--set", "m=4", "--set", "l=0.5", "--initial", "y=-0.5", "--initial", "x=0", "--initial", "x'=1", "--initial", "y'=0")  # fmt: skip
+    values = ["--set", "m=4", "--set", "l=0.5"]
+    for value in ("x=0", "y=-0.5", "x'=1", "y'=0"):
+        values += ["--initial", value]
+    done = dalembert("curvature", "pendulum", "--duration", "1", "--json", *values)
     assert done.status == 0, done.err
     found = json.loads(done.out)
     assert found["least"] == pytest.approx(1 / (0.5 * 2), rel=1e-7)

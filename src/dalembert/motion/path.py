@@ -138,8 +138,9 @@ def path(system: System, start: Any, end: Any, *, energy: float, guess: Any = "d
             ) from None
         raise MotionFailed(
             f"{system.name}: no path at the energy {energy:g} was found from start to end. The search did not "
-            f"converge: {why}. The straight way does not end above this energy, so that the end may be in reach all the "
-            "same; several paths may be equally good, as between antipodes of a sphere: then give guess=[points on the way]."
+            f"converge: {why}. The straight way does not end above this energy, so that the end may be in reach all "
+            "the same; several paths may be equally good, as between antipodes of a sphere: then give guess=[points on "
+            "the way]."
         ) from None
     return Path(system, energy, t, q, v, action, miss)
 

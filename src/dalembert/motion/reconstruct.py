@@ -195,7 +195,7 @@ class _Along:
                 except (DalembertError, np.linalg.LinAlgError):
                     judged[:] = False  # a trial state without a value: shorter pieces go less astray
                     break
-                judged &= known & np.isfinite(now).all(axis=1)
+                judged &= np.asarray(known, dtype=bool) & np.isfinite(now).all(axis=1)
                 if not judged.any():
                     break
             ends[rest[judged]] = now[judged]
