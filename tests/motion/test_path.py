@@ -198,8 +198,20 @@ def test_outside_hills_region():
 
 
 def test_beyond_the_envelope():
-    # V < E there, but no throw of this energy gets further than v²/g = 10.
-    fails("no path at the energy 50 was found", end={x: 10.5, y: 0})
+    # V < E there, but no throw of this energy gets further than v²/g = 10: the least energy is mg·10.5/2 = 52.5.
+    fails(r"the end is out of reach at the energy 50: .* needs about 52\.5\d? at least", end={x: 10.5, y: 0})
+    fails(r"the end is out of reach at the energy 50: .* needs about 52\.5", end={x: 10.5, y: 0}, guess=[(5, 4)])
+    # Upwards: E = mg(y + √(x² + y²))/2, here 5(3 + 5).
+    fails(r"the end is out of reach at the energy 38: .* needs about 40", end={x: 4, y: 3}, energy=38.0)
+
+
+def test_beyond_a_barrier():
+    # V = 4 cos(x): a top of height 4 stands between, and the path goes over it.
+    hill = da.System("hill", coordinates=[x], kinetic=x.d**2 / 2, potential="4*cos(x)")
+    with pytest.raises(da.MotionFailed, match=r"out of reach at the energy 3: .* needs about 4\.0") as failed:
+        hill.path({x: -2}, {x: 2}, energy=3.0)
+    assert "converge" not in str(failed.value)
+    assert hill.path({x: -2}, {x: 2}, energy=4.5).duration > 0
 
 
 def test_a_straight_guess_through_a_singularity():

@@ -13,12 +13,17 @@ import warnings
 import typer
 
 from dalembert import __version__
+from dalembert.cli.between import between
 from dalembert.cli.check import check
 from dalembert.cli.compare import compare
+from dalembert.cli.curvature import curvature
 from dalembert.cli.doctor import doctor
 from dalembert.cli.equations import equations
 from dalembert.cli.equilibrium import equilibrium
 from dalembert.cli.examples import examples
+from dalembert.cli.path import path
+from dalembert.cli.picture import picture
+from dalembert.cli.reduce import reduce
 from dalembert.cli.run import run
 from dalembert.errors import DalembertError
 
@@ -29,7 +34,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for verb in (run, check, equations, compare, equilibrium, examples, doctor):
+for verb in (run, check, equations, compare, reduce, equilibrium, path, between, curvature, picture, examples, doctor):
     app.command()(verb)
 
 

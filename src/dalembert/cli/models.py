@@ -43,14 +43,15 @@ def changed(system: System, values: list[str], initial: list[str]) -> System:
     faults: list[str] = []
     known = [symbol.name for symbol in system.parameter_symbols]
     states = [symbol.name for symbol in (*system.coordinates, *system.velocities)] + ["t"]
-    settings = _pairs(values, "--set", known, faults)
-    starts = _pairs(initial, "--initial", states, faults)
+    settings = pairs(values, "--set", known, faults)
+    starts = pairs(initial, "--initial", states, faults)
     if faults:
         raise ModelError(system.name, faults)
     return system.replace(parameters=settings, initial=starts) if settings or starts else system
 
 
-def _pairs(items: list[str], option: str, known: list[str], faults: list[str]) -> dict[str, str]:
+def pairs(items: list[str], option: str, known: list[str], faults: list[str]) -> dict[str, str]:
+    """NAME=VALUE as given, by name; what is wrong goes to `faults`."""
     found = {}
     for item in items:
         name, sign, value = (part.strip() for part in item.partition("="))

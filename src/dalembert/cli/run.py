@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import tempfile
 from dataclasses import asdict
 from enum import Enum
 from pathlib import Path
@@ -12,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from dalembert.cli.events import EVENT, UNTIL, watched
+from dalembert.cli.folders import make, slug_of, unmake
 from dalembert.cli.models import JSON, MODEL, changed, find_model, print_json
 from dalembert.errors import DalembertError, MotionFailed, OutputError
 
@@ -52,9 +51,9 @@ def run(
     system = watched(changed(find_model(model), set_, initial), event, until)
     if repair:
         system = system.replace(initial=system.consistent())
-    slug = re.sub(r"[^\w]+", "-", system.name.lower()).strip("-") or "motion"
+    slug = slug_of(system)
     folder = out if out is not None else Path(f"dalembert-{slug}")
-    made = _make(folder)
+    made = make(folder)
     failure: MotionFailed | None = None
     try:
         motion = system.simulate(
@@ -63,11 +62,11 @@ def run(
         )  # fmt: skip
     except MotionFailed as error:
         if error.motion is None:
-            _unmake(made)
+            unmake(made)
             raise
         motion, failure = error.motion, error
     except (DalembertError, KeyboardInterrupt):
-        _unmake(made)
+        unmake(made)
         raise
     lost: OutputError | None = None
     files: list[Path] = []
@@ -80,7 +79,7 @@ def run(
         lost = error
         files.pop()
         if not files:
-            _unmake(made)
+            unmake(made)
     if json:
         print_json(_json(motion, files, failure))
     else:
@@ -96,30 +95,6 @@ def run(
         hints = "".join(f"\n  {warning}" for warning in motion.warnings)
         typer.echo(f"dalembert: {system.name}: the certificate does not hold: {failed}{hints}", err=True)
         raise typer.Exit(3)
-
-
-def _make(folder: Path) -> list[Path]:
-    """Make the folder before anything is computed; returns the folders that did not exist before."""
-    made = [parent for parent in (folder, *folder.parents) if not parent.exists()]
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-    except OSError as error:
-        _unmake(made)
-        raise OutputError(
-            f"{folder}: cannot write here: {error.strerror or error}. Choose another folder with --out."
-        ) from None
-    return made
-
-
-def _unmake(made: list[Path]) -> None:
-    """Remove the folders that were made, deepest first, as long as they are empty."""
-    for folder in made:
-        try:
-            folder.rmdir()
-        except OSError:
-            return
 
 
 def _json(motion: Motion, files: list[Path], failure: MotionFailed | None) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from dalembert.mechanics.printing import plain
 from dalembert.mechanics.roots import Root, rooted
 from dalembert.mechanics.sample import Sampler, State
 from dalembert.mechanics.standard_form import diff, lagrangian, standard_form
+from dalembert.mechanics.witness import witness
 from dalembert.model.constraints import Constraint, is_linear
 from dalembert.model.symbols import t
 from dalembert.model.system import System
@@ -41,6 +42,9 @@ class Kind:
     for what is integrable to the end.
 
     `root`: the constraint is a power of this expression, and all the rest is said of the root.
+
+    `witness`: of a constraint linear in the velocities that is not integrable, Frobenius' condition with the value that
+    it should not have, as `a·curl a = -1 ≠ 0`; the constraint itself is ω1, where there are several.
     """
 
     name: str
@@ -55,6 +59,7 @@ class Kind:
     reaches: str | None = None
     velocity: str | None = None
     root: str | None = None
+    witness: str | None = None
 
     def __str__(self) -> str:
         parts = [f"{self.level} level", "rheonomic" if self.rheonomic else "scleronomic"]
@@ -76,7 +81,8 @@ class Kind:
 
     def _verdict(self) -> str:
         if not self.integrable:
-            return "integrability not decided" if self.integrable is None else "not integrable"
+            shown = f" ({self.witness})" if self.witness else ""
+            return "integrability not decided" if self.integrable is None else f"not integrable{shown}"
         if self.level == "acceleration":
             written = self.velocity is not None
             verdict = "integrable twice" if self.reaches == "position" else "integrable once"
@@ -166,10 +172,12 @@ def classify(system: System) -> Classification:
     given, (system, roots) = system, rooted(system)
     sampler = Sampler(standard_form(system))
     states = sampler.states(8)
-    integrability = Integrator(sampler).integrability()
+    integrator = Integrator(sampler)
+    integrability = integrator.integrability()
     hidden = disguises(sampler, states)
     kinds = tuple(_kind(constraint, sampler, states, integrability, hidden) for constraint in system.constraints)
     kinds = tuple(replace(k, root=plain(roots[k.name].expression)) if k.name in roots else k for k in kinds)
+    kinds = tuple(replace(k, witness=witness(integrator, k.name)) if k.integrable is False else k for k in kinds)
     rank, redundant = _rank(sampler, states)
     n = len(system.coordinates)
     conservation = conserved(system, sampler)

@@ -30,6 +30,7 @@ FORMS = {
     "appell": "dalembert.mechanics.principles.appell",
     "kane": "dalembert.mechanics.principles.kane",
     "hamilton": "dalembert.mechanics.principles.hamilton",
+    "routh": "dalembert.mechanics.principles.routh",
     "hertz": "dalembert.mechanics.principles.hertz",
     "action": "dalembert.mechanics.principles.action",
     "maupertuis": "dalembert.mechanics.principles.maupertuis",

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from dalembert.motion.instant import Instant
     from dalembert.motion.motion import Motion
     from dalembert.motion.path import Path
+    from dalembert.motion.reduced import ReducedSystem
     from dalembert.motion.vakonomic import VakonomicMotion
 
 Value = Any  # a number, an expression in parameters, or text of one
@@ -387,6 +388,14 @@ class System:
         from dalembert.motion.path import path
 
         return path(self, start, end, energy=energy, guess=guess, samples=samples)
+
+    def reduce(self, keep: Iterable[Any] = ()) -> ReducedSystem:
+        """A system with fewer coordinates and the same motion: solvable position constraints give independent
+        coordinates, ignorable ones are replaced by their momenta. See `dalembert.motion.reduced.reduce`.
+        """
+        from dalembert.motion.reduced import reduce
+
+        return reduce(self, keep)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model as a TOML document."""

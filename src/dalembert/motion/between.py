@@ -9,9 +9,10 @@ conjugate points, a saddle with as many falling directions as there are conjugat
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.interpolate import CubicSpline
@@ -27,6 +28,9 @@ from dalembert.motion.evaluation import Evaluation
 from dalembert.motion.motion import Motion
 from dalembert.motion.project import project, relative_residual, size_of
 from dalembert.motion.stationary_mesh import NotFound, StationaryMesh
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 # Pieces of the first mesh, and the most. Pieces have degree 5, so that halving them divides errors by a thousand.
 PIECES, MOST_PIECES = 16, 256
@@ -73,6 +77,12 @@ class Passage:
         options = {"times": self.t, **options} if "samples" not in options else options
         duration = None if "times" in options else float(self.t[-1] - self.t[0])
         return self.system.replace(initial=self.launch).simulate(duration, **options)
+
+    def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
+        """A picture of the motion between the two places. Written to `path` where it is given."""
+        from dalembert.view.plot_path import plot_passage
+
+        return plot_passage(self, path)
 
     def __getitem__(self, key: Any) -> Array:
         names = [q.name for q in self.system.coordinates]

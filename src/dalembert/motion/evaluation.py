@@ -184,6 +184,11 @@ class Evaluation:
         energy, _, _, inertial = self._energy.many(t.size, q, v, t, self.p)
         return energy[:, 0], inertial
 
+    def supplied_along(self, q: Array, v: Array, t: Array) -> Array:
+        """The power of impressed forces without a potential, and of explicit time dependence, at every point."""
+        _, explicit, forces, _ = self._energy.many(t.size, q, v, t, self.p)
+        return np.asarray(explicit[:, 0] + np.einsum("ti,ti->t", v, forces))
+
     def work_along(self, q: Array, v: Array, t: Array, ideal: Array, actual: Array, multipliers: Array) -> Array:
         """C at every point, from the ideal and the actual constraint force and the multipliers there."""
         C, _, _ = self._work.many(t.size, q, v, t, self.p, ideal, actual, multipliers)

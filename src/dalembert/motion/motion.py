@@ -56,7 +56,8 @@ class Motion:
     several, "a + b") that laws of friction belong to: ∫ friction · sliding velocity, on a moving surface more or less
     than the system gave. impact_loss: (T,), lost in impacts so far. `motion["x"]`, `motion["x'"]`, `motion["x''"]`,
     `motion["ideal x"]`, `motion["multiplier rod"]`,
-    `motion["energy"]`, `motion["work ideal"]`, `motion["heat plane"]`, `motion["impact loss"]` give columns by name.
+    `motion["energy"]`, `motion["work ideal"]`, `motion["heat plane"]`, `motion["impact loss"]` give columns by name;
+    `motion["kinetic"]`, `["potential"]`, `["L"]`, `["H"]` and momenta `["p_x"]` are computed when asked for.
 
     events: what happened on the way, in order of time: {"name", "t", "state": {"x", "x'", …}, "direction"} for each
     passage of an event of the system, {"name": "rank change", "t", "from", "to"} where constraints became dependent
@@ -150,8 +151,18 @@ class Motion:
         columns = self.columns()
         name = name_of(key)
         if name not in columns:
-            raise KeyError(f"no column {name!r} in this motion.{suggest(name, columns)}")
+            return self._named(name, list(columns))
         return columns[name]
+
+    def _named(self, name: str, columns: list[str]) -> Array:
+        """What is no column but has a name: energies and momenta."""
+        from dalembert.motion.energies import energy_along, energy_names
+
+        more = energy_names(self.system)
+        if name in more:
+            return energy_along(self, name)
+        known = [*columns, *more]
+        raise KeyError(f"no column {name!r} in this motion.{suggest(name, known)} There are: {', '.join(known)}")
 
     @property
     def ledger(self) -> dict[str, Any]:

@@ -29,6 +29,7 @@ from dalembert.motion.consistent import misses
 from dalembert.motion.evaluation import Evaluation
 from dalembert.motion.geodesic import Geodesic, NoGeodesic
 from dalembert.motion.project import project
+from dalembert.motion.reach import least_energy
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -128,12 +129,27 @@ def path(system: System, start: Any, end: Any, *, energy: float, guess: Any = "d
             raise
         # Trial curves may run to where the model has no value: what is told of it there is no fault of the model.
         why = str(error) if isinstance(error, NoGeodesic) else "trial curves ran away from both"
+        least = _least_energy(problem)
+        if least is not None:
+            raise MotionFailed(
+                f"{system.name}: the end is out of reach at the energy {energy:g}: the path that leads straight there "
+                f"needs about {least:.4g} at least. Raise the energy, or give guess=[points on the way] where the path "
+                "may be of another kind."
+            ) from None
         raise MotionFailed(
             f"{system.name}: no path at the energy {energy:g} was found from start to end. The search did not "
-            f"converge: {why}. The end may be out of reach at this energy though V is less there; or several paths "
-            "are equally good, as between antipodes of a sphere: then give guess=[points on the way]."
+            f"converge: {why}. The straight way does not end above this energy, so that the end may be in reach all "
+            "the same; several paths may be equally good, as between antipodes of a sphere: then give guess=[points on "
+            "the way]."
         ) from None
     return Path(system, energy, t, q, v, action, miss)
+
+
+def _least_energy(problem: Geodesic) -> float | None:
+    try:
+        return least_energy(problem, *_spline(problem, [], np.linspace(0.0, 1.0, POINTS)))
+    except (DalembertError, np.linalg.LinAlgError):
+        return None  # no straight way to begin with
 
 
 def _curve(problem: Geodesic, guess: Any) -> tuple[Array, Array]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -14,7 +15,7 @@ from dalembert.mechanics.principles.formulation import NotHere, answer
 from dalembert.mechanics.principles.hamilton import Hamiltonian, hamiltonian, momentum_symbols, prepare
 from dalembert.mechanics.principles.lagrange import gradient
 from dalembert.mechanics.principles.quadratic import momenta_of, powers_of
-from dalembert.mechanics.printing import lambda_of
+from dalembert.mechanics.printing import lambda_of, plain
 from dalembert.mechanics.sample import Sampler, State
 from dalembert.mechanics.standard_form import diff, lagrangian, standard_form
 from dalembert.mechanics.tidy import Budget, exact, tidy
@@ -30,7 +31,25 @@ RATE = 1e-9
 Term = tuple[str, sp.Expr]
 
 
-def show(system: System) -> Equations:
+@dataclass(frozen=True, kw_only=True)
+class HamiltonEquations(Equations):
+    """`hamiltonian` H(q, p, t), or in velocities where `reason` says so; `momenta`: p_x = ∂L/∂x' by its symbol;
+    `velocities`: q̇ = ∂H/∂p, empty where H is in velocities.
+    """
+
+    hamiltonian: sp.Expr
+    momenta: Mapping[sp.Symbol, sp.Expr]
+    velocities: Mapping[sp.Symbol, sp.Expr]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            **super().to_dict(),
+            "hamiltonian": plain(self.hamiltonian),
+            "momenta": {p.name: plain(value) for p, value in self.momenta.items()},
+        }
+
+
+def show(system: System) -> HamiltonEquations:
     budget = budget_for(system)
     found = hamiltonian(system, budget)
     q, symbols = system.coordinates, momentum_symbols(system)
@@ -38,10 +57,8 @@ def show(system: System) -> Equations:
         Line(symbol, (("", tidy(exact(p), budget)),)) for symbol, p in zip(symbols, momenta_of(system), strict=True)
     ]
     H = exact(_energy_function(system)) if isinstance(found, str) else found.H
-    sections = [
-        Section("momenta", tuple(momenta)),
-        Section("Hamiltonian", (Line(H_SYMBOL, (("", _shortest(H, budget)),)),)),
-    ]
+    shown_H = _shortest(H, budget)
+    sections = [Section("momenta", tuple(momenta)), Section("Hamiltonian", (Line(H_SYMBOL, (("", shown_H),)),))]
     forces = [_forces(system, j) for j in range(len(q))]
     lines = []
     if isinstance(found, Hamiltonian):
@@ -63,13 +80,16 @@ def show(system: System) -> Equations:
     cyclic = _cyclic(system, symbols, forces, lines[-len(q) :], budget)
     sections += [Section("cyclic coordinates", cyclic)] if cyclic else []
     sections.append(Section("conservation", _conservation(system, forces, known, budget)))
-    return Equations(
+    return HamiltonEquations(
         system=system,
         form="hamilton",
         explicit=False,
         reason=f"H is shown in velocities: {found}" if isinstance(found, str) else "",
         title=r"q' = dH/dp, p' = -dH/dq + Q + C + A^T lambda, Somani (14)",
         sections=tuple(sections),
+        hamiltonian=shown_H,
+        momenta={symbol: line.terms[0][1] for symbol, line in zip(symbols, momenta, strict=True)},
+        velocities=dict(known),
     )
 
 

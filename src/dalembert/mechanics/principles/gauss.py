@@ -98,6 +98,7 @@ def derive(system: System) -> GaussEquations:
         sections.append(
             Section("Gaussian multiplier", (Line(lambda_of(0), (("", found),), system.constraints[0].name),))
         )
+    sections.append(_conventions(G, found is not None))
     return GaussEquations(
         system=system,
         form="gauss",
@@ -111,6 +112,14 @@ def derive(system: System) -> GaussEquations:
         forces=forces,
         multiplier=found,
     )
+
+
+def _conventions(G: sp.Symbol, multiplier: bool) -> Section:
+    """What Somani's survey calls G and λ: ½(a − a_u)ᵀM(a − a_u), and m q̈ = F − λn."""
+    lines = [Line(sp.Symbol("G_Somani"), (("", G / 2),), "(1), as in Gauss")]
+    if multiplier:
+        lines.append(Line(sp.Symbol("lambda_Somani"), (("", -lambda_of(0)),), "m q'' = F - lambda n"))
+    return Section("conventions", tuple(lines))
 
 
 def _forms(

@@ -165,6 +165,10 @@ def derive(system: System) -> Equations:
     sections = [Section("line element", (element,))]
     if inverse is not None and (K := _curvature(system, metric, inverse, budget)) is not None:
         sections.append(Section("squared curvature, x_s = dx/ds", (Line(sp.Symbol("K"), (("", K),)),)))
+        # ds² holds the masses here; for particles of one mass m the survey's (9), without them, is m K.
+        own = Line(sp.Symbol("K_Somani"), (("", sp.Symbol("m") * sp.Symbol("K")),), "(9), particles of one mass m")
+        bend = Line(sp.Symbol("kappa"), (("", sp.sqrt(sp.Symbol("K"))),), "curvature")
+        sections.append(Section("conventions", (bend, own)))
     F = form_of(metric, rates, budget) / 2
     lines = geodesic(system, metric, inverse, "M", F, budget)
     sections.append(Section("geodesics: K is least, x_s = dx/ds", lines))

@@ -1,0 +1,69 @@
+"""Where the verbs write: a folder that is made before anything is computed, and tables in it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+import typer
+
+from dalembert.errors import DalembertError, OutputError
+from dalembert.model.document import write_atomically
+from dalembert.model.system import System
+
+Result = TypeVar("Result")
+OUT = typer.Option(None, help="Folder for the results, default dalembert-NAME here.")
+
+
+def slug_of(system: System) -> str:
+    """The name of a system as that of a file."""
+    return re.sub(r"[^\w]+", "-", system.name.lower()).strip("-") or "motion"
+
+
+def make(folder: Path) -> list[Path]:
+    """Make the folder before anything is computed; returns the folders that did not exist before."""
+    made = [parent for parent in (folder, *folder.parents) if not parent.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        unmake(made)
+        raise OutputError(
+            f"{folder}: cannot write here: {error.strerror or error}. Choose another folder with --out."
+        ) from None
+    return made
+
+
+def unmake(made: list[Path]) -> None:
+    """Remove the folders that were made, deepest first, as long as they are empty."""
+    for folder in made:
+        try:
+            folder.rmdir()
+        except OSError:
+            return
+
+
+def computed(folder: Path, compute: Callable[[], Result]) -> Result:
+    """What is computed once the folder is there; the folder is gone again where that fails."""
+    made = make(folder)
+    try:
+        return compute()
+    except (DalembertError, KeyboardInterrupt):
+        unmake(made)
+        raise
+
+
+def write_table(file: Path, columns: Mapping[str, np.ndarray]) -> None:
+    """Columns as a CSV file."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(np.column_stack(list(columns.values())).tolist())
+    write_atomically(file, text.getvalue().encode("utf-8"))
