@@ -104,12 +104,15 @@ class _Run:
         before: Mode | None = None
         while True:
             try:
+                parting = v
                 q, v, mode = self._enter(t, q, v, stopped, touching, before)
             except DalembertError as error:
                 failure = failure_message(contacts.system.name, t, str(error))
                 if not self.t:
                     raise
                 break
+            if before is not None and self.met:
+                work = self._settled(t, q, parting, v, work)
             if before is None:
                 self.events += struck(contacts, t, Side(mode, q, v), self.met)
             else:
@@ -410,6 +413,14 @@ class _Run:
         # What would part more slowly than the slowest bounce stays closed, if forces keep it so.
         slow = max(slow, self._slowest(t, q, v))
         return v, work, {j for j in touching if rate[j] <= slow}
+
+    def _settled(self, t: float, q: Array, before: Array, after: Array, work: Array) -> Array:
+        """The work after an impact with bounces that are left out."""
+        if not self.impacts or self.impacts[-1].t != t:
+            return work
+        work, lost = self.ledger.after_settling(self.contacts, work, t, q, before, after)
+        self.impacts[-1] = replace(self.impacts[-1], left_out=lost)
+        return work
 
     def _slowest(self, t: float, q: Array, v: Array) -> float:
         """The speed of the slowest bounce: a share of the fastest impact, and so fast that it rises visibly."""
