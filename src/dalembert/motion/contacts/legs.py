@@ -14,6 +14,7 @@ from dalembert.model.system import System
 from dalembert.motion.consistent import require_consistent_state
 from dalembert.motion.contacts.between import Side, changes, ends_with, passed_between, struck
 from dalembert.motion.contacts.contacts import Contacts
+from dalembert.motion.contacts.corners import require_no_corner
 from dalembert.motion.contacts.creep import LONGER, begun, creeping, first_moment
 from dalembert.motion.contacts.decide import REST, Rest, decide
 from dalembert.motion.contacts.giving import GIVES_WAY, looked_at, while_it_holds
@@ -178,6 +179,7 @@ class _Run:
                 "not be negative: use system.consistent(…), or 'dalembert run --repair'"
             )
         touching = {k for k in range(gap.size) if gap[k] <= small and rate[k] <= slow}
+        require_no_corner(contacts, sorted(touching), q, t, self._reach(q))
         ones = (1,) * len(contacts.contacts)
         shut = tuple(k in touching and rate[k] >= -slow for k in range(gap.size))
         resting = Mode((OPEN,) * len(ones), ones, ones, shut, contacts.frames)
@@ -403,6 +405,7 @@ class _Run:
         gap, rate = self._gaps(q, v, t)
         slow = REST * max(float(np.abs(v).max(initial=0.0)), 1e-300)
         touching = [j for j in range(gap.size) if gap[j] <= GAP * self._reach(q)]
+        require_no_corner(self.contacts, touching, q, t, self._reach(q))
         self.approach = max(self.approach, *(-rate[j] for j in touching))
         blows, met = impacts_at(self.contacts, touching, t, q, v, slow, self._slowest(t, q, v))
         self.met |= met
