@@ -174,3 +174,17 @@ def test_bad_documents(old: str, new: str, words: list[str]) -> None:
     with pytest.raises(da.DocumentError) as caught:
         da.loads(DOCUMENT.replace(old, new, 1))
     assert all(word in str(caught.value) for word in words)
+
+
+def test_names_that_contacts_report_themselves_are_refused_where_there_are_contacts() -> None:
+    names = ("stick", "slip", "reversal", "release", "impact", "contact", "mine (contact)")
+    events = dict.fromkeys(names, x.d)
+    particle(events=events)  # no contacts: the names are free
+    with pytest.raises(da.ModelError) as caught:
+        particle(constraints=[da.Constraint("floor", y >= 0)], events=events)
+    assert len(caught.value.faults) == len(names)
+    assert "event 'stick': a simulation reports events of this name by itself; choose another" in str(caught.value)
+    rough = particle(constraints={"floor": y}, nonideal=[da.Coulomb("floor", 0.3)])
+    with pytest.raises(da.ModelError, match="'slip'"):
+        rough.simulate(1, events={"slip": x.d})
+    particle(constraints={"floor": y}, nonideal=[da.Coulomb("floor", 0.3, regularize=1e-3)], events=events)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 
 from dalembert.model.frames import frames_of, inertia_of
-from dalembert.model.laws import Coulomb, Law, Quadratic, Rolling, Sliding, Spinning, Stribeck, Viscous, Work
+from dalembert.model.laws import Coulomb, Law, Quadratic, Rolling, Sliding, Spinning, Stribeck, Viscous, Work, is_dry
 from dalembert.model.surface import Bearing, Surface, coordinates_in, surface_of
 from dalembert.model.symbols import Coordinate
 
@@ -141,7 +141,7 @@ def contacts_of(system: System) -> tuple[Contact, ...]:
     """Every law of dry friction that is not regularised."""
     found = []
     for law in system.nonideal:
-        if not isinstance(law, (Coulomb, Stribeck, Rolling, Spinning)) or getattr(law, "regularize", None) is not None:
+        if not isinstance(law, (Coulomb, Stribeck, Rolling, Spinning)) or not is_dry(law):
             continue
         surface, mu = _surface(system, law), _coefficient(law)
         static = law.arm_static if isinstance(law, (Rolling, Spinning)) else law.mu_static

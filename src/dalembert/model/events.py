@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 DIRECTIONS = {"falling": -1, "any": 0, "rising": 1}
 # What an integration reports by itself, under names that a reader of `motion.events` must be able to rely on.
-TAKEN = ("rank change",)
+TAKEN = ("rank change", "singular configuration")
+# Likewise in systems with dry friction or one-sided constraints, which also mark what ends a mode of theirs.
+OF_CONTACTS, MARK = ("stick", "slip", "reversal", "release", "impact", "contact"), "(contact)"
 
 
 @dataclass(frozen=True)
@@ -65,8 +67,12 @@ def as_list(given: Any, faults: list[str]) -> list[Event]:
     return [item for item in items if isinstance(item, Event)]
 
 
-def read_events(given: Any, read: Callable[[Any, str], sp.Expr | None], faults: list[str]) -> tuple[Event, ...]:
-    """The events that could be read; what is wrong with the others goes to `faults`. `read` reads one expression."""
+def read_events(
+    given: Any, read: Callable[[Any, str], sp.Expr | None], faults: list[str], contacts: bool = False
+) -> tuple[Event, ...]:
+    """The events that could be read; what is wrong with the others goes to `faults`. `read` reads one expression.
+    contacts: whether the system has events of contacts.
+    """
     found: list[Event] = []
     names: list[str] = []
     for event in as_list(given, faults):
@@ -77,7 +83,7 @@ def read_events(given: Any, read: Callable[[Any, str], sp.Expr | None], faults: 
         if name in names:
             faults.append(f"{where}: the name is given twice")
             continue
-        if name in TAKEN:
+        if name in TAKEN or (contacts and (name in OF_CONTACTS or name.endswith(MARK))):
             faults.append(f"{where}: a simulation reports events of this name by itself; choose another")
         names.append(name)
         direction, terminal = _direction(event.direction, where, faults), _count(event.terminal, where, faults)

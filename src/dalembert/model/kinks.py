@@ -60,6 +60,13 @@ def switched(system: System) -> Switched | None:
     return _made[system.structure]
 
 
+def sides_of(expression: sp.Expr) -> tuple[sp.Expr, tuple[Kink, ...]]:
+    """An expression with its kinks switched, and these; those inside others come first."""
+    swap = _Swap()
+    changed = swap(expression)
+    return changed, tuple(Kink(g, side) for g, side in swap.sides.items())
+
+
 def _switch(system: System) -> Switched | None:
     swap = _Swap()
     energies = {name: getattr(system, name) for name in ("kinetic", "potential", "lagrangian")}

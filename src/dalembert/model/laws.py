@@ -217,3 +217,8 @@ class Spinning(Sliding):
 Law = Work | Viscous | Quadratic | Coulomb | Stribeck | Rolling | Spinning
 #: The laws of a sliding point by name.
 SLIDING: dict[str, type[Any]] = {kind.law: kind for kind in (Viscous, Quadratic, Coulomb, Stribeck, Rolling, Spinning)}
+
+
+def is_dry(law: Law) -> bool:
+    """Whether it sticks and slips: laws of dry friction do, unless they are smoothed."""
+    return isinstance(law, (Coulomb, Stribeck, Rolling, Spinning)) and getattr(law, "regularize", None) is None

@@ -16,7 +16,7 @@ from dalembert.errors import ExpressionError, ModelError
 from dalembert.model.constraints import IMPACT_LAWS, IMPACT_ORDERS, LEVELS, Constraint, is_constant, level_of
 from dalembert.model.events import read_events
 from dalembert.model.frames import inertia_of
-from dalembert.model.laws import Work
+from dalembert.model.laws import Work, is_dry
 from dalembert.model.options import duration_faults, option_faults
 from dalembert.model.parse import RESERVED, parse_constraint, parse_equation, parse_expression, suggest
 from dalembert.model.read_laws import LawReader, value_of
@@ -85,7 +85,7 @@ class _Builder:
         self._one_inertia(energies, mass)
         constraints, names = self._constraints()
         self.names = names
-        parts = {
+        parts: dict[str, Any] = {
             "name": title,
             "coordinates": coordinates,
             **energies,
@@ -106,10 +106,11 @@ class _Builder:
             "initial": self._initial(coordinates),
             "settings": self._settings(),
             "description": str(draft.description),
-            "events": read_events(
-                draft.events, lambda given, where: self._expression(given, where, equation=True), self.faults
-            ),
         }
+        switches = any(c.one_sided for c in constraints) or any(is_dry(law) for law in parts["nonideal"])
+        parts["events"] = read_events(
+            draft.events, lambda given, where: self._expression(given, where, equation=True), self.faults, switches
+        )
         parts["impacts"] = self._impacts(constraints)
         self._derivatives_in_place(parts)
         if self.faults:

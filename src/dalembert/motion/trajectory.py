@@ -23,7 +23,7 @@ CHATTERS = (
 )
 HAS_CORNER = (
     "a constraint has a corner where {} = 0, and asks for another velocity beyond: that would be an impact. Round the "
-    "corner off."
+    "corner off, or give the two sides of a one-sided constraint as two constraints."
 )
 TOO_SHORT = "the step size became too small."
 MAY_END = "The motion may end here (a singularity, a collision, a constraint that cannot be continued)."

@@ -28,8 +28,9 @@ MOST = 500
 STILL = 1e-9
 # An impulse below this share is none.
 NOTHING = 1e-10
-# Bounces slower than this share of the velocities of the motion may be left out.
-SLOWEST = 1e-3
+# Bounces slower than this share of the velocities of the motion may be left out, or that rise by less than this share
+# of its coordinates, where gaps are rounding.
+SLOWEST, RISE = 1e-3, 1e-10
 
 
 def impact_residual(motion: Motion) -> float:
@@ -45,8 +46,8 @@ def impact_residual(motion: Motion) -> float:
     worst = max(_Checked(contacts, blow, fastest).worst() for blow in motion.blows[::every])
     if motion.impact_loss.size:
         start, end = float(motion.t[0]), float(motion.t[-1])
-        sure = sum(blow.loss for blow in motion.blows if start < blow.t < end)
-        last = sum(blow.loss for blow in motion.blows if blow.t == end and end > start)
+        sure = sum(blow.loss + blow.left_out for blow in motion.blows if start < blow.t < end)
+        last = sum(blow.loss + blow.left_out for blow in motion.blows if blow.t == end and end > start)
         told = float(motion.impact_loss[-1])
         size = max(sure + last, abs(told), float(np.ptp(motion.energy))) or 1.0
         # A motion that an event ends just there has not made its last impacts.
@@ -57,7 +58,8 @@ def impact_residual(motion: Motion) -> float:
 class _Checked:
     def __init__(self, contacts: Contacts, blow: Impact, fastest: float) -> None:
         self.blow, self.fastest = blow, fastest
-        M, _, A, _ = contacts.whole.dynamics(blow.q, blow.before, blow.t)
+        M, Q, A, _ = contacts.whole.dynamics(blow.q, blow.before, blow.t)
+        self.falling = float(np.abs(Q) @ np.abs(blow.q))
         always = [k for k in range(contacts.m) if k not in contacts.one_sided]
         self.M, self.A = M, A[always]
         root = np.sqrt(np.abs(np.diagonal(M)))
@@ -85,6 +87,8 @@ class _Checked:
         for row in self.A:
             found.append(abs(float(row @ change)) / (float(np.linalg.norm(row / self.root)) * self.size or 1.0))
         found.append(-self._work() / self.size**2)
+        may_be_left_out = float(np.sum((self.root * SLOWEST * self.fastest) ** 2)) + RISE * self.falling
+        found += [-blow.left_out / self.size**2, (blow.left_out - may_be_left_out) / self.size**2]
         for k in range(len(blow.contacts)):
             found += self._cone(k) + self._restitution_told(k)
             found += self._path(k) if blow.contacts[k].pieces else self._together(k)

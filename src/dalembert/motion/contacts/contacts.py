@@ -13,12 +13,13 @@ from dalembert.graph.evaluate import Evaluator
 from dalembert.mechanics.fundamental import Array, Fundamental
 from dalembert.model.constraints import is_linear
 from dalembert.model.contact import heat_names
+from dalembert.model.events import MARK
 from dalembert.model.symbols import t as time
 from dalembert.model.system import System
 from dalembert.motion.contacts.frames import frame_values
 from dalembert.motion.contacts.modes import OPEN, SLIP, STICK, Ending, Mode, ModeSolution
 from dalembert.motion.contacts.regular import solve_regular
-from dalembert.motion.contacts.switched import OWN, SLOW, Switched, plain, switched
+from dalembert.motion.contacts.switched import SLOW, Switched, plain, switched
 from dalembert.motion.evaluation import Evaluation
 
 # Numbers that differ by this share of the largest are the same but for rounding.
@@ -106,7 +107,7 @@ class Contacts:
 
     def is_own(self, name: str) -> bool:
         """Whether an event is one that ends a mode."""
-        return name.endswith(OWN)
+        return name.endswith(MARK)
 
     def face(self, q: Array, v: Array, t: float) -> None:
         """Choose the directions in tangent planes anew, for the normals at a state."""

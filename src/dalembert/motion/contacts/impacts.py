@@ -44,7 +44,8 @@ class ContactImpulse:
 @dataclass(frozen=True, eq=False)
 class Impact:
     """A blow: M (after − before) = Aᵀ constraint_impulses + what the contacts push and rub. limited: restitution was
-    less than its law says, which would have made energy.
+    less than its law says, which would have made energy. left_out: the energy of bounces right after it that are too
+    slow to be followed, and are not made; it is lost too.
     """
 
     t: float
@@ -55,6 +56,7 @@ class Impact:
     contacts: tuple[ContactImpulse, ...]
     constraint_impulses: Array
     limited: bool
+    left_out: float = 0.0
 
     @property
     def loss(self) -> float:

@@ -55,3 +55,13 @@ class Ledger:
         changed = entries.copy()
         changed[[IDEAL, NONIDEAL, -1]] += [given + lost, -lost, lost]
         return changed
+
+    def after_settling(
+        self, contacts: Contacts, entries: Array, t: float, q: Array, before: Array, after: Array
+    ) -> tuple[Array, float]:
+        """The entries where contacts stay closed that would part too slowly to be followed, and what that loses: the
+        energy ½ΔᵀM Δ of the velocity Δ that the constraints of the next mode take away, as an impact without bounce.
+        """
+        M = contacts.whole.dynamics(q, before, t)[0]
+        lost = max(float((after - before) @ M @ (after - before)) / 2, 0.0)
+        return self.after_impact(contacts, entries, t, q, before, after, lost), lost

@@ -14,6 +14,7 @@ from dalembert.model.system import System
 from dalembert.motion.consistent import require_consistent_state
 from dalembert.motion.contacts.between import Side, changes, ends_with, passed_between, struck
 from dalembert.motion.contacts.contacts import Contacts
+from dalembert.motion.contacts.corners import require_no_corner
 from dalembert.motion.contacts.creep import LONGER, begun, creeping, first_moment
 from dalembert.motion.contacts.decide import REST, Rest, decide
 from dalembert.motion.contacts.giving import GIVES_WAY, looked_at, while_it_holds
@@ -104,12 +105,15 @@ class _Run:
         before: Mode | None = None
         while True:
             try:
+                parting = v
                 q, v, mode = self._enter(t, q, v, stopped, touching, before)
             except DalembertError as error:
                 failure = failure_message(contacts.system.name, t, str(error))
                 if not self.t:
                     raise
                 break
+            if before is not None and self.met:
+                work = self._settled(t, q, parting, v, work)
             if before is None:
                 self.events += struck(contacts, t, Side(mode, q, v), self.met)
             else:
@@ -175,6 +179,7 @@ class _Run:
                 "not be negative: use system.consistent(…), or 'dalembert run --repair'"
             )
         touching = {k for k in range(gap.size) if gap[k] <= small and rate[k] <= slow}
+        require_no_corner(contacts, sorted(touching), q, t, self._reach(q))
         ones = (1,) * len(contacts.contacts)
         shut = tuple(k in touching and rate[k] >= -slow for k in range(gap.size))
         resting = Mode((OPEN,) * len(ones), ones, ones, shut, contacts.frames)
@@ -400,6 +405,7 @@ class _Run:
         gap, rate = self._gaps(q, v, t)
         slow = REST * max(float(np.abs(v).max(initial=0.0)), 1e-300)
         touching = [j for j in range(gap.size) if gap[j] <= GAP * self._reach(q)]
+        require_no_corner(self.contacts, touching, q, t, self._reach(q))
         self.approach = max(self.approach, *(-rate[j] for j in touching))
         blows, met = impacts_at(self.contacts, touching, t, q, v, slow, self._slowest(t, q, v))
         self.met |= met
@@ -410,6 +416,14 @@ class _Run:
         # What would part more slowly than the slowest bounce stays closed, if forces keep it so.
         slow = max(slow, self._slowest(t, q, v))
         return v, work, {j for j in touching if rate[j] <= slow}
+
+    def _settled(self, t: float, q: Array, before: Array, after: Array, work: Array) -> Array:
+        """The work after an impact with bounces that are left out."""
+        if not self.impacts or self.impacts[-1].t != t:
+            return work
+        work, lost = self.ledger.after_settling(self.contacts, work, t, q, before, after)
+        self.impacts[-1] = replace(self.impacts[-1], left_out=lost)
+        return work
 
     def _slowest(self, t: float, q: Array, v: Array) -> float:
         """The speed of the slowest bounce: a share of the fastest impact, and so fast that it rises visibly."""

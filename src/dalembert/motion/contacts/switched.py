@@ -19,7 +19,7 @@ import sympy as sp
 from dalembert.graph.contacts import ContactGraph, contact_graph
 from dalembert.model.constraints import Constraint
 from dalembert.model.contact import SPEED, Contact, work_of
-from dalembert.model.events import Event
+from dalembert.model.events import MARK, Event
 from dalembert.model.laws import Work
 from dalembert.model.symbols import Parameter, multiplier
 from dalembert.model.system import System
@@ -155,7 +155,7 @@ def _make(system: System, workless: bool) -> Switched:
         parameters=parameters,
         initial=system.initial,
         settings=system.settings,
-        events=[*system.events, *(Event(g, -1, 1, f"{what} {k} {OWN}") for what, k, g in events)],
+        events=[*system.events, *(Event(g, -1, 1, f"{what} {k} {MARK}") for what, k, g in events)],
     )
     graph = contact_graph(system, contacts, whole.parameter_symbols)
     return Switched(whole, contacts, one_sided, carrier, tuple((what, k) for what, k, _ in events), graph)
@@ -188,10 +188,6 @@ def plain(switched: Switched, values: Mapping[str, float]) -> System:
         initial=system.initial,
         settings=system.settings,
     )
-
-
-# The names of the events that end a mode end so.
-OWN = "(contact)"
 
 
 def _gated(constraint: Constraint, gate: Mapping[str, Parameter]) -> Constraint:

@@ -37,30 +37,13 @@ def within_cones(contacts: Contacts, mode: Mode, s: ModeSolution, given: bool = 
     """The same motion with forces inside all cones; or how it gives way where there are none; or None where the forces
     are determined after all, as far as friction is concerned. given: it is known to give way here.
     """
-    found = s.solution
-    active = np.flatnonzero(np.any(found.A, axis=1))
-    start = found.multipliers[active]
-    Z = null_space(found.A[active].T)
-    if not Z.shape[1] or STICK not in mode.states:
+    shared = _shared(contacts, mode, s)
+    if shared is None:
         return None
-    size = float(np.abs(found.A[active].T * start).max(initial=0.0)) or 1.0
-    lengths = np.linalg.norm(found.A[active], axis=1)
-    unit = size / lengths  # unknowns: generalized forces of all rows, as shares of the largest
-    Z = np.linalg.qr(Z / unit[:, None])[0]
-    places = {int(row): k for k, row in enumerate(active)}
-    own = _cones(contacts, mode, s, next(_signs(contacts, mode, s)), places, start, unit, Z, size)
+    own = shared.cones(next(_signs(contacts, mode, s)))
     if own and not given and all(cone.depth_at_zero() >= 0.0 for cone in own.values()):
-        return _told(contacts, mode, s, found.multipliers)  # the smallest forces of all lie inside
-    best: tuple[Deepest, dict[int, Cone]] | None = None
-    for signs in islice(_signs(contacts, mode, s), MOST_SIGNS):
-        cones = _cones(contacts, mode, s, signs, places, start, unit, Z, size)
-        if not cones:
-            return None
-        attempt = deepest(list(cones.values()), Z.shape[1])
-        if attempt is not None and (best is None or attempt.depth > best[0].depth):
-            best = attempt, cones
-        if best is not None and best[0].depth > INSIDE:
-            break
+        return _told(contacts, mode, s, s.solution.multipliers)  # the smallest forces of all lie inside
+    best = shared.deepest()
     if best is None:
         return None
     deep, cones = best
@@ -68,13 +51,71 @@ def within_cones(contacts: Contacts, mode: Mode, s: ModeSolution, given: bool = 
         pulls = {k: way for k, way in zip(cones, deep.ways, strict=True) if way.size}
         most = max((float(np.linalg.norm(way)) for way in pulls.values()), default=0.0)
         return Giving({k: way / most for k, way in pulls.items() if np.linalg.norm(way) > STAYS * most})
-    c = deep.x
+    c, Z = deep.x, shared.Z
     if deep.depth > INSIDE:
-        shortest = smallest(list(cones.values()), Z.shape[1], Z, start / unit)
+        shortest = smallest(list(cones.values()), Z.shape[1], Z, shared.start / shared.unit)
         c = c if shortest is None else shortest
-    multipliers = found.multipliers.copy()
-    multipliers[active] = start + unit * (Z @ c)
+    multipliers = s.solution.multipliers.copy()
+    multipliers[shared.active] = shared.start + shared.unit * (Z @ c)
     return _told(contacts, mode, s, multipliers)
+
+
+def room(contacts: Contacts, mode: Mode, q: Array, v: Array, t: float) -> float:
+    """How deep inside all cones the forces of a mode with undetermined ones can lie, as a share of the largest of
+    them; below zero where no choice is left, and it gives way.
+    """
+    shared = _shared(contacts, mode, contacts.solve(mode, q, v, t))
+    best = None if shared is None else shared.deepest()
+    if best is None:
+        return float("inf")
+    return 0.0 if abs(best[0].depth) <= INSIDE else best[0].depth
+
+
+@dataclass(frozen=True)
+class _Shared:
+    """The forces of rows `active` in a mode, start + unit · Z c for any c; unit: generalized forces of all rows, so
+    that the unknowns are shares of the largest, `size`.
+    """
+
+    contacts: Contacts
+    mode: Mode
+    s: ModeSolution
+    active: np.ndarray
+    start: Array
+    unit: Array
+    Z: Array
+    size: float
+
+    def cones(self, signs: dict[int, float]) -> dict[int, Cone]:
+        places = {int(row): k for k, row in enumerate(self.active)}
+        return _cones(self.contacts, self.mode, self.s, signs, places, self.start, self.unit, self.Z, self.size)
+
+    def deepest(self) -> tuple[Deepest, dict[int, Cone]] | None:
+        """The choice deepest inside, over the signs of the reactions; None where no cone holds anything."""
+        best: tuple[Deepest, dict[int, Cone]] | None = None
+        for signs in islice(_signs(self.contacts, self.mode, self.s), MOST_SIGNS):
+            cones = self.cones(signs)
+            if not cones:
+                return None
+            attempt = deepest(list(cones.values()), self.Z.shape[1])
+            if attempt is not None and (best is None or attempt.depth > best[0].depth):
+                best = attempt, cones
+            if best is not None and best[0].depth > INSIDE:
+                break
+        return best
+
+
+def _shared(contacts: Contacts, mode: Mode, s: ModeSolution) -> _Shared | None:
+    """None where the forces are determined."""
+    found = s.solution
+    active = np.flatnonzero(np.any(found.A, axis=1))
+    start = found.multipliers[active]
+    Z = null_space(found.A[active].T)
+    if not Z.shape[1] or STICK not in mode.states:
+        return None
+    size = float(np.abs(found.A[active].T * start).max(initial=0.0)) or 1.0
+    unit = size / np.linalg.norm(found.A[active], axis=1)
+    return _Shared(contacts, mode, s, active, start, unit, np.linalg.qr(Z / unit[:, None])[0], size)
 
 
 def _signs(contacts: Contacts, mode: Mode, s: ModeSolution) -> Iterator[dict[int, float]]:
@@ -133,8 +174,3 @@ def _told(contacts: Contacts, mode: Mode, s: ModeSolution, multipliers: Array) -
     A = s.solution.A[: contacts.m]
     C = s.solution.M @ s.acceleration - s.solution.Q - A.T @ own
     return replace(s, multipliers=own, friction=friction, normal=normal, C=C, undetermined=True)
-
-
-def gives_way(contacts: Contacts, mode: Mode, q: Array, v: Array, t: float) -> bool:
-    """Whether no choice of the forces of a mode with undetermined ones lies inside the cones."""
-    return isinstance(within_cones(contacts, mode, contacts.solve(mode, q, v, t)), Giving)
