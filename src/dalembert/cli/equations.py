@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from dalembert.cli.models import JSON, MODEL, find_model, print_json
+from dalembert.cli.models import JSON, MODEL, OPTION, find_model, print_json
 from dalembert.errors import DoesNotApply
 from dalembert.model.document import write_atomically
 from dalembert.model.system import System
@@ -14,12 +14,13 @@ from dalembert.model.system import System
 
 def equations(
     model: str = MODEL,
+    option: list[str] = OPTION,
     form: str = typer.Option("fundamental", help="The formulation, or 'all'."),
     latex: Path | None = typer.Option(None, help="Write a LaTeX document to this file."),
     json: bool = JSON,
 ) -> None:
     """Show the equations of motion: explicit, with the three kinds of force kept apart, or by another principle."""
-    system = find_model(model)
+    system = find_model(model, option)
     if form == "all":
         parts = _all(system)
     else:

@@ -36,6 +36,8 @@ def print_summary(motion: Motion, files: list[Path]) -> None:
     ended = f", ended by '{escape(motion.ended_by)}'" if motion.ended_by is not None else ""
     console.print(f"[bold]{escape(motion.system.name)}[/bold]   t = {motion.t[0]:g} … {motion.t[-1]:g}{ended}")
     console.print(_state(motion))
+    if motion.outputs:
+        console.print(_outputs(motion))
     console.print(_ledger(motion))
     console.print(_certificate(motion))
     for event in motion.events[:MOST_EVENTS]:
@@ -70,6 +72,17 @@ def _state(motion: Motion) -> Table:
     columns = (motion.q, motion.v, motion.a, motion.impressed, motion.ideal, motion.nonideal)
     for k, coordinate in enumerate(motion.system.coordinates):
         table.add_row(coordinate.name, *(f"{values[-1, k]:.6g}" for values in columns))
+    return table
+
+
+def _outputs(motion: Motion) -> Table:
+    table = Table(title="outputs", title_justify="left", title_style="italic")
+    table.add_column("")
+    for heading in ("start", "end", "least", "greatest"):
+        table.add_column(heading, justify="right")
+    for name, values in motion.outputs.items():
+        numbers = (values[0], values[-1], values.min(), values.max())
+        table.add_row(escape(name), *(f"{number:.6g}" for number in numbers))
     return table
 
 

@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.errors import ModelError
+from dalembert.library.options import built
 from dalembert.library.systems import appell_hamel as _appell_hamel
 from dalembert.library.systems import benenti_rods as _benenti_rods
 from dalembert.library.systems import bouncing_ball as _bouncing_ball
@@ -179,7 +180,7 @@ def example(name: str) -> Example:
 
 def get(name: str, **options: Any) -> System:
     """A system by its name, built with the given options."""
-    return example(name).build(**options)
+    return built(name, example(name).build, options)
 
 
 def exact(name: str) -> Exact | None:

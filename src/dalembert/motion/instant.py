@@ -18,6 +18,7 @@ from dalembert.model.contact import needs_legs
 from dalembert.model.system import System
 from dalembert.motion.contacts.legs import resting_or_moving
 from dalembert.motion.evaluation import Energetics, Evaluation
+from dalembert.motion.outputs import outputs_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -113,6 +114,13 @@ class Instant:
     @property
     def C(self) -> Array:
         return self.solution.C
+
+    @property
+    def outputs(self) -> dict[str, float]:
+        """The named outputs of the system."""
+        rows = (self.q, self.v, self.acceleration, self.ideal, self.multipliers)
+        found = outputs_of(self.system, np.array([self.t]), *(row[None, :] for row in rows))
+        return {name: float(value[0]) for name, value in found.items()}
 
     # -- what the constraints make of the free motion (Udwadia and Kalaba)
 

@@ -56,7 +56,8 @@ class Motion:
     several, "a + b") that laws of friction belong to: ∫ friction · sliding velocity, on a moving surface more or less
     than the system gave. impact_loss: (T,), lost in impacts so far. `motion["x"]`, `motion["x'"]`, `motion["x''"]`,
     `motion["ideal x"]`, `motion["multiplier rod"]`,
-    `motion["energy"]`, `motion["work ideal"]`, `motion["heat plane"]`, `motion["impact loss"]` give columns by name.
+    `motion["energy"]`, `motion["work ideal"]`, `motion["heat plane"]`, `motion["impact loss"]`
+    and the outputs of the system give columns by name.
 
     events: what happened on the way, in order of time: {"name", "t", "state": {"x", "x'", …}, "direction"} for each
     passage of an event of the system, {"name": "rank change", "t", "from", "to"} where constraints became dependent
@@ -144,7 +145,7 @@ class Motion:
             found["impact loss"] = self.impact_loss
         for name, contact in self.contacts.items():
             found |= {f"normal {name}": contact.normal, f"friction {name}": contact.friction}
-        return found
+        return found | self.outputs
 
     def __getitem__(self, key: str | sp.Symbol) -> Array:
         columns = self.columns()
@@ -165,6 +166,13 @@ class Motion:
         if self.can_lose_by_impacts:
             found["impact_loss"] = float(self.impact_loss[-1])
         return found
+
+    @cached_property
+    def outputs(self) -> dict[str, Array]:
+        """The named outputs of the system, each (T,)."""
+        from dalembert.motion.outputs import outputs_of
+
+        return outputs_of(self.system, self.t, self.q, self.v, self.a, self.ideal, self.multipliers)
 
     @cached_property
     def _free(self) -> tuple[Array, Array]:
@@ -229,6 +237,9 @@ class Motion:
             )
             data["normal"] = (("time", "contact"), np.column_stack([part.normal for part in parts]))
             data["friction"] = (("time", "contact"), np.column_stack([part.friction for part in parts]))
+        if self.outputs:
+            labels["output"] = list(self.outputs)
+            data["outputs"] = (("time", "output"), np.column_stack(list(self.outputs.values())))
         if not self.system.constraints:
             del labels["constraint"], data["multipliers"]
         attributes = {
