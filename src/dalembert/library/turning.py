@@ -14,8 +14,8 @@ import numpy as np
 
 from dalembert.errors import ModelError
 
-# Below this angle of turning, quotients such as (τ − sin τ)/τ² are taken from their series: at 0.01 two terms of it
-# leave out less than 1e-12 of the first, and rounding of the quotient itself would be as large below.
+# Below this angle of turning, quotients such as (τ − sin τ)/τ² are taken from their series: at 0.01 three terms of
+# it leave out less than 1e-14 of the first, and rounding of the quotient itself would be 1e-12 below.
 SMALL = 0.01
 # R'/a where a system is built without one: the penny goes forward all the time.
 RATIO = 6.0
@@ -59,8 +59,8 @@ def turning(start: Mapping[str, float], downhill: float, t: np.ndarray) -> Track
     tau = omega * elapsed
     chord = elapsed * np.sinc(tau / (2 * pi))
     along, across = chord * np.cos(phi0 + tau / 2), chord * np.sin(phi0 + tau / 2)  # ∫cos φ dt, ∫sin φ dt
-    squares = _over_square(tau, (tau - np.sin(2 * tau) / 2) / 2, 1 / 3, -1 / 15)  # ∫sin²u du, over τ²
-    short = _over_square(tau, tau - np.sin(tau), 1 / 6, -1 / 120)
+    squares = _over_square(tau, (tau - np.sin(2 * tau) / 2) / 2, 1 / 3, -1 / 15, 2 / 315)  # ∫sin²u du, over τ²
+    short = _over_square(tau, tau - np.sin(tau), 1 / 6, -1 / 120, 1 / 5040)
     half, whole = np.sinc(tau / (2 * pi)) ** 2 / 2, np.sinc(tau / pi) ** 2  # (1 − cos τ)/τ², sin²τ/τ²
     # ∫C sin φ dt, over t²: sin φ = s₀ cos u + c₀ sin u and ωC = s₀(cos u − 1) + c₀ sin u multiplied out
     drift = s0**2 * (short - squares) + s0 * c0 * (whole - half) + c0**2 * squares
@@ -70,10 +70,10 @@ def turning(start: Mapping[str, float], downhill: float, t: np.ndarray) -> Track
     return Track(start["x"] + x, start["y"] + y, phi0 + tau, path, v0 + downhill * along)
 
 
-def _over_square(tau: np.ndarray, value: np.ndarray, first: float, third: float) -> np.ndarray:
-    """value/τ², where value is τ² (first τ + third τ³ + …)."""
+def _over_square(tau: np.ndarray, value: np.ndarray, first: float, third: float, fifth: float) -> np.ndarray:
+    """value/τ², where value is τ² (first τ + third τ³ + fifth τ⁵ + …)."""
     small = np.abs(tau) < SMALL
-    return np.where(small, first * tau + third * tau**3, value / np.where(small, 1.0, tau) ** 2)
+    return np.where(small, first * tau + third * tau**3 + fifth * tau**5, value / np.where(small, 1.0, tau) ** 2)
 
 
 def starting_speed(

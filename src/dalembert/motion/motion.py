@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
 
+    from dalembert.motion.trace import Trace
+
 VECTORS = ("q", "v", "a", "impressed", "inertial", "ideal", "nonideal")
 WORKS = ("impressed", "ideal", "nonideal")
 
@@ -331,10 +333,21 @@ class Motion:
         )
 
     def curvature(self) -> Array:
-        """The curvature (T,) of the path in the metric of the masses, ds² = q̇ᵀM q̇ dt²; NaN where it is at rest."""
+        """Hertz's curvature (T,): of the path of the whole configuration in the metric of the masses, ds² = q̇ᵀM q̇ dt²;
+        NaN where it is at rest. That of the curve which a point draws is `trace("x", "y").curvature`.
+        """
         from dalembert.motion.curvature import curvature
 
         return curvature(self)
+
+    def trace(self, *coordinates: str | sp.Symbol) -> Trace:
+        """The curve of a point by its two or three Cartesian coordinates: distance, speed, curvature, radius.
+
+        Between outputs it is interpolated; where there are impacts, ask for enough samples.
+        """
+        from dalembert.motion.trace import trace
+
+        return trace(self, coordinates)
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
         """A picture of the motion: coordinates, forces, energy. Written to `path` where it is given."""
