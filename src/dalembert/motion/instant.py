@@ -242,6 +242,8 @@ class Instant:
             row = (self.impressed[k], self.inertial[k], self.ideal[k], self.nonideal[k])
             forces = " + ".join(f"{value:>12.6g}" for value in row)
             lines.append(f"{name:>12} {self.acceleration[k]:>14.6g} {inertia[k]:>14.6g} = {forces}")
+        flat = [c.name for c, row in zip(self.system.constraints, self.A, strict=True) if not row.any()]
+        lines += [f"no gradient here, so that they do not act: {', '.join(flat)}"] if flat else []
         lines.append(f"rank {self.rank}" + (f", dependent: {', '.join(self.dependent)}" if self.dependent else ""))
         return "\n".join(lines)
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from dalembert.errors import ModelError
 from dalembert.library.turning import Track, starting_speed, turning, two_turns
 from dalembert.library.values import values
 from dalembert.model.system import System
@@ -98,6 +99,10 @@ def quadratic_penny(
     The gradient of (58) vanishes at rest, so it cannot start there (`ratio` 0, or v0 = 0). Where it stops on its way,
     for R'/a up to 4, motion and forces go on as the penny's, but the multiplier of the constraint is unbounded there.
     """
+    if ratio == 0 or v0 == 0:
+        raise ModelError(
+            "quadratic_penny", ["it cannot start from rest, where the constraint (58) has no gradient; penny can"]
+        )
     linear = penny(ratio=ratio, v0=v0, m=m, R=R, beta=beta, g=g, alpha=alpha, omega=omega)
     return linear.replace(
         name="penny by a quadratic constraint",

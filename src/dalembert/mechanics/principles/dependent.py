@@ -88,14 +88,15 @@ class Dependent:
         highest = [q[d].dd if self.order == 1 else higher(q[d], 3) for d in self.chosen]
         return [Line(left, (("", right),)) for left, right in zip(highest, self._highest, strict=True)]
 
-    def rules(self) -> list[Line]:
-        """(33) and (52)."""
+    def rules(self, reduce: bool = True) -> list[Line]:
+        """(33) and (52); with what is zero on the constraints left out, unless `reduce` is False."""
         q, order = self.system.coordinates, self.order
         right = self.inverse * sp.Matrix([right_side(self.system, c, self.budget) for c in self.system.constraints])
         found = []
         for d, entry in zip(self.chosen, right, strict=True):
-            reduced = self._reduced(entry)
-            shown = reduced if order == 1 or reduced == 0 else self._collected(entry)
+            shown = self._reduced(entry) if reduce else self._collected(entry)
+            if order == 2 and reduce and shown != 0:
+                shown = self._collected(entry)  # by all displacements, as printed
             found.append(Line(transposed(q[d], order), (("", shown),)))
         return [*found, *(Line(transposed(q[j], order), (("", sp.S.Zero),)) for j in self.free)]
 
@@ -213,8 +214,10 @@ def dependent_of(system: System, given: Any, budget: Budget) -> Dependent | str:
     def numbers(state: State) -> Array:
         return evaluate(state, *draw).reshape(G.rows, G.cols)
 
-    states = [*_initial(system, sampler), *sampler.states(2), sampler.start()]
-    tables = [table for table in map(numbers, states) if np.all(np.isfinite(table))]
+    # At the start, and where the constraints lose rank there, at a generic state.
+    tables = [
+        table for table in map(numbers, [*_initial(system, sampler), sampler.start()]) if np.isfinite(table).all()
+    ]
     order = 2 if "acceleration" in levels else 1
     if given is not None:
         chosen = _named(system, given, G.rows, tables)

@@ -24,7 +24,7 @@ import sympy as sp
 
 from dalembert.errors import DoesNotApply
 from dalembert.mechanics.equations import Equations, Line, Section
-from dalembert.mechanics.parts import budget_for
+from dalembert.mechanics.parts import budget_for, is_long_model
 from dalembert.mechanics.principles.basic_relations import basic_sections
 from dalembert.mechanics.principles.dependent import Dependent, dependent_of
 from dalembert.mechanics.principles.formulation import Solver, has_modes
@@ -40,6 +40,8 @@ from dalembert.model.system import System
 RELATION = True
 # Parts of a condition on the choice of dependent coordinates that fits in a title.
 SHORT = 30
+# Of models whose equations fill pages.
+LEFT_OUT = "the model is long: (17)-(25), (37)-(45) are left out, and rules are not simplified on the constraints"
 
 
 def applies(system: System) -> str:
@@ -63,21 +65,25 @@ def derive(system: System, dependent: Any = None) -> Equations:
     if has_modes(system) or not system.constraints:
         reason = has_modes(system) or "there are no constraints, so displacements are free"
         raise DoesNotApply(f"{system.name}: the form 'transposition' does not apply: {reason}", reason)
-    budget = budget_for(system)
+    budget, long = budget_for(system), is_long_model(system)
     chosen = dependent_of(system, dependent, budget)
     sections = [
         Section("displacements, (28) and (48): Chetaev's conditions", tuple(_conditions(system))),
-        *_solved(chosen),
+        *_solved(chosen, long),
         Section("relations, (31) and (51)", tuple(_relation(system, c, budget) for c in system.constraints)),
     ]
     if isinstance(chosen, Dependent):
-        sections.append(Section("rules that make displaced states possible, (33) and (52)", tuple(chosen.rules())))
-    sections += basic_sections(system, budget)
+        sections.append(
+            Section("rules that make displaced states possible, (33) and (52)", tuple(chosen.rules(reduce=not long)))
+        )
+    sections += [] if long else basic_sections(system, budget)
     return Equations(
         system=system,
         form="transposition",
         explicit=False,
-        reason=applies(system) + (f"; {chosen}" if isinstance(chosen, str) else ""),
+        reason="; ".join(
+            [applies(system), *([chosen] if isinstance(chosen, str) else []), *([LEFT_OUT] if long else [])]
+        ),
         title="(dg/dq') [delta q' - (delta q)'] = (d/dt dg/dq' - dg/dq) delta q, Flannery (31)",
         sections=tuple(sections),
     )
@@ -87,17 +93,16 @@ def _conditions(system: System) -> list[Line]:
     return [Line(sp.S.Zero, (("", condition(system, c)),), c.name) for c in system.constraints]
 
 
-def _solved(chosen: Dependent | str) -> list[Section]:
+def _solved(chosen: Dependent | str, long: bool) -> list[Section]:
     if isinstance(chosen, str):
         return []
-    determinant = chosen.determinant
+    determinant = sp.S.One if long else chosen.determinant
     varies = not determinant.is_number and not is_long(determinant, SHORT)
     shown = sp.factor_terms(determinant).as_coeff_Mul()[1]
     where = f", where {plain(shown)} is not zero" if varies else ""
-    return [
-        Section(f"dependent displacements, (27) and (47){where}", tuple(chosen.displacements())),
-        Section("dependent accelerations, (25) and (45)", tuple(chosen.accelerations())),
-    ]
+    found = [Section(f"dependent displacements, (27) and (47){where}", tuple(chosen.displacements()))]
+    more = [] if long else [Section("dependent accelerations, (25) and (45)", tuple(chosen.accelerations()))]
+    return found + more
 
 
 def _relation(system: System, constraint: Constraint, budget: Budget) -> Line:
