@@ -30,6 +30,7 @@ ORDER = (
 # The verbs of a system and of results that draw themselves hand over to packages to their right, when called.
 VERBS = {"model/system.py", "motion/instant.py", "motion/motion.py", "motion/path.py", "motion/vakonomic.py"}
 VERBS |= {"motion/between.py"}
+VERBS |= {"library/orbits.py"}
 MODULES = sorted(
     path.relative_to(ROOT).as_posix()
     for path in ROOT.rglob("*.py")

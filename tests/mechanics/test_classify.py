@@ -322,12 +322,44 @@ def test_a_squared_knife_edge_is_as_nonholonomic_as_its_root():
     assert (found.degrees_of_freedom, found.configuration_freedoms) == (2, 3)
 
 
-def test_a_sum_of_squares_has_no_gradient_either():
-    found = classify(body([x, y], {"c": x.d**2 + (x.d - y.d) ** 2}))
-    assert any("sum of squares" in note for note in found.notes)
-    assert not any(
-        "sum of squares" in note for note in classify(body([x, y, z], {"c": x.d**2 - y.d**2 - z.d**2})).notes
-    )
+@pytest.mark.parametrize(
+    "constraint",
+    [
+        x.d**2 + (x.d - y.d) ** 2,
+        x**2 + y**2,
+        (x - y) ** 2 + (x * y - 1) ** 2,
+        x.dd**2 + (y.dd + x) ** 2,
+    ],
+    ids=["velocities", "positions", "a curve", "accelerations"],
+)
+def test_a_sum_of_squares_has_no_gradient_wherever_it_holds(constraint):
+    found = classify(body([x, y], {"c": constraint}))
+    assert any("the gradient of 'c' vanishes wherever it holds" in note for note in found.notes)
+    assert not any("at rest" in note for note in found.notes)
+    assert found.degrees_of_freedom is None
+
+
+@pytest.mark.parametrize("constraint", [x.d**2 - y.d**2 - z.d**2, x * y, x**2 + y**2 - z**2, x.dd**2 - 4, x**2 + y - z])
+def test_others_have_a_gradient_somewhere(constraint):
+    found = classify(body([x, y, z], {"c": constraint}))
+    assert not any("wherever it holds" in note for note in found.notes)
+    assert found.degrees_of_freedom == 2
+
+
+def test_two_readings_of_flannery_58():
+    """g₁² + g₂² is no constraint that acts; ẋ² + ẏ² − R²ψ̇², equal to it on g₁ = 0 only, is one."""
+    penny = da.library.penny()
+    g1 = x.d * sp.cos(phi) + y.d * sp.sin(phi) - R * psi.d
+    g2 = x.d * sp.sin(phi) - y.d * sp.cos(phi)
+    printed = x.d**2 + y.d**2 - R**2 * psi.d**2
+    assert sp.simplify(g1**2 + g2**2 - printed + 2 * R * psi.d * g1) == 0
+    squares = penny.replace(constraints={"both": g1**2 + g2**2})
+    assert any("'both' vanishes wherever it holds" in note for note in squares.classify().notes)
+    assert "no gradient here, so that they do not act: both" in str(squares.at())
+    with pytest.raises(da.ModelError, match="no gradient on its own surface"):
+        squares.simulate(1)
+    notes = da.library.quadratic_penny().classify().notes
+    assert notes == ("the gradient of 'speed' vanishes at rest: there it loses rank",)
 
 
 # -- decided by exact arithmetic --------------------------------------------------------------------------------------

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import typer
 
-from dalembert.cli.models import JSON, MODEL, find_model, print_json
+from dalembert.cli.models import JSON, MODEL, OPTION, find_model, print_json
 from dalembert.errors import MissingValues
 
 
-def check(model: str = MODEL, json: bool = JSON) -> None:
+def check(model: str = MODEL, option: list[str] = OPTION, json: bool = JSON) -> None:
     """Check a model and say what kind of system it is."""
-    system = find_model(model)
+    system = find_model(model, option)
     notes = []
     try:
         q, v, t = system.initial_values()

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import typer
 
-from dalembert.cli.models import JSON, MODEL, changed, find_model, print_json
+from dalembert.cli.models import JSON, MODEL, OPTION, changed, find_model, print_json
 
 DISAGREEMENT = 3
 
 
 def compare(
     model: str = MODEL,
+    option: list[str] = OPTION,
     form: list[str] = typer.Option([], help="Only this formulation; may be given several times."),
     states: int = typer.Option(4, min=0, help="States compared, besides the initial one."),
     set_: list[str] = typer.Option([], "--set", metavar="NAME=VALUE", help="Another value for a parameter."),
@@ -18,7 +19,7 @@ def compare(
     json: bool = JSON,
 ) -> None:
     """Derive the motion by every principle that applies, and compare."""
-    found = changed(find_model(model), set_, initial).compare(form or None, states=states)
+    found = changed(find_model(model, option), set_, initial).compare(form or None, states=states)
     if json:
         print_json(found.to_dict())
     else:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from dalembert.cli.models import JSON, MODEL, find_model, print_json
+from dalembert.cli.models import JSON, MODEL, OPTION, find_model, print_json
 from dalembert.errors import DoesNotApply
 from dalembert.model.document import write_atomically
 from dalembert.model.system import System
@@ -14,16 +14,21 @@ from dalembert.model.system import System
 
 def equations(
     model: str = MODEL,
+    option: list[str] = OPTION,
     form: str = typer.Option("fundamental", help="The formulation, or 'all'."),
+    dependent: list[str] = typer.Option(
+        [], metavar="NAME", help="Of 'transposition': a coordinate whose displacement follows from others; repeatable."
+    ),
     latex: Path | None = typer.Option(None, help="Write a LaTeX document to this file."),
     json: bool = JSON,
 ) -> None:
     """Show the equations of motion: explicit, with the three kinds of force kept apart, or by another principle."""
-    system = find_model(model)
+    system = find_model(model, option)
     if form == "all":
-        parts = _all(system)
+        parts = _all(system, dependent)
     else:
-        parts = [(form, system.equations(form))]
+        options = {"dependent": dependent} if dependent else {}
+        parts = [(form, system.equations(form, **options))]
     if latex is not None:
         from dalembert.mechanics.typeset import document
 
@@ -44,13 +49,14 @@ def equations(
         typer.echo(f"wrote {latex}")
 
 
-def _all(system: System) -> list:
+def _all(system: System, dependent: list[str]) -> list:
     from dalembert.mechanics.equations import FORMS
 
     parts: list = []
     for name in FORMS:
         try:
-            parts.append((name, system.equations(name)))
+            options = {"dependent": dependent} if dependent and name == "transposition" else {}
+            parts.append((name, system.equations(name, **options)))
         except DoesNotApply as error:
             parts.append((name, error.reason))
     return parts

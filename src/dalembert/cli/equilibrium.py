@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import typer
 
-from dalembert.cli.models import JSON, MODEL, changed, find_model, print_json
+from dalembert.cli.models import JSON, MODEL, OPTION, changed, find_model, print_json
 
 
 def equilibrium(
     model: str = MODEL,
+    option: list[str] = OPTION,
     starts: int = typer.Option(20, min=1, help="Configurations from which to search, the initial one first."),
     range_of: str | None = typer.Option(
         None,
@@ -22,7 +23,7 @@ def equilibrium(
     json: bool = JSON,
 ) -> None:
     """Find equilibria, what holds them, and whether they are stable."""
-    system = changed(find_model(model), set_, initial)
+    system = changed(find_model(model, option), set_, initial)
     found = system.equilibrium(t=time, starts=starts, range_of=range_of, between=between)
     if json:
         print_json(found.to_dict())

@@ -6,11 +6,13 @@ from pathlib import Path
 
 import typer
 
-from dalembert.cli.models import JSON, print_json
+from dalembert.cli.models import JSON, OPTION, find_model, print_json
+from dalembert.errors import ModelError
 
 
 def examples(
     name: str | None = typer.Argument(None, help="Show this system as a model document.", show_default=False),
+    option: list[str] = OPTION,
     save: Path | None = typer.Option(None, help="Write the document to this file."),
     json: bool = JSON,
 ) -> None:
@@ -19,7 +21,7 @@ def examples(
     from dalembert.model.document import dumps
 
     if name is not None:
-        system = library.get(name)
+        system = find_model(name, option) if option else library.get(name)
         if save is not None:
             system.save(save)
         if json:
@@ -29,6 +31,8 @@ def examples(
         else:
             typer.echo(dumps(system), nl=False)
         return
+    if option:
+        raise ModelError("examples", ["--option belongs to one system: name it, as in 'dalembert examples penny'"])
     rows = [(key, library.get(key)) for key in library.names()]
     if json:
         print_json({"examples": [{"name": key, "title": s.name, "description": s.description} for key, s in rows]})

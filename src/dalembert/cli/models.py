@@ -16,13 +16,23 @@ from dalembert.model.parse import suggest
 from dalembert.model.system import System
 
 MODEL = typer.Argument(..., help="A model document (TOML file) or the name of a library system.", show_default=False)
+OPTION = typer.Option(
+    [],
+    "--option",
+    metavar="NAME=VALUE",
+    help="Build the library system with this option, as ratio=2 or alpha=pi/6; may be repeated.",
+)
 JSON = typer.Option(False, "--json", help="Print exactly one JSON object on standard output.")
 
 
-def find_model(model: str) -> System:
-    """A system from a file or from the library."""
+def find_model(model: str, option: list[str] | None = None) -> System:
+    """A system from a file or from the library, there with the options of `--option`."""
     path = Path(model)
     if path.is_file() or path.suffix == ".toml" or "/" in model:
+        if option:
+            raise ModelError(
+                model, ["--option is for systems of the library; a document has --set NAME=VALUE for its parameters"]
+            )
         return load(path)
     from dalembert import library
 
@@ -35,7 +45,11 @@ def find_model(model: str) -> System:
             model,
             [f"there is no such file and no library system of this name.{hint} See 'dalembert examples'."],
         )
-    return library.get(model)
+    if not option:
+        return library.get(model)
+    from dalembert.library.options import read_options
+
+    return library.get(model, **read_options(model, library.example(model).build, option))
 
 
 def changed(system: System, values: list[str], initial: list[str]) -> System:

@@ -11,7 +11,7 @@ import typer
 
 from dalembert.cli.events import EVENT, UNTIL, watched
 from dalembert.cli.folders import make, slug_of, unmake
-from dalembert.cli.models import JSON, MODEL, changed, find_model, print_json
+from dalembert.cli.models import JSON, MODEL, OPTION, changed, find_model, print_json
 from dalembert.errors import DalembertError, MotionFailed, OutputError
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ class Format(str, Enum):  # noqa: UP042  # typer reads the values of a str enum
 
 def run(
     model: str = MODEL,
+    option: list[str] = OPTION,
     set_: list[str] = typer.Option([], "--set", metavar="NAME=VALUE", help="Change a parameter; may be repeated."),
     initial: list[str] = typer.Option(
         [], "--initial", metavar="NAME=VALUE", help='Change an initial value, as x=1 or "x\'=0".'
@@ -48,7 +49,7 @@ def run(
     json: bool = JSON,
 ) -> None:
     """Simulate a model, certify the motion, and write the numbers and a picture."""
-    system = watched(changed(find_model(model), set_, initial), event, until)
+    system = watched(changed(find_model(model, option), set_, initial), event, until)
     if repair:
         system = system.replace(initial=system.consistent())
     slug = slug_of(system)
@@ -121,11 +122,20 @@ def _json(motion: Motion, files: list[Path], failure: MotionFailed | None) -> di
         "events": [dict(event) for event in motion.events],
         "ended_by": motion.ended_by,
         **({"contacts": _contacts(motion)} if motion.contacts else {}),
+        **({"outputs": _outputs(motion)} if motion.outputs else {}),
         "timing": asdict(motion.timing),
         "backend": motion.backend,
         "warnings": list(motion.warnings),
         "files": [str(file) for file in files],
         **({"failure": str(failure)} if failure is not None else {}),
+    }
+
+
+def _outputs(motion: Motion) -> dict[str, dict[str, float]]:
+    """Each output at the start and at the end, and between which values it goes."""
+    return {
+        name: {"start": values[0], "end": values[-1], "least": values.min(), "greatest": values.max()}
+        for name, values in motion.outputs.items()
     }
 
 

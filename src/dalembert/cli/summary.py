@@ -24,6 +24,8 @@ def print_summary(motion: Motion, files: list[Path]) -> None:
     console.print(f"[bold]{escape(motion.system.name)}[/bold]   t = {motion.t[0]:g} … {motion.t[-1]:g}{ended}")
     for table in _tables_of_the_end(motion, console):
         console.print(table)
+    if motion.outputs:
+        console.print(_outputs(motion))
     console.print(_ledger(motion))
     console.print(_certificate(motion))
     for event in motion.events[:MOST_EVENTS]:
@@ -67,6 +69,17 @@ def _table_of_the_end(motion: Motion, columns: Mapping[str, Array]) -> Table:
         table.add_column(heading, justify="right", no_wrap=True)
     for k, coordinate in enumerate(motion.system.coordinates):
         table.add_row(coordinate.name, *(f"{values[-1, k]:.6g}" for values in columns.values()))
+    return table
+
+
+def _outputs(motion: Motion) -> Table:
+    table = Table(title="outputs", title_justify="left", title_style="italic")
+    table.add_column("")
+    for heading in ("start", "end", "least", "greatest"):
+        table.add_column(heading, justify="right")
+    for name, values in motion.outputs.items():
+        numbers = (values[0], values[-1], values.min(), values.max())
+        table.add_row(escape(name), *(f"{number:.6g}" for number in numbers))
     return table
 
 

@@ -25,6 +25,9 @@ from typing import Any, NoReturn
 import numpy as np
 
 from dalembert.errors import ModelError
+from dalembert.library.closed_form import ClosedForm, cart_form, penny_form, skater_form
+from dalembert.library.options import built
+from dalembert.library.orbits import Orbit, OrbitFigure, penny_orbits
 from dalembert.library.systems import appell_hamel as _appell_hamel
 from dalembert.library.systems import benenti_rods as _benenti_rods
 from dalembert.library.systems import bouncing_ball as _bouncing_ball
@@ -82,21 +85,26 @@ class Example:
     summary: str
     exact: Exact | None = None
     forces: Forces | None = None
+    closed_form: Callable[[], ClosedForm] | None = None
 
 
 EXAMPLES: Mapping[str, Example] = MappingProxyType(
     {
-        "penny": Example(penny, "a penny rolling and turning on an incline", _penny.exact),
+        "penny": Example(penny, "a penny rolling and turning on an incline", _penny.exact, closed_form=penny_form),
         "upright_penny": Example(
             upright_penny,
             "the same with its tilt held: the torque that keeps it upright",
             _upright_penny.exact,
+            closed_form=lambda: penny_form("upright_penny"),
         ),
         "quadratic_penny": Example(
-            quadratic_penny, "the same by a constraint quadratic in the velocities", _penny.exact_quadratic
+            quadratic_penny,
+            "the same by a constraint quadratic in the velocities",
+            _penny.exact_quadratic,
+            closed_form=lambda: penny_form("quadratic_penny"),
         ),
-        "skater": Example(skater, "a knife edge turning on an incline", _skater.exact),
-        "cart": Example(cart, "two wheels on one axle rolling on an incline", _cart.exact),
+        "skater": Example(skater, "a knife edge turning on an incline", _skater.exact, closed_form=skater_form),
+        "cart": Example(cart, "two wheels on one axle rolling on an incline", _cart.exact, closed_form=cart_form),
         "benenti_rods": Example(
             benenti_rods, "two velocities that must stay parallel, and do so freely", _benenti_rods.exact
         ),
@@ -179,12 +187,26 @@ def example(name: str) -> Example:
 
 def get(name: str, **options: Any) -> System:
     """A system by its name, built with the given options."""
-    return example(name).build(**options)
+    return built(name, example(name).build, options)
 
 
 def exact(name: str) -> Exact | None:
     """The closed form of the motion, or None where there is none."""
     return example(name).exact
+
+
+def closed_form(name: str) -> ClosedForm:
+    """The motion as expressions in t and the parameters, (68) of Flannery 2011 for the penny and its relatives.
+
+    >>> import dalembert as da
+    >>> print(da.library.closed_form("penny")["x"])
+    R'*sin(omega*t) + a*(1 - cos(2*omega*t))
+    """
+    found = example(name).closed_form
+    if found is None:
+        written = ", ".join(key for key, entry in EXAMPLES.items() if entry.closed_form is not None)
+        raise ModelError(name, [f"its motion is not written in symbols, see library.exact; written are {written}"])
+    return found()
 
 
 def forces(name: str) -> Forces | None:
@@ -197,4 +219,18 @@ def __getattr__(name: str) -> NoReturn:
     raise AttributeError(f"the library has no {name!r}.{suggest(name, EXAMPLES)}")
 
 
-__all__ = ["EXAMPLES", "Example", "exact", "example", "forces", "get", "names", *EXAMPLES]
+__all__ = [
+    "EXAMPLES",
+    "ClosedForm",
+    "Example",
+    "Orbit",
+    "OrbitFigure",
+    "closed_form",
+    "exact",
+    "example",
+    "forces",
+    "get",
+    "names",
+    "penny_orbits",
+    *EXAMPLES,
+]

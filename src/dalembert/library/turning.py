@@ -8,8 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import pi, sin
 
 import numpy as np
+
+from dalembert.errors import ModelError
+
+# Below this angle of turning, quotients such as (τ − sin τ)/τ² are taken from their series: at 0.01 three terms of
+# it leave out less than 1e-14 of the first, and rounding of the quotient itself would be 1e-12 below.
+SMALL = 0.01
+# R'/a where a system is built without one: the penny goes forward all the time.
+RATIO = 6.0
 
 
 @dataclass(frozen=True)
@@ -31,39 +40,62 @@ class Track:
         c, s = np.cos(self.heading), np.sin(self.heading)
         return forward * c - sideways * s, forward * s + sideways * c
 
+    def radius(self, omega: float) -> np.ndarray:
+        """ρ = v/ω, (73): positive where the centre of curvature lies along ĵ, infinite without turning."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return self.speed / omega
+
 
 def turning(start: Mapping[str, float], downhill: float, t: np.ndarray) -> Track:
     """The track (68), for any initial heading; `downhill` is g_d, `start` holds the initial values by name.
 
-    With 4aω² = g_d and V = v₀ − 4aω sin φ₀: v = V + 4aω sin φ, and x, y, s are the integrals of v cos φ, v
-    sin φ, v.
+    With C = ∫cos φ dt: v = v₀ + g_d C, x = v₀C + g_d C²/2, and y, s are the integrals of v sin φ and v. All are written
+    with τ = ωt in quotients that are finite for τ = 0, where it goes straight on: limit (c) of the paper.
     """
     elapsed = np.asarray(t, dtype=float) - start["t"]
     omega, phi0 = start["phi'"], start["phi"]
-    v0 = start["x'"] * np.cos(phi0) + start["y'"] * np.sin(phi0)
-    phi = phi0 + omega * elapsed
-    if omega == 0.0:  # without turning it goes straight with constant acceleration, limit (c) of the paper
-        path = v0 * elapsed + downhill * np.cos(phi0) * elapsed**2 / 2
-        x, y = start["x"] + path * np.cos(phi0), start["y"] + path * np.sin(phi0)
-        return Track(x, y, phi, path, v0 + downhill * np.cos(phi0) * elapsed)
-    a = downhill / (4 * omega**2)
-    steady = v0 - 4 * a * omega * np.sin(phi0)
-
-    def integrals(angle: np.ndarray | float) -> np.ndarray:
-        """∫v cos φ dt and ∫v sin φ dt as functions of the heading."""
-        circle, drift = steady / omega, a * 2 * angle
-        return np.array(
-            [
-                circle * np.sin(angle) - a * np.cos(2 * angle),
-                drift - a * np.sin(2 * angle) - circle * np.cos(angle),
-            ]
-        )
-
-    x, y = (integrals(phi).T - integrals(phi0)).T
-    path = steady * elapsed - 4 * a * (np.cos(phi) - np.cos(phi0))
-    return Track(start["x"] + x, start["y"] + y, phi, path, steady + 4 * a * omega * np.sin(phi))
+    c0, s0 = np.cos(phi0), np.sin(phi0)
+    v0 = start["x'"] * c0 + start["y'"] * s0
+    tau = omega * elapsed
+    chord = elapsed * np.sinc(tau / (2 * pi))
+    along, across = chord * np.cos(phi0 + tau / 2), chord * np.sin(phi0 + tau / 2)  # ∫cos φ dt, ∫sin φ dt
+    squares = _over_square(tau, (tau - np.sin(2 * tau) / 2) / 2, 1 / 3, -1 / 15, 2 / 315)  # ∫sin²u du, over τ²
+    short = _over_square(tau, tau - np.sin(tau), 1 / 6, -1 / 120, 1 / 5040)
+    half, whole = np.sinc(tau / (2 * pi)) ** 2 / 2, np.sinc(tau / pi) ** 2  # (1 − cos τ)/τ², sin²τ/τ²
+    # ∫C sin φ dt, over t²: sin φ = s₀ cos u + c₀ sin u and ωC = s₀(cos u − 1) + c₀ sin u multiplied out
+    drift = s0**2 * (short - squares) + s0 * c0 * (whole - half) + c0**2 * squares
+    x = v0 * along + downhill * along**2 / 2
+    y = v0 * across + downhill * elapsed**2 * drift
+    path = v0 * elapsed + downhill * elapsed**2 * (c0 * half - s0 * short)
+    return Track(start["x"] + x, start["y"] + y, phi0 + tau, path, v0 + downhill * along)
 
 
-def starting_speed(ratio: float, downhill: float, omega: float) -> float:
-    """v₀ for which R'/a has the given ratio, R' = v₀/ω and a = g_d/(4ω²)."""
-    return ratio * downhill / (4 * omega)
+def _over_square(tau: np.ndarray, value: np.ndarray, first: float, third: float, fifth: float) -> np.ndarray:
+    """value/τ², where value is τ² (first τ + third τ³ + fifth τ⁵ + …)."""
+    small = np.abs(tau) < SMALL
+    return np.where(small, first * tau + third * tau**3 + fifth * tau**5, value / np.where(small, 1.0, tau) ** 2)
+
+
+def starting_speed(
+    name: str, ratio: float | None, v0: float | None, *, g: float, alpha: float, inertia: float, omega: float
+) -> float:
+    """v₀ as given, or that for which R'/a has the given ratio: R' = v₀/ω, a = g_d/(4ω²), g_d = g sin α/inertia.
+
+    inertia: 1 and what rolls adds to it, 1 + β for the penny.
+    """
+    if ratio is not None and v0 is not None:
+        raise ModelError(name, ["ratio and v0 both set the starting speed: give one of them"])
+    if inertia <= 0:
+        raise ModelError(name, ["beta is a moment of inertia over m R^2: it cannot be negative"])
+    if v0 is not None:
+        return float(v0)
+    weight = g * sin(alpha)
+    if omega == 0 or weight == 0:
+        why = "omega = 0, it goes straight" if omega == 0 else "nothing pulls it downhill, a = 0"
+        raise ModelError(name, [f"{why}: there is no ratio R'/a; give the starting speed v0"])
+    return (RATIO if ratio is None else ratio) * weight / inertia / (4 * omega)
+
+
+def two_turns(omega: float) -> float:
+    """How long two turns take; without turning, the time of two turns at a unit rate."""
+    return 4 * pi / abs(omega or 1.0)

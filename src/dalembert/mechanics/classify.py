@@ -16,6 +16,7 @@ import sympy as sp
 
 from dalembert.mechanics.accelerations import Disguises, disguises
 from dalembert.mechanics.conserve import Conservation, conserved
+from dalembert.mechanics.flat import flat_where_it_holds
 from dalembert.mechanics.fundamental import independent_rows, null_space
 from dalembert.mechanics.pfaffian import Integrability, Integrator
 from dalembert.mechanics.printing import plain
@@ -179,6 +180,7 @@ def classify(system: System) -> Classification:
     kinds = tuple(replace(k, root=plain(roots[k.name].expression)) if k.name in roots else k for k in kinds)
     kinds = tuple(replace(k, witness=witness(integrator, k.name)) if k.integrable is False else k for k in kinds)
     rank, redundant = _rank(sampler, states)
+    flat = [c.name for c in system.constraints if not c.one_sided and flat_where_it_holds(sampler, c)]
     n = len(system.coordinates)
     conservation = conserved(system, sampler)
     positions = integrability.dimension if hidden.positions is None else hidden.positions
@@ -186,13 +188,13 @@ def classify(system: System) -> Classification:
         system=system.name,
         constraints=kinds,
         holonomic=_holonomic(kinds),
-        degrees_of_freedom=None if rank is None else n - rank,
-        configuration_freedoms=n - positions,
+        degrees_of_freedom=None if rank is None or flat else n - rank,
+        configuration_freedoms=None if flat else n - positions,
         redundant=redundant,
         integrals=tuple(plain(found.expression) for found in integrability.integrals if found.constraint is None),
         cyclic=_cyclic(sampler, states),
         conservation=conservation,
-        notes=tuple(_notes(given, kinds, roots, integrability, conservation, bool(states), _squares(sampler, kinds))),
+        notes=tuple(_notes(given, kinds, roots, integrability, conservation, bool(states), flat)),
     )
 
 
@@ -209,7 +211,7 @@ def _notes(
     integrability: Integrability,
     conservation: Conservation,
     states: bool,
-    squares: Sequence[str],
+    flat: Sequence[str],
 ) -> Iterator[str]:
     for name, root in roots.items():
         yield (
@@ -217,12 +219,12 @@ def _notes(
             f"holds, so that it has no constraint force; write {plain(root.expression)} = 0"
         )
     for kind in kinds:
-        if _degenerate(kind):
+        if _degenerate(kind) and kind.name not in flat:
             yield f"the gradient of {kind.name!r} vanishes at rest: there it loses rank"
-    for name in squares:
+    for name in flat:
         yield (
-            f"{name!r} is a sum of squares: it holds only where all of them vanish, and its gradient vanishes there, "
-            "so that it has no constraint force; write each as a constraint of its own"
+            f"the gradient of {name!r} vanishes wherever it holds, as that of a sum of squares does, so that it has no "
+            "constraint force and freedoms cannot be told; write each square as a constraint of its own"
         )
     unnamed = [kind.name for kind in kinds if kind.level == "velocity" and kind.integrable and kind.integrated is None]
     if integrability.unwritten > len(unnamed):
@@ -365,27 +367,6 @@ def _cyclic(sampler: Sampler, states: list[State]) -> tuple[str, ...]:
     L = lagrangian(sampler.system)
     points = states or [sampler.start() for _ in range(6)]
     return tuple(q.name for q in sampler.system.coordinates if sampler.vanishes(diff(L, q), points))
-
-
-def _squares(sampler: Sampler, kinds: Sequence[Kind]) -> list[str]:
-    """Constraints of second degree that are never negative, or never positive: they hold at their extremes only."""
-    found = []
-    for kind, constraint in zip(kinds, sampler.system.constraints, strict=True):
-        if kind.level == "position" or kind.degree != 2:
-            continue
-        u = sampler.system.velocities if kind.level == "velocity" else sampler.system.accelerations
-        none = dict.fromkeys(u, sp.S.Zero)
-        hessian = [diff(diff(constraint.expression, a), b).xreplace(none) for a in u for b in u]
-        values = sampler.values(hessian, [sampler.start() for _ in range(4)])
-        signs = [np.linalg.eigvalsh(row.reshape(len(u), -1)) for row in values]
-        # Rounding of eigenvalues that are zero, relative to the largest.
-        small = [1e-12 * np.max(np.abs(s)) for s in signs]
-        if signs and (
-            all(np.min(s) >= -e for s, e in zip(signs, small, strict=True))
-            or all(np.max(s) <= e for s, e in zip(signs, small, strict=True))
-        ):
-            found.append(kind.name)
-    return found
 
 
 def _degenerate(kind: Kind) -> bool:

@@ -237,7 +237,7 @@ class Integrator:
 
     def _numbers(self, rows: Sequence[Form]) -> np.ndarray:
         table = self.sampler.values([a for row in rows for a in row], self.points)
-        table = table.reshape(len(table), len(rows), -1)
+        table = table.reshape(len(table), len(rows), len(rows[0]) if rows else 0)  # there may be no points
         length = np.linalg.norm(table, axis=2, keepdims=True)
         return table / np.where(length > 0, length, 1.0)
 

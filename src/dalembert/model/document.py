@@ -30,6 +30,7 @@ TABLES: dict[str, tuple[str, ...] | None] = {
     "energy": ("kinetic", "potential", "lagrangian"),
     "mass": ("matrix",),
     "forces": None,
+    "outputs": None,
     "initial": None,
     "simulate": None,
 }
@@ -125,6 +126,7 @@ def _system(data: Mapping[str, Any]) -> System:
         description=data.get("description", ""),
         events=[_event(entry) for entry in data.get("events", [])],
         impacts=data.get("impacts"),
+        outputs=data.get("outputs", {}),
     )
 
 
@@ -342,7 +344,8 @@ def to_data(system: System) -> dict[str, Any]:
     missing = [symbol.name for symbol in system.parameter_symbols if symbol not in system.parameters]
     if missing:
         raise ModelError(system.name, [f"a document needs a value for every parameter; {', '.join(missing)} has none"])
-    used = {f.func.__name__ for e in system.expressions() for f in e.atoms(sp.Function, sp.Piecewise, sp.Min, sp.Max)}
+    expressions = [*system.expressions(), *system.outputs.values()]
+    used = {f.func.__name__ for e in expressions for f in e.atoms(sp.Function, sp.Piecewise, sp.Min, sp.Max)}
     lacking = sorted(used - set(FUNCTIONS) - WRITTEN_BY_OTHERS)
     choices = {f for e in system.expressions() for f in e.atoms(sp.Piecewise)}
     lacking += sorted(str(choice) for choice in choices if not can_be_written(choice))
@@ -350,7 +353,7 @@ def to_data(system: System) -> dict[str, Any]:
         raise ModelError(
             system.name, [f"a document cannot hold {', '.join(lacking)}; use the functions of its language"]
         )
-    for expression in (*system.expressions(), *system.parameters.values(), *system.initial.values()):
+    for expression in (*expressions, *system.parameters.values(), *system.initial.values()):
         try:
             writable(expression)
         except (OutOfRange, ExponentTooLarge) as error:
@@ -358,7 +361,7 @@ def to_data(system: System) -> dict[str, Any]:
             if isinstance(error, OutOfRange):
                 what = f"a number too {error} for a double"
             raise ModelError(system.name, [f"a document cannot hold {what}, as in {str(expression)[:60]}"]) from None
-    spoken = {r.coordinate for e in system.expressions() for r in e.atoms(Reaction) if r.kind == "multiplier"}
+    spoken = {r.coordinate for e in expressions for r in e.atoms(Reaction) if r.kind == "multiplier"}
     unwritable = sorted(name for name in spoken if not is_name(name))
     if unwritable:
         raise ModelError(
@@ -379,6 +382,7 @@ def to_data(system: System) -> dict[str, Any]:
     data["constraints"] = [_constraint_data(constraint) for constraint in system.constraints]
     data["nonideal"] = [_law_data(law) for law in system.nonideal]
     data["events"] = [_event_data(event) for event in system.events]
+    data["outputs"] = {name: text_of(expression) for name, expression in system.outputs.items()}
     data["initial"] = {symbol.name: _number_or_text(value) for symbol, value in system.initial.items()}
     data["simulate"] = dict(system.settings)
     return {key: value for key, value in data.items() if value or key in ("name", "coordinates")}

@@ -371,7 +371,7 @@ class _Reader:
 
     def _reaction(self, kind: str, arguments: list[ast.expr]) -> _Piece:
         if not self.reactions:
-            self.refuse(f"{kind}(…) is known only in the work expressions of nonideal constraints")
+            self.refuse(f"{kind}(…) is known only in the work expressions of nonideal constraints and in outputs")
         what = "constraint, which must be one word" if kind == "multiplier" else "coordinate"
         if len(arguments) != 1 or not isinstance(arguments[0], ast.Name):
             self.refuse(f"{kind} takes the name of one {what}")

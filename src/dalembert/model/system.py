@@ -56,7 +56,8 @@ class System:
     values (numbers; `initial` may use parameters); they may be missing until a number is asked for. `events` maps names
     to expressions, or `da.Event`, whose passages through zero simulations find. `impacts`: how one-sided constraints
     that meet at one instant strike: "together" (the default), in "sequence", the fastest approach first, or a list of
-    their names, in that order again and again.
+    their names, in that order again and again. `outputs` maps names to expressions that motions evaluate,
+    `motion[name]`: in coordinates and their derivatives, t, parameters, `da.ideal(x)` and `da.multiplier(constraint)`.
 
     Expressions are SymPy's, over `da.coordinates` or SymPy's own `dynamicsymbols`, or text in the document
     language. All faults found are raised together as `ModelError`.
@@ -86,6 +87,7 @@ class System:
     description: str = ""
     events: tuple[Event, ...] = ()
     impacts: str | tuple[str, ...] = "together"
+    outputs: Mapping[str, sp.Expr] = field(default_factory=dict)
 
     def __init__(
         self,
@@ -105,6 +107,7 @@ class System:
         description: str = "",
         events: Mapping[str, Any] | Iterable[Event] = (),
         impacts: str | Iterable[str] | None = None,
+        outputs: Mapping[str, Any] | None = None,
     ) -> None:
         draft = Draft(
             name=name,
@@ -122,6 +125,7 @@ class System:
             description=description,
             events=events,
             impacts=impacts,
+            outputs=outputs or {},
         )
         for key, value in build_parts(draft).items():
             object.__setattr__(self, key, MappingProxyType(dict(value)) if isinstance(value, Mapping) else value)
@@ -189,7 +193,7 @@ class System:
         """All parameters that appear in the model or were given a value, in order of their names."""
         found = set(self.parameters)
         known = {*self.coordinates, *self.velocities, *self.accelerations, t}
-        for expression in (*self.expressions(), *self.initial.values()):
+        for expression in (*self.expressions(), *self.initial.values(), *self.outputs.values()):
             found |= {s for s in expression.free_symbols if s not in known and "(" not in s.name}
         return tuple(sorted(found, key=lambda symbol: symbol.name))
 
@@ -203,7 +207,7 @@ class System:
         return (self.coordinates, energies, forces, self.constraints, laws, events, self.parameter_symbols)
 
     def expressions(self) -> list[sp.Expr]:
-        """Every expression of the model."""
+        """Every expression of the model that decides about its motion or events."""
         parts = [self.kinetic, self.potential, self.lagrangian, *self.forces.values()]
         parts += [constraint.expression for constraint in self.constraints]
         parts += [constraint.restitution for constraint in self.constraints]

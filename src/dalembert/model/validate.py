@@ -18,6 +18,7 @@ from dalembert.model.events import read_events
 from dalembert.model.frames import inertia_of
 from dalembert.model.laws import Work, is_dry
 from dalembert.model.options import duration_faults, option_faults
+from dalembert.model.outputs import reaction_faults, read_outputs
 from dalembert.model.parse import RESERVED, parse_constraint, parse_equation, parse_expression, suggest
 from dalembert.model.read_laws import LawReader, value_of
 from dalembert.model.symbols import (
@@ -55,6 +56,7 @@ class Draft:
     description: Any
     events: Any
     impacts: Any = None
+    outputs: Any = None
 
 
 def build_parts(draft: Draft) -> dict[str, Any]:
@@ -112,6 +114,10 @@ class _Builder:
             draft.events, lambda given, where: self._expression(given, where, equation=True), self.faults, switches
         )
         parts["impacts"] = self._impacts(constraints)
+        parts["outputs"] = outputs = read_outputs(
+            draft.outputs or {}, coordinates, lambda e, where: self._expression(e, where, reactions=True), self.faults
+        )
+        self.faults += reaction_faults(outputs, coordinates, names)
         self._derivatives_in_place(parts)
         if self.faults:
             raise ModelError(title, self.faults)

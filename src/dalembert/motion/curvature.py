@@ -13,8 +13,8 @@ from dalembert.motion.motion import Motion
 
 
 def curvature(motion: Motion) -> Array:
-    """√K at the output points, K = |D²q/ds²|² = |w − (w·u)u|²/ṡ⁴ with lengths by M: w = q̈ + Γ^i_jk q̇_j q̇_k is the
-    acceleration as the metric ds² = q̇ᵀM q̇ dt² sees it, u the unit tangent. NaN at rest.
+    """Hertz's √K at the output points, K = |D²q/ds²|² = |w − (w·u)u|²/ṡ⁴ with lengths by M: w = q̈ + Γ^i_jk q̇_j q̇_k is
+    the acceleration as the metric ds² = q̇ᵀM q̇ dt² sees it, u the unit tangent. NaN at rest.
 
     A particle of mass m on a path of curvature κ has κ/√m. With no forces it is what the constraints make necessary,
     the least there is (Hertz).

@@ -14,6 +14,8 @@ from dalembert.motion.evaluation import Evaluation
 # A gradient counts as vanishing against its size at a neighbouring state; 1e-9 is far above rounding. Next to a state
 # on a surface that was reached to half of all digits, u² has a gradient of 1e-8 of that beside it.
 FLAT, SMALL, NEARLY_FLAT = 1e-9, 0.1, 1e-4
+# Rows of A shorter than this share of their longest are looked at more closely, so many of them at most.
+SUSPECT, MOST = 0.01, 100
 # How far the states beside lie, in units of the state; and how many of them are led back to the surface.
 BESIDE, TRIALS = 1e-3, 3
 # Newton's method on u² = 0 halves the distance with each step: from 1e-3 to 1e-9 in twenty, and more than that.
@@ -32,6 +34,27 @@ def without_gradient(evaluation: Evaluation, q: Array, v: Array, t: float) -> tu
     linear = [k for k in range(evaluation.m) if k not in evaluation.graph.nonlinear]
     flat = [k for k in linear if here[k] == 0 or here[k] < FLAT * near[k]]
     return flat, [k for k in linear if k in flat or here[k] < SMALL * near[k]]
+
+
+def faded(evaluation: Evaluation, t: Array, q: Array, v: Array, A: Array) -> tuple[str, ...]:
+    """What to say of constraints whose gradient vanishes at output points after the first, as that of a quadratic one
+    does where everything stops: there λ grows beyond all bounds, and the direction of Aᵀλ is left to rounding.
+    A: (T, m, n).
+    """
+    steep = np.linalg.norm(A, axis=2)
+    told = []
+    for k, constraint in enumerate(evaluation.system.constraints):
+        largest = float(steep[:, k].max(initial=0.0))
+        suspects = 1 + np.flatnonzero(steep[1:, k] < SUSPECT * largest)[:MOST]
+        times = [float(t[j]) for j in suspects if k in without_gradient(evaluation, q[j], v[j], float(t[j]))[1]]
+        if times:
+            more = f" and at {len(times) - 1} other outputs" if len(times) > 1 else ""
+            told.append(
+                f"the gradient of constraint {constraint.name!r} vanishes at t = {times[0]:.6g}{more}: its multiplier "
+                "has no bound there and means nothing, and its force is known to few digits; write the constraint in a "
+                "form that is not degenerate"
+            )
+    return tuple(told)
 
 
 def never_acts(evaluation: Evaluation, row: int, q: Array, v: Array, t: float) -> bool:

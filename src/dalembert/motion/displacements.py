@@ -20,7 +20,7 @@ from scipy.interpolate import KroghInterpolator
 
 from dalembert.errors import DalembertError, DoesNotApply, MotionFailed
 from dalembert.mechanics.fundamental import Array, null_space
-from dalembert.mechanics.principles.transposition import slope_of
+from dalembert.mechanics.principles.variations import slope_of
 from dalembert.mechanics.principles.velocity_forms import lagrangian_derivative, velocity_form
 from dalembert.mechanics.sample import Sampler, State
 from dalembert.mechanics.standard_form import diff, standard_form

@@ -18,6 +18,7 @@ from dalembert.model.contact import needs_legs
 from dalembert.model.system import System
 from dalembert.motion.contacts.legs import resting_or_moving
 from dalembert.motion.evaluation import Energetics, Evaluation
+from dalembert.motion.outputs import outputs_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -113,6 +114,13 @@ class Instant:
     @property
     def C(self) -> Array:
         return self.solution.C
+
+    @property
+    def outputs(self) -> dict[str, float]:
+        """The named outputs of the system."""
+        rows = (self.q, self.v, self.acceleration, self.ideal, self.multipliers)
+        found = outputs_of(self.system, np.array([self.t]), *(row[None, :] for row in rows))
+        return {name: float(value[0]) for name, value in found.items()}
 
     # -- what the constraints make of the free motion (Udwadia and Kalaba)
 
@@ -234,6 +242,8 @@ class Instant:
             row = (self.impressed[k], self.inertial[k], self.ideal[k], self.nonideal[k])
             forces = " + ".join(f"{value:>12.6g}" for value in row)
             lines.append(f"{name:>12} {self.acceleration[k]:>14.6g} {inertia[k]:>14.6g} = {forces}")
+        flat = [c.name for c, row in zip(self.system.constraints, self.A, strict=True) if not row.any()]
+        lines += [f"no gradient here, so that they do not act: {', '.join(flat)}"] if flat else []
         lines.append(f"rank {self.rank}" + (f", dependent: {', '.join(self.dependent)}" if self.dependent else ""))
         return "\n".join(lines)
 

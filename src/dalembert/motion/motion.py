@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
 
+    from dalembert.motion.trace import Trace
+
 VECTORS = ("q", "v", "a", "impressed", "inertial", "ideal", "nonideal")
 WORKS = ("impressed", "ideal", "nonideal")
 
@@ -56,7 +58,8 @@ class Motion:
     several, "a + b") that laws of friction belong to: ∫ friction · sliding velocity, on a moving surface more or less
     than the system gave. impact_loss: (T,), lost in impacts so far. `motion["x"]`, `motion["x'"]`, `motion["x''"]`,
     `motion["ideal x"]`, `motion["multiplier rod"]`,
-    `motion["energy"]`, `motion["work ideal"]`, `motion["heat plane"]`, `motion["impact loss"]` give columns by name;
+    `motion["energy"]`, `motion["work ideal"]`, `motion["heat plane"]`, `motion["impact loss"]` and
+    the outputs of the system give columns by name;
     `motion["kinetic"]`, `["potential"]`, `["L"]`, `["H"]` and momenta `["p_x"]` are computed when asked for.
 
     events: what happened on the way, in order of time: {"name", "t", "state": {"x", "x'", …}, "direction"} for each
@@ -145,7 +148,7 @@ class Motion:
             found["impact loss"] = self.impact_loss
         for name, contact in self.contacts.items():
             found |= {f"normal {name}": contact.normal, f"friction {name}": contact.friction}
-        return found
+        return found | self.outputs
 
     def __getitem__(self, key: str | sp.Symbol) -> Array:
         columns = self.columns()
@@ -176,6 +179,13 @@ class Motion:
         if self.can_lose_by_impacts:
             found["impact_loss"] = float(self.impact_loss[-1])
         return found
+
+    @cached_property
+    def outputs(self) -> dict[str, Array]:
+        """The named outputs of the system, each (T,)."""
+        from dalembert.motion.outputs import outputs_of
+
+        return outputs_of(self.system, self.t, self.q, self.v, self.a, self.ideal, self.multipliers)
 
     @cached_property
     def _free(self) -> tuple[Array, Array]:
@@ -240,6 +250,9 @@ class Motion:
             )
             data["normal"] = (("time", "contact"), np.column_stack([part.normal for part in parts]))
             data["friction"] = (("time", "contact"), np.column_stack([part.friction for part in parts]))
+        if self.outputs:
+            labels["output"] = list(self.outputs)
+            data["outputs"] = (("time", "output"), np.column_stack(list(self.outputs.values())))
         if not self.system.constraints:
             del labels["constraint"], data["multipliers"]
         attributes = {
@@ -333,10 +346,21 @@ class Motion:
         )
 
     def curvature(self) -> Array:
-        """The curvature (T,) of the path in the metric of the masses, ds² = q̇ᵀM q̇ dt²; NaN where it is at rest."""
+        """Hertz's curvature (T,): of the path of the whole configuration in the metric of the masses, ds² = q̇ᵀM q̇ dt²;
+        NaN where it is at rest. That of the curve which a point draws is `trace("x", "y").curvature`.
+        """
         from dalembert.motion.curvature import curvature
 
         return curvature(self)
+
+    def trace(self, *coordinates: str | sp.Symbol) -> Trace:
+        """The curve of a point by its two or three Cartesian coordinates: distance, speed, curvature, radius.
+
+        Between outputs it is interpolated; where there are impacts, ask for enough samples.
+        """
+        from dalembert.motion.trace import trace
+
+        return trace(self, coordinates)
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
         """A picture of the motion: coordinates, forces, energy. Written to `path` where it is given."""

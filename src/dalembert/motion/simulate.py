@@ -24,7 +24,7 @@ from dalembert.motion.contacts.coefficients import negative_coefficients
 from dalembert.motion.contacts.contacts import Contacts
 from dalembert.motion.contacts.legs import Legs, integrate_legs
 from dalembert.motion.contacts.points import points_of
-from dalembert.motion.degenerate import require_gradient, without_gradient
+from dalembert.motion.degenerate import faded, require_gradient, without_gradient
 from dalembert.motion.determined import told
 from dalembert.motion.evaluation import Evaluation
 from dalembert.motion.motion import Motion, Timing
@@ -345,6 +345,8 @@ def _motion(
         fewer = None if legs is None else replace(legs, trajectory=shorter, modes=legs.modes[:-1])
         return _motion(evaluation, shorter, rtol, warnings, timing, fewer)
     solution = points.solution
+    if legs is None:  # with contacts, a row of zeros is a constraint that does not act
+        warnings = (*warnings, *faded(evaluation, t, y[:, :n], y[:, n : 2 * n], solution.A))
     places = evaluation.graph.heats if legs is None else legs.contacts.heats
     motion = Motion(
         system=evaluation.system,

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from math import pi, sin
-
 import numpy as np
 
-from dalembert.library.turning import starting_speed, turning
+from dalembert.library.systems.penny import FORWARD, SIDEWAYS
+from dalembert.library.turning import starting_speed, turning, two_turns
 from dalembert.library.values import values
 from dalembert.model.system import System
+
+# Distance of the middle, its speed, radius of curvature, and the friction on both wheels along and across the heading.
+OUTPUTS = {
+    "s": "R*(psi1 + psi2)/2",
+    "v": "R*(psi1' + psi2')/2",
+    "rho": "R*(psi1' + psi2')/2/phi'",
+    "F_i": FORWARD,
+    "F_j": SIDEWAYS,
+}
 
 
 def cart(
     *,
-    ratio: float = 6.0,
+    ratio: float | None = None,
+    v0: float | None = None,
     m: float = 2.0,
     R: float = 0.3,
     b: float = 0.4,
@@ -27,9 +36,9 @@ def cart(
 
     β is the inertia of one wheel about the axle over mR², so that a wheel weighs 2βm and the axle the rest,
     (1−4β)m. The paper's 1+2β then stands in place of the penny's 1+β. `ratio` is R'/a with a = g sin
-    α/(4ω²(1+2β)).
+    α/(4ω²(1+2β)), or give the starting speed v0.
     """
-    v0 = starting_speed(ratio, g * sin(alpha) / (1 + 2 * beta), omega)
+    speed = starting_speed("cart", ratio, v0, g=g, alpha=alpha, inertia=1 + 2 * beta, omega=omega)
     return System(
         "cart on two wheels",
         coordinates="x y phi psi1 psi2",
@@ -44,7 +53,7 @@ def cart(
             "left wheel": "x'*cos(phi) + y'*sin(phi) - b*phi' - R*psi1'",
             "right wheel": "x'*cos(phi) + y'*sin(phi) + b*phi' - R*psi2'",
         },
-        parameters={"m": m, "R": R, "b": b, "beta": beta, "g": g, "alpha": alpha, "omega": omega, "v0": v0},
+        parameters={"m": m, "R": R, "b": b, "beta": beta, "g": g, "alpha": alpha, "omega": omega, "v0": speed},
         initial={
             "x": 0,
             "y": 0,
@@ -57,7 +66,8 @@ def cart(
             "psi1'": "(v0 - b*omega)/R",
             "psi2'": "(v0 + b*omega)/R",
         },
-        settings={"duration": 4 * pi / abs(omega), "samples": 401},
+        settings={"duration": two_turns(omega), "samples": 401},
+        outputs=OUTPUTS,
         description=(
             "Two independent wheels on one axle follow the same orbits as the upright penny. Of the three "
             "rolling conditions one combination is integrable: the difference of the wheels' angles is "
@@ -88,6 +98,11 @@ def exact(system: System, t: np.ndarray) -> dict[str, np.ndarray]:
         "multiplier knife edge": -sideways,
         "multiplier left wheel": forward / 2,
         "multiplier right wheel": forward / 2,
+        "s": track.path + known["R"] * (known["psi1"] + known["psi2"]) / 2,
+        "v": track.speed,
+        "rho": track.radius(known["phi'"]),
+        "F_i": forward,
+        "F_j": sideways,
     }
     turned = track.heading - known["phi"]
     for wheel, side in (("psi1", -known["b"]), ("psi2", known["b"])):

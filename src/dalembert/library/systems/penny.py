@@ -4,11 +4,10 @@ VI).
 
 from __future__ import annotations
 
-from math import pi, sin
-
 import numpy as np
 
-from dalembert.library.turning import Track, starting_speed, turning
+from dalembert.errors import ModelError
+from dalembert.library.turning import Track, starting_speed, turning, two_turns
 from dalembert.library.values import values
 from dalembert.model.system import System
 
@@ -16,11 +15,25 @@ KINETIC = "m*(x'^2 + y'^2)/2 + beta*m*R^2*psi'^2/2 + beta*m*R^2*phi'^2/4"
 POTENTIAL = "-m*g*x*sin(alpha)"
 # The start is written with v0 and omega, so that it stays on the constraints when they or R are changed.
 START = {"x": 0, "y": 0, "psi": 0, "phi": 0, "x'": "v0", "y'": 0, "psi'": "v0/R", "phi'": "omega"}
+# Along the heading î and to the left of it, ĵ: the friction at the point of contact (72).
+FORWARD, SIDEWAYS = "(ideal(x)*cos(phi) + ideal(y)*sin(phi))", "(ideal(y)*cos(phi) - ideal(x)*sin(phi))"
+# What the paper names: distance (68c), speed (63), radius of curvature (73), friction (72), the torque about î that
+# holds it upright (76), and the coefficient of friction without which it would slip, by both components.
+OUTPUTS = {
+    "s": "R*psi",
+    "v": "R*psi'",
+    "rho": "R*psi'/phi'",
+    "F_i": FORWARD,
+    "F_j": SIDEWAYS,
+    "N_a": f"-beta*m*R^2*psi'*phi' - R*{SIDEWAYS}",
+    "mu needed": "sqrt(ideal(x)^2 + ideal(y)^2)/(m*g*cos(alpha))",
+}
 
 
 def penny(
     *,
-    ratio: float = 6.0,
+    ratio: float | None = None,
+    v0: float | None = None,
     m: float = 1.0,
     R: float = 1.0,
     beta: float = 0.5,
@@ -31,19 +44,20 @@ def penny(
     """A penny rolling upright without slipping on a plane inclined by alpha; x points downhill. (53)-(55)
 
     Its moment of inertia about the axis is βmR², about a diameter half of that. `ratio` is R'/a, which sets
-    the shape of the orbit (figures 2 and 3 of the paper: 0, 2, 3, 4, 6 and 12, 24, 48, 96) through the
-    starting speed v0.
+    the shape of the orbit (figures 2 and 3 of the paper: 0, 2, 3, 4, 6 and 12, 24, 48, 96; default 6) through the
+    starting speed v0; or give v0 itself, as where the plane is horizontal or omega is zero.
     """
-    v0 = starting_speed(ratio, g * sin(alpha) / (1 + beta), omega)
+    speed = starting_speed("penny", ratio, v0, g=g, alpha=alpha, inertia=1 + beta, omega=omega)
     return System(
         "rolling penny",
         coordinates="x y psi phi",
         kinetic=KINETIC,
         potential=POTENTIAL,
         constraints={"roll x": "x' - R*psi'*cos(phi)", "roll y": "y' - R*psi'*sin(phi)"},
-        parameters={"m": m, "R": R, "beta": beta, "g": g, "alpha": alpha, "omega": omega, "v0": v0},
+        parameters={"m": m, "R": R, "beta": beta, "g": g, "alpha": alpha, "omega": omega, "v0": speed},
         initial=START,
-        settings={"duration": 4 * pi / abs(omega), "samples": 401},
+        settings={"duration": two_turns(omega), "samples": 401},
+        outputs=OUTPUTS,
         description=(
             "A coin rolls upright down an incline while it turns steadily. Instead of running downhill it "
             "drifts sideways on a cycloid blended with circles, and on average it stays at the same "
@@ -65,12 +79,14 @@ def exact(system: System, t: np.ndarray) -> dict[str, np.ndarray]:
         "ideal phi": np.zeros_like(forward),
         "multiplier roll x": force_x,
         "multiplier roll y": force_y,
+        **_named(known, track, forward, sideways),
     }
 
 
 def quadratic_penny(
     *,
-    ratio: float = 6.0,
+    ratio: float | None = None,
+    v0: float | None = None,
     m: float = 1.0,
     R: float = 1.0,
     beta: float = 0.5,
@@ -80,10 +96,14 @@ def quadratic_penny(
 ) -> System:
     """The same penny with its rolling written as the quadratic constraint (58), beside the knife edge (56b).
 
-    The gradient of (58) vanishes at rest, so the penny must never stop: R'/a, the `ratio`, is to be greater
-    than 4.
+    The gradient of (58) vanishes at rest, so it cannot start there (`ratio` 0, or v0 = 0). Where it stops on its way,
+    for R'/a up to 4, motion and forces go on as the penny's, but the multiplier of the constraint is unbounded there.
     """
-    linear = penny(ratio=ratio, m=m, R=R, beta=beta, g=g, alpha=alpha, omega=omega)
+    if ratio == 0 or v0 == 0:
+        raise ModelError(
+            "quadratic_penny", ["it cannot start from rest, where the constraint (58) has no gradient; penny can"]
+        )
+    linear = penny(ratio=ratio, v0=v0, m=m, R=R, beta=beta, g=g, alpha=alpha, omega=omega)
     return linear.replace(
         name="penny by a quadratic constraint",
         constraints={"speed": "x'^2 + y'^2 - R^2*psi'^2", "knife edge": "x'*sin(phi) - y'*cos(phi)"},
@@ -96,12 +116,13 @@ def quadratic_penny(
 
 
 def exact_quadratic(system: System, t: np.ndarray) -> dict[str, np.ndarray]:
-    """As for the penny; the multipliers are λ₁ = F_i/(2v) and λ₂ = −F_j, from (77)."""
+    """As for the penny; the multipliers are λ₁ = F_i/(2v), infinite where it stops, and λ₂ = −F_j, from (77)."""
     known = values(system)
     track = turning(known, known["g"] * np.sin(known["alpha"]) / (1 + known["beta"]), t)
     forward, sideways = friction(known, track)
     found = {key: value for key, value in exact(system, t).items() if not key.startswith("multiplier")}
-    return found | {"multiplier speed": forward / (2 * track.speed), "multiplier knife edge": -sideways}
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return found | {"multiplier speed": forward / (2 * track.speed), "multiplier knife edge": -sideways}
 
 
 def friction(known: dict[str, float], track: Track) -> tuple[np.ndarray, np.ndarray]:
@@ -110,6 +131,22 @@ def friction(known: dict[str, float], track: Track) -> tuple[np.ndarray, np.ndar
     forward = -known["beta"] / (1 + known["beta"]) * weight * np.cos(track.heading)
     sideways = weight * np.sin(track.heading) + known["m"] * known["phi'"] * track.speed
     return forward, sideways
+
+
+def _named(known: dict[str, float], track: Track, forward: np.ndarray, sideways: np.ndarray) -> dict[str, np.ndarray]:
+    """The outputs; N_a = −(I₂ψ̇φ̇ + R F_j), from (75)."""
+    gyroscopic = known["beta"] * known["m"] * known["R"] * track.speed * known["phi'"]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        needed = np.hypot(forward, sideways) / (known["m"] * known["g"] * np.cos(known["alpha"]))
+    return {
+        "s": track.path + known["R"] * known["psi"],
+        "v": track.speed,
+        "rho": track.radius(known["phi'"]),
+        "F_i": forward,
+        "F_j": sideways,
+        "N_a": -gyroscopic - known["R"] * sideways,
+        "mu needed": needed,
+    }
 
 
 def _motion(known: dict[str, float], track: Track) -> dict[str, np.ndarray]:

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from math import pi, sin
-
 import numpy as np
 
-from dalembert.library.turning import starting_speed, turning
+from dalembert.library.turning import starting_speed, turning, two_turns
 from dalembert.library.values import values
 from dalembert.model.system import System
+
+# Speed along the edge (63), radius of curvature (73), force of the edge to the left (72c).
+OUTPUTS = {
+    "v": "x'*cos(phi) + y'*sin(phi)",
+    "rho": "(x'*cos(phi) + y'*sin(phi))/phi'",
+    "F_j": "ideal(y)*cos(phi) - ideal(x)*sin(phi)",
+}
 
 
 def skater(
     *,
-    ratio: float = 6.0,
+    ratio: float | None = None,
+    v0: float | None = None,
     m: float = 60.0,
     J: float = 1.5,
     g: float = 9.81,
@@ -22,8 +28,10 @@ def skater(
 ) -> System:
     """A body with moment of inertia J about the normal that slides only along its edge: (56b) alone.
 
-    `ratio` is R'/a with a = g sin α/(4ω²), the penny's with β = 0; it sets the starting speed v0.
+    `ratio` is R'/a with a = g sin α/(4ω²), the penny's with β = 0; it sets the starting speed v0, which
+    may be given instead.
     """
+    speed = starting_speed("skater", ratio, v0, g=g, alpha=alpha, inertia=1.0, omega=omega)
     return System(
         "skater on an incline",
         coordinates="x y phi",
@@ -36,10 +44,11 @@ def skater(
             "g": g,
             "alpha": alpha,
             "omega": omega,
-            "v0": starting_speed(ratio, g * sin(alpha), omega),
+            "v0": speed,
         },
         initial={"x": 0, "y": 0, "phi": 0, "x'": "v0", "y'": 0, "phi'": "omega"},
-        settings={"duration": 4 * pi / abs(omega), "samples": 401},
+        settings={"duration": two_turns(omega), "samples": 401},
+        outputs=OUTPUTS,
         description=(
             "A turning skater on a slope glides only along the blade. The sideways force of the edge does "
             "no work, and yet it keeps the skater, on average, at the same height."
@@ -65,4 +74,7 @@ def exact(system: System, t: np.ndarray) -> dict[str, np.ndarray]:
         "ideal y": force_y,
         "ideal phi": np.zeros_like(sideways),
         "multiplier knife edge": -sideways,
+        "v": track.speed,
+        "rho": track.radius(known["phi'"]),
+        "F_j": sideways,
     }

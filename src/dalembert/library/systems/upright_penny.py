@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from math import pi, sin
-
 import numpy as np
 
 from dalembert.library.systems import penny as flat
-from dalembert.library.turning import starting_speed, turning
+from dalembert.library.turning import starting_speed, turning, two_turns
 from dalembert.library.values import values
 from dalembert.model.system import System
 
@@ -20,7 +18,8 @@ from dalembert.model.system import System
 
 def upright_penny(
     *,
-    ratio: float = 6.0,
+    ratio: float | None = None,
+    v0: float | None = None,
     m: float = 1.0,
     R: float = 1.0,
     beta: float = 0.5,
@@ -31,9 +30,9 @@ def upright_penny(
     """The rolling penny with the tilt θ of its axis from the normal, which a constraint holds at π/2.
 
     The moments of inertia are βmR² about the axis and βmR²/2 about a diameter (a thin body). `ratio` is
-    R'/a as for `penny`.
+    R'/a as for `penny`, or give the starting speed v0.
     """
-    v0 = starting_speed(ratio, g * sin(alpha) / (1 + beta), omega)
+    speed = starting_speed("upright_penny", ratio, v0, g=g, alpha=alpha, inertia=1 + beta, omega=omega)
     return System(
         "penny held upright",
         coordinates="x y psi phi theta",
@@ -47,9 +46,11 @@ def upright_penny(
             "roll y": "y' - R*(psi' + phi'*cos(theta))*sin(phi) - R*theta'*sin(theta)*cos(phi)",
             "upright": "theta - pi/2",
         },
-        parameters={"m": m, "R": R, "beta": beta, "g": g, "alpha": alpha, "omega": omega, "v0": v0},
+        parameters={"m": m, "R": R, "beta": beta, "g": g, "alpha": alpha, "omega": omega, "v0": speed},
         initial=flat.START | {"theta": "pi/2", "theta'": 0},
-        settings={"duration": 4 * pi / abs(omega), "samples": 401},
+        settings={"duration": two_turns(omega), "samples": 401},
+        # the multiplier acts along theta, which turns about −î
+        outputs=flat.OUTPUTS | {"N_a": "-multiplier(upright)"},
         description=(
             "The rolling penny with its tilt set free and then held: the multiplier of 'upright' is the "
             "torque a hand must apply to keep the coin from falling on its face."

@@ -1,0 +1,59 @@
+"""Named outputs of a system: quantities worth a name of their own, as expressions that a motion evaluates.
+
+A model says `outputs={"F_i": "ideal(x)*cos(phi) + ideal(y)*sin(phi)"}`, and `motion["F_i"]` has its numbers. They never
+influence a motion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import sympy as sp
+
+from dalembert.model.parse import suggest
+from dalembert.model.symbols import Coordinate, Reaction
+
+# First words of columns that a motion has by itself, and whole names: an output must not hide them.
+KINDS = ("impressed", "inertial", "ideal", "nonideal", "multiplier", "work", "heat", "normal", "friction")
+TAKEN = ("t", "energy", "impact loss", "kinetic", "potential", "H")
+
+
+def read_outputs(
+    given: Any, coordinates: tuple[Coordinate, ...], read: Callable[[Any, str], sp.Expr | None], faults: list[str]
+) -> dict[str, sp.Expr]:
+    """The outputs of a model, names to expressions; what is wrong with them goes to `faults`."""
+    if not isinstance(given, Mapping):
+        faults.append(f"outputs: a mapping from names to expressions is wanted, got {given!r}")
+        return {}
+    found: dict[str, sp.Expr] = {}
+    state = {symbol.name for q in coordinates for symbol in (q, q.d, q.dd)} | {f"p_{q.name}" for q in coordinates}
+    for name, value in given.items():
+        where = f"output {name!r}"
+        if not isinstance(name, str) or not name.strip() or not name.isprintable():
+            faults.append(f"{where}: a name is one line of printable text")
+        elif name in TAKEN or name in state or name.partition(" ")[0] in KINDS:
+            faults.append(f"{where}: a motion has a column of this name by itself; choose another")
+        elif value is None:
+            faults.append(f"{where}: no expression given")
+        elif (expression := read(value, where)) is not None:
+            found[name] = expression
+    return found
+
+
+def reaction_faults(
+    outputs: Mapping[str, sp.Expr], coordinates: tuple[Coordinate, ...], constraints: list[str]
+) -> list[str]:
+    """Constraint forces that the outputs ask for and a motion does not have."""
+    faults = []
+    known = [q.name for q in coordinates]
+    for name, expression in outputs.items():
+        for reaction in sorted(expression.atoms(Reaction), key=str):
+            where, of = f"output {name!r}: {reaction}", reaction.coordinate
+            if reaction.kind == "multiplier" and of not in constraints:
+                faults.append(f"{where}: {of!r} is not a constraint.{suggest(of, constraints)}")
+            elif reaction.kind == "actual":
+                faults.append(f"{where}: an output may use ideal(coordinate) and multiplier(constraint)")
+            elif reaction.kind == "ideal" and of not in known:
+                faults.append(f"{where}: {of!r} is not a coordinate.{suggest(of, known)}")
+    return faults

@@ -1,0 +1,86 @@
+"""Named outputs of a system: read, refused, written into documents."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import dalembert as da
+
+x, y = da.coordinates("x y")
+m, g, l = da.parameters("m g l")
+
+
+def pendulum(**outputs) -> da.System:
+    return da.System(
+        "pendulum", coordinates=[x, y], kinetic=m * (x.d**2 + y.d**2) / 2, potential=m * g * y,
+        constraints={"rod": x**2 + y**2 - l**2}, parameters={m: 2, g: 9.81, l: 0.5},
+        initial={x: 0.3, y: -0.4, x.d: 0.8, y.d: 0.6}, outputs=outputs,
+    )  # fmt: skip
+
+
+def test_a_motion_has_them_as_columns():
+    """The tension of the rod by its components, by its multiplier and by Newton: m(v²/l − g y/l)."""
+    system = pendulum(
+        pull="sqrt(ideal(x)^2 + ideal(y)^2)",
+        again=-2 * l * da.multiplier("rod"),
+        hand="m*(x'^2 + y'^2 - g*y)/l",
+        radial=(x * x.dd + y * y.dd) / l,
+        time=da.t,
+        one=1,
+    )
+    motion = system.simulate(1.0, samples=11)
+    np.testing.assert_allclose(motion["pull"], motion["hand"], rtol=1e-12)
+    np.testing.assert_allclose(motion["again"], motion["hand"], rtol=1e-12)
+    # the constraint twice differentiated: r·a = −v²
+    np.testing.assert_allclose(motion["radial"], -(motion.v**2).sum(axis=1) / 0.5, rtol=1e-12)
+    np.testing.assert_array_equal(motion["time"], motion.t)
+    np.testing.assert_array_equal(motion["one"], np.ones(11))
+    assert system.at().outputs["hand"] == pytest.approx(2 * (1.0 + 9.81 * 0.4) / 0.5, rel=1e-14)
+    assert system.at().outputs["pull"] == pytest.approx(system.at().outputs["hand"], rel=1e-14)
+
+
+def test_they_do_not_change_the_motion():
+    plain, named = pendulum().simulate(1.0), pendulum(height="abs(y)", angle="atan2(x, -y)").simulate(1.0)
+    np.testing.assert_array_equal(plain.q, named.q)
+
+
+def test_a_document_keeps_them(tmp_path):
+    system = pendulum(pull="sqrt(ideal(x)^2 + ideal(y)^2)", rod=da.multiplier("rod"))
+    again = da.loads(da.dumps(system))
+    assert dict(again.outputs) == dict(system.outputs)
+    motion = system.simulate(0.5, samples=5)
+    motion.save(tmp_path / "motion.nc")
+    np.testing.assert_array_equal(da.Motion.load(tmp_path / "motion.nc")["pull"], motion["pull"])
+    np.testing.assert_array_equal(motion.to_xarray()["outputs"].sel(output="pull"), motion["pull"])
+    motion.save(tmp_path / "motion.csv")
+    assert (tmp_path / "motion.csv").read_text().splitlines()[0].endswith(",pull,rod")
+
+
+def test_a_value_that_does_not_exist_is_nan_or_infinite():
+    motion = pendulum(none="sqrt(y - l)", far="1/t^2").simulate(0.5, samples=3)
+    assert np.all(np.isnan(motion["none"]))
+    assert np.isinf(motion["far"][0])
+
+
+@pytest.mark.parametrize(
+    ("name", "expression", "message"),
+    [
+        ("x", "y", "a motion has a column of this name by itself"),
+        ("x''", "y", "a motion has a column of this name by itself"),
+        ("ideal x", "y", "a motion has a column of this name by itself"),
+        ("energy", "y", "a motion has a column of this name by itself"),
+        ("p_x", "y", "a motion has a column of this name by itself"),
+        ("", "y", "one line of printable text"),
+        ("n", None, "no expression given"),
+        ("n", "zz", "unknown name 'zz'"),
+        ("n", "actual(x)", "may use ideal"),
+        ("n", "multiplier(rope)", "'rope' is not a constraint"),
+        ("n", "ideal(q)", "'q' is not a coordinate"),
+    ],
+)
+def test_faults(name, expression, message):
+    with pytest.raises(da.ModelError, match=message):
+        pendulum(**{name: expression})
+    with pytest.raises(da.ModelError, match="a mapping from names"):
+        pendulum().replace(outputs=["y"])
