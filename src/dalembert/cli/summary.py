@@ -65,9 +65,11 @@ def _event(event: Mapping[str, Any]) -> str:
 def _state(motion: Motion) -> Table:
     table = Table(title="at the end", title_justify="left", title_style="italic")
     table.add_column("")
-    for heading in ("q", "q̇", "q̈", "impressed", "ideal", "nonideal"):
+    # Inertial forces are left out where there are none; the others add up to M q̈ then.
+    forces = ("impressed", *(("inertial",) if motion.inertial.any() else ()), "ideal", "nonideal")
+    for heading in ("q", "q̇", "q̈", *forces):
         table.add_column(heading, justify="right")
-    columns = (motion.q, motion.v, motion.a, motion.impressed, motion.ideal, motion.nonideal)
+    columns = (motion.q, motion.v, motion.a, *(getattr(motion, kind) for kind in forces))
     for k, coordinate in enumerate(motion.system.coordinates):
         table.add_row(coordinate.name, *(f"{values[-1, k]:.6g}" for values in columns))
     return table
