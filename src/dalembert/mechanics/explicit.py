@@ -152,6 +152,9 @@ def _beside_the_free_motion(
     gain = gain_of(form, kept, budget)
     c = None if found.C.atoms(Reaction) else gain.given_by(found.C, budget)
     page, why = gain_page(form.system, kept, gain, c)
+    what, _, limit = why.partition(": ")
+    if limit and limit in found.reason:
+        why = f"{what}, for the same reason"
     return _with(replace(found, unconstrained=gain.unconstrained, c=c, e=gain.e, K=gain.K), page, why)
 
 

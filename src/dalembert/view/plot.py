@@ -100,12 +100,12 @@ def _forces(axes: Axes, motion: Motion) -> None:
 
 def _extent(axes: Axes, motion: Motion) -> None:
     names = [constraint.name for constraint in motion.system.constraints]
-    _curves(axes, motion, motion.e, names, "e = b − A a: how far free motion misses the constraints")
+    _curves(axes, motion, motion.e, names, "e = b − A a: what the free motion misses")
 
 
 def _deviation(axes: Axes, motion: Motion) -> None:
     names = [f"{coordinate.name}''" for coordinate in motion.system.coordinates]
-    _curves(axes, motion, motion.a - motion.unconstrained, names, "q̈ − a: what the constraints make of it")
+    _curves(axes, motion, motion.a - motion.unconstrained, names, "q̈ − a: what the constraints change")
 
 
 def _curves(axes: Axes, motion: Motion, values: Array, names: list[str], title: str) -> None:
