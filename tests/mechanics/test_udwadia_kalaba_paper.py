@@ -75,7 +75,7 @@ def test_4_5_virtual_displacements(system: da.System) -> None:
 @every
 def test_6_7_possible_accelerations(system: da.System) -> None:
     now = system.at()
-    half, inverse = roots(now.M)
+    half, _ = roots(now.M)
     plus = np.linalg.pinv(now.B, rcond=1e-10)
     for _ in range(5):
         y = RNG.normal(size=now.q.size)
