@@ -65,13 +65,18 @@ def _event(event: Mapping[str, Any]) -> str:
 def _state(motion: Motion) -> Table:
     table = Table(title="at the end", title_justify="left", title_style="italic")
     table.add_column("")
-    # Inertial forces are left out where there are none; the others add up to M q̈ then.
-    forces = ("impressed", *(("inertial",) if motion.inertial.any() else ()), "ideal", "nonideal")
+    # What is shown adds up to M q̈: inertial forces stand beside the others where there are any, and the table must
+    # still fit on 80 signs.
+    inertial = bool(motion.inertial.any())
+    forces = ["impressed", "inertial", "ideal", "nonideal"] if inertial else ["impressed", "ideal", "nonideal"]
+    if inertial and not motion.system.nonideal:
+        forces.remove("nonideal")
+    digits = 4 if len(forces) > 3 else 6
     for heading in ("q", "q̇", "q̈", *forces):
-        table.add_column(heading, justify="right")
+        table.add_column(heading, justify="right", min_width=len(heading))
     columns = (motion.q, motion.v, motion.a, *(getattr(motion, kind) for kind in forces))
     for k, coordinate in enumerate(motion.system.coordinates):
-        table.add_row(coordinate.name, *(f"{values[-1, k]:.6g}" for values in columns))
+        table.add_row(coordinate.name, *(f"{values[-1, k]:.{digits}g}" for values in columns))
     return table
 
 
