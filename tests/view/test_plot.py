@@ -24,6 +24,32 @@ def test_nonideal_forces_are_dashed():
     assert styles["ideal x"] == "-"
 
 
+def test_the_free_motion_beside_it():
+    """Asked for only: e by constraint, and q̈ − a by coordinate."""
+    motion = da.library.penny().simulate(1.0, samples=21)
+    assert len(motion.plot().axes) == 4
+    axes = motion.plot(free=True).axes
+    extent, change = axes[2], axes[5]
+    assert [line.get_label() for line in extent.lines] == ["roll x", "roll y"]
+    assert list(extent.lines[1].get_ydata()) == list(motion.e[:, 1])
+    assert [line.get_label() for line in change.lines] == ["x''", "y''", "psi''"]
+    # It spins as it would without constraints: no curve for phi. (19): what is drawn below is K times that above.
+    now = da.library.penny().at()
+    drawn = [line.get_ydata()[0] for line in change.lines]
+    assert drawn == pytest.approx(list(now.K @ [line.get_ydata()[0] for line in extent.lines])[:3])
+
+
+def test_without_mass_there_is_no_free_motion_to_draw():
+    system = da.System(
+        "follower",
+        coordinates="x y",
+        kinetic="x'^2/2",
+        constraints={"follows": "y = x"},
+        initial={"x": 0, "y": 0, "x'": 1, "y'": 1},
+    )
+    assert system.simulate(0.5, samples=5).plot(free=True).axes[2].get_title() == "no free motion: M is singular"
+
+
 @pytest.mark.parametrize("suffix", ["png", "pdf", "svg"])
 def test_formats(suffix, tmp_path):
     file = tmp_path / f"picture.{suffix}"

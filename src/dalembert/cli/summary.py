@@ -55,7 +55,9 @@ def _event(event: Mapping[str, Any]) -> str:
 def _tables_of_the_end(motion: Motion, console: Console) -> list[Table]:
     """The last state with its forces: in one table, or in two where the lines are too short for all columns."""
     state = {"q": motion.q, "q̇": motion.v, "q̈": motion.a}
-    forces = {"impressed": motion.impressed, "ideal": motion.ideal, "nonideal": motion.nonideal}
+    # What is shown adds up to M q̈: inertial forces stand beside the others where there are any.
+    kinds = ("impressed", *(["inertial"] if motion.inertial.any() else []), "ideal", "nonideal")
+    forces = {kind: getattr(motion, kind) for kind in kinds}
     table = _table_of_the_end(motion, state | forces)
     if console.measure(table, options=console.options.update(max_width=10_000)).maximum <= console.width:
         return [table]

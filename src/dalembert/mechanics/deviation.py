@@ -6,6 +6,9 @@ The deviation from the free motion is proportional to the extent e to which that
 work of constraints C, c = M⁻¹C, it is K (e − A c) + c. All accelerations that satisfy A z = b are, with any y,
 
     z = M^(−1/2) (B⁺ b + (I − B⁺B) y)                                                                             (7)
+
+In place of B⁺ any {1,4}-inverse G will do, B G B = B and (G B)ᵀ = G B (Udwadia 2005, after (22) and (26)): G B is the
+same projection for all of them, and e − A c = B r for some r, so that G (e − A c) = G B r is the same, too.
 """
 
 from __future__ import annotations
@@ -36,17 +39,40 @@ def constraint_matrix(M: Array, A: Array) -> Array:
 
 def gain(M: Array, A: Array) -> Array:
     """K = M^(−1/2) B⁺, (n, m). Where constraints depend on each other it is the smallest of many with the same K e."""
-    root = inverse_root(M)
-    return np.asarray(root @ np.linalg.pinv(A @ root, rcond=RANK_TOLERANCE))
+    return np.asarray(inverse_root(M) @ inverse_of(M, A))
 
 
-def possible(M: Array, A: Array, b: Array, y: ArrayLike) -> Array:
+def inverse_of(M: Array, A: Array, Z: ArrayLike | None = None) -> Array:
+    """A {1,4}-inverse of B, (n, m): the Moore-Penrose one, or B⁺ + Z (I − B B⁺), which are all there are."""
+    B = constraint_matrix(M, A)
+    inverse = np.linalg.pinv(B, rcond=RANK_TOLERANCE)
+    if Z is None:
+        return np.asarray(inverse)
+    given = matrix(Z, inverse.shape, "Z")
+    return np.asarray(inverse + given @ (np.eye(B.shape[0]) - B @ inverse))
+
+
+def require_14(B: Array, inverse: ArrayLike) -> Array:
+    """An inverse that has been given, if it is a {1,4}-inverse of B."""
+    G = matrix(inverse, (B.shape[1], B.shape[0]), "inverse")
+    size = max(1.0, float(np.linalg.norm(G) * np.linalg.norm(B)))
+    off = np.linalg.norm(B @ G @ B - B) / max(float(np.linalg.norm(B)), 1e-300), np.linalg.norm(G @ B - (G @ B).T)
+    # Products of two and three matrices round to some 1e-16 of their factors.
+    for residual, what in zip(off, ("B G B = B", "(G B)ᵀ = G B"), strict=True):
+        if not residual <= CONSISTENCY_TOLERANCE * size:
+            raise ModelError(
+                "inverse", [f"this is no {{1,4}}-inverse of B: {what} does not hold (residual {residual:.2g})"]
+            )
+    return G
+
+
+def possible(M: Array, A: Array, b: Array, y: ArrayLike, inverse: ArrayLike | None = None) -> Array:
     """An acceleration that satisfies A z = b, one for each y."""
     y = vector(y, M.shape[0], "y")
     root = inverse_root(M)
     B = A @ root
-    inverse = np.linalg.pinv(B, rcond=RANK_TOLERANCE)
-    return np.asarray(root @ (inverse @ b + y - inverse @ (B @ y)))
+    G = inverse_of(M, A) if inverse is None else require_14(B, inverse)
+    return np.asarray(root @ (G @ b + y - G @ (B @ y)))
 
 
 def missed(A: Array, b: Array, z: Array) -> Array:
@@ -62,12 +88,25 @@ def is_possible(A: Array, b: Array, z: ArrayLike) -> bool:
 
 def vector(given: ArrayLike, size: int, name: str) -> Array:
     """Numbers in the order of the coordinates, or a message that says what is wrong with them."""
+    found = _numbers(given, name, f"{size} numbers are wanted")
+    if found.shape != (size,):
+        raise ModelError(name, [f"{size} numbers are wanted, one for each coordinate; its shape is {found.shape}"])
+    return found
+
+
+def matrix(given: ArrayLike, shape: tuple[int, ...], name: str) -> Array:
+    """The same of a matrix."""
+    found = _numbers(given, name, f"a matrix of shape {shape} is wanted")
+    if found.shape != shape:
+        raise ModelError(name, [f"a matrix of shape {shape} is wanted, coordinates by constraints; got {found.shape}"])
+    return found
+
+
+def _numbers(given: ArrayLike, name: str, wanted: str) -> Array:
     try:
         found = np.asarray(given, dtype=float)
     except (TypeError, ValueError):
-        raise ModelError(name, [f"{size} numbers are wanted, got {given!r}"]) from None
-    if found.shape != (size,):
-        raise ModelError(name, [f"{size} numbers are wanted, one for each coordinate; its shape is {found.shape}"])
+        raise ModelError(name, [f"{wanted}, got {given!r}"]) from None
     if not np.isfinite(found).all():
         raise ModelError(name, [f"finite numbers are wanted, got {found}"])
     return found

@@ -9,7 +9,7 @@ implicit form and say why.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,19 +18,23 @@ import sympy as sp
 from sympy import ImmutableMatrix as Matrix
 
 from dalembert.errors import InconsistentConstraints
-from dalembert.mechanics.cofactors import TooLarge, inverse_of
+from dalembert.mechanics.cofactors import TooLarge
 from dalembert.mechanics.equations import Equations, Line, Section, conditions
+from dalembert.mechanics.friction import settled
 from dalembert.mechanics.fundamental import CONSISTENCY_TOLERANCE, independent_rows, null_space, solve
+from dalembert.mechanics.gain import gain_of, gain_page
 from dalembert.mechanics.held import held_coordinates
 from dalembert.mechanics.parts import budget_for
 from dalembert.mechanics.printing import lambda_of, plain
-from dalembert.mechanics.sample import Sampler, undecidable
-from dalembert.mechanics.standard_form import StandardForm, standard_form
+from dalembert.mechanics.sample import Sampler
+from dalembert.mechanics.signs import Signs
+from dalembert.mechanics.sliding_work import work_while_sliding
+from dalembert.mechanics.splitting import solver_of
+from dalembert.mechanics.standard_form import StandardForm, impressed, standard_form
+from dalembert.mechanics.sticking import sticking
 from dalembert.mechanics.tidy import Budget, exact, tidy_matrix
-from dalembert.model.symbols import ideal, multiplier
+from dalembert.model.symbols import Reaction, ideal, multiplier
 from dalembert.model.system import System
-
-Solver = Callable[[Matrix, Matrix], tuple[Matrix, Matrix]]
 
 # Operations of the model itself, and of one entry of the result, beyond which nobody reads a closed form. The
 # printed equations of the papers have entries of fewer than 40; 300 fill a third of a page.
@@ -40,10 +44,13 @@ LARGEST_ENTRY = 300
 
 @dataclass(frozen=True, kw_only=True)
 class FundamentalEquations(Equations):
-    """(26) of Udwadia 2005. `impressed` Q, `ideal` Q_i, `nonideal` Q_ni, `acceleration`: n×1; `multipliers`:
-    m×1, with M q̈ = Q + C + Aᵀλ. All are None where `explicit` is False, except `impressed`. `dropped` names
-    redundant constraints that were left out (their multipliers are zero). In C, `ideal(x)` is replaced by the
-    force it stands for.
+    """(26) of Udwadia 2005. M q̈ = `impressed` + `inertial` + `ideal` + `nonideal`, where the first two are Q and the
+    other two Q_i and Q_ni: n×1, with `acceleration` q̈. `multipliers` λ: m×1, with M q̈ = Q + C + Aᵀλ. What the
+    constraints make of the free motion, (17)–(19) of Udwadia and Kalaba: `unconstrained` a, `e`, `K` and `c` = M⁻¹C.
+
+    Where `explicit` is False, ideal, nonideal, acceleration and multipliers are None; where M is singular or they are
+    too long, so are those of the free motion. `dropped` names redundant constraints that were left out (their
+    multipliers and columns of K are zero). In C, reactions are replaced by the forces they stand for where `explicit`.
     """
 
     M: Matrix
@@ -52,22 +59,47 @@ class FundamentalEquations(Equations):
     b: Matrix
     C: Matrix
     impressed: Matrix
+    inertial: Matrix
     ideal: Matrix | None
     nonideal: Matrix | None
     acceleration: Matrix | None
     multipliers: Matrix | None
     dropped: tuple[str, ...]
+    unconstrained: Matrix | None = None
+    c: Matrix | None = None
+    e: Matrix | None = None
+    K: Matrix | None = None
+
+    @property
+    def constraint_force(self) -> Matrix | None:
+        """F^c = Q_i + Q_ni = M q̈ − Q, all that the constraints do."""
+        return None if self.ideal is None or self.nonideal is None else self.ideal + self.nonideal
+
+    @property
+    def deviation(self) -> Matrix | None:
+        """q̈ − a, which is K e where constraints do no work, K (e − A c) + c otherwise."""
+        if self.acceleration is None or self.unconstrained is None:
+            return None
+        return tidy_matrix(self.acceleration - self.unconstrained)
+
+    @property
+    def a_ni(self) -> Matrix | None:
+        """a + c, the free acceleration under Q and C together: (18)."""
+        return None if self.unconstrained is None or self.c is None else self.unconstrained + self.c
 
     def to_dict(self) -> dict[str, Any]:
         coordinates = [q.name for q in self.system.coordinates]
         constraints = [constraint.name for constraint in self.system.constraints]
         data = super().to_dict()
-        for key in ("impressed", "ideal", "nonideal", "acceleration", "C", "multipliers", "b"):
+        by_constraint = ("multipliers", "b", "e")
+        by_coordinate = ("impressed", "inertial", "ideal", "nonideal", "acceleration", "unconstrained", "C", "c")
+        for key in (*by_coordinate, *by_constraint):
             vector = getattr(self, key)
-            names = constraints if key in ("multipliers", "b") else coordinates
+            names = constraints if key in by_constraint else coordinates
             data[key] = None if vector is None else dict(zip(names, map(plain, vector), strict=True))
-        for key in ("M", "A"):
-            data[key] = [[plain(entry) for entry in row] for row in getattr(self, key).tolist()]
+        for key in ("M", "A", "K"):
+            matrix = getattr(self, key)
+            data[key] = None if matrix is None else [[plain(entry) for entry in row] for row in matrix.tolist()]
         return {**data, "dropped": list(self.dropped)}
 
 
@@ -80,27 +112,56 @@ def derive(system: System) -> FundamentalEquations:
     """The fundamental form of the equations of motion of a system."""
     raw = standard_form(system)
     size = sum(sp.count_ops(entry) for matrix in (raw.M, raw.Q, raw.A, raw.b, raw.C) for entry in matrix)
-    reason = undecidable(raw)
+    reason = f"nonlinear in the accelerations: {', '.join(raw.nonlinear)}" if raw.nonlinear else None
     if reason is None and size > LARGEST_MODEL:
         reason = f"M, Q, A, b and C have {size} operations; a closed form is derived up to {LARGEST_MODEL}"
     kept, regular = list(range(raw.A.rows)), True
     if reason is None:
         kept, regular, reason = _numeric(raw)
     if reason is not None:
-        return _with_conditions(_implicit(raw, kept, reason))
+        return _with_conditions(_implicit(raw, impressed(system), kept, reason))
     budget = budget_for(system)
-    held = held_coordinates(system, [entry for matrix in (raw.M, raw.Q, raw.A, raw.b, raw.C) for entry in matrix])
-    M, Q, A, b, C = (
-        tidy_matrix(m.applyfunc(exact).xreplace(held), budget) for m in (raw.M, raw.Q, raw.A, raw.b, raw.C)
-    )
+    if system.contacts:
+        raw = replace(raw, C=work_while_sliding(system, budget))
+    matrices = (raw.M, raw.Q, raw.A, raw.b, raw.C, impressed(system))
+    held = held_coordinates(system, [entry for matrix in matrices for entry in matrix])
+    M, Q, A, b, C, F = (tidy_matrix(m.applyfunc(exact).xreplace(held), budget) for m in matrices)
     form = StandardForm(system, M, Q, A, b, C, ())
+    signs = Signs(system, M)
     try:
-        found = _closed(form, kept, regular, budget)
+        found = _closed(form, F, kept, regular, signs, budget)
     except TooLarge as limit:
-        found = _implicit(form, kept, str(limit))
+        found = _implicit(form, F, kept, str(limit))
     values = [f"{q.name} = {plain(value)}" for q, value in held.items() if q in system.coordinates]
     note = f"at {', '.join(values)}, as the constraints demand" if values else ""
-    return _with_conditions(replace(found, reason="; ".join(filter(None, [found.reason, note]))))
+    if system.constraints:
+        found = _beside_the_free_motion(found, form, kept, regular)
+    if system.contacts and found.explicit:
+        more, why = sticking(form, kept, regular, signs, budget_for(system))
+        found = _with(found, more, why)
+    return _with_conditions(_with(_with(found, [], signs.note), [], note))
+
+
+def _beside_the_free_motion(
+    found: FundamentalEquations, form: StandardForm, kept: list[int], regular: bool
+) -> FundamentalEquations:
+    """What constraints make of the free motion, where it has a closed form."""
+    if not regular:
+        return _with(found, [], "M is singular, so that there is no free motion: neither a, e nor K")
+    budget = budget_for(form.system)  # its own, so that the equations themselves are as short as without it
+    gain = gain_of(form, kept, budget)
+    c = None if found.C.atoms(Reaction) else gain.given_by(found.C, budget)
+    page, why = gain_page(form.system, kept, gain, c)
+    what, _, limit = why.partition(": ")
+    if limit and limit in found.reason:
+        why = f"{what}, for the same reason"
+    return _with(replace(found, unconstrained=gain.unconstrained, c=c, e=gain.e, K=gain.K), page, why)
+
+
+def _with(found: FundamentalEquations, sections: Sequence[Section], note: str) -> FundamentalEquations:
+    """The same with more on its page, and more to be said."""
+    reason = "; ".join(filter(None, [found.reason, note]))
+    return replace(found, sections=(*found.sections, *sections), reason=reason)
 
 
 def _with_conditions(found: FundamentalEquations) -> FundamentalEquations:
@@ -150,16 +211,21 @@ def _unit_diagonal(M: np.ndarray) -> np.ndarray:
     return M / np.outer(scale, scale)
 
 
-def _closed(form: StandardForm, kept: list[int], regular: bool, budget: Budget) -> FundamentalEquations:
-    """The three forces and the acceleration in closed form."""
+def _closed(
+    form: StandardForm, F: Matrix, kept: list[int], regular: bool, signs: Signs, budget: Budget
+) -> FundamentalEquations:
+    """The forces and the acceleration in closed form. F: the impressed part of Q."""
     n, system = form.M.rows, form.system
     A, b = form.A.extract(kept, list(range(n))), form.b.extract(kept, [0])
     zero = sp.zeros(len(kept), 1)
-    split = _split_regular if regular else _split_singular
-    solver = split(form.M, A, budget)
+    solver = solver_of(form.M, A, regular, budget)
     free, lam = solver(form.Q, b)
     Q_i = tidy_matrix(A.T * lam, budget) if regular else tidy_matrix(form.M * free - form.Q, budget)
     C = form.C.xreplace({ideal(q): force for q, force in zip(system.coordinates, Q_i, strict=True)})
+    notes: tuple[str, ...] = ()
+    if C.atoms(Reaction):
+        known = settled(form, C, solver, kept, signs, budget)
+        C, notes = known.C, known.notes
     C = tidy_matrix(C, budget)
     Q_ni, acceleration = Matrix(sp.zeros(n, 1)), free
     if not C.is_zero_matrix:
@@ -175,19 +241,22 @@ def _closed(form: StandardForm, kept: list[int], regular: bool, budget: Budget) 
     for k, value in zip(kept, lam, strict=True):
         multipliers[k] = value
     names = [constraint.name for constraint in system.constraints]
+    dropped = tuple(name for k, name in enumerate(names) if k not in kept)
+    inertial = tidy_matrix(form.Q - F, budget)
     return FundamentalEquations(
         system=system,
         form="fundamental",
         explicit=True,
-        reason=_dropped_text(dropped := tuple(name for k, name in enumerate(names) if k not in kept)),
-        title=_title(bool(names), any(C)),
-        sections=_sections(form, Q_i, Q_ni if any(C) else None, acceleration, multipliers, kept),
+        reason="; ".join(filter(None, [_dropped_text(dropped), *notes])),
+        title=_title(bool(names), any(C), any(inertial)),
+        sections=_sections(form, F, inertial, Q_i, Q_ni if any(C) else None, acceleration, multipliers, kept),
         M=form.M,
         Q=form.Q,
         A=form.A,
         b=form.b,
         C=C,
-        impressed=form.Q,
+        impressed=F,
+        inertial=inertial,
         ideal=Q_i,
         nonideal=Q_ni,
         acceleration=acceleration,
@@ -196,38 +265,16 @@ def _closed(form: StandardForm, kept: list[int], regular: bool, budget: Budget) 
     )
 
 
-def _split_regular(M: Matrix, A: Matrix, budget: Budget) -> Solver:
-    """(force, right) ↦ (M⁻¹(force + Aᵀλ), λ) with A of the first equal to right, by M⁻¹ and A M⁻¹Aᵀ."""
-    inverse = tidy_matrix(inverse_of(M, budget), budget)
-    AW = tidy_matrix(A * inverse, budget)
-    schur = inverse_of(tidy_matrix(AW * A.T, budget), budget) if A.rows else sp.zeros(0, 0)
-
-    def solver(force: Matrix, right: Matrix) -> tuple[Matrix, Matrix]:
-        lam = tidy_matrix(schur * tidy_matrix(right - AW * force, budget), budget)
-        return tidy_matrix(inverse * (force + A.T * lam), budget), lam
-
-    return solver
-
-
-def _split_singular(M: Matrix, A: Matrix, budget: Budget) -> Solver:
-    """The same from the matrix [M −Aᵀ; A 0], which is regular where the motion is unique."""
-    n, m = M.rows, A.rows
-    inverse = inverse_of(Matrix(sp.BlockMatrix([[M, -A.T], [A, sp.zeros(m, m)]]).as_explicit()), budget)
-
-    def solver(force: Matrix, right: Matrix) -> tuple[Matrix, Matrix]:
-        both = tidy_matrix(inverse * Matrix([*force, *right]), budget)
-        return Matrix(both[:n, 0]), Matrix(both[n:, 0])
-
-    return solver
-
-
 # -- what is shown
 
 
-def _title(constrained: bool, nonideal: bool) -> str:
+def _title(constrained: bool, nonideal: bool, inertial: bool) -> str:
+    given = "impressed + inertial" if inertial else "impressed"
     if nonideal:
-        return "M q'' = Q + Q_i + Q_ni (impressed + ideal + nonideal)"
-    return "M q'' = Q + Q_i (impressed + ideal)" if constrained else "M q'' = Q"
+        return f"M q'' = Q + Q_i + Q_ni ({given} + ideal + nonideal)"
+    if constrained:
+        return f"M q'' = Q + Q_i ({given} + ideal)"
+    return f"M q'' = Q ({given})" if inertial else "M q'' = Q"
 
 
 def _dropped_text(dropped: Sequence[str]) -> str:
@@ -238,6 +285,8 @@ def _dropped_text(dropped: Sequence[str]) -> str:
 
 def _sections(
     form: StandardForm,
+    F: Matrix,
+    inertial: Matrix,
     Q_i: Matrix,
     Q_ni: Matrix | None,
     acceleration: Matrix,
@@ -248,18 +297,23 @@ def _sections(
     inertia = form.M * Matrix(system.accelerations)
     lines, closed = [], []
     for j, q in enumerate(system.coordinates):
-        terms = [("Q", form.Q[j]), ("Q_i", Q_i[j])] if system.constraints else [("", form.Q[j])]
+        if any(inertial):
+            terms = [(r"\text{impressed}", F[j]), (r"\text{inertial}", inertial[j])]
+        else:
+            terms = [("Q" if system.constraints else "", F[j])]
+        terms += [("Q_i", Q_i[j])] if system.constraints else []
         terms += [("Q_{ni}", Q_ni[j])] if Q_ni is not None else []
         lines.append(Line(inertia[j], tuple(terms)))
         closed.append(Line(q.dd, (("", acceleration[j]),)))
-    sections = [Section("motion", tuple(lines)), Section("accelerations", tuple(closed))]
+    when = " while sliding" if system.contacts else ""
+    sections = [Section(f"motion{when}", tuple(lines)), Section(f"accelerations{when}", tuple(closed))]
     if kept:
         rows = [Line(lambda_of(k), (("", multipliers[k]),), system.constraints[k].name) for k in kept]
         sections.append(Section("multipliers", tuple(rows)))
     return tuple(sections)
 
 
-def _implicit(form: StandardForm, kept: list[int], reason: str) -> FundamentalEquations:
+def _implicit(form: StandardForm, F: Matrix, kept: list[int], reason: str) -> FundamentalEquations:
     """M q̈ = Q + C + Aᵀλ together with A q̈ = b (or h = 0), unsolved."""
     system = form.system
     inertia = form.M * Matrix(system.accelerations)
@@ -292,7 +346,8 @@ def _implicit(form: StandardForm, kept: list[int], reason: str) -> FundamentalEq
         A=form.A,
         b=form.b,
         C=form.C,
-        impressed=form.Q,
+        impressed=F,
+        inertial=form.Q - F,
         ideal=None,
         nonideal=None,
         acceleration=None,

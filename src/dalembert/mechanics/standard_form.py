@@ -144,6 +144,18 @@ def lagrangian(system: System) -> sp.Expr:
     return quadratic(system.mass, system.velocities) / 2 - potential
 
 
+def impressed(system: System) -> sp.ImmutableMatrix:
+    """The impressed forces, those of the potential among them, n×1: F − ∂V/∂q, or F + ∂L/∂q at q̇ = 0 where only L is
+    known. The rest of Q is inertial (centrifugal, Coriolis). With M given, all of Q is impressed.
+    """
+    if system.lagrangian is not None:
+        rest = system.lagrangian.xreplace(dict.fromkeys(system.velocities, sp.S.Zero))
+    else:
+        rest = -system.potential if system.potential is not None else sp.S.Zero
+    forces = [system.forces.get(q, sp.S.Zero) + diff(rest, q) for q in system.coordinates]
+    return sp.ImmutableMatrix(len(forces), 1, forces)
+
+
 def quadratic(matrix: sp.Matrix, vector: tuple[Coordinate, ...]) -> sp.Expr:
     """vᵀ matrix v."""
     n = len(vector)

@@ -12,7 +12,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dalembert.errors import ModelError
-from dalembert.mechanics.deviation import constraint_matrix, gain, inverse_root, is_possible, missed, possible, vector
+from dalembert.mechanics.deviation import (
+    constraint_matrix,
+    gain,
+    inverse_of,
+    inverse_root,
+    is_possible,
+    missed,
+    possible,
+    require_14,
+    vector,
+)
 from dalembert.mechanics.fundamental import CONSISTENCY_TOLERANCE, Array, Fundamental, null_space
 from dalembert.model.contact import needs_legs
 from dalembert.model.system import System
@@ -33,6 +43,19 @@ class VirtualWork(NamedTuple):
 
     done: float
     prescribed: float
+
+
+class Excess(NamedTuple):
+    """What G_ni of an acceleration z has more than that of the motion, with d = z − q̈: (15) of Udwadia 2005,
+
+        G_ni(z) − G_ni(q̈) = (d, d)_M + 2 (M q̈ − Q − C, d).
+
+    The last term is zero where z is possible, A d = 0; the first is never negative: the motion has the least.
+    """
+
+    excess: float
+    square: float
+    cross: float
 
 
 @dataclass(frozen=True)
@@ -151,13 +174,36 @@ class Instant:
         return np.asarray(root @ (root @ self.C))
 
     @property
+    def a_ni(self) -> Array:
+        """a + c, the acceleration of the free system under Q and C together, from which the motion deviates least."""
+        return self.unconstrained + self.c
+
+    @property
+    def r(self) -> Array:
+        """M^(1/2)(q̈ − a_ni), the shortest of all that satisfy B r = e − A c: B⁺(e − A c)."""
+        return np.asarray(inverse_root(self.M) @ self.M @ (self.acceleration - self.a_ni))
+
+    @property
     def constraint_force(self) -> Array:
         """F^c = M q̈ − Q, all that the constraints do: ideal + nonideal."""
         return self.ideal + self.nonideal
 
-    def possible(self, y: ArrayLike) -> Array:
-        """An acceleration that satisfies the constraints; all of them for all y (n numbers)."""
-        return possible(self.M, self.A, self.b, y)
+    def possible(self, y: ArrayLike, inverse: ArrayLike | None = None) -> Array:
+        """An acceleration that satisfies the constraints; all of them for all y (n numbers). inverse: a {1,4}-inverse
+        of B in place of B⁺; for one y it gives the same.
+        """
+        return possible(self.M, self.A, self.b, y, inverse)
+
+    def inverse(self, Z: ArrayLike | None = None) -> Array:
+        """B⁺ (n, m), or with some Z (n, m) another {1,4}-inverse of B, B⁺ + Z (I − B B⁺); others only where
+        constraints are redundant.
+        """
+        return inverse_of(self.M, self.A, Z)
+
+    def deviation_by(self, inverse: ArrayLike) -> Array:
+        """q̈ − a = M^(−1/2) G (e − A c) + c with a {1,4}-inverse G of B: the same for all of them, `deviation`."""
+        G = require_14(self.B, inverse)
+        return np.asarray(inverse_root(self.M) @ (G @ (self.e - self.A @ self.c)) + self.c)
 
     def is_possible(self, z: ArrayLike) -> bool:
         """Whether an acceleration z satisfies the constraints, A z = b."""
@@ -197,18 +243,9 @@ class Instant:
         z is given as such, by a constraint force F = M z − Q, or by its deviation z − a from the free motion; the
         actual one where none is given. For z = q̈ + d with A d = 0, G grows by dᵀM d. Warns where A z = b does not hold.
         """
-        given = {"acceleration": acceleration, "force": force, "deviation": deviation}
-        told = {name: vector(value, len(self.q), name) for name, value in given.items() if value is not None}
-        if len(told) > 1:
-            raise ModelError("gauss", [f"give one of acceleration, force, deviation, not {' and '.join(told)}"])
-        if not told:
+        z = self._candidate(acceleration, force, deviation)
+        if z is None:
             return float(self.solution.gauss())
-        ((name, z),) = told.items()
-        if name == "force":
-            root = inverse_root(self.M)
-            z = root @ (root @ (self.Q + z))
-        elif name == "deviation":
-            z = self.unconstrained + z
         off = missed(self.A, self.b, z)
         if off.size and not off.max() <= CONSISTENCY_TOLERANCE:
             worst = self.system.constraints[int(off.argmax())].name
@@ -218,6 +255,40 @@ class Instant:
                 stacklevel=2,
             )
         return float(self.solution.gauss(z))
+
+    def gauss_excess(
+        self,
+        acceleration: ArrayLike | None = None,
+        *,
+        force: ArrayLike | None = None,
+        deviation: ArrayLike | None = None,
+    ) -> Excess:
+        """How much G_ni of a candidate exceeds that of the motion, and its two parts; given as for `gauss`."""
+        z = self._candidate(acceleration, force, deviation)
+        if z is None:
+            raise ModelError(
+                "gauss_excess", ["give an acceleration, a force or a deviation to compare with the motion"]
+            )
+        d = z - self.acceleration
+        left = self.M @ self.acceleration - self.Q - self.C
+        more = float(self.solution.gauss(z)) - float(self.solution.gauss())
+        return Excess(more, float(d @ self.M @ d), float(2 * left @ d))
+
+    def _candidate(
+        self, acceleration: ArrayLike | None, force: ArrayLike | None, deviation: ArrayLike | None
+    ) -> Array | None:
+        """An acceleration told in one of three ways; None where in none."""
+        given = {"acceleration": acceleration, "force": force, "deviation": deviation}
+        told = {name: vector(value, len(self.q), name) for name, value in given.items() if value is not None}
+        if len(told) > 1:
+            raise ModelError("gauss", [f"give one of acceleration, force, deviation, not {' and '.join(told)}"])
+        if not told:
+            return None
+        ((name, z),) = told.items()
+        if name == "force":
+            root = inverse_root(self.M)
+            return np.asarray(root @ (root @ (self.Q + z)))
+        return self.unconstrained + z if name == "deviation" else z
 
     def gauss_picture(self, coordinates: Sequence[Any] | None = None) -> GaussPicture:
         """Gauss's principle here, as the geometry of a plane: of two of the coordinates, or of the forces."""

@@ -362,11 +362,13 @@ class Motion:
 
         return trace(self, coordinates)
 
-    def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
-        """A picture of the motion: coordinates, forces, energy. Written to `path` where it is given."""
+    def plot(self, path: str | os.PathLike[str] | None = None, *, free: bool = False) -> Figure:
+        """A picture of the motion: coordinates, forces, energy. Written to `path` where it is given. free: two more
+        panels, how far the free motion misses the constraints, e, and what they make of it, q̈ − a.
+        """
         from dalembert.view.plot import plot
 
-        return plot(self, path)
+        return plot(self, path, free=free)
 
 
 def _array(values: list[float] | None) -> Array | None:

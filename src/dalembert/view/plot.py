@@ -1,5 +1,5 @@
 """One picture of a motion: the path or the coordinates, the constraint forces, the energy ledger, the
-certificate.
+certificate; and, where asked for, what the constraints make of the free motion.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from dalembert.errors import OutputError
+from dalembert.mechanics.fundamental import Array
 from dalembert.model.document import write_atomically
 from dalembert.motion.motion import WORKS, Motion
 
@@ -21,14 +22,21 @@ MOST_CURVES = 10
 PLANES = (("x", "y"), ("x", "z"), ("y", "z"), ("x1", "y1"))
 
 
-def plot(motion: Motion, path: str | os.PathLike[str] | None = None) -> Figure:
-    """Draw a motion; write it to `path` (png, pdf, svg) where that is given."""
-    figure = Figure(figsize=(10, 7.2), layout="constrained")
-    axes = figure.subplots(2, 2)
+def plot(motion: Motion, path: str | os.PathLike[str] | None = None, *, free: bool = False) -> Figure:
+    """Draw a motion; write it to `path` (png, pdf, svg) where that is given.
+
+    free: two more panels, the extent e to which the free motion misses the constraints, and q̈ − a, what they make of
+    it (Udwadia and Kalaba).
+    """
+    figure = Figure(figsize=(15, 7.2) if free else (10, 7.2), layout="constrained")
+    axes = figure.subplots(2, 3 if free else 2)
     _path_or_speeds(axes[0, 0], motion)
     _coordinates(axes[0, 1], motion)
     _forces(axes[1, 0], motion)
     _energy(axes[1, 1], motion)
+    if free:
+        _extent(axes[0, 2], motion)
+        _deviation(axes[1, 2], motion)
     verdict = "certificate holds" if motion.certificate.holds else "certificate DOES NOT HOLD"
     title = "".join(character for character in motion.system.name if character.isprintable())
     figure.suptitle(f"{title}   ·   {verdict}", fontsize=12)
@@ -86,6 +94,31 @@ def _forces(axes: Axes, motion: Motion) -> None:
                 axes.plot(motion.t, values[:, k], style, lw=1.2, label=f"{kind} {name}")
                 drawn += 1
     axes.set(xlabel="t", title="constraint forces" if drawn else "constraint forces: none")
+    if drawn:
+        axes.legend(fontsize=8)
+
+
+def _extent(axes: Axes, motion: Motion) -> None:
+    names = [constraint.name for constraint in motion.system.constraints]
+    _curves(axes, motion, motion.e, names, "e = b − A a: what the free motion misses")
+
+
+def _deviation(axes: Axes, motion: Motion) -> None:
+    names = [f"{coordinate.name}''" for coordinate in motion.system.coordinates]
+    _curves(axes, motion, motion.a - motion.unconstrained, names, "q̈ − a: what the constraints change")
+
+
+def _curves(axes: Axes, motion: Motion, values: Array, names: list[str], title: str) -> None:
+    """Curves by name; those that are zero throughout are left out."""
+    if np.isnan(values).any():
+        axes.set(xlabel="t", title="no free motion: M is singular")
+        return
+    size = np.abs(values).max(initial=0.0)
+    drawn = [k for k in range(len(names)) if np.abs(values[:, k]).max() > 1e-9 * size][:MOST_CURVES]
+    for k in drawn:
+        label = "".join(character for character in names[k] if character.isprintable())
+        axes.plot(motion.t, values[:, k], lw=1.2, label=label)
+    axes.set(xlabel="t", title=title if drawn else f"{title}: zero")
     if drawn:
         axes.legend(fontsize=8)
 

@@ -25,7 +25,7 @@ from dalembert.mechanics.equations import Equations, Line, Section
 from dalembert.mechanics.explicit import LARGEST_ENTRY, LARGEST_MODEL
 from dalembert.mechanics.fundamental import RANK_TOLERANCE
 from dalembert.mechanics.parts import budget_for
-from dalembert.mechanics.principles.euler import accelerations_of, affine, impressed, kinetic_part
+from dalembert.mechanics.principles.euler import accelerations_of, affine, kinetic_part
 from dalembert.mechanics.principles.formulation import (
     Answer,
     NotHere,
@@ -37,7 +37,7 @@ from dalembert.mechanics.principles.formulation import (
 from dalembert.mechanics.principles.quasi import Quasi, choose, freedom, kinematics
 from dalembert.mechanics.principles.scaling import column_scale, refined, require_met, unit_rows
 from dalembert.mechanics.sample import Array, Sampler, State
-from dalembert.mechanics.standard_form import diff, time_derivative
+from dalembert.mechanics.standard_form import diff, impressed, time_derivative
 from dalembert.mechanics.tidy import Budget, exact, tidy, tidy_matrix
 from dalembert.model.system import System
 
@@ -178,7 +178,7 @@ def prepare(system: System, sampler: Sampler) -> Solver:
     """At a state the quasi-velocities are an orthonormal basis of the mass-scaled null space of A."""
     gradient = affine(sampler, acceleration_gradient(system))
     constraints = affine(sampler, accelerations_of(system))
-    forces = sampler.function(impressed(system))
+    forces = sampler.function(list(impressed(system)))
 
     def solve(state: State, C: Array) -> Answer:
         M, inertial = gradient(state)

@@ -75,22 +75,7 @@ def kinetic_part(system: System) -> sp.Expr | None:
     """
     if system.mass is not None:
         return None
-    if system.kinetic is not None and not _moves(system, system.potential):
+    if system.kinetic is not None:
         return system.kinetic
     L = lagrangian(system)
     return L - L.xreplace(dict.fromkeys(system.velocities, sp.S.Zero))
-
-
-def impressed(system: System) -> list[sp.Expr]:
-    """Impressed forces, those of the rest of L (a potential) among them: n expressions."""
-    rest = sp.S.Zero
-    if system.mass is not None or (system.kinetic is not None and not _moves(system, system.potential)):
-        rest = -system.potential if system.potential is not None else rest
-    else:
-        rest = lagrangian(system).xreplace(dict.fromkeys(system.velocities, sp.S.Zero))
-    return [system.forces.get(q, sp.S.Zero) + diff(rest, q) for q in system.coordinates]
-
-
-def _moves(system: System, potential: sp.Expr | None) -> bool:
-    """Whether a potential depends on the velocities: then it is part of the inertia."""
-    return potential is not None and not potential.free_symbols.isdisjoint(system.velocities)

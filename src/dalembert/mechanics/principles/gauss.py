@@ -93,6 +93,8 @@ def derive(system: System) -> GaussEquations:
             Section("least constraint, without the part that is free of q''", (Line(G, (("", expanded),)),))
         )
     sections.append(Section("least where", _stationary_lines(system, inertia, Q, C, rows, budget)))
+    if by_acceleration is not None and not nonlinear_in_acceleration(system):
+        sections.append(Section("beside the motion, at q'' + d", _excess_lines(system, M, rows, budget)))
     found = _multiplier(system, rows, M, Q, C, budget) if by_acceleration is not None else None
     if found is not None:
         sections.append(
@@ -177,6 +179,16 @@ def _stationary_lines(
         right = sp.Add(*(lambda_of(k) * tidy(diff(h, acceleration), budget) for k, h in enumerate(rows)))
         lines.append(Line(inertia[j] - Q[j] - C[j], (("", right),)))
     return tuple(lines)
+
+
+def _excess_lines(system: System, M: sp.Matrix, rows: list[sp.Expr], budget: Budget) -> tuple[Line, ...]:
+    """G_ni(q̈ + d) − G_ni(q̈) = (d, d)_M for all d with A d = 0: (12) to (15)."""
+    d = sp.Matrix([sp.Symbol(f"d_{q.name}", real=True) for q in system.coordinates])
+    lines = []
+    for h, constraint in zip(rows, system.constraints, strict=True):
+        along = sp.Add(*(tidy(diff(h, q2), budget) * part for q2, part in zip(system.accelerations, d, strict=True)))
+        lines.append(Line(along, (("", sp.S.Zero),), constraint.name))
+    return (*lines, Line(sp.Symbol("Delta_G_ni", real=True), (("", _quadratic(M, d)),), "(15)"))
 
 
 def _multiplier(

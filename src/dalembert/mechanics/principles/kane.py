@@ -26,7 +26,6 @@ from dalembert.mechanics.principles.euler import (
     affine,
     euler_operator,
     force_along,
-    impressed,
     kinetic_part,
 )
 from dalembert.mechanics.principles.formulation import (
@@ -40,7 +39,7 @@ from dalembert.mechanics.principles.formulation import (
 from dalembert.mechanics.principles.quasi import Quasi, choose, freedom, kinematics
 from dalembert.mechanics.principles.scaling import column_scale, refined, require_met, unit_rows
 from dalembert.mechanics.sample import Array, Sampler, State
-from dalembert.mechanics.standard_form import diff, time_derivative
+from dalembert.mechanics.standard_form import diff, impressed, time_derivative
 from dalembert.mechanics.tidy import Budget, tidy
 from dalembert.model.symbols import Coordinate
 from dalembert.model.system import System
