@@ -19,6 +19,7 @@ from dalembert.cli.doctor import doctor
 from dalembert.cli.equations import equations
 from dalembert.cli.equilibrium import equilibrium
 from dalembert.cli.examples import examples
+from dalembert.cli.liberate import liberate
 from dalembert.cli.run import run
 from dalembert.errors import DalembertError
 
@@ -29,7 +30,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for verb in (run, check, equations, compare, equilibrium, examples, doctor):
+for verb in (run, check, equations, compare, equilibrium, liberate, examples, doctor):
     app.command()(verb)
 
 
