@@ -158,7 +158,7 @@ def test_latex_compiles(tmp_path: Path):
         ({"potential": "alpha"}, "Cartesian coordinates"),
         ({"coordinates": "alpha beta"}, "move in 1 ways"),
         ({"parameters": {"a": 2}}, "mass of 'bob': unknown name 'm'"),
-        ({"particles": [da.Particle("bob", 1, (object(), 0))]}, "position x_bob"),
+        ({"particles": [da.Particle("bob", 1, (object(), 0))]}, "position of 'bob'"),
         ({"constraints": 5}, "a mapping"),
         ({"particles": []}, "no particles"),
         ({"particles": ["bob"]}, "da.Particle"),

@@ -30,7 +30,7 @@ from dalembert.mechanics.standard_form import diff, time_derivative
 from dalembert.mechanics.tidy import Budget, exact, tidy
 from dalembert.model.particles import Particles
 from dalembert.model.supplementary import depends_on_reactions, normals_of
-from dalembert.model.symbols import Coordinate, Reaction, t
+from dalembert.model.symbols import Reaction, t
 from dalembert.model.system import System
 
 if TYPE_CHECKING:
@@ -137,6 +137,20 @@ class Liberation:
         # (b⁻¹)_ΔΩ l_Ω is the pseudoinverse of the normals, which redundant ones have as well.
         inverse = np.linalg.pinv(normals / lengths[:, :, None], rcond=SAME_NORMAL)
         return self._by_particle(np.einsum("tij,tj->ti", inverse, R / lengths), np.ndim(of.q) == 1)
+
+    def inverse(self, of: Motion | Instant) -> dict[str, Array]:
+        """(R⁻¹)_Δ of (3.8) by constraint, (T,) or a number: Lagrange's multipliers. A joint's are the force in it. Of
+        normals that depend on each other, the smallest, for normals of unit length.
+        """
+        q, v, a, time, known = self._values(of)
+        normals, _, _ = self._numbers(q, v, a, time, known)
+        R = np.concatenate([np.atleast_2d(vector) for vector in self.reactions(of).values()], axis=1)
+        lengths = np.linalg.norm(normals, axis=2)
+        lengths = np.where(lengths > 0, lengths, 1.0)
+        unit = np.swapaxes(normals / lengths[:, :, None], 1, 2)
+        found = np.einsum("tij,tj->ti", np.linalg.pinv(unit, rcond=SAME_NORMAL), R) / lengths
+        single = np.ndim(of.q) == 1
+        return {c.name: found[0, k] if single else found[:, k] for k, c in enumerate(self.particles.constraints)}
 
     def nonideal(self, of: Motion | Instant) -> dict[str, Array]:
         """What nonideal constraints do to every particle beside the reactions: m r̈ − F − R, of the same shapes. Of
@@ -246,21 +260,16 @@ def liberate(particles: Particles | System) -> Liberation | Steps:
 
 
 def normal_reactions(particles: Particles) -> list[sp.Expr]:
-    """R_Δ of (7.4): Lagrange's operator on the part of the kinetic energy linear in the supplementary coordinates."""
-    place, l = particles.positions, normals_of(particles)
-    extra = tuple(Coordinate.named(f"supplementary_{k + 1}") for k in range(l.rows))
-    everything = (*particles.coordinates, *extra)
-    linear = sp.S.Zero
-    for j, (s, m) in enumerate(zip(particles.cartesian_coordinates, particles.masses, strict=True)):
-        along = sp.Add(*(l[k, j] * each for k, each in enumerate(extra)))
-        linear += m * place[s.d] * time_derivative(along, everything)
-    on_motion = {symbol: sp.S.Zero for each in extra for symbol in (each, each.d, each.dd)}
-    forces = [F.xreplace(place) for F in particles.acting]
-    found = []
-    for k, each in enumerate(extra):
-        inertia = time_derivative(diff(linear, each.d), everything) - diff(linear, each)
-        found.append(inertia.xreplace(on_motion) - sp.Add(*(F * l[k, j] for j, F in enumerate(forces))))
-    return found
+    """R_Δ of (7.4). Lagrange's operator on Ẽ_k, d/dt Σ m ṙ·l − Σ m ṙ·l̇, leaves Σ m r̈·l: products of velocities cancel,
+    and long ones are not written down first.
+    """
+    l = normals_of(particles)
+    acting, place = particles.acting, particles.positions
+    pushes = [
+        m * time_derivative(place[s.d], particles.coordinates) - F.xreplace(place)
+        for s, m, F in zip(particles.cartesian_coordinates, particles.masses, acting, strict=True)
+    ]
+    return [sp.Add(*(push * l[k, j] for j, push in enumerate(pushes))) for k in range(l.rows)]
 
 
 def surplus(particles: Particles) -> list[sp.Expr]:
