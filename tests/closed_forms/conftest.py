@@ -40,6 +40,10 @@ def difference() -> Difference:
         names = [q.name for q in motion.system.coordinates]
         if kind in ("ideal", "nonideal"):
             return getattr(motion, kind)[:, names.index(name)]
+        if kind == "reaction":
+            freed, names = da.liberate(motion.system), motion.system.particles.cartesian_coordinates
+            parts = np.concatenate(list(freed.reactions(motion).values()), axis=1)
+            return parts[:, [s.name for s in names].index(name)]
         if kind == "multiplier":
             return motion.multipliers[:, [c.name for c in motion.system.constraints].index(name)]
         return motion[key]

@@ -158,7 +158,7 @@ def test_latex_compiles(tmp_path: Path):
         ({"potential": "alpha"}, "Cartesian coordinates"),
         ({"coordinates": "alpha beta"}, "move in 1 ways"),
         ({"parameters": {"a": 2}}, "mass of 'bob': unknown name 'm'"),
-        ({"particles": [da.Particle("bob", 1, (object(), 0))]}, "position x_bob"),
+        ({"particles": [da.Particle("bob", 1, (object(), 0))]}, "position of 'bob'"),
         ({"constraints": 5}, "a mapping"),
         ({"particles": []}, "no particles"),
         ({"particles": ["bob"]}, "da.Particle"),
@@ -181,8 +181,10 @@ def test_other_bad_input():
         da.Particle("p", mass=1, position=(1, 2), force=(1,))
     with pytest.raises(da.ModelError, match="letters"):
         da.Particle("p q", mass=1, position=(1, 2))
-    with pytest.raises(da.ModelError, match="form='liberation'"):
-        da.liberate(da.library.pendulum())
+    with pytest.raises(da.DoesNotApply, match="not a constraint on positions"):
+        da.liberate(da.library.penny())
+    with pytest.raises(da.ModelError, match="is wanted, got 3"):
+        da.liberate(3)
     with pytest.raises(da.ModelError, match=r"particles\.system"):
         da.liberate(pendulum()).reactions(pendulum().cartesian().at())
     with pytest.raises(AttributeError, match="no z"):

@@ -21,6 +21,7 @@ from dalembert.cli.doctor import doctor
 from dalembert.cli.equations import equations
 from dalembert.cli.equilibrium import equilibrium
 from dalembert.cli.examples import examples
+from dalembert.cli.liberate import liberate
 from dalembert.cli.path import path
 from dalembert.cli.picture import picture
 from dalembert.cli.reduce import reduce
@@ -34,7 +35,10 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for verb in (run, check, equations, compare, reduce, equilibrium, path, between, curvature, picture, examples, doctor):
+VERBS = (
+    run, check, equations, compare, reduce, liberate, equilibrium, path, between, curvature, picture, examples, doctor,
+)  # fmt: skip
+for verb in VERBS:
     app.command()(verb)
 
 

@@ -10,7 +10,8 @@ True
 
 Where a motion has a closed form, `exact(name)` is a function `(system, t) -> {"x": …, "x'": …, "ideal x":
 …, …}` of arrays over the times t: coordinates, velocities, generalized constraint forces "ideal x" and
-"nonideal x", and "multiplier NAME" where M q̈ = Q + C + Aᵀλ determines it. Where the forces are known as
+"nonideal x", and "multiplier NAME" where M q̈ = Q + C + Aᵀλ determines it; of systems of particles "reaction x_NAME",
+as `da.liberate` tells it. Where the forces are known as
 functions of the state, `forces(name)` is a function `(system, q, v, t)` with the same keys for the forces.
 Both follow the system's parameters and initial state.
 """
@@ -36,6 +37,7 @@ from dalembert.library.systems import hinged_rods as _hinged_rods
 from dalembert.library.systems import incline as _incline
 from dalembert.library.systems import isokinetic as _isokinetic
 from dalembert.library.systems import leaving_sphere as _leaving_sphere
+from dalembert.library.systems import liberated as _liberated
 from dalembert.library.systems import pendulum as _pendulum
 from dalembert.library.systems import penny as _penny
 from dalembert.library.systems import prescribed_acceleration as _prescribed_acceleration
@@ -57,6 +59,7 @@ from dalembert.library.systems.hinged_rods import hinged_rods
 from dalembert.library.systems.incline import incline_block, rough_incline
 from dalembert.library.systems.isokinetic import isokinetic
 from dalembert.library.systems.leaving_sphere import leaving_sphere
+from dalembert.library.systems.liberated import liberated_pendulum, liberated_rods, liberated_sphere
 from dalembert.library.systems.pendulum import moving_length_pendulum, pendulum
 from dalembert.library.systems.penny import penny, quadratic_penny
 from dalembert.library.systems.prescribed_acceleration import prescribed_acceleration
@@ -143,6 +146,15 @@ EXAMPLES: Mapping[str, Example] = MappingProxyType(
         ),
         "hinged_rods": Example(
             hinged_rods, "two hinged rods and the forces in their joints", forces=_hinged_rods.forces
+        ),
+        "liberated_sphere": Example(
+            liberated_sphere, "a particle on a sphere in two angles, to be freed of it", _liberated.exact_sphere
+        ),
+        "liberated_pendulum": Example(
+            liberated_pendulum, "a pendulum in its angle, to be freed of its rod", _liberated.exact_pendulum
+        ),
+        "liberated_rods": Example(
+            liberated_rods, "two hinged rods as particles, to be freed of their joints", forces=_liberated.forces_rods
         ),
         "rotating_hoop_bead": Example(
             rotating_hoop_bead, "a bead on a spinning hoop", forces=_rotating_hoop_bead.forces

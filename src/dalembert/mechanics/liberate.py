@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import sympy as sp
@@ -29,9 +29,12 @@ from dalembert.mechanics.sample import Array
 from dalembert.mechanics.standard_form import diff, time_derivative
 from dalembert.mechanics.tidy import Budget, exact, tidy
 from dalembert.model.particles import Particles
-from dalembert.model.symbols import Coordinate, t
+from dalembert.model.supplementary import depends_on_reactions, normals_of
+from dalembert.model.symbols import Reaction, t
+from dalembert.model.system import System
 
 if TYPE_CHECKING:
+    from dalembert.mechanics.liberation_steps import Steps
     from dalembert.motion.instant import Instant
     from dalembert.motion.motion import Motion
 
@@ -49,8 +52,21 @@ class Liberation:
     on: Mapping[str, sp.ImmutableMatrix] | None
     reason: str = ""
 
+    @cached_property
+    def steps(self) -> Steps:
+        """Every step from the free positions to the reactions, as results and as a page to read."""
+        from dalembert.mechanics.liberation_of import steps_of  # which needs what is written here
+
+        rows = _independent(normals_of(self.particles).applyfunc(exact))
+        return steps_of(self.particles, self.tangential, dict(self.generalized), rows)
+
     def at_rest(self) -> Liberation:
         """The same in equilibrium: all velocities and accelerations zero."""
+        if self.particles.bare.contacts:
+            raise ModelError(
+                self.particles.name,
+                ["dry friction at rest is whatever holds, within its limit: ask particles.system.equilibrium()"],
+            )
         if any(place.has(t) for particle in self.particles.particles for place in particle.position):
             raise ModelError(self.particles.name, ["positions depend on time: nothing stays at rest"])
         rest = {symbol: sp.S.Zero for q in self.particles.coordinates for symbol in (q.d, q.dd)}
@@ -68,9 +84,15 @@ class Liberation:
     def equations(self) -> Equations:
         """Everything to read, as text and LaTeX."""
         none = {q.dd: sp.S.Zero for q in self.particles.coordinates}
-        motion = [Line(tidy(E - E.xreplace(none)), (("", tidy(-E.xreplace(none))),)) for E in self.tangential]
+        named = self.steps.named if self.particles.nonideal else {}
+        rest = [E.xreplace(none).xreplace(named) for E in self.tangential]
+        motion = [
+            Line(tidy(E - E.xreplace(none)), (("", tidy(-part)),))
+            for E, part in zip(self.tangential, rest, strict=True)
+        ]
         normal = [
-            Line(sp.Symbol(f"R_{k}"), (("", R),), name) for k, (name, R) in enumerate(self.generalized.items(), 1)
+            Line(sp.Symbol(f"R_{k}"), (("", R.xreplace(named)),), name)
+            for k, (name, R) in enumerate(self.generalized.items(), 1)
         ]
         sections = [Section(MOTION, tuple(motion)), Section(NORMAL, tuple(normal))]
         if self.on is not None:
@@ -101,27 +123,63 @@ class Liberation:
     # -- numbers
 
     def reactions(self, of: Motion | Instant) -> dict[str, Array]:
-        """The reaction on every particle, (T, d) along a motion of `particles.system`, or (d,) at an instant of it."""
-        names = [q.name for q in self.particles.coordinates]
+        """The reaction on every particle, (T, d) along a motion of `particles.system`, or (d,) at an instant of it:
+        the part along the normals; friction is what `nonideal` tells.
+        """
+        q, v, a, time, known = self._values(of)
+        normals, R, _ = self._numbers(q, v, a, time, known)
+        if depends_on_reactions(self.particles):
+            # The multipliers of such a motion are the (R⁻¹)_Δ, found with the friction that depends on them.
+            found = np.einsum("tki,tk->ti", normals, np.atleast_2d(of.multipliers))
+            return self._by_particle(found, np.ndim(of.q) == 1)
+        lengths = np.linalg.norm(normals, axis=2)
+        lengths = np.where(lengths > 0, lengths, 1.0)
+        # (b⁻¹)_ΔΩ l_Ω is the pseudoinverse of the normals, which redundant ones have as well.
+        inverse = np.linalg.pinv(normals / lengths[:, :, None], rcond=SAME_NORMAL)
+        return self._by_particle(np.einsum("tij,tj->ti", inverse, R / lengths), np.ndim(of.q) == 1)
+
+    def inverse(self, of: Motion | Instant) -> dict[str, Array]:
+        """(R⁻¹)_Δ of (3.8) by constraint, (T,) or a number: Lagrange's multipliers. A joint's are the force in it. Of
+        normals that depend on each other, the smallest, for normals of unit length.
+        """
+        q, v, a, time, known = self._values(of)
+        normals, _, _ = self._numbers(q, v, a, time, known)
+        R = np.concatenate([np.atleast_2d(vector) for vector in self.reactions(of).values()], axis=1)
+        lengths = np.linalg.norm(normals, axis=2)
+        lengths = np.where(lengths > 0, lengths, 1.0)
+        unit = np.swapaxes(normals / lengths[:, :, None], 1, 2)
+        found = np.einsum("tij,tj->ti", np.linalg.pinv(unit, rcond=SAME_NORMAL), R) / lengths
+        single = np.ndim(of.q) == 1
+        return {c.name: found[0, k] if single else found[:, k] for k, c in enumerate(self.particles.constraints)}
+
+    def nonideal(self, of: Motion | Instant) -> dict[str, Array]:
+        """What nonideal constraints do to every particle beside the reactions: m r̈ − F − R, of the same shapes. Of
+        friction that holds it is the force that does so.
+        """
+        q, v, a, time, known = self._values(of)
+        _, _, free = self._numbers(q, v, a, time, known)
+        R = np.concatenate([np.atleast_2d(vector) for vector in self.reactions(of).values()], axis=1)
+        return self._by_particle(free - R, np.ndim(of.q) == 1)
+
+    def _values(self, of: Motion | Instant) -> tuple[Array, Array, Array, Array, dict[str, float]]:
+        """q, v, a of the generalized coordinates, times, and parameters by name."""
+        names = [q.name for q in self.particles.system.coordinates]
         if [q.name for q in of.system.coordinates] != names:
             raise ModelError(
                 self.particles.name,
                 [f"a motion in {', '.join(names)} is wanted: that of particles.system, not of {of.system.name!r}"],
             )
+        n = len(self.particles.coordinates)
         a: Any = of.a if hasattr(of, "a") else of.acceleration
-        single = np.ndim(of.q) == 1
-        q, v, a = (np.atleast_2d(np.asarray(part, dtype=float)) for part in (of.q, of.v, a))
+        q, v, a = (np.atleast_2d(np.asarray(part, dtype=float))[:, :n] for part in (of.q, of.v, a))
         time = np.atleast_1d(np.asarray(of.t, dtype=float))
         symbols = of.system.parameter_symbols
         values = of.system.parameter_values()
         known = {s.name: value for s, value in zip(symbols, values, strict=True)}
         known |= {s.name: float(value) for s, value in self.particles.parameters.items() if s.name not in known}
-        normals, R = self._numbers(q, v, a, time, known)
-        lengths = np.linalg.norm(normals, axis=2)
-        lengths = np.where(lengths > 0, lengths, 1.0)
-        # (b⁻¹)_ΔΩ l_Ω is the pseudoinverse of the normals, which redundant ones have as well.
-        inverse = np.linalg.pinv(normals / lengths[:, :, None], rcond=SAME_NORMAL)
-        found = np.einsum("tij,tj->ti", inverse, R / lengths)
+        return q, v, a, time, known
+
+    def _by_particle(self, found: Array, single: bool) -> dict[str, Array]:
         parts, k = {}, 0
         for particle in self.particles.particles:
             size = len(particle.position)
@@ -134,11 +192,16 @@ class Liberation:
         own = self.particles.coordinates
         variables = [*own, *(q.d for q in own), *(q.dd for q in own), t]
         l, R = normals_of(self.particles), normal_reactions(self.particles)
-        expressions = [*l, *R]
+        if depends_on_reactions(self.particles):
+            R = []
+        expressions = [*l, *R, *surplus(self.particles)]
         others = tuple(sorted({s for e in expressions for s in e.free_symbols} - set(variables), key=str))
         return sp.lambdify([*variables, *others], expressions, modules="numpy", cse=True), others
 
-    def _numbers(self, q: Array, v: Array, a: Array, time: Array, known: Mapping[str, float]) -> tuple[Array, Array]:
+    def _numbers(
+        self, q: Array, v: Array, a: Array, time: Array, known: Mapping[str, float]
+    ) -> tuple[Array, Array, Array]:
+        """Normals, R_Δ (none where they depend on reactions), and m r̈ − F, at each time."""
         compiled, others = self._compiled
         missing = [s.name for s in others if s.name not in known]
         if missing:
@@ -147,11 +210,22 @@ class Liberation:
         values = compiled(*columns, *(known[s.name] for s in others))
         table = np.array([np.broadcast_to(np.asarray(value, dtype=float), time.shape) for value in values]).T
         rows, n = len(self.particles.constraints), len(self.particles.cartesian_coordinates)
-        return table[:, : rows * n].reshape(time.size, rows, n), table[:, rows * n :]
+        normals = table[:, : rows * n].reshape(time.size, rows, n)
+        return normals, table[:, rows * n : -n], table[:, -n:]
 
 
-def liberate(particles: Particles) -> Liberation:
+@overload
+def liberate(particles: Particles) -> Liberation: ...
+
+
+@overload
+def liberate(particles: System) -> Liberation | Steps: ...
+
+
+def liberate(particles: Particles | System) -> Liberation | Steps:
     """Free every particle of its constraints: motion, and the reactions that held it.
+
+    Of a `System` in Cartesian coordinates, or with constraints that hold coordinates, the steps of the same.
 
     >>> import dalembert as da
     >>> x, y = da.coordinates("x y")
@@ -163,15 +237,21 @@ def liberate(particles: Particles) -> Liberation:
     [ 0],
     [10]])
     """
+    if isinstance(particles, System):
+        if particles.particles is None:
+            from dalembert.mechanics.liberation_of import steps_of_system  # which needs what is written here
+
+            return steps_of_system(particles)
+        particles = particles.particles
     if not isinstance(particles, Particles):
-        raise ModelError(
-            "liberate", [f"da.Particles(…) is wanted, got {particles!r}; a system has equations(form='liberation')"]
-        )
+        raise ModelError("liberate", [f"da.Particles(…) or a da.System(…) is wanted, got {particles!r}"])
     budget = Budget()
     tangential = tuple(tidy(exact(E), budget) for E in _tangential(particles))
     R = [tidy(exact(entry), budget) for entry in normal_reactions(particles)]
     on, reason = None, ""
     try:
+        if any(entry.atoms(Reaction) for entry in R):
+            raise TooLarge("friction depends on the reactions, which stand on both sides")
         on = MappingProxyType(_on_particles(particles, R, budget))
     except TooLarge as error:
         reason = f"{error}; numbers need no closed form"
@@ -179,40 +259,39 @@ def liberate(particles: Particles) -> Liberation:
     return Liberation(particles, tangential, MappingProxyType(generalized), on, reason)
 
 
-def normals_of(particles: Particles) -> sp.Matrix:
-    """l, a row for each constraint, at r(q, t)."""
-    cartesian = particles.cartesian_coordinates
-    entries = [diff(c.expression, s).xreplace(particles.positions) for c in particles.constraints for s in cartesian]
-    return sp.Matrix(len(particles.constraints), len(cartesian), entries)
-
-
 def normal_reactions(particles: Particles) -> list[sp.Expr]:
-    """R_Δ of (7.4): Lagrange's operator on the part of the kinetic energy linear in the supplementary coordinates."""
-    place, l = particles.positions, normals_of(particles)
-    extra = tuple(Coordinate.named(f"supplementary_{k + 1}") for k in range(l.rows))
-    everything = (*particles.coordinates, *extra)
-    linear = sp.S.Zero
-    for j, (s, m) in enumerate(zip(particles.cartesian_coordinates, particles.masses, strict=True)):
-        along = sp.Add(*(l[k, j] * each for k, each in enumerate(extra)))
-        linear += m * place[s.d] * time_derivative(along, everything)
-    on_motion = {symbol: sp.S.Zero for each in extra for symbol in (each, each.d, each.dd)}
-    forces = [F.xreplace(place) for F in particles.forces]
-    found = []
-    for k, each in enumerate(extra):
-        inertia = time_derivative(diff(linear, each.d), everything) - diff(linear, each)
-        found.append(inertia.xreplace(on_motion) - sp.Add(*(F * l[k, j] for j, F in enumerate(forces))))
-    return found
+    """R_Δ of (7.4). Lagrange's operator on Ẽ_k, d/dt Σ m ṙ·l − Σ m ṙ·l̇, leaves Σ m r̈·l: products of velocities cancel,
+    and long ones are not written down first.
+    """
+    l = normals_of(particles)
+    acting, place = particles.acting, particles.positions
+    pushes = [
+        m * time_derivative(place[s.d], particles.coordinates) - F.xreplace(place)
+        for s, m, F in zip(particles.cartesian_coordinates, particles.masses, acting, strict=True)
+    ]
+    return [sp.Add(*(push * l[k, j] for j, push in enumerate(pushes))) for k in range(l.rows)]
+
+
+def surplus(particles: Particles) -> list[sp.Expr]:
+    """m r̈ − F of every component: what all constraints together do, by Newton's law."""
+    place, q = particles.positions, particles.coordinates
+    return [
+        m * time_derivative(place[s.d], q) - F.xreplace(place)
+        for s, m, F in zip(particles.cartesian_coordinates, particles.masses, particles.forces, strict=True)
+    ]
 
 
 def _tangential(particles: Particles) -> list[sp.Expr]:
     """(7.3), what is zero."""
     place, cartesian = particles.positions, particles.cartesian_coordinates
-    energy = particles.system.kinetic
-    assert energy is not None
+    energy = sp.Add(
+        *(m * place[s.d] ** 2 / 2 for s, m in zip(particles.cartesian_coordinates, particles.masses, strict=True))
+    )
+    energy = sp.trigsimp(sp.expand(energy))
     found = []
     for q in particles.coordinates:
         force = sp.Add(
-            *(F.xreplace(place) * diff(place[s], q) for F, s in zip(particles.forces, cartesian, strict=True))
+            *(F.xreplace(place) * diff(place[s], q) for F, s in zip(particles.acting, cartesian, strict=True))
         )
         found.append(time_derivative(diff(energy, q.d), particles.coordinates) - diff(energy, q) - force)
     return found
@@ -220,8 +299,7 @@ def _tangential(particles: Particles) -> list[sp.Expr]:
 
 def _on_particles(particles: Particles, R: list[sp.Expr], budget: Budget) -> dict[str, sp.ImmutableMatrix]:
     l = normals_of(particles).applyfunc(lambda entry: tidy(exact(entry), budget))
-    rows = _independent(l)
-    found = reactions_of(l.extract(rows, list(range(l.cols))), R, rows, budget, written_out=True)
+    found = reactions_of(l, R, _independent(l), budget, written_out=True)
     parts, k = {}, 0
     for particle in particles.particles:
         size = len(particle.position)

@@ -20,6 +20,8 @@ from dalembert.model.constraints import IMPACT_ORDERS, Constraint
 from dalembert.model.events import Event
 from dalembert.model.laws import SLIDING, Law, Work
 from dalembert.model.parse import CHOICE, FUNCTIONS, suggest
+from dalembert.model.particle_document import PARTICLE, clashes, particle_faults, system_of_particles
+from dalembert.model.particles import Particle
 from dalembert.model.salvage import salvaged
 from dalembert.model.symbols import Reaction, is_name
 from dalembert.model.system import System
@@ -38,10 +40,16 @@ LISTS = {
     "constraints": ("name", "equation", "level", "one_sided", "restitution", "impact"),
     "nonideal": ("law", "constraint"),
     "events": ("name", "expression", "direction", "terminal"),
+    "particles": PARTICLE,
 }
-REQUIRED = {"constraints": ("name", "equation"), "nonideal": ("law",), "events": ("name", "expression")}
+REQUIRED = {
+    "constraints": ("name", "equation"),
+    "nonideal": ("law",),
+    "events": ("name", "expression"),
+    "particles": ("name", "mass", "position"),
+}
 # Entries of lists that need not be texts: what they may be is checked where they are read.
-NO_TEXTS = ("work", "direction", "terminal", "one_sided", "restitution")
+NO_TEXTS = ("work", "direction", "terminal", "one_sided", "restitution", "mass", "position", "force")
 # What a law has besides `law` and `constraint`.
 LAW_ENTRIES = {
     "work": ("work",),
@@ -110,6 +118,10 @@ def from_data(data: Mapping[str, Any], *, where: str = "document") -> System:
 def _system(data: Mapping[str, Any]) -> System:
     """The system of tables that have the right shape."""
     energy = data.get("energy", {})
+    if "particles" in data:
+        constraints = [_constraint(entry) for entry in data.get("constraints", [])]
+        laws = [_law(entry) for entry in data.get("nonideal", [])]
+        return system_of_particles(data, constraints, laws, [_event(entry) for entry in data.get("events", [])])
     return System(
         data["name"],
         coordinates=data["coordinates"],
@@ -149,6 +161,7 @@ def _shape_faults(data: Mapping[str, Any]) -> list[str]:
                 continue
             for number, entry in enumerate(value, 1):
                 faults += _entry_faults(key, number, entry)
+    faults += clashes(data)
     if not isinstance(data.get("name"), str):
         got = f", got {data['name']!r}" if "name" in data else ""
         faults.append(f'the name of the model is missing or no text{got}: write name = "…" at the top')
@@ -169,7 +182,8 @@ def _entry_faults(key: str, number: int, entry: Mapping[str, Any]) -> list[str]:
             # What else it says belongs to a law that is not known.
             return [f"{place}: law {law!r} is unknown.{suggest(law, LAW_ENTRIES)}"]
         return _law_faults(place, law, entry)
-    faults = [f"{place}: no {k!r}" for k in required if k not in entry]
+    faults = particle_faults(place, entry) if key == "particles" else []
+    faults += [f"{place}: no {k!r}" for k in required if k not in entry]
     faults += [f"{place}: unknown entry {k!r}.{suggest(k, allowed)}" for k in entry if k not in allowed]
     texts = [k for k in allowed if k not in NO_TEXTS and k in entry and not isinstance(entry[k], str)]
     return faults + [f"{place}: {k!r} is a text, got {entry[k]!r}" for k in texts]
@@ -228,6 +242,12 @@ def _constraint_data(constraint: Constraint) -> dict[str, Any]:
     if constraint.impact is not None:
         data["impact"] = constraint.impact
     return data
+
+
+def _particle_data(particle: Particle) -> dict[str, Any]:
+    data: dict[str, Any] = {"name": particle.name, "mass": _exactly(particle.mass)}
+    data["position"] = [text_of(entry) for entry in particle.position]
+    return {**data, "force": [text_of(entry) for entry in particle.force]} if any(particle.force) else data
 
 
 def _event(entry: Mapping[str, Any]) -> Event:
@@ -341,13 +361,16 @@ def _number_or_text(value: sp.Expr) -> float | int | str:
 
 def to_data(system: System) -> dict[str, Any]:
     """The tables of a document from a system; `ModelError` where the language lacks something it needs."""
-    missing = [symbol.name for symbol in system.parameter_symbols if symbol not in system.parameters]
+    freed = system.particles
+    shown = system if freed is None else freed
+    missing = [symbol.name for symbol in shown.parameter_symbols if symbol not in system.parameters]
     if missing:
         raise ModelError(system.name, [f"a document needs a value for every parameter; {', '.join(missing)} has none"])
-    expressions = [*system.expressions(), *system.outputs.values()]
+    expressions = [*shown.expressions(), *system.outputs.values()]
+    expressions += [event.expression for event in system.events if freed is not None]
     used = {f.func.__name__ for e in expressions for f in e.atoms(sp.Function, sp.Piecewise, sp.Min, sp.Max)}
     lacking = sorted(used - set(FUNCTIONS) - WRITTEN_BY_OTHERS)
-    choices = {f for e in system.expressions() for f in e.atoms(sp.Piecewise)}
+    choices = {f for e in expressions for f in e.atoms(sp.Piecewise)}
     lacking += sorted(str(choice) for choice in choices if not can_be_written(choice))
     if lacking:
         raise ModelError(
@@ -370,20 +393,21 @@ def to_data(system: System) -> dict[str, Any]:
     data: dict[str, Any] = {"name": system.name}
     if system.description:
         data["description"] = system.description
-    data["coordinates"] = [q.name for q in system.coordinates]
+    data["coordinates"] = [q.name for q in shown.coordinates]
     if system.impacts != IMPACT_ORDERS[0]:
         data["impacts"] = system.impacts if isinstance(system.impacts, str) else list(system.impacts)
     data["parameters"] = {symbol.name: _number_or_text(value) for symbol, value in system.parameters.items()}
-    energy = {key: getattr(system, key) for key in ("kinetic", "potential", "lagrangian")}
+    data["particles"] = [] if freed is None else [_particle_data(particle) for particle in freed.particles]
+    energy = {key: getattr(shown, key, None) for key in ("kinetic", "potential", "lagrangian")}
     data["energy"] = {key: text_of(value) for key, value in energy.items() if value is not None}
-    if system.mass is not None:
+    if freed is None and system.mass is not None:
         data["mass"] = {"matrix": [[text_of(entry) for entry in row] for row in system.mass.tolist()]}
-    data["forces"] = {q.name: text_of(force) for q, force in system.forces.items()}
-    data["constraints"] = [_constraint_data(constraint) for constraint in system.constraints]
-    data["nonideal"] = [_law_data(law) for law in system.nonideal]
+    data["forces"] = {q.name: text_of(force) for q, force in system.forces.items() if freed is None}
+    data["constraints"] = [_constraint_data(constraint) for constraint in shown.constraints]
+    data["nonideal"] = [_law_data(law) for law in shown.nonideal]
     data["events"] = [_event_data(event) for event in system.events]
     data["outputs"] = {name: text_of(expression) for name, expression in system.outputs.items()}
-    data["initial"] = {symbol.name: _number_or_text(value) for symbol, value in system.initial.items()}
+    data["initial"] = {symbol.name: _number_or_text(value) for symbol, value in shown.initial.items()}
     data["simulate"] = dict(system.settings)
     return {key: value for key, value in data.items() if value or key in ("name", "coordinates")}
 

@@ -6,8 +6,9 @@ constraints are kept because of their reactions, see `dalembert.liberate`.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -16,8 +17,10 @@ import sympy as sp
 
 from dalembert.errors import ModelError
 from dalembert.model.constraints import Constraint
+from dalembert.model.laws import Law
 from dalembert.model.read_particles import belongs, read_particles, require_complete
-from dalembert.model.symbols import Coordinate, is_name, t
+from dalembert.model.supplementary import depends_on_reactions, held_system, pulled_back
+from dalembert.model.symbols import Coordinate, Reaction, is_name, t
 from dalembert.model.system import System, Value
 
 AXES = ("x", "y", "z")
@@ -85,7 +88,10 @@ class Particles:
 
     `constraints` maps names to functions of the particles' Cartesian coordinates and time that are zero at the given
     positions, whatever q. `potential`, of these coordinates as well, adds its force to those of the particles.
-    `system` is the motion in q, a `da.System`; `cartesian()` the same with the constraints in its place.
+    `nonideal` holds the laws of constraints that do work, over the particles' coordinates as well: `da.Work`,
+    `da.Viscous`, `da.Coulomb`, …; without `point`, the particle slides that the constraint holds.
+    `system` is the motion in q, a `da.System`; `cartesian()` the same with the constraints in its place. Where a law
+    depends on the reactions, as dry friction does, `system` has the supplementary coordinates beside q, held at zero.
 
     >>> import dalembert as da
     >>> from sympy import sin, cos
@@ -102,6 +108,7 @@ class Particles:
     particles: tuple[Particle, ...]
     constraints: tuple[Constraint, ...]
     potential: sp.Expr | None
+    nonideal: tuple[Law, ...]
     parameters: Mapping[sp.Symbol, sp.Expr]
     initial: Mapping[sp.Symbol, sp.Expr]
     settings: Mapping[str, Any]
@@ -115,6 +122,7 @@ class Particles:
         particles: Iterable[Particle],
         constraints: Mapping[str, Any] | Iterable[Any] = (),
         potential: Any = None,
+        nonideal: Iterable[Law] = (),
         parameters: Mapping[Any, Value] | None = None,
         initial: Mapping[Any, Value] | None = None,
         settings: Mapping[str, Any] | None = None,
@@ -129,7 +137,9 @@ class Particles:
         if faults:
             raise ModelError(str(name), faults)
         own = coordinates.split() if isinstance(coordinates, str) else list(coordinates)
-        read = read_particles(name, own, given, constraints, potential, parameters, initial, settings, description)
+        read = read_particles(
+            name, own, given, constraints, potential, nonideal, parameters, initial, settings, description
+        )
         positions, rest = read.constraints[: read.places], read.constraints[read.places :]
         assert read.system.mass is not None
         q = read.system.coordinates[: len(own)]
@@ -146,6 +156,7 @@ class Particles:
             ("particles", tuple(found)),
             ("constraints", rest),
             ("potential", read.system.potential),
+            ("nonideal", read.system.nonideal),
             ("parameters", read.system.parameters),
             ("initial", MappingProxyType({s: v for s, v in read.system.initial.items() if s == t or belongs(s, q)})),
             ("settings", read.system.settings),
@@ -153,6 +164,17 @@ class Particles:
         ):
             object.__setattr__(self, key, value)
         require_complete(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        parts = {f.name: getattr(self, f.name) for f in fields(self)}
+        return _restored, ({key: dict(value) if isinstance(value, Mapping) else value for key, value in parts.items()},)
+
+    def valued(self, system: System) -> Particles:
+        """The same particles with the name, the values and the settings of their `system`, changed since."""
+        parts = {f.name: getattr(self, f.name) for f in fields(self)}
+        own = {s: v for s, v in system.initial.items() if s == t or belongs(s, self.coordinates)}
+        parts |= {"name": system.name, "parameters": system.parameters, "initial": MappingProxyType(own)}
+        return _restored({**parts, "settings": system.settings, "description": system.description})
 
     def __repr__(self) -> str:
         names = ", ".join(particle.name for particle in self.particles)
@@ -186,25 +208,74 @@ class Particles:
         return tuple(F - sp.diff(self.potential, s) for F, s in zip(given, self.cartesian_coordinates, strict=True))
 
     @cached_property
+    def acting(self) -> tuple[sp.Expr, ...]:
+        """`forces` and what nonideal constraints add to them."""
+        pairs = zip(self.forces, self.cartesian_coordinates, strict=True)
+        return tuple(F + self.work.get(s, sp.S.Zero) for F, s in pairs)
+
+    def expressions(self) -> list[sp.Expr]:
+        """Every expression of the model."""
+        parts = [e for p in self.particles for e in (p.mass, *p.position, *p.force)]
+        parts += [c.expression for c in self.constraints] + [e for law in self.nonideal for e in law.expressions()]
+        return parts if self.potential is None else [*parts, self.potential]
+
+    @cached_property
+    def parameter_symbols(self) -> tuple[sp.Symbol, ...]:
+        """All parameters that appear, in order of their names."""
+        found = {s for e in (*self.expressions(), *self.initial.values()) for s in e.free_symbols}
+        own = {s for s in found if s == t or isinstance(s, (Coordinate, Reaction))}
+        return tuple(sorted((found | set(self.parameters)) - own, key=lambda symbol: symbol.name))
+
+    @cached_property
+    def bare(self) -> System:
+        """The particles in Cartesian coordinates with their constraints and laws, and no applied forces."""
+        kinetic = sp.Add(*(m * s.d**2 / 2 for s, m in zip(self.cartesian_coordinates, self.masses, strict=True)))
+        return System(
+            self.name,
+            coordinates=self.cartesian_coordinates,
+            kinetic=kinetic,
+            constraints=self.constraints,
+            nonideal=self.nonideal,
+            parameters=self.parameters,
+        )
+
+    @cached_property
+    def work(self) -> dict[sp.Symbol, sp.Expr]:
+        """C along each Cartesian coordinate that has any, over these; dry friction as it is while sliding."""
+        if not self.nonideal:
+            return {}
+        laws = (*self.bare.works, *(contact.slipping() for contact in self.bare.contacts))
+        found = {s: sp.Add(*(law.work.get(s, sp.S.Zero) for law in laws)) for s in self.cartesian_coordinates}
+        return {s: C for s, C in found.items() if C != 0}
+
+    @cached_property
     def system(self) -> System:
-        """The motion in generalized coordinates: no constraints, no reactions."""
+        """The motion in generalized coordinates: no constraints, no reactions. Forces of nonideal constraints are among
+        the others ("added to the given set of forces"); where they depend on reactions, the supplementary coordinates
+        and the constraints that hold them are there too.
+        """
+        if depends_on_reactions(self):
+            return held_system(self).replace(particles=self)
         place, pairs = self.positions, list(zip(self.cartesian_coordinates, self.masses, strict=True))
         given = [force.xreplace(place) for particle in self.particles for force in particle.force]
-        forces = {
-            q: sp.Add(*(F * sp.diff(place[s], q) for F, (s, _) in zip(given, pairs, strict=True)))
-            for q in self.coordinates
-        }
+        acting = {s: F + self.work.get(s, sp.S.Zero).xreplace(place) for F, (s, _) in zip(given, pairs, strict=True)}
+        forces = pulled_back(acting, place, self.coordinates)
         return System(
             self.name,
             coordinates=self.coordinates,
             kinetic=sp.trigsimp(sp.expand(sp.Add(*(m * place[s.d] ** 2 / 2 for s, m in pairs)))),
             potential=None if self.potential is None else self.potential.xreplace(place),
-            forces={q: sp.factor_terms(force) for q, force in forces.items() if force != 0},
+            forces=forces,
             parameters=self.parameters,
             initial=self.initial,
             settings=self.settings,
             description=self.description,
+            particles=self,
         )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the particles as a TOML document; `da.load` gives their `system`."""
+        self.system.save(path)
 
     def cartesian(self) -> System:
         """The particles in Cartesian coordinates, held by the constraints."""
@@ -232,8 +303,17 @@ class Particles:
             potential=self.potential,
             forces={s: F for s, F in zip(self.cartesian_coordinates, forces, strict=True) if F != 0},
             constraints=self.constraints,
+            nonideal=self.nonideal,
             parameters=self.parameters,
             initial=initial,
             settings=self.settings,
             description=self.description,
         )
+
+
+def _restored(parts: dict[str, Any]) -> Particles:
+    """Particles from parts that have been read already."""
+    found = object.__new__(Particles)
+    for key, value in parts.items():
+        object.__setattr__(found, key, MappingProxyType(value) if isinstance(value, dict) else value)
+    return found

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,8 @@ import sympy as sp
 
 from dalembert.errors import ModelError
 from dalembert.model.constraints import Constraint
-from dalembert.model.symbols import Coordinate, name_of
+from dalembert.model.laws import Rolling, Sliding, Spinning
+from dalembert.model.symbols import Coordinate, Reaction, name_of
 from dalembert.model.system import System
 
 if TYPE_CHECKING:
@@ -45,6 +47,7 @@ def read_particles(
     particles: list[Particle],
     constraints: Any,
     potential: Any,
+    nonideal: Any,
     parameters: Any,
     initial: Any,
     settings: Any,
@@ -69,7 +72,9 @@ def read_particles(
             forces[s] = force
     if isinstance(constraints, str) or not isinstance(constraints, Iterable):
         raise ModelError(name, [f"constraints: a mapping from names to expressions is wanted, got {constraints!r}"])
-    further = constraints if isinstance(constraints, Mapping) else {f"c{k}": c for k, c in enumerate(constraints, 1)}
+    further = constraints if isinstance(constraints, Mapping) else _by_name(constraints)
+    if isinstance(nonideal, Iterable) and not isinstance(nonideal, (str, Mapping)):
+        nonideal = [_at_particle(law, particles, further) for law in nonideal]
     system = _told_by_particle(
         particles,
         size,
@@ -79,6 +84,7 @@ def read_particles(
         potential=potential,
         forces=forces,
         constraints={**places, **{name_of(key): value for key, value in further.items()}},
+        nonideal=nonideal,
         parameters=parameters,
         initial=initial,
         settings=settings,
@@ -100,11 +106,47 @@ def read_particles(
                 f"constraint {c.name!r}: write it in the coordinates of the particles, "
                 f"{', '.join(s.name for s in cartesian)}; {', '.join(strange)} is a generalized one"
             )
+    for law in system.nonideal:
+        spoken = {s for e in law.expressions() for s in e.free_symbols} | set(getattr(law, "work", ()))
+        spoken |= {Coordinate.named(r.coordinate) for r in spoken if isinstance(r, Reaction) and r.kind != "multiplier"}
+        strange = sorted({s.base for s in spoken if belongs(s, q)})
+        if strange:
+            faults.append(
+                f"nonideal: write laws in the coordinates of the particles, {', '.join(s.name for s in cartesian)}; "
+                f"{', '.join(strange)} is a generalized one"
+            )
     if system.potential is not None and any(belongs(s, q) for s in system.potential.free_symbols):
         faults.append("potential: write it in the particles' Cartesian coordinates")
     if faults:
         raise ModelError(name, faults)
     return Reading(system, len(places))
+
+
+def _at_particle(law: Any, particles: list[Particle], constraints: Mapping[Any, Any]) -> Any:
+    """A law of sliding with its point: the particle that its constraints hold, where they hold one."""
+    if not isinstance(law, Sliding) or isinstance(law, (Rolling, Spinning)):
+        return law
+    if law.point is not None or law.slide is not None:
+        return law
+    inside = {
+        name for key, given in constraints.items() if name_of(key) in law.constraints for name in _names_in(given)
+    }
+    held = [particle for particle in particles if not inside.isdisjoint(s.name for s in particle.coordinates)]
+    return replace(law, point=held[0].coordinates) if len(held) == 1 else law  # type: ignore[type-var]
+
+
+def _names_in(given: Any) -> set[str]:
+    """The names in a constraint as it was given."""
+    given = given.expression if isinstance(given, Constraint) else given
+    if isinstance(given, str):
+        return set(re.findall(r"\w+", given))
+    return {s.name for s in given.free_symbols} if isinstance(given, sp.Basic) else set()
+
+
+def _by_name(constraints: Iterable[Any]) -> dict[str, Any]:
+    """Constraints that were given as a list; what has no name gets a number."""
+    given = list(constraints)
+    return {c.name if isinstance(c, Constraint) else f"c{k}": c for k, c in enumerate(given, 1)}
 
 
 def _difference(s: Coordinate, place: Any) -> Any:
@@ -118,14 +160,24 @@ def _difference(s: Coordinate, place: Any) -> Any:
 
 
 def _told_by_particle(particles: list[Particle], size: int, **parts: Any) -> System:
-    """The system, faults in masses told by the name of the particle."""
+    """The system; faults in masses, positions and forces told by the name of the particle."""
     try:
         return System(**parts)
     except ModelError as error:
-        owners = [particle.name for particle in particles for _ in particle.position]
+        owners = [
+            (particle.name, s.name, place)
+            for particle in particles
+            for s, place in zip(particle.coordinates, particle.position, strict=True)
+        ]
         faults = list(error.faults)
-        for k, owner in enumerate(owners, size + 1):
-            faults = [fault.replace(f"mass[{k}][{k}]", f"mass of {owner!r}") for fault in faults]
+        for k, (owner, axis, place) in enumerate(owners, size + 1):
+            for told, better in (
+                (f"mass[{k}][{k}]", f"mass of {owner!r}"),
+                (f"constraint 'position {axis}'", f"position of {owner!r}"),
+                (f"'{axis} - ({place})'", f"'{place}'"),
+                (f"forces {axis}:", f"force on {owner!r}:"),
+            ):
+                faults = [fault.replace(told, better) for fault in faults]
         raise ModelError(error.where, list(dict.fromkeys(faults))) from None
 
 

@@ -30,6 +30,8 @@ def salvaged(
     names = found.get("coordinates")
     if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
         return None
+    if "particles" in found and _unread_particles(found, entry_faults):
+        return None  # constraints and laws speak of particles that cannot be read
     if not isinstance(found.get("parameters", {}), Mapping) or ("parameters" not in found and strange):
         return None
     found["name"] = found["name"] if isinstance(found.get("name"), str) else "document"
@@ -44,7 +46,10 @@ def salvaged(
             given = found[key] if isinstance(found[key], list) else []
             complete &= isinstance(found[key], list) and all(isinstance(entry, Mapping) for entry in given)
             found[key] = [_renamed(entry, allowed, key == "nonideal") for entry in given if isinstance(entry, Mapping)]
-    lost = _stand_in(found, names[0], entry_faults)
+    first = names[0] if "particles" not in found else f"x_{found['particles'][0]['name']}"
+    lost = _stand_in(found, first, entry_faults)
+    if "particles" in found and lost != set():
+        return None  # a stand-in would not hold at their positions
     found["nonideal"] = [
         entry
         for k, entry in enumerate(found.get("nonideal", []), 1)
@@ -76,6 +81,11 @@ def _give_inertia(
     expression.
     """
     energy = found.get("energy", {})
+    if "particles" in found:  # whose masses are the inertia
+        for key in ("mass", "forces", "impacts"):
+            found.pop(key, None)
+        found["energy"] = {key: value for key, value in energy.items() if key == "potential"}
+        return
     if "matrix" in found.get("mass", {}) or any(key in energy for key in INERTIA):
         return
     unread = any(key not in found for key in data)
@@ -84,6 +94,13 @@ def _give_inertia(
         unread |= not isinstance(given, Mapping) or any(entry not in (tables[key] or ()) for entry in given)
     if unread:
         found["energy"] = {**energy, "kinetic": " + ".join(f"{name}'^2" for name in names)}
+
+
+def _unread_particles(found: Mapping[str, Any], entry_faults: EntryFaults) -> bool:
+    given = found["particles"]
+    if not isinstance(given, list) or not given or not all(isinstance(entry, Mapping) for entry in given):
+        return True
+    return any(entry_faults("particles", k, entry) for k, entry in enumerate(given, 1))
 
 
 def _stand_in(found: dict[str, Any], coordinate: str, entry_faults: EntryFaults) -> set[str] | None:

@@ -30,6 +30,7 @@ from dalembert.model.validate import Draft, build_parts
 if TYPE_CHECKING:
     from dalembert.mechanics.classify import Classification
     from dalembert.mechanics.equations import Equations
+    from dalembert.model.particles import Particles
     from dalembert.motion.between import Passage
     from dalembert.motion.compare import Comparison
     from dalembert.motion.displacements import Displacements
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
 
 Value = Any  # a number, an expression in parameters, or text of one
 Settings = Mapping[str, Any]
+# What may change while a system is still the motion of the same particles.
+VALUES = frozenset({"name", "parameters", "initial", "settings", "description", "events"})
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -58,6 +61,7 @@ class System:
     that meet at one instant strike: "together" (the default), in "sequence", the fastest approach first, or a list of
     their names, in that order again and again. `outputs` maps names to expressions that motions evaluate,
     `motion[name]`: in coordinates and their derivatives, t, parameters, `da.ideal(x)` and `da.multiplier(constraint)`.
+    `particles`: of the motion of a `da.Particles`, those.
 
     Expressions are SymPy's, over `da.coordinates` or SymPy's own `dynamicsymbols`, or text in the document
     language. All faults found are raised together as `ModelError`.
@@ -88,6 +92,7 @@ class System:
     events: tuple[Event, ...] = ()
     impacts: str | tuple[str, ...] = "together"
     outputs: Mapping[str, sp.Expr] = field(default_factory=dict)
+    particles: Particles | None = None
 
     def __init__(
         self,
@@ -108,6 +113,7 @@ class System:
         events: Mapping[str, Any] | Iterable[Event] = (),
         impacts: str | Iterable[str] | None = None,
         outputs: Mapping[str, Any] | None = None,
+        particles: Particles | None = None,
     ) -> None:
         draft = Draft(
             name=name,
@@ -129,6 +135,7 @@ class System:
         )
         for key, value in build_parts(draft).items():
             object.__setattr__(self, key, MappingProxyType(dict(value)) if isinstance(value, Mapping) else value)
+        object.__setattr__(self, "particles", None if particles is None else particles.valued(self))
 
     def __repr__(self) -> str:
         names = ", ".join(q.name for q in self.coordinates)
@@ -174,6 +181,8 @@ class System:
                 arguments[key] = merged
             else:
                 arguments[key] = value
+        if "particles" not in changes and not VALUES.issuperset(changes):
+            arguments["particles"] = None  # another mechanics is no longer theirs
         if "impacts" not in changes:
             arguments["impacts"] = _order_of(arguments["impacts"], arguments["constraints"])
         return System(**arguments)

@@ -154,8 +154,6 @@ def test_agrees_where_coordinates_are_held(c, a):
         ({"constraints": {}}, "no constraint to free"),
         ({"kinetic": "x'^2 + y'^2 + x'*y'"}, "couples x and y"),
         ({"kinetic": "x'^2 + (1 + x^2)*y'^2"}, "the inertia of y varies"),
-        ({"nonideal": [da.Viscous("rod", 0.1)]}, "nonideal"),
-        ({"nonideal": [da.Coulomb("rod", 0.1)]}, "dry friction"),
     ],
 )
 def test_why_not(changes, reason):

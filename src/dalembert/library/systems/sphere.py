@@ -90,27 +90,12 @@ def exact(system: System, t: np.ndarray) -> dict[str, np.ndarray]:
     and the azimuth is the integral of h/(r² − z²), two elliptic integrals of the third kind.
     """
     known = values(system)
-    elapsed = np.asarray(t, dtype=float) - known["t"]
-    m, g, path = known["m"], known["g"], path_of(known)
-    r, energy, swirl, low, kappa, k2, start = (
-        path.r, path.energy, path.swirl, path.low, path.kappa, path.k2, path.start
-    )  # fmt: skip
-    span = path.high - low
-    sn, cn, dn, amplitude = jacobi(kappa * elapsed + first_kind(start, k2), k2)
-    z = low + span * sn**2
-    vz = 2 * span * kappa * sn * cn * dn
-
-    def turned(angle: np.ndarray | float) -> np.ndarray:
-        """The azimuth as a function of the amplitude."""
-        above = third_kind(span / (r - low), angle, k2) / (r - low)
-        below = third_kind(-span / (r + low), angle, k2) / (r + low)
-        return swirl / (2 * r * kappa) * (above + below)
-
-    azimuth = np.arctan2(known["y"], known["x"]) + turned(amplitude) - turned(start)
-    c, s, distance = np.cos(azimuth), np.sin(azimuth), np.sqrt(r**2 - z**2)
-    outward, around = -z * vz / distance, swirl / distance
+    moving = along_sphere(known, np.asarray(t, dtype=float) - known["t"])
+    m, g, r, z, vz = known["m"], known["g"], moving.r, moving.z, moving.vz
+    c, s, distance = np.cos(moving.azimuth), np.sin(moving.azimuth), np.sqrt(r**2 - z**2)
+    outward, around = -z * vz / distance, moving.swirl / distance
     x, y = distance * c, distance * s
-    reaction = m * (g * z - 2 * (energy - g * z)) / r**2
+    reaction = m * (g * z - 2 * (moving.energy - g * z)) / r**2
     return {
         "x": x,
         "y": y,
@@ -123,6 +108,35 @@ def exact(system: System, t: np.ndarray) -> dict[str, np.ndarray]:
         "ideal z": reaction * z,
         f"multiplier {system.constraints[0].name}": reaction / 2,
     }
+
+
+@dataclass(frozen=True)
+class Moving:
+    """Height, its rate and azimuth over time; radius, energy and swirl per mass."""
+
+    z: np.ndarray
+    vz: np.ndarray
+    azimuth: np.ndarray
+    r: float
+    energy: float
+    swirl: float
+
+
+def along_sphere(known: dict[str, float], elapsed: np.ndarray) -> Moving:
+    """The motion from the state x, y, z, x', y', z' in `known`, where g is as well."""
+    path = path_of(known)
+    r, swirl, low, kappa, k2, start = path.r, path.swirl, path.low, path.kappa, path.k2, path.start
+    span = path.high - low
+    sn, cn, dn, amplitude = jacobi(kappa * elapsed + first_kind(start, k2), k2)
+
+    def turned(angle: np.ndarray | float) -> np.ndarray:
+        """The azimuth as a function of the amplitude."""
+        above = third_kind(span / (r - low), angle, k2) / (r - low)
+        below = third_kind(-span / (r + low), angle, k2) / (r + low)
+        return swirl / (2 * r * kappa) * (above + below)
+
+    azimuth = np.arctan2(known["y"], known["x"]) + turned(amplitude) - turned(start)
+    return Moving(low + span * sn**2, 2 * span * kappa * sn * cn * dn, azimuth, r, path.energy, swirl)
 
 
 @dataclass(frozen=True)

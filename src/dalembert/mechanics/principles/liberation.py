@@ -23,9 +23,10 @@ import numpy as np
 import sympy as sp
 
 from dalembert.mechanics.equations import Equations
+from dalembert.mechanics.principles.angles import weights_of
 from dalembert.mechanics.principles.degenerate import vanishing_gradients
-from dalembert.mechanics.principles.euler import accelerations_of, affine
-from dalembert.mechanics.principles.formulation import Answer, Solver, does_work, first, has_modes, nonholonomic
+from dalembert.mechanics.principles.euler import accelerations_of, affine, euler_operator
+from dalembert.mechanics.principles.formulation import Answer, Solver, first, has_modes, nonholonomic
 from dalembert.mechanics.principles.scaling import refined
 from dalembert.mechanics.sample import Array, Sampler, State
 from dalembert.mechanics.standard_form import diff, lagrangian, time_derivative
@@ -39,7 +40,9 @@ SAME_NORMAL = 1e-10
 
 
 def applies(system: System) -> str:
-    reason = first(has_modes(system), nonholonomic(system), does_work(system))
+    if system.particles is not None and not system.constraints:
+        return ""  # freed by their own constraints, which generalized coordinates do not show
+    reason = first(has_modes(system), nonholonomic(system))
     if not reason and not system.constraints:
         reason = "there is no constraint to free particles from"
     if reason or held_coordinates(system) is not None:
@@ -52,6 +55,10 @@ def state_size(system: System) -> int:
 
 
 def derive(system: System) -> Equations:
+    if system.particles is not None and not system.constraints:
+        from dalembert.mechanics.liberate import liberate  # which is about particles
+
+        return liberate(system.particles).equations()
     from dalembert.mechanics.principles.liberated import equations  # which needs what is freed here
 
     return equations(system)
@@ -105,9 +112,17 @@ def held_coordinates(system: System) -> dict[Coordinate, sp.Expr] | None:
     return found if len(found) < len(system.coordinates) else None
 
 
+def forces_of(system: System) -> list[sp.Expr]:
+    """Impressed forces and the work of nonideal constraints, "added to the given set of forces", by coordinate."""
+    return [
+        system.forces.get(q, sp.S.Zero) + sp.Add(*(law.work.get(q, sp.S.Zero) for law in system.works))
+        for q in system.coordinates
+    ]
+
+
 def applied_forces(system: System, masses: list[sp.Expr]) -> list[sp.Expr]:
-    """F on every component: all of L that is not Σ ½ m ẋ², and the impressed forces."""
-    forces = [system.forces.get(q, sp.S.Zero) for q in system.coordinates]
+    """F on every component: all of L that is not Σ ½ m ẋ², the impressed forces and those of nonideal constraints."""
+    forces = forces_of(system)
     if system.mass is not None:
         potential = system.potential if system.potential is not None else sp.S.Zero
         return [force - diff(potential, q) for force, q in zip(forces, system.coordinates, strict=True)]
@@ -127,13 +142,15 @@ def applied_forces(system: System, masses: list[sp.Expr]) -> list[sp.Expr]:
 @dataclass(frozen=True)
 class Freed:
     """Particles freed along the normals of their constraints. masses, forces: of every component. normals (s, n): l.
-    normal: R_Δ of (7.4), affine in the accelerations.
+    normal: R_Δ of (7.4), affine in the accelerations. weights: of every component along its normals: 1, but mass over
+    inertia for an angle, so that all components of a displacement have one unit (`angles`).
     """
 
     masses: list[sp.Expr]
     forces: list[sp.Expr]
     normals: sp.Matrix
     normal: list[sp.Expr]
+    weights: list[sp.Expr]
 
 
 def free(system: System) -> Freed:
@@ -143,7 +160,9 @@ def free(system: System) -> Freed:
     masses = [tidy(M[j, j]) for j in range(n)]
     forces = applied_forces(system, masses)
     normals = sp.Matrix(s, n, [diff(c.expression, q) for c in system.constraints for q in system.coordinates])
-    return Freed(masses, forces, normals, normal_reactions(system.coordinates, masses, forces, normals))
+    weights = weights_of(system, masses)
+    weighted = normals * sp.diag(*weights)
+    return Freed(masses, forces, normals, normal_reactions(system.coordinates, masses, forces, weighted), weights)
 
 
 def normal_reactions(
@@ -171,6 +190,9 @@ def normal_reactions(
 
 
 def prepare(system: System, sampler: Sampler) -> Solver:
+    system = system.replace(nonideal=())  # C is given
+    if not system.constraints:
+        return _free(system, sampler)
     held = held_coordinates(system)
     if held is not None:
         return _held(system, sampler, held)
@@ -183,6 +205,7 @@ def prepare(system: System, sampler: Sampler) -> Solver:
     def solve(state: State, C: Array) -> Answer:
         require_gradients(state)
         masses, forces, normals = np.split(parts(state), [n, 2 * n])
+        forces = forces + C
         _, rest = kinematics(state)
         A = normals.reshape(s, n)
         # With ẍ = F/m + y the reactions are those of m y: no weight is taken from an inertia almost equal to it.
@@ -192,7 +215,7 @@ def prepare(system: System, sampler: Sampler) -> Solver:
         b = -rest - A @ free
         y = refined(lambda F, b: along_constraints(masses, F, A, b), np.diag(masses), pull, A, b)
         y = y + _balanced(masses, pull - masses * y, A, b - A @ y) if heavy.all() else y
-        return Answer(free + y, reactions(A, A @ (masses * y - pull)))
+        return Answer(free + y, reactions(A, A @ (masses * y - pull)) + C)
 
     return solve
 
@@ -255,7 +278,7 @@ def operators(system: System, held: dict[Coordinate, sp.Expr]) -> tuple[list[sp.
     replaced before anything is differentiated, and the normal ones from all of E_k.
     """
     swap, kept = onto_motion(held), tuple(q for q in system.coordinates if q not in held)
-    force = {q: system.forces.get(q, sp.S.Zero) for q in system.coordinates}
+    force = dict(zip(system.coordinates, forces_of(system), strict=True))
     if system.mass is not None:
         potential = system.potential if system.potential is not None else sp.S.Zero
         inertia = dict(zip(system.coordinates, system.mass * sp.Matrix(system.accelerations), strict=True))
@@ -282,9 +305,21 @@ def _held(system: System, sampler: Sampler, held: dict[Coordinate, sp.Expr]) -> 
     def solve(state: State, C: Array) -> Answer:
         acceleration, force = np.zeros(len(places)), np.zeros(len(places))
         S, rest = motion(state)
-        acceleration[kept] = np.linalg.solve(S[:, kept], -rest)
+        acceleration[kept] = np.linalg.solve(S[:, kept], C[kept] - rest)
         acceleration[fixed] = prescribed(state)
         force[fixed] = reaction(state, *acceleration)
+        force[kept] = C[kept]
         return Answer(acceleration, force)
+
+    return solve
+
+
+def _free(system: System, sampler: Sampler) -> Solver:
+    """(7.3) of particles in generalized coordinates, which have no reactions along them."""
+    motion = affine(sampler, euler_operator(system))
+
+    def solve(state: State, C: Array) -> Answer:
+        S, rest = motion(state)
+        return Answer(np.asarray(np.linalg.solve(S, C - rest)), C)
 
     return solve

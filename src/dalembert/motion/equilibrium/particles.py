@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 
 from dalembert.mechanics.fundamental import Array
+from dalembert.mechanics.liberate import liberate
 from dalembert.mechanics.principles import liberation
 from dalembert.mechanics.sample import Sampler, State
 from dalembert.mechanics.standard_form import standard_form
@@ -14,10 +17,14 @@ from dalembert.model.frames import frames_of, inertia_of
 from dalembert.model.system import System
 
 
-def reactions_on_particles(system: System, q: Array, opened: tuple[str, ...]) -> dict[str, Array]:
-    """The reaction on the particles whose Cartesian components are coordinates, together or, where it cannot be told
-    which belong together, one by one; empty where liberation does not apply.
+def reactions_on_particles(system: System, q: Array, opened: tuple[str, ...], multipliers: Array) -> dict[str, Array]:
+    """The reaction on each of a system's `particles`, or on those whose Cartesian components are coordinates, together
+    or, where it cannot be told which belong together, one by one; empty where liberation does not apply.
     """
+    if system.particles is not None:
+        still = np.zeros_like(q)
+        here: Any = SimpleNamespace(system=system, q=q, v=still, acceleration=still, t=0.0, multipliers=multipliers)
+        return liberate(system.particles).reactions(here)
     if system.contacts or system.works:
         return {}
     closed = [

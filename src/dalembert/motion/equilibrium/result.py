@@ -86,10 +86,10 @@ class Equilibrium:
 
     @cached_property
     def on_particles(self) -> dict[str, Array]:
-        """The reaction on each particle by liberation, (7.5) of Đukić 2012 at rest, named by its coordinates; empty
-        where liberation does not apply.
+        """The reaction on each particle by liberation, (7.5) of Đukić 2012 at rest, under its name or named by its
+        coordinates; empty where liberation does not apply.
         """
-        return reactions_on_particles(self.system, self.q, self.open)
+        return reactions_on_particles(self.system, self.q, self.open, self.multipliers)
 
     def to_dict(self) -> dict[str, Any]:
         names, s = [q.name for q in self.system.coordinates], self.stability

@@ -1,0 +1,65 @@
+"""`dalembert liberate MODEL`: the reactions on every particle by liberation, step by step."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from dalembert.cli.models import JSON, MODEL, changed, find_model, print_json
+from dalembert.errors import DalembertError
+from dalembert.model.document import write_atomically
+
+if TYPE_CHECKING:
+    from dalembert.mechanics.liberate import Liberation
+    from dalembert.mechanics.liberation_steps import Steps
+    from dalembert.model.system import System
+
+
+def liberate(
+    model: str = MODEL,
+    brief: bool = typer.Option(False, "--brief", help="Only the equations of motion and the reactions, no steps."),
+    latex: Path | None = typer.Option(None, help="Write a LaTeX document to this file."),
+    set_: list[str] = typer.Option([], "--set", metavar="NAME=VALUE", help="Another value for a parameter."),
+    initial: list[str] = typer.Option([], metavar="NAME=VALUE", help="Another initial value."),
+    json: bool = JSON,
+) -> None:
+    """Free particles of their constraints and tell the reactions on each, step by step (Djukic 2012)."""
+    from dalembert.mechanics.liberate import Liberation
+    from dalembert.mechanics.liberate import liberate as freed_of
+
+    system = changed(find_model(model), set_, initial)
+    freed = freed_of(system)
+    steps = freed.steps if isinstance(freed, Liberation) else freed
+    page = system.equations("liberation") if brief else steps.equations()
+    start = _at_the_start(system, freed)
+    if latex is not None:
+        from dalembert.mechanics.typeset import document
+
+        write_atomically(latex, document(system.name, [("liberation", page)]).encode("utf-8"))
+    if json:
+        print_json({"name": system.name, **page.to_dict(), "start": start})
+        return
+    typer.echo(page.text())
+    if start is not None:
+        typer.echo("\nreactions at the initial state")
+        for name, vector in start.items():
+            typer.echo(f"  on {name}: ({', '.join(f'{x:.8g}' for x in vector)})")
+    if latex is not None:
+        typer.echo(f"wrote {latex}")
+
+
+def _at_the_start(system: System, freed: Liberation | Steps) -> dict[str, Any] | None:
+    """The reaction on each particle at the initial state; None where the model gives none, or it is impossible."""
+    from dalembert.mechanics.liberate import Liberation
+
+    try:
+        now = system.at()
+    except DalembertError:
+        return None
+    if isinstance(freed, Liberation):
+        return dict(freed.reactions(now))
+    force = now.A.T @ now.multipliers
+    places = {q: k for k, q in enumerate(system.coordinates)}
+    return {name: [force[places[s]] for s in axes] for name, axes in freed.axes}

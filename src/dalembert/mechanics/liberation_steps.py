@@ -1,0 +1,236 @@
+"""The steps of liberation, each a result: free positions, normals, displacements, b, generalized forces, energies,
+virtual works, reactions (Đukić 2012, sections 2 to 7).
+
+    ρ_i = r_i + l_iΔ q_{n+Δ},   l_iΔ = ∇_i f_Δ                                              (2.3), (2.4)
+    (δρ_i)_0 = δr_i + l_iΔ δq_{n+Δ}: tangential and normal parts, orthogonal in sum         (2.5)–(2.8)
+    b_ΔΓ = Σ l_iΔ·l_iΓ,   R_Δ = b_ΔΓ (R⁻¹)_Γ,   R_i = (R⁻¹)_Δ l_iΔ                          (3.5)–(3.8)
+    Q_α = Σ F_i·∂r_i/∂q_α,   N_Δ = Σ F_i·l_iΔ                                               (4.2), (4.3)
+    E_k = (E_k)_0 + Ẽ_k + NLT,   Ẽ_k = Σ m_i ṙ_i·(l̇_iΔ q_{n+Δ} + l_iΔ q̇_{n+Δ})              (5.3)
+    δA^I + δA^F + δA^R = (Z_α + Q_α) δq_α + (Z_{n+Δ} + N_Δ + R_Δ) δq_{n+Δ} = 0              (6.1), (7.2)
+
+Forces of nonideal constraints are among the F_i, as the paper says. (R⁻¹)_Δ is Lagrange's multiplier of f_Δ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import sympy as sp
+from sympy import ImmutableMatrix as Vector
+
+from dalembert.mechanics.cofactors import TooLarge, inverse_of
+from dalembert.mechanics.equations import Equations, Line
+from dalembert.mechanics.principles.liberated import inverse_reaction
+from dalembert.mechanics.principles.variations import displacement
+from dalembert.mechanics.tidy import Budget, tidy
+from dalembert.model.symbols import Coordinate, Reaction, multiplier
+from dalembert.model.system import System
+
+
+@dataclass(frozen=True)
+class VirtualWork:
+    """δA of inertial, active and reaction forces on the generalized displacement, in δq: (7.1), (4.2), (6.4)."""
+
+    inertia: sp.Expr
+    applied: sp.Expr
+    reactions: sp.Expr
+
+    @property
+    def total(self) -> sp.Expr:
+        """What the generalized principle (6.1) says is zero for every displacement: (7.2)."""
+        return self.inertia + self.applied + self.reactions
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Steps:
+    """What liberation makes of particles on its way to the reactions.
+
+    system: of these equations. coordinates: q_α; supplementary: q_{n+Δ}; constraints: the names of f_Δ. axes: the
+    particles' names with their Cartesian components. place, force: r and F of every component, force with the work of
+    nonideal constraints in it. gradient (s, components): l. weight: of every component in b, 1 for a Cartesian one.
+    kinetic: (E_k)_0; linear_kinetic: Ẽ_k. forces: Q_α; applied: N_Δ. generalized: R_Δ. motion: (7.3) as lines.
+    bound: whether the δq_α obey l·δr = 0, as where q are the Cartesian coordinates themselves; else they are free.
+    held: the constraints hold coordinates of the model, which are the supplementary ones; nothing else is freed.
+    still: whether the conditions of equilibrium are those of motion with velocities zero.
+    """
+
+    system: System
+    coordinates: tuple[Coordinate, ...]
+    supplementary: tuple[Coordinate, ...]
+    constraints: tuple[str, ...]
+    axes: tuple[tuple[str, tuple[Coordinate, ...]], ...]
+    place: tuple[sp.Expr, ...]
+    gradient: sp.ImmutableMatrix
+    weight: tuple[sp.Expr, ...]
+    kinetic: sp.Expr
+    linear_kinetic: sp.Expr
+    forces: Mapping[Coordinate, sp.Expr]
+    applied: Mapping[str, sp.Expr]
+    generalized: Mapping[str, sp.Expr]
+    inertia_along: tuple[sp.Expr, ...]
+    motion: tuple[Line, ...]
+    independent: tuple[int, ...]
+    bound: bool
+    held: bool
+    still: bool
+    note: str = ""
+
+    # -- section 2: displacements
+
+    @cached_property
+    def positions(self) -> dict[str, Vector]:
+        """r_i of each particle."""
+        return self._by_particle(list(self.place))
+
+    @cached_property
+    def liberated(self) -> dict[str, Vector]:
+        """ρ_i of each particle, (2.4)."""
+        extra = sp.Matrix(self.supplementary)
+        along = self.gradient.T * extra
+        return self._by_particle([r + W * s for r, W, s in zip(self.place, self.weight, along, strict=True)])
+
+    @cached_property
+    def normals(self) -> dict[str, dict[str, Vector]]:
+        """l_iΔ: for each constraint the vectors of all particles, (2.3)."""
+        return {name: self._by_particle(list(self.gradient.row(k))) for k, name in enumerate(self.constraints)}
+
+    @cached_property
+    def tangential_displacements(self) -> dict[str, Vector]:
+        """(δρ_i)_0T = δr_i = ∂r_i/∂q_α δq_α, (2.7), (3.2)."""
+        moved = [sp.Add(*(sp.diff(r, q) * displacement(q) for q in self.coordinates)) for r in self.place]
+        return self._by_particle(moved)
+
+    @cached_property
+    def normal_displacements(self) -> dict[str, Vector]:
+        """(δρ_i)_0N = l_iΔ δq_{n+Δ}, (2.8)."""
+        moved = self.gradient.T * sp.Matrix([displacement(s) for s in self.supplementary])
+        return self._by_particle([W * s for W, s in zip(self.weight, moved, strict=True)])
+
+    @cached_property
+    def tangency(self) -> Vector:
+        """Σ ∂r_i/∂q_α·l_iΔ, a row for each q_α: zero by (3.3), where the q_α are independent."""
+        slopes = sp.Matrix([[sp.diff(r, q) for r in self.place] for q in self.coordinates])
+        return Vector((slopes * self.gradient.T).applyfunc(lambda entry: tidy(entry, self._budget)))
+
+    # -- section 3: reactions along normals
+
+    @cached_property
+    def b(self) -> Vector:
+        """b_ΔΓ, (3.6); singular where normals depend on each other."""
+        weighted = self.gradient * sp.diag(*self.weight)
+        return Vector((weighted * self.gradient.T).applyfunc(lambda entry: tidy(entry, self._budget)))
+
+    @cached_property
+    def b_inverse(self) -> Vector | None:
+        """b⁻¹ of the independent normals (`independent` has their places), (3.7); None where it fills pages."""
+        rows = list(self.independent)
+        try:
+            return inverse_of(Vector(self.b.extract(rows, rows)), self._budget)
+        except TooLarge:
+            return None
+
+    @cached_property
+    def inverse(self) -> dict[str, sp.Expr] | None:
+        """(R⁻¹)_Δ of each constraint, (3.8); of normals that repeat others zero. None where b⁻¹ fills pages, or where
+        friction makes R_Δ depend on them.
+        """
+        if self.b_inverse is None or self.implicit:
+            return None
+        R = list(self.generalized.values())
+        found = self.b_inverse * sp.Matrix([R[k] for k in self.independent])
+        values = dict.fromkeys(self.constraints, sp.S.Zero)
+        for k, value in zip(self.independent, found, strict=True):
+            values[self.constraints[k]] = tidy(value, self._budget)
+        return values
+
+    @property
+    def implicit(self) -> bool:
+        """Whether the R_Δ depend on reactions, by friction."""
+        return any(R.atoms(Reaction) for R in self.generalized.values())
+
+    @cached_property
+    def by_constraint(self) -> dict[str, dict[str, Vector]] | None:
+        """(R⁻¹)_Δ l_iΔ: what each constraint does to each particle; their sum is R_i, (3.5)."""
+        if self.inverse is None:
+            return None
+        return {
+            name: {who: Vector(l * self.inverse[name]) for who, l in vectors.items()}
+            for name, vectors in self.normals.items()
+        }
+
+    @cached_property
+    def on(self) -> dict[str, Vector] | None:
+        """R_i of each particle, (7.5); None where no closed form is worth having."""
+        if self.inverse is None:
+            return None
+        total = self.gradient.T * sp.Matrix([self.inverse[name] for name in self.constraints])
+        return self._by_particle([tidy(entry, self._budget) for entry in total])
+
+    # -- sections 6 and 7: virtual work
+
+    @cached_property
+    def inertia(self) -> dict[Coordinate, sp.Expr]:
+        """Z_U of (7.1) on the motion, by q_α and q_{n+Δ}."""
+        along = dict(zip(self.coordinates, (-E for E in self.inertia_along), strict=True))
+        across = [
+            tidy(-(R + N), self._budget) for R, N in zip(self.generalized.values(), self.applied.values(), strict=True)
+        ]
+        return along | dict(zip(self.supplementary, across, strict=True))
+
+    @cached_property
+    def virtual_work(self) -> VirtualWork:
+        """On δq_α and δq_{n+Δ}. Where the q_α are Cartesian, their δ obey (2.2)."""
+        along = [displacement(q) for q in self.coordinates]
+        across = [displacement(s) for s in self.supplementary]
+        both = dict(zip((*self.coordinates, *self.supplementary), (*along, *across), strict=True))
+        inertia = sp.Add(*(Z * both[q] for q, Z in self.inertia.items()))
+        applied = sp.Add(*(self.forces[q] * d for q, d in zip(self.coordinates, along, strict=True)))
+        applied += sp.Add(*(N * d for N, d in zip(self.applied.values(), across, strict=True)))
+        reactions = sp.Add(*(R * d for R, d in zip(self.generalized.values(), across, strict=True)))
+        return VirtualWork(inertia, applied, reactions)
+
+    # -- to read
+
+    def equations(self) -> Equations:
+        """All steps as text and LaTeX."""
+        from dalembert.mechanics.liberation_pages import equations  # which shows what is computed here
+
+        return equations(self)
+
+    def latex(self) -> str:
+        return self.equations().latex()
+
+    def __str__(self) -> str:
+        return self.equations().text()
+
+    def _repr_latex_(self) -> str:
+        return self.equations()._repr_latex_()
+
+    @cached_property
+    def named(self) -> dict[sp.Symbol, sp.Expr]:
+        """Multipliers in the laws of friction as (R⁻¹)_Δ: closed forms where R_Δ is made of the state alone, else their
+        signs on the page.
+        """
+        found: dict[sp.Symbol, sp.Expr] = {
+            multiplier(name): inverse_reaction(k) for k, name in enumerate(self.constraints)
+        }
+        closed = self.inverse
+        if closed is not None:
+            accelerations = {q.dd for q in self.coordinates}
+            for name, value in closed.items():
+                if value.free_symbols.isdisjoint(accelerations):
+                    found[multiplier(name)] = value
+        return found
+
+    @cached_property
+    def _budget(self) -> Budget:
+        return Budget()
+
+    def _by_particle(self, entries: list[sp.Expr]) -> dict[str, Vector]:
+        found, k = {}, 0
+        for name, axes in self.axes:
+            found[name] = Vector(entries[k : k + len(axes)])
+            k += len(axes)
+        return found
