@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from dalembert.mechanics.pfaffian import Integrability, Integrator
 from dalembert.mechanics.printing import plain
 from dalembert.mechanics.roots import Root, rooted
 from dalembert.mechanics.sample import Sampler, State
+from dalembert.mechanics.special import caution, exceptions
 from dalembert.mechanics.standard_form import diff, lagrangian, standard_form
 from dalembert.model.constraints import Constraint, is_linear
 from dalembert.model.symbols import t
@@ -41,6 +43,8 @@ class Kind:
     for what is integrable to the end.
 
     `root`: the constraint is a power of this expression, and all the rest is said of the root.
+
+    `unless`: not integrable for functions in general, but for such special ones; then `integrable` is None.
     """
 
     name: str
@@ -55,6 +59,7 @@ class Kind:
     reaches: str | None = None
     velocity: str | None = None
     root: str | None = None
+    unless: str | None = None
 
     def __str__(self) -> str:
         parts = [f"{self.level} level", "rheonomic" if self.rheonomic else "scleronomic"]
@@ -76,13 +81,20 @@ class Kind:
 
     def _verdict(self) -> str:
         if not self.integrable:
-            return "integrability not decided" if self.integrable is None else "not integrable"
+            return verdict_of(self.integrable, self.unless)
         if self.level == "acceleration":
             written = self.velocity is not None
             verdict = "integrable twice" if self.reaches == "position" else "integrable once"
         else:
             verdict, written = "integrable", self.integrated is not None
         return verdict if written else f"{verdict}, as random points show"
+
+
+def verdict_of(integrable: bool | None, unless: str | None) -> str:
+    """The words for a constraint that is not integrable, or not known to be."""
+    if unless is not None:
+        return f"not integrable in general, integrable where {unless}"
+    return "integrability not decided" if integrable is None else "not integrable"
 
 
 @dataclass(frozen=True)
@@ -169,6 +181,8 @@ def classify(system: System) -> Classification:
     integrability = Integrator(sampler).integrability()
     hidden = disguises(sampler, states)
     kinds = tuple(_kind(constraint, sampler, states, integrability, hidden) for constraint in system.constraints)
+    special = exceptions(system, {kind.name: kind.integrable for kind in kinds}, _integrable)
+    kinds = tuple(replace(k, integrable=None, unless=special[k.name]) if k.name in special else k for k in kinds)
     kinds = tuple(replace(k, root=plain(roots[k.name].expression)) if k.name in roots else k for k in kinds)
     rank, redundant = _rank(sampler, states)
     n = len(system.coordinates)
@@ -184,8 +198,33 @@ def classify(system: System) -> Classification:
         integrals=tuple(plain(found.expression) for found in integrability.integrals if found.constraint is None),
         cyclic=_cyclic(sampler, states),
         conservation=conservation,
-        notes=tuple(_notes(given, kinds, roots, integrability, conservation, bool(states), _squares(sampler, kinds))),
+        notes=(
+            *_notes(given, kinds, roots, integrability, conservation, bool(states), _squares(sampler, kinds)),
+            *caution(given),
+        ),
     )
+
+
+@lru_cache(maxsize=16)  # systems are frozen; several principles ask
+def integrability_of(system: System) -> Mapping[str, str]:
+    """What `classify` says of the integrability of each constraint that is not at position level and not integrable."""
+    system, _ = rooted(system)
+    found = _integrable(Sampler(standard_form(system)))
+    special = exceptions(system, found, _integrable)
+    words: dict[str, str] = {}
+    for c in system.constraints:
+        if c.level != "position" and not found[c.name]:
+            verdict = None if c.name in special else found[c.name]
+            words[c.name] = verdict_of(verdict, special.get(c.name))
+    return words
+
+
+def _integrable(sampler: Sampler) -> dict[str, bool | None]:
+    """Which constraints are integrable with the stand-ins that a sampler has for unspecified functions."""
+    states = sampler.states(8)
+    integrability, hidden = Integrator(sampler).decided(), disguises(sampler, states)
+    constraints = sampler.system.constraints
+    return {c.name: _kind(c, sampler, states, integrability, hidden).integrable for c in constraints}
 
 
 def _holonomic(kinds: Sequence[Kind]) -> bool | None:

@@ -14,6 +14,8 @@ from typing import Any, cast
 import sympy as sp
 
 from dalembert.errors import DoesNotApply, ModelError
+from dalembert.mechanics.decimals import as_written, exactly, has_decimals
+from dalembert.mechanics.function_names import as_sympy, by_names
 from dalembert.mechanics.parts import by_parts, unabridged
 from dalembert.mechanics.printing import escaped, lambda_of, plain
 from dalembert.mechanics.typeset import rows
@@ -91,7 +93,7 @@ class Equations:
         lines = [f"{self.system.name}: {self.title}"]
         if self.reason:
             lines.append(f"({self.reason})")
-        for section in self.sections:
+        for section in by_names(self.sections):
             lines += ["", section.title, *(f"  {line.text()}" for line in section.lines)]
         return "\n".join(lines)
 
@@ -104,13 +106,13 @@ class Equations:
 
     def _rows(self) -> str:
         found: list[str] = []
-        for section in self.sections:
+        for section in by_names(self.sections):
             found += [rf"&\text{{{escaped(section.title)}}}", *rows(section.lines)]
         return " \\\\\n".join(found)
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as texts, ready for JSON."""
-        sections = {section.title: [line.text() for line in section.lines] for section in self.sections}
+        sections = {section.title: [line.text() for line in section.lines] for section in by_names(self.sections)}
         return {
             "form": self.form,
             "title": self.title,
@@ -151,7 +153,13 @@ def equations(system: System, form: str = "fundamental", **options: Any) -> Equa
         if name not in known:
             has = f"its options are {', '.join(known)}" if known else "it has none"
             raise ModelError(system.name, [f"the form {form!r} has no option {name!r}; {has}"])
-    found = by_parts(_named(cast(Equations, module.derive(smooth, **options))))
+    decimal = has_decimals(smooth)
+    used = exactly(smooth) if decimal else smooth
+    found = by_parts(_named(cast(Equations, module.derive(used, **options))))
+    if decimal:
+        found = replace(found, system=smooth, sections=as_written(found.sections))
+    if system.functions:
+        found = as_sympy(found)
     if smooth is system:
         return found
     return replace(found, system=system, reason="; ".join(filter(None, [found.reason, *conditions(system)])))

@@ -21,6 +21,7 @@ from dalembert.model.events import Event
 from dalembert.model.laws import SLIDING, Law, Work
 from dalembert.model.parse import FUNCTIONS, suggest
 from dalembert.model.salvage import salvaged
+from dalembert.model.specify import require_specified
 from dalembert.model.symbols import Reaction, is_name
 from dalembert.model.system import System
 
@@ -306,6 +307,7 @@ def _number_or_text(value: sp.Expr) -> float | int | str:
 
 def to_data(system: System) -> dict[str, Any]:
     """The tables of a document from a system; `ModelError` where the language lacks something it needs."""
+    require_specified(system)
     missing = [symbol.name for symbol in system.parameter_symbols if symbol not in system.parameters]
     if missing:
         raise ModelError(system.name, [f"a document needs a value for every parameter; {', '.join(missing)} has none"])
