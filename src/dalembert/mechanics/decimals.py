@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import sympy as sp
@@ -27,6 +28,7 @@ def has_decimals(system: System) -> bool:
     return any(expression.has(sp.Float) for expression in system.expressions())
 
 
+@lru_cache(maxsize=16)  # systems are frozen; every form asks for the same one
 def exactly(system: System) -> System:
     """The system with the fractions that its decimal numbers were written as."""
     return system.replace(**mapped(system, _exact))
@@ -41,14 +43,15 @@ def as_written(sections: Sequence[Section]) -> tuple[Section, ...]:
     """Sections with decimal numbers for fractions that look like them: 981/100 is 9.81, and 1/2 stays."""
     return tuple(
         replace(section, lines=tuple(
-            replace(line, left=_decimal(line.left), terms=tuple((label, _decimal(term)) for label, term in line.terms))
+            replace(line, left=decimal(line.left), terms=tuple((label, decimal(term)) for label, term in line.terms))
             for line in section.lines
         ))
         for section in sections
     )  # fmt: skip
 
 
-def _decimal(expression: sp.Expr) -> sp.Expr:
+def decimal(expression: sp.Expr) -> sp.Expr:
+    """An expression with decimal numbers for fractions that look like them."""
     # First the factors of sums are multiplied into them: what is left is one number in each product, and no arithmetic
     # is done with the decimal ones.
     expression = expression.replace(lambda e: e.is_Pow and e.base.is_Add and e.exp.is_Integer, _content_first)

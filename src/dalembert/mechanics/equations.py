@@ -14,7 +14,7 @@ from typing import Any, cast
 import sympy as sp
 
 from dalembert.errors import DoesNotApply, ModelError
-from dalembert.mechanics.decimals import as_written, exactly, has_decimals
+from dalembert.mechanics.decimals import as_written, decimal, exactly, has_decimals
 from dalembert.mechanics.function_names import as_sympy, by_names
 from dalembert.mechanics.parts import by_parts, unabridged
 from dalembert.mechanics.printing import escaped, lambda_of, plain
@@ -153,12 +153,12 @@ def equations(system: System, form: str = "fundamental", **options: Any) -> Equa
         if name not in known:
             has = f"its options are {', '.join(known)}" if known else "it has none"
             raise ModelError(system.name, [f"the form {form!r} has no option {name!r}; {has}"])
-    decimal = has_decimals(smooth)
-    used = exactly(smooth) if decimal else smooth
+    decimals = has_decimals(smooth)
+    used = exactly(smooth) if decimals else smooth
     found = by_parts(_named(cast(Equations, module.derive(used, **options))))
-    if decimal:
+    if decimals:
         found = replace(found, system=smooth, sections=as_written(found.sections))
-    if system.functions:
+    if system.functions or options:  # quasi-velocities may hold functions too
         found = as_sympy(found)
     if smooth is system:
         return found
@@ -191,7 +191,7 @@ def conditions(system: System) -> list[str]:
     """When the equations hold: dry friction is shown sliding, one-sided constraints closed."""
     notes = [
         f"dry friction {contact.name!r} is shown sliding; it sticks where the sliding velocity is zero and a force "
-        f"of at most {plain(contact.mu_static)} times the reaction holds it"
+        f"of at most {plain(decimal(contact.mu_static))} times the reaction holds it"
         for contact in system.contacts
     ]
     notes += [

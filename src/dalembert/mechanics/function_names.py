@@ -20,13 +20,17 @@ TITLE = "unspecified functions"
 
 
 def by_names(sections: Sequence[Section]) -> tuple[Section, ...]:
-    """Sections with g for g(t), where every g has the same arguments, and a section that says so."""
+    """Sections with g for g(t), where every g has the same arguments and nothing else that name, and a section that
+    says so.
+    """
     entries = [e for s in sections for line in s.lines for e in (line.left, *(term for _, term in line.terms))]
     found = functions_in(adopted(entry) for entry in entries)
+    # H of the page is not H(x) of the model.
+    taken = {symbol.name.rstrip("'") for entry in entries for symbol in entry.free_symbols} if found else set()
     alike = {
         name: min(group, key=str)
         for name, group in found.items()
-        if len({applied.args for applied in group}) == 1 and min(group, key=str).plain_arguments
+        if len({f.args for f in group}) == 1 and min(group, key=str).plain_arguments and name not in taken
     }
     if not alike:
         return tuple(sections)

@@ -81,14 +81,16 @@ class Sampler:
     # -- evaluation
 
     def stood_in(self, expression: sp.Expr) -> sp.Expr:
-        """The expression as it is evaluated."""
-        return stood_in(expression, self.kind)
+        """An expression of the model as it is evaluated. Long ones are not looked through where there is no need."""
+        return stood_in(expression, self.kind) if self.system.functions else expression
 
     def function(self, expressions: Sequence[sp.Expr], extra: Sequence[sp.Symbol] = ()) -> Callable[..., Array]:
         """The expressions as one numeric function of a state (and further numbers); NaN where they have no
         real value.
         """
-        numbers = compiled([*self.arguments, *extra], [self.stood_in(expression) for expression in expressions])
+        numbers = compiled(
+            [*self.arguments, *extra], expressions, stand_in=lambda expression: stood_in(expression, self.kind)
+        )
 
         def evaluate(state: State, *more: float) -> Array:
             with np.errstate(all="ignore"):

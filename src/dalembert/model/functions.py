@@ -97,12 +97,12 @@ class Unspecified(AppliedUndef):
 
     def _latex(self, printer: Printer, exp: str | None = None) -> str:
         text = latex_written(self, printer)
-        if exp is not None:
-            text = rf"\left({text}\right)^{{{exp}}}" if any(self.orders) else f"{text}^{{{exp}}}"
-        if self.bare or self._by_arguments:
-            return text
-        listed = ", ".join(printer.doprint(argument) for argument in self.args)
-        return rf"{text}\left({listed}\right)"
+        after = ""
+        if not self.bare and not self._by_arguments:
+            after = rf"\left({', '.join(printer.doprint(argument) for argument in self.args)}\right)"
+        if exp is None:
+            return text + after
+        return rf"\left({text}{after}\right)^{{{exp}}}" if any(self.orders) else f"{text}^{{{exp}}}{after}"
 
 
 def written(function: Unspecified, printer: Printer) -> str:

@@ -212,10 +212,10 @@ class _Reader:
         try:
             value = function(*formal)
         except Exception as error:  # a user's function may raise anything
-            shown = ", ".join(str(s) for s in formal)
+            several = f"{count} arguments" if count > 1 else "one argument"
             self.faults.append(
-                f"{where}: the function given cannot be called with {count} symbols ({shown}): {error}. It takes the "
-                "arguments as SymPy symbols and returns an expression; use SymPy's sin, not math's or NumPy's"
+                f"{where}: the function given cannot be called with {several}: {error}. It takes SymPy symbols and "
+                "returns an expression; use SymPy's sin, not math's or NumPy's"
             )
             return None
         if isinstance(value, str):

@@ -56,7 +56,8 @@ class System:
     that meet at one instant strike: "together" (the default), in "sequence", the fastest approach first, or a list of
     their names, in that order again and again.
 
-    Expressions are SymPy's, over `da.coordinates` or SymPy's own `dynamicsymbols`, or text in the document
+    Functions without an expression, `sp.Function("g")(da.t)`, may stand in expressions; numbers need `replace` with
+    `functions`. Expressions are SymPy's, over `da.coordinates` or SymPy's own `dynamicsymbols`, or text in the document
     language. All faults found are raised together as `ModelError`.
 
     >>> import dalembert as da
