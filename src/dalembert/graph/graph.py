@@ -17,6 +17,7 @@ import sympy as sp
 
 from dalembert.graph.convert import Converter
 from dalembert.model.constraints import is_linear
+from dalembert.model.specify import require_specified
 from dalembert.model.symbols import SIDE, Reaction, t
 from dalembert.model.system import System
 
@@ -86,6 +87,7 @@ def graph_of(system: System) -> Graph:
 
 
 def _build(system: System) -> Graph:
+    require_specified(system)
     n, symbols = len(system.coordinates), system.parameter_symbols
     q, v, a = ca.SX.sym("q", n), ca.SX.sym("v", n), ca.SX.sym("a", n)
     time, p = ca.SX.sym("t"), ca.SX.sym("p", len(symbols))

@@ -71,11 +71,13 @@ def disguises(sampler: Sampler, states: list[State]) -> Disguises:
     asked = [(*row[:n], *none, -sp.Add(*(a * u for a, u in zip(row[:n], v, strict=True)))) for row in rows]
     position = [c.expression for c in system.constraints if c.level == "position"]
     velocity = [c.expression for c in system.constraints if c.level == "velocity"]
+    conditions = (*position, *(time_derivative(phi, q) for phi in position), *velocity)
+    known = sampler.stood_in
     problem = Problem(
         variables=(*q, *v, t),
-        conditions=(*position, *(time_derivative(phi, q) for phi in position), *velocity),
-        forms=(*contact, *forms),
-        asked=tuple(asked),
+        conditions=tuple(map(known, conditions)),
+        forms=tuple(tuple(map(known, form)) for form in (*contact, *forms)),
+        asked=tuple(tuple(map(known, row)) for row in asked),
         values=sampler.parameters,
         contact=n,
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from dalembert.mechanics.pfaffian import Integrability, Integrator
 from dalembert.mechanics.printing import plain
 from dalembert.mechanics.roots import Root, rooted
 from dalembert.mechanics.sample import Sampler, State
+from dalembert.mechanics.special import caution, exceptions
 from dalembert.mechanics.standard_form import diff, lagrangian, standard_form
 from dalembert.mechanics.witness import witness
 from dalembert.model.constraints import Constraint, is_linear
@@ -46,6 +48,7 @@ class Kind:
 
     `witness`: of a constraint linear in the velocities that is not integrable, Frobenius' condition with the value that
     it should not have, as `a·curl a = -1 ≠ 0`; the constraint itself is ω1, where there are several.
+    `unless`: not integrable for functions in general, but for such special ones; then `integrable` is None.
     """
 
     name: str
@@ -61,6 +64,7 @@ class Kind:
     velocity: str | None = None
     root: str | None = None
     witness: str | None = None
+    unless: str | None = None
 
     def __str__(self) -> str:
         parts = [f"{self.level} level", "rheonomic" if self.rheonomic else "scleronomic"]
@@ -83,13 +87,20 @@ class Kind:
     def _verdict(self) -> str:
         if not self.integrable:
             shown = f" ({self.witness})" if self.witness else ""
-            return "integrability not decided" if self.integrable is None else f"not integrable{shown}"
+            return verdict_of(self.integrable, self.unless) + shown
         if self.level == "acceleration":
             written = self.velocity is not None
             verdict = "integrable twice" if self.reaches == "position" else "integrable once"
         else:
             verdict, written = "integrable", self.integrated is not None
         return verdict if written else f"{verdict}, as random points show"
+
+
+def verdict_of(integrable: bool | None, unless: str | None) -> str:
+    """The words for a constraint that is not integrable, or not known to be."""
+    if unless is not None:
+        return f"not integrable in general, integrable where {unless}"
+    return "integrability not decided" if integrable is None else "not integrable"
 
 
 @dataclass(frozen=True)
@@ -177,6 +188,8 @@ def classify(system: System) -> Classification:
     integrability = integrator.integrability()
     hidden = disguises(sampler, states)
     kinds = tuple(_kind(constraint, sampler, states, integrability, hidden) for constraint in system.constraints)
+    special = exceptions(system, {kind.name: kind.integrable for kind in kinds}, _integrable)
+    kinds = tuple(replace(k, integrable=None, unless=special[k.name]) if k.name in special else k for k in kinds)
     kinds = tuple(replace(k, root=plain(roots[k.name].expression)) if k.name in roots else k for k in kinds)
     kinds = tuple(replace(k, witness=witness(integrator, k.name)) if k.integrable is False else k for k in kinds)
     rank, redundant = _rank(sampler, states)
@@ -194,8 +207,33 @@ def classify(system: System) -> Classification:
         integrals=tuple(plain(found.expression) for found in integrability.integrals if found.constraint is None),
         cyclic=_cyclic(sampler, states),
         conservation=conservation,
-        notes=tuple(_notes(given, kinds, roots, integrability, conservation, bool(states), flat)),
+        notes=(
+            *_notes(given, kinds, roots, integrability, conservation, bool(states), flat),
+            *caution(given),
+        ),
     )
+
+
+@lru_cache(maxsize=16)  # systems are frozen; several principles ask
+def integrability_of(system: System) -> Mapping[str, str]:
+    """What `classify` says of the integrability of each constraint that is not at position level and not integrable."""
+    system, _ = rooted(system)
+    found = _integrable(Sampler(standard_form(system)))
+    special = exceptions(system, found, _integrable)
+    words: dict[str, str] = {}
+    for c in system.constraints:
+        if c.level != "position" and not found[c.name]:
+            verdict = None if c.name in special else found[c.name]
+            words[c.name] = verdict_of(verdict, special.get(c.name))
+    return words
+
+
+def _integrable(sampler: Sampler) -> dict[str, bool | None]:
+    """Which constraints are integrable with the stand-ins that a sampler has for unspecified functions."""
+    states = sampler.states(8)
+    integrability, hidden = Integrator(sampler).decided(), disguises(sampler, states)
+    constraints = sampler.system.constraints
+    return {c.name: _kind(c, sampler, states, integrability, hidden).integrable for c in constraints}
 
 
 def _holonomic(kinds: Sequence[Kind]) -> bool | None:

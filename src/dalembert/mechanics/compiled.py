@@ -7,10 +7,12 @@ their distinct parts, which takes a tenth of the time that a search for common s
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import sympy as sp
+
+from dalembert.model.functions import Unspecified
 
 _NAMES: dict[type[sp.Basic], str] = {
     sp.sin: "sin",
@@ -34,6 +36,9 @@ _NAMES: dict[type[sp.Basic], str] = {
 _PAIRED: dict[type[sp.Basic], str] = {sp.Min: "minimum", sp.Max: "maximum"}
 
 
+StandIn: TypeAlias = Callable[[sp.Expr], sp.Expr]
+
+
 class _Unknown(Exception):
     pass
 
@@ -42,22 +47,25 @@ def compiled(
     arguments: Sequence[sp.Symbol],
     expressions: Sequence[sp.Expr],
     parts: Sequence[tuple[sp.Symbol, sp.Expr]] = (),
+    stand_in: StandIn | None = None,
 ) -> Callable[..., list[Any]]:
     """A function of numbers that gives the values of all expressions, in a list. `parts`: symbols that stand for
-    expressions, each made of those before it.
+    expressions, each made of those before it. `stand_in`: what is evaluated in the place of unspecified functions.
     """
     try:
-        return _Writer(arguments).function(expressions, parts)
+        return _Writer(arguments, stand_in).function(expressions, parts)
     except _Unknown:
         for symbol, value in reversed(parts):
             expressions = [expression.xreplace({symbol: value}) for expression in expressions]
+        expressions = [stand_in(expression) for expression in expressions] if stand_in else expressions
         return sp.lambdify(list(arguments), list(expressions), modules="numpy", cse=True)
 
 
 class _Writer:
     """Writes the lines. Only names made here and numbers are written, never a name of the model."""
 
-    def __init__(self, arguments: Sequence[sp.Symbol]) -> None:
+    def __init__(self, arguments: Sequence[sp.Symbol], stand_in: StandIn | None) -> None:
+        self.stand_in = stand_in
         self.known: dict[sp.Basic, str] = {symbol: f"a{k}" for k, symbol in enumerate(arguments)}
         self.header = ", ".join(self.known.values())
         self.lines: list[str] = []
@@ -107,6 +115,8 @@ class _Writer:
             for other in rest:
                 first = f"{_PAIRED[type(e)]}({first}, {other})"
             return first
+        if isinstance(e, Unspecified) and self.stand_in is not None:
+            return self.name(self.stand_in(e))
         raise _Unknown
 
 

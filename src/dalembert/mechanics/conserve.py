@@ -8,7 +8,7 @@ satisfy the constraints.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
 
@@ -22,6 +22,7 @@ from dalembert.mechanics.printing import plain
 from dalembert.mechanics.sample import Sampler, State, undecidable
 from dalembert.mechanics.standard_form import diff, lagrangian, quadratic, standard_form
 from dalembert.mechanics.tidy import Budget, tidy
+from dalembert.model.functions import given_back
 from dalembert.model.symbols import t
 from dalembert.model.system import System
 
@@ -84,6 +85,7 @@ def conserved(system: System, sampler: Sampler | None = None) -> Conservation:
         verdicts[name] = rate.zero
         found += rate.conserved(name, expression)
     found += search.momenta(system)
+    found = [replace(quantity, expression=given_back(quantity.expression)) for quantity in found]
     return Conservation(tuple(found), verdicts.get("energy", verdicts.get("energy function")))
 
 

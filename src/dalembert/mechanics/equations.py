@@ -14,6 +14,8 @@ from typing import Any, cast
 import sympy as sp
 
 from dalembert.errors import DoesNotApply, ModelError
+from dalembert.mechanics.decimals import as_written, decimal, exactly, has_decimals
+from dalembert.mechanics.function_names import as_sympy, by_names
 from dalembert.mechanics.parts import by_parts, unabridged
 from dalembert.mechanics.printing import escaped, lambda_of, plain
 from dalembert.mechanics.typeset import rows
@@ -92,7 +94,7 @@ class Equations:
         lines = [f"{self.system.name}: {self.title}"]
         if self.reason:
             lines.append(f"({self.reason})")
-        for section in self.sections:
+        for section in by_names(self.sections):
             lines += ["", section.title, *(f"  {line.text()}" for line in section.lines)]
         return "\n".join(lines)
 
@@ -105,13 +107,13 @@ class Equations:
 
     def _rows(self) -> str:
         found: list[str] = []
-        for section in self.sections:
+        for section in by_names(self.sections):
             found += [rf"&\text{{{escaped(section.title)}}}", *rows(section.lines)]
         return " \\\\\n".join(found)
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as texts, ready for JSON."""
-        sections = {section.title: [line.text() for line in section.lines] for section in self.sections}
+        sections = {section.title: [line.text() for line in section.lines] for section in by_names(self.sections)}
         return {
             "form": self.form,
             "title": self.title,
@@ -152,7 +154,13 @@ def equations(system: System, form: str = "fundamental", **options: Any) -> Equa
         if name not in known:
             has = f"its options are {', '.join(known)}" if known else "it has none"
             raise ModelError(system.name, [f"the form {form!r} has no option {name!r}; {has}"])
-    found = by_parts(_named(cast(Equations, module.derive(smooth, **options))))
+    decimals = has_decimals(smooth)
+    used = exactly(smooth) if decimals else smooth
+    found = by_parts(_named(cast(Equations, module.derive(used, **options))))
+    if decimals:
+        found = replace(found, system=smooth, sections=as_written(found.sections))
+    if system.functions or options:  # quasi-velocities may hold functions too
+        found = as_sympy(found)
     if smooth is system:
         return found
     return replace(found, system=system, reason="; ".join(filter(None, [found.reason, *conditions(system)])))
@@ -184,7 +192,7 @@ def conditions(system: System) -> list[str]:
     """When the equations hold: dry friction is shown sliding, one-sided constraints closed."""
     notes = [
         f"dry friction {contact.name!r} is shown sliding; it sticks where the sliding velocity is zero and a force "
-        f"of at most {plain(contact.mu_static)} times the reaction holds it"
+        f"of at most {plain(decimal(contact.mu_static))} times the reaction holds it"
         for contact in system.contacts
     ]
     notes += [

@@ -12,6 +12,7 @@ import sympy as sp
 
 from dalembert.mechanics.standard_form import diff
 from dalembert.mechanics.tidy import Budget, tidy
+from dalembert.model.functions import Unspecified
 
 Form = tuple[sp.Expr, ...]
 Zero = Callable[[sp.Expr], bool]
@@ -121,6 +122,14 @@ def _antiderivative(expression: sp.Expr, z: sp.Symbol) -> sp.Expr | None:
         for term in sp.Add.make_args(version):
             constant, dependent = term.as_independent(z, as_Add=False)
             if sp.count_ops(dependent) > LARGEST:
+                break
+            if isinstance(dependent, Unspecified):
+                result = dependent.lowered(z)
+                if result is None:
+                    break
+                terms.append(constant * result)
+                continue
+            if dependent.has(Unspecified):
                 break
             result = sp.integrate(dependent, z, manual=True)
             if result.has(sp.Integral):

@@ -19,16 +19,19 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 import sympy as sp
 
-from dalembert.errors import ModelError
+from dalembert.errors import MissingValues, ModelError
 from dalembert.mechanics.cofactors import TooLarge
 from dalembert.mechanics.equations import Equations, Line, Section
+from dalembert.mechanics.function_names import as_sympy
 from dalembert.mechanics.fundamental import independent_rows
 from dalembert.mechanics.principles.liberated import MOTION, NORMAL, REACTIONS, TITLE, reactions_of
 from dalembert.mechanics.principles.liberation import SAME_NORMAL
 from dalembert.mechanics.sample import Array
 from dalembert.mechanics.standard_form import diff, time_derivative
 from dalembert.mechanics.tidy import Budget, exact, tidy
+from dalembert.model.functions import functions_in, listed
 from dalembert.model.particles import Particles
+from dalembert.model.stand_ins import stood_in
 from dalembert.model.supplementary import depends_on_reactions, normals_of
 from dalembert.model.symbols import Reaction, t
 from dalembert.model.system import System
@@ -195,6 +198,11 @@ class Liberation:
         if depends_on_reactions(self.particles):
             R = []
         expressions = [*l, *R, *surplus(self.particles)]
+        if functions := functions_in(expressions):
+            raise MissingValues(
+                self.particles.name,
+                [f"no expression for {listed(functions)}: numbers need one; write it in the particles and constraints"],
+            )
         others = tuple(sorted({s for e in expressions for s in e.free_symbols} - set(variables), key=str))
         return sp.lambdify([*variables, *others], expressions, modules="numpy", cse=True), others
 
@@ -256,7 +264,7 @@ def liberate(particles: Particles | System) -> Liberation | Steps:
     except TooLarge as error:
         reason = f"{error}; numbers need no closed form"
     generalized = dict(zip((c.name for c in particles.constraints), R, strict=True))
-    return Liberation(particles, tangential, MappingProxyType(generalized), on, reason)
+    return as_sympy(Liberation(particles, tangential, MappingProxyType(generalized), on, reason))
 
 
 def normal_reactions(particles: Particles) -> list[sp.Expr]:
@@ -312,4 +320,4 @@ def _independent(l: sp.Matrix) -> list[int]:
     """Normals that do not depend on those before them, at a random place."""
     rng = np.random.default_rng(3)
     at = {s: sp.Float(rng.uniform(0.5, 2.0)) for s in sorted(l.free_symbols, key=str)}
-    return independent_rows(np.array(l.xreplace(at).evalf().tolist(), dtype=float).reshape(l.shape))
+    return independent_rows(np.array(l.applyfunc(stood_in).xreplace(at).evalf().tolist(), dtype=float).reshape(l.shape))

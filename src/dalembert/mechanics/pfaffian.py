@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
@@ -21,7 +21,7 @@ from dalembert.mechanics.frobenius import Found, Problem, integrable_part
 from dalembert.mechanics.fundamental import null_space
 from dalembert.mechanics.integrals import Form, integral_of
 from dalembert.mechanics.sample import Sampler, State
-from dalembert.mechanics.standard_form import diff, is_long, standard_form
+from dalembert.mechanics.standard_form import diff, is_long
 from dalembert.mechanics.tidy import Budget, tidy
 from dalembert.model.constraints import is_linear
 from dalembert.model.symbols import t
@@ -112,12 +112,6 @@ def linear_row(expression: sp.Expr, unknowns: tuple[sp.Symbol, ...]) -> list[sp.
     return [*slopes, rest]
 
 
-@lru_cache(maxsize=16)  # systems are frozen; several principles ask
-def decided(system: System) -> Integrability:
-    """What is integrable, without the integrals."""
-    return Integrator(Sampler(standard_form(system))).decided()
-
-
 class Integrator:
     """Decides integrability of the forms of one system and looks for the integrals."""
 
@@ -134,11 +128,13 @@ class Integrator:
     @cached_property
     def _found(self) -> Found | None:
         """What jets say at random points of the constraints' surface."""
-        forms, system = self.forms, self.sampler.system
+        forms, system, known = self.forms, self.sampler.system, self.sampler.stood_in
         problem = Problem(
             variables=forms.variables,
-            conditions=tuple(c.expression for c in system.constraints if c.level == "position"),
-            forms=tuple(row for row, given in zip(forms.rows, forms.position, strict=True) if not given),
+            conditions=tuple(known(c.expression) for c in system.constraints if c.level == "position"),
+            forms=tuple(
+                tuple(map(known, row)) for row, given in zip(forms.rows, forms.position, strict=True) if not given
+            ),
             asked=(),
             values=self.sampler.parameters,
         )

@@ -9,6 +9,7 @@ import sympy as sp
 from sympy.core.alphabets import greeks
 from sympy.printing.printer import Printer
 
+from dalembert.model.adopt import adopted
 from dalembert.model.document import text_of
 from dalembert.model.symbols import Coordinate
 
@@ -55,6 +56,7 @@ class _Shown(sp.Symbol):
 
 
 def _shown(expression: sp.Expr) -> sp.Expr:
+    expression = adopted(expression)
     return expression.xreplace({s: _Shown(s.name) for s in expression.free_symbols if isinstance(s, Coordinate)})
 
 

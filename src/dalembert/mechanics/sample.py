@@ -19,6 +19,7 @@ from dalembert.errors import DalembertError
 from dalembert.mechanics.compiled import compiled
 from dalembert.mechanics.fundamental import CONSISTENCY_TOLERANCE, Fundamental, solve
 from dalembert.mechanics.standard_form import StandardForm, diff, time_derivative
+from dalembert.model.stand_ins import stood_in
 from dalembert.model.symbols import Reaction, ideal, t
 
 Array = NDArray[np.float64]
@@ -48,11 +49,12 @@ class State:
 
 class Sampler:
     """Evaluates a standard form. Parameters have the model's own values; those without one get a random value
-    in (0.5, 2).
+    in (0.5, 2). Functions without an expression have stand-ins of a `kind`, see `stand_ins`.
     """
 
-    def __init__(self, form: StandardForm) -> None:
+    def __init__(self, form: StandardForm, kind: str = "general") -> None:
         self.form = form
+        self.kind = kind
         self.system = form.system
         self.random = np.random.default_rng(SEED)
         drawn = self.random.uniform(0.5, 2.0, len(self.system.parameter_symbols))
@@ -78,11 +80,17 @@ class Sampler:
 
     # -- evaluation
 
+    def stood_in(self, expression: sp.Expr) -> sp.Expr:
+        """An expression of the model as it is evaluated. Long ones are not looked through where there is no need."""
+        return stood_in(expression, self.kind) if self.system.functions else expression
+
     def function(self, expressions: Sequence[sp.Expr], extra: Sequence[sp.Symbol] = ()) -> Callable[..., Array]:
         """The expressions as one numeric function of a state (and further numbers); NaN where they have no
         real value.
         """
-        numbers = compiled([*self.arguments, *extra], expressions)
+        numbers = compiled(
+            [*self.arguments, *extra], expressions, stand_in=lambda expression: stood_in(expression, self.kind)
+        )
 
         def evaluate(state: State, *more: float) -> Array:
             with np.errstate(all="ignore"):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
+from dalembert.mechanics.function_names import by_names
 from dalembert.mechanics.printing import escaped, latex, ordered_terms
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def document(title: str, parts: Sequence[tuple[str, Equations | str]]) -> str:
         lines.append(rf"{{\raggedright\ttfamily {escaped(found.title)}\par}}")
         if found.reason:
             lines.append(rf"\emph{{({escaped(found.reason)})}}\par")
-        for section in abbreviated(found.sections):
+        for section in abbreviated(by_names(found.sections)):
             body = " \\\\\n".join(rows(section.lines, scaled=True))
             lines.append(f"\\medskip\\textbf{{{escaped(section.title)}}}\n\\begin{{align*}}\n{body}\n\\end{{align*}}")
     return "\n".join([*lines, r"\end{document}", ""])

@@ -9,6 +9,7 @@ from typing import Any
 
 import sympy as sp
 
+from dalembert.model.stand_ins import stood_in
 from dalembert.model.symbols import Coordinate
 
 LEVELS = ("position", "velocity", "acceleration")
@@ -105,6 +106,7 @@ def is_constant(expression: sp.Expr) -> bool:
     Decided by its values, to 30 digits, at random points that differ in the coordinates only. Functions that have no
     value there are given the benefit of the doubt.
     """
+    expression = stood_in(expression)
     variables = sorted((s for s in expression.free_symbols if isinstance(s, Coordinate)), key=str)
     others = sorted(expression.free_symbols - set(variables), key=str)
     # Terms without coordinates are the same everywhere: a large one must not hide how the others vary.

@@ -23,6 +23,7 @@ from dalembert.model.parse import CHOICE, FUNCTIONS, suggest
 from dalembert.model.particle_document import PARTICLE, clashes, particle_faults, system_of_particles
 from dalembert.model.particles import Particle
 from dalembert.model.salvage import salvaged
+from dalembert.model.specify import require_specified
 from dalembert.model.symbols import Reaction, is_name
 from dalembert.model.system import System
 
@@ -361,6 +362,7 @@ def _number_or_text(value: sp.Expr) -> float | int | str:
 
 def to_data(system: System) -> dict[str, Any]:
     """The tables of a document from a system; `ModelError` where the language lacks something it needs."""
+    require_specified(system)
     freed = system.particles
     shown = system if freed is None else freed
     missing = [symbol.name for symbol in shown.parameter_symbols if symbol not in system.parameters]

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 
 from dalembert.errors import ModelError
+from dalembert.model.adopt import canonical
 from dalembert.model.constraints import is_constant
 from dalembert.model.parse import suggest
-from dalembert.model.symbols import Coordinate, Parameter, Reaction, canonical, t
+from dalembert.model.symbols import Coordinate, Parameter, Reaction, t
 
 if TYPE_CHECKING:
     from dalembert.model.system import System

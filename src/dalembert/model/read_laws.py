@@ -11,6 +11,7 @@ import sympy as sp
 
 from dalembert.model.constraints import Constraint, is_linear
 from dalembert.model.frames import Inertia
+from dalembert.model.functions import Unspecified
 from dalembert.model.laws import Coulomb, Law, Rolling, Sliding, Spinning, Stribeck, Work
 from dalembert.model.parse import suggest
 from dalembert.model.surface import Unclear, surface_of
@@ -24,7 +25,7 @@ def value_of(expression: sp.Expr | None, parameters: Mapping[sp.Symbol, sp.Expr]
     if expression is None:
         return None
     value = expression.xreplace({symbol: sp.sympify(given) for symbol, given in parameters.items()})
-    if value.free_symbols:
+    if value.free_symbols or value.has(Unspecified):
         return None
     number = complex(value.evalf())
     return number.real if math.isfinite(number.real) and not number.imag else None

@@ -13,7 +13,9 @@ import sympy as sp
 
 from dalembert.errors import ModelError
 from dalembert.model.constraints import Constraint
+from dalembert.model.functions import Unspecified
 from dalembert.model.laws import Rolling, Sliding, Spinning
+from dalembert.model.stand_ins import stood_in
 from dalembert.model.symbols import Coordinate, Reaction, name_of
 from dalembert.model.system import System
 
@@ -190,6 +192,9 @@ def require_complete(given: Particles) -> None:
     faults: list[str] = []
     for c, miss in zip(given.constraints, misses, strict=True):
         terms = _at_random(sp.Add.make_args(sp.expand(miss)), given)
+        # A function without an expression may be such that the constraint holds: F(x, y, f(x, y)) = 0.
+        if terms is not None and miss.has(Unspecified):
+            continue
         if terms is not None and abs(terms.sum()) > ZERO * np.abs(terms).max(initial=0.0):
             faults.append(f"constraint {c.name!r} does not hold at the positions given: {miss} is not zero")
     values = _at_random([*normals, *slopes], given)
@@ -203,6 +208,12 @@ def require_complete(given: Particles) -> None:
                 f"the positions leave {n} Cartesian coordinates {free} ways to move, so that {n - free} independent "
                 f"constraints hold them; {held} are given, and the reactions of the others could not be told"
             )
+        if held + free > n:  # only where a constraint was taken at its word
+            faults.append(
+                f"{held} independent constraints leave {n} Cartesian coordinates {n - held} ways to move, but the "
+                f"positions move in {free}; a particle in Cartesian coordinates is a da.System, which has "
+                "equations('liberation')"
+            )
         if free < len(given.coordinates):
             faults.append(f"{len(given.coordinates)} generalized coordinates, but the positions move in {free} ways")
     if faults:
@@ -211,7 +222,7 @@ def require_complete(given: Particles) -> None:
 
 def _at_random(expressions: Iterable[sp.Expr], given: Particles) -> np.ndarray | None:
     """Values at a random place; parameters have their own values where they have one. None where there are none."""
-    expressions = list(expressions)
+    expressions = [stood_in(expression) for expression in expressions]
     rng = random.Random(5)
     for _ in range(8):
         at = {s: sp.sympify(given.parameters.get(s, sp.Float(rng.uniform(0.5, 2)))) for s in _symbols(expressions)}

@@ -23,6 +23,7 @@ import sympy as sp
 
 from dalembert.model.constraints import Constraint
 from dalembert.model.frames import Frames, Inertia, frames_of, mass_of
+from dalembert.model.stand_ins import stood_in
 from dalembert.model.symbols import Coordinate, multiplier, t
 
 # A residual this small against its row is rounding: generic values are of their own size.
@@ -150,6 +151,7 @@ def _gradient(constraint: Constraint, coordinates: tuple[Coordinate, ...]) -> li
 
 def _numbers(matrix: sp.Matrix) -> list[np.ndarray]:
     """A matrix at some generic states. Parameters are drawn too: the answer must not depend on their values."""
+    matrix = matrix.applyfunc(stood_in)
     symbols = sorted(matrix.free_symbols, key=str)
     rng = random.Random(11)
     found: list[np.ndarray] = []

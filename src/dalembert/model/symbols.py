@@ -7,7 +7,6 @@ and differentiation with respect to time is ours to do explicitly: no hidden fun
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 
 import sympy as sp
 from sympy.core.function import AppliedUndef
@@ -142,66 +141,6 @@ def parameters(names: str) -> tuple[Parameter, ...]:
     >>> m, g = parameters("m g")
     """
     return tuple(Parameter.named(name) for name in _split(names))
-
-
-def canonical(expression: sp.Basic, table: Mapping[str, sp.Symbol]) -> sp.Expr:
-    """The same expression in this package's symbols, matched by name.
-
-    Accepts SymPy's `dynamicsymbols` of coordinates (functions of t and their derivatives) and plain symbols. A symbol
-    whose name is not in `table` becomes a parameter. Functions that are no coordinate stay as they are: they are no
-    constants, and `unknown_functions` tells of them.
-    """
-    swap: dict[sp.Basic, sp.Basic] = {}
-    for derivative in expression.atoms(sp.Derivative):
-        inner, *counts = derivative.args
-        if is_of_time(inner) and len(counts) == 1 and _is_coordinate(name_of(inner), table):
-            name = name_of(derivative)
-            swap[derivative] = table.get(name, Parameter.named(name))
-    for function in expression.atoms(AppliedUndef):
-        if is_of_time(function) and _is_coordinate(name_of(function), table):
-            swap[function] = table[name_of(function)]
-    # From the outside in, so that a second derivative is met before the function inside it.
-    expression = expression.xreplace(swap)
-    rename = {
-        symbol: table.get(symbol.name, Parameter.named(symbol.name))
-        for symbol in expression.free_symbols
-        if isinstance(symbol, sp.Symbol) and not isinstance(symbol, Reaction)
-    }
-    return expression.xreplace({old: new for old, new in rename.items() if old != new})
-
-
-def _is_coordinate(name: str, table: Mapping[str, sp.Symbol]) -> bool:
-    return isinstance(table.get(name), Coordinate)
-
-
-def unknown_functions(expression: sp.Basic, table: Mapping[str, sp.Symbol]) -> list[str]:
-    """What is wrong with the functions of an expression that SymPy does not define, as `sp.Function("g")(t)`: all but
-    `dynamicsymbols` of coordinates. `table` has the coordinates among its symbols. Empty where nothing is.
-    """
-    functions = expression.atoms(AppliedUndef, sp.Derivative)
-    if not functions:
-        return []
-    names = [s.name for s in table.values() if isinstance(s, Coordinate) and not s.order]
-    faults = []
-    for function in sorted(expression.atoms(AppliedUndef), key=str):
-        name = str(function.func.__name__)
-        if name in names:
-            if not is_of_time(function):
-                faults.append(f"{function}: the coordinate {name} is a function of the time t; write {name}(t)")
-        elif is_of_time(function):
-            also = f"; {name} is a parameter, which is constant" if name in table else ""
-            faults.append(
-                f"the function {function} has no expression and is no coordinate{also} (coordinates: "
-                f"{', '.join(names) or 'none'}). Write its expression in its place, such as sin(t)"
-            )
-        else:
-            faults.append(f"the function {function} has no expression. Write its expression in its place")
-    if faults:
-        return faults
-    for derivative in sorted(expression.atoms(sp.Derivative), key=str):
-        if not is_of_time(derivative.expr):
-            faults.append(f"{derivative} is not carried out. Write what it is, with x.d for the derivative of x")
-    return faults
 
 
 def ideal(coordinate: Coordinate) -> Reaction:

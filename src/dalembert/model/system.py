@@ -22,8 +22,10 @@ from dalembert.errors import MissingValues, ModelError
 from dalembert.model.constraints import Constraint
 from dalembert.model.contact import Contact, contacts_of, works_of
 from dalembert.model.events import Event
+from dalembert.model.functions import functions_in
 from dalembert.model.laws import Law, Work
 from dalembert.model.parse import suggest
+from dalembert.model.specify import require_specified, specified
 from dalembert.model.symbols import Coordinate, name_of, t
 from dalembert.model.validate import Draft, build_parts
 
@@ -63,7 +65,8 @@ class System:
     `motion[name]`: in coordinates and their derivatives, t, parameters, `da.ideal(x)` and `da.multiplier(constraint)`.
     `particles`: of the motion of a `da.Particles`, those.
 
-    Expressions are SymPy's, over `da.coordinates` or SymPy's own `dynamicsymbols`, or text in the document
+    Functions without an expression, `sp.Function("g")(da.t)`, may stand in expressions; numbers need `replace` with
+    `functions`. Expressions are SymPy's, over `da.coordinates` or SymPy's own `dynamicsymbols`, or text in the document
     language. All faults found are raised together as `ModelError`.
 
     >>> import dalembert as da
@@ -166,15 +169,27 @@ class System:
         """A new system with some parts changed. `parameters`, `initial` and `settings` are merged into the
         old ones, other parts replaced.
 
+        `functions` gives expressions to functions that have none, by the function or its name: an expression in the
+        arguments it has in the model; with formal arguments, `{V(s): s**2}`; or `sp.Lambda` or a Python function.
+
         >>> import dalembert as da
         >>> heavy = da.library.pendulum().replace(parameters={"m": 10})
+        >>> (x,), V = da.coordinates("x"), sp.Function("V")
+        >>> ball = da.System("ball", coordinates=[x], kinetic=x.d**2/2, potential=V(x))
+        >>> ball.replace(functions={V: x**2}).potential
+        x**2
         """
+        if "functions" in changes:
+            given = changes.pop("functions")
+            changed = self.replace(**changes) if changes else self
+            return changed.replace(**specified(changed, given))
         arguments = self._arguments()
         unknown = sorted(set(changes) - set(arguments))
         if unknown:
-            raise TypeError(f"a System has no part {unknown[0]!r}; its parts are {', '.join(arguments)}")
+            parts = ", ".join([*arguments, "functions"])
+            raise TypeError(f"a System has no part {unknown[0]!r}; its parts are {parts}")
         for key, value in changes.items():
-            if key in ("parameters", "initial", "settings"):
+            if key in ("parameters", "initial", "settings") and isinstance(value, Mapping):
                 name = name_of if key == "initial" else str  # a function of time is no parameter
                 merged = {name(k): v for k, v in arguments[key].items()}
                 merged.update({name(k): v for k, v in value.items()})
@@ -225,10 +240,16 @@ class System:
         parts += [event.expression for event in self.events]
         return [part for part in parts if part is not None]
 
+    @cached_property
+    def functions(self) -> tuple[str, ...]:
+        """The names of functions without an expression, see `replace`."""
+        return tuple(functions_in([*self.expressions(), *self.outputs.values()]))
+
     def parameter_values(self) -> np.ndarray:
         """The parameters as an array in the order of `parameter_symbols`; missing ones are an error that
         lists them.
         """
+        require_specified(self)
         missing = [symbol.name for symbol in self.parameter_symbols if symbol not in self.parameters]
         if missing:
             raise MissingValues(self.name, [f"no value for parameter {', '.join(missing)}: give parameters={{…}}"])
@@ -236,6 +257,7 @@ class System:
 
     def initial_values(self) -> tuple[np.ndarray, np.ndarray, float]:
         """Initial q, q̇ and t; missing values are an error that lists them. t is 0 unless given."""
+        require_specified(self)
         wanted = (*self.coordinates, *self.velocities)
         missing = [symbol.name for symbol in wanted if symbol not in self.initial]
         if missing:

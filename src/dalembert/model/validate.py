@@ -13,25 +13,17 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from dalembert.errors import ExpressionError, ModelError
+from dalembert.model.adopt import canonical, function_faults, refused
 from dalembert.model.constraints import IMPACT_LAWS, IMPACT_ORDERS, LEVELS, Constraint, is_constant, level_of
 from dalembert.model.events import read_events
 from dalembert.model.frames import inertia_of
+from dalembert.model.functions import functions_in, listed
 from dalembert.model.laws import Work, is_dry
 from dalembert.model.options import duration_faults, option_faults
 from dalembert.model.outputs import reaction_faults, read_outputs
 from dalembert.model.parse import RESERVED, parse_constraint, parse_equation, parse_expression, suggest
 from dalembert.model.read_laws import LawReader, value_of
-from dalembert.model.symbols import (
-    Coordinate,
-    Parameter,
-    Reaction,
-    canonical,
-    is_name,
-    is_of_time,
-    name_of,
-    t,
-    unknown_functions,
-)
+from dalembert.model.symbols import Coordinate, Parameter, Reaction, is_name, is_of_time, name_of, t
 
 SETTINGS = {"duration": float, "rtol": float, "atol": float, "samples": int, "method": str, "project": bool}
 SETTINGS |= {"step": float, "order": int, "max_step": float}
@@ -119,6 +111,7 @@ class _Builder:
         )
         self.faults += reaction_faults(outputs, coordinates, names)
         self._derivatives_in_place(parts)
+        self._functions_agree(parts)
         if self.faults:
             raise ModelError(title, self.faults)
         return parts
@@ -163,7 +156,7 @@ class _Builder:
     def _parameters(self, coordinates: tuple[Coordinate, ...]) -> dict[sp.Symbol, sp.Expr]:
         values: dict[sp.Symbol, sp.Expr] = {}
         taken = {q.name for q in coordinates}
-        for key, given in dict(self.draft.parameters).items():
+        for key, given in self._mapping(self.draft.parameters, "parameters", "{m: 1.5}").items():
             name = str(key)
             if isinstance(key, AppliedUndef):
                 self.faults.append(f"parameter {name}: a parameter is a constant, not a function; use a symbol")
@@ -181,6 +174,12 @@ class _Builder:
         self.table |= self.declared
         return values
 
+    def _mapping(self, given: Any, what: str, example: str) -> Mapping[Any, Any]:
+        if isinstance(given, Mapping):
+            return given
+        self.faults.append(f"{what}: a mapping such as {example} is wanted, got {given!r}")
+        return {}
+
     # -- expressions
 
     def _expression(
@@ -191,8 +190,11 @@ class _Builder:
         equation: bool = False,
         reactions: bool = False,
         offered: Iterable[str] | None = None,
+        functions: bool = True,
     ) -> sp.Expr | None:
-        """An expression as it may be given; None where it cannot be read, which is told, or is None."""
+        """An expression as it may be given; None where it cannot be read, which is told, or is None. functions: whether
+        it may hold functions without an expression.
+        """
         if given is None:
             return None
         try:
@@ -209,13 +211,13 @@ class _Builder:
         except (sp.SympifyError, TypeError, ValueError):
             self.faults.append(f"{where}: an expression is wanted, got {given!r}")
             return None
-        if not isinstance(expression, sp.Expr):
+        if not isinstance(expression, sp.Expr) or expression.is_Matrix:
             self.faults.append(f"{where}: a scalar expression is wanted, got {type(expression).__name__}")
             return None
         if expression.has(sp.nan, sp.oo, -sp.oo, sp.zoo, sp.I):
             self.faults.append(f"{where}: the expression holds NaN, infinity or an imaginary number: {expression}")
             return None
-        if not self._functions_known(expression, where):
+        if not self._functions_fit(expression, where, functions):
             return None
         expression = canonical(expression, self.table)
         strange = sorted(
@@ -229,11 +231,11 @@ class _Builder:
             self.faults.append(f"{where}: {', '.join(sorted(stray))} belongs to no coordinate of the system")
         return expression
 
-    def _functions_known(self, expression: sp.Basic, where: str) -> bool:
-        """Whether every function in an expression is SymPy's own or a coordinate; otherwise that is told."""
-        unknown = unknown_functions(expression, self.table)
-        self.faults += [f"{where}: {fault}" for fault in unknown]
-        return not unknown
+    def _functions_fit(self, expression: sp.Basic, where: str, allowed: bool) -> bool:
+        """Whether the functions of an expression can stand where they do; otherwise that is told."""
+        faults = function_faults(expression, self.table, RESERVED) if allowed else refused(expression)
+        self.faults += [f"{where}: {fault}" for fault in faults]
+        return not faults
 
     def _number(self, given: Any, where: str) -> sp.Expr | None:
         """A finite constant: a number, or text or an expression without names."""
@@ -252,7 +254,7 @@ class _Builder:
             except (sp.SympifyError, TypeError, ValueError):
                 self.faults.append(f"{where}: a number is wanted, got {given!r}")
                 return None
-        return self._finite(expression, where) if self._functions_known(expression, where) else None
+        return self._finite(expression, where) if self._functions_fit(expression, where, False) else None
 
     def _finite(self, expression: sp.Basic, where: str) -> sp.Expr | None:
         try:
@@ -403,7 +405,7 @@ class _Builder:
             self.faults.append(f"{where}: restitution is a number from 0 to 1, got {given!r}")
             return None
         parameters = [name for name, symbol in self.table.items() if isinstance(symbol, Parameter)]
-        expression = self._expression(given, f"{where}, restitution", offered=parameters)
+        expression = self._expression(given, f"{where}, restitution", offered=parameters, functions=False)
         if expression is None:
             return None
         others = sorted(s.name for s in expression.free_symbols if not isinstance(s, Parameter))
@@ -457,7 +459,7 @@ class _Builder:
         for q in coordinates:
             known |= {q.name: q, q.d.name: q.d}
         found: dict[sp.Symbol, sp.Expr] = {}
-        for key, given in dict(self.draft.initial).items():
+        for key, given in self._mapping(self.draft.initial, "initial", "{x: 0}").items():
             name = name_of(key)
             if name not in known:
                 self.faults.append(f"initial: {name!r} is neither a coordinate nor a velocity.{suggest(name, known)}")
@@ -479,7 +481,7 @@ class _Builder:
             except ExpressionError as error:
                 self.faults.append(str(error))
                 return None
-        if not self._functions_known(given, where):
+        if not self._functions_fit(given, where, False):
             return None
         expression = canonical(given, self.table)
         if not expression.free_symbols:
@@ -494,7 +496,7 @@ class _Builder:
 
     def _settings(self) -> dict[str, Any]:
         found = {}
-        for key, value in dict(self.draft.settings).items():
+        for key, value in self._mapping(self.draft.settings, "settings", "{'rtol': 1e-9}").items():
             if key not in SETTINGS:
                 self.faults.append(f"simulate: unknown setting {key!r}.{suggest(key, SETTINGS)}")
                 continue
@@ -553,3 +555,18 @@ class _Builder:
             if reaction.coordinate not in names:
                 what, known = "constraint" if of_constraint else "coordinate", suggest(reaction.coordinate, names)
                 self.faults.append(f"{where}: {reaction}: {reaction.coordinate!r} is not a {what}.{known}")
+
+    def _functions_agree(self, parts: Mapping[str, Any]) -> None:
+        """One name stands for one function, of so many arguments, and for nothing else."""
+        every = [parts[key] for key in ("kinetic", "potential", "lagrangian") if parts[key] is not None]
+        every += [*parts["forces"].values(), *(parts["mass"] or ())]
+        every += [expression for law in parts["nonideal"] for expression in law.expressions()]
+        every += [item.expression for item in (*parts["constraints"], *parts["events"])]
+        symbols = {symbol.name for expression in every for symbol in expression.free_symbols}
+        for name, applied in functions_in(every).items():
+            if len({len(f.args) for f in applied}) > 1:
+                self.faults.append(f"the function {name} has different numbers of arguments: {listed({name: applied})}")
+            if len({f.origin for f in applied}) > 1:
+                self.faults.append(f"the function {name} is made twice, with different assumptions; make it once")
+            if name in symbols and name not in self.declared:
+                self.faults.append(f"{name} is a parameter and a function, {listed({name: applied})}; rename one")

@@ -102,7 +102,19 @@ def test_what_is_not_decided_is_not_called_nonintegrable():
         "ratio", coordinates=[x, y], kinetic=(x.d**2 + y.d**2) / 2, constraints={"ratio": x.d / y.d - 2},
         initial={x: 0, y: 0, x.d: 2, y.d: 1},
     )  # fmt: skip
-    assert "not known to be integrable: ratio" in vakonomic.applies(system)
+    assert "integrability not decided: ratio" in vakonomic.applies(system)
+    assert "integrability not decided" in str(system.classify())
+
+
+def test_the_verdict_on_integrability_is_that_of_classify():
+    """A constraint quadratic in the velocities, whose possible velocities form a curved surface."""
+    system = da.library.quadratic_penny()
+    verdicts = {kind.name: kind.integrable for kind in system.classify().constraints}
+    reason = vakonomic.applies(system)
+    names = [name for name, integrable in verdicts.items() if integrable is False]
+    assert names
+    assert f"not integrable: {', '.join(names)}" in reason
+    assert ("not decided" in reason) == (None in verdicts.values())
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")

@@ -8,8 +8,9 @@ from typing import Any
 import sympy as sp
 
 from dalembert.errors import ExpressionError, ModelError
+from dalembert.model.adopt import canonical, function_faults
 from dalembert.model.parse import RESERVED, parse_expression, suggest
-from dalembert.model.symbols import canonical, is_name, t, unknown_functions
+from dalembert.model.symbols import is_name, t
 from dalembert.model.system import System
 
 
@@ -30,7 +31,7 @@ def read_quasi_velocities(system: System, given: Mapping[str, Any], count: int) 
                 expression = parse_expression(value, table, where=where)
             else:
                 expression = sp.sympify(value, strict=True)
-                unknown = unknown_functions(expression, table)
+                unknown = function_faults(expression, table, RESERVED)
                 if unknown:
                     faults += [f"{where}: {fault}" for fault in unknown]
                     continue

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sympy as sp
 
-from dalembert.mechanics.pfaffian import decided
+from dalembert.mechanics.classify import integrability_of
 from dalembert.mechanics.standard_form import diff, is_long, time_derivative
 from dalembert.model.constraints import Constraint
 from dalembert.model.system import System
@@ -42,16 +42,13 @@ def lagrangian_derivative(system: System, constraint: Constraint) -> list[sp.Exp
 
 
 def not_integrable(system: System) -> str:
-    """Which constraints on velocities are no position constraints in disguise, and of which that is not known."""
+    """Which constraints on velocities are no position constraints in disguise, in the words of `classify`."""
     if all(constraint.level == "position" for constraint in system.constraints):
         return ""
-    member = decided(system).member
-    moving = [c.name for c in system.constraints if c.level != "position" and member.get(c.name) is not True]
-    refuted = [name for name in moving if member.get(name) is False]
-    unknown = [name for name in moving if name not in refuted]
-    parts = [f"not integrable: {', '.join(refuted)}"] if refuted else []
-    parts += [f"not known to be integrable: {', '.join(unknown)}"] if unknown else []
-    return "; ".join(parts)
+    verdicts: dict[str, list[str]] = {}
+    for name, words in integrability_of(system).items():
+        verdicts.setdefault(words, []).append(name)
+    return "; ".join(f"{words}: {', '.join(names)}" for words, names in verdicts.items())
 
 
 def on_accelerations(system: System) -> str:
