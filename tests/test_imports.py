@@ -29,13 +29,9 @@ ORDER = (
 )
 # The verbs of a system and of results that draw themselves hand over to packages to their right, when called.
 VERBS = {"model/system.py", "motion/instant.py", "motion/motion.py", "motion/path.py", "motion/vakonomic.py"}
-VERBS |= {"motion/between.py"}
-VERBS |= {"library/orbits.py"}
-MODULES = sorted(
-    path.relative_to(ROOT).as_posix()
-    for path in ROOT.rglob("*.py")
-    if path.relative_to(ROOT).as_posix() != "__init__.py"
-)
+VERBS |= {"motion/between.py", "library/orbits.py"}
+ENTRANCES = {"__init__.py", "__main__.py"}  # of the package as a whole
+MODULES = sorted({path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.py")} - ENTRANCES)
 
 
 def is_type_checking(test: ast.expr) -> bool:

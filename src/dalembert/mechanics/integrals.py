@@ -115,6 +115,16 @@ def _single_variable_factor(form: Form, variables: Sequence[sp.Symbol], zero: Ze
     return None
 
 
+def _in_general(expression: sp.Expr, z: sp.Symbol) -> sp.Expr:
+    """Without the cases that SymPy makes for single values of parameters, such as ∫ cos kz dz for k = 0."""
+    return expression.replace(
+        lambda part: (
+            isinstance(part, sp.Piecewise) and isinstance(part.args[0][1], sp.Ne) and not part.args[0][1].has(z)
+        ),
+        lambda part: part.args[0][0],
+    )
+
+
 def _antiderivative(expression: sp.Expr, z: sp.Symbol) -> sp.Expr | None:
     """∫ expression dz by hand methods, or None."""
     for version in (sp.expand(expression), expression):
@@ -131,7 +141,7 @@ def _antiderivative(expression: sp.Expr, z: sp.Symbol) -> sp.Expr | None:
                 continue
             if dependent.has(Unspecified):
                 break
-            result = sp.integrate(dependent, z, manual=True)
+            result = _in_general(sp.integrate(dependent, z, manual=True), z)
             if result.has(sp.Integral):
                 break
             terms.append(constant * result)
