@@ -121,6 +121,7 @@ def systems() -> dict[str, da.System]:
             initial={x: 0.1 + 0.2, x.d: 1 / 3},
         ),
         "incline": da.loads(INCLINE),
+        "particles": da.library.liberated_pendulum(),
         "events": da.System(
             "events",
             coordinates=[x],
