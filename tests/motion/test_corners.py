@@ -56,3 +56,39 @@ def test_two_walls_at_right_angles_take_a_blow_each(e, after):
     motion = in_a_valley(TWO, (0, 0, 1, -1), e).simulate(0.01)
     assert motion.v[0] == pytest.approx(after, abs=1e-14)
     assert motion.certificate.holds
+
+
+@pytest.mark.parametrize("backend", ["native", "reference"])
+def test_a_collar_without_play_jams(backend):
+    """A load at d ≥ h/2μ beside a rod jams a collar of height h. Its four corners push on the rod from both sides, so
+    that the smallest forces of all would pull; those that are told push, each within its cone.
+    """
+    u, v, a = da.coordinates("u v a")
+    height, width, mu, load = 0.2, 0.05, 0.3, 50.0
+    corners = {
+        name: (u + p * sp.cos(a) - r * sp.sin(a), v + p * sp.sin(a) + r * sp.cos(a))
+        for name, p, r in (
+            ("upper left", -width, height / 2),
+            ("lower left", -width, -height / 2),
+            ("upper right", width, height / 2),
+            ("lower right", width, -height / 2),
+        )
+    }
+    collar = da.System(
+        "collar",
+        coordinates=[u, v, a],
+        kinetic=(u.d**2 + v.d**2) / 2 + 0.005 * a.d**2,
+        forces={v: -load, a: -load * 1.1 * height / (2 * mu)},
+        constraints=[
+            da.Constraint(name, (c[0] - width if "right" in name else -width - c[0]) >= 0)
+            for name, c in corners.items()
+        ],
+        nonideal=[da.Coulomb(name, mu, point=c) for name, c in corners.items()],
+        initial={u: 0, v: 0, a: 0, u.d: 0, v.d: 0, a.d: 0},
+    )
+    motion = collar.simulate(0.1, samples=5, backend=backend)
+    assert motion.certificate.holds, motion.certificate.failures
+    assert motion.q[-1] == pytest.approx([0.0, 0.0, 0.0], abs=1e-12)
+    assert motion.multipliers.min() > -1e-8 * load
+    for contact in motion.contacts.values():
+        assert (contact.friction <= mu * contact.normal + 1e-8 * load).all()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import sympy as sp
 
 import dalembert as da
 from dalembert.kernel.build import find_compiler
@@ -219,3 +220,25 @@ def test_a_fast_vibration_on_its_own_is_not_stiff() -> None:
     for method in ("auto", "dop853", "dopri5"):
         motion = governor(0, 1e6).simulate(1, samples=11, method=method, rtol=1e-4 if method == "dopri5" else 1e-6)
         assert motion.warnings == ()
+
+
+@pytest.mark.skipif(find_compiler() is None, reason="no C")
+def test_a_stiff_rod_is_seen_at_a_tight_tolerance() -> None:
+    """Its vibration is not dead after a thousand steps, and later rounding of the stiff force hides it."""
+    x, y = da.coordinates("x y")
+    length = sp.sqrt(x**2 + y**2)
+    damping = -1e3 * (x * x.d + y * y.d) / length**2
+    rod = da.System(
+        "damped stiff rod",
+        coordinates=[x, y],
+        kinetic=(x.d**2 + y.d**2) / 2,
+        potential=9.81 * y + 1e6 * (length - 1) ** 2 / 2,
+        forces={x: damping * x, y: damping * y},
+        initial={x: 1, y: 0, x.d: 0, y.d: 0},
+    )
+    motion = rod.simulate(10, rtol=1e-11, samples=11, backend="native")
+    explicit = rod.simulate(10, rtol=1e-11, samples=11, method="dop853", backend="native")
+    assert motion.method == "Radau"
+    assert motion.timing.steps < explicit.timing.steps / 4
+    # Both are within their tolerances times the steps they take in ten seconds.
+    assert motion.q == pytest.approx(explicit.q, abs=1e-8)

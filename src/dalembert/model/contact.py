@@ -198,7 +198,8 @@ def _surface(system: System, law: Sliding) -> Surface:
     inertia = inertia_of(system.kinetic, system.lagrangian, system.mass)
     assert inertia is not None
     constraints = tuple(next(c for c in system.constraints if c.name == name) for name in law.constraints)
-    return surface_of(inertia, system.coordinates, constraints, law.point, law.slide)
+    others = tuple(c for c in system.constraints if c.name not in law.constraints)
+    return surface_of(inertia, system.coordinates, constraints, law.point, law.slide, others)
 
 
 def _sum(sizes: list[sp.Expr], forces: tuple[Mapping[Coordinate, sp.Expr], ...]) -> dict[sp.Symbol, sp.Expr]:

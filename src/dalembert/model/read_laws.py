@@ -205,7 +205,8 @@ class LawReader:
             assert self.inertia is not None
             assert not isinstance(law, Work)
             try:
-                surface_of(self.inertia, self.coordinates, tuple(named), law.point, law.slide)
+                others = tuple(c for c in self.constraints if c not in named)
+                surface_of(self.inertia, self.coordinates, tuple(named), law.point, law.slide, others)
             except Unclear as unclear:
                 self.faults.append(f"{where}: {unclear}")
 

@@ -5,8 +5,9 @@ of the lowest point of a ball, v + ω × r) is given as it is, with J = ∂v_P/�
 force Jᵀf. A constraint with gradient a exerts Aᵀλ. Where a lies in the row space of J the reaction acts on the point:
 aᵀλ = Jᵀ(w λ) with w = (J Jᵀ)⁻¹J aᵀ. Its size |w| λ does not depend on how the constraint equation is scaled, its
 direction is the normal, and the point slides at right angles to it: along one direction in a plane, along two in space,
-never three. Otherwise (a pin, or a point given along the surface only) the point slides with all of v_P, and w is the
-part of a that belongs to the Cartesian coordinates of one body.
+never three. So it is, too, where a is such a row but for shares of other two-sided constraints: a guide holds the body
+sideways, and the equation of its contact need not mention that. Otherwise (a pin, or a point given along the surface
+only) the point slides with all of v_P, and w is the part of a that belongs to the Cartesian coordinates of one body.
 """
 
 from __future__ import annotations
@@ -71,8 +72,11 @@ def surface_of(
     constraints: tuple[Constraint, ...],
     point: tuple[sp.Expr, ...] | None,
     slide: tuple[sp.Expr, ...] | None = None,
+    others: tuple[Constraint, ...] = (),
 ) -> Surface:
-    """The surface on which a point slides, carried by the given constraints. slide: its velocity, in place of it."""
+    """The surface on which a point slides, carried by the given constraints. slide: its velocity, in place of it.
+    others: what else holds the system.
+    """
     if slide is None and point is None:
         point = _default_point(inertia, coordinates, constraints)
     # Of a large system a law concerns a few coordinates; with the others each would cost as much as the system.
@@ -95,9 +99,12 @@ def surface_of(
         raise Unclear("the point moves only along the reaction of the constraint, so nothing slides there")
     if rank < J.rows:
         raise Unclear(f"the point needs {rank} expressions, not {J.rows}: some follow from the others")
+    guides = sp.Matrix(0, len(near), []) if pushed else _guides(J, gradients, others, near)
+    if guides.rows:
+        pushed = True
     bearing = None
     if pushed:
-        columns = [_reaction_on_point(J, gradient) for gradient in gradients]
+        columns = [_reaction_on_point(J.col_join(guides), gradient)[: J.rows, :] for gradient in gradients]
         directions = _tangents(columns)
         if len(directions) == 3:
             w = _primitive(columns[0])
@@ -178,6 +185,31 @@ def _in_row_space(numeric: list[np.ndarray], size: int) -> bool:
         if np.any(np.linalg.norm(left, axis=1) > ZERO * np.maximum(np.linalg.norm(gradients, axis=1), 1e-300)):
             return False
     return True
+
+
+def _guides(
+    J: sp.Matrix, gradients: list[list[sp.Expr]], others: tuple[Constraint, ...], near: tuple[Coordinate, ...]
+) -> sp.Matrix:
+    """The gradients of other two-sided constraints on the coordinates near, where those of the law are combinations of
+    them and of the rows of J, with one share for the point, which is not zero; else no rows.
+    """
+    names, none, d = {q.name for q in near}, sp.Matrix(0, len(near), []), J.rows
+    if d < 2:
+        return none  # how far it has slid, along a line
+    held = [c for c in others if not c.one_sided and c.level != "acceleration"]
+    rows = [_gradient(c, near) for c in held if coordinates_in([c.expression]) <= names]
+    if not rows:
+        return none
+    numeric = _numbers(sp.Matrix([*J.tolist(), *rows, *gradients]))
+    if not _in_row_space(numeric, d + len(rows)):
+        return none
+    for values in numeric:
+        both, pushes = values[: d + len(rows)], values[d + len(rows) :]
+        shares = pushes @ np.linalg.pinv(both)
+        unique = np.linalg.matrix_rank(both, tol=ZERO) == both.shape[0]
+        if not unique or np.any(np.linalg.norm(shares[:, :d], axis=1) <= ZERO * np.linalg.norm(shares, axis=1)):
+            return none
+    return sp.Matrix(rows)
 
 
 def _reaction_on_point(J: sp.Matrix, gradient: Sequence[sp.Expr]) -> sp.Matrix:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -30,6 +30,9 @@ def evaluate_points(
     if held is not None:
         M, Q, A, b = evaluation.dynamics_along(q, v, t)
         solution = solve(M, Q, np.where(held.acting[:, :, None], A, 0.0), np.where(held.acting, b, 0.0), held.C)
+        # Forces that are not determined are those chosen: the smallest of all might pull on one-sided constraints.
+        chosen = np.where(np.isnan(held.multipliers), solution.multipliers, held.multipliers)
+        solution = replace(solution, multipliers=chosen)
     elif graph.nonlinear or graph.uses_reactions:
         each = []
         for k in range(t.size):

@@ -25,8 +25,11 @@ class ContactHistory:
 
 @dataclass(frozen=True, eq=False)
 class Held:
-    """C with all friction in it (T, n), which constraints act (T, m), and the contacts by name."""
+    """C with all friction in it (T, n), which constraints act (T, m), and the contacts by name. multipliers: (T, m), of
+    the choice inside the cones where forces are not determined, NaN elsewhere.
+    """
 
     C: Array
     acting: np.ndarray
     contacts: Mapping[str, ContactHistory]
+    multipliers: Array

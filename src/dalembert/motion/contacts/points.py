@@ -22,11 +22,14 @@ SOLVED = 1e-10
 
 @dataclass(frozen=True)
 class _Forces:
-    """C (T, n), and of each contact the normal force and the size of the friction (T, contacts)."""
+    """C (T, n), and of each contact the normal force and the size of the friction (T, contacts). multipliers: (T, m)
+    where they are a choice.
+    """
 
     C: Array
     normal: Array
     friction: Array
+    multipliers: Array | None = None
 
 
 def points_of(contacts: Contacts, trajectory: Trajectory, modes: Sequence[Mode]) -> Held:
@@ -34,6 +37,7 @@ def points_of(contacts: Contacts, trajectory: Trajectory, modes: Sequence[Mode])
     n, T, names = contacts.n, trajectory.t.size, [contact.name for contact in contacts.contacts]
     C, acting = np.zeros((T, n)), np.ones((T, contacts.m), dtype=bool)
     normal, friction = np.zeros((T, len(names))), np.zeros((T, len(names)))
+    multipliers = np.full((T, contacts.m), np.nan)
     for first, end in _runs(modes):
         mode, at = modes[first], slice(first, end)
         q, v, t = trajectory.y[at, :n], trajectory.y[at, n : 2 * n], trajectory.t[at]
@@ -45,13 +49,15 @@ def points_of(contacts: Contacts, trajectory: Trajectory, modes: Sequence[Mode])
             found = _one_by_one(contacts, mode, q, v, t)
         C[at], normal[at], friction[at] = found.C, found.normal, found.friction
         acting[at, list(contacts.one_sided)] = mode.closed
+        if found.multipliers is not None:
+            multipliers[at] = found.multipliers
     for k in range(len(names)):
         normal[[mode.states[k] == OPEN for mode in modes], k] = 0.0
     own = {
         name: ContactHistory(np.array([mode.states[k] for mode in modes]), normal[:, k], friction[:, k])
         for k, name in enumerate(names)
     }
-    return Held(C, acting, own)
+    return Held(C, acting, own, multipliers)
 
 
 def _runs(modes: Sequence[Mode]) -> Iterator[tuple[int, int]]:
@@ -109,7 +115,7 @@ def _together(contacts: Contacts, mode: Mode, q: Array, v: Array, t: Array) -> _
 
 def _one_by_one(contacts: Contacts, mode: Mode, q: Array, v: Array, t: Array) -> _Forces:
     """Point by point, with forces inside the cones where they are not determined."""
-    C, normal, friction = [], [], []
+    C, normal, friction, multipliers = [], [], [], []
     last: Array | None = None
     for k in range(t.size):
         here = contacts.given(mode, q[k], v[k], float(t[k]))
@@ -119,6 +125,12 @@ def _one_by_one(contacts: Contacts, mode: Mode, q: Array, v: Array, t: Array) ->
         last = here
         C.append(found.C)
         normal.append(found.normal)
+        multipliers.append(found.multipliers[: contacts.m])
         friction.append([float(np.linalg.norm(found.friction[at])) for at in contacts.components])
     count = len(contacts.contacts)
-    return _Forces(np.array(C), np.array(normal).reshape(-1, count), np.array(friction).reshape(-1, count))
+    return _Forces(
+        np.array(C),
+        np.array(normal).reshape(-1, count),
+        np.array(friction).reshape(-1, count),
+        np.array(multipliers) if mode.undetermined else None,
+    )
