@@ -19,6 +19,7 @@ from functools import cached_property
 
 import numpy as np
 import sympy as sp
+from sympy.core.function import AppliedUndef
 
 from dalembert.errors import InconsistentConstraints
 from dalembert.mechanics.bounds import keeps_sign
@@ -194,6 +195,8 @@ class _Search:
         """Whether nothing is left of a constraint. It has no choice where it has no coordinate."""
         if expression == 0:
             return True
+        if expression.atoms(AppliedUndef):
+            return False  # without its expression it has no values
         known = expression.xreplace(dict(self.system.parameters))
         variables = sorted(known.free_symbols, key=str)
         # Values at random places, to be measured against the terms they are sums of.

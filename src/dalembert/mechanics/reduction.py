@@ -215,6 +215,8 @@ def _energies(system: System, left: tuple[Coordinate, ...], R: sp.Expr, budget: 
     natural = is_linear(slopes, rates) and all(tidy(slope.xreplace(still), budget) == 0 for slope in slopes)
     if not natural or system.lagrangian is not None:
         return {"lagrangian": tidy(R, budget), "kinetic": None, "potential": None}
-    V = tidy(-R.xreplace(still), budget)
+    rest = -R.xreplace(still)
+    termwise = sp.Add(*(tidy(term, budget) for term in sp.Add.make_args(sp.expand(rest))))
+    V = min((termwise, tidy(rest, budget)), key=sp.count_ops)
     T = tidy(R - R.xreplace(still), budget)
     return {"lagrangian": None, "kinetic": T, "potential": V if V != 0 else None}
