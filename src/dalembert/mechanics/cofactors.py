@@ -18,7 +18,7 @@ class TooLarge(Exception):
 def inverse_of(matrix: Matrix, budget: Budget) -> Matrix:
     """The inverse by cofactors, one block of coupled rows at a time; `TooLarge` beyond `LARGEST_BLOCK`."""
     result = sp.zeros(matrix.rows, matrix.rows)
-    for block in _blocks(matrix):
+    for block in coupled(matrix):
         if len(block) > LARGEST_BLOCK:
             raise TooLarge(
                 f"{len(block)} coupled equations would have to be inverted; "
@@ -49,7 +49,7 @@ def _minor(matrix: Matrix, i: int, j: int) -> Matrix:
     return matrix.extract([r for r in range(size) if r != i], [c for c in range(size) if c != j])
 
 
-def _blocks(matrix: Matrix) -> list[list[int]]:
+def coupled(matrix: Matrix) -> list[list[int]]:
     """Groups of indices coupled by nonzero entries."""
     left, found = set(range(matrix.rows)), []
     while left:

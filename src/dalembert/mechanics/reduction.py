@@ -28,9 +28,8 @@ from dalembert.model.system import System
 @dataclass(frozen=True)
 class Reduction:
     """`parts`: arguments of a `System` without values that depend on the initial state. `embedding` and `routhian` say
-    how the coordinates of the whole follow; the latter is None where nothing is ignored. `momenta`: expressions, in the
-    whole system's own coordinates and velocities where no constraint was solved, of what the new parameters stand for.
-    `left`: what could not be eliminated, and why.
+    how the coordinates of the whole follow; the latter is None where nothing is ignored. `middle`: the system with the
+    constraints solved and nothing ignored yet. `left`: what could not be eliminated, and why.
     """
 
     parts: Mapping[str, Any]
