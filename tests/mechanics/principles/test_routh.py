@@ -150,7 +150,7 @@ def test_more_coupled_ones_than_can_be_solved():
     names = [f"q{k}" for k in range(6)]
     together = "+".join(f"{name}'" for name in names)
     kinetic = "+".join(f"{name}'^2/2" for name in names) + f" + ({together})^2*(1 + u^2) + u'^2 + w'^2/(2 + sin(u))"
-    start = {name: 0 for name in names} | {f"{name}'": 0.3 * k for k, name in enumerate(names)}
+    start = dict.fromkeys(names, 0) | {f"{name}'": 0.3 * k for k, name in enumerate(names)}
     start |= {"u": 0.3, "u'": 0.1, "w": 0, "w'": 1}
     many = da.System("many", coordinates=[*names, "u", "w"], kinetic=kinetic, potential="u^2", initial=start)
     found = ignorable(many)
