@@ -394,3 +394,44 @@ def test_reductions_are_values():
     assert again.summary() == reduced.summary()
     assert type(reduced.replace(forces={r: -r})) is da.System
     assert da.loads(da.dumps(reduced)).simulate(1.0).final["r"] == pytest.approx(reduced.simulate(1.0).final["r"])
+
+
+GEARS = {
+    "coordinates": ["a", "b", "c"],
+    "kinetic": "(a'^2 + 2*b'^2 + 3*c'^2)/2",
+    "potential": "sin(a) + cos(c)",
+    "constraints": {"first": "2*a' = 3*b'", "second": "3*b' + c' = 0"},
+    "initial": {"a": 0.1, "b": 0.2, "c": 0.3, "a'": 3, "b'": 2, "c'": -6},
+}
+HELD = {
+    "coordinates": ["x", "y", "phi", "psi"],
+    "kinetic": "(x'^2 + y'^2 + phi'^2 + psi'^2)/2",
+    "potential": "x",
+    "constraints": {"turn": "phi' = 0", "roll x": "x' = psi'*cos(phi)", "roll y": "y' = psi'*sin(phi)"},
+    "initial": {"x": 0, "y": 0, "phi": 0.4, "psi": 0, "x'": "cos(0.4)", "y'": "sin(0.4)", "phi'": 0, "psi'": 1},
+}
+HELIX = {
+    "coordinates": ["x", "y", "z", "phi"],
+    "kinetic": "(x'^2 + y'^2 + z'^2)/2 + phi'^2/10",
+    "potential": "9.81*z",
+    "constraints": {"a": "x = 2*cos(phi)", "b": "y = 2*sin(phi)", "c": "z = phi/3"},
+    "initial": {"x": 2, "y": 0, "z": 0, "phi": 0, "x'": 0, "y'": 2, "z'": "1/3", "phi'": 1},
+}
+CYLINDER = {
+    "coordinates": ["x", "y", "z"],
+    "kinetic": "(x'^2 + y'^2 + z'^2)/2",
+    "potential": "9.81*z",
+    "constraints": {"wall": "x^2 + y^2 = 4"},
+    "initial": {"x": 2, "y": 0, "z": 1, "x'": 0, "y'": 1.5, "z'": 0.2},
+}
+
+
+@pytest.mark.parametrize(
+    ("model", "left"), [(GEARS, 1), (HELD, 1), (HELIX, 1), (CYLINDER, 1)], ids=["gears", "held", "helix", "cylinder"]
+)
+def test_integrals_after_integrals(model, left):
+    """Constants that others depend on; an angle that is brought in and then ignored (on the cylinder)."""
+    system = da.System("model", **model)
+    reduced = system.reduce()
+    assert len(reduced.coordinates) == left
+    agree(system, reduced, 1.5, samples=11)

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import sympy as sp
 
+from dalembert.mechanics.cofactors import LARGEST_BLOCK, blocks_of
 from dalembert.mechanics.principles.formulation import no_energies
 from dalembert.mechanics.sample import Sampler
 from dalembert.mechanics.standard_form import diff, lagrangian, standard_form
@@ -42,13 +44,18 @@ class Ignorable:
 
 def ignorable(system: System, among: Iterable[Coordinate] | None = None) -> Ignorable:
     """The ignorable coordinates of a system, of some of them where `among` is given."""
+    return _ignorable(system, system.coordinates if among is None else tuple(among))
+
+
+@lru_cache(maxsize=16)  # systems are frozen; what is shown, compared and solved asks again
+def _ignorable(system: System, among: tuple[Coordinate, ...]) -> Ignorable:
     reason = no_energies(system)
     if reason:
         return Ignorable((), {"": reason})
     L, budget = lagrangian(system), Budget(4000)
     found: list[Coordinate] = []
     kept: dict[str, str] = {}
-    for q in system.coordinates if among is None else among:
+    for q in among:
         slope = diff(L, q)
         if slope != 0 and tidy(exact(slope), budget) != 0:
             continue
@@ -98,7 +105,17 @@ def _invertible(system: System, found: list[Coordinate], kept: dict[str, str]) -
             break
         found = [q for q in found if q.name != loose[0]]
         kept[loose[0]] = f"{loose[0]} is cyclic, but its momentum does not determine its velocity"
-    return Ignorable(tuple(found), kept)
+    return _solvable(L, found, kept)
+
+
+def _solvable(L: sp.Expr, found: list[Coordinate], kept: dict[str, str]) -> Ignorable:
+    """Without those that would make the equations for the velocities too many to be solved in closed form."""
+    entries = [diff(diff(L, p.d), q.d) for p in found for q in found]
+    for block in blocks_of(sp.ImmutableMatrix(len(found), len(found), entries)):
+        for k in block[LARGEST_BLOCK:]:
+            told = f"{found[k].name} is ignorable, but coupled to {LARGEST_BLOCK} others that are ignored already"
+            kept[found[k].name] = told
+    return Ignorable(tuple(q for q in found if q.name not in kept), kept)
 
 
 def _loose(m: np.ndarray, coordinates: list[Coordinate]) -> str:

@@ -19,6 +19,7 @@ from functools import cached_property
 
 import numpy as np
 import sympy as sp
+from sympy.core.function import AppliedUndef
 
 from dalembert.errors import InconsistentConstraints
 from dalembert.mechanics.bounds import keeps_sign
@@ -26,11 +27,14 @@ from dalembert.mechanics.compiled import compiled
 from dalembert.mechanics.pfaffian import Integrator
 from dalembert.mechanics.printing import plain
 from dalembert.mechanics.sample import ZERO, Sampler
-from dalembert.mechanics.standard_form import diff, standard_form, time_derivative
+from dalembert.mechanics.standard_form import diff, is_long, standard_form, time_derivative
 from dalembert.mechanics.tidy import Budget, exact, tidy
 from dalembert.model.constraints import Constraint, is_linear
 from dalembert.model.symbols import Coordinate, Parameter, Reaction, t
 from dalembert.model.system import System
+
+# Parts of a constraint up to which it is put in order before it is solved.
+LONG = 25
 
 
 @dataclass(frozen=True)
@@ -188,12 +192,16 @@ class _Search:
         return f"it cannot be solved for {' or '.join(inside)} everywhere"
 
     def _now(self, expression: sp.Expr) -> sp.Expr:
-        return tidy(exact(expression).xreplace(self.places), self.budget)
+        found = exact(expression).xreplace(self.places)
+        # What is long is multiplied out by `tidy`, which takes seconds and only hides the squares of a circle.
+        return found if is_long(found, LONG) else tidy(found, self.budget)
 
     def _follows(self, name: str, expression: sp.Expr) -> bool:
         """Whether nothing is left of a constraint. It has no choice where it has no coordinate."""
         if expression == 0:
             return True
+        if expression.atoms(AppliedUndef):
+            return False  # without its expression it has no values
         known = expression.xreplace(dict(self.system.parameters))
         variables = sorted(known.free_symbols, key=str)
         # Values at random places, to be measured against the terms they are sums of.
@@ -232,13 +240,30 @@ class _Search:
         """(cost, constraint, coordinate, its expression). Division by a parameter is avoided: it may become zero."""
         for name, expression in pending.items():
             for q in self._free(expression):
-                slope = tidy(diff(expression, q), self.budget)
-                if q in slope.free_symbols or not keeps_sign(slope, self.system.parameters):
+                slope = self._without(diff(expression, q), q)
+                if slope is None or not keeps_sign(slope, self.system.parameters):
                     continue
                 solution = tidy(-expression.xreplace({q: sp.S.Zero}) / slope, self.budget)
                 if q not in solution.free_symbols and not solution.has(sp.nan, sp.zoo, sp.oo):
                     cost = int(not slope.is_number), int(sp.count_ops(solution)), self.coordinates.index(q)
                     yield cost, name, q, solution
+
+    def _without(self, expression: sp.Expr, *coordinates: Coordinate) -> sp.Expr | None:
+        """An expression in order, or None where it depends on these coordinates, which mostly shows at once."""
+        if any(q in expression.free_symbols and self._depends(expression, q) for q in coordinates):
+            return None
+        found = tidy(expression, self.budget)
+        return found if found.free_symbols.isdisjoint(coordinates) else None
+
+    def _depends(self, expression: sp.Expr, q: Coordinate) -> bool:
+        """Whether an expression changes with a coordinate, at a random place; True proves it, up to rounding."""
+        rate = diff(expression, q).xreplace(dict(self.system.parameters))
+        variables = sorted(rate.free_symbols, key=str)
+        if rate.atoms(AppliedUndef):
+            return False
+        draw = random.Random(11)
+        terms = compiled(variables, sp.Add.make_args(rate))(*(draw.uniform(0.3, 1.5) for _ in variables))
+        return bool(np.isfinite(terms).all() and abs(sum(terms)) > 1e-6 * max(map(abs, terms)))
 
     def _curves(self, pending: Mapping[str, sp.Expr]) -> Iterator[Curve]:
         """Lines and circles in the plane of two coordinates: lines first, they are the simpler ones."""
@@ -254,8 +279,9 @@ class _Search:
 
     def _line(self, name: str, e: sp.Expr, x: Coordinate, y: Coordinate) -> Curve | None:
         """e = a x + b y + c, with a² + b² zero nowhere."""
-        a, b = (tidy(diff(e, z), self.budget) for z in (x, y))
-        if {x, y} & (a.free_symbols | b.free_symbols):
+        a = self._without(diff(e, x), x, y)
+        b = self._without(diff(e, y), x, y) if a is not None else None
+        if a is None or b is None:
             return None
         square = tidy(a**2 + b**2, self.budget)
         if not keeps_sign(square, self.system.parameters):
@@ -268,8 +294,9 @@ class _Search:
 
     def _circle(self, name: str, e: sp.Expr, x: Coordinate, y: Coordinate) -> Curve | None:
         """e = k_x (x − x₀)²/2 + k_y (y − y₀)²/2 + d, with k_x, k_y > 0 > d or the other way round."""
-        kx, ky = (tidy(diff(diff(e, z), z), self.budget) for z in (x, y))
-        if {x, y} & (kx.free_symbols | ky.free_symbols) or tidy(diff(diff(e, x), y), self.budget) != 0:
+        kx = self._without(diff(diff(e, x), x), x, y)
+        ky = self._without(diff(diff(e, y), y), x, y) if kx is not None else None
+        if kx is None or ky is None or self._without(diff(diff(e, x), y), x, y) != 0:
             return None
         values = self.system.parameters
         sign = keeps_sign(kx, values)

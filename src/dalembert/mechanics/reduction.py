@@ -28,9 +28,8 @@ from dalembert.model.system import System
 @dataclass(frozen=True)
 class Reduction:
     """`parts`: arguments of a `System` without values that depend on the initial state. `embedding` and `routhian` say
-    how the coordinates of the whole follow; the latter is None where nothing is ignored. `momenta`: expressions, in the
-    whole system's own coordinates and velocities where no constraint was solved, of what the new parameters stand for.
-    `left`: what could not be eliminated, and why.
+    how the coordinates of the whole follow; the latter is None where nothing is ignored. `middle`: the system with the
+    constraints solved and nothing ignored yet. `left`: what could not be eliminated, and why.
     """
 
     parts: Mapping[str, Any]
@@ -215,6 +214,8 @@ def _energies(system: System, left: tuple[Coordinate, ...], R: sp.Expr, budget: 
     natural = is_linear(slopes, rates) and all(tidy(slope.xreplace(still), budget) == 0 for slope in slopes)
     if not natural or system.lagrangian is not None:
         return {"lagrangian": tidy(R, budget), "kinetic": None, "potential": None}
-    V = tidy(-R.xreplace(still), budget)
+    rest = -R.xreplace(still)
+    termwise = sp.Add(*(tidy(term, budget) for term in sp.Add.make_args(sp.expand(rest))))
+    V = min((termwise, tidy(rest, budget)), key=sp.count_ops)
     T = tidy(R - R.xreplace(still), budget)
     return {"lagrangian": None, "kinetic": T, "potential": V if V != 0 else None}

@@ -70,8 +70,8 @@ class Geodesic:
         root = np.sqrt(2 * left)
         return np.vstack([u.T, turn.T, np.sqrt(length2) / root, np.sqrt(length2) * root])
 
-    def collocate(self, tau: Array, guess: Array, push: Curve | None = None) -> tuple[Array, Array]:
-        """Nodes and (q, u) there, from a guess of the same shape. push: added to du/dτ."""
+    def collocate(self, tau: Array, guess: Array, push: Curve | None = None, most: int = NODES) -> tuple[Array, Array]:
+        """Nodes and (q, u) there, from a guess of the same shape. push: added to du/dτ. most: nodes it may take."""
         n, unit = self.n, np.tile(self.scale, 2)[:, None]
 
         def rates(tau: Array, y: Array) -> Array:
@@ -84,7 +84,7 @@ class Geodesic:
             return np.concatenate([first[:n] - self.start / self.scale, last[:n] - self.end / self.scale])
 
         with np.errstate(all="ignore"):
-            found = solve_bvp(rates, ends, tau, guess / unit, tol=COLLOCATION, max_nodes=NODES)
+            found = solve_bvp(rates, ends, tau, guess / unit, tol=COLLOCATION, max_nodes=most)
         if not found.success or not np.isfinite(found.y).all():
             raise NoGeodesic("collocation found no curve")
         return found.x, unit * found.y

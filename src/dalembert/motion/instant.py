@@ -238,7 +238,8 @@ class Instant:
         force: ArrayLike | None = None,
         deviation: ArrayLike | None = None,
     ) -> float:
-        """G_ni = (M z − Q − C)ᵀ M⁻¹ (M z − Q − C), least at the motion itself among all z with A z = b.
+        """G_ni = (M z − Q − C)ᵀ M⁻¹ (M z − Q − C), least at the motion itself among all z with A z = b. Twice the G of
+        Gauss, who has a factor ½.
 
         z is given as such, by a constraint force F = M z − Q, or by its deviation z − a from the free motion; the
         actual one where none is given. For z = q̈ + d with A d = 0, G grows by dᵀM d. Warns where A z = b does not hold.

@@ -14,8 +14,10 @@ from dalembert.motion.geodesic import FLOOR, Geodesic, NoGeodesic
 
 # Energies above the one wanted, in parts of the largest kinetic energy at the ends.
 PARTS = (100.0, 30.0, 8.0, 2.0, 0.5, 0.1, 0.0)
-# Halvings between an energy with a path and one without: a ten-thousandth of what lies between.
-HALVINGS = 13
+# Halvings between an energy with a path and one without: a five-hundredth of what lies between.
+HALVINGS = 9
+# Nodes that a curve may take. Where there is no path, collocation tries as many as it may; paths need a hundred.
+NODES = 250
 # Collocation ends a little above the energy where the path does. Closer than this, nothing is said.
 APART = 1e-3
 
@@ -50,7 +52,7 @@ def _tried(problem: Geodesic, above: float, nodes: Array, guess: Array) -> tuple
     """The path at an energy so far above the one wanted, if it is found inside Hill's region."""
     higher = problem.at_energy(problem.energy + above)
     try:
-        nodes, y = higher.collocate(nodes, guess)
+        nodes, y = higher.collocate(nodes, guess, most=NODES)
     except (NoGeodesic, DalembertError, np.linalg.LinAlgError):
         return None
     inside = higher.kinetic(y[: problem.n].T) > FLOOR * higher.reference

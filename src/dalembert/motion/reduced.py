@@ -114,7 +114,7 @@ def reduce(system: System, keep: Iterable[Any] = ()) -> ReducedSystem:
     ...     initial={r: 1, phi: 0, r.d: 0, phi.d: 1.2})
     >>> radial = reduce(planet)
     >>> radial.coordinates, radial.potential
-    ((r,), (p_phi**2 - 2*r)/(2*r**2))
+    ((r,), -1/r + p_phi**2/(2*r**2))
     >>> print(radial.summary())
     planet: 2 coordinates, 1 left
       phi is ignorable: p_phi = phi'*r**2 is constant, phi' = p_phi/r**2

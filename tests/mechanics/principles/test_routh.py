@@ -143,3 +143,20 @@ def test_shown_with_all_forms(tmp_path):
     assert "p_psi" in forms["routh"]["momenta"]
     penny = CliRunner().invoke(app, ["equations", "penny", "--form", "all"])
     assert "routh: does not apply: y is cyclic, but the constraint 'roll y' acts along it" in penny.stdout
+
+
+def test_more_coupled_ones_than_can_be_solved():
+    """Six that are coupled: four are ignored, two stay; what is not coupled is ignored as well."""
+    names = [f"q{k}" for k in range(6)]
+    together = "+".join(f"{name}'" for name in names)
+    kinetic = "+".join(f"{name}'^2/2" for name in names) + f" + ({together})^2*(1 + u^2) + u'^2 + w'^2/(2 + sin(u))"
+    start = dict.fromkeys(names, 0) | {f"{name}'": 0.3 * k for k, name in enumerate(names)}
+    start |= {"u": 0.3, "u'": 0.1, "w": 0, "w'": 1}
+    many = da.System("many", coordinates=[*names, "u", "w"], kinetic=kinetic, potential="u^2", initial=start)
+    found = ignorable(many)
+    assert [q.name for q in found.coordinates] == [*names[:4], "w"]
+    assert found.kept["q4"] == "q4 is ignorable, but coupled to 4 others that are ignored already"
+    assert many.compare(["routh"]).agree
+    reduced = many.reduce()
+    whole, back = many.simulate(1.0, samples=11), reduced.reconstruct(reduced.simulate(1.0, samples=11))
+    assert abs(whole.q - back.q).max() < 1e-8
