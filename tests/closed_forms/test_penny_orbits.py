@@ -241,10 +241,26 @@ def test_angles_and_places():
         assert np.ptp(fine) == pytest.approx(Orbit(1.0, ratio).downhill_range, rel=1e-8)
     assert orbit.y(5 * pi / 2) - orbit.y(pi / 2) == pytest.approx(orbit.drift) == pytest.approx(4 * pi)
     assert Orbit(1.0, 5.0).phi1 is Orbit(1.0, 5.0).phi3 is None
+    assert Orbit.of(da.library.penny(alpha=0, v0=1.0)).ratio == np.inf
+    assert Orbit.of(da.library.penny(alpha=0, v0=1.0)).gamma is None
     assert "never stops" in str(Orbit(1.0, 5.0))
     assert "φ₁ = 3.39" in str(orbit)
     with pytest.raises(da.ModelError, match="penny, skater or cart"):
         Orbit.of(da.library.pendulum())
+
+
+@pytest.mark.parametrize(("ratio", "omega"), [(-2.0, 1.0), (2.0, -1.0), (-3.0, -0.5)])
+def test_backward_starts_and_turning_the_other_way(ratio: float, omega: float, simulate):
+    """Stops, lengths and ranges beside a simulation, also for R' < 0 and ω < 0."""
+    system = da.library.penny(ratio=ratio, omega=omega)
+    motion = simulate(system, 2 * pi / abs(omega), samples=801)
+    orbit = Orbit.of(system)
+    assert orbit.ratio == pytest.approx(ratio)
+    assert orbit.length(0, motion["phi"][-1]) == pytest.approx(motion.trace("x", "y").distance[-1], rel=1e-7)
+    assert orbit.downhill_range == pytest.approx(np.ptp(motion["x"]), rel=1e-4)
+    for angle in (orbit.phi1, orbit.phi2):
+        speed = orbit.radius + 4 * orbit.a * np.sin(angle)
+        assert speed == pytest.approx(0, abs=1e-12)
 
 
 def test_case_3_compares_y_and_begins_at_pi_a():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import asin, pi
+from math import asin, inf, pi
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,7 +32,8 @@ SAMPLES = 120
 class Orbit:
     """The orbit (79) with the two lengths a = g_d/(4ω²) and R' = v₀/ω, from the origin with the heading downhill.
 
-    Angles are None where the orbit has none: γ, φ₁, φ₂ for R' > 4a, where nothing stops, and φ₃, φ₄ for R' > 2a.
+    Angles are None where the orbit has none: γ, φ₁, φ₂ for R' > 4a, where nothing stops, and φ₃, φ₄ for R' > 2a. Where
+    R' < 0, it begins backward; the formulas are the same.
     """
 
     a: float
@@ -53,8 +54,8 @@ class Orbit:
 
     @property
     def ratio(self) -> float:
-        """R'/a."""
-        return self.radius / self.a
+        """R'/a; infinite on a horizontal plane."""
+        return self.radius / self.a if self.a else inf
 
     # -- the curve
 
@@ -75,11 +76,12 @@ class Orbit:
 
     def length(self, start: float, end: float) -> float:
         """The length of the path between two headings, to and fro: (85)."""
+        start, end = sorted((start, end))
         turns = []
         if self.gamma is not None:
             first, last = int(np.floor(start / (2 * pi))), int(np.ceil(end / (2 * pi)))
             both = (pi + self.gamma, 2 * pi - self.gamma)
-            turns = [2 * pi * k + angle for k in range(first, last + 1) for angle in both]
+            turns = [2 * pi * k + angle for k in range(first - 1, last + 1) for angle in both]
         marks = np.array([start, *(angle for angle in turns if start < angle < end), end])
         return float(np.abs(self.s(marks[1:], marks[:-1])).sum())
 
@@ -88,7 +90,7 @@ class Orbit:
     @property
     def gamma(self) -> float | None:
         """γ = arcsin(R'/4a)."""
-        return asin(self.radius / (4 * self.a)) if 0 <= self.radius <= 4 * self.a else None
+        return asin(self.radius / (4 * self.a)) if self.a and abs(self.ratio) <= 4 else None
 
     @property
     def phi1(self) -> float | None:
@@ -103,7 +105,7 @@ class Orbit:
     @property
     def phi3(self) -> float | None:
         """φ₃ = π + arcsin(R'/2a), where it passes its initial level once more."""
-        return pi + asin(self.radius / (2 * self.a)) if 0 <= self.radius <= 2 * self.a else None
+        return pi + asin(self.radius / (2 * self.a)) if self.a and abs(self.ratio) <= 2 else None
 
     @property
     def phi4(self) -> float | None:
@@ -128,7 +130,8 @@ class Orbit:
     @property
     def downhill_range(self) -> float:
         """ΔX: 2a + R' + R'²/8a where it stops on the way, 2R' elsewhere."""
-        return self.lowest - (self.secondary if self.rest is None else self.rest)
+        levels = (self.lowest, self.secondary, *([] if self.rest is None else [self.rest]))
+        return max(levels) - min(levels)
 
     @property
     def drift(self) -> float:
@@ -141,7 +144,8 @@ class Orbit:
         lines = [
             f"orbit with a = {self.a:.6g}, R' = {self.radius:.6g}, R'/a = {self.ratio:.6g}",
             f"  stops: {told}, x = {self.rest:.6g}" if self.rest is not None else "  never stops",
-            f"  x from {min(self.secondary, self.rest or 0.0, 0.0):.6g} to {self.lowest:.6g}, drift {self.drift:.6g}",
+            f"  downhill range {self.downhill_range:.6g}, lowest x {max(self.lowest, self.secondary):.6g}, "
+            f"drift {self.drift:.6g}",
             f"  lengths: {self.length(0, pi):.6g} (0 to π), {self.length(pi, 2 * pi):.6g} (π to 2π)",
         ]
         return "\n".join(lines)

@@ -76,8 +76,10 @@ def possible(M: Array, A: Array, b: Array, y: ArrayLike, inverse: ArrayLike | No
 
 
 def missed(A: Array, b: Array, z: Array) -> Array:
-    """|A z − b| of each constraint, relative to its terms."""
-    terms = np.abs(A) @ np.abs(z) + np.abs(b)
+    """|A z − b| of each constraint, relative to its terms. Where those are rounding beside all of z (a row that holds
+    one component, which should be zero) they are no measure, and a millionth of what z could make of them is.
+    """
+    terms = np.maximum(np.abs(A) @ np.abs(z) + np.abs(b), 1e-6 * np.linalg.norm(A, axis=1) * np.linalg.norm(z))
     return np.abs(A @ z - b) / np.where(terms > 0, terms, 1.0)
 
 
