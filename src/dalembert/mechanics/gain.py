@@ -75,7 +75,7 @@ def gain_page(system: System, kept: Sequence[int], gain: Gain, c: Matrix | None)
     if works and c is not None:
         lines += [_line(f"c_{name}", entry) for name, entry in zip(names, c, strict=True)]
     lines += [_line(f"e_{k + 1}", gain.e[k], system.constraints[k].name) for k in kept]
-    title = "unconstrained a, extent e to which it misses the constraints"
+    title = "unconstrained a, extent e"  # to which a misses the constraints
     if gain.K is not None:
         law = "q'' - a = K (e - A c) + c" if works else "q'' - a = K e"
         title += f", gain K: {law}"
