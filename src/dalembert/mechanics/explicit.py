@@ -157,7 +157,7 @@ def _beside_the_free_motion(
         return _with(found, [], "M is singular, so that there is no free motion: neither a, e nor K")
     gain = gain_of(form, kept, budget)
     c = None if found.C.atoms(Reaction) else gain.given_by(found.C, budget)
-    page, why = gain_page(form.system, kept, gain, c)
+    page, why = gain_page(form.system, kept, gain, found.C, c)
     what, _, limit = why.partition(": ")
     if limit and limit in found.reason:
         why = f"{what}, for the same reason"

@@ -36,8 +36,10 @@ def sticking(
         return [], "with several contacts each may stick or slide: `system.at()` tells what they do at a state"
     (contact,) = system.contacts
     work = Matrix([sum((law.work.get(q, sp.S.Zero) for law in system.works), sp.S.Zero) for q in system.coordinates])
-    if contact.bearing is not None or work.atoms(Reaction):
-        return [], "while sticking it is not written out"
+    if contact.bearing is not None:
+        return [], "while sticking it is not written out: the surface may face anywhere; `system.at()` tells the force"
+    if work.atoms(Reaction):
+        return [], "while sticking it is not written out: other work depends on the reactions"
     try:
         return [_section(form, contact, work, kept, regular, signs, budget)], ""
     except TooLarge as limit:
