@@ -112,10 +112,10 @@ def test_friction_written_with_the_ideal_reaction():
 
 
 def test_penny_is_compact_and_quick():
-    begin = time.perf_counter()
+    begin = time.process_time()
     found = equations(penny())
-    # The papers' example derives within a second (0.6 s where it was written); the slack is for slow machines.
-    assert time.perf_counter() - begin < 5
+    # The papers' example derives in a second; the slack is for slow machines. Time of this process: others may run.
+    assert time.process_time() - begin < 5
     drive = g * sin(alpha) * cos(phi) / (1 + beta)
     expected = [
         -R * phi.d * psi.d * sin(phi) + drive * cos(phi),

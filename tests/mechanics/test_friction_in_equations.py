@@ -80,6 +80,24 @@ def belt() -> da.System:
     )  # fmt: skip
 
 
+def sphere() -> da.System:
+    """A surface whose normal points anywhere."""
+    T, V = m * (x.d**2 + y.d**2 + z.d**2) / 2, m * g * z
+    return da.System(
+        "sphere", coordinates=[x, y, z], kinetic=T, potential=V, constraints={"sphere": x**2 + y**2 + z**2 - l**2},
+        nonideal=[da.Coulomb("sphere", mu=mu)], parameters=used(T=T, V=V, l=l),
+    )  # fmt: skip
+
+
+def curve() -> da.System:
+    """Along the line where two surfaces meet: |N| is the length of a sum of two reactions."""
+    T, V = m * (x.d**2 + y.d**2 + z.d**2) / 2, m * g * z
+    return da.System(
+        "curve", coordinates=[x, y, z], kinetic=T, potential=V, constraints={"a": y - x**2, "b": z - x},
+        nonideal=[da.Coulomb(["a", "b"], mu=mu)], parameters=used(T=T, V=V),
+    )  # fmt: skip
+
+
 CASES = {
     "parabola": particle(y - x**2),
     "circle": particle(x**2 + y**2 - l**2),
@@ -88,6 +106,8 @@ CASES = {
     "unequal": unequal(),
     "plane": plane(),
     "belt": belt(),
+    "sphere": sphere(),
+    "curve": curve(),
     "stack": da.library.stacked_blocks(),
 }
 
@@ -190,3 +210,20 @@ def test_reactions_in_a_circle_stay_as_they_are() -> None:
     assert "'floor', 'wall'" in found.reason
     assert "lambda_1" in found.text()
     assert found.K is not None  # what the constraints make of the free motion is known all the same
+    assert "q'' - a = K (e - A c) + c" in found.text()
+
+
+def test_redundant_constraints_share_their_reactions() -> None:
+    """Which of two equal planes carries the block is a choice; a reaction by name is none of the page's."""
+    system = particle(y - x / 2).replace(constraints={"wire": y - x / 2, "again": 2 * y - x})
+    found = system.equations()
+    assert not found.explicit
+    assert "which redundant ones share: 'again'" in found.reason
+
+
+def test_on_a_surface_friction_is_against_the_velocity() -> None:
+    found = equations("sphere")
+    speed = sp.sqrt(x.d**2 + y.d**2 + z.d**2)
+    ratio = [sp.simplify(entry * speed / q.d) for entry, q in zip(found.C, (x, y, z), strict=True)]
+    assert sp.simplify(ratio[0] - ratio[1]) == sp.simplify(ratio[0] - ratio[2]) == 0
+    assert "`system.at()` tells the force" in found.reason

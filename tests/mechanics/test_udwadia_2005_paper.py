@@ -300,7 +300,7 @@ def test_36_to_39_coulomb() -> None:
     assert "g and cos(theta) are positive, as the parameters have it" in found.reason
     assert "while sticking" in text
     assert "F = g*m*sin(theta)   [friction that holds it]" in text
-    assert "F_max = g*m*mu*cos(theta)   [sticks while abs(F) <= F_max]" in text
+    assert "F_max = g*m*mu*cos(theta)   [sticks while abs(F) is at most F_max]" in text
 
 
 def test_36_before_the_plane_is_used() -> None:
@@ -321,6 +321,7 @@ def test_without_values_bars_stay() -> None:
     expected = -mu * known[m] * known[g] * Matrix([cos(T) ** 2, cos(T) * sin(T)]) * sign(x.d)
     assert zero(found.nonideal.subs(known) - expected)
     assert found.nonideal.has(sp.Abs)
+    assert "F_max = m*mu*abs(g)*abs(cos(theta))" in found.text()
 
 
 @pytest.mark.parametrize("rate", [1.0, -1.0])
@@ -344,6 +345,7 @@ def test_sticking_is_what_the_state_says() -> None:
     system = block(parameters={m: 1.2, g: 9.81, theta: 0.5, mu: 0.7}, initial={x: 0, y: 0, x.d: 0, y.d: 0})
     now = system.at()
     np.testing.assert_allclose(now.acceleration, 0, atol=ROUNDING)
+    np.testing.assert_allclose(now.deviation, now.K @ (now.e - now.A @ now.c) + now.c, atol=ROUNDING)
     section = next(s for s in system.equations().sections if s.title == "while sticking")
     known = {symbol: float(value) for symbol, value in system.parameters.items()}
     force, limit = (float(line.terms[0][1].subs(known)) for line in section.lines[-2:])

@@ -136,6 +136,7 @@ def test_along_a_motion_as_at_each_state(system: da.System) -> None:
         now = system.at(state, t=float(motion.t[k]))
         np.testing.assert_allclose(motion.unconstrained[k], now.unconstrained, atol=ROUNDING)
         np.testing.assert_allclose(motion.e[k], now.e, atol=ROUNDING)
+        np.testing.assert_allclose(motion.constraint_force[k], now.M @ now.acceleration - now.Q, atol=ROUNDING)
 
 
 def test_an_open_constraint_misses_nothing() -> None:

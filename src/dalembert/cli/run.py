@@ -46,6 +46,7 @@ def run(
     repair: bool = typer.Option(False, "--repair", help="Start from the nearest state that satisfies the constraints."),
     out: Path | None = typer.Option(None, help="Folder for the results, default dalembert-NAME here."),
     kind: Format = typer.Option(Format.csv, "--format", help="Format of the numbers."),
+    free: bool = typer.Option(False, "--free", help="Draw what the free motion misses of the constraints, too."),
     json: bool = JSON,
 ) -> None:
     """Simulate a model, certify the motion, and write the numbers and a picture."""
@@ -75,7 +76,7 @@ def run(
         files.append(folder / f"{slug}.{'csv' if kind is Format.csv else 'nc'}")
         motion.save(files[-1])
         files.append(folder / f"{slug}.png")
-        motion.plot(files[-1])
+        motion.plot(files[-1], free=free)
     except OutputError as error:
         lost = error
         files.pop()

@@ -135,23 +135,29 @@ def derive(system: System) -> FundamentalEquations:
     values = [f"{q.name} = {plain(value)}" for q, value in held.items() if q in system.coordinates]
     note = f"at {', '.join(values)}, as the constraints demand" if values else ""
     if system.constraints:
-        found = _beside_the_free_motion(found, form, kept, regular)
+        found = _beside_the_free_motion(found, form, kept, regular, _refilled(system, budget))
     if system.contacts and found.explicit:
-        more, why = sticking(form, kept, regular, signs, budget_for(system))
+        more, why = sticking(form, kept, regular, signs, _refilled(system, budget))
         found = _with(found, more, why)
     return _with_conditions(_with(_with(found, [], signs.note), [], note))
 
 
+def _refilled(system: System, budget: Budget) -> Budget:
+    """A budget for what stands beside the equations, which are as short as without it, with all that is known."""
+    fresh = budget_for(system)
+    fresh.seen = budget.seen
+    return fresh
+
+
 def _beside_the_free_motion(
-    found: FundamentalEquations, form: StandardForm, kept: list[int], regular: bool
+    found: FundamentalEquations, form: StandardForm, kept: list[int], regular: bool, budget: Budget
 ) -> FundamentalEquations:
     """What constraints make of the free motion, where it has a closed form."""
     if not regular:
         return _with(found, [], "M is singular, so that there is no free motion: neither a, e nor K")
-    budget = budget_for(form.system)  # its own, so that the equations themselves are as short as without it
     gain = gain_of(form, kept, budget)
     c = None if found.C.atoms(Reaction) else gain.given_by(found.C, budget)
-    page, why = gain_page(form.system, kept, gain, c)
+    page, why = gain_page(form.system, kept, gain, found.C, c)
     what, _, limit = why.partition(": ")
     if limit and limit in found.reason:
         why = f"{what}, for the same reason"

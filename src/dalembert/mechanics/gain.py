@@ -65,19 +65,20 @@ def gain_of(form: StandardForm, kept: Sequence[int], budget: Budget) -> Gain:
     return Gain(inverse, a, e, Matrix(K))
 
 
-def gain_page(system: System, kept: Sequence[int], gain: Gain, c: Matrix | None) -> tuple[list[Section], str]:
-    """a, e and K on a page, and why what is missing is missing."""
+def gain_page(
+    system: System, kept: Sequence[int], gain: Gain, C: Matrix, c: Matrix | None
+) -> tuple[list[Section], str]:
+    """a, e and K on a page, and why what is missing is missing. c: M⁻¹C, None where C holds reactions."""
     if gain.unconstrained is None or gain.e is None:
         return [], gain.reason
     names = [q.name for q in system.coordinates]
     lines = [_line(f"a_{name}", entry) for name, entry in zip(names, gain.unconstrained, strict=True)]
-    works = c is not None and any(c)
-    if works and c is not None:
+    if any(C) and c is not None:
         lines += [_line(f"c_{name}", entry) for name, entry in zip(names, c, strict=True)]
     lines += [_line(f"e_{k + 1}", gain.e[k], system.constraints[k].name) for k in kept]
-    title = "unconstrained a, extent e to which it misses the constraints"
+    title = "unconstrained a, extent e"  # to which a misses the constraints
     if gain.K is not None:
-        law = "q'' - a = K (e - A c) + c" if works else "q'' - a = K e"
+        law = "q'' - a = K (e - A c) + c" if any(C) else "q'' - a = K e"
         title += f", gain K: {law}"
         entries = [(j, k) for k in kept for j in range(len(names)) if gain.K[j, k] != 0]
         lines += [_line(f"K_{names[j]}_{k + 1}", gain.K[j, k]) for j, k in entries]

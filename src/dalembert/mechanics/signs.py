@@ -29,6 +29,17 @@ def _is_never_negative(e: sp.Expr, masses: Set[sp.Expr]) -> bool:
     return bool((e.is_Add or e.is_Mul) and all(_is_never_negative(part, masses) for part in e.args))
 
 
+def without_squares(expression: sp.Expr) -> sp.Expr:
+    """a²/|a| as |a|, which SymPy does not see."""
+    for modulus in expression.atoms(sp.Abs):
+        size = sp.Dummy(positive=True)
+        inside = modulus.args[0]
+        swapped = expression.xreplace({modulus: size}).xreplace({inside**2: size**2})
+        if not swapped.has(inside):
+            expression = swapped.xreplace({size: modulus})
+    return expression
+
+
 class Signs:
     """Bars taken off: masses are positive, since M is; where |…| holds only parameters otherwise, their values tell its
     sign, and `note` says so.

@@ -17,6 +17,7 @@ from dalembert.mechanics.standard_form import diff, time_derivative
 from dalembert.mechanics.tidy import Budget, tidy
 from dalembert.model.constraints import is_linear
 from dalembert.model.contact import SPEED, Contact
+from dalembert.model.surface import Bearing
 from dalembert.model.symbols import Coordinate, t
 from dalembert.model.system import System
 
@@ -31,6 +32,8 @@ def work_while_sliding(system: System, budget: Budget) -> Matrix:
 
 
 def _shortest(system: System, contact: Contact, budget: Budget) -> Matrix:
+    if contact.bearing is not None and not _moves(system, contact):
+        return _along_velocity(system, contact, contact.bearing)
     found = [_work(system, contact, known, budget) for known in ({}, *_velocities(system, contact))]
     return min(found, key=lambda C: (sum(int(sp.count_ops(entry)) for entry in C), str(C)))
 
@@ -51,6 +54,23 @@ def _work(system: System, contact: Contact, known: dict[Coordinate, sp.Expr], bu
         ]
         entries.append(size * tidy(sp.Add(*parts), budget))
     return Matrix(entries)
+
+
+def _moves(system: System, contact: Contact) -> bool:
+    """Whether a surface at the contact moves by itself, or is none."""
+    own = [constraint for constraint in system.constraints if constraint.name in contact.constraints]
+    return any(constraint.level != "position" or t in constraint.expression.free_symbols for constraint in own)
+
+
+def _along_velocity(system: System, contact: Contact, bearing: Bearing) -> Matrix:
+    """On a surface at rest the point slides with all of its velocity, v: C = −μ|N| Jᵀv/|v|, (36)."""
+    speed = sp.sqrt(sp.Add(*(v**2 for v in bearing.velocity)))
+    size = contact.mu.xreplace({SPEED: speed}) * sp.Abs(contact.normal) / speed
+    total = dict.fromkeys(system.coordinates, sp.S.Zero)
+    for v, force in zip(bearing.velocity, bearing.force, strict=True):
+        for q, part in zip(bearing.coordinates, force, strict=True):
+            total[q] -= size * v * part
+    return Matrix(list(total.values()))
 
 
 def _velocities(system: System, contact: Contact) -> Iterator[dict[Coordinate, sp.Expr]]:

@@ -16,10 +16,10 @@ from dalembert.mechanics.cofactors import TooLarge
 from dalembert.mechanics.equations import Line, Section
 from dalembert.mechanics.fundamental import independent_rows
 from dalembert.mechanics.sample import Sampler
-from dalembert.mechanics.signs import Signs
+from dalembert.mechanics.signs import Signs, without_squares
 from dalembert.mechanics.splitting import solver_of
 from dalembert.mechanics.standard_form import StandardForm, diff
-from dalembert.mechanics.tidy import Budget, tidy, tidy_matrix
+from dalembert.mechanics.tidy import Budget, exact, tidy, tidy_matrix
 from dalembert.model.contact import SPEED, Contact
 from dalembert.model.symbols import Reaction, multiplier, t
 
@@ -36,8 +36,10 @@ def sticking(
         return [], "with several contacts each may stick or slide: `system.at()` tells what they do at a state"
     (contact,) = system.contacts
     work = Matrix([sum((law.work.get(q, sp.S.Zero) for law in system.works), sp.S.Zero) for q in system.coordinates])
-    if contact.bearing is not None or work.atoms(Reaction):
-        return [], "while sticking it is not written out"
+    if contact.bearing is not None:
+        return [], "while sticking it is not written out: the surface may face anywhere; `system.at()` tells the force"
+    if work.atoms(Reaction):
+        return [], "while sticking it is not written out: other work depends on the reactions"
     try:
         return [_section(form, contact, work, kept, regular, signs, budget)], ""
     except TooLarge as limit:
@@ -70,7 +72,8 @@ def _section(
     normal = tidy(contact.normal.xreplace(values), budget)
     if not any(c.one_sided for c in system.constraints if c.name in contact.constraints):
         normal = signs.modulus(normal)  # what is one-sided pushes
-    limit = tidy(signs.resolved(contact.mu_static.xreplace({SPEED: sp.S.Zero}) * normal), budget)
+    limit = exact(contact.mu_static.xreplace({SPEED: sp.S.Zero})) * normal
+    limit = without_squares(tidy(signs.resolved(limit), budget))
     longest = max(int(sp.count_ops(entry)) for entry in (*acceleration, *held, limit))
     if longest > LARGEST_ENTRY:
         raise TooLarge(f"an entry has {longest} operations; it is shown up to {LARGEST_ENTRY}")
@@ -78,7 +81,7 @@ def _section(
     lines = [Line(q.dd, (("", entry),)) for q, entry in zip(system.coordinates, acceleration, strict=True)]
     lines += [Line(f, (("", value),), "friction that holds it") for f, value in zip(forces, held, strict=True)]
     size = "abs(F)" if len(held) == 1 else "sqrt(" + " + ".join(f"{f.name}^2" for f in forces) + ")"
-    lines.append(Line(sp.Symbol("F_max", real=True), (("", limit),), f"sticks while {size} <= F_max"))
+    lines.append(Line(sp.Symbol("F_max", real=True), (("", limit),), f"sticks while {size} is at most F_max"))
     return Section("while sticking", tuple(lines))
 
 

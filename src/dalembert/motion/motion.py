@@ -199,6 +199,11 @@ class Motion:
         return self._free[0]
 
     @property
+    def constraint_force(self) -> Array:
+        """F^c = M a − Q at every point: ideal + nonideal."""
+        return self.ideal + self.nonideal
+
+    @property
     def e(self) -> Array:
         """b − A a at every point, (T, m): the extent to which the free motion misses each constraint."""
         return self._free[1]
