@@ -150,21 +150,29 @@ class Steps:
     @cached_property
     def inverse(self) -> dict[str, sp.Expr] | None:
         """(R⁻¹)_Δ of each constraint, (3.8); of normals that repeat others zero. None where b⁻¹ fills pages, or where
-        friction makes R_Δ depend on them.
+        friction makes them depend on each other.
         """
-        if self.b_inverse is None or self.implicit:
+        found = self._inverse
+        return None if found is None or any(value.atoms(Reaction) for value in found.values()) else found
+
+    @cached_property
+    def _inverse(self) -> dict[str, sp.Expr] | None:
+        """The same, those that friction makes depend on others in terms of `multiplier(NAME)` and the like."""
+        if self.b_inverse is None:
             return None
         R = list(self.generalized.values())
         found = self.b_inverse * sp.Matrix([R[k] for k in self.independent])
         values = dict.fromkeys(self.constraints, sp.S.Zero)
-        for k, value in zip(self.independent, found, strict=True):
-            values[self.constraints[k]] = tidy(value, self._budget)
-        return values
+        values |= {self.constraints[k]: value for k, value in zip(self.independent, found, strict=True)}
+        for _ in values:  # reactions that depend on no others first, then those that depend on these
+            known = {multiplier(name): value for name, value in values.items() if not value.atoms(Reaction)}
+            values = {name: value.xreplace(known) for name, value in values.items()}
+        return {name: tidy(value, self._budget) for name, value in values.items()}
 
     @property
     def implicit(self) -> bool:
-        """Whether the R_Δ depend on reactions, by friction."""
-        return any(R.atoms(Reaction) for R in self.generalized.values())
+        """Whether friction makes reactions depend on each other, so that none of them comes first."""
+        return self.inverse is None and any(R.atoms(Reaction) for R in self.generalized.values())
 
     @cached_property
     def by_constraint(self) -> dict[str, dict[str, Vector]] | None:
@@ -225,12 +233,10 @@ class Steps:
         found: dict[sp.Symbol, sp.Expr] = {
             multiplier(name): inverse_reaction(k) for k, name in enumerate(self.constraints)
         }
-        closed = self.inverse
-        if closed is not None:
-            accelerations = {q.dd for q in self.coordinates}
-            for name, value in closed.items():
-                if value.free_symbols.isdisjoint(accelerations):
-                    found[multiplier(name)] = value
+        accelerations = {q.dd for q in self.coordinates}
+        for name, value in (self._inverse or {}).items():
+            if value.free_symbols.isdisjoint(accelerations) and not value.atoms(Reaction):
+                found[multiplier(name)] = value
         return found
 
     @cached_property
