@@ -142,6 +142,27 @@ def test_equilibrium_tells_the_reactions():
         da.liberate(pendulum(da.Coulomb("rod", mu))).at_rest()
 
 
+def test_equilibria_of_a_rod_turned_inside_out_are_none():
+    """x² + y² = a² also holds at minus the place; the angle alone says where the bob is."""
+    found = pendulum(da.Coulomb("rod", 0.1)).system.equilibrium(starts=20)
+    assert len(found) == 2
+    for e in found:
+        assert e["q_2"] == pytest.approx(0, abs=1e-9)
+        along = -2 * 9.81 * np.cos(e["alpha"]) * np.array([np.sin(e["alpha"]), np.cos(e["alpha"])])
+        assert e.on_particles["bob"] == pytest.approx(along, rel=1e-9)
+
+
+def test_work_by_reactions_on_a_rod_that_is_stated_twice():
+    """One supplementary coordinate is enough for two normals that are the same."""
+    twice = {"rod": bob.x**2 + bob.y**2 - a**2, "again": 3 * bob.x**2 + 3 * bob.y**2 - 3 * a**2}
+    law = da.Work({bob.x: -c * bob.x.d * sp.Abs(da.actual(bob.y))})
+    once, again = pendulum(law), pendulum(law, constraints=twice)
+    assert [q.name for q in again.system.coordinates] == ["alpha", "q_2"]
+    assert again.system.at().acceleration == pytest.approx(once.system.at().acceleration, rel=1e-9)
+    mine, other = (da.liberate(p).reactions(p.system.at())["bob"] for p in (once, again))
+    assert other == pytest.approx(mine, rel=1e-9)
+
+
 def test_a_system_keeps_its_particles_while_it_is_theirs():
     system = pendulum(da.Viscous("rod", c)).system
     changed = system.replace(parameters={"m": 5}, initial={"alpha": 0.3})

@@ -32,7 +32,10 @@ def liberate(
     system = changed(find_model(model), set_, initial)
     freed = freed_of(system)
     steps = freed.steps if isinstance(freed, Liberation) else freed
-    page = system.equations("liberation") if brief else steps.equations()
+    if not brief:
+        page = steps.equations()
+    else:
+        page = freed.equations() if isinstance(freed, Liberation) else system.equations("liberation")
     start = _at_the_start(system, freed)
     if latex is not None:
         from dalembert.mechanics.typeset import document

@@ -256,14 +256,19 @@ def liberate(particles: Particles | System) -> Liberation | Steps:
     budget = Budget()
     tangential = tuple(tidy(exact(E), budget) for E in _tangential(particles))
     R = [tidy(exact(entry), budget) for entry in normal_reactions(particles)]
-    on, reason = None, ""
-    try:
-        if any(entry.atoms(Reaction) for entry in R):
-            raise TooLarge("friction depends on the reactions, which stand on both sides")
-        on = MappingProxyType(_on_particles(particles, R, budget))
-    except TooLarge as error:
-        reason = f"{error}; numbers need no closed form"
+    on: Mapping[str, sp.ImmutableMatrix] | None = None
+    reason = ""
     generalized = dict(zip((c.name for c in particles.constraints), R, strict=True))
+    if any(entry.atoms(Reaction) for entry in R):
+        from dalembert.mechanics.liberation_of import steps_of  # which needs what is written here
+
+        on = steps_of(particles, tangential, generalized, _independent(normals_of(particles).applyfunc(exact))).on
+        reason = "" if on is not None else "friction depends on the reactions, which stand on both sides"
+    else:
+        try:
+            on = MappingProxyType(_on_particles(particles, R, budget))
+        except TooLarge as error:
+            reason = f"{error}; numbers need no closed form"
     return as_sympy(Liberation(particles, tangential, MappingProxyType(generalized), on, reason))
 
 

@@ -50,7 +50,7 @@ def steps_of(particles: Particles, tangential: tuple[sp.Expr, ...], R: dict[str,
         forces={each: tidy(_work_along([place[s] for s in cartesian], acting, each), budget) for each in q},
         applied=_applied(particles, l, acting, budget),
         generalized=R,
-        inertia_along=tuple(tidy(E, budget) for E in along),
+        inertia_along=tuple(along),
         motion=tuple(
             Line(tidy(E - E.xreplace(none), budget), (("", tidy(-E.xreplace(none), budget)),)) for E in tangential
         ),
@@ -136,7 +136,7 @@ def _held(system: System, held: dict[Coordinate, sp.Expr]) -> dict[str, Any]:
         "forces": {q: tidy(force[q].xreplace(swap), budget) for q in kept},
         "applied": {name: tidy(force[q].xreplace(swap), budget) for q, name in zip(held, names, strict=True)},
         "generalized": {name: tidy(R, budget) for name, R in zip(names, normal, strict=True)},
-        "inertia_along": tuple(tidy(E, budget) for E in along),
+        "inertia_along": tuple(along),
         "motion": tuple(liberated.balance(E, system, budget) for E in tangential),
         "independent": tuple(range(len(held))),
         "bound": False,

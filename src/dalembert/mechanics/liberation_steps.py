@@ -24,7 +24,7 @@ from dalembert.mechanics.cofactors import TooLarge, inverse_of
 from dalembert.mechanics.equations import Equations, Line
 from dalembert.mechanics.principles.liberated import inverse_reaction
 from dalembert.mechanics.principles.variations import displacement
-from dalembert.mechanics.tidy import Budget, tidy
+from dalembert.mechanics.tidy import Budget, exact, tidy
 from dalembert.model.symbols import Coordinate, Reaction, multiplier
 from dalembert.model.system import System
 
@@ -33,14 +33,29 @@ from dalembert.model.system import System
 class VirtualWork:
     """δA of inertial, active and reaction forces on the generalized displacement, in δq: (7.1), (4.2), (6.4)."""
 
-    inertia: sp.Expr
-    applied: sp.Expr
-    reactions: sp.Expr
+    steps: Steps
+
+    @cached_property
+    def inertia(self) -> sp.Expr:
+        return sp.Add(*(Z * displacement(q) for q, Z in self.steps.inertia.items()))
+
+    @cached_property
+    def applied(self) -> sp.Expr:
+        along = sp.Add(*(Q * displacement(q) for q, Q in self.steps.forces.items()))
+        return along + self._across(self.steps.applied)
+
+    @cached_property
+    def reactions(self) -> sp.Expr:
+        return self._across(self.steps.generalized)
 
     @property
     def total(self) -> sp.Expr:
         """What the generalized principle (6.1) says is zero for every displacement: (7.2)."""
         return self.inertia + self.applied + self.reactions
+
+    def _across(self, forces: Mapping[str, sp.Expr]) -> sp.Expr:
+        pairs = zip(forces.values(), self.steps.supplementary, strict=True)
+        return sp.Add(*(force * displacement(s) for force, s in pairs))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -50,7 +65,8 @@ class Steps:
     system: of these equations. coordinates: q_α; supplementary: q_{n+Δ}; constraints: the names of f_Δ. axes: the
     particles' names with their Cartesian components. place, force: r and F of every component, force with the work of
     nonideal constraints in it. gradient (s, components): l. weight: of every component in b, 1 for a Cartesian one.
-    kinetic: (E_k)_0; linear_kinetic: Ẽ_k. forces: Q_α; applied: N_Δ. generalized: R_Δ. motion: (7.3) as lines.
+    kinetic: (E_k)_0; linear_kinetic: Ẽ_k. forces: Q_α; applied: N_Δ. generalized: R_Δ. inertia_along: the left
+    sides of (7.3); motion: (7.3) as lines.
     bound: whether the δq_α obey l·δr = 0, as where q are the Cartesian coordinates themselves; else they are free.
     held: the constraints hold coordinates of the model, which are the supplementary ones; nothing else is freed.
     still: whether the conditions of equilibrium are those of motion with velocities zero.
@@ -134,21 +150,29 @@ class Steps:
     @cached_property
     def inverse(self) -> dict[str, sp.Expr] | None:
         """(R⁻¹)_Δ of each constraint, (3.8); of normals that repeat others zero. None where b⁻¹ fills pages, or where
-        friction makes R_Δ depend on them.
+        friction makes them depend on each other.
         """
-        if self.b_inverse is None or self.implicit:
+        found = self._inverse
+        return None if found is None or any(value.atoms(Reaction) for value in found.values()) else found
+
+    @cached_property
+    def _inverse(self) -> dict[str, sp.Expr] | None:
+        """The same, those that friction makes depend on others in terms of `multiplier(NAME)` and the like."""
+        if self.b_inverse is None:
             return None
         R = list(self.generalized.values())
         found = self.b_inverse * sp.Matrix([R[k] for k in self.independent])
         values = dict.fromkeys(self.constraints, sp.S.Zero)
-        for k, value in zip(self.independent, found, strict=True):
-            values[self.constraints[k]] = tidy(value, self._budget)
-        return values
+        values |= {self.constraints[k]: value for k, value in zip(self.independent, found, strict=True)}
+        for _ in values:  # reactions that depend on no others first, then those that depend on these
+            known = {multiplier(name): value for name, value in values.items() if not value.atoms(Reaction)}
+            values = {name: value.xreplace(known) for name, value in values.items()}
+        return {name: tidy(value, self._budget) for name, value in values.items()}
 
     @property
     def implicit(self) -> bool:
-        """Whether the R_Δ depend on reactions, by friction."""
-        return any(R.atoms(Reaction) for R in self.generalized.values())
+        """Whether friction makes reactions depend on each other, so that none of them comes first."""
+        return self.inverse is None and any(R.atoms(Reaction) for R in self.generalized.values())
 
     @cached_property
     def by_constraint(self) -> dict[str, dict[str, Vector]] | None:
@@ -173,7 +197,7 @@ class Steps:
     @cached_property
     def inertia(self) -> dict[Coordinate, sp.Expr]:
         """Z_U of (7.1) on the motion, by q_α and q_{n+Δ}."""
-        along = dict(zip(self.coordinates, (-E for E in self.inertia_along), strict=True))
+        along = dict(zip(self.coordinates, (tidy(-exact(E), self._budget) for E in self.inertia_along), strict=True))
         across = [
             tidy(-(R + N), self._budget) for R, N in zip(self.generalized.values(), self.applied.values(), strict=True)
         ]
@@ -182,14 +206,7 @@ class Steps:
     @cached_property
     def virtual_work(self) -> VirtualWork:
         """On δq_α and δq_{n+Δ}. Where the q_α are Cartesian, their δ obey (2.2)."""
-        along = [displacement(q) for q in self.coordinates]
-        across = [displacement(s) for s in self.supplementary]
-        both = dict(zip((*self.coordinates, *self.supplementary), (*along, *across), strict=True))
-        inertia = sp.Add(*(Z * both[q] for q, Z in self.inertia.items()))
-        applied = sp.Add(*(self.forces[q] * d for q, d in zip(self.coordinates, along, strict=True)))
-        applied += sp.Add(*(N * d for N, d in zip(self.applied.values(), across, strict=True)))
-        reactions = sp.Add(*(R * d for R, d in zip(self.generalized.values(), across, strict=True)))
-        return VirtualWork(inertia, applied, reactions)
+        return VirtualWork(self)
 
     # -- to read
 
@@ -216,12 +233,10 @@ class Steps:
         found: dict[sp.Symbol, sp.Expr] = {
             multiplier(name): inverse_reaction(k) for k, name in enumerate(self.constraints)
         }
-        closed = self.inverse
-        if closed is not None:
-            accelerations = {q.dd for q in self.coordinates}
-            for name, value in closed.items():
-                if value.free_symbols.isdisjoint(accelerations):
-                    found[multiplier(name)] = value
+        accelerations = {q.dd for q in self.coordinates}
+        for name, value in (self._inverse or {}).items():
+            if value.free_symbols.isdisjoint(accelerations) and not value.atoms(Reaction):
+                found[multiplier(name)] = value
         return found
 
     @cached_property

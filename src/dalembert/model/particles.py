@@ -294,6 +294,8 @@ class Particles:
         if own <= set(given):
             at = {**given, t: self.initial.get(t, sp.S.Zero)}
             initial = {s: expression.xreplace(at) for s, expression in place.items()}
+        if t in self.initial:
+            initial[t] = self.initial[t]
         forces = [force for particle in self.particles for force in particle.force]
         kinetic = sp.Add(*(m * s.d**2 / 2 for s, m in zip(self.cartesian_coordinates, self.masses, strict=True)))
         return System(

@@ -191,13 +191,13 @@ def require_complete(given: Particles) -> None:
     slopes = [sp.diff(place[s], q) for s in cartesian for q in given.coordinates]
     faults: list[str] = []
     for c, miss in zip(given.constraints, misses, strict=True):
-        terms = _at_random(sp.Add.make_args(sp.expand(miss)), given)
+        terms = at_random(sp.Add.make_args(sp.expand(miss)), given)
         # A function without an expression may be such that the constraint holds: F(x, y, f(x, y)) = 0.
         if terms is not None and miss.has(Unspecified):
             continue
         if terms is not None and abs(terms.sum()) > ZERO * np.abs(terms).max(initial=0.0):
             faults.append(f"constraint {c.name!r} does not hold at the positions given: {miss} is not zero")
-    values = _at_random([*normals, *slopes], given)
+    values = at_random([*normals, *slopes], given)
     if values is not None and not faults:
         n, rows = len(cartesian), len(given.constraints)
         A = values[: rows * n].reshape(rows, n)
@@ -220,7 +220,7 @@ def require_complete(given: Particles) -> None:
         raise ModelError(given.name, faults)
 
 
-def _at_random(expressions: Iterable[sp.Expr], given: Particles) -> np.ndarray | None:
+def at_random(expressions: Iterable[sp.Expr], given: Particles) -> np.ndarray | None:
     """Values at a random place; parameters have their own values where they have one. None where there are none."""
     expressions = [stood_in(expression) for expression in expressions]
     rng = random.Random(5)

@@ -12,11 +12,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import sympy as sp
 
 from dalembert.errors import ModelError
 from dalembert.model.constraints import Constraint
 from dalembert.model.laws import Law, Work
+from dalembert.model.read_particles import ZERO, at_random
 from dalembert.model.symbols import Coordinate, Reaction, multiplier, t
 from dalembert.model.system import System
 
@@ -48,13 +50,18 @@ def normals_of(particles: Particles) -> sp.Matrix:
     return sp.Matrix(len(particles.constraints), len(cartesian), entries)
 
 
-def liberated_positions(particles: Particles, extra: tuple[Coordinate, ...]) -> list[sp.Expr]:
-    """ρ, every component."""
+def independent_normals(particles: Particles) -> list[int]:
+    """The constraints whose normals do not depend on those before them, at a random place."""
     l = normals_of(particles)
-    return [
-        particles.positions[s] + sp.Add(*(l[k, j] * each for k, each in enumerate(extra)))
-        for j, s in enumerate(particles.cartesian_coordinates)
-    ]
+    values = at_random(list(l), particles)
+    if values is None:
+        return list(range(l.rows))
+    table, kept = values.reshape(l.shape), list[int]()
+    for k in range(l.rows):
+        rows = table[[*kept, k]] / np.linalg.norm(table[[*kept, k]], axis=1)[:, None]
+        if np.linalg.matrix_rank(rows, tol=ZERO) > len(kept):
+            kept.append(k)
+    return kept
 
 
 def depends_on_reactions(particles: Particles) -> bool:
@@ -64,9 +71,12 @@ def depends_on_reactions(particles: Particles) -> bool:
 
 def held_system(particles: Particles) -> System:
     """The motion in q and the supplementary coordinates, with the constraints and the laws that they carry."""
-    extra = supplementary_coordinates(particles)
+    rows, names = independent_normals(particles), supplementary_coordinates(particles)
+    extra = tuple(names[k] for k in rows)
     both = (*particles.coordinates, *extra)
-    rho = liberated_positions(particles, extra)
+    l = normals_of(particles).extract(rows, list(range(len(particles.cartesian_coordinates))))
+    freed = l.T * sp.Matrix(extra)
+    rho = [particles.positions[s] + freed[j] for j, s in enumerate(particles.cartesian_coordinates)]
     place: dict[sp.Symbol, sp.Expr] = {}
     for s, at in zip(particles.cartesian_coordinates, rho, strict=True):
         rate = sp.diff(at, t) + sp.Add(*(sp.diff(at, q) * q.d for q in both))
@@ -85,7 +95,7 @@ def held_system(particles: Particles) -> System:
         constraints=[
             Constraint(c.name, sp.trigsimp(sp.expand(c.expression.xreplace(place)))) for c in particles.constraints
         ],
-        nonideal=[_law_at(law, particles, place, both, extra) for law in particles.nonideal],
+        nonideal=[_law_at(law, particles, place, both, l) for law in particles.nonideal],
         parameters=particles.parameters,
         initial={**particles.initial, **still},
         settings=particles.settings,
@@ -110,11 +120,11 @@ def _shortest(force: sp.Expr) -> sp.Expr:
 
 
 def _law_at(
-    law: Law, particles: Particles, place: Mapping[sp.Symbol, sp.Expr], both: tuple[Coordinate, ...], extra: Any
+    law: Law, particles: Particles, place: Mapping[sp.Symbol, sp.Expr], both: tuple[Coordinate, ...], l: sp.Matrix
 ) -> Law:
     """A law over Cartesian coordinates, over those of the freed particles."""
     if isinstance(law, Work):
-        swap = dict(place) | _reactions_at(law, particles, place, extra)
+        swap = dict(place) | _reactions_at(law, particles, place, both, l)
         return Work(
             pulled_back({s: C.xreplace(swap) for s, C in law.work.items()}, place, both), law.constraint, law.heat
         )
@@ -129,28 +139,22 @@ def _law_at(
     return found
 
 
-def _reactions_at(law: Work, particles: Particles, place: Mapping[sp.Symbol, sp.Expr], extra: Any) -> dict[Any, Any]:
+def _reactions_at(
+    law: Work, particles: Particles, place: Mapping[sp.Symbol, sp.Expr], both: tuple[Coordinate, ...], l: sp.Matrix
+) -> dict[sp.Symbol, sp.Expr]:
     """ideal(x) and actual(x) of a Cartesian coordinate: actual is ∂f/∂x λ; ideal is made of the ideal forces along the
     supplementary coordinates, l (b⁻¹) ideal(q_{n+Δ}), where those are zero.
     """
     swap: dict[sp.Symbol, sp.Expr] = {}
-    spoken = {r for C in law.work.values() for r in C.atoms(Reaction)}
-    for reaction in spoken:
-        if reaction.kind == "multiplier":
-            continue
+    extra = both[len(particles.coordinates) :]
+    spoken = {r for C in law.work.values() for r in C.atoms(Reaction) if r.kind != "multiplier"}
+    for reaction in sorted(spoken, key=str):
         s = next(q for q in particles.cartesian_coordinates if q.name == reaction.coordinate)
         if reaction.kind == "actual":
             slopes = [(c.name, sp.diff(c.expression, s).xreplace(place)) for c in particles.constraints]
             swap[reaction] = sp.Add(*(multiplier(name) * slope for name, slope in slopes))
             continue
-        l = normals_of(particles)
-        column = particles.cartesian_coordinates.index(s)
         along = sp.Matrix([Reaction.of("ideal", each.name) for each in extra])
         b = (l * l.T).applyfunc(lambda entry: sp.trigsimp(sp.expand(entry)))
-        if b.det() == 0:
-            raise ModelError(
-                particles.name,
-                [f"{reaction}: some constraints only repeat others; leave them out where ideal(…) is used"],
-            )
-        swap[reaction] = (l.col(column).T * b.inv() * along)[0]
+        swap[reaction] = (l.col(particles.cartesian_coordinates.index(s)).T * b.inv() * along)[0]
     return swap

@@ -34,7 +34,7 @@ SILENT = {
     "action": NONHOLONOMIC | ROUGH,
     "maupertuis": NONHOLONOMIC | ROUGH | MOVING,
     # What is not made of particles, and what no constraint holds.
-    "liberation": NONHOLONOMIC | ROUGH | {"quaternion_body", "bouncing_ball"},
+    "liberation": NONHOLONOMIC | {"quaternion_body", "bouncing_ball", "stick_slip"},  # which sticks: a velocity is held
     "vakonomic": NONHOLONOMIC | ROUGH - {"stick_slip"},  # which sticks at first
     "transposition": set(da.library.names()),
 }

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 
 from dalembert.library.elliptic import first_kind, jacobi
@@ -19,12 +21,13 @@ def liberated_sphere(
     *, m: float = 1.0, g: float = 9.81, r: float = 1.0, polar: float = 0.2, across: float = 0.3, down: float = 0.1
 ) -> System:
     """A particle on a smooth sphere, by its angles u from the top and w around it, z upwards. Example 1"""
-    point = Particle("point", "m", ("r*sin(u)*cos(w)", "r*sin(u)*sin(w)", "r*cos(u)"), (0, 0, "-m*g"))
+    point = Particle("point", "m", ("r*sin(u)*cos(w)", "r*sin(u)*sin(w)", "r*cos(u)"))
     return Particles(
         "particle on a sphere, liberated",
         coordinates="u w",
         particles=[point],
         constraints={"sphere": "x_point^2 + y_point^2 + z_point^2 - r^2"},
+        potential="m*g*z_point",
         parameters={"m": m, "g": g, "r": r, "polar": polar, "across": across, "down": down},
         initial={"u": "polar", "w": 0, "u'": "down/r", "w'": "across/(r*sin(polar))"},
         settings={"duration": 5.0, "samples": 501},
@@ -106,7 +109,7 @@ def exact_pendulum(system: System, t: np.ndarray) -> dict[str, np.ndarray]:
 
 # A uniform rod moves as particles of m/6 at its ends and 2m/3 in the middle: the same mass, centre and moment of
 # inertia. Those of OA and AB by their distances along φ and ψ, in lengths of a rod; y downwards, as in the paper.
-RODS = {"O": (0, 0), "C1": ("1/2", 0), "A1": (1, 0), "A2": (1, 0), "C2": (1, "1/2"), "B": (1, 1)}
+RODS = {"O": ("0", "0"), "C1": ("1/2", "0"), "A1": ("1", "0"), "A2": ("1", "0"), "C2": ("1", "1/2"), "B": ("1", "1")}
 
 
 def liberated_rods(
@@ -156,7 +159,7 @@ def forces_rods(system: System, q: np.ndarray, v: np.ndarray, t: np.ndarray) -> 
     ]
     found = {"phi''": ddphi, "psi''": ddpsi}
     for name, parts in RODS.items():
-        first, second = (0.5 if part == "1/2" else float(part) for part in parts)
+        first, second = (float(Fraction(part)) for part in parts)
         mass = 2 * m / 3 if name in ("C1", "C2") else m / 6
         found[f"reaction x_{name}"] = mass * l * (first * bend[0][0] + second * bend[1][0])
         found[f"reaction y_{name}"] = mass * (l * (first * bend[0][1] + second * bend[1][1]) - g)

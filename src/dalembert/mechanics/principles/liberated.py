@@ -60,6 +60,8 @@ def equations(system: System) -> Equations:
         reasons.append(f"{error}; numbers need no closed form")
     try:
         on_each = reactions_of(freed.normals, generalized, kept, budget, freed.weights)
+        if any(law.work[q].atoms(Reaction) for law in system.works for q in law.work):
+            sections = _with_inverse(system, freed, generalized, kept, sections, budget)
         components = zip(system.coordinates, on_each, strict=True)
         sections.append(Section(REACTIONS, tuple(Line(sp.Symbol(f"R_{q.name}"), (("", R),)) for q, R in components)))
     except TooLarge:
@@ -93,6 +95,26 @@ def _written(system: System, sections: list[Section], budget: Budget, reason: st
         title=TITLE,
         sections=tuple(sections),
     )
+
+
+def _with_inverse(
+    system: System, freed: Freed, R: list[sp.Expr], kept: list[int], sections: list[Section], budget: Budget
+) -> list[Section]:
+    """(R⁻¹)_Δ as a section of its own, and in the laws of friction where they are made of the state alone."""
+    b = metric_of(freed.normals.extract(kept, list(range(freed.normals.cols))), freed.weights, budget)
+    values = inverse_of(b, budget) * sp.Matrix([R[k] for k in kept])
+    found = {k: tidy(value, budget) for k, value in zip(kept, values, strict=True)}
+    closed = {
+        multiplier(system.constraints[k].name): value
+        for k, value in found.items()
+        if value.free_symbols.isdisjoint(system.accelerations) and not value.atoms(Reaction)
+    }
+    lines = [
+        Line(inverse_reaction(k), (("", value.xreplace(closed)),), system.constraints[k].name)
+        for k, value in found.items()
+    ]
+    known = [replace(section, lines=tuple(_renamed(line, closed) for line in section.lines)) for section in sections]
+    return [*known, Section(INVERSE, tuple(lines))]
 
 
 def _renamed(line: Line, named: dict[sp.Symbol, sp.Expr]) -> Line:

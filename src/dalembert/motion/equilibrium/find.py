@@ -19,6 +19,7 @@ from dalembert.motion.equilibrium.cones import Holding, at_contacts, hold
 from dalembert.motion.equilibrium.directions import moved, persisting
 from dalembert.motion.equilibrium.families import SAME, apart, gather, merged
 from dalembert.motion.equilibrium.frozen import frozen_at, mentions_time
+from dalembert.motion.equilibrium.particles import supplementary
 from dalembert.motion.equilibrium.ranges import Question, range_of_equilibria
 from dalembert.motion.equilibrium.result import ContactForce, Equilibria, Equilibrium
 from dalembert.motion.equilibrium.stability import stability
@@ -69,11 +70,12 @@ def equilibrium(
         near = _judged(statics, place, None, far=False).found
         return None if near is None else (near[0].q, persisting(statics, near[0], near[1]))
 
-    reason = ""
+    reason, freed = "", supplementary(asked)
     for k, start in enumerate(_starts(q, statics.sizes, turns, starts)):
+        start[freed] = q[freed]
         one, why = _from(statics, start)
         reason = why if k == 0 else reason
-        if one is None:
+        if one is None or np.any(np.abs(one.q[freed]) > GAP * statics.sizes[freed]):
             continue
         if k:
             one = replace(one, q=_wrapped(one.q, turns))

@@ -17,6 +17,14 @@ from dalembert.model.frames import frames_of, inertia_of
 from dalembert.model.system import System
 
 
+def supplementary(system: System) -> list[int]:
+    """Places of the supplementary coordinates of a system of particles whose friction needs them. They are zero, though
+    the constraints may have other roots, as where a rod would be turned inside out.
+    """
+    own = () if system.particles is None else system.particles.coordinates
+    return [k for k, q in enumerate(system.coordinates) if own and q not in own]
+
+
 def reactions_on_particles(system: System, q: Array, opened: tuple[str, ...], multipliers: Array) -> dict[str, Array]:
     """The reaction on each of a system's `particles`, or on those whose Cartesian components are coordinates, together
     or, where it cannot be told which belong together, one by one; empty where liberation does not apply.
