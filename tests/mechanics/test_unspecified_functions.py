@@ -303,6 +303,8 @@ def test_integrability():
     assert pursuit.classify().holonomic is None
     linear = da.System("linear", **base, constraints={"c": x.d - g(t).diff(t, 2) * y - y.d})
     assert "integrable where g is linear" in str(linear.classify().constraints[0])
+    curved = da.System("curved", **base, constraints={"c": F(x.d, y.d)})
+    assert "not integrable in general, integrable where F is linear" in str(curved.classify().constraints[0])
     hidden = sp.Add(*(F(x, y).diff(q) * q.d for q in (x, y)))
     (kind,) = da.System("hidden", **base, constraints={"c": hidden}).classify().constraints
     assert kind.integrable
