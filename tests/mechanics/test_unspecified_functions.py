@@ -159,7 +159,8 @@ def systems() -> dict[str, tuple[da.System, dict]]:
         ),
         "curve": (
             da.System("curve", coordinates=[x, y], kinetic=m * plane, potential=V(x), constraints={"curve": F(x, y)}),
-            {"F": lambda a, b: a**2 + 2 * b**2 + a * b - 4, "V": lambda a: a**3},
+            # With this ellipse x' is the dependent velocity, as it is without an expression: lines can be compared.
+            {"F": lambda a, b: 2 * a**2 + b**2 + a * b - 4, "V": lambda a: a**3},
         ),
         "length": (
             da.System("length", coordinates=[x, y], kinetic=m * plane, potential=m * gamma * y,
