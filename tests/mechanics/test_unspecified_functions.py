@@ -108,6 +108,7 @@ def test_liberation_on_a_surface_z_of_x_and_y():
     printed = size / (1 + fx**2 + fy**2) * sp.Matrix([-fx, -fy, 1])
     assert (found.on["ball"] - printed).applyfunc(sp.simplify) == sp.zeros(3, 1)
     assert "∂f/∂x" in str(found)
+    assert r"\dot{x}^{2} \frac{\partial^{2} f}{\partial x^{2}}" in found.latex()
     assert sp.simplify(found.at_rest().generalized["wall"] - m * gamma) == 0
     # Numbers want an expression.
     motion = bowl.system.replace(
