@@ -108,6 +108,7 @@ def test_liberation_on_a_surface_z_of_x_and_y():
     printed = size / (1 + fx**2 + fy**2) * sp.Matrix([-fx, -fy, 1])
     assert (found.on["ball"] - printed).applyfunc(sp.simplify) == sp.zeros(3, 1)
     assert "∂f/∂x" in str(found)
+    assert r"\dot{x}^{2} \frac{\partial^{2} f}{\partial x^{2}}" in found.latex()
     assert sp.simplify(found.at_rest().generalized["wall"] - m * gamma) == 0
     # Numbers want an expression.
     motion = bowl.system.replace(
@@ -159,7 +160,8 @@ def systems() -> dict[str, tuple[da.System, dict]]:
         ),
         "curve": (
             da.System("curve", coordinates=[x, y], kinetic=m * plane, potential=V(x), constraints={"curve": F(x, y)}),
-            {"F": lambda a, b: a**2 + 2 * b**2 + a * b - 4, "V": lambda a: a**3},
+            # With this ellipse x' is the dependent velocity, as it is without an expression: lines can be compared.
+            {"F": lambda a, b: 2 * a**2 + b**2 + a * b - 4, "V": lambda a: a**3},
         ),
         "length": (
             da.System("length", coordinates=[x, y], kinetic=m * plane, potential=m * gamma * y,
@@ -303,6 +305,8 @@ def test_integrability():
     assert pursuit.classify().holonomic is None
     linear = da.System("linear", **base, constraints={"c": x.d - g(t).diff(t, 2) * y - y.d})
     assert "integrable where g is linear" in str(linear.classify().constraints[0])
+    curved = da.System("curved", **base, constraints={"c": F(x.d, y.d)})
+    assert "not integrable in general, integrable where F is linear" in str(curved.classify().constraints[0])
     hidden = sp.Add(*(F(x, y).diff(q) * q.d for q in (x, y)))
     (kind,) = da.System("hidden", **base, constraints={"c": hidden}).classify().constraints
     assert kind.integrable

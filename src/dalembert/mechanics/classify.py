@@ -229,7 +229,7 @@ def integrability_of(system: System) -> Mapping[str, str]:
 
 
 def _integrable(sampler: Sampler) -> dict[str, bool | None]:
-    """Which constraints are integrable with the stand-ins that a sampler has for unspecified functions."""
+    """Which constraints are integrable, as far as that is decided."""
     states = sampler.states(8)
     integrability, hidden = Integrator(sampler).decided(), disguises(sampler, states)
     constraints = sampler.system.constraints

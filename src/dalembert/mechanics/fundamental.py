@@ -77,12 +77,25 @@ class Fundamental:
 
         The pseudoinverse stands for M⁻¹ where M is singular: a direction without mass has no say in G.
         """
-        z = self.acceleration if z is None else np.asarray(z, dtype=float)
+        z = self.acceleration if z is None else self._accelerations(z)
         force = np.einsum("...ij,...j->...i", self.M, z) - self.Q - self.C
         scale = _coordinate_scale(self.M)
         scaled = self.M / (scale[..., :, None] * scale[..., None, :])
         inverse = np.linalg.pinv(scaled, rcond=MASS_TOLERANCE, hermitian=True)
         return np.einsum("...i,...ij,...j->...", force / scale, inverse, force / scale)
+
+    def _accelerations(self, given: ArrayLike) -> Array:
+        n = self.M.shape[-1]
+        try:
+            z = np.asarray(given, dtype=float)
+            fits = z.shape[-1:] == (n,)
+            np.broadcast_shapes(z.shape, self.Q.shape)
+        except (TypeError, ValueError):
+            fits = False
+        if not fits:
+            wanted = f"accelerations of shape (…, {n}) are wanted, to go with Q of shape {self.Q.shape}"
+            raise ModelError("gauss", [f"{wanted}; got {given!r}"])
+        return z
 
 
 def fundamental(M: ArrayLike, Q: ArrayLike, A: ArrayLike, b: ArrayLike, C: ArrayLike | None = None) -> Fundamental:

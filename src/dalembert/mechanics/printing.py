@@ -7,10 +7,12 @@ import unicodedata
 
 import sympy as sp
 from sympy.core.alphabets import greeks
+from sympy.printing.latex import LatexPrinter
 from sympy.printing.printer import Printer
 
 from dalembert.model.adopt import adopted
 from dalembert.model.document import text_of
+from dalembert.model.functions import Unspecified
 from dalembert.model.symbols import Coordinate
 
 _SPECIAL = {
@@ -55,6 +57,12 @@ class _Shown(sp.Symbol):
         return Coordinate.named(self.name)._latex(printer, exp)
 
 
+class _PagePrinter(LatexPrinter):
+    def _needs_mul_brackets(self, expr: sp.Basic, first: bool = False, last: bool = False) -> bool:
+        """A derivative is a fraction in LaTeX, which stands in a product as it is; in text ∂F/∂x needs parentheses."""
+        return not isinstance(expr, Unspecified) and super()._needs_mul_brackets(expr, first, last)
+
+
 def _shown(expression: sp.Expr) -> sp.Expr:
     expression = adopted(expression)
     return expression.xreplace({s: _Shown(s.name) for s in expression.free_symbols if isinstance(s, Coordinate)})
@@ -73,7 +81,7 @@ def plain(expression: sp.Expr) -> str:
 
 def latex(expression: sp.Expr) -> str:
     """LaTeX for mathematics mode."""
-    text = sp.latex(_shown(expression))
+    text = _PagePrinter().doprint(_shown(expression))
     return text if text.isascii() else "".join(c if c.isascii() else f"{{{_escaped(c).strip('$')}}}" for c in text)
 
 

@@ -49,12 +49,11 @@ class State:
 
 class Sampler:
     """Evaluates a standard form. Parameters have the model's own values; those without one get a random value
-    in (0.5, 2). Functions without an expression have stand-ins of a `kind`, see `stand_ins`.
+    in (0.5, 2). Functions without an expression have stand-ins, see `stand_ins`.
     """
 
-    def __init__(self, form: StandardForm, kind: str = "general") -> None:
+    def __init__(self, form: StandardForm) -> None:
         self.form = form
-        self.kind = kind
         self.system = form.system
         self.random = np.random.default_rng(SEED)
         drawn = self.random.uniform(0.5, 2.0, len(self.system.parameter_symbols))
@@ -82,15 +81,13 @@ class Sampler:
 
     def stood_in(self, expression: sp.Expr) -> sp.Expr:
         """An expression of the model as it is evaluated. Long ones are not looked through where there is no need."""
-        return stood_in(expression, self.kind) if self.system.functions else expression
+        return stood_in(expression) if self.system.functions else expression
 
     def function(self, expressions: Sequence[sp.Expr], extra: Sequence[sp.Symbol] = ()) -> Callable[..., Array]:
         """The expressions as one numeric function of a state (and further numbers); NaN where they have no
         real value.
         """
-        numbers = compiled(
-            [*self.arguments, *extra], expressions, stand_in=lambda expression: stood_in(expression, self.kind)
-        )
+        numbers = compiled([*self.arguments, *extra], expressions, stand_in=stood_in)
 
         def evaluate(state: State, *more: float) -> Array:
             with np.errstate(all="ignore"):

@@ -7,11 +7,14 @@ to be integrable are looked at again with stand-ins that are linear and constant
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
+from dalembert.errors import ModelError
 from dalembert.mechanics.sample import Sampler
 from dalembert.mechanics.standard_form import standard_form
 from dalembert.model.functions import functions_in
-from dalembert.model.stand_ins import KINDS
+from dalembert.model.specify import mapped
+from dalembert.model.stand_ins import KINDS, stood_in
 from dalembert.model.system import System
 
 
@@ -19,7 +22,7 @@ def exceptions(
     system: System, integrable: Mapping[str, bool | None], decide: Callable[[Sampler], Mapping[str, bool | None]]
 ) -> dict[str, str]:
     """Constraints that are not integrable for general functions but for special ones, with the words for these.
-    `decide` says what is integrable with the stand-ins of a sampler.
+    `decide` says what is integrable in the system of a sampler.
     """
     names = list(functions_in(c.expression for c in system.constraints))
     open_ = [name for name, verdict in integrable.items() if verdict is False]
@@ -28,7 +31,11 @@ def exceptions(
         return found
     are = f"{', '.join(names)} {'is' if len(names) == 1 else 'are'}"
     for kind in KINDS[1:]:
-        again = decide(Sampler(standard_form(system), kind))
+        try:
+            special = system.replace(**mapped(system, partial(stood_in, kind=kind)))
+        except ModelError:
+            continue  # a constraint that such functions leave nothing of
+        again = decide(Sampler(standard_form(special)))
         found |= {name: f"{are} {kind}" for name in open_ if name not in found and again.get(name)}
     return found
 
