@@ -403,3 +403,19 @@ def test_a_disc_that_rolls_is_no_particle_of_two_metres():
     )  # fmt: skip
     assert da.liberate(system).b == sp.Matrix([[3]])
     assert system.compare(["liberation"]).agree
+
+
+def test_a_long_chain_says_what_is_not_written_out():
+    """Six links: no closed form of the motion or of b⁻¹, but every step before them."""
+    n = 6
+    links = {f"l{k}": f"(x{k} - x{k - 1})^2 + (y{k} - y{k - 1})^2 - 1" for k in range(2, n + 1)}
+    system = da.System(
+        "chain", coordinates=[f"{s}{k}" for k in range(1, n + 1) for s in "xy"],
+        kinetic=" + ".join(f"(x{k}'^2 + y{k}'^2)*m{k}/2" for k in range(1, n + 1)),
+        constraints={"l1": "x1^2 + y1^2 - 1", **links}, parameters={f"m{k}": 1 + k / 7 for k in range(1, n + 1)},
+    )  # fmt: skip
+    steps = da.liberate(system)
+    assert steps.b_inverse is None
+    assert steps.b[0, 2] == 0 != steps.b[0, 1]
+    assert "coupled equations" in steps.note
+    assert "R_6 = " in str(steps)

@@ -10,6 +10,7 @@ from typing import Any
 import sympy as sp
 
 from dalembert.errors import DoesNotApply
+from dalembert.mechanics.cofactors import TooLarge
 from dalembert.mechanics.equations import Line, conditions
 from dalembert.mechanics.liberation_steps import Steps
 from dalembert.mechanics.principles import liberated, liberation
@@ -87,6 +88,11 @@ def _cartesian(system: System) -> dict[str, Any]:
         *(m * s.d * time_derivative(rho, (*q, *extra)) for m, s, rho in zip(freed.masses, q, moved, strict=True))
     )
     weighted = l * sp.diag(*freed.weights)
+    note = liberated.note_on_weights(system, freed)
+    try:
+        motion = tuple(liberated.tangential_lines(system, freed, rows, dependent, budget))
+    except TooLarge as error:
+        motion, note = (), "; ".join(filter(None, [note, f"{error}; numbers need no closed form"]))
     return {
         "coordinates": q,
         "supplementary": extra,
@@ -101,11 +107,11 @@ def _cartesian(system: System) -> dict[str, Any]:
         "applied": {name: tidy(N, budget) for name, N in zip(names, weighted * sp.Matrix(freed.forces), strict=True)},
         "generalized": dict(zip(names, R, strict=True)),
         "inertia_along": tuple(m * s.dd for m, s in zip(freed.masses, q, strict=True)),
-        "motion": tuple(liberated.tangential_lines(system, freed, rows, dependent, budget)),
+        "motion": motion,
         "independent": tuple(rows),
         "bound": True,
         "held": False,
-        "note": liberated.note_on_weights(system, freed),
+        "note": note,
     }
 
 
