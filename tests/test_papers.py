@@ -97,8 +97,6 @@ def test_every_test_exists(title):
 def test_no_equation_is_left_out(title):
     """`Numbered equations: (1)–(19).` in a chapter says what the paper has; the first column must have it all."""
     chapter = chapters()[title]
-    if not rows(chapter):
-        pytest.skip("this chapter has no table yet")
     stated = re.search(r"^Numbered equations: (.+)$", chapter, re.MULTILINE)
     assert stated, f"{title}: which equations does the paper have?"
     missing = numbers_in(stated[1]) - set().union(*(numbers_in(row[0]) for row in rows(chapter)))
