@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import sympy as sp
-from tests.mechanics.principles.latex_document import compiles
+from latex_document import compiles
 
 import dalembert as da
 from dalembert.errors import DoesNotApply, MissingValues, ModelError
