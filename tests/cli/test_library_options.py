@@ -27,7 +27,7 @@ def test_every_verb_takes_them(verb: str, dalembert):
     assert done.status == 0, done.err
     refused = dalembert(verb, "pendulum", "--option", "length=2", *more)
     assert refused.status == 2
-    assert "there is no option 'length'. Known here: angle, g, l, m, spin. Its options: m, g, l, angle" in refused.err
+    assert "there is no option 'length'. Its options: m, g, l, angle, spin" in refused.err
 
 
 def test_an_option_changes_what_is_shown(dalembert):
@@ -47,6 +47,7 @@ def test_an_option_changes_what_is_shown(dalembert):
         ("omega=0", "give the starting speed v0"),
         ("alpha=0", "give the starting speed v0"),
         ("beta=-1", "beta is a moment of inertia"),
+        ("beta=-0.25", "beta is a moment of inertia"),
     ],
 )
 def test_bad_options_are_one_message(text: str, message: str, dalembert):
@@ -79,5 +80,5 @@ def test_documents_have_no_options(dalembert, document):
 def test_python_gets_the_same_message():
     with pytest.raises(da.ModelError, match=r"no option 'rato'\. Did you mean 'ratio'"):
         da.library.get("penny", rato=2)
-    with pytest.raises(da.ModelError, match="no system can be built with omega = 'fast'"):
+    with pytest.raises(da.ModelError, match="omega: a number is wanted, got 'fast'"):
         da.library.get("penny", omega="fast")

@@ -105,6 +105,25 @@ def test_a_system_without_symbols_says_so():
         da.library.closed_form("pendulum")
 
 
+def test_a_name_that_a_form_does_not_have_is_told():
+    form = da.library.closed_form("penny")
+    assert "F_k" not in form
+    for look in (form.__getitem__, form.written_out):
+        with pytest.raises(KeyError, match=r"no 'F_k' in the closed form of 'penny'\. Did you mean 'F_j'"):
+            look("F_k")
+
+
+@pytest.mark.parametrize("build", [da.library.penny, da.library.upright_penny, da.library.skater, da.library.cart])
+def test_options_that_are_no_numbers_are_one_message(build):
+    with pytest.raises(
+        da.ModelError, match=r"2 faults(?s:.*)omega: a number is wanted(?s:.*)ratio: a number is wanted, got 'six'"
+    ):
+        build(ratio="six", omega=[1, 2])
+    # numbers of other kinds are numbers
+    speeds = [float(build(alpha=alpha, ratio=2).parameters[v0]) for alpha in (sp.pi / 6, np.pi / 6)]
+    assert speeds[0] == pytest.approx(speeds[1], rel=1e-14)
+
+
 # -- limits
 
 
@@ -261,6 +280,16 @@ def test_backward_starts_and_turning_the_other_way(ratio: float, omega: float, s
     for angle in (orbit.phi1, orbit.phi2):
         speed = orbit.radius + 4 * orbit.a * np.sin(angle)
         assert speed == pytest.approx(0, abs=1e-12)
+
+
+def test_an_orbit_on_a_plane_that_falls_the_other_way():
+    """alpha < 0, a < 0: x points uphill, and the lowest and highest places are those of the curve itself."""
+    orbit = da.library.Orbit(-1.0, 2.0)
+    x = orbit.x(np.linspace(0, 2 * np.pi, 20001))
+    assert orbit.downhill_range == pytest.approx(x.max() - x.min(), rel=1e-7)
+    assert f"lowest place x = {x.max():.3g}" in str(orbit)
+    assert "passes its initial level once more: φ₃" in str(orbit)
+    assert "once more" not in str(da.library.Orbit(1.0, 3.0))
 
 
 def test_case_3_compares_y_and_begins_at_pi_a():

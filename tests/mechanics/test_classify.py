@@ -362,6 +362,28 @@ def test_two_readings_of_flannery_58():
     assert notes == ("the gradient of 'speed' vanishes at rest: there it loses rank",)
 
 
+def test_products_of_constraints_are_not_called_nonintegrable():
+    """ẋẏ = 0 is x = constant or y = constant: looked at on its two lines, not where they meet."""
+    assert only(body([x, y], {"c": x.d * y.d}, initial={x: 0, y: 0, x.d: 1, y.d: 1})).integrable is None
+
+
+def test_squares_that_hold_at_points_only_are_not_decided():
+    """ẋ² + ẏ² = 0 is ẋ = ẏ = 0, which is integrable; its curvature says nothing."""
+    for rest in (x.d**2 + y.d**2, (x.d - y.d) ** 2 + (x.d + y.d - 2) ** 2):
+        found = body([x, y], {"c": rest}).classify()
+        assert found.holonomic is None
+        assert found.degrees_of_freedom is None
+
+
+@pytest.mark.parametrize("kink", [sp.Abs(x.d - y.d), sp.Abs(x - y), sp.sqrt((x.d - y.d) ** 2)])
+def test_a_kink_where_a_constraint_holds_is_told(kink):
+    """The gradient of |u| = 0 jumps where it holds: that makes it neither redundant nor void."""
+    found = body([x, y], {"c": kink}, initial={x: 0, y: 0, x.d: 1, y.d: 1}).classify()
+    assert found.redundant == ()
+    assert found.degrees_of_freedom is None
+    assert any("the gradient of 'c' vanishes wherever it holds" in note for note in found.notes)
+
+
 # -- decided by exact arithmetic --------------------------------------------------------------------------------------
 
 

@@ -245,3 +245,27 @@ def test_the_hill_keeps_the_speed_of_a_cruise_control():
     # the engine's power against the hill: constraint forces of "speed" do the work of gravity
     assert motion["work ideal"][-1] == pytest.approx(900 * 9.81 * motion["y"][-1], rel=1e-6)
     assert [k.dependence for k in car.classify().constraints] == ["linear", "nonlinear"]
+
+
+def test_displaced_states_at_a_state_where_every_term_is_zero():
+    """A path of given curvature, moved along itself, keeps it: commuting displacements are possible. At this start each
+    product in Δh is zero by itself, so that only lengths tell how small the sum is.
+    """
+    bend = da.System(
+        "bend", coordinates="x y", kinetic="(x'^2 + y'^2)/2",
+        constraints={"bend": "x'*y'' - x''*y' = (x'^2 + y'^2)^(3/2)/2"},
+        initial={"x": 0, "y": 0, "x'": 3, "y'": 0},
+    )  # fmt: skip
+    assert bend.displacements()["bend"].possible
+    # an ideal force across the path: a circle of radius 2 with constant speed
+    motion = bend.simulate(2.0, samples=21)
+    np.testing.assert_allclose(motion["x"], 2 * np.sin(1.5 * motion.t), atol=1e-7)
+    np.testing.assert_allclose(motion.trace("x", "y").radius, 2, rtol=1e-12)
+
+
+@pytest.mark.parametrize("start", [{"x": 1, "y": 0, "x'": 1, "y'": 0}, {"x": 1, "y": 0.5, "x'": 0, "y'": 0}])
+def test_random_states_keep_away_from_the_tip_of_a_constraint(start):
+    """y ẋ − x ẏ = 0 is y/x = constant, integrable, and has no gradient at x = y = 0, which is no state to judge by."""
+    ray = da.System("ray", coordinates="x y", kinetic="(x'^2 + y'^2)/2",
+                    constraints={"ray": "y*x' - x*y'"}, initial=start)  # fmt: skip
+    assert ray.displacements().possible

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import dalembert as da
+from dalembert.motion.energies import energy_names
 
 x, y = da.coordinates("x y")
 m, g, l = da.parameters("m g l")
@@ -71,6 +72,7 @@ def test_a_value_that_does_not_exist_is_nan_or_infinite():
         ("ideal x", "y", "a motion has a column of this name by itself"),
         ("energy", "y", "a motion has a column of this name by itself"),
         ("p_x", "y", "a motion has a column of this name by itself"),
+        ("L", "y", "a motion has a column of this name by itself"),
         ("", "y", "one line of printable text"),
         ("n", None, "no expression given"),
         ("n", "zz", "unknown name 'zz'"),
@@ -84,3 +86,32 @@ def test_faults(name, expression, message):
         pendulum(**{name: expression})
     with pytest.raises(da.ModelError, match="a mapping from names"):
         pendulum().replace(outputs=["y"])
+
+
+def test_no_output_hides_what_a_motion_has_by_itself():
+    """Every name that a motion knows is refused: columns, and the energies and momenta that it computes when asked."""
+    motion = pendulum().simulate(0.1, samples=3)
+    for name in [*motion.columns(), *energy_names(motion.system)]:
+        with pytest.raises(da.ModelError, match="a motion has a column of this name by itself"):
+            pendulum(**{name: "y"})
+
+
+@pytest.mark.parametrize("name", ["knife edge", "left-hand wheel", "2nd rod", "rod"])
+def test_multipliers_of_constraints_with_names_of_several_words(name):
+    """As texts, in Python and in documents; the value is that of the multiplier column."""
+    system = pendulum().replace(constraints={name: x**2 + y**2 - l**2}, outputs={"pull": f"-2*l*multiplier({name})"})
+    assert system.outputs["pull"] == -2 * l * da.multiplier(name)
+    again = da.loads(da.dumps(system))
+    assert again.outputs == system.outputs
+    now = again.at()
+    assert now.outputs["pull"] == pytest.approx(-2 * 0.5 * now.multipliers[0], rel=1e-14)
+
+
+def test_a_name_that_cannot_be_spoken_is_told():
+    system = pendulum().replace(constraints={"rod (left)": x**2 + y**2 - l**2})
+    with pytest.raises(da.ModelError, match="in words of letters and digits"):
+        system.replace(outputs={"pull": "multiplier(rod (left))"})
+    with pytest.raises(da.ModelError, match=r"'rod' is not a constraint\. Known here: rod \(left\)"):
+        system.replace(outputs={"pull": "multiplier(rod)"})
+    with pytest.raises(da.ModelError, match="in words of letters and digits, not 'rod \\(left\\)'"):
+        da.dumps(system.replace(outputs={"pull": da.multiplier("rod (left)")}))

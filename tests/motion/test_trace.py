@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
 
 import dalembert as da
 
@@ -51,3 +52,23 @@ def test_bad_points():
     for few in (("x",), ("x", "x"), ()):
         with pytest.raises(da.ModelError, match="two or three coordinates"):
             motion.trace(*few)
+
+
+@pytest.mark.parametrize("samples", [31, 400])
+def test_the_length_through_impacts(samples: int):
+    """A ball that bounces to rest: parabolas between blows, each with its length by quadrature."""
+    g, h, e, u = 9.81, 1.0, 0.7, 0.5
+    motion = da.library.bouncing_ball(e=e, g=g, h=h, u0=u).simulate(3.0, samples=samples)
+    t = np.sqrt(2 * h / g)
+    length = quad(lambda s: np.hypot(u, g * s), 0, t)[0]
+    up = e * g * t
+    while up > 1e-12:
+        length += quad(lambda s, up=up: np.hypot(u, up - g * s), 0, 2 * up / g)[0]
+        t, up = t + 2 * up / g, e * up
+    length += u * (3.0 - t)
+    # Parabolas are cubics too; what is left is where the ball comes to rest, between two outputs: its last bounces are
+    # not made, and only the velocities at both ends are known of that stretch.
+    assert motion.trace("x", "y").distance[-1] == pytest.approx(length, abs=1e-6)
+    assert len(motion.blows) > 20
+    distances = motion.trace("x", "y").distance
+    assert np.all(np.diff(distances) > 0)

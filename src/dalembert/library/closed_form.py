@@ -8,12 +8,13 @@ from dataclasses import dataclass
 import sympy as sp
 
 from dalembert.mechanics.printing import plain
+from dalembert.model.parse import suggest
 from dalembert.model.symbols import parameters, t
 
 
 @dataclass(frozen=True, eq=False)
 class ClosedForm(Mapping[str, sp.Expr]):
-    """A motion from the library's own initial state, by the names of its columns: `form["x"]`.
+    """A motion from the library's own initial state, by the names of columns or of the paper: `form["x"]`, `form["s"]`.
 
     `where`: what the abbreviations in it stand for; `written_out(name)` has them replaced.
     """
@@ -23,6 +24,10 @@ class ClosedForm(Mapping[str, sp.Expr]):
     where: Mapping[sp.Symbol, sp.Expr]
 
     def __getitem__(self, key: str) -> sp.Expr:
+        if key not in self.expressions:
+            raise KeyError(
+                f"no {key!r} in the closed form of {self.name!r}.{suggest(str(key), self)} There are: {', '.join(self)}"
+            )
         return self.expressions[key]
 
     def __iter__(self) -> Iterator[str]:
@@ -33,7 +38,7 @@ class ClosedForm(Mapping[str, sp.Expr]):
 
     def written_out(self, key: str) -> sp.Expr:
         """In t and the parameters of the system only."""
-        return self.expressions[key].xreplace(dict(self.where))
+        return self[key].xreplace(dict(self.where))
 
     def __str__(self) -> str:
         lines = [f"{key} = {plain(value)}" for key, value in self.expressions.items()]

@@ -30,7 +30,9 @@ def built(name: str, build: Callable[..., System], options: Mapping[str, Any]) -
 
 
 def unknown(option: str, known: Iterable[str]) -> str:
-    return f"there is no option {option!r}.{suggest(option, known)} Its options: {', '.join(known)}"
+    close = suggest(option, known)
+    meant = close if "Did you mean" in close else ""  # else it lists the names too, in another order
+    return f"there is no option {option!r}.{meant} Its options: {', '.join(known)}"
 
 
 def read_options(name: str, build: Callable[..., System], texts: Iterable[str]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import asin, inf, pi
 from typing import TYPE_CHECKING
@@ -130,8 +130,12 @@ class Orbit:
     @property
     def downhill_range(self) -> float:
         """ΔX: 2a + R' + R'²/8a where it stops on the way, 2R' elsewhere."""
-        levels = (self.lowest, self.secondary, *([] if self.rest is None else [self.rest]))
-        return max(levels) - min(levels)
+        return max(self._levels) - min(self._levels)
+
+    @property
+    def _levels(self) -> tuple[float, ...]:
+        """x where it is highest or lowest for a while: at π/2, at 3π/2, and where it stops."""
+        return (self.lowest, self.secondary, *([] if self.rest is None else [self.rest]))
 
     @property
     def drift(self) -> float:
@@ -139,16 +143,21 @@ class Orbit:
         return 4 * pi * self.a
 
     def __str__(self) -> str:
-        angles = {"γ": self.gamma, "φ₁": self.phi1, "φ₂": self.phi2, "φ₃": self.phi3, "φ₄": self.phi4}
-        told = ", ".join(f"{name} = {value:.6g}" for name, value in angles.items() if value is not None)
+        stops = {"γ": self.gamma, "φ₁": self.phi1, "φ₂": self.phi2, "x": self.rest}
+        crossings = {"φ₃": self.phi3, "φ₄": self.phi4}
         lines = [
             f"orbit with a = {self.a:.6g}, R' = {self.radius:.6g}, R'/a = {self.ratio:.6g}",
-            f"  stops: {told}, x = {self.rest:.6g}" if self.rest is not None else "  never stops",
-            f"  downhill range {self.downhill_range:.6g}, lowest x {max(self.lowest, self.secondary):.6g}, "
+            f"  stops: {_told(stops)}" if self.rest is not None else "  never stops",
+            *([f"  passes its initial level once more: {_told(crossings)}"] if self.phi3 is not None else []),
+            f"  downhill range {self.downhill_range:.6g}, lowest place x = {max(self._levels):.6g}, "
             f"drift {self.drift:.6g}",
             f"  lengths: {self.length(0, pi):.6g} (0 to π), {self.length(pi, 2 * pi):.6g} (π to 2π)",
         ]
         return "\n".join(lines)
+
+
+def _told(values: Mapping[str, float | None]) -> str:
+    return ", ".join(f"{name} = {value:.6g}" for name, value in values.items() if value is not None)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import pi, sin
+from typing import Any
 
 import numpy as np
 
@@ -77,15 +78,28 @@ def _over_square(tau: np.ndarray, value: np.ndarray, first: float, third: float,
 
 
 def starting_speed(
-    name: str, ratio: float | None, v0: float | None, *, g: float, alpha: float, inertia: float, omega: float
+    name: str,
+    ratio: float | None,
+    v0: float | None,
+    *,
+    g: float,
+    alpha: float,
+    omega: float,
+    beta: float = 0.0,
+    wheels: int = 1,
 ) -> float:
-    """v₀ as given, or that for which R'/a has the given ratio: R' = v₀/ω, a = g_d/(4ω²), g_d = g sin α/inertia.
+    """v₀ as given, or that for which R'/a has the given ratio: R' = v₀/ω, a = g_d/(4ω²), g_d = g sin α/(1 + β).
 
-    inertia: 1 and what rolls adds to it, 1 + β for the penny.
+    beta, wheels: what each of the bodies that roll adds to 1, and how many there are.
     """
+    given = {"g": g, "alpha": alpha, "omega": omega, "beta": beta}
+    given |= {key: value for key, value in (("ratio", ratio), ("v0", v0)) if value is not None}
+    faults = [f"{key}: a number is wanted, got {value!r}" for key, value in given.items() if not _is_number(value)]
+    if faults:
+        raise ModelError(name, faults)
     if ratio is not None and v0 is not None:
         raise ModelError(name, ["ratio and v0 both set the starting speed: give one of them"])
-    if inertia <= 0:
+    if beta < 0:
         raise ModelError(name, ["beta is a moment of inertia over m R^2: it cannot be negative"])
     if v0 is not None:
         return float(v0)
@@ -93,7 +107,16 @@ def starting_speed(
     if omega == 0 or weight == 0:
         why = "omega = 0, it goes straight" if omega == 0 else "nothing pulls it downhill, a = 0"
         raise ModelError(name, [f"{why}: there is no ratio R'/a; give the starting speed v0"])
-    return (RATIO if ratio is None else ratio) * weight / inertia / (4 * omega)
+    return float((RATIO if ratio is None else ratio) * weight / (1 + wheels * beta) / (4 * omega))
+
+
+def _is_number(value: Any) -> bool:
+    """Numbers of any kind, as sympy's pi/6."""
+    try:
+        float(value)
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return not isinstance(value, (str, bytes))
 
 
 def two_turns(omega: float) -> float:

@@ -194,6 +194,7 @@ def classify(system: System) -> Classification:
     kinds = tuple(replace(k, witness=witness(integrator, k.name)) if k.integrable is False else k for k in kinds)
     rank, redundant = _rank(sampler, states)
     flat = [c.name for c in system.constraints if not c.one_sided and flat_where_it_holds(sampler, c)]
+    flat += [name for name in redundant if name not in flat and _kinked_where_it_holds(sampler, states, name)]
     n = len(system.coordinates)
     conservation = conserved(system, sampler)
     positions = integrability.dimension if hidden.positions is None else hidden.positions
@@ -203,7 +204,7 @@ def classify(system: System) -> Classification:
         holonomic=_holonomic(kinds),
         degrees_of_freedom=None if rank is None or flat else n - rank,
         configuration_freedoms=None if flat else n - positions,
-        redundant=redundant,
+        redundant=tuple(name for name in redundant if name not in flat),
         integrals=tuple(plain(found.expression) for found in integrability.integrals if found.constraint is None),
         cyclic=_cyclic(sampler, states),
         conservation=conservation,
@@ -261,8 +262,8 @@ def _notes(
             yield f"the gradient of {kind.name!r} vanishes at rest: there it loses rank"
     for name in flat:
         yield (
-            f"the gradient of {name!r} vanishes wherever it holds, as that of a sum of squares does, so that it has no "
-            "constraint force and freedoms cannot be told; write each square as a constraint of its own"
+            f"the gradient of {name!r} vanishes wherever it holds, as that of a sum of squares or of |u| does, so that "
+            "it has no constraint force and freedoms cannot be told; write each square or u as a constraint of its own"
         )
     unnamed = [kind.name for kind in kinds if kind.level == "velocity" and kind.integrable and kind.integrated is None]
     if integrability.unwritten > len(unnamed):
@@ -300,7 +301,8 @@ def _kind(
             dependence = "nonlinear" if degree is None else "homogeneous"
     integrable = integrability.member.get(constraint.name)
     if constraint.level != "position" and dependence != "linear" and _curved(expression, sampler, states, arguments):
-        integrable = False
+        # Where u² + w² = 0 holds there is no surface that could be curved.
+        integrable = None if flat_where_it_holds(sampler, constraint) else False
     disguise = hidden.of.get(constraint.name)
     if disguise is not None:
         integrable = disguise.level != "acceleration"
@@ -398,6 +400,15 @@ def _rank(sampler: Sampler, states: list[State]) -> tuple[int | None, tuple[str,
     if best is None:
         return None, ()
     return len(best), tuple(names[k] for k in range(len(names)) if k not in best and (k in linear))
+
+
+def _kinked_where_it_holds(sampler: Sampler, states: list[State], name: str) -> bool:
+    """Whether a row of A is zero on the constraint, but not beside it: of |u| = 0 it jumps from −∂u to ∂u there."""
+    row = next(k for k, c in enumerate(sampler.system.constraints) if c.name == name)
+    evaluate = sampler.function(list(sampler.form.A[row, :]), sampler.system.accelerations)
+    draw = sampler.random.uniform(0.3, 1.5, len(sampler.system.accelerations))
+    on, beside = ([evaluate(state, *draw) for state in some] for some in (states, [sampler.start()]))
+    return not np.any(on) and bool(np.any(beside))
 
 
 def _cyclic(sampler: Sampler, states: list[State]) -> tuple[str, ...]:

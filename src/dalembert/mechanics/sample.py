@@ -28,6 +28,9 @@ SEED = 20050613
 # Newton's method converges quadratically: from a residual this small against its terms the next step ends at
 # rounding.
 CONVERGED = 1e-9
+# A gradient shorter than this share of what it was at the beginning has vanished: at a tip Newton's method halves it
+# with each step until the residual is below CONVERGED, to about that; between generic states it changes by a few times.
+VANISHED = 1e-6
 # A value this small against the terms it is a sum of counts as zero: generic values are of their own size,
 # and rounding of a few hundred operations stays far below.
 ZERO = 1e-9
@@ -132,15 +135,29 @@ class Sampler:
         return State(y[:n], y[n:], float(time), self.p)
 
     def states(self, count: int, *, velocities: bool = True) -> list[State]:
-        """Up to `count` random states with φ=0 and, unless only positions matter, φ̇=0 and ψ=0."""
+        """Up to `count` random states with φ=0 and, unless only positions matter, φ̇=0 and ψ=0. States at which a
+        gradient has vanished, as at the tip of the cone x²+y²=z², are not generic: they are given only where there are
+        no others, as of u²=0.
+        """
         found: list[State] = []
+        tips: list[State] = []
         for _ in range(4 * count):
-            state = self._project(self.start(), velocities)
+            state, is_tip = self._led(self.start(), velocities)
             if state is not None:
-                found.append(state)
-            if len(found) == count:
+                (tips if is_tip else found).append(state)
+            if len(found) == count or (not found and len(tips) == count):
                 break
-        return found
+        return found or tips
+
+    def _led(self, start: State, velocities: bool) -> tuple[State | None, bool]:
+        """A state on the constraints, and whether a gradient has vanished there. To such a tip leads what takes x and y
+        alike on xy=0, so another way is tried.
+        """
+        found = self._project(start, velocities)
+        if not found[1]:
+            return found
+        other = self._project(start, velocities, self.random.uniform(0.1, 1.0, start.q.size + start.v.size))
+        return found if other[0] is None or other[1] else other
 
     @cached_property
     def _initial(self) -> Array:
@@ -171,34 +188,36 @@ class Sampler:
             functions[velocities] = self.function([*conditions, *slopes]) if conditions else None
         return functions
 
-    def _project(self, state: State, velocities: bool) -> State | None:
-        """The state moved onto the constraints by Newton's method with least relative change, or None where
-        that fails.
+    def _project(self, state: State, velocities: bool, shares: Array | float = 1.0) -> tuple[State | None, bool]:
+        """The state moved onto the constraints by Newton's method with least relative change, weighed by `shares`, or
+        None where that fails; and whether the gradient of a constraint has vanished on the way.
         """
         evaluate = self._newton[velocities]
         if evaluate is None:
-            return state
+            return state, False
         n = len(self.system.coordinates)
         y = np.concatenate([state.q, state.v])
-        weight = np.maximum(np.abs(y), 1e-3)
+        weight = np.maximum(np.abs(y), 1e-3) * shares
         last = False
+        first: Array | None = None
         for _ in range(40):
             values = evaluate(State(y[:n], y[n:], state.t, state.p))
             count = values.size // (2 * n + 1)
             residual, slopes = values[:count], values[count:].reshape(count, 2 * n)
             if not np.all(np.isfinite(values)):
-                return None
+                return None, False
             scaled = slopes * weight
             length = np.linalg.norm(scaled, axis=1)
-            length = np.where(length > 0, length, 1.0)
+            first = length if first is None else first
             if last:
-                return State(y[:n], y[n:], state.t, state.p)
+                return State(y[:n], y[n:], state.t, state.p), bool(np.any(length < VANISHED * first))
+            length = np.where(length > 0, length, 1.0)
             # One more step from here takes the state to rounding.
             last = bool(np.all(np.abs(residual) <= CONVERGED * length))
             # Redundant constraints leave singular values at rounding; the cut keeps them out of the step.
             step = np.linalg.lstsq(scaled / length[:, None], -residual / length, rcond=1e-10)[0]
             y = y + weight * step / max(1.0, float(np.max(np.abs(step))) / 2)
-        return None
+        return None, False
 
     # -- motion
 

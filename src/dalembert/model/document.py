@@ -19,12 +19,12 @@ from dalembert.model.constants import MAX_EXPONENT, ExponentTooLarge, OutOfRange
 from dalembert.model.constraints import IMPACT_ORDERS, Constraint
 from dalembert.model.events import Event
 from dalembert.model.laws import SLIDING, Law, Work
-from dalembert.model.parse import CHOICE, FUNCTIONS, suggest
+from dalembert.model.parse import CHOICE, FUNCTIONS, is_speakable, suggest
 from dalembert.model.particle_document import PARTICLE, clashes, particle_faults, system_of_particles
 from dalembert.model.particles import Particle
 from dalembert.model.salvage import salvaged
 from dalembert.model.specify import require_specified
-from dalembert.model.symbols import Reaction, is_name
+from dalembert.model.symbols import Reaction
 from dalembert.model.system import System
 
 # Each table of the document with the keys it may hold; None where the keys are names of the model.
@@ -387,10 +387,11 @@ def to_data(system: System) -> dict[str, Any]:
                 what = f"a number too {error} for a double"
             raise ModelError(system.name, [f"a document cannot hold {what}, as in {str(expression)[:60]}"]) from None
     spoken = {r.coordinate for e in expressions for r in e.atoms(Reaction) if r.kind == "multiplier"}
-    unwritable = sorted(name for name in spoken if not is_name(name))
+    unwritable = sorted(name for name in spoken if not is_speakable(name))
     if unwritable:
         raise ModelError(
-            system.name, [f"a document writes multiplier(NAME) for names of one word only, not {unwritable[0]!r}"]
+            system.name,
+            [f"a document writes multiplier(NAME) for names in words of letters and digits, not {unwritable[0]!r}"],
         )
     data: dict[str, Any] = {"name": system.name}
     if system.description:

@@ -16,7 +16,7 @@ from dalembert.model.symbols import Coordinate, Reaction
 
 # First words of columns that a motion has by itself, and whole names: an output must not hide them.
 KINDS = ("impressed", "inertial", "ideal", "nonideal", "multiplier", "work", "heat", "normal", "friction")
-TAKEN = ("t", "energy", "impact loss", "kinetic", "potential", "H")
+TAKEN = ("t", "energy", "impact loss", "kinetic", "potential", "L", "H")
 
 
 def read_outputs(

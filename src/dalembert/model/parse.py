@@ -76,6 +76,14 @@ _TOKEN = re.compile(
     r"|(?P<operator>\*\*|==|>=|<=|[-+*/^(),=<>])"
     r"|(?P<space>\s+)"
 )
+# The name of a constraint as multiplier(…) takes it: words with one space or hyphen between them.
+_WORDS = r"\w+(?:[ -]\w+)*"
+_MULTIPLIER_OF = re.compile(rf"\s*\(\s*(?P<name>{_WORDS})\s*\)")
+
+
+def is_speakable(name: str) -> bool:
+    """Whether multiplier(NAME) can be read for a constraint of this name."""
+    return re.fullmatch(_WORDS, name) is not None
 
 
 @dataclass(frozen=True)
@@ -212,11 +220,18 @@ class _Reader:
                 continue
             if previous in ("operand", "number"):
                 self.refuse(f"a sign is missing before {token[0]!r}; a product is written with *")
-            placeholder = f"p{len(self.pieces)}"
-            self.pieces[placeholder] = token["number"] or token["name"] + "'" * len(token["primes"])
-            current.append(placeholder)
+            current.append(self._placeholder(token["number"] or token["name"] + "'" * len(token["primes"])))
             previous = "number" if token["number"] else "operand"
+            spoken = _MULTIPLIER_OF.match(self.text, position) if token["name"] == "multiplier" else None
+            if spoken is not None:  # the name of a constraint may have several words
+                current.append(f"({self._placeholder(spoken['name'])})")
+                position, previous = spoken.end(), ")"
         return [*parts, "".join(current)]
+
+    def _placeholder(self, piece: str) -> str:
+        """What stands for a name or number in the text that is taken apart."""
+        self.pieces[f"p{len(self.pieces)}"] = piece
+        return f"p{len(self.pieces) - 1}"
 
     def _read(self, source: str) -> sp.Expr:
         try:
@@ -372,7 +387,7 @@ class _Reader:
     def _reaction(self, kind: str, arguments: list[ast.expr]) -> _Piece:
         if not self.reactions:
             self.refuse(f"{kind}(…) is known only in the work expressions of nonideal constraints and in outputs")
-        what = "constraint, which must be one word" if kind == "multiplier" else "coordinate"
+        what = "constraint, in words of letters and digits" if kind == "multiplier" else "coordinate"
         if len(arguments) != 1 or not isinstance(arguments[0], ast.Name):
             self.refuse(f"{kind} takes the name of one {what}")
         name = self.pieces[arguments[0].id]

@@ -66,7 +66,10 @@ def least_branch(M: Array, force: Array, A: Array, b: Array, rows: Rows, count: 
         starts += [a + radius * size * d / np.linalg.norm(d) for d in directions]
     found = [branch for start in starts if (branch := _newton(M, force, A, b, rows, start, count)) is not None]
     if not found:
-        raise BranchError(f"{where}: no acceleration satisfies this constraint (nonlinear in the accelerations)")
+        raise BranchError(
+            f"{where}: no acceleration that satisfies this constraint was found (nonlinear in the accelerations). "
+            "There is none, or it has no gradient where it holds: write u = 0 for u^2 = 0"
+        )
     best = min(found, key=lambda branch: branch.gauss)
     # Newton leaves relative errors near 1e-12 in z, so equal minima agree in G to about that; distinct ones
     # are far apart in z.

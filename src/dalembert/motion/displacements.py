@@ -202,8 +202,9 @@ class _Check:
             eta1, eta2 = self._rates(along)
             delta = (2 * A1 - by_v) @ eta1 + (A2 - by_q) @ xi
             right = np.where(self.accelerated, delta, bends @ xi)
-            terms = (np.abs(A1) + np.abs(by_q)) @ np.abs(xi)
-            more = (2 * np.abs(A1) + np.abs(by_v)) @ np.abs(eta1) + (np.abs(A2) + np.abs(by_q)) @ np.abs(xi)
+            # By lengths, not by components: at a state with symmetries every single product may be zero.
+            terms = _sizes(A1, by_q) * _sizes(xi)
+            more = (2 * _sizes(A1) + _sizes(by_v)) * _sizes(eta1) + _sizes(A2, by_q) * _sizes(xi)
             rights.append(right)
             sizes.append(np.where(self.accelerated, more, terms))
             missed.append(self._missed(xi, eta1, eta2, A, by_v, right))
@@ -241,3 +242,8 @@ class _Check:
         """What is missed per ε, and its order: per ε, it halves with ε where it is of second order."""
         full, half = (float(missed[:, kind, i, k].max(initial=0.0)) if len(missed) else 0.0 for i in range(2))
         return full, np.inf if full <= tiny or half == 0 else 1 + float(np.log2(full / half))
+
+
+def _sizes(*rows: Array) -> Array:
+    """The lengths of rows, added up."""
+    return np.asarray(sum(np.linalg.norm(row, axis=-1) for row in rows))

@@ -116,13 +116,23 @@ def test_the_choice_does_not_divide_by_zero_at_the_start():
     ("given", "message"),
     [
         (["q"], "'q' is not a coordinate"),
-        (["x", "y"], "1 constraints make 1 coordinates dependent, got x, y"),
+        (["x", "y"], "one constraint makes one coordinate dependent, got x, y"),
+        (["y", "y"], "one constraint makes one coordinate dependent, got y, y"),
+        ([], "one constraint makes one coordinate dependent, got none"),
         (["phi"], "do not determine phi; y would do"),
     ],
 )
 def test_a_bad_choice_is_told(given, message: str):
     with pytest.raises(da.ModelError, match=message):
         da.library.skater().equations("transposition", dependent=given)
+
+
+def test_no_choice_where_constraints_are_of_both_kinds():
+    both = da.System("both", coordinates="x y z", kinetic="(x'^2 + y'^2 + z'^2)/2",
+                     constraints={"g": "x' - y*z'", "h": "z'' = 1"})  # fmt: skip
+    assert "constraints of one kind" in both.equations("transposition").reason
+    with pytest.raises(da.ModelError, match="dependent: the paper has rules for constraints of one kind"):
+        both.equations("transposition", dependent=["x", "z"])
 
 
 def test_rules_of_the_skater_on_its_constraint():

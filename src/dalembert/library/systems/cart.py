@@ -38,7 +38,7 @@ def cart(
     (1−4β)m. The paper's 1+2β then stands in place of the penny's 1+β. `ratio` is R'/a with a = g sin
     α/(4ω²(1+2β)), or give the starting speed v0.
     """
-    speed = starting_speed("cart", ratio, v0, g=g, alpha=alpha, inertia=1 + 2 * beta, omega=omega)
+    speed = starting_speed("cart", ratio, v0, g=g, alpha=alpha, omega=omega, beta=beta, wheels=2)
     return System(
         "cart on two wheels",
         coordinates="x y phi psi1 psi2",

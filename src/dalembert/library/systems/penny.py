@@ -47,7 +47,7 @@ def penny(
     the shape of the orbit (figures 2 and 3 of the paper: 0, 2, 3, 4, 6 and 12, 24, 48, 96; default 6) through the
     starting speed v0; or give v0 itself, as where the plane is horizontal or omega is zero.
     """
-    speed = starting_speed("penny", ratio, v0, g=g, alpha=alpha, inertia=1 + beta, omega=omega)
+    speed = starting_speed("penny", ratio, v0, g=g, alpha=alpha, omega=omega, beta=beta)
     return System(
         "rolling penny",
         coordinates="x y psi phi",

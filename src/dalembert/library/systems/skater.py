@@ -31,7 +31,7 @@ def skater(
     `ratio` is R'/a with a = g sin α/(4ω²), the penny's with β = 0; it sets the starting speed v0, which
     may be given instead.
     """
-    speed = starting_speed("skater", ratio, v0, g=g, alpha=alpha, inertia=1.0, omega=omega)
+    speed = starting_speed("skater", ratio, v0, g=g, alpha=alpha, omega=omega)
     return System(
         "skater on an incline",
         coordinates="x y phi",

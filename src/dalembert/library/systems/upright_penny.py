@@ -32,7 +32,7 @@ def upright_penny(
     The moments of inertia are βmR² about the axis and βmR²/2 about a diameter (a thin body). `ratio` is
     R'/a as for `penny`, or give the starting speed v0.
     """
-    speed = starting_speed("upright_penny", ratio, v0, g=g, alpha=alpha, inertia=1 + beta, omega=omega)
+    speed = starting_speed("upright_penny", ratio, v0, g=g, alpha=alpha, omega=omega, beta=beta)
     return System(
         "penny held upright",
         coordinates="x y psi phi theta",

@@ -205,7 +205,10 @@ def dependent_of(system: System, given: Any, budget: Budget) -> Dependent | str:
     """The dependent coordinates, as given or the first that are regular at the start; or why there are no rules."""
     levels = {c.level for c in system.constraints}
     if "acceleration" in levels and len(levels) > 1:
-        return "the paper has rules for constraints of one kind, on velocities or on accelerations"
+        reason = "the paper has rules for constraints of one kind, on velocities or on accelerations"
+        if given is not None:
+            raise ModelError(system.name, [f"dependent: {reason}; here are both, so no choice can be made"])
+        return reason
     G = sp.Matrix([slope_of(system, c) for c in system.constraints])
     sampler = Sampler(standard_form(system))
     evaluate = sampler.function(list(G), system.accelerations)
@@ -256,8 +259,9 @@ def _named(system: System, given: Any, count: int, tables: Sequence[Array]) -> t
     names = [q.name for q in system.coordinates]
     wanted = [name_of(item) for item in items]
     faults = [f"dependent: {name!r} is not a coordinate.{suggest(name, names)}" for name in wanted if name not in names]
-    if not faults and len(set(wanted)) != count:
-        faults.append(f"dependent: {count} constraints make {count} coordinates dependent, got {', '.join(wanted)}")
+    if not faults and (len(set(wanted)) != count or len(wanted) != count):
+        many = f"{count} constraints make {count} coordinates" if count > 1 else "one constraint makes one coordinate"
+        faults.append(f"dependent: {many} dependent, got {', '.join(wanted) or 'none'}")
     if faults:
         raise ModelError(system.name, faults)
     chosen = tuple(names.index(name) for name in wanted)
