@@ -63,10 +63,10 @@ class Steps:
     """What liberation makes of particles on its way to the reactions.
 
     system: of these equations. coordinates: q_α; supplementary: q_{n+Δ}; constraints: the names of f_Δ. axes: the
-    particles' names with their Cartesian components. place, force: r and F of every component, force with the work of
-    nonideal constraints in it. gradient (s, components): l. weight: of every component in b, 1 for a Cartesian one.
-    kinetic: (E_k)_0; linear_kinetic: Ẽ_k. forces: Q_α; applied: N_Δ. generalized: R_Δ. inertia_along: the left
-    sides of (7.3); motion: (7.3) as lines.
+    particles' names with their Cartesian components. place: r of every component. gradient (s, components): l. weight:
+    of every component in b, 1 for a Cartesian one. kinetic: (E_k)_0; linear_kinetic: Ẽ_k. forces: Q_α and applied: N_Δ,
+    with the work of nonideal constraints in them. generalized: R_Δ. inertia_along: the left sides of (7.3); motion:
+    (7.3) as lines.
     bound: whether the δq_α obey l·δr = 0, as where q are the Cartesian coordinates themselves; else they are free.
     held: the constraints hold coordinates of the model, which are the supplementary ones; nothing else is freed.
     still: whether the conditions of equilibrium are those of motion with velocities zero.
