@@ -104,7 +104,7 @@ def test_curvature(dalembert):
 def test_curvature_at_rest_and_where_there_is_none(dalembert, document):
     text = dalembert("curvature", document())
     assert text.status == 0, text.err
-    assert "not defined at 1 points" in text.out  # the pendulum starts from rest
+    assert "not defined at 1 point," in text.out  # the pendulum starts from rest
     none = dalembert("curvature", "quaternion_body", "--duration", "0.1")
     assert none.status == 2
     assert "curvature needs a metric" in none.err
@@ -147,6 +147,7 @@ def test_reduce(dalembert, document, tmp_path):
     [
         (["path", "--energy", "1", "--end", "w=1"], "--end: 'w' is not known"),
         (["path", "--energy", "1", "--end", "x"], "--end 'x': write NAME=VALUE"),
+        (["path", "--energy", "100", "--end", "x=8", "--end", "x=9"], "--end: x is given twice, 8 and 9"),
         (["path", "--energy", "100", "--end", "x=8", "--through", "x=4;y=4"], "--through"),
         (["path", "--energy", "100", "--end", "x=8", "--samples", "1"], "at least 2 points"),
         (["between", "--duration", "-1", "--end", "x=8"], "must be positive"),

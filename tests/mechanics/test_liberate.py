@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import subprocess
 from pathlib import Path
 from shutil import which
@@ -162,6 +163,10 @@ def test_latex_compiles(tmp_path: Path):
         ({"constraints": 5}, "a mapping"),
         ({"particles": []}, "no particles"),
         ({"particles": ["bob"]}, "da.Particle"),
+        ({"particles": da.Particle("bob", 1, ("a*sin(alpha)", "a*cos(alpha)"))}, "a list of da.Particle"),
+        ({"particles": [da.Particle("bob", "m + t", ("a*sin(alpha)", "a*cos(alpha)"))]}, "constant mass, without t"),
+        ({"particles": [da.Particle("bob", "m*x_bob", ("a*sin(alpha)", "a*cos(alpha)"))]}, "constant mass"),
+        ({"initial": {"x_bob": 1}}, "initial x_bob: positions follow"),
     ],
 )
 def test_bad_input_is_told(change, message):
@@ -187,5 +192,37 @@ def test_other_bad_input():
         da.liberate(3)
     with pytest.raises(da.ModelError, match=r"particles\.system"):
         da.liberate(pendulum()).reactions(pendulum().cartesian().at())
+    with pytest.raises(da.ModelError, match="got None"):
+        da.Particle("p", mass=None, position=(1, 2))
+    for nothing in (None, 3.0):
+        with pytest.raises(da.ModelError, match=r"a motion is wanted, particles\.system\.simulate"):
+            da.liberate(pendulum()).reactions(nothing)
+    with pytest.raises(AttributeError, match=r"ask particles\.system\.simulate"):
+        pendulum().simulate(1)
+    with pytest.raises(AttributeError, match=r"Particles have no 'simulated'$"):
+        _ = pendulum().simulated
     with pytest.raises(AttributeError, match="no z"):
         _ = da.Particle("p", mass=1, position=(1, 2)).z
+
+
+def test_decimal_numbers_are_shown_as_written():
+    ball = da.Particle("ball", mass=1, position=("sin(alpha)", "cos(alpha)"), force=(0, 9.81))
+    given = da.Particles("ball", coordinates="alpha", particles=[ball], constraints={"rod": "x_ball^2 + y_ball^2 = 1"})
+    for page in (da.liberate(given), da.liberate(given).steps, da.liberate(given.cartesian())):
+        assert "9.81*" in str(page)
+        assert "981*" not in str(page).replace("9.81*", "")
+    r, theta = da.coordinates("r theta")
+    polar = da.System(
+        "polar", coordinates=[r, theta], kinetic=3 * (r.d**2 + r**2 * theta.d**2) / 2,
+        potential=-29.43 * r * cos(theta), constraints={"rod": r - 2},
+    )  # fmt: skip
+    # By hand: R = -m (r theta'^2 + g cos(theta)), m = 3, r = 2.
+    assert "R_r = -6*theta'**2 - 29.43*cos(theta)   [rod]" in str(da.liberate(polar))
+
+
+def test_results_survive_a_copy():
+    freed = da.liberate(pendulum())
+    again = pickle.loads(pickle.dumps(freed))
+    assert again.on == freed.on
+    assert again.generalized == freed.generalized
+    assert pickle.loads(pickle.dumps(freed.steps)).applied == freed.steps.applied

@@ -419,3 +419,30 @@ def test_a_long_chain_says_what_is_not_written_out():
     assert steps.b[0, 2] == 0 != steps.b[0, 1]
     assert "coupled equations" in steps.note
     assert "R_6 = " in str(steps)
+
+
+def test_reactions_of_systems_in_numbers():
+    """By hand: R = -m (g cos + v^2/r) along the rod of a pendulum; R_r = -m (r theta'^2 + g cos) of one in polar
+    coordinates, with a constraint written twice as large.
+    """
+    given = da.library.pendulum()
+    motion, freed = given.simulate(2.0, samples=21), da.liberate(given)
+    x, y = motion["x"], motion["y"]
+    speed = motion["x'"] ** 2 + motion["y'"] ** 2
+    expected = ((9.81 * y - speed) * np.array([x, y])).T  # m = r = 1, y up
+    # The constraint holds to rounding only, the closed form supposes that it holds.
+    np.testing.assert_allclose(freed.reactions(motion)["x, y"], expected, rtol=1e-7, atol=1e-7)
+    np.testing.assert_allclose(freed.reactions(given.at())["x, y"], expected[0], rtol=1e-12, atol=1e-12)
+    r, theta = da.coordinates("r theta")
+    polar = da.System(
+        "polar", coordinates=[r, theta], kinetic=3 * (r.d**2 + r**2 * theta.d**2) / 2, potential=-30 * r * cos(theta),
+        constraints={"rod": 2 * r - 4}, initial={r: 2, theta: 0.5, r.d: 0, theta.d: 0.4},
+    )  # fmt: skip
+    found = da.liberate(polar)
+    assert found.reactions(polar.at())["r"] == pytest.approx([-3 * (2 * 0.16 + 10 * np.cos(0.5))], rel=1e-12)
+    for wrong in (None, given.at()):
+        with pytest.raises(da.ModelError, match="of this system, in r, theta, is wanted"):
+            found.reactions(wrong)
+    own = da.library.liberated_pendulum()
+    again = da.liberate(own)
+    np.testing.assert_array_equal(again.steps.reactions(own.at())["bob"], again.reactions(own.at())["bob"])

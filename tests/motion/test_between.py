@@ -141,6 +141,9 @@ def test_faults_are_told():
         pendulum.between(on_rod(0.1), on_rod(0.2), 0.0)
     with pytest.raises(da.ModelError, match="is no coordinate"):
         pendulum.between({"z": 1}, on_rod(0.2), 1.0)
+    for nowhere in (None, [1, 0]):
+        with pytest.raises(da.ModelError, match=r"end: a mapping such as \{'x': 1\} is wanted"):
+            pendulum.between(on_rod(0.1), nowhere, 1.0)
     with pytest.raises(da.ModelError, match="shape"):
         pendulum.between(on_rod(0.1), on_rod(0.2), 1.0, guess=np.zeros((4, 3)))
     with pytest.raises(da.MissingValues, match="y"):

@@ -92,7 +92,7 @@ def test_what_cannot_be_drawn_is_said():
     one = da.System("one", coordinates=[x], kinetic=x.d**2, initial={x: 0, x.d: 1})
     with pytest.raises(da.DoesNotApply, match="two accelerations"):
         one.at().gauss_picture()
-    for chosen in (["x"], ["x", "x"], ["x", "w"], ["x", "y", "phi"]):
+    for chosen in (["x"], ["x", "x"], ["x", "w"], ["x", "y", "phi"], 3):
         with pytest.raises(da.ModelError, match="two of the coordinates x, y, psi, phi"):
             da.library.penny().at().gauss_picture(chosen)
 

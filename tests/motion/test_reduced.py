@@ -377,8 +377,15 @@ def test_bad_reconstructions_are_told():
     motion = reduced.simulate(1.0)
     with pytest.raises(da.ModelError, match="start: 'r' is not ignored"):
         reduced.reconstruct(motion, start={"r": 1})
-    with pytest.raises(da.ModelError, match="a number is wanted"):
-        reduced.reconstruct(motion, start={"phi": "here"})
+    for nowhere in ("here", float("nan")):
+        with pytest.raises(da.ModelError, match="a finite number is wanted"):
+            reduced.reconstruct(motion, start={"phi": nowhere})
+    with pytest.raises(da.ModelError, match="start: a mapping"):
+        reduced.reconstruct(motion, start=[1])
+    with pytest.raises(da.ModelError, match="a motion of the reduced system is wanted, got None"):
+        reduced.reconstruct(None)
+    with pytest.raises(da.ModelError, match="names of coordinates are wanted, got 3"):
+        planet().reduce(keep=3)
 
 
 def test_a_state_off_the_constraints_is_told():

@@ -41,7 +41,8 @@ def curvature(
     typer.echo(f"{system.name}: curvature in the metric of the masses, t = {motion.t[0]:g} … {motion.t[-1]:g}")
     typer.echo(f"  least {low:.10g}, most {high:.10g}" if moving.any() else "  at rest throughout: it has no direction")
     if not moving.all() and moving.any():
-        typer.echo(f"  not defined at {int(np.sum(~moving))} points, where it is at rest")
+        still = int(np.sum(~moving))
+        typer.echo(f"  not defined at {still} point{'s' if still > 1 else ''}, where it is at rest")
     for file in files:
         typer.echo(f"wrote {file}")
 

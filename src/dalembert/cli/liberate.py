@@ -55,14 +55,8 @@ def liberate(
 
 def _at_the_start(system: System, freed: Liberation | Steps) -> dict[str, Any] | None:
     """The reaction on each particle at the initial state; None where the model gives none, or it is impossible."""
-    from dalembert.mechanics.liberate import Liberation
-
     try:
         now = system.at()
     except DalembertError:
         return None
-    if isinstance(freed, Liberation):
-        return dict(freed.reactions(now))
-    force = now.A.T @ now.multipliers
-    places = {q: k for k, q in enumerate(system.coordinates)}
-    return {name: [force[places[s]] for s in axes] for name, axes in freed.axes}
+    return dict(freed.reactions(now))

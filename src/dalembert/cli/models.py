@@ -66,7 +66,7 @@ def changed(system: System, values: list[str], initial: list[str]) -> System:
 
 def pairs(items: list[str], option: str, known: list[str], faults: list[str]) -> dict[str, str]:
     """NAME=VALUE as given, by name; what is wrong goes to `faults`."""
-    found = {}
+    found: dict[str, str] = {}
     for item in items:
         name, sign, value = (part.strip() for part in item.partition("="))
         if not sign or not value:
@@ -75,6 +75,8 @@ def pairs(items: list[str], option: str, known: list[str], faults: list[str]) ->
             faults.append(f"{option}: {name!r} is not known in this model.{suggest(name, known)}")
         elif value.lower().lstrip("+-") in ("nan", "inf", "infinity"):
             faults.append(f"{option} {name} is {value}; a finite number is wanted")
+        elif found.get(name, value) != value:
+            faults.append(f"{option}: {name} is given twice, {found[name]} and {value}")
         else:
             found[name] = value
     return found

@@ -25,7 +25,8 @@ LARGEST = 10**30
 
 
 def has_decimals(system: System) -> bool:
-    return any(expression.has(sp.Float) for expression in system.expressions())
+    particles = [] if system.particles is None else system.particles.expressions()
+    return any(expression.has(sp.Float) for expression in (*system.expressions(), *particles))
 
 
 @lru_cache(maxsize=16)  # systems are frozen; every form asks for the same one

@@ -11,6 +11,7 @@ import sympy as sp
 
 from dalembert.model.adopt import adopted
 from dalembert.model.functions import Unspecified, function_of, functions_in, given_back
+from dalembert.model.particles import Particles
 from dalembert.model.system import System
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def _bare(applied: Unspecified) -> sp.Expr:
 
 def as_sympy(value: Any) -> Any:
     """Results with unspecified functions as SymPy writes them, all through matrices, tuples, mappings and records."""
-    if isinstance(value, (System, str)) or value is None:
+    if isinstance(value, (System, Particles, str)) or value is None:
         return value
     if isinstance(value, (sp.Basic, sp.MatrixBase)):
         return given_back(value)

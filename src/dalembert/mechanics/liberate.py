@@ -21,6 +21,7 @@ import sympy as sp
 
 from dalembert.errors import MissingValues, ModelError
 from dalembert.mechanics.cofactors import TooLarge
+from dalembert.mechanics.decimals import as_written, has_decimals
 from dalembert.mechanics.equations import Equations, Line, Section
 from dalembert.mechanics.function_names import as_sympy
 from dalembert.mechanics.fundamental import independent_rows
@@ -55,6 +56,15 @@ class Liberation:
     on: Mapping[str, sp.ImmutableMatrix] | None
     reason: str = ""
 
+    def __post_init__(self) -> None:
+        for key in ("generalized", "on"):
+            if getattr(self, key) is not None:
+                object.__setattr__(self, key, MappingProxyType(dict(getattr(self, key))))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        on = None if self.on is None else dict(self.on)
+        return Liberation, (self.particles, self.tangential, dict(self.generalized), on, self.reason)
+
     @cached_property
     def steps(self) -> Steps:
         """Every step from the free positions to the reactions, as results and as a page to read."""
@@ -75,11 +85,11 @@ class Liberation:
         rest = {symbol: sp.S.Zero for q in self.particles.coordinates for symbol in (q.d, q.dd)}
         on = None
         if self.on is not None:
-            on = MappingProxyType({name: R.xreplace(rest).applyfunc(tidy) for name, R in self.on.items()})
+            on = {name: R.xreplace(rest).applyfunc(tidy) for name, R in self.on.items()}
         return Liberation(
             self.particles,
             tuple(tidy(E.xreplace(rest)) for E in self.tangential),
-            MappingProxyType({name: tidy(R.xreplace(rest)) for name, R in self.generalized.items()}),
+            {name: tidy(R.xreplace(rest)) for name, R in self.generalized.items()},
             on,
             self.reason,
         )
@@ -105,13 +115,14 @@ class Liberation:
                 for s, component in zip(particle.coordinates, self.on[particle.name], strict=True)
             ]
             sections.append(Section(REACTIONS, tuple(lines)))
+        system = self.particles.system
         return Equations(
-            system=self.particles.system,
+            system=system,
             form="liberation",
             explicit=False,
             reason=self.reason,
             title=TITLE,
-            sections=tuple(sections),
+            sections=as_written(sections) if has_decimals(system) else tuple(sections),
         )
 
     def latex(self) -> str:
@@ -167,6 +178,9 @@ class Liberation:
     def _values(self, of: Motion | Instant) -> tuple[Array, Array, Array, Array, dict[str, float]]:
         """q, v, a of the generalized coordinates, times, and parameters by name."""
         names = [q.name for q in self.particles.system.coordinates]
+        if not hasattr(of, "system") or not hasattr(of, "multipliers"):
+            told = "particles.system.simulate(…), or an instant of it, particles.system.at(…)"
+            raise ModelError(self.particles.name, [f"a motion is wanted, {told}; got {of!r}"])
         if [q.name for q in of.system.coordinates] != names:
             raise ModelError(
                 self.particles.name,
@@ -266,10 +280,10 @@ def liberate(particles: Particles | System) -> Liberation | Steps:
         reason = "" if on is not None else "friction depends on the reactions, which stand on both sides"
     else:
         try:
-            on = MappingProxyType(_on_particles(particles, R, budget))
+            on = _on_particles(particles, R, budget)
         except TooLarge as error:
             reason = f"{error}; numbers need no closed form"
-    return as_sympy(Liberation(particles, tangential, MappingProxyType(generalized), on, reason))
+    return as_sympy(Liberation(particles, tangential, generalized, on, reason))
 
 
 def normal_reactions(particles: Particles) -> list[sp.Expr]:

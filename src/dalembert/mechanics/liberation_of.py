@@ -4,13 +4,13 @@ coordinates, as at the joints of rods.
 
 from __future__ import annotations
 
-from types import MappingProxyType
 from typing import Any
 
 import sympy as sp
 
 from dalembert.errors import DoesNotApply
 from dalembert.mechanics.cofactors import TooLarge
+from dalembert.mechanics.decimals import exactly, has_decimals
 from dalembert.mechanics.equations import Line, conditions
 from dalembert.mechanics.liberation_steps import Steps
 from dalembert.mechanics.principles import liberated, liberation
@@ -69,6 +69,7 @@ def steps_of_system(system: System) -> Steps:
     reason = liberation.applies(smooth)
     if reason:
         raise DoesNotApply(f"{system.name}: liberation does not apply: {reason}", reason)
+    smooth = exactly(smooth) if has_decimals(smooth) else smooth
     held = liberation.held_coordinates(smooth)
     found = _cartesian(smooth) if held is None else _held(smooth, held)
     note = "; ".join(filter(None, [found["note"], *conditions(system)]))
@@ -190,9 +191,9 @@ def _work_along(place: list[sp.Expr], acting: list[sp.Expr], q: Coordinate) -> s
     return sp.Add(*(F * diff(r, q) for r, F in zip(place, acting, strict=True)))
 
 
-def _applied(particles: Particles, l: sp.Matrix, acting: list[sp.Expr], budget: Budget) -> Any:
+def _applied(particles: Particles, l: sp.Matrix, acting: list[sp.Expr], budget: Budget) -> dict[str, sp.Expr]:
     N = l * sp.Matrix(acting)
-    return MappingProxyType({c.name: tidy(entry, budget) for c, entry in zip(particles.constraints, N, strict=True)})
+    return {c.name: tidy(entry, budget) for c, entry in zip(particles.constraints, N, strict=True)}
 
 
 def _by_rates(linear: sp.Expr, extra: tuple[Coordinate, ...], budget: Budget) -> sp.Expr:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import sympy as sp
 from sympy import ImmutableMatrix as Vector
 
+from dalembert.mechanics.decimals import as_written, has_decimals
 from dalembert.mechanics.equations import Equations, Line, Section
 from dalembert.mechanics.liberation_steps import Steps
 from dalembert.mechanics.parts import by_parts
@@ -43,7 +46,7 @@ def equations(steps: Steps) -> Equations:
     reason = steps.note
     if steps.implicit:
         reason = "; ".join(filter(None, [reason, "friction depends on the reactions, which stand on both sides"]))
-    return by_parts(
+    found = by_parts(
         Equations(
             system=steps.system,
             form="liberation",
@@ -53,6 +56,7 @@ def equations(steps: Steps) -> Equations:
             sections=tuple(section for section in sections if section.lines),
         )
     )
+    return replace(found, sections=as_written(found.sections)) if has_decimals(steps.system) else found
 
 
 def _displacements(steps: Steps) -> list[Section]:

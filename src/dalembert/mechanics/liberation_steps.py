@@ -16,17 +16,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
+import numpy as np
 import sympy as sp
 from sympy import ImmutableMatrix as Vector
 
+from dalembert.errors import ModelError
 from dalembert.mechanics.cofactors import TooLarge, inverse_of
+from dalembert.mechanics.compiled import compiled
 from dalembert.mechanics.equations import Equations, Line
 from dalembert.mechanics.principles.liberated import inverse_reaction
 from dalembert.mechanics.principles.variations import displacement
+from dalembert.mechanics.sample import Array
 from dalembert.mechanics.tidy import Budget, exact, tidy
-from dalembert.model.symbols import Coordinate, Reaction, multiplier
+from dalembert.model.symbols import Coordinate, Reaction, multiplier, t
 from dalembert.model.system import System
+
+if TYPE_CHECKING:
+    from dalembert.motion.instant import Instant
+    from dalembert.motion.motion import Motion
 
 
 @dataclass(frozen=True)
@@ -63,10 +72,10 @@ class Steps:
     """What liberation makes of particles on its way to the reactions.
 
     system: of these equations. coordinates: q_α; supplementary: q_{n+Δ}; constraints: the names of f_Δ. axes: the
-    particles' names with their Cartesian components. place, force: r and F of every component, force with the work of
-    nonideal constraints in it. gradient (s, components): l. weight: of every component in b, 1 for a Cartesian one.
-    kinetic: (E_k)_0; linear_kinetic: Ẽ_k. forces: Q_α; applied: N_Δ. generalized: R_Δ. inertia_along: the left
-    sides of (7.3); motion: (7.3) as lines.
+    particles' names with their Cartesian components. place: r of every component. gradient (s, components): l. weight:
+    of every component in b, 1 for a Cartesian one. kinetic: (E_k)_0; linear_kinetic: Ẽ_k. forces: Q_α and applied: N_Δ,
+    with the work of nonideal constraints in them. generalized: R_Δ. inertia_along: the left sides of (7.3); motion:
+    (7.3) as lines.
     bound: whether the δq_α obey l·δr = 0, as where q are the Cartesian coordinates themselves; else they are free.
     held: the constraints hold coordinates of the model, which are the supplementary ones; nothing else is freed.
     still: whether the conditions of equilibrium are those of motion with velocities zero.
@@ -191,6 +200,26 @@ class Steps:
             return None
         total = self.gradient.T * sp.Matrix([self.inverse[name] for name in self.constraints])
         return self._by_particle([tidy(entry, self._budget) for entry in total])
+
+    def reactions(self, of: Motion | Instant) -> dict[str, Array]:
+        """R_i in numbers, Σ λ_Δ grad f_Δ: (T, d) along a motion of the system, or (d,) at an instant of it."""
+        if self.system.particles is not None:
+            from dalembert.mechanics.liberate import liberate  # which makes these steps
+
+            return liberate(self.system.particles).reactions(of)
+        names = [q.name for q in self.system.coordinates]
+        if [q.name for q in getattr(getattr(of, "system", None), "coordinates", ())] != names:
+            told = f"a motion or an instant of this system, in {', '.join(names)}, is wanted; got {of!r}"
+            raise ModelError(self.system.name, [told])
+        system, time = of.system, np.atleast_1d(np.asarray(of.t, dtype=float))
+        slopes = [sp.diff(c.expression, q) for c in system.constraints for q in system.coordinates]
+        run = compiled([*system.coordinates, t, *system.parameter_symbols], slopes)
+        entries = run(*np.atleast_2d(of.q).T, time, *system.parameter_values())
+        A = np.array([np.broadcast_to(entry, time.shape) for entry in entries], dtype=float)
+        A = A.reshape(len(system.constraints), len(names), time.size)
+        force = np.einsum("kit,tk->ti", A, np.atleast_2d(of.multipliers))
+        columns = {who: [names.index(s.name) for s in axes] for who, axes in self.axes}
+        return {who: force[0, at] if np.ndim(of.q) == 1 else force[:, at] for who, at in columns.items()}
 
     # -- sections 6 and 7: virtual work
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
@@ -49,7 +49,7 @@ class Particle:
             if not isinstance(value, Iterable) or isinstance(value, str):
                 raise ModelError(f"particle {self.name!r}", [f"{key}: a list of components is wanted, got {value!r}"])
             object.__setattr__(self, key, tuple(value))
-        faults = []
+        faults = [] if self.mass is not None else ["a mass is wanted, got None"]
         if not isinstance(self.name, str) or not is_name(self.name):
             faults.append(f"the name has letters, digits and _ only and does not start with a digit, got {self.name!r}")
         if not 1 <= len(self.position) <= 3:
@@ -128,6 +128,8 @@ class Particles:
         settings: Mapping[str, Any] | None = None,
         description: str = "",
     ) -> None:
+        if not isinstance(particles, Iterable) or isinstance(particles, (str, Mapping)):
+            raise ModelError(str(name), [f"particles: a list of da.Particle(…) is wanted, got {particles!r}"])
         given = list(particles)
         wrong = [item for item in given if not isinstance(item, Particle)]
         names = [item.name for item in given if isinstance(item, Particle)]
@@ -179,6 +181,12 @@ class Particles:
     def __repr__(self) -> str:
         names = ", ".join(particle.name for particle in self.particles)
         return f"<Particles {self.name!r}: {names}; {len(self.constraints)} constraints>"
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            hint = f": ask particles.system.{name}" if not name.startswith("_") and hasattr(System, name) else ""
+            raise AttributeError(f"Particles have no {name!r}{hint}")
 
     @cached_property
     def cartesian_coordinates(self) -> tuple[Coordinate, ...]:

@@ -16,7 +16,7 @@ from dalembert.model.constraints import Constraint
 from dalembert.model.functions import Unspecified
 from dalembert.model.laws import Rolling, Sliding, Spinning
 from dalembert.model.stand_ins import stood_in
-from dalembert.model.symbols import Coordinate, Reaction, name_of
+from dalembert.model.symbols import Coordinate, Reaction, name_of, t
 from dalembert.model.system import System
 
 if TYPE_CHECKING:
@@ -93,7 +93,11 @@ def read_particles(
         description=description,
     )
     q = system.coordinates[:size]
-    faults = []
+    faults = _changing_masses(system, size, particles)
+    strays = sorted(s.name for s in system.initial if isinstance(s, Coordinate) and not belongs(s, q))
+    if strays:
+        listed = ", ".join(s.name for s in q)
+        faults.append(f"initial {strays[0]}: positions follow from {listed}; give these and their velocities")
     for c in system.constraints[: len(places)]:
         inside = {s.base for s in c.expression.free_symbols if isinstance(s, Coordinate)} - {q_.name for q_ in q}
         moved = [s for s in c.expression.free_symbols if isinstance(s, Coordinate) and s.order]
@@ -122,6 +126,18 @@ def read_particles(
     if faults:
         raise ModelError(name, faults)
     return Reading(system, len(places))
+
+
+def _changing_masses(system: System, size: int, particles: list[Particle]) -> list[str]:
+    """Masses that are not constant: m r̈ is not the rate of m ṙ then, and motion and reactions would contradict."""
+    assert system.mass is not None
+    faults, k = [], size
+    for particle in particles:
+        inside = sorted(s.name for s in system.mass[k, k].free_symbols if s == t or isinstance(s, Coordinate))
+        if inside:
+            faults.append(f"mass of {particle.name!r}: a material particle has a constant mass, without {inside[0]}")
+        k += len(particle.position)
+    return faults
 
 
 def _at_particle(law: Any, particles: list[Particle], constraints: Mapping[Any, Any]) -> Any:

@@ -337,7 +337,9 @@ class System:
         """Every formulation side by side: which apply, why others do not, and by how much they differ."""
         from dalembert.motion.compare import compare
 
-        return compare(self, None if forms is None else list(forms), states)
+        if isinstance(forms, str):
+            forms = [forms]
+        return compare(self, None if forms is None else [str(form) for form in forms], states)
 
     def equilibrium(
         self,

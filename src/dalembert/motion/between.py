@@ -168,6 +168,9 @@ def _solve(
 
 def _place(system: System, given: Mapping[Any, Any], rest: Mapping[str, float], what: str) -> Array:
     names = {q.name for q in system.coordinates}
+    if not isinstance(given, Mapping):
+        such = f"{{{system.coordinates[0].name!r}: 1}}"
+        raise ModelError(system.name, [f"{what}: a mapping such as {such} is wanted, got {given!r}"])
     wrong = [name_of(key) for key in given if name_of(key) not in names]
     if wrong:
         raise ModelError(system.name, [f"{what}: {wrong[0]!r} is no coordinate.{suggest(wrong[0], names)}"])

@@ -114,7 +114,7 @@ def _split(rows: Array) -> tuple[Array, Array]:
 def _of_coordinates(instant: Instant, chosen: Sequence[object], scaled: Array) -> tuple[Array, tuple[str, str]]:
     """The plane of two accelerations; the second axis is made orthogonal to the first where M couples them."""
     names = [q.name for q in instant.system.coordinates]
-    wanted = [name_of(item) for item in chosen]
+    wanted = [name_of(item) for item in chosen] if isinstance(chosen, Sequence) else []
     unknown = [name for name in wanted if name not in names]
     if len(wanted) != 2 or len(set(wanted)) != 2 or unknown:
         raise ModelError(instant.system.name, [f"a picture is of two of the coordinates {', '.join(names)}"])

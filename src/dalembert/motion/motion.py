@@ -165,7 +165,9 @@ class Motion:
         if name in more:
             return energy_along(self, name)
         known = [*columns, *more]
-        raise KeyError(f"no column {name!r} in this motion.{suggest(name, known)} There are: {', '.join(known)}")
+        close = suggest(name, known)
+        near = close if close.startswith(" Did you mean") else ""
+        raise KeyError(f"no column {name!r} in this motion.{near} There are: {', '.join(known)}")
 
     @property
     def ledger(self) -> dict[str, Any]:

@@ -38,6 +38,8 @@ LEAST = 1e-13
 
 def reconstruct(system: ReducedSystem, motion: Motion, start: Mapping[Any, Any] | None = None) -> Motion:
     """The whole motion. See `ReducedSystem.reconstruct`."""
+    if not isinstance(motion, Motion):
+        raise ModelError(system.whole.name, [f"reconstruct: a motion of the reduced system is wanted, got {motion!r}"])
     names, given = [q.name for q in system.coordinates], [q.name for q in motion.system.coordinates]
     if names != given:
         raise ModelError(
@@ -91,24 +93,19 @@ def _whole(system: ReducedSystem, motion: Motion) -> Any:
 
 def _ignored_at_start(system: ReducedSystem, motion: Motion, start: Mapping[Any, Any] | None) -> Array:
     """Where the ignored coordinates are at the first point of the motion."""
+    if start is not None and not isinstance(start, Mapping):
+        raise ModelError(system.whole.name, [f"start: a mapping such as {{'phi': 0.5}} is wanted, got {start!r}"])
     given = {name_of(key): value for key, value in (start or {}).items()}
     names = [q.name for q in system.ignored]
     strange = [name for name in given if name not in names]
     if strange:
-        told = (
-            f"start: {strange[0]!r} is not ignored.{suggest(strange[0], names)} Ignored: {', '.join(names) or 'none'}"
-        )
-        raise ModelError(system.whole.name, [told])
+        told = suggest(strange[0], names) if names else " No coordinate is."
+        raise ModelError(system.whole.name, [f"start: {strange[0]!r} is not ignored.{told}"])
     chosen = {new.coordinate.name for new in system.reduction.embedding.chosen}
     found = []
     for q in system.ignored:
         if q.name in given:
-            try:
-                found.append(float(given[q.name]))
-            except (TypeError, ValueError):
-                raise ModelError(
-                    system.whole.name, [f"start: {q.name} is {given[q.name]!r}; a number is wanted"]
-                ) from None
+            found.append(_number(system, q.name, given[q.name]))
         elif q.name in chosen:
             found.append(_chosen_at_start(system, q.name))
         elif q in system.whole.initial:
@@ -117,6 +114,16 @@ def _ignored_at_start(system: ReducedSystem, motion: Motion, start: Mapping[Any,
         else:
             raise MissingValues(system.whole.name, [f"no initial value for {q.name}: give start={{{q.name!r}: …}}"])
     return np.array(found)
+
+
+def _number(system: ReducedSystem, name: str, value: Any) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = np.nan
+    if not np.isfinite(number):
+        raise ModelError(system.whole.name, [f"start: {name} is {value!r}; a finite number is wanted"])
+    return number
 
 
 def _initial(system: ReducedSystem) -> Array:

@@ -121,6 +121,8 @@ def reduce(system: System, keep: Iterable[Any] = ()) -> ReducedSystem:
     """
     if isinstance(keep, (str, sp.Basic)):
         keep = [keep]
+    if not isinstance(keep, Iterable):
+        raise ModelError(system.name, [f"keep: names of coordinates are wanted, got {keep!r}"])
     names, known = [name_of(item) for item in keep], [q.name for q in system.coordinates]
     unknown = [name for name in names if name not in known]
     if unknown:

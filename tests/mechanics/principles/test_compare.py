@@ -161,3 +161,9 @@ def test_vakonomic_paths_need_an_action():
     assert not row.applies
     assert not row.contrast
     assert "no Lagrangian" in row.reason
+
+
+def test_one_form_by_its_name():
+    assert str(da.library.pendulum().compare("gauss")).count("gauss") == 1
+    with pytest.raises(da.ModelError, match="there is no form '3'"):
+        da.library.pendulum().compare([3])
