@@ -233,6 +233,8 @@ def _closed(
         known = settled(form, C, solver, kept, signs, budget)
         C, notes = known.C, known.notes
     C = tidy_matrix(C, budget)
+    if form.C.atoms(Reaction):
+        C = tidy_matrix(C.applyfunc(signs.resolved), budget)  # sizes of reactions, √(m²…), have bars
     Q_ni, acceleration = Matrix(sp.zeros(n, 1)), free
     if not C.is_zero_matrix:
         moved, more = solver(C, zero)

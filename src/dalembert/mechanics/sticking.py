@@ -86,7 +86,9 @@ def _section(
 
 
 def _velocities_at_rest(form: StandardForm, contact: Contact, rows: Matrix) -> dict[sp.Symbol, sp.Expr]:
-    """All velocities zero, where sticking leaves nothing that moves."""
+    """Velocities that are zero while it sticks: all of them where nothing is left that moves, else one that is a
+    component of the sliding by itself.
+    """
     system = form.system
     none = dict.fromkeys(system.velocities, sp.S.Zero)
     driven = [u.xreplace(none) for u in contact.slide]
@@ -94,7 +96,10 @@ def _velocities_at_rest(form: StandardForm, contact: Contact, rows: Matrix) -> d
         driven.append(diff(constraint.expression, t))
         if constraint.level != "position":
             driven.append(constraint.expression.xreplace(none))
-    return none if rows.rows == rows.cols and not any(driven) else {}
+    if rows.rows == rows.cols and not any(driven):
+        return none
+    alone = [(u, u.free_symbols & set(none)) for u in contact.slide]
+    return {v: none[v] for u, moving in alone if len(moving) == 1 for v in moving if u.xreplace(none) == 0}
 
 
 def _are_independent(form: StandardForm, rows: Matrix) -> bool:

@@ -77,6 +77,9 @@ def _shortest(expression: sp.Expr, budget: Budget) -> sp.Expr:
         found.append(rational)
     found += [_factored(rational), sp.factor_terms(rational), _by_velocities(rational)]
     best = min(found, key=lambda e: _cost(e, known))
+    # Multiplied out it may be longer, while a symbol only seems to be in it: (m g − m z/r)/m.
+    if (plain := sp.factor_terms(best)).free_symbols < best.free_symbols:
+        best = plain
     if sp.count_ops(best) <= TRIGSIMP and _sums_of_angles(best):
         best = min((best, sp.trigsimp(best)), key=lambda e: _cost(e, known))
     return best

@@ -158,7 +158,8 @@ class _Reader:
             return self._of_call(where, count, value)
         formal = self._formal(name, key)
         if isinstance(key, AppliedUndef) and (len(formal or ()) != count or not all(s.is_Symbol for s in formal or ())):
-            self.faults.append(f"{where} has {count} arguments: the key {key} names them by symbols, each once")
+            several = f"{count} arguments" if count > 1 else "one argument"
+            self.faults.append(f"{where} has {several}: the key {key} must name each by a symbol of its own")
             return None
         expression = self._read(value, where, {s.name: s for s in formal or ()})
         if expression is None:

@@ -312,11 +312,16 @@ class Instant:
         inertia = self.M @ self.acceleration
         for k, name in enumerate(names):
             row = (self.impressed[k], self.inertial[k], self.ideal[k], self.nonideal[k])
-            forces = " + ".join(f"{value:>12.6g}" for value in row)
+            forces = " + ".join(f"{value + 0.0:>12.6g}" for value in row)  # without the sign of −0
             lines.append(f"{name:>12} {self.acceleration[k]:>14.6g} {inertia[k]:>14.6g} = {forces}")
-        flat = [c.name for c, row in zip(self.system.constraints, self.A, strict=True) if not row.any()]
-        lines += [f"no gradient here, so that they do not act: {', '.join(flat)}"] if flat else []
-        lines.append(f"rank {self.rank}" + (f", dependent: {', '.join(self.dependent)}" if self.dependent else ""))
+        idle = [c for c, row in zip(self.system.constraints, self.A, strict=True) if not row.any()]
+        for why, group in (
+            ("open", [c.name for c in idle if c.one_sided]),
+            ("no gradient here", [c.name for c in idle if not c.one_sided]),
+        ):
+            lines += [f"{why}, so that they do not act: {', '.join(group)}"] if group else []
+        dependent = [name for name in self.dependent if name not in {c.name for c in idle}]
+        lines.append(f"rank {self.rank}" + (f", dependent: {', '.join(dependent)}" if dependent else ""))
         return "\n".join(lines)
 
 
