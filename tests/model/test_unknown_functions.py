@@ -250,8 +250,8 @@ def test_functions_of_several_arguments_and_of_others():
         ({V: sp.Matrix([1])}, "is wanted, got Matrix"),
         ({V: sp.oo}, "NaN, infinity"),
         ({V: sp.Derivative(sp.sin(x), x)}, "not carried out"),
-        ({V(x, y): x}, "names them by symbols"),
-        ({V(2 * x): x}, "names them by symbols"),
+        ({V(x, y): x}, "name each by a symbol"),
+        ({V(2 * x): x}, "name each by a symbol"),
         ({V: x, "V": x}, "given twice"),
     ],
 )
