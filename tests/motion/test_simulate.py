@@ -102,7 +102,7 @@ class TestOptions:
         assert len(caught.value.faults) == 4
 
     def test_unknown_option(self) -> None:
-        with pytest.raises(TypeError):
+        with pytest.raises(da.ModelError, match="simulate has no option 'tolerance'"):
             pendulum().simulate(1, tolerance=1e-3)
 
     def test_missing_values_come_first(self) -> None:
