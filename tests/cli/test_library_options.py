@@ -20,9 +20,18 @@ def test_run_takes_the_arguments_of_the_library(dalembert):
     assert outputs["least"] == same["N_a"].min()
 
 
-@pytest.mark.parametrize("verb", ["equations", "check", "compare", "equilibrium", "examples"])
+# What a verb cannot do without, besides a model.
+NEEDS = {
+    "compare": ("--form", "lagrange"),
+    "between": ("--duration", "1", "--start", "x=0", "--start", "y=2", "--end", "x=2", "--end", "y=0"),
+    "path": ("--energy", "50", "--start", "x=0", "--start", "y=2", "--end", "x=2", "--end", "y=0"),
+}
+VERBS = ["equations", "check", "compare", "equilibrium", "examples", "liberate", "reduce", "picture", "curvature"]
+
+
+@pytest.mark.parametrize("verb", [*VERBS, "between", "path"])
 def test_every_verb_takes_them(verb: str, dalembert):
-    more = ("--form", "lagrange") if verb == "compare" else ()
+    more = NEEDS.get(verb, ())
     done = dalembert(verb, "pendulum", "--option", "l=2", *more)
     assert done.status == 0, done.err
     refused = dalembert(verb, "pendulum", "--option", "length=2", *more)

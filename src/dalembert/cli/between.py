@@ -7,7 +7,7 @@ from pathlib import Path
 import typer
 
 from dalembert.cli.folders import OUT, computed, slug_of, write_table
-from dalembert.cli.models import JSON, MODEL, changed, find_model, pairs, print_json
+from dalembert.cli.models import JSON, MODEL, OPTION, changed, find_model, pairs, print_json
 from dalembert.cli.places import END, START, place
 from dalembert.errors import ModelError
 from dalembert.model.system import System
@@ -15,6 +15,7 @@ from dalembert.model.system import System
 
 def between(
     model: str = MODEL,
+    option: list[str] = OPTION,
     duration: float = typer.Option(..., help="The time it takes."),
     start: list[str] = START,
     end: list[str] = END,
@@ -26,7 +27,7 @@ def between(
     json: bool = JSON,
 ) -> None:
     """Find the motion between two places in a given time, and whether its action is least; write it and a picture."""
-    system = changed(find_model(model), set_, [])
+    system = changed(find_model(model, option), set_, [])
     ends = place(system, start, "--start"), place(system, end, "--end")
     speeds = _speeds(system, guess)
     folder = out if out is not None else Path(f"dalembert-{slug_of(system)}")

@@ -8,13 +8,14 @@ import numpy as np
 import typer
 
 from dalembert.cli.folders import OUT, computed, slug_of, write_table
-from dalembert.cli.models import JSON, MODEL, changed, find_model, print_json
+from dalembert.cli.models import JSON, MODEL, OPTION, changed, find_model, print_json
 from dalembert.model.system import System
 from dalembert.motion.motion import Motion
 
 
 def curvature(
     model: str = MODEL,
+    option: list[str] = OPTION,
     duration: float | None = typer.Option(None, help="How long to simulate."),
     rtol: float | None = typer.Option(None, help="Relative tolerance, default 1e-9."),
     samples: int | None = typer.Option(None, help="Number of output times, default 501."),
@@ -24,7 +25,7 @@ def curvature(
     json: bool = JSON,
 ) -> None:
     """Simulate a model and write Hertz's curvature √K along the motion, with a picture."""
-    system = changed(find_model(model), set_, initial)
+    system = changed(find_model(model, option), set_, initial)
     folder = out if out is not None else Path(f"dalembert-{slug_of(system)}")
     motion, bend = computed(folder, lambda: _bend(system, duration, rtol, samples))
     files = [folder / f"{slug_of(system)}-curvature.csv", folder / f"{slug_of(system)}-curvature.png"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from dalembert.cli.models import JSON, MODEL, changed, find_model, print_json
+from dalembert.cli.models import JSON, MODEL, OPTION, changed, find_model, print_json
 from dalembert.errors import DalembertError
 from dalembert.model.document import write_atomically
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 def liberate(
     model: str = MODEL,
+    option: list[str] = OPTION,
     brief: bool = typer.Option(False, "--brief", help="Only the equations of motion and the reactions, no steps."),
     latex: Path | None = typer.Option(None, help="Write a LaTeX document to this file."),
     set_: list[str] = typer.Option([], "--set", metavar="NAME=VALUE", help="Another value for a parameter."),
@@ -29,7 +30,7 @@ def liberate(
     from dalembert.mechanics.liberate import Liberation
     from dalembert.mechanics.liberate import liberate as freed_of
 
-    system = changed(find_model(model), set_, initial)
+    system = changed(find_model(model, option), set_, initial)
     freed = freed_of(system)
     steps = freed.steps if isinstance(freed, Liberation) else freed
     if not brief:

@@ -7,12 +7,13 @@ from pathlib import Path
 import typer
 
 from dalembert.cli.folders import OUT, computed, slug_of, write_table
-from dalembert.cli.models import JSON, MODEL, changed, find_model, print_json
+from dalembert.cli.models import JSON, MODEL, OPTION, changed, find_model, print_json
 from dalembert.cli.places import END, START, THROUGH, place, points
 
 
 def path(
     model: str = MODEL,
+    option: list[str] = OPTION,
     energy: float = typer.Option(..., help="The energy T + V."),
     start: list[str] = START,
     end: list[str] = END,
@@ -23,7 +24,7 @@ def path(
     json: bool = JSON,
 ) -> None:
     """Find the path between two points at a given energy, and the time along it; write it and a picture."""
-    system = changed(find_model(model), set_, [])
+    system = changed(find_model(model, option), set_, [])
     ends = place(system, start, "--start"), place(system, end, "--end")
     guess = points(system, through) or "direct"
     folder = out if out is not None else Path(f"dalembert-{slug_of(system)}")

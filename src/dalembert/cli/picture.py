@@ -7,11 +7,12 @@ from pathlib import Path
 import typer
 
 from dalembert.cli.folders import slug_of
-from dalembert.cli.models import JSON, MODEL, changed, find_model, print_json
+from dalembert.cli.models import JSON, MODEL, OPTION, changed, find_model, print_json
 
 
 def picture(
     model: str = MODEL,
+    option: list[str] = OPTION,
     of: tuple[str, str] | None = typer.Option(None, metavar="NAME NAME", help="The plane of these two accelerations."),
     set_: list[str] = typer.Option([], "--set", metavar="NAME=VALUE", help="Another value for a parameter."),
     initial: list[str] = typer.Option([], metavar="NAME=VALUE", help="Another initial value."),
@@ -19,7 +20,7 @@ def picture(
     json: bool = JSON,
 ) -> None:
     """Draw the accelerations that the constraints allow, the free one, and the motion: the foot of a perpendicular."""
-    system = changed(find_model(model), set_, initial)
+    system = changed(find_model(model, option), set_, initial)
     now = system.at()
     data = now.gauss_picture(of)
     file = out if out is not None else Path(f"{slug_of(system)}-gauss.png")

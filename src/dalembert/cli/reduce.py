@@ -6,11 +6,12 @@ from pathlib import Path
 
 import typer
 
-from dalembert.cli.models import JSON, MODEL, changed, find_model, print_json
+from dalembert.cli.models import JSON, MODEL, OPTION, changed, find_model, print_json
 
 
 def reduce(
     model: str = MODEL,
+    option: list[str] = OPTION,
     keep: list[str] = typer.Option([], metavar="NAME", help="A coordinate that is to stay; may be repeated."),
     save: Path | None = typer.Option(None, help="Write the reduced model to this file."),
     set_: list[str] = typer.Option([], "--set", metavar="NAME=VALUE", help="Another value for a parameter."),
@@ -21,7 +22,7 @@ def reduce(
     from dalembert.mechanics.printing import plain
     from dalembert.model.document import dumps
 
-    found = changed(find_model(model), set_, initial).reduce(keep)
+    found = changed(find_model(model, option), set_, initial).reduce(keep)
     document = dumps(found)
     if save is not None:
         found.save(save)
