@@ -9,6 +9,7 @@ True
 from __future__ import annotations
 
 import gc
+from difflib import get_close_matches
 from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -77,7 +78,9 @@ _LAZY = {
 
 def __getattr__(name: str) -> Any:
     if name not in _LAZY:
-        raise AttributeError(f"module 'dalembert' has no attribute {name!r}")
+        close = [] if name.startswith("_") else get_close_matches(name, __all__, n=1)
+        meant = f". Did you mean {close[0]!r}?" if close else ""
+        raise AttributeError(f"module 'dalembert' has no attribute {name!r}{meant}")
     module = _load(_LAZY[name])
     value = module if name == "library" else getattr(module, name)
     globals()[name] = value
@@ -103,7 +106,8 @@ def _load(name: str) -> ModuleType:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_LAZY])
+    """The names that are meant for users, and no module that happens to be loaded."""
+    return sorted([*__all__, "__version__"])
 
 
 __all__ = [

@@ -7,7 +7,7 @@ from pathlib import Path
 import typer
 
 from dalembert.cli.folders import OUT, computed, slug_of, write_table
-from dalembert.cli.models import JSON, MODEL, OPTION, changed, find_model, pairs, print_json
+from dalembert.cli.models import JSON, MODEL, OPTION, SET, changed, find_model, pairs, print_json
 from dalembert.cli.places import END, START, place
 from dalembert.errors import ModelError
 from dalembert.model.system import System
@@ -22,7 +22,7 @@ def between(
     guess: list[str] = typer.Option(
         [], "--guess", metavar="NAME=VALUE", help='An initial velocity that nearly leads there, as "x\'=3".'
     ),
-    set_: list[str] = typer.Option([], "--set", metavar="NAME=VALUE", help="Another value for a parameter."),
+    set_: list[str] = SET,
     out: Path | None = OUT,
     json: bool = JSON,
 ) -> None:

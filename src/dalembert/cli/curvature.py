@@ -8,7 +8,7 @@ import numpy as np
 import typer
 
 from dalembert.cli.folders import OUT, computed, slug_of, write_table
-from dalembert.cli.models import JSON, MODEL, OPTION, changed, find_model, print_json
+from dalembert.cli.models import INITIAL, JSON, MODEL, OPTION, SET, changed, find_model, print_json
 from dalembert.model.system import System
 from dalembert.motion.motion import Motion
 
@@ -19,8 +19,8 @@ def curvature(
     duration: float | None = typer.Option(None, help="How long to simulate."),
     rtol: float | None = typer.Option(None, help="Relative tolerance, default 1e-9."),
     samples: int | None = typer.Option(None, help="Number of output times, default 501."),
-    set_: list[str] = typer.Option([], "--set", metavar="NAME=VALUE", help="Another value for a parameter."),
-    initial: list[str] = typer.Option([], metavar="NAME=VALUE", help="Another initial value."),
+    set_: list[str] = SET,
+    initial: list[str] = INITIAL,
     out: Path | None = OUT,
     json: bool = JSON,
 ) -> None:

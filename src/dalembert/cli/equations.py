@@ -6,6 +6,7 @@ from pathlib import Path
 
 import typer
 
+from dalembert.cli import completion
 from dalembert.cli.models import JSON, MODEL, OPTION, find_model, print_json
 from dalembert.errors import DoesNotApply
 from dalembert.model.document import write_atomically
@@ -15,7 +16,7 @@ from dalembert.model.system import System
 def equations(
     model: str = MODEL,
     option: list[str] = OPTION,
-    form: str = typer.Option("fundamental", help="The formulation, or 'all'."),
+    form: str = typer.Option("fundamental", help="The formulation, or 'all'.", autocompletion=completion.forms_or_all),
     dependent: list[str] = typer.Option(
         [], metavar="NAME", help="Of 'transposition': a coordinate whose displacement follows from others; repeatable."
     ),

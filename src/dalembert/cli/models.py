@@ -10,17 +10,33 @@ from typing import Any
 import numpy as np
 import typer
 
+from dalembert.cli import completion
 from dalembert.errors import DocumentError, ModelError
 from dalembert.model.document import load
 from dalembert.model.parse import suggest
 from dalembert.model.system import System
 
-MODEL = typer.Argument(..., help="A model document (TOML file) or the name of a library system.", show_default=False)
+MODEL = typer.Argument(
+    ...,
+    help="A model document (TOML file) or the name of a library system.",
+    show_default=False,
+    autocompletion=completion.models,
+)
 OPTION = typer.Option(
     [],
     "--option",
     metavar="NAME=VALUE",
     help="Build the library system with this option, as ratio=2 or alpha=pi/6; may be repeated.",
+)
+SET = typer.Option(
+    [],
+    "--set",
+    metavar="NAME=VALUE",
+    help="Change a parameter, as g=1.62; may be repeated.",
+    autocompletion=completion.parameters,
+)
+INITIAL = typer.Option(
+    [], "--initial", metavar="NAME=VALUE", help='Change an initial value, as x=1 or "x\'=0"; may be repeated.'
 )
 JSON = typer.Option(False, "--json", help="Print exactly one JSON object on standard output.")
 

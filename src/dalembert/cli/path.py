@@ -7,7 +7,7 @@ from pathlib import Path
 import typer
 
 from dalembert.cli.folders import OUT, computed, slug_of, write_table
-from dalembert.cli.models import JSON, MODEL, OPTION, changed, find_model, print_json
+from dalembert.cli.models import JSON, MODEL, OPTION, SET, changed, find_model, print_json
 from dalembert.cli.places import END, START, THROUGH, place, points
 
 
@@ -19,7 +19,7 @@ def path(
     end: list[str] = END,
     through: list[str] = THROUGH,
     samples: int = typer.Option(201, help="Number of points of the path."),
-    set_: list[str] = typer.Option([], "--set", metavar="NAME=VALUE", help="Another value for a parameter."),
+    set_: list[str] = SET,
     out: Path | None = OUT,
     json: bool = JSON,
 ) -> None:

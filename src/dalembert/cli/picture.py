@@ -7,15 +7,15 @@ from pathlib import Path
 import typer
 
 from dalembert.cli.folders import slug_of
-from dalembert.cli.models import JSON, MODEL, OPTION, changed, find_model, print_json
+from dalembert.cli.models import INITIAL, JSON, MODEL, OPTION, SET, changed, find_model, print_json
 
 
 def picture(
     model: str = MODEL,
     option: list[str] = OPTION,
     of: tuple[str, str] | None = typer.Option(None, metavar="NAME NAME", help="The plane of these two accelerations."),
-    set_: list[str] = typer.Option([], "--set", metavar="NAME=VALUE", help="Another value for a parameter."),
-    initial: list[str] = typer.Option([], metavar="NAME=VALUE", help="Another initial value."),
+    set_: list[str] = SET,
+    initial: list[str] = INITIAL,
     out: Path | None = typer.Option(None, help="The file: png, pdf or svg; default NAME-gauss.png here."),
     json: bool = JSON,
 ) -> None:

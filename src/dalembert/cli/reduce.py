@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from dalembert.cli.models import JSON, MODEL, OPTION, changed, find_model, print_json
+from dalembert.cli.models import INITIAL, JSON, MODEL, OPTION, SET, changed, find_model, print_json
 
 
 def reduce(
@@ -14,8 +14,8 @@ def reduce(
     option: list[str] = OPTION,
     keep: list[str] = typer.Option([], metavar="NAME", help="A coordinate that is to stay; may be repeated."),
     save: Path | None = typer.Option(None, help="Write the reduced model to this file."),
-    set_: list[str] = typer.Option([], "--set", metavar="NAME=VALUE", help="Another value for a parameter."),
-    initial: list[str] = typer.Option([], metavar="NAME=VALUE", help="Another initial value."),
+    set_: list[str] = SET,
+    initial: list[str] = INITIAL,
     json: bool = JSON,
 ) -> None:
     """Eliminate cyclic coordinates by their momenta and constraints by independent coordinates."""

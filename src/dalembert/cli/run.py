@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from dalembert.cli import completion
 from dalembert.cli.events import EVENT, UNTIL, watched
 from dalembert.cli.folders import make, slug_of, unmake
-from dalembert.cli.models import JSON, MODEL, OPTION, changed, find_model, print_json
+from dalembert.cli.models import INITIAL, JSON, MODEL, OPTION, SET, changed, find_model, print_json
 from dalembert.errors import DalembertError, MotionFailed, OutputError
 
 if TYPE_CHECKING:
@@ -26,14 +27,14 @@ class Format(str, Enum):  # noqa: UP042  # typer reads the values of a str enum
 def run(
     model: str = MODEL,
     option: list[str] = OPTION,
-    set_: list[str] = typer.Option([], "--set", metavar="NAME=VALUE", help="Change a parameter; may be repeated."),
-    initial: list[str] = typer.Option(
-        [], "--initial", metavar="NAME=VALUE", help='Change an initial value, as x=1 or "x\'=0".'
-    ),
+    set_: list[str] = SET,
+    initial: list[str] = INITIAL,
     duration: float | None = typer.Option(None, help="How long to simulate."),
     rtol: float | None = typer.Option(None, help="Relative tolerance, default 1e-9."),
     samples: int | None = typer.Option(None, help="Number of output times, default 501."),
-    method: str | None = typer.Option(None, help="auto, dop853, dopri5, stiff, taylor or variational."),
+    method: str | None = typer.Option(
+        None, help="auto, dop853, dopri5, stiff, taylor or variational.", autocompletion=completion.methods
+    ),
     max_step: float | None = typer.Option(None, help="The longest step; default: as long as the tolerance allows."),
     step: float | None = typer.Option(None, help="The length of the steps of --method variational."),
     order: int | None = typer.Option(None, help="The order of --method variational: 2 (the default), 4 or 6."),
@@ -42,7 +43,9 @@ def run(
     ),
     event: list[str] = EVENT,
     until: list[str] = UNTIL,
-    backend: str | None = typer.Option(None, help="auto, native (compiled C) or reference."),
+    backend: str | None = typer.Option(
+        None, help="auto, native (compiled C) or reference.", autocompletion=completion.backends
+    ),
     repair: bool = typer.Option(False, "--repair", help="Start from the nearest state that satisfies the constraints."),
     out: Path | None = typer.Option(None, help="Folder for the results, default dalembert-NAME here."),
     kind: Format = typer.Option(Format.csv, "--format", help="Format of the numbers."),

@@ -78,7 +78,7 @@ def _outputs(motion: Motion) -> Table:
     table = Table(title="outputs", title_justify="left", title_style="italic")
     table.add_column("")
     for heading in ("start", "end", "least", "greatest"):
-        table.add_column(heading, justify="right")
+        table.add_column(heading, justify="right", no_wrap=True)  # the names fold where lines are short
     for name, values in motion.outputs.items():
         numbers = (values[0], values[-1], values.min(), values.max())
         table.add_row(escape(name), *(f"{number:.6g}" for number in numbers))
@@ -102,8 +102,8 @@ def _certificate(motion: Motion) -> Table:
     verdict = "[green]holds[/green]" if certificate.holds else "[red]does not hold[/red]"
     table = Table(title=f"certificate: {verdict}", title_justify="left", title_style="italic")
     table.add_column("what")
-    table.add_column("largest residual", justify="right")
-    table.add_column("allowed", justify="right")
+    table.add_column("largest residual", justify="right", no_wrap=True)
+    table.add_column("allowed", justify="right", no_wrap=True)
     for name in MEASURES:
         if name in CONTACT_MEASURES and motion.C is None:
             continue
