@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from dalembert.model.parse import suggest
-from dalembert.model.symbols import name_of
+from dalembert.model.language.parse import suggest
+from dalembert.model.language.symbols import name_of
 
 Item = TypeVar("Item")
 

@@ -29,7 +29,7 @@ def systems(incomplete: str) -> list[tuple[str, str]]:
 
 
 def forms(incomplete: str) -> list[tuple[str, str]]:
-    from dalembert.mechanics.equations import FORMS
+    from dalembert.mechanics.principles import FORMS
 
     return _beginning([(form, "") for form in FORMS], incomplete)
 
@@ -39,7 +39,7 @@ def forms_or_all(incomplete: str) -> list[tuple[str, str]]:
 
 
 def methods(incomplete: str) -> list[tuple[str, str]]:
-    from dalembert.model.options import METHODS
+    from dalembert.model.simulation_options import METHODS
 
     return _beginning([(method, "") for method in METHODS], incomplete)
 

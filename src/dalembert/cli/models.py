@@ -12,8 +12,8 @@ import typer
 
 from dalembert.cli import completion
 from dalembert.errors import DocumentError, ModelError
-from dalembert.model.document import load
-from dalembert.model.parse import suggest
+from dalembert.model.documents.document import load
+from dalembert.model.language.parse import suggest
 from dalembert.model.system import System
 
 MODEL = typer.Argument(

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from dalembert.motion.vakonomic import Parting
+from dalembert.study.vakonomic import Parting
 from dalembert.view.figures import Given, finish, panels, printable
 from dalembert.view.plot import MOST_CURVES, PLANES
 

@@ -10,8 +10,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from dalembert.mechanics.fundamental import Array
-from dalembert.motion.motion import WORKS, Motion
+from dalembert.arrays import Array
+from dalembert.motion.result.motion import WORKS, Motion
 from dalembert.view.figures import Given, finish, panels, printable
 
 # Beyond this many curves a legend hides more than it tells.

@@ -7,7 +7,7 @@ import os
 import numpy as np
 from matplotlib.figure import Figure
 
-from dalembert.motion.motion import Motion
+from dalembert.motion.result.motion import Motion
 from dalembert.view.figures import Given, finish, panels, printable
 
 

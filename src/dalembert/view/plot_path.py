@@ -6,9 +6,9 @@ import os
 
 from matplotlib.figure import Figure
 
-from dalembert.motion.between import Passage
-from dalembert.motion.path import Path
-from dalembert.motion.vakonomic import VakonomicMotion
+from dalembert.study.between import Passage
+from dalembert.study.path import Path
+from dalembert.study.vakonomic import VakonomicMotion
 from dalembert.view.figures import Given, finish, panels, printable
 from dalembert.view.plot import MOST_CURVES, PLANES
 
