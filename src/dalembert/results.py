@@ -11,8 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from dalembert.model.language.parse import suggest
-from dalembert.model.language.symbols import name_of
+from dalembert.arrays import Array
 
 Item = TypeVar("Item")
 
@@ -33,14 +32,19 @@ class Result(ABC):
         """The same in numbers, texts, lists and mappings, ready for JSON."""
 
     def headline(self) -> str:
-        """The one line that `repr` shows."""
+        """What `repr` shows after the name of the class: one line."""
         return self.text().partition("\n")[0]
 
     def __str__(self) -> str:
         return self.text()
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {self.headline()}>"
+        return f"<{type(self).__name__} {self.headline()}>"
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "__repr__" not in cls.__dict__:
+            cls.__repr__ = Result.__repr__  # type: ignore[method-assign]  # or a dataclass writes one of all its fields
 
     def _repr_html_(self) -> str | None:
         """The text as Jupyter shows it."""
@@ -53,12 +57,15 @@ class Page(Result):
     """A result made of formulas: notebooks show it typeset."""
 
     @abstractmethod
-    def latex(self) -> str:
-        """An environment of amsmath, to be put into a document as it stands."""
+    def rows(self) -> str:
+        """The rows of an alignment of amsmath."""
 
-    @abstractmethod
+    def latex(self) -> str:
+        """An `align*` environment of amsmath, to be put into a document as it stands."""
+        return f"\\begin{{align*}}\n{self.rows()}\n\\end{{align*}}"
+
     def _repr_latex_(self) -> str:
-        """The formulas as Jupyter shows them."""
+        return f"$$\\begin{{aligned}}\n{self.rows()}\n\\end{{aligned}}$$"
 
     def _repr_html_(self) -> str | None:
         return None  # notebooks would prefer it to the formulas
@@ -68,10 +75,10 @@ class Table(Result):
     """A result with columns of numbers: `result["x"]`, `result["x'"]`, or by the symbols themselves."""
 
     @abstractmethod
-    def columns(self) -> dict[str, np.ndarray]:
+    def columns(self) -> dict[str, Array]:
         """Every column by its name."""
 
-    def __getitem__(self, key: Any) -> np.ndarray:
+    def __getitem__(self, key: Any) -> Array:
         return named(self.columns(), key, "column")
 
 
@@ -79,6 +86,9 @@ def named(items: Mapping[str, Item], key: Any, what: str, more: Iterable[str] = 
     """The item of a name, or of the symbol that has it. An unknown one is an error that tells the nearest and lists all
     there are, with those of `more`, which are known but not among the items.
     """
+    from dalembert.model.language.parse import suggest  # only here: arrays alone need no SymPy
+    from dalembert.model.language.symbols import name_of
+
     name = name_of(key)
     if name in items:
         return items[name]
@@ -88,14 +98,14 @@ def named(items: Mapping[str, Item], key: Any, what: str, more: Iterable[str] = 
     raise KeyError(f"no {what} {name!r} here.{near} There are: {', '.join(known)}")
 
 
-def state_columns(coordinates: Sequence[Any], t: np.ndarray, q: np.ndarray, v: np.ndarray) -> dict[str, np.ndarray]:
+def state_columns(coordinates: Sequence[Any], t: Array, q: Array, v: Array) -> dict[str, Array]:
     """The columns of a way: t, the coordinates, their velocities."""
     places = {symbol.name: q[:, k] for k, symbol in enumerate(coordinates)}
     return {"t": t} | places | {f"{symbol.name}'": v[:, k] for k, symbol in enumerate(coordinates)}
 
 
-def by_coordinate(coordinates: Sequence[Any], values: np.ndarray, mark: str = "") -> dict[str, float]:
-    """One number for each coordinate, under its name."""
+def by_name(coordinates: Sequence[Any], values: Iterable[Any], mark: str = "") -> dict[str, float]:
+    """One number for each coordinate or constraint, under its name."""
     return {f"{symbol.name}{mark}": float(x) for symbol, x in zip(coordinates, values, strict=True)}
 
 
