@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -110,8 +111,8 @@ def by_name(coordinates: Sequence[Any], values: Iterable[Any], mark: str = "") -
 
 
 def plain_values(value: Any) -> Any:
-    """The same in values that JSON has: arrays as lists; None for numbers that it has not (NaN, infinity); texts for
-    all else, as expressions.
+    """The same in values that JSON has: arrays as lists, the fields of a dataclass by their names; None for numbers
+    that it has not (NaN, infinity); texts for all else, as expressions.
     """
     if isinstance(value, Mapping):
         return {str(key): plain_values(item) for key, item in value.items()}
@@ -123,4 +124,6 @@ def plain_values(value: Any) -> Any:
         return int(value)
     if isinstance(value, (np.floating, float)):
         return float(value) if math.isfinite(value) else None
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: plain_values(getattr(value, field.name)) for field in fields(value)}
     return value if value is None or isinstance(value, str) else str(value)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import typer
 
-from dalembert.cli.folders import slug_of
-from dalembert.cli.models import INITIAL, JSON, MODEL, OPTION, SET, changed, find_model, print_json
+from dalembert.cli.folders import slug_of, tell
+from dalembert.cli.models import INITIAL, JSON, MODEL, OPTION, SET, changed, find_model
 
 
 def picture(
@@ -21,13 +21,7 @@ def picture(
 ) -> None:
     """Draw the accelerations that the constraints allow, the free one, and the motion: the foot of a perpendicular."""
     system = changed(find_model(model, option), set_, initial)
-    now = system.at()
-    data = now.gauss_picture(of)
+    found = system.at().gauss_picture(of)
     file = out if out is not None else Path(f"{slug_of(system)}-gauss.png")
-    now.picture(file, of)
-    least = data.residual**2
-    if json:
-        print_json({"name": system.name, "G": least, "orthogonality": data.orthogonality, "files": [str(file)]})
-        return
-    typer.echo(f"{system.name}: least G = {least:.10g} at t = {now.t:g} (G = (q'' - a)^T M (q'' - a), without 1/2)")
-    typer.echo(f"wrote {file}")
+    found.plot(file)
+    tell(found.text(), found.to_dict(), [file], json)

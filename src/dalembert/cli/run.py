@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -16,7 +15,7 @@ from dalembert.cli.models import INITIAL, JSON, MODEL, OPTION, SET, changed, fin
 from dalembert.errors import DalembertError, MotionFailed, OutputError
 
 if TYPE_CHECKING:
-    from dalembert.motion.result.motion import Motion
+    pass
 
 
 class Format(str, Enum):  # noqa: UP042  # typer reads the values of a str enum
@@ -86,7 +85,8 @@ def run(
         if not files:
             unmake(made)
     if json:
-        print_json(_json(motion, files, failure))
+        reason = {} if failure is None else {"failure": str(failure)}
+        print_json({**motion.to_dict(), "files": [str(file) for file in files], **reason})
     else:
         from dalembert.cli.summary import print_summary
 
@@ -100,55 +100,3 @@ def run(
         hints = "".join(f"\n  {warning}" for warning in motion.warnings)
         typer.echo(f"dalembert: {system.name}: the certificate does not hold: {failed}{hints}", err=True)
         raise typer.Exit(3)
-
-
-def _json(motion: Motion, files: list[Path], failure: MotionFailed | None) -> dict[str, Any]:
-    names = [coordinate.name for coordinate in motion.system.coordinates]
-
-    def by_name(values: Any) -> dict[str, float]:
-        return dict(zip(names, values, strict=True))
-
-    return {
-        "name": motion.system.name,
-        "coordinates": names,
-        "final": motion.final,
-        "start": {
-            "acceleration": by_name(motion.a[0]),
-            "impressed": by_name(motion.impressed[0]),
-            "inertial": by_name(motion.inertial[0]),
-            "ideal": by_name(motion.ideal[0]),
-            "nonideal": by_name(motion.nonideal[0]),
-            "multipliers": {c.name: x for c, x in zip(motion.system.constraints, motion.multipliers[0], strict=True)},
-            "rank": motion.rank[0],
-        },
-        "certificate": motion.certificate.to_dict(),
-        "ledger": motion.ledger,
-        "events": [dict(event) for event in motion.events],
-        "ended_by": motion.ended_by,
-        **({"contacts": _contacts(motion)} if motion.contacts else {}),
-        **({"outputs": _outputs(motion)} if motion.outputs else {}),
-        "timing": asdict(motion.timing),
-        "backend": motion.backend,
-        "warnings": list(motion.warnings),
-        "files": [str(file) for file in files],
-        **({"failure": str(failure)} if failure is not None else {}),
-    }
-
-
-def _outputs(motion: Motion) -> dict[str, dict[str, float]]:
-    """Each output at the start and at the end, and between which values it goes."""
-    return {
-        name: {"start": values[0], "end": values[-1], "least": values.min(), "greatest": values.max()}
-        for name, values in motion.outputs.items()
-    }
-
-
-def _contacts(motion: Motion) -> dict[str, dict[str, Any]]:
-    """What each contact does at the start and at the end."""
-    return {
-        name: {
-            when: {"state": str(part.state[k]), "normal": part.normal[k], "friction": part.friction[k]}
-            for when, k in (("start", 0), ("end", -1))
-        }
-        for name, part in motion.contacts.items()
-    }

@@ -24,6 +24,7 @@ from dalembert.model.friction.contact import needs_legs
 from dalembert.model.system import System
 from dalembert.motion.contacts.run.legs import mode_at
 from dalembert.motion.state.evaluation import Evaluation
+from dalembert.results import Result, named, plain_values
 
 # Formulations that differ by less than this, relative, agree. Each solves a few small linear systems: rounding leaves
 # 1e-15 times their condition, and states of the library have conditions below 1e5.
@@ -61,7 +62,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Result):
     """The table of `compare`. `states` says at how many states the formulations were compared."""
 
     system: System
@@ -73,17 +74,19 @@ class Comparison:
         return all(row.agrees for row in self.rows)
 
     def __getitem__(self, form: str) -> Row:
-        for row in self.rows:
-            if row.form == form:
-                return row
-        raise KeyError(f"no row {form!r}; there are {', '.join(row.form for row in self.rows)}")
+        return named({row.form: row for row in self.rows}, form, "row")
 
     def to_dict(self) -> dict[str, Any]:
         keys = ("form", "applies", "reason", "acceleration_difference", "force_difference", "state_size", "seconds")
         rows = [{**{key: getattr(row, key) for key in keys}, "contrast": row.contrast} for row in self.rows]
-        return {"name": self.system.name, "states": self.states, "agree": self.agree, "rows": rows}
+        return {"name": self.system.name, "states": self.states, "agree": self.agree, "rows": plain_values(rows)}
 
-    def __str__(self) -> str:
+    def headline(self) -> str:
+        applied = sum(row.acceleration_difference is not None for row in self.rows)
+        verdict = "all agree" if self.agree else "NOT all agree"
+        return f"of {self.system.name!r} at {self.states} states: {applied} formulations apply, {verdict}"
+
+    def text(self) -> str:
         head = f"{'formulation':<13} {'state':>5} {'acceleration':>13} {'forces':>10} {'time':>9}"
         lines = [f"{self.system.name}: relative differences from the fundamental equation, {self.states} states", head]
         for row in self.rows:

@@ -15,6 +15,7 @@ from dalembert.mechanics.algebra.tidy import tidy
 from dalembert.mechanics.page.printing import plain
 from dalembert.mechanics.reduce.reduction import Reduction, reduction
 from dalembert.mechanics.standard_form import diff, lagrangian
+from dalembert.model.documents.document import dumps
 from dalembert.model.language.parse import suggest
 from dalembert.model.language.symbols import Coordinate, name_of, t
 from dalembert.model.system import System
@@ -83,7 +84,27 @@ class ReducedSystem(System):
 
         return reconstruct(self, motion, start)
 
+    def to_dict(self) -> dict[str, Any]:
+        """What was eliminated and what was not, and the reduced model as a document: plain values, ready for JSON."""
+        named = {"places": self.places, "momenta": self.momenta, "constants": self.constants}
+        return {
+            "name": self.name,
+            "coordinates": [q.name for q in self.coordinates],
+            **{key: {s.name: plain(value) for s, value in part.items()} for key, part in named.items()},
+            "ignored": [q.name for q in self.ignored],
+            "solved": dict(self.solved),
+            "left": list(self.left),
+            "document": dumps(self),
+        }
+
+    def __str__(self) -> str:
+        return self.text()
+
     def summary(self) -> str:
+        """The same as `text`."""
+        return self.text()
+
+    def text(self) -> str:
         """What was eliminated, and what was not."""
         lines = [f"{self.whole.name}: {len(self.whole.coordinates)} coordinates, {len(self.coordinates)} left"]
         lines += [f"  {q.name} = {plain(place)}" for q, place in self.places.items()]

@@ -26,11 +26,13 @@ class Picture(Figure):
         return as_bytes(self, "png")
 
 
-def panels(axes: Given, rows: int, columns: int, size: tuple[float, float]) -> tuple[Figure, list[Axes]]:
+def panels(
+    axes: Given, rows: int, columns: int, size: tuple[float, float], heights: Sequence[float] | None = None
+) -> tuple[Figure, list[Axes]]:
     """The figure and its panels, row by row: those given, or new ones in a figure of this size, in inches."""
     if axes is None:
         figure: Figure = Picture(figsize=size, layout="constrained")
-        return figure, list(figure.subplots(rows, columns, squeeze=False).flat)
+        return figure, list(figure.subplots(rows, columns, squeeze=False, height_ratios=heights).flat)
     given = [axes] if isinstance(axes, Axes) else list(np.asarray(axes, dtype=object).flat)
     if len(given) != rows * columns or not all(isinstance(item, Axes) for item in given):
         count = rows * columns
