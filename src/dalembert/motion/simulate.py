@@ -45,62 +45,20 @@ HIDDEN, LATER = 1e-10, 20
 
 def simulate(
     system: System,
-    duration: float | None = None,
+    duration: float | None,
+    times: ArrayLike | None,
+    options: Mapping[str, Any],
     *,
-    rtol: float | None = None,
-    atol: float | None = None,
-    samples: int | None = None,
-    times: ArrayLike | None = None,
-    method: str | None = None,
-    project: bool | None = None,
-    backend: str | None = None,
     events: Mapping[str, Any] | Iterable[Any] | None = None,
     progress: bool | None = None,
-    step: float | None = None,
-    order: int | None = None,
-    max_step: float | None = None,
 ) -> Motion:
-    """Integrate the motion from the initial state and certify it.
-
-    duration: how long, from the initial time.
-    rtol: relative tolerance, 0.1 … 1e-13 (default 1e-9).
-    atol: absolute tolerance (default: see `settings.tolerances`).
-    samples: number of equidistant output times (default 501); or times: the output times themselves, increasing.
-    method: "auto", "dop853", "dopri5", "stiff" (an implicit method with the exact Jacobian), or "taylor" (Taylor
-    series: quickest at tight tolerances on long runs; native backend, smooth models), or "variational" (steps of one
-    length that make a discrete action stationary: momenta are kept to rounding and the energy within a bound for very
-    long times; constraints on positions only).
-    project: return to the constraints after each step (default True); False shows the drift.
-    backend: "auto", "native" (compiled C), or "reference" (CasADi's virtual machine and SciPy).
-    events: besides those of the system, names with expressions (or `da.Event`) whose passages through zero go to
-        `motion.events`; a terminal one ends the motion.
-    progress: a bar on long runs (default: on terminals).
-    step, order: of the variational method, the longest step (it is shortened to end at output times, of which there are
-        at most `samples`) and the order 2, 4 or 6 (default 2). The tolerance of such a motion, by which its certificate
-        is judged, is the error of its steps as measured along it.
-    max_step: the longest step of the other methods. Explicit functions of time are sampled in advance, so that pulses
-        longer than 1/2000 of the duration are seen without it; it is for shorter ones, and for forces that act in a
-        small place only.
-
-    Options not given come from the `[simulate]` table of the system's document. Raises `InconsistentState`
-    where the initial state violates a constraint and `MotionFailed`, with the motion so far, where the
-    integration cannot go on.
+    """Integrate the motion from the initial state and certify it: `System.simulate`, which says what the options are.
+    Those that are None come from the system's `settings`, or have their defaults (`integrate.settings`).
     """
     started = clock.perf_counter()
     if events is not None:
         system = with_events(system, events)
-    given = {
-        "rtol": rtol,
-        "atol": atol,
-        "samples": samples,
-        "method": method,
-        "project": project,
-        "backend": backend,
-        "step": step,
-        "order": order,
-        "max_step": max_step,
-    }
-    options = {**system.settings, **{key: value for key, value in given.items() if value is not None}}
+    options = {**system.settings, **{key: value for key, value in options.items() if value is not None}}
     q, v, t0 = system.initial_values()
     settings = settings_of(system, duration, times, t0, options)
     evaluation = Evaluation(system)

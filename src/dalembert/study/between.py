@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.interpolate import CubicSpline
 
 from dalembert.arrays import Array
@@ -78,11 +79,32 @@ class Passage(Table):
     def duration(self) -> float:
         return float(self.t[-1] - self.t[0])
 
-    def motion(self, **options: Any) -> Motion:
-        """The same by `simulate`, launched from the start with the velocities found: with forces and certificate."""
-        options = {"times": self.t, **options} if "samples" not in options else options
-        duration = None if "times" in options else float(self.t[-1] - self.t[0])
-        return self.system.replace(initial=self.launch).simulate(duration, **options)
+    def motion(
+        self,
+        *,
+        rtol: float | None = None,
+        atol: float | None = None,
+        samples: int | None = None,
+        times: ArrayLike | None = None,
+        method: str | None = None,
+        project: bool | None = None,
+        backend: str | None = None,
+        events: Mapping[str, Any] | Iterable[Any] | None = None,
+        progress: bool | None = None,
+        step: float | None = None,
+        order: int | None = None,
+        max_step: float | None = None,
+    ) -> Motion:
+        """The same by `System.simulate`, which explains the options, launched from the start with the velocities found:
+        with forces and certificate. Its outputs are those of this passage unless `samples` or `times` are given.
+        """
+        if samples is None and times is None:
+            times = self.t
+        return self.system.replace(initial=self.launch).simulate(
+            self.duration if times is None else None, rtol=rtol, atol=atol, samples=samples, times=times,
+            method=method, project=project, backend=backend, events=events, progress=progress, step=step, order=order,
+            max_step=max_step,
+        )  # fmt: skip
 
     def plot(self, path: str | os.PathLike[str] | None = None, *, axes: Given = None) -> Figure:
         """A picture of the motion between the two places. Written to `path` where it is given. axes: two panels."""

@@ -146,17 +146,17 @@ def _row(
     form: str,
     places: Sequence[tuple[State, Fundamental]],
 ) -> Row:
-    module = formulation(system, form)
+    principle = formulation(system, form)
     if form == "fundamental":
         start = time.perf_counter()
         for state, _ in places:
             evaluation.solve(state.q, state.v, state.t)
         return Row(form, True, "", 2 * len(system.coordinates), 0.0, 0.0, (time.perf_counter() - start) / len(places))
-    reason = module.applies(system)
-    contrast = bool(reason) and getattr(module, "CONTRAST", False)
+    reason = principle.applies(system)
+    contrast = bool(reason) and getattr(principle, "CONTRAST", False)
     if reason and not contrast:
         return Row(form, False, reason)
-    ask = answer(system, sampler, module.prepare(system, sampler))
+    ask = answer(system, sampler, principle.prepare(system, sampler))
     differences, elapsed, silent = [], [], ""
     for state, solution in places:
         start = time.perf_counter()
@@ -171,7 +171,7 @@ def _row(
     if not differences:
         return Row(form, False, silent)
     acceleration, force = np.max(np.array(differences), axis=0)
-    size = module.state_size(system)
+    size = principle.state_size(system)
     seconds = float(np.median(elapsed))
     return Row(form, not contrast, reason, size, float(acceleration), float(force), seconds, contrast)
 

@@ -18,15 +18,12 @@ from dalembert.mechanics.standard_form import diff, lagrangian
 from dalembert.model.documents.document import dumps
 from dalembert.model.language.parse import suggest
 from dalembert.model.language.symbols import Coordinate, name_of, t
-from dalembert.model.system import System
+from dalembert.model.system import VALUES, System
 from dalembert.motion.state.consistent import require_consistent_state
 from dalembert.motion.state.evaluation import Evaluation
 
 if TYPE_CHECKING:
     from dalembert.motion.result.motion import Motion
-
-# Parts that can be replaced without another reduction.
-VALUES = {"name", "parameters", "initial", "settings", "description", "events"}
 
 
 class ReducedSystem(System):
@@ -69,9 +66,9 @@ class ReducedSystem(System):
     def __reduce__(self) -> tuple[Any, ...]:
         return _again, (self.whole, self.reduction, self._arguments())
 
-    def replace(self, **changes: Any) -> System:
-        """As `System.replace`. With other values it is still a reduction; with other equations a system like others."""
-        found = super().replace(**changes)
+    def _replaced(self, changes: Mapping[str, Any]) -> System:
+        """With other values it is still a reduction; with other equations a system like others."""
+        found = super()._replaced(changes)
         return ReducedSystem(self.whole, self.reduction, found._arguments()) if set(changes) <= VALUES else found
 
     def reconstruct(self, motion: Motion, start: Mapping[Any, Any] | None = None) -> Motion:

@@ -164,11 +164,10 @@ class Parting(Result):
 
 def vakonomic(
     system: System,
-    duration: float | None = None,
-    *,
-    multipliers: Mapping[str, float] | None = None,
-    rtol: float = 1e-10,
-    samples: int = 501,
+    duration: float | None,
+    multipliers: Mapping[str, float] | None,
+    rtol: float,
+    samples: int,
 ) -> VakonomicMotion:
     """Integrate the vakonomic equations from the initial state.
 
