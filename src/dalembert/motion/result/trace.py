@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from dalembert.view.figures import Given
 
+Point = tuple[float, Array, Array]  # t, q, q̇
 # Nodes of Gauss and Legendre between two outputs: exact for polynomials of degree 15, where the path has degree 5.
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(8)
 
@@ -153,7 +154,7 @@ def _blows_between(motion: Motion) -> dict[int, list[Impact]]:
     return found
 
 
-def _through(blows: list[Impact], columns: list[int], start: tuple, end: tuple) -> float:
+def _through(blows: list[Impact], columns: list[int], start: Point, end: Point) -> float:
     """The length from one (t, q, q̇) to another through blows, along cubics between them."""
     before = [*((blow.t, blow.q[columns], blow.before[columns]) for blow in blows), end]
     after = [start, *((blow.t, blow.q[columns], blow.after[columns]) for blow in blows)]
