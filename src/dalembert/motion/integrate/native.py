@@ -109,7 +109,7 @@ def integrate_native(
     pace = _pace(settings, solution.M, y0.size)
 
     # At the start the evaluation has found the branches of least Gauss function; the kernel follows them.
-    branch = evaluation.followed(solution.acceleration) if evaluation.graph.nonlinear else None
+    branch = evaluation.followed(solution) if evaluation.graph.nonlinear else None
 
     def integrate(watch: Watch) -> KernelRun:
         times, rtol = settings.times, settings.rtol
