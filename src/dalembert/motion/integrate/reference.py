@@ -34,6 +34,7 @@ from dalembert.motion.integrate.trajectory import (
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.powers import powers
 from dalembert.motion.state.project import Natural, metric, project
+from dalembert.motion.state.state import State
 
 INTEGRATORS = {"dop853": "DOP853", "dopri5": "RK45", "stiff": "Radau"}
 # Above this the redundant constraints of a state on the constraints contradict each other; below, it is rounding in
@@ -46,16 +47,14 @@ FADED = 1e-9
 def integrate_reference(
     evaluation: Evaluation,
     settings: Settings,
-    q: Array,
-    v: Array,
-    t0: float,
+    state: State,
     bar: Progress,
     work: Array | None = None,
 ) -> Trajectory:
     """Integrate from a consistent state through the output times. `work`: done so far, where a motion is resumed."""
     evaluation, kinks = moving(evaluation)
     run = _Run(evaluation, settings, kinks)
-    failure = run.integrate(q, v, t0, bar, work)
+    failure = run.integrate(state.q, state.v, state.t, bar, work)
     outcome = run.watch.outcome if run.watch is not None else Outcome()
     return Trajectory(
         t=np.array([point[0] for point in run.points]),
