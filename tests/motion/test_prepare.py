@@ -96,6 +96,6 @@ def test_a_run_that_ends_early_says_why() -> None:
     system = da.System("burst", coordinates=[x], kinetic=x.d**2 / 2, forces={x: x.d**2}, initial={x: 0, x.d: 1})
     run = system.prepare(2.0, **OPTIONS).run()
     assert run.failure is not None
-    assert run.t[-1] < 1.0
+    assert run.t[-1] < 1.0 + 1e-6  # the error of the time at which it bursts, some hundred tolerances
     with pytest.raises(da.MotionFailed):
         run.motion()
