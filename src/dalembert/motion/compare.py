@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.errors import DalembertError, DoesNotApply, MissingValues
+from dalembert.errors import DalembertError, DoesNotApply, MissingValues, counted
 from dalembert.mechanics.equations import FORMS, formulation
 from dalembert.mechanics.fundamental import Array, Fundamental, is_positive
 from dalembert.mechanics.principles.formulation import Answer, NotHere, answer
@@ -84,7 +84,10 @@ class Comparison:
 
     def __str__(self) -> str:
         head = f"{'formulation':<13} {'state':>5} {'acceleration':>13} {'forces':>10} {'time':>9}"
-        lines = [f"{self.system.name}: relative differences from the fundamental equation, {self.states} states", head]
+        lines = [
+            f"{self.system.name}: relative differences from the fundamental equation, {counted(self.states, 'state')}",
+            head,
+        ]
         for row in self.rows:
             if row.acceleration_difference is None:
                 lines.append(f"{row.form:<13} does not apply: {row.reason}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sympy as sp
 
+from dalembert.errors import counted
 from dalembert.mechanics.fundamental import Array
 from dalembert.model.system import System
 from dalembert.motion.equilibrium.orbits import gains_of_swings
@@ -65,4 +66,4 @@ def _by_swings(gains: tuple[float, ...], unsettled: str) -> Verdict:
 
 
 def _share(count: int, power: Power) -> str:
-    return f"{'all' if count == power.tried else f'{count} of'} {power.tried} states tried nearby"
+    return f"{'all' if count == power.tried else f'{count} of'} {counted(power.tried, 'state')} tried nearby"
