@@ -20,7 +20,7 @@ from dalembert.kernel.emit import Hoist, straight_line
 from dalembert.kernel.functions import kernel_functions
 from dalembert.kernel.kernel import DONE, Kernel
 from dalembert.kernel.source import OUTPUTS, STATE
-from dalembert.motion.evaluation import Evaluation
+from dalembert.motion.state.evaluation import Evaluation
 
 from .base import Gone, Peer, Task
 

@@ -15,7 +15,7 @@ import dalembert as da
 from dalembert.kernel.build import Compiler
 from dalembert.kernel.size import TaylorNotApplicable
 from dalembert.kernel.source import kernel_source
-from dalembert.motion import native
+from dalembert.motion.integrate import native
 from parity.test_exact_rank_drops import plane
 from parity.test_fading_gradients import CASES, lemniscate
 from parity.test_four_bar import mechanism

@@ -7,7 +7,7 @@ import pytest
 import sympy as sp
 
 import dalembert as da
-from dalembert.model.document import dumps, loads
+from dalembert.model.documents.document import dumps, loads
 
 x, y, z = da.coordinates("x y z")
 F, G, V = sp.Function("F"), sp.Function("G"), sp.Function("V")

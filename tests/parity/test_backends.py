@@ -15,11 +15,11 @@ import dalembert as da
 from dalembert.kernel import kernel as kernels
 from dalembert.kernel.build import find_compiler
 from dalembert.kernel.kernel import Watch, make_kernel
-from dalembert.mechanics.fundamental import is_positive
-from dalembert.motion import native
-from dalembert.motion.evaluation import Evaluation
-from dalembert.motion.project import project
-from dalembert.motion.trajectory import stalled
+from dalembert.mechanics.solve.fundamental import is_positive
+from dalembert.motion.integrate import native
+from dalembert.motion.integrate.trajectory import stalled
+from dalembert.motion.state.evaluation import Evaluation
+from dalembert.motion.state.project import project
 
 pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C compiler on this machine")
 

@@ -11,7 +11,7 @@ import sympy as sp
 import dalembert as da
 from dalembert.kernel.build import find_compiler
 from dalembert.kernel.kernel import make_kernel
-from dalembert.motion.evaluation import Evaluation
+from dalembert.motion.state.evaluation import Evaluation
 
 pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C compiler on this machine")
 

@@ -10,8 +10,8 @@ from dalembert.kernel import kernel as kernels
 from dalembert.kernel import taylor
 from dalembert.kernel.build import find_compiler
 from dalembert.kernel.kernel import make_kernel
-from dalembert.motion import native
-from dalembert.motion.evaluation import Evaluation
+from dalembert.motion.integrate import native
+from dalembert.motion.state.evaluation import Evaluation
 
 from .test_backends import angle_at_the_end, four_bar
 

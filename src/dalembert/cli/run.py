@@ -15,7 +15,7 @@ from dalembert.cli.models import JSON, MODEL, OPTION, changed, find_model, print
 from dalembert.errors import DalembertError, MotionFailed, OutputError
 
 if TYPE_CHECKING:
-    from dalembert.motion.motion import Motion
+    from dalembert.motion.result.motion import Motion
 
 
 class Format(str, Enum):  # noqa: UP042  # typer reads the values of a str enum

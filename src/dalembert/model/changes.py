@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dalembert.model.symbols import name_of
+from dalembert.model.language.symbols import name_of
 
 MERGED = ("parameters", "initial", "settings")
 

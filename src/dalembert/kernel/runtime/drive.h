@@ -437,7 +437,7 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
         }
 #endif
         if (ctx.steps % window == 0) {
-            /* As stalled() in motion/trajectory.py. */
+            /* As stalled() in motion/integrate/trajectory.py. */
             const double covered = t - mark;
             const int collapsed =
                 covered < DA_STALL_COLLAPSE * longest * (double)window || covered < DA_STALL_HOPELESS * span;

@@ -1,4 +1,4 @@
-/* Events: passages of functions g(q, q̇, t) through zero, found on the dense output. The same method as motion/events.py, name by
+/* Events: passages of functions g(q, q̇, t) through zero, found on the dense output. The same method as motion/integrate/events.py, name by
    name, with the reasons there. Needs DA_NG, the number of functions, and da_events(q, v, t, c, s, g, scale), with
    multipliers of the constraints and their sizes before g where the functions use them. */
 #ifndef DA_EVENTS_H

@@ -2,7 +2,7 @@
 #ifndef DA_PROJECT_H
 #define DA_PROJECT_H
 
-#define DA_ROUNDING 4e-15 /* as ROUNDING in motion/project.py */
+#define DA_ROUNDING 4e-15 /* as ROUNDING in motion/state/project.py */
 
 /* One Newton step for the dense case: the least change of x, in the metric of M, that removes the residual r with rows J. */
 DA_COLD int da_least_change(const double *mass, const double *J, const double *r, int count, const double *natural,
@@ -28,7 +28,7 @@ DA_COLD int da_least_change(const double *mass, const double *J, const double *r
 /* The largest residual relative to the length of its gradient, its natural one where that is longer, times the size of the state. */
 DA_COLD double da_miss(const double *r, const double *J, int count, const double *plain, const double *x, const double *other)
 {
-    double size = 1e-8, worst = 0.0; /* as size_of in motion/project.py */
+    double size = 1e-8, worst = 0.0; /* as size_of in motion/state/project.py */
     for (int i = 0; i < DA_N; i++) size = da_max(size, da_max(fabs(x[i]), 1e-3 * fabs(other[i])));
     for (int j = 0; j < count; j++) {
         const double length = da_max(sqrt(da_dot(J + DA_N * j, J + DA_N * j, DA_N)), plain[j]) * size;

@@ -23,7 +23,7 @@ typedef struct {
     double J[DA_N * (2 * DA_N + 1)];
 } da_slope;
 
-/* As in motion/evaluation.py. */
+/* As in motion/state/evaluation.py. */
 #define DA_FINER 16.0
 #define DA_SMOOTH 1e-3
 #define DA_REFINED 6

@@ -6,10 +6,10 @@
 #ifndef DA_ROBUST_H
 #define DA_ROBUST_H
 
-#define DA_RANK_TOLERANCE 1e-9        /* as RANK_TOLERANCE in mechanics/fundamental.py */
+#define DA_RANK_TOLERANCE 1e-9        /* as RANK_TOLERANCE in mechanics/solve/fundamental.py */
 #define DA_MASS_TOLERANCE 1e-10       /* a squared pivot of M below this, relative to its diagonal: the null-space way */
-#define DA_CONSISTENCY_TOLERANCE 1e-6 /* as DRIFT_TOLERANCE in motion/reference.py */
-#define DA_FADED 1e-9                 /* as FADED in motion/reference.py */
+#define DA_CONSISTENCY_TOLERANCE 1e-6 /* as DRIFT_TOLERANCE in motion/integrate/reference.py */
+#define DA_FADED 1e-9                 /* as FADED in motion/integrate/reference.py */
 #define DA_FADING 1e-4                /* in squared length, far above where PROXIMAL acts: straight-line code is left */
 #define DA_MM DA_AT_LEAST_1(DA_M)
 
