@@ -368,7 +368,9 @@ def to_data(system: System) -> dict[str, Any]:
     shown = system if freed is None else freed
     missing = [symbol.name for symbol in shown.parameter_symbols if symbol not in system.parameters]
     if missing:
-        raise ModelError(system.name, [f"a document needs a value for every parameter: give one for {', '.join(missing)}"])
+        raise ModelError(
+            system.name, [f"a document needs a value for every parameter: give one for {', '.join(missing)}"]
+        )
     expressions = [*shown.expressions(), *system.outputs.values()]
     expressions += [event.expression for event in system.events if freed is not None]
     functions = functions_in(expressions)
