@@ -58,9 +58,9 @@ def is_reversible(system: System) -> bool:
 
 def _by_swings(gains: tuple[float, ...], unsettled: str) -> Verdict:
     if gains and min(gains) > 0:
-        return "unstable", SWINGS, (f"each of {len(gains)} swings nearby ends wider than it began",)
+        return "unstable", SWINGS, (f"{counted(len(gains), 'swing')} nearby, each ending wider than it began",)
     if gains and max(gains) < 0:
-        return "stable", SWINGS, (f"each of {len(gains)} swings nearby ends narrower than it began",)
+        return "stable", SWINGS, (f"{counted(len(gains), 'swing')} nearby, each ending narrower than it began",)
     closed = "swings nearby end as they began, as far as numbers show"
     return "undecided", POTENTIAL, (unsettled, closed) if gains and not any(gains) else (unsettled,)
 
