@@ -34,7 +34,7 @@ ORDER = (
 ROOMS = {
     "model": (
         "language", "constraints", "friction", "events", "outputs", "simulation_options", "specify_functions",
-        "validate", "system", "kinks", "particles", "documents",
+        "validate", "changes", "system", "kinks", "particles", "documents",
     ),
     "mechanics": (
         "standard_form", "solve", "algebra", "sample", "page", "classify", "explicit", "principles.shared", "reduce",
