@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from dalembert.model.system import System
     from dalembert.motion.contacts.impacts.impacts import Impact
     from dalembert.motion.instant import Instant
+    from dalembert.motion.prepare import Prepared, Run
     from dalembert.motion.result.certificate import Certificate
     from dalembert.motion.result.motion import Motion
     from dalembert.motion.result.trace import Trace
@@ -89,12 +90,14 @@ _LAZY = {
     "Parting": "dalembert.study.vakonomic",
     "Passage": "dalembert.study.between",
     "Path": "dalembert.study.path",
+    "Prepared": "dalembert.motion.prepare",
     "Principle": "dalembert.mechanics.principles",
     "Quadratic": "dalembert.model.friction.laws",
     "Range": "dalembert.statics.result",
     "ReducedSystem": "dalembert.study.reduced",
     "Result": "dalembert.results",
     "Rolling": "dalembert.model.friction.laws",
+    "Run": "dalembert.motion.prepare",
     "Spinning": "dalembert.model.friction.laws",
     "Steps": "dalembert.mechanics.liberate.steps",
     "Stribeck": "dalembert.model.friction.laws",
@@ -188,12 +191,14 @@ __all__ = [
     "Parting",
     "Passage",
     "Path",
+    "Prepared",
     "Principle",
     "Quadratic",
     "Range",
     "ReducedSystem",
     "Result",
     "Rolling",
+    "Run",
     "Spinning",
     "Steps",
     "Stribeck",
