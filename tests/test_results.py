@@ -71,15 +71,17 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "Parting": lambda: vakonomic().against(),
     "Passage": lambda: ball().between({"x": 0, "y": 0}, {"x": 4, "y": 0}, 2),
     "Path": lambda: ball().path({"x": 0, "y": 0}, {"x": 4, "y": 0}, energy=50, samples=11),
+    "Prepared": lambda: PENDULUM.prepare(0.5, samples=11),
     "Range": lambda: da.Range("alpha", (0.0, 1.0), ((0.0, 0.29),), (("end of search", "slips"),)),
     "ReducedSystem": lambda: PENDULUM.reduce(),
+    "Run": lambda: one("Prepared").run(),
     "Steps": lambda: one("Liberation").steps,
     "Trace": lambda: swing().trace("x", "y"),
     "VakonomicMotion": vakonomic,
 }
 EQUATIONS = {f"equations {form}": lambda form=form: written(form) for form in FORMS}
 FAMILY = {**RESULTS, **EQUATIONS}
-TABLES = ("Motion", "Passage", "Path", "Trace", "VakonomicMotion")
+TABLES = ("Motion", "Passage", "Path", "Run", "Trace", "VakonomicMotion")
 PANELS = {"Motion": 4, "Parting": 4, "Trace": 2, "Path": 2, "Passage": 2, "VakonomicMotion": 2}
 PANELS |= {"Instant": 1, "GaussPicture": 1, "Orbit": 1, "OrbitFigure": 1}
 
@@ -101,7 +103,7 @@ def test_every_class_of_the_family_is_looked_at():
 
 
 def test_what_verbs_of_a_system_answer_is_of_the_family_and_exported():
-    verbs = ("equations", "classify", "at", "between", "compare", "equilibrium", "displacements", "simulate")
+    verbs = ("equations", "classify", "at", "between", "compare", "equilibrium", "displacements", "simulate", "prepare")
     for verb in (*verbs, "vakonomic", "path", "reduce"):
         name = inspect.signature(getattr(da.System, verb)).return_annotation
         assert name in da.__all__, f"System.{verb} answers {name}"
@@ -241,9 +243,10 @@ def test_public_methods_show_their_options():
 
 
 def test_replace_takes_every_part_of_a_system():
-    parts = set(inspect.signature(da.System.__init__).parameters) - {"self"}
-    assert set(inspect.signature(da.System.replace).parameters) - {"self", "functions", "unknown"} == parts
-    with pytest.raises(da.ModelError, match=r"no part 'kinetc'. Did you mean 'kinetic'"):
+    for kind in (da.System, da.Particles):
+        parts = set(inspect.signature(kind.__init__).parameters) - {"self", "functions"}
+        assert set(inspect.signature(kind.replace).parameters) - {"self", "functions", "unknown"} == parts
+    with pytest.raises(TypeError, match="a System has no part 'kinetc'; its parts are name, coordinates, kinetic"):
         PENDULUM.replace(kinetc="x")  # type: ignore[call-arg]
 
 
@@ -252,6 +255,8 @@ def test_a_passage_is_simulated_with_the_options_of_a_simulation():
     for name in ("duration", "unknown"):
         del options[name]
     assert list(inspect.signature(da.Passage.motion).parameters.items()) == list(options.items())
+    del options["progress"]
+    assert set(inspect.signature(da.System.prepare).parameters) - {"duration"} == set(options)
 
 
 def test_forms_are_principles():
