@@ -84,7 +84,8 @@ class Comparison(Result):
     def headline(self) -> str:
         applied = sum(row.acceleration_difference is not None for row in self.rows)
         verdict = "all agree" if self.agree else "NOT all agree"
-        return f"of {self.system.name!r} at {self.states} states: {applied} formulations apply, {verdict}"
+        places = counted(self.states, "state")
+        return f"of {self.system.name!r} at {places}: {counted(applied, 'formulation')} compared, {verdict}"
 
     def text(self) -> str:
         head = f"{'formulation':<13} {'state':>5} {'acceleration':>13} {'forces':>10} {'time':>9}"

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dalembert.arrays import Array
-from dalembert.errors import InconsistentConstraints, ModelError, UndefinedModel, UndeterminedMotion
+from dalembert.errors import InconsistentConstraints, ModelError, UndefinedModel, UndeterminedMotion, counted
 from dalembert.mechanics.solve.blocks import block, parts_of
 from dalembert.results import Result, plain_values
 
@@ -85,7 +85,7 @@ class Fundamental(Result):
         batch = f" at {' × '.join(map(str, self.rank.shape))} states" if self.rank.ndim else ""
         ranks = " … ".join(map(str, sorted({int(self.rank.min()), int(self.rank.max())}))) if self.rank.size else "none"
         n, m = self.M.shape[-1], self.A.shape[-2]
-        return f"solution{batch}: {n} coordinates, {m} constraint{'' if m == 1 else 's'}, rank {ranks}"
+        return f"solution{batch}: {counted(n, 'coordinate')}, {counted(m, 'constraint')}, rank {ranks}"
 
     def to_dict(self) -> dict[str, Any]:
         return {key: plain_values(value) for key, value in vars(self).items()}

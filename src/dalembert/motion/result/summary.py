@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from dalembert.errors import counted
 from dalembert.results import by_name, plain_values
 
 if TYPE_CHECKING:
@@ -19,12 +20,13 @@ def headline_of(motion: Motion) -> str:
     verdict = "holds" if motion.certificate and motion.certificate.holds else "does not hold"
     span = f"t = {motion.t[0]:g} … {motion.t[-1]:g}"
     ended = f", ended by {motion.ended_by!r}" if motion.ended_by is not None else ""
-    return f"of {motion.system.name!r}: {span}{ended}, {motion.t.size} points, certificate {verdict}"
+    return f"of {motion.system.name!r}: {span}{ended}, {counted(motion.t.size, 'point')}, certificate {verdict}"
 
 
 def text_of(motion: Motion) -> str:
     ended = f", ended by '{motion.ended_by}'" if motion.ended_by is not None else ""
-    lines = [f"{motion.system.name}: t = {motion.t[0]:g} … {motion.t[-1]:g}{ended}, {motion.t.size} points"]
+    span = f"t = {motion.t[0]:g} … {motion.t[-1]:g}"
+    lines = [f"{motion.system.name}: {span}{ended}, {counted(motion.t.size, 'point')}"]
     # What is shown adds up to M q̈: inertial forces stand beside the others where there are any.
     kinds = ("impressed", *(["inertial"] if motion.inertial.any() else []), "ideal", "nonideal")
     columns = {"q": motion.q, "q'": motion.v, "q''": motion.a, **{kind: getattr(motion, kind) for kind in kinds}}
@@ -74,7 +76,7 @@ def page_of(motion: Motion) -> str:
     )
     verdict = "holds" if motion.certificate.holds else "does not hold"
     return (
-        f"<b>{html.escape(motion.system.name)}</b>, {motion.t.size} points<table>{state}</table>"
+        f"<b>{html.escape(motion.system.name)}</b>, {counted(motion.t.size, 'point')}<table>{state}</table>"
         f"certificate {verdict}<table>{checks}</table>"
     )
 
