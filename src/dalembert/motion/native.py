@@ -15,6 +15,7 @@ from dalembert.kernel.events import EventBuffer
 from dalembert.kernel.kernel import Kernel, KernelRun, PaceArgument, Watch, make_kernel
 from dalembert.kernel.size import MOST_INSTRUCTIONS
 from dalembert.mechanics.fundamental import Array, Fundamental, is_positive
+from dalembert.methods.table import METHODS
 from dalembert.model.events import Event
 from dalembert.model.kinks import switched
 from dalembert.motion.branches import ENDS, MEET
@@ -30,7 +31,6 @@ from dalembert.motion.trajectory import (
     CHATTERS,
     HAS_CORNER,
     MAY_END,
-    METHOD_NAMES,
     STALLED,
     TOO_SHORT,
     Trajectory,
@@ -96,11 +96,10 @@ def integrate_native(
         evaluation.system,
         evaluation.graph,
         rows,
-        method == "stiff",
+        (method,),
         compiler,
         completion,
         limit,
-        method == "taylor",
     )
     y0 = np.concatenate([q, v, np.zeros(3 + len(evaluation.graph.heats)) if work is None else work])
 
@@ -146,7 +145,7 @@ def integrate_native(
         t=times,
         y=run.y,
         guesses=run.branch,
-        method=METHOD_NAMES[method],
+        method=METHODS[method].title,
         backend="native",
         steps=int(run.report["steps"]),
         evaluations=int(run.report["evaluations"]),

@@ -12,6 +12,7 @@ import numpy as np
 from dalembert.errors import DalembertError, MotionFailed
 from dalembert.kernel.limits import STALL_STEPS, STALL_STEPS_STIFF, STIFF_SAMPLE
 from dalembert.mechanics.fundamental import Array, Fundamental, row_lengths
+from dalembert.methods.table import METHODS
 from dalembert.motion.evaluation import Evaluation
 from dalembert.motion.events import Outcome, Turn, Watch
 from dalembert.motion.kinks import AGAIN, CORNER, NEAR, ZENO, Kinks, Sides, moving
@@ -19,13 +20,13 @@ from dalembert.motion.powers import powers
 from dalembert.motion.progress import Progress
 from dalembert.motion.project import Natural, metric, project
 from dalembert.motion.settings import Settings, method_of, share_of, tolerances
+from dalembert.motion.scipy_methods import scipy_class
 from dalembert.motion.singular import SingularWatch, nearness
 from dalembert.motion.stiffness import StiffnessWatch, is_stiff, step_of
 from dalembert.motion.trajectory import (
     CHATTERS,
     HAS_CORNER,
     MAY_END,
-    METHOD_NAMES,
     STALLED,
     TOO_SHORT,
     Trajectory,
@@ -34,7 +35,6 @@ from dalembert.motion.trajectory import (
     stalled,
 )
 
-INTEGRATORS = {"dop853": "DOP853", "dopri5": "RK45", "stiff": "Radau"}
 # Above this the redundant constraints of a state on the constraints contradict each other; below, it is rounding in
 # projected states.
 DRIFT_TOLERANCE = 1e-6
@@ -60,7 +60,7 @@ def integrate_reference(
         t=np.array([point[0] for point in run.points]),
         y=np.array([point[1] for point in run.points]),
         guesses=np.array([point[2] for point in run.points]),
-        method=METHOD_NAMES[method_of(settings)],
+        method=METHODS[method_of(settings)].title,
         backend="reference",
         steps=run.steps,
         evaluations=evaluation.evaluations,
@@ -225,7 +225,7 @@ class _Run:
             self.watch.start(t0, y)
             self.anchor = self._anchor(t0, y, 1)
         pending, mark, longest = 1, t0, 0.0
-        window = STALL_STEPS_STIFF if method_of(self.settings) == "stiff" else STALL_STEPS
+        window = STALL_STEPS_STIFF if METHODS[method_of(self.settings)].stiff else STALL_STEPS
         pace, share = self.settings.pace, share_of(self.settings)
         while solver.status == "running":
             if pace is not None:
@@ -381,8 +381,6 @@ class _Run:
         return True
 
     def _solver(self, t0: float, y: Array, end: float, step: float = 0.0) -> Any:
-        from scipy import integrate
-
         if self.atol is None:
             # The work integrals ride along: they must not decide the step size, so their own tolerance is infinite.
             self.atol = np.full(y.size, np.inf)
@@ -391,10 +389,10 @@ class _Run:
         options: dict[str, Any] = {"rtol": self.settings.rtol, "atol": self.atol}
         if step:
             options["first_step"] = min(step, end - t0)
-        kind = INTEGRATORS[method_of(self.settings)]
-        if kind == "Radau":
+        method = METHODS[method_of(self.settings)]
+        if method.stiff:
             options["jac"] = self.jacobian
-        return getattr(integrate, kind)(self.derivative, t0, y, end, **options)
+        return scipy_class(method)(self.derivative, t0, y, end, **options)
 
     def _left(self, t0: float, t: float, y: Array, end: float) -> bool:
         """Whether the run ends here, unfinished, for another method or because it takes too long; as

@@ -14,6 +14,7 @@ from dalembert.errors import BuildError, DalembertError, ModelError, MotionFaile
 from dalembert.kernel.limits import STIFF_LOOK
 from dalembert.kernel.size import MOST_INSTRUCTIONS, KernelTooLarge, TaylorNotApplicable
 from dalembert.mechanics.fundamental import Array, Fundamental
+from dalembert.methods.table import AUTO, METHODS, STIFF, suited
 from dalembert.model.contact import needs_legs, torqueless
 from dalembert.model.events import with_events
 from dalembert.model.system import System
@@ -33,7 +34,7 @@ from dalembert.motion.points import evaluate_points
 from dalembert.motion.progress import Progress
 from dalembert.motion.project import project as project_state
 from dalembert.motion.reference import integrate_reference
-from dalembert.motion.settings import Settings, settings_of
+from dalembert.motion.settings import Settings, method_of, settings_of
 from dalembert.motion.stiffness import PAYS, is_stiff, step_of, stiffness_warning
 from dalembert.motion.trajectory import Trajectory, failure_message
 
@@ -197,7 +198,7 @@ def _integrate(
     """
     given = (q, v, t0, start, bar, work)
     later = (LATER * STIFF_LOOK,) if settings.rtol < HIDDEN else ()
-    looks = (0,) if settings.method != "auto" else (STIFF_LOOK, *later, -STIFF_LOOK, 0)
+    looks = (0,) if settings.method != AUTO else (STIFF_LOOK, *later, -STIFF_LOOK, 0)
     for look in looks:
         trajectory, notes = _by_backend(evaluation, replace(settings, look=look), *given)
         if trajectory.looked is None:
@@ -208,7 +209,7 @@ def _integrate(
             if other is not None:
                 told = (
                     f"the motion is stiff: integrated by the stiff method in {other.steps} steps, where "
-                    f"{trajectory.method} would take about {stiff:.2g}; method='dop853' takes them all the same",
+                    f"{trajectory.method} would take about {stiff:.2g}; method={suited(settings.rtol).name!r} takes them all the same",
                 )
                 return replace(other, compile_s=trajectory.compile_s + other.compile_s), (*notes, *told)
             return _by_backend(evaluation, settings, *given)  # nothing is recommended that did not pay
@@ -239,7 +240,7 @@ def _by_stiff_method(
     """The trajectory by the stiff method on the backend of the explicit one, in `most` steps; None where it takes more,
     or where that backend cannot have it.
     """
-    settings = replace(settings, method="stiff", most_steps=most)
+    settings = replace(settings, method=STIFF, most_steps=most)
     if explicit.backend == "reference":
         other: Trajectory | None = integrate_reference(evaluation, settings, q, v, t0, bar, work)
     else:
@@ -268,9 +269,11 @@ def _by_backend(
     if _runs_native(evaluation, settings):
         trajectory, notes = _natively(evaluation, settings, q, v, t0, start, bar, work)
     if trajectory is None:
-        if settings.method == "taylor":
-            notes += ("method 'taylor' runs on the native backend only: DOP853 was used instead",)
-            settings = replace(settings, method="dop853")
+        method = METHODS[method_of(settings)]
+        if not method.runs_on_reference and method.instead is not None:
+            other = METHODS[method.instead]
+            notes += (f"method {method.name!r} runs on the native backend only: {other.title} was used instead",)
+            settings = replace(settings, method=other.name)
         trajectory = integrate_reference(evaluation, settings, q, v, t0, bar, work)
     return trajectory, notes
 
@@ -278,11 +281,10 @@ def _by_backend(
 def _runs_native(evaluation: Evaluation, settings: Settings) -> bool:
     """Whether the native backend is tried. Asked for by name, it must be able to run the system."""
     if settings.backend == "reference":
-        if settings.method == "taylor":
-            raise ModelError(
-                evaluation.system.name,
-                ["method 'taylor' runs on the native backend only; leave backend away, or use method='dop853'"],
-            )
+        method = METHODS[method_of(settings)]
+        if not method.runs_on_reference:
+            only = f"method {method.name!r} runs on the native backend only"
+            raise ModelError(evaluation.system.name, [f"{only}; leave backend away, or use method={method.instead!r}"])
         return False
     obstacle = why_not_native(evaluation)
     if obstacle is None:

@@ -15,11 +15,12 @@ from dalembert.graph.discrete_action import Piece, piece
 from dalembert.graph.evaluate import Evaluator
 from dalembert.mechanics.fundamental import Array, independent_rows
 from dalembert.mechanics.principles.formulation import does_work, first, has_modes, no_energies, nonholonomic
+from dalembert.methods.table import METHODS
 from dalembert.model.system import System
 from dalembert.motion.evaluation import Evaluation
 from dalembert.motion.progress import Progress
 from dalembert.motion.settings import Settings
-from dalembert.motion.trajectory import METHOD_NAMES, Trajectory, failure_message
+from dalembert.motion.trajectory import Trajectory, failure_message
 
 # Newton's method ends where a step is this short, relative: being quadratic, it is then at rounding.
 CONVERGED, ITERATIONS = 1e-11, 25
@@ -67,7 +68,7 @@ def integrate_variational(
         t=times[: len(points)],
         y=np.array(points),
         guesses=None,
-        method=f"{METHOD_NAMES['variational']}, order {settings.order}",
+        method=f"{METHODS['variational'].title}, order {settings.order}",
         backend="reference",
         steps=count,
         evaluations=stepper.evaluations,
