@@ -10,7 +10,7 @@ import sympy as sp
 from problems import Problem
 from scipy.integrate import solve_ivp
 
-from dalembert.model.symbols import t as time_symbol
+from dalembert.model.language.symbols import t as time_symbol
 
 from .base import Gone, Peer, Task
 

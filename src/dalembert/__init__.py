@@ -32,46 +32,46 @@ from dalembert.errors import (
 
 if TYPE_CHECKING:
     from dalembert import library
-    from dalembert.mechanics.fundamental import fundamental
-    from dalembert.mechanics.liberate import liberate
+    from dalembert.mechanics.liberate.liberate import liberate
+    from dalembert.mechanics.solve.fundamental import fundamental
     from dalembert.model.constraints import Constraint
-    from dalembert.model.document import dumps, load, loads
+    from dalembert.model.documents.document import dumps, load, loads
     from dalembert.model.events import Event
-    from dalembert.model.laws import Coulomb, Quadratic, Rolling, Spinning, Stribeck, Viscous, Work
-    from dalembert.model.particles import Particle, Particles
-    from dalembert.model.symbols import actual, coordinates, ideal, multiplier, parameters, t
+    from dalembert.model.friction.laws import Coulomb, Quadratic, Rolling, Spinning, Stribeck, Viscous, Work
+    from dalembert.model.language.symbols import actual, coordinates, ideal, multiplier, parameters, t
+    from dalembert.model.particles.particles import Particle, Particles
     from dalembert.model.system import System
-    from dalembert.motion.motion import Motion
+    from dalembert.motion.result.motion import Motion
 
 __version__ = "0.1.0"
 
 # Loaded when first used: `import dalembert` costs nothing, and SymPy is not loaded where it is not needed.
 _LAZY = {
     "Constraint": "dalembert.model.constraints",
-    "Coulomb": "dalembert.model.laws",
+    "Coulomb": "dalembert.model.friction.laws",
     "Event": "dalembert.model.events",
-    "Motion": "dalembert.motion.motion",
-    "Particle": "dalembert.model.particles",
-    "Particles": "dalembert.model.particles",
-    "Quadratic": "dalembert.model.laws",
-    "Rolling": "dalembert.model.laws",
-    "Spinning": "dalembert.model.laws",
-    "Stribeck": "dalembert.model.laws",
+    "Motion": "dalembert.motion.result.motion",
+    "Particle": "dalembert.model.particles.particles",
+    "Particles": "dalembert.model.particles.particles",
+    "Quadratic": "dalembert.model.friction.laws",
+    "Rolling": "dalembert.model.friction.laws",
+    "Spinning": "dalembert.model.friction.laws",
+    "Stribeck": "dalembert.model.friction.laws",
     "System": "dalembert.model.system",
-    "Viscous": "dalembert.model.laws",
-    "Work": "dalembert.model.laws",
-    "actual": "dalembert.model.symbols",
-    "coordinates": "dalembert.model.symbols",
-    "dumps": "dalembert.model.document",
-    "fundamental": "dalembert.mechanics.fundamental",
-    "ideal": "dalembert.model.symbols",
-    "liberate": "dalembert.mechanics.liberate",
+    "Viscous": "dalembert.model.friction.laws",
+    "Work": "dalembert.model.friction.laws",
+    "actual": "dalembert.model.language.symbols",
+    "coordinates": "dalembert.model.language.symbols",
+    "dumps": "dalembert.model.documents.document",
+    "fundamental": "dalembert.mechanics.solve.fundamental",
+    "ideal": "dalembert.model.language.symbols",
+    "liberate": "dalembert.mechanics.liberate.liberate",
     "library": "dalembert.library",
-    "load": "dalembert.model.document",
-    "loads": "dalembert.model.document",
-    "multiplier": "dalembert.model.symbols",
-    "parameters": "dalembert.model.symbols",
-    "t": "dalembert.model.symbols",
+    "load": "dalembert.model.documents.document",
+    "loads": "dalembert.model.documents.document",
+    "multiplier": "dalembert.model.language.symbols",
+    "parameters": "dalembert.model.language.symbols",
+    "t": "dalembert.model.language.symbols",
 }
 
 

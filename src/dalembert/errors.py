@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dalembert.motion.motion import Motion
+    from dalembert.motion.result.motion import Motion
 
 
 class DalembertError(Exception):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert.model.symbols import t as time
+from dalembert.model.language.symbols import t as time
 
 NAMES = da.library.names()
 

@@ -13,8 +13,8 @@ import dalembert as da
 from dalembert.graph.convert import Converter
 from dalembert.graph.evaluate import Evaluator
 from dalembert.graph.graph import graph_of
-from dalembert.model.parse import FUNCTIONS
-from dalembert.motion.evaluation import Evaluation
+from dalembert.model.language.parse import FUNCTIONS
+from dalembert.motion.state.evaluation import Evaluation
 
 Array = np.ndarray
 

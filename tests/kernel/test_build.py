@@ -11,7 +11,7 @@ import pytest
 
 import dalembert as da
 from dalembert.kernel import build, kernel
-from dalembert.motion import native
+from dalembert.motion.integrate import native
 
 pytestmark = pytest.mark.skipif(build.find_compiler() is None, reason="no C compiler on this machine")
 
@@ -283,7 +283,7 @@ def test_a_compiler_that_does_not_compile_costs_one_warning(cache, monkeypatch):
 def test_status_codes_are_those_of_the_header():
     import re
 
-    text = (Path(kernel.__file__).parent / "runtime" / "base.h").read_text(encoding="utf-8")
+    text = (Path(kernel.__file__).parent / "runtime" / "base" / "base.h").read_text(encoding="utf-8")
     codes = {name: int(value) for name, value in re.findall(r"DA_([A-Z_]+) = (\d+)", text)}
     assert codes
     for name, value in codes.items():
@@ -291,7 +291,7 @@ def test_status_codes_are_those_of_the_header():
 
 
 def test_kernels_too_large_are_left_to_the_reference(monkeypatch):
-    monkeypatch.setattr("dalembert.motion.native.AUTO_INSTRUCTIONS", 100)
+    monkeypatch.setattr("dalembert.motion.integrate.native.AUTO_INSTRUCTIONS", 100)
     motion = da.library.get("hinged_rods").simulate(0.05, samples=2)
     assert motion.backend == "reference"
     assert any("backend='native'" in warning for warning in motion.warnings)

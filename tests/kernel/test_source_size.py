@@ -12,7 +12,7 @@ from dalembert.graph.graph import graph_of
 from dalembert.kernel import build
 from dalembert.kernel.emit import PIECE
 from dalembert.kernel.source import kernel_source
-from dalembert.motion import native
+from dalembert.motion.integrate import native
 
 
 def chain(links: int) -> da.System:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert.mechanics import blocks
-from dalembert.mechanics.fundamental import minimum_norm, solve
+from dalembert.mechanics.solve import blocks
+from dalembert.mechanics.solve.fundamental import minimum_norm, solve
 
 
 def apart(rng: np.random.Generator, T: int) -> tuple[np.ndarray, ...]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from dalembert.mechanics.bounds import EVERYTHING, bounds, keeps_sign
+from dalembert.mechanics.algebra.bounds import EVERYTHING, bounds, keeps_sign
 
 x, y, a = sp.symbols("x y a", real=True)
 CASES = [

@@ -11,7 +11,7 @@ from sympy import cos, exp, sin, sqrt
 from sympy.physics.mechanics import dynamicsymbols
 
 import dalembert as da
-from dalembert.mechanics.classify import Classification, Kind, classify
+from dalembert.mechanics.classify.classify import Classification, Kind, classify
 
 x, y, z, psi, phi = da.coordinates("x y z psi phi")
 R, b, k, alpha = da.parameters("R b k alpha")

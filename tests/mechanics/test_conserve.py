@@ -8,7 +8,7 @@ from sympy import cos, sin, sqrt
 from sympy.physics.mechanics import dynamicsymbols
 
 import dalembert as da
-from dalembert.mechanics.conserve import conserved
+from dalembert.mechanics.classify.conserve import conserved
 
 x, y, z, phi = da.coordinates("x y z phi")
 x1, y1, x2, y2 = da.coordinates("x1 y1 x2 y2")

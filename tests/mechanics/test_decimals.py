@@ -10,8 +10,8 @@ import sympy as sp
 
 import dalembert as da
 from dalembert.errors import DoesNotApply, ModelError
-from dalembert.mechanics.decimals import decimal
-from dalembert.mechanics.equations import FORMS
+from dalembert.mechanics.page.decimals import decimal
+from dalembert.mechanics.principles import FORMS
 
 r, y, theta = da.coordinates("r y theta")
 (m,) = da.parameters("m")

@@ -12,7 +12,8 @@ from sympy import cos, sign, sin, sqrt, tan
 
 import dalembert as da
 from dalembert.errors import InconsistentConstraints, ModelError
-from dalembert.mechanics.equations import FORMS, equations
+from dalembert.mechanics.equations import equations
+from dalembert.mechanics.principles import FORMS
 from dalembert.mechanics.sample import Sampler
 from dalembert.mechanics.standard_form import standard_form
 

@@ -12,7 +12,7 @@ import sympy as sp
 from sympy import cos, sin
 
 import dalembert as da
-from dalembert.mechanics.printing import lambda_of
+from dalembert.mechanics.page.printing import lambda_of
 
 x, y, z, psi, phi = da.coordinates("x y z psi phi")
 m, R, beta, g, alpha = da.parameters("m R beta g alpha")

@@ -12,7 +12,7 @@ import sympy as sp
 from sympy import cos, sin
 
 import dalembert as da
-from dalembert.mechanics.explicit import FundamentalEquations
+from dalembert.mechanics.explicit.explicit import FundamentalEquations
 from dalembert.mechanics.sample import Sampler
 from dalembert.mechanics.standard_form import standard_form
 

@@ -11,7 +11,7 @@ from sympy import sqrt, tan
 
 import dalembert as da
 from dalembert.errors import ModelError
-from dalembert.mechanics.tidy import tidy
+from dalembert.mechanics.algebra.tidy import tidy
 
 x, y, z, r, phi = da.coordinates("x y z r phi")
 m, g, mu, theta, omega = da.parameters("m g mu theta omega")

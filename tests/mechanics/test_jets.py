@@ -7,7 +7,7 @@ from math import factorial, prod
 import pytest
 import sympy as sp
 
-from dalembert.mechanics.jets import Jets, NoJet, fixed, number
+from dalembert.mechanics.algebra.jets import Jets, NoJet, fixed, number
 
 x, y = sp.symbols("x y", real=True)
 POINT = {x: sp.Rational(7, 10), y: sp.Rational(3, 10)}

@@ -13,8 +13,8 @@ import sympy as sp
 from sympy import cos, sin
 
 import dalembert as da
-from dalembert.mechanics.liberate import Liberation
-from dalembert.mechanics.liberation_steps import Steps
+from dalembert.mechanics.liberate.liberate import Liberation
+from dalembert.mechanics.liberate.steps import Steps
 
 m, a, g, l = da.parameters("m a g l")
 

@@ -11,9 +11,9 @@ import sympy as sp
 from large_models import bicycle, rattleback
 
 import dalembert as da
-from dalembert.mechanics.classify import classify
-from dalembert.mechanics.compiled import compiled
-from dalembert.mechanics.equations import FORMS
+from dalembert.mechanics.algebra.compiled import compiled
+from dalembert.mechanics.classify.classify import classify
+from dalembert.mechanics.principles import FORMS
 from dalembert.mechanics.sample import Sampler
 from dalembert.mechanics.standard_form import standard_form
 

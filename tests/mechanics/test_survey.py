@@ -7,10 +7,10 @@ import pytest
 import sympy as sp
 
 import dalembert as da
-from dalembert.mechanics.pfaffian import Integrator
+from dalembert.mechanics.classify.pfaffian import Integrator
+from dalembert.mechanics.classify.witness import coefficient, witness
 from dalembert.mechanics.sample import Sampler
 from dalembert.mechanics.standard_form import standard_form
-from dalembert.mechanics.witness import coefficient, witness
 
 x, y, z, theta, phi = da.coordinates("x y z theta phi")
 m, g, l, k, w = da.parameters("m g l k w")

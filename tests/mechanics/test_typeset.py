@@ -13,9 +13,10 @@ from typer.testing import CliRunner
 
 import dalembert as da
 from dalembert.cli.app import app
-from dalembert.mechanics.equations import FORMS, Equations, Line, Section
-from dalembert.mechanics.printing import escaped
-from dalembert.mechanics.typeset import abbreviated, document, rows, width
+from dalembert.mechanics.page.equations import Equations, Line, Section
+from dalembert.mechanics.page.printing import escaped
+from dalembert.mechanics.page.typeset import abbreviated, document, rows, width
+from dalembert.mechanics.principles import FORMS
 
 needs_tex = pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
 x, y = da.coordinates("x y")

@@ -8,9 +8,9 @@ import sympy as sp
 
 import dalembert as da
 from dalembert.errors import ExpressionError, ModelError
-from dalembert.model.document import dumps, loads, text_of
-from dalembert.model.parse import parse_expression
-from dalembert.motion.motion import Motion
+from dalembert.model.documents.document import dumps, loads, text_of
+from dalembert.model.language.parse import parse_expression
+from dalembert.motion.result.motion import Motion
 
 x, y = da.coordinates("x y")
 TABLE = {"x": x, "y": y, "x'": x.d}

@@ -10,7 +10,7 @@ import sympy as sp
 from sympy import cos, sin, sqrt, tan
 
 import dalembert as da
-from dalembert.model.contact import Contact
+from dalembert.model.friction.contact import Contact
 
 x, y, z, phi, r = da.coordinates("x y z phi r")
 x1, y1, x2, y2 = da.coordinates("x1 y1 x2 y2")

@@ -12,7 +12,7 @@ import pytest
 import sympy as sp
 
 import dalembert as da
-from dalembert.model.document import TABLES
+from dalembert.model.documents.document import TABLES
 
 x, y, z = da.coordinates("x y z")
 m, g, l, k, lam, omega = da.parameters("m g l k lambda ω")

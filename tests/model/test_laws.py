@@ -10,7 +10,7 @@ import pytest
 import sympy as sp
 
 import dalembert as da
-from dalembert.model.contact import SPEED, needs_legs
+from dalembert.model.friction.contact import SPEED, needs_legs
 
 x, y, phi = da.coordinates("x y phi")
 m, g, mu, c, vs, eps = da.parameters("m g mu c vs eps")

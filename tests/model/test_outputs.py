@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert.motion.energies import energy_names
+from dalembert.motion.result.energies import energy_names
 
 x, y = da.coordinates("x y")
 m, g, l = da.parameters("m g l")

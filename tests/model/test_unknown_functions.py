@@ -12,7 +12,7 @@ from sympy.physics.mechanics import dynamicsymbols
 
 import dalembert as da
 from dalembert.errors import MissingValues, ModelError
-from dalembert.model.functions import given_back
+from dalembert.model.language.functions import given_back
 
 x, y = da.coordinates("x y")
 m, k = da.parameters("m k")

@@ -10,7 +10,7 @@ import pytest
 
 import dalembert as da
 from dalembert.kernel.build import find_compiler
-from dalembert.motion.contacts import legs
+from dalembert.motion.contacts.run import legs
 
 G = 9.81
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="no compiler")

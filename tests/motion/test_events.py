@@ -12,12 +12,12 @@ from scipy.special import ellipk
 
 import dalembert as da
 from dalembert.kernel.build import find_compiler
-from dalembert.motion import native
-from dalembert.motion.evaluation import Evaluation
-from dalembert.motion.native import integrate_native
-from dalembert.motion.progress import Progress
-from dalembert.motion.reference import integrate_reference
-from dalembert.motion.settings import settings_of
+from dalembert.motion.integrate import native
+from dalembert.motion.integrate.native import integrate_native
+from dalembert.motion.integrate.progress import Progress
+from dalembert.motion.integrate.reference import integrate_reference
+from dalembert.motion.integrate.settings import settings_of
+from dalembert.motion.state.evaluation import Evaluation
 
 x, z = da.coordinates("x z")
 m, g, w = da.parameters("m g w")
@@ -315,7 +315,9 @@ class TestFlags:
         assert times(two, "a").size == 3
 
     def test_too_many_for_a_kernel_run_on_the_reference(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("dalembert.motion.native.MOST_EVENTS", 250)  # 5000 would take their time on the reference
+        monkeypatch.setattr(
+            "dalembert.motion.integrate.native.MOST_EVENTS", 250
+        )  # 5000 would take their time on the reference
         events = {f"{k}": x - k for k in range(300)}
         assert ball().simulate(2.5, events=events).backend == "reference"
         with pytest.raises(da.ModelError, match="at most 250 events"):
@@ -433,7 +435,7 @@ def test_kernels_without_events_know_nothing_of_them() -> None:
 
 def test_replacing_trajectories() -> None:
     """Old callers that build a trajectory without events still can."""
-    from dalembert.motion.trajectory import Trajectory
+    from dalembert.motion.integrate.trajectory import Trajectory
 
     plain = Trajectory(np.zeros(1), np.zeros((1, 5)), None, "DOP853", "reference", 0, 0, 0.0, (), None)
     assert replace(plain, steps=1).ended is None

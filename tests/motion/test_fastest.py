@@ -10,7 +10,7 @@ import pytest
 
 import dalembert as da
 from dalembert.kernel.build import find_compiler
-from dalembert.motion.certificate import certify
+from dalembert.motion.certificate.certify import certify
 
 NATIVE = pytest.mark.skipif(find_compiler() is None, reason="no C")
 

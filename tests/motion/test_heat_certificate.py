@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert.motion.certificate import certify
+from dalembert.motion.certificate.certify import certify
 
 PLANE = {"coordinates": "x y", "kinetic": "m*(x'^2 + y'^2)/2", "constraints": {"floor": "y"}}
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from dalembert.errors import InconsistentConstraints, UndeterminedMotion
-from dalembert.motion.contacts.blow import LAWS
-from dalembert.motion.contacts.impact import Blow, Meeting, strike
+from dalembert.motion.contacts.impacts.blow import LAWS
+from dalembert.motion.contacts.impacts.impact_on_arrays import Blow, Meeting, strike
 
 # Closed forms and definitions hold to rounding, gathered over a few operations.
 EXACT = 1e-12

@@ -10,7 +10,7 @@ import pytest
 
 import dalembert as da
 from dalembert.errors import DocumentError, ModelError
-from dalembert.motion.contacts.check_impacts import impact_residual
+from dalembert.motion.certificate.impact_laws import impact_residual
 
 G = 9.81
 # The states before a blow carry the error of the flight, a few tolerances of 1e-9.

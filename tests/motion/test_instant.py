@@ -8,7 +8,7 @@ import sympy as sp
 from sample_systems import PENNY, SPEED, TURN, falling, g, l, m, pendulum, penny, sliding, steered, x, y, z
 
 import dalembert as da
-from dalembert.motion.evaluation import Evaluation
+from dalembert.motion.state.evaluation import Evaluation
 
 # A handful of roundings at one state.
 ROUNDING = 1e-13

@@ -245,8 +245,8 @@ def test_contacts_pass_kinks_too(backend: str) -> None:
 
 
 def test_smooth_models_are_integrated_as_they_are() -> None:
-    from dalembert.motion.evaluation import Evaluation
-    from dalembert.motion.kinks import moving
+    from dalembert.motion.integrate.kinks import moving
+    from dalembert.motion.state.evaluation import Evaluation
 
     for system in (particle(x**2 / 2), particle(sp.sqrt(x**2 + 1)), particle(x**2 * sp.Max(*da.parameters("a b")))):
         evaluation = Evaluation(system, np.ones(len(system.parameter_symbols)))

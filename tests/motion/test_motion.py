@@ -17,7 +17,7 @@ import xarray as xr
 from sample_systems import falling, penny, sliding, x, y
 
 import dalembert as da
-from dalembert.motion.motion import VECTORS
+from dalembert.motion.result.motion import VECTORS
 
 motion = sliding().simulate(0.3, samples=7)
 rolling = penny().simulate(0.5, samples=5)

@@ -13,7 +13,7 @@ import dalembert as da
 from dalembert.graph.evaluate import Evaluator
 from dalembert.graph.graph import graph_of
 from dalembert.kernel.build import find_compiler
-from dalembert.model.symbols import Reaction
+from dalembert.model.language.symbols import Reaction
 
 x, y, z = da.coordinates("x y z")
 m, g, r, c, d, mu = da.parameters("m g r c d mu")

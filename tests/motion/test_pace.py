@@ -11,7 +11,7 @@ from scipy.integrate import solve_ivp
 import dalembert as da
 from dalembert.errors import ModelError
 from dalembert.kernel.build import find_compiler
-from dalembert.motion.pace import Pace, pace_of
+from dalembert.motion.integrate.pace import Pace, pace_of
 
 BACKENDS = ["reference", pytest.param("native", marks=pytest.mark.skipif(find_compiler() is None, reason="no C"))]
 

@@ -12,8 +12,8 @@ from sample_systems import l, pendulum, penny, x, y
 
 import dalembert as da
 from dalembert.motion import simulate as simulation
-from dalembert.motion.certificate import certify, thresholds
-from dalembert.motion.repeat import again, consistency
+from dalembert.motion.certificate.certify import certify, thresholds
+from dalembert.motion.certificate.repeat import again, consistency
 
 
 def test_the_method_has_its_order() -> None:

@@ -9,7 +9,7 @@ import sympy as sp
 import dalembert as da
 from dalembert.kernel.build import find_compiler
 from dalembert.motion import simulate as simulation
-from dalembert.motion import stiffness
+from dalembert.motion.integrate import stiffness
 
 BACKENDS = ["reference", pytest.param("native", marks=pytest.mark.skipif(find_compiler() is None, reason="no C"))]
 

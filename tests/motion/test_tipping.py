@@ -10,7 +10,7 @@ import sympy as sp
 from scipy.integrate import solve_ivp
 
 import dalembert as da
-from dalembert.motion.certificate import certify
+from dalembert.motion.certificate.certify import certify
 
 WIDTH, HEIGHT, G = 0.2, 0.5, 9.81  # half of each; mass 1
 SQUARES = WIDTH**2 + HEIGHT**2

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 import dalembert as da
 from dalembert.errors import DocumentError, ModelError
 from dalembert.graph.convert import Converter
-from dalembert.model.document import dumps, loads
-from dalembert.model.parse import parse_expression
+from dalembert.model.documents.document import dumps, loads
+from dalembert.model.language.parse import parse_expression
 
 x, y = da.coordinates("x y")
 k, m = da.parameters("k m")

@@ -10,7 +10,7 @@ from scipy.linalg import sqrtm
 from strategies import Array, Problem, positive, problems, regular, singular_problems, spread
 
 import dalembert as da
-from dalembert.mechanics.fundamental import (
+from dalembert.mechanics.solve.fundamental import (
     Fundamental,
     UndeterminedDirection,
     independent_rows,

@@ -17,9 +17,9 @@ def check(model: str = MODEL, option: list[str] = OPTION, json: bool = JSON) -> 
     except MissingValues as error:
         notes.append(str(error))
     else:
-        from dalembert.model.contact import needs_legs
-        from dalembert.motion.consistent import require_consistent_state
-        from dalembert.motion.evaluation import Evaluation
+        from dalembert.model.friction.contact import needs_legs
+        from dalembert.motion.state.consistent import require_consistent_state
+        from dalembert.motion.state.evaluation import Evaluation
 
         if needs_legs(system):
             system.at()  # finds out which one-sided constraints are closed; the others may be off

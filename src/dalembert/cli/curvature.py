@@ -10,7 +10,7 @@ import typer
 from dalembert.cli.folders import OUT, computed, slug_of, write_table
 from dalembert.cli.models import JSON, MODEL, OPTION, changed, find_model, print_json
 from dalembert.model.system import System
-from dalembert.motion.motion import Motion
+from dalembert.motion.result.motion import Motion
 
 
 def curvature(

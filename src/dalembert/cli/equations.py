@@ -8,7 +8,7 @@ import typer
 
 from dalembert.cli.models import JSON, MODEL, OPTION, find_model, print_json
 from dalembert.errors import DoesNotApply
-from dalembert.model.document import write_atomically
+from dalembert.model.documents.document import write_atomically
 from dalembert.model.system import System
 
 
@@ -30,7 +30,7 @@ def equations(
         options = {"dependent": dependent} if dependent else {}
         parts = [(form, system.equations(form, **options))]
     if latex is not None:
-        from dalembert.mechanics.typeset import document
+        from dalembert.mechanics.page.typeset import document
 
         write_atomically(latex, document(system.name, parts).encode("utf-8"))
     if json:
@@ -50,7 +50,7 @@ def equations(
 
 
 def _all(system: System, dependent: list[str]) -> list:
-    from dalembert.mechanics.equations import FORMS
+    from dalembert.mechanics.principles import FORMS
 
     parts: list = []
     for name in FORMS:

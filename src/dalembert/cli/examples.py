@@ -18,7 +18,7 @@ def examples(
 ) -> None:
     """List the library of ready systems, or show one as a model document."""
     from dalembert import library
-    from dalembert.model.document import dumps
+    from dalembert.model.documents.document import dumps
 
     if name is not None:
         system = find_model(name, option) if option else library.get(name)

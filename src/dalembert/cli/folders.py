@@ -14,7 +14,7 @@ import numpy as np
 import typer
 
 from dalembert.errors import DalembertError, OutputError
-from dalembert.model.document import write_atomically
+from dalembert.model.documents.document import write_atomically
 from dalembert.model.system import System
 
 Result = TypeVar("Result")

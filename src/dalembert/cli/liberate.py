@@ -9,11 +9,11 @@ import typer
 
 from dalembert.cli.models import JSON, MODEL, OPTION, changed, find_model, print_json
 from dalembert.errors import DalembertError
-from dalembert.model.document import write_atomically
+from dalembert.model.documents.document import write_atomically
 
 if TYPE_CHECKING:
-    from dalembert.mechanics.liberate import Liberation
-    from dalembert.mechanics.liberation_steps import Steps
+    from dalembert.mechanics.liberate.liberate import Liberation
+    from dalembert.mechanics.liberate.steps import Steps
     from dalembert.model.system import System
 
 
@@ -27,8 +27,8 @@ def liberate(
     json: bool = JSON,
 ) -> None:
     """Free particles of their constraints and tell the reactions on each, step by step (Djukic 2012)."""
-    from dalembert.mechanics.liberate import Liberation
-    from dalembert.mechanics.liberate import liberate as freed_of
+    from dalembert.mechanics.liberate.liberate import Liberation
+    from dalembert.mechanics.liberate.liberate import liberate as freed_of
 
     system = changed(find_model(model, option), set_, initial)
     freed = freed_of(system)
@@ -39,7 +39,7 @@ def liberate(
         page = freed.equations() if isinstance(freed, Liberation) else system.equations("liberation")
     start = _at_the_start(system, freed)
     if latex is not None:
-        from dalembert.mechanics.typeset import document
+        from dalembert.mechanics.page.typeset import document
 
         write_atomically(latex, document(system.name, [("liberation", page)]).encode("utf-8"))
     if json:

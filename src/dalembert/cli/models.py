@@ -11,8 +11,8 @@ import numpy as np
 import typer
 
 from dalembert.errors import DocumentError, ModelError
-from dalembert.model.document import load
-from dalembert.model.parse import suggest
+from dalembert.model.documents.document import load
+from dalembert.model.language.parse import suggest
 from dalembert.model.system import System
 
 MODEL = typer.Argument(..., help="A model document (TOML file) or the name of a library system.", show_default=False)

@@ -19,8 +19,8 @@ def reduce(
     json: bool = JSON,
 ) -> None:
     """Eliminate cyclic coordinates by their momenta and constraints by independent coordinates."""
-    from dalembert.mechanics.printing import plain
-    from dalembert.model.document import dumps
+    from dalembert.mechanics.page.printing import plain
+    from dalembert.model.documents.document import dumps
 
     found = changed(find_model(model, option), set_, initial).reduce(keep)
     document = dumps(found)

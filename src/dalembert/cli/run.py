@@ -16,7 +16,7 @@ from dalembert.errors import DalembertError, MotionFailed, OutputError
 from dalembert.methods.table import method_help
 
 if TYPE_CHECKING:
-    from dalembert.motion.motion import Motion
+    from dalembert.motion.result.motion import Motion
 
 
 class Format(str, Enum):  # noqa: UP042  # typer reads the values of a str enum

@@ -10,9 +10,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from dalembert.mechanics.fundamental import Array
-from dalembert.motion.certificate import CONTACT_MEASURES, MEANING, MEASURES
-from dalembert.motion.motion import Motion
+from dalembert.arrays import Array
+from dalembert.motion.result.certificate import CONTACT_MEASURES, MEANING, MEASURES
+from dalembert.motion.result.motion import Motion
 
 # Events that fit on a screen beside the tables.
 MOST_EVENTS = 20

@@ -9,8 +9,8 @@ import casadi as ca
 import sympy as sp
 
 from dalembert.graph.convert import Converter
-from dalembert.model.contact import SPEED, Contact
-from dalembert.model.symbols import multiplier, t
+from dalembert.model.friction.contact import SPEED, Contact
+from dalembert.model.language.symbols import multiplier, t
 from dalembert.model.system import System
 
 

@@ -21,13 +21,11 @@ import casadi as ca
 import numpy as np
 import sympy as sp
 from numpy.polynomial import legendre
-from numpy.typing import NDArray
 
+from dalembert.arrays import Array
 from dalembert.graph.variables import Variables, variables_of
 from dalembert.mechanics.standard_form import lagrangian
 from dalembert.model.system import System
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

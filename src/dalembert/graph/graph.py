@@ -17,8 +17,8 @@ import sympy as sp
 
 from dalembert.graph.convert import Converter
 from dalembert.model.constraints import is_linear
-from dalembert.model.specify import require_specified
-from dalembert.model.symbols import SIDE, Reaction, t
+from dalembert.model.language.symbols import SIDE, Reaction, t
+from dalembert.model.specify_functions import require_specified
 from dalembert.model.system import System
 
 

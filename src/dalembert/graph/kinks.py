@@ -10,7 +10,7 @@ import sympy as sp
 
 from dalembert.graph.convert import Converter
 from dalembert.model.kinks import KINKED, switched
-from dalembert.model.symbols import Coordinate, t
+from dalembert.model.language.symbols import Coordinate, t
 from dalembert.model.system import System
 
 

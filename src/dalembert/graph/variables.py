@@ -8,7 +8,7 @@ import casadi as ca
 import sympy as sp
 
 from dalembert.graph.convert import Converter
-from dalembert.model.symbols import t
+from dalembert.model.language.symbols import t
 from dalembert.model.system import System
 
 

@@ -61,8 +61,7 @@ def steppers(methods: Sequence[Method]) -> str:
             "/* The estimated error of a step falls with this power of its size. */",
             _ask("int", "da_control", "int method", methods, lambda m: f"return {m.control};", "return 1;"),
             *sources,
-            "/* Where the last stage of an explicit step stands, its slope, and the limit of stability; 0 where that is not",
-            "   watched. */",
+            "/* Where the last stage of an explicit step stands, its slope, and the limit of stability; 0: none. */",
             _ask(
                 "double",
                 "da_last_stage",
@@ -124,9 +123,7 @@ def dispatch(methods: Sequence[Method]) -> str:
             "/* One step; see the methods. */",
             _ask("int", "da_step_by", steps, methods, step, "return 1;", "(void)dense, (void)own;"),
             "/* What a state inside the last step needs besides it. */",
-            _ask(
-                "int", "da_dense_by", dense, [m for m in methods if m.tableau is not None], more, "return 0;"
-            ),
+            _ask("int", "da_dense_by", dense, [m for m in methods if m.tableau is not None], more, "return 0;"),
             "/* The state at the share x in [0, 1] of a step, before its return to the constraints. */",
             _ask("void", "da_inside_by", inside, methods, at, "return;", "(void)h, (void)k, (void)own;"),
         ]

@@ -102,14 +102,15 @@ def _norm(estimates: Sequence[Row]) -> str:
 
 def _dense(name: str, tableau: Tableau) -> str:
     head = f"""\
-/* What the interpolant on the last step needs besides its slopes; fnew is the slope at its end, where it returned to the
-   constraints. Returns nonzero where a slope had no value. */
+/* What the interpolant on the last step needs besides its slopes; fnew is the slope at its end, on the constraints.
+   Returns nonzero where a slope had no value. */
 DA_FN int da_{name}_dense({STEP.replace("double *DA_RESTRICT ynew", "const double *DA_RESTRICT ynew")},
                           const double *DA_RESTRICT fnew, double f[DA_DENSE][DA_NW], da_context *ctx)
 """
     inner = tableau.interpolant
     if isinstance(inner, Powers):
-        return f"{head}{{\n    (void)t, (void)y, (void)h, (void)k, (void)ynew, (void)fnew, (void)f, (void)ctx;\n    return 0;\n}}\n"
+        quiet = "(void)t, (void)y, (void)h, (void)k, (void)ynew, (void)fnew, (void)f, (void)ctx;"
+        return f"{head}{{\n    {quiet}\n    return 0;\n}}\n"
     s, lines = tableau.stages, []
     for i, (row, c) in enumerate(zip(inner.a, inner.c, strict=True)):
         lines.append(_stage(row))

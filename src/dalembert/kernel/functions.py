@@ -168,7 +168,7 @@ def _solve(saddle: Saddle, Q: ca.SX, b: ca.SX, C: ca.SX, fi: ca.SX) -> tuple[ca.
 
 
 def _multiplier_sizes(M: ca.SX, Q: ca.SX, A: ca.SX, C: ca.SX, acceleration: ca.SX) -> ca.SX:
-    """What the multipliers are made of, as `sizes` in motion/reactions.py."""
+    """What the multipliers are made of, as `sizes` in motion/state/reactions.py."""
     own = ca.fabs(ca.densify(ca.diag(M)))
     own = ca.if_else(own > 0, own, 1)
     forces = ca.fabs(Q) + ca.fabs(C) + ca.fabs(M @ acceleration)

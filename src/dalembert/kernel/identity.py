@@ -34,7 +34,8 @@ def identity(
     if code(PACKAGE) != LOADED:
         return None
     options = ([int(row) for row in rows], list(asked), float(completion))
-    return "\0".join([LOADED, table_text(), repr(LIMITS), ca.CasadiMeta.version(), *_graph(graph), repr(_names(system)), repr(options)])
+    package = [LOADED, table_text(), repr(LIMITS), ca.CasadiMeta.version()]
+    return "\0".join([*package, *_graph(graph), repr(_names(system)), repr(options)])
 
 
 def _graph(graph: Graph) -> list[str]:

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from dalembert.graph.graph import Graph
 from dalembert.kernel.build import Compiler, build, cache_folder
-from dalembert.kernel.events import EventBuffer
 from dalembert.kernel.dispatch import besides
+from dalembert.kernel.events import EventBuffer
 from dalembert.kernel.identity import identity, table_text
 from dalembert.kernel.limits import KEPT_CHANGES
 from dalembert.kernel.size import MOST_INSTRUCTIONS, KernelTooLarge

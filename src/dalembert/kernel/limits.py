@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dalembert.mechanics.fundamental import PROXIMAL, PROXIMAL_PASSES, RANK_TOLERANCE  # noqa: F401  # they reach C too
+from dalembert.mechanics.solve.fundamental import PROXIMAL, PROXIMAL_PASSES, RANK_TOLERANCE  # noqa: F401  # they reach C too
 
 # After each so many steps a run is asked whether it still gets anywhere. Stiff motions pass through short layers
 # (relaxation oscillations) that need many steps and end.
@@ -14,8 +14,8 @@ STALL_SHARE = 1e-5
 STALL_COLLAPSE = 1e-4
 STALL_HOPELESS = 1e-9
 
-# An explicit method runs at the limit of its stability where that (`Tableau.limit`) is exceeded in so many steps without
-# so many others in a row between them. While nothing is seen, one step in 16 is looked at.
+# An explicit method runs at the limit of its stability where that (`Tableau.limit`) is exceeded in so many steps
+# without so many others in a row between them. While nothing is seen, one step in 16 is looked at.
 STIFF_HITS = 15
 STIFF_CALM = 6
 STIFF_SAMPLE = 16
@@ -88,8 +88,8 @@ PROJECT_ROUNDING = 4e-15
 # The size of a state is not taken smaller than this, so that a state of rest at the origin has a scale.
 PROJECT_LEAST_SIZE = 1e-8
 
-# Differences in velocities are taken with steps shorter by the first until two in a row agree to the second, a share, so
-# many times at most: from 6e-6 of a unit of velocity to a thousandth of the slowest slipping.
+# Differences in velocities are taken with steps shorter by the first until two in a row agree to the second, a share,
+# so many times at most: from 6e-6 of a unit of velocity to a thousandth of the slowest slipping.
 SLOPE_FINER = 16.0
 SLOPE_SMOOTH = 1e-3
 SLOPE_REFINED = 6

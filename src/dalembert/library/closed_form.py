@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from dalembert.mechanics.printing import plain
-from dalembert.model.parse import suggest
-from dalembert.model.symbols import parameters, t
+from dalembert.mechanics.page.printing import plain
+from dalembert.model.language.parse import suggest
+from dalembert.model.language.symbols import parameters, t
 
 
 @dataclass(frozen=True, eq=False)

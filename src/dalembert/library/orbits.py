@@ -18,7 +18,7 @@ from dalembert.model.system import System
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from dalembert.motion.motion import Motion
+    from dalembert.motion.result.motion import Motion
 
 # R'/a of the panels of Figure 2, in units of a, and of Figure 3, in units of R'.
 FIGURE_2, FIGURE_3 = (0.0, 2.0, 3.0, 4.0, 6.0), (12.0, 24.0, 48.0, 96.0)

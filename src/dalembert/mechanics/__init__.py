@@ -1,0 +1,1 @@
+"""What a person reads: equations and what they say, in symbols. What numbers need of it works on arrays."""

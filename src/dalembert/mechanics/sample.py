@@ -13,16 +13,14 @@ from functools import cached_property
 
 import numpy as np
 import sympy as sp
-from numpy.typing import NDArray
 
+from dalembert.arrays import Array
 from dalembert.errors import DalembertError
-from dalembert.mechanics.compiled import compiled
-from dalembert.mechanics.fundamental import CONSISTENCY_TOLERANCE, Fundamental, solve
+from dalembert.mechanics.algebra.compiled import compiled
+from dalembert.mechanics.solve.fundamental import CONSISTENCY_TOLERANCE, Fundamental, solve
 from dalembert.mechanics.standard_form import StandardForm, diff, time_derivative
-from dalembert.model.stand_ins import stood_in
-from dalembert.model.symbols import Reaction, ideal, t
-
-Array = NDArray[np.float64]
+from dalembert.model.language.stand_ins import stood_in
+from dalembert.model.language.symbols import Reaction, ideal, t
 
 SEED = 20050613
 # Newton's method converges quadratically: from a residual this small against its terms the next step ends at

@@ -14,7 +14,7 @@ from itertools import islice
 import sympy as sp
 
 from dalembert.model.constraints import Constraint, is_linear
-from dalembert.model.symbols import Coordinate, Reaction, t
+from dalembert.model.language.symbols import Coordinate, Reaction, t
 from dalembert.model.system import System
 
 

@@ -1,5 +1,5 @@
-"""The explicit method of order 8 of Dormand and Prince (Hairer, Nørsett, Wanner, Solving Ordinary Differential Equations
-I, section II.10): estimates of the error of orders 5 and 3, an interpolant of order 7 with three slopes more.
+"""The explicit method of order 8 of Dormand and Prince (Hairer, Nørsett, Wanner, Solving Ordinary Differential
+Equations I, section II.10): estimates of the error of orders 5 and 3, an interpolant of order 7 with three slopes more.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""The explicit pair 5(4) of Dormand and Prince with its interpolant of order 4 (Hairer, Nørsett, Wanner, Solving Ordinary
-Differential Equations I, section II.5).
+"""The explicit pair 5(4) of Dormand and Prince with its interpolant of order 4 (Hairer, Nørsett, Wanner, Solving
+Ordinary Differential Equations I, section II.5).
 """
 
 from __future__ import annotations

@@ -1,15 +1,15 @@
 """Whether a tableau has the order that it says: the conditions of Butcher, one for each rooted tree.
 
 The expansion of the true solution and that of a step have one term for each rooted tree. With the weights of a tree
-Φᵢ(τ) = Πₖ Σⱼ aᵢⱼ Φⱼ(τₖ) over the trees τₖ that hang from its root, a method has order p where Σᵢ bᵢΦᵢ(τ) = 1/γ(τ) for all
-trees of at most p nodes (Hairer, Nørsett, Wanner, Solving Ordinary Differential Equations I, section II.2). At the
+Φᵢ(τ) = Πₖ Σⱼ aᵢⱼ Φⱼ(τₖ) over the trees τₖ that hang from its root, a method has order p where Σᵢ bᵢΦᵢ(τ) = 1/γ(τ) for
+all trees of at most p nodes (Hairer, Nørsett, Wanner, Solving Ordinary Differential Equations I, section II.2). At the
 share x of a step, the right side is x to the number of nodes over γ.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache
 from itertools import combinations_with_replacement
 from math import prod
 
@@ -18,13 +18,13 @@ from dalembert.methods.tableau import Tableau, padded
 Tree = tuple["Tree", ...]  # the trees that hang from the root
 
 
-@lru_cache(maxsize=None)
+@cache
 def trees(nodes: int) -> tuple[Tree, ...]:
     """All rooted trees of so many nodes: 1, 1, 2, 4, 9, 20, 48, 115, …"""
     return tuple(_forests(nodes - 1, nodes - 1))
 
 
-@lru_cache(maxsize=None)
+@cache
 def _forests(nodes: int, largest: int) -> tuple[tuple[Tree, ...], ...]:
     """All collections of trees of so many nodes together, none of more than `largest`."""
     if nodes == 0:

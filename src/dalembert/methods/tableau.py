@@ -1,7 +1,7 @@
 """Explicit Runge–Kutta methods as data: a tableau that checks itself when it is made.
 
-A step of size h from (t, y) takes slopes kᵢ = f(t + cᵢh, y + h Σⱼ aᵢⱼkⱼ), i < s, and ends at y + h Σᵢ bᵢkᵢ. The slope at
-that end is number s; those that only an interpolant needs come after it.
+A step of size h from (t, y) takes slopes kᵢ = f(t + cᵢh, y + h Σⱼ aᵢⱼkⱼ), i < s, and ends at y + h Σᵢ bᵢkᵢ. The slope
+at that end is number s; those that only an interpolant needs come after it.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ class Nested:
 
 @dataclass(frozen=True)
 class Tableau:
-    """a: row i holds the weights of the slopes before stage i, the first none. estimates: of the error, one; or two, the
-    finer first, combined as in DOP853 (Hairer, Nørsett, Wanner, Solving Ordinary Differential Equations I, section
+    """a: row i holds the weights of the slopes before stage i, the first none. estimates: of the error, one; or two,
+    the finer first, combined as in DOP853 (Hairer, Nørsett, Wanner, Solving Ordinary Differential Equations I, section
     II.10): the error is then taken to be e₁²/√(e₁² + 0.01 e₂²).
 
     limit: where the step times the Jacobian exceeds this, the method runs at the limit of its stability. It is measured
@@ -151,7 +151,7 @@ class Tableau:
             if abs(sum(row) - total) > ROUNDING * max(1.0, *(abs(x) for x in row), 1.0):
                 found.append(f"{name} has the sum {sum(row):.17g}, not {total:.17g}")
         if self.limit is not None and self.c[-1] != 1.0:
-            found.append("a limit of stability is measured between a last stage at the end of the step, c = 1, and this")
+            found.append("a limit of stability is measured against a last stage at the end of the step, with c = 1")
         return found
 
 

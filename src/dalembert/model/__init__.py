@@ -1,0 +1,1 @@
+"""What a user writes: a `System`, from Python or from a document."""

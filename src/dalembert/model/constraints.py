@@ -9,8 +9,8 @@ from typing import Any
 
 import sympy as sp
 
-from dalembert.model.stand_ins import stood_in
-from dalembert.model.symbols import Coordinate
+from dalembert.model.language.stand_ins import stood_in
+from dalembert.model.language.symbols import Coordinate
 
 LEVELS = ("position", "velocity", "acceleration")
 #: What restitution is a ratio of: velocities, impulses, or (squared) works of the normal impulse.
@@ -33,7 +33,7 @@ class Constraint:
     `by_friction`: made by friction that holds, in a mode of a system with contacts: its work is not ideal. `switch`: a
     parameter, 1 or 0, that the expression is multiplied by; at 0 the constraint does not act.
 
-    >>> from dalembert.model.symbols import coordinates
+    >>> from dalembert.model.language.symbols import coordinates
     >>> x, y = coordinates("x y")
     >>> Constraint("knife edge", x.d - y.d).level
     'velocity'

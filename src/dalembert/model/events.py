@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 
 from dalembert.errors import ModelError
-from dalembert.model.adopt import canonical
 from dalembert.model.constraints import is_constant
-from dalembert.model.parse import suggest
-from dalembert.model.symbols import Coordinate, Parameter, Reaction, t
+from dalembert.model.language.adopt import canonical
+from dalembert.model.language.parse import suggest
+from dalembert.model.language.symbols import Coordinate, Parameter, Reaction, t
 
 if TYPE_CHECKING:
     from dalembert.model.system import System
@@ -32,7 +32,7 @@ class Event:
     direction: which passages count, "rising" (or 1), "falling" (-1), "any" (0). terminal: whether the motion ends
     there; a number n ends it at the n-th passage. name: only where events are given as a list instead of by name.
 
-    >>> from dalembert.model.symbols import coordinates
+    >>> from dalembert.model.language.symbols import coordinates
     >>> z, = coordinates("z")
     >>> Event(z, direction="falling", terminal=True)
     Event(expression=z, direction='falling', terminal=True, name='')

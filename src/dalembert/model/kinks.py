@@ -18,8 +18,8 @@ import sympy as sp
 
 from dalembert.model.constraints import is_constant
 from dalembert.model.events import Event
-from dalembert.model.laws import Work
-from dalembert.model.symbols import SIDE, Coordinate, Parameter, Reaction, t
+from dalembert.model.friction.laws import Work
+from dalembert.model.language.symbols import SIDE, Coordinate, Parameter, Reaction, t
 from dalembert.model.system import System
 
 KINKED = (sp.Abs, sp.sign, sp.Heaviside, sp.Min, sp.Max, sp.Piecewise)

@@ -11,8 +11,8 @@ from typing import Any
 
 import sympy as sp
 
-from dalembert.model.parse import suggest
-from dalembert.model.symbols import Coordinate, Reaction
+from dalembert.model.language.parse import suggest
+from dalembert.model.language.symbols import Coordinate, Reaction
 
 # First words of columns that a motion has by itself, and whole names: an output must not hide them.
 KINDS = ("impressed", "inertial", "ideal", "nonideal", "multiplier", "work", "heat", "normal", "friction")

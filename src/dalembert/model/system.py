@@ -20,28 +20,28 @@ from numpy.typing import ArrayLike
 
 from dalembert.errors import MissingValues, ModelError
 from dalembert.model.constraints import Constraint
-from dalembert.model.contact import Contact, contacts_of, works_of
 from dalembert.model.events import Event
-from dalembert.model.functions import functions_in
-from dalembert.model.laws import Law, Work
-from dalembert.model.parse import suggest
-from dalembert.model.specify import require_specified, specified
-from dalembert.model.symbols import Coordinate, name_of, t
+from dalembert.model.friction.contact import Contact, contacts_of, works_of
+from dalembert.model.friction.laws import Law, Work
+from dalembert.model.language.functions import functions_in
+from dalembert.model.language.parse import suggest
+from dalembert.model.language.symbols import Coordinate, name_of, t
+from dalembert.model.specify_functions import require_specified, specified
 from dalembert.model.validate import Draft, build_parts
 
 if TYPE_CHECKING:
-    from dalembert.mechanics.classify import Classification
-    from dalembert.mechanics.equations import Equations
-    from dalembert.model.particles import Particles
-    from dalembert.motion.between import Passage
-    from dalembert.motion.compare import Comparison
-    from dalembert.motion.displacements import Displacements
-    from dalembert.motion.equilibrium.result import Equilibria
+    from dalembert.mechanics.classify.classify import Classification
+    from dalembert.mechanics.page.equations import Equations
+    from dalembert.model.particles.particles import Particles
     from dalembert.motion.instant import Instant
-    from dalembert.motion.motion import Motion
-    from dalembert.motion.path import Path
-    from dalembert.motion.reduced import ReducedSystem
-    from dalembert.motion.vakonomic import VakonomicMotion
+    from dalembert.motion.result.motion import Motion
+    from dalembert.statics.result import Equilibria
+    from dalembert.study.between import Passage
+    from dalembert.study.compare import Comparison
+    from dalembert.study.displacements import Displacements
+    from dalembert.study.path import Path
+    from dalembert.study.reduced import ReducedSystem
+    from dalembert.study.vakonomic import VakonomicMotion
 
 Value = Any  # a number, an expression in parameters, or text of one
 Settings = Mapping[str, Any]
@@ -306,7 +306,7 @@ class System:
 
     def classify(self) -> Classification:
         """The kind of each constraint, integrability, degrees of freedom, conserved quantities."""
-        from dalembert.mechanics.classify import classify
+        from dalembert.mechanics.classify.classify import classify
 
         return classify(self)
 
@@ -329,13 +329,13 @@ class System:
         """The motion from one configuration to another in a given time, by stationary action: with its action, and
         whether that is a minimum or a saddle.
         """
-        from dalembert.motion.between import between
+        from dalembert.study.between import between
 
         return between(self, start, end, duration, guess=guess)
 
     def compare(self, forms: Iterable[str] | None = None, *, states: int = 4) -> Comparison:
         """Every formulation side by side: which apply, why others do not, and by how much they differ."""
-        from dalembert.motion.compare import compare
+        from dalembert.study.compare import compare
 
         if isinstance(forms, str):
             forms = [forms]
@@ -351,9 +351,9 @@ class System:
         between: tuple[float, float] | None = None,
     ) -> Equilibria:
         """Configurations at rest with all forces, their stability and natural frequencies; with friction, whether the
-        configuration can be held and over which range. See `dalembert.motion.equilibrium.find.equilibrium`.
+        configuration can be held and over which range. See `dalembert.statics.find.equilibrium`.
         """
-        from dalembert.motion.equilibrium.find import equilibrium
+        from dalembert.statics.find import equilibrium
 
         return equilibrium(self, state, t=t, starts=starts, range_of=range_of, between=between)
 
@@ -363,7 +363,7 @@ class System:
         """The state nearest to `initial` (in the mass metric) that satisfies all constraints, with the
         symbols in `hold` kept.
         """
-        from dalembert.motion.consistent import consistent
+        from dalembert.motion.state.consistent import consistent
 
         return consistent(self, initial, hold)
 
@@ -376,7 +376,7 @@ class System:
         """Whether displaced states are possible ones, constraint by constraint: the transpositional relations measured
         at a state.
         """
-        from dalembert.motion.displacements import displacements
+        from dalembert.study.displacements import displacements
 
         return displacements(self, state, t, parameters)
 
@@ -416,27 +416,27 @@ class System:
         """Not the motion: stationary action among paths that keep the constraints, from the initial state with μ as
         given (0 by default). `.against()` shows where it leaves the motion.
         """
-        from dalembert.motion.vakonomic import vakonomic
+        from dalembert.study.vakonomic import vakonomic
 
         return vakonomic(self, duration, multipliers=multipliers, **options)
 
     def path(self, start: Any, end: Any, *, energy: float, guess: Any = "direct", samples: int = 201) -> Path:
-        """The path between two points at a given energy, by Maupertuis' principle. See `dalembert.motion.path.path`."""
-        from dalembert.motion.path import path
+        """The path between two points at a given energy, by Maupertuis' principle. See `dalembert.study.path.path`."""
+        from dalembert.study.path import path
 
         return path(self, start, end, energy=energy, guess=guess, samples=samples)
 
     def reduce(self, keep: Iterable[Any] = ()) -> ReducedSystem:
         """A system with fewer coordinates and the same motion: solvable position constraints give independent
-        coordinates, ignorable ones are replaced by their momenta. See `dalembert.motion.reduced.reduce`.
+        coordinates, ignorable ones are replaced by their momenta. See `dalembert.study.reduced.reduce`.
         """
-        from dalembert.motion.reduced import reduce
+        from dalembert.study.reduced import reduce
 
         return reduce(self, keep)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model as a TOML document."""
-        from dalembert.model.document import save
+        from dalembert.model.documents.document import save
 
         save(self, path)
 

@@ -13,17 +13,17 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from dalembert.errors import ExpressionError, ModelError
-from dalembert.model.adopt import canonical, function_faults, refused
 from dalembert.model.constraints import IMPACT_LAWS, IMPACT_ORDERS, LEVELS, Constraint, is_constant, level_of
 from dalembert.model.events import read_events
-from dalembert.model.frames import inertia_of
-from dalembert.model.functions import functions_in, listed
-from dalembert.model.laws import Work, is_dry
-from dalembert.model.options import duration_faults, option_faults
+from dalembert.model.friction.frames import inertia_of
+from dalembert.model.friction.laws import Work, is_dry
+from dalembert.model.friction.read_laws import LawReader, value_of
+from dalembert.model.language.adopt import canonical, function_faults, refused
+from dalembert.model.language.functions import functions_in, listed
+from dalembert.model.language.parse import RESERVED, parse_constraint, parse_equation, parse_expression, suggest
+from dalembert.model.language.symbols import Coordinate, Parameter, Reaction, is_name, is_of_time, name_of, t
 from dalembert.model.outputs import reaction_faults, read_outputs
-from dalembert.model.parse import RESERVED, parse_constraint, parse_equation, parse_expression, suggest
-from dalembert.model.read_laws import LawReader, value_of
-from dalembert.model.symbols import Coordinate, Parameter, Reaction, is_name, is_of_time, name_of, t
+from dalembert.model.simulation_options import duration_faults, option_faults
 
 SETTINGS = {"duration": float, "rtol": float, "atol": float, "samples": int, "method": str, "project": bool}
 SETTINGS |= {"step": float, "order": int, "max_step": float}

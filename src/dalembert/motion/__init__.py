@@ -1,0 +1,1 @@
+"""Numbers in time: states, forces, certificates."""

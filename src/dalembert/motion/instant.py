@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dalembert.arrays import Array
 from dalembert.errors import ModelError
-from dalembert.mechanics.deviation import (
+from dalembert.mechanics.solve.deviation import (
     constraint_matrix,
     gain,
     inverse_of,
@@ -23,17 +24,17 @@ from dalembert.mechanics.deviation import (
     require_14,
     vector,
 )
-from dalembert.mechanics.fundamental import CONSISTENCY_TOLERANCE, Array, Fundamental, null_space
-from dalembert.model.contact import needs_legs
+from dalembert.mechanics.solve.fundamental import CONSISTENCY_TOLERANCE, Fundamental, null_space
+from dalembert.model.friction.contact import needs_legs
 from dalembert.model.system import System
-from dalembert.motion.contacts.legs import resting_or_moving
-from dalembert.motion.evaluation import Energetics, Evaluation
-from dalembert.motion.outputs import outputs_of
+from dalembert.motion.contacts.run.legs import resting_or_moving
+from dalembert.motion.state.evaluation import Energetics, Evaluation
+from dalembert.motion.state.outputs import outputs_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from dalembert.motion.gauss_picture import GaussPicture
+    from dalembert.study.gauss_picture import GaussPicture
 
 
 class VirtualWork(NamedTuple):
@@ -293,7 +294,7 @@ class Instant:
 
     def gauss_picture(self, coordinates: Sequence[Any] | None = None) -> GaussPicture:
         """Gauss's principle here, as the geometry of a plane: of two of the coordinates, or of the forces."""
-        from dalembert.motion.gauss_picture import gauss_picture
+        from dalembert.study.gauss_picture import gauss_picture
 
         return gauss_picture(self, coordinates)
 

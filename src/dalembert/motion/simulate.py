@@ -10,33 +10,34 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dalembert.arrays import Array
 from dalembert.errors import BuildError, DalembertError, ModelError, MotionFailed, UndefinedModel
 from dalembert.kernel.limits import STIFF_LOOK
 from dalembert.kernel.size import MOST_INSTRUCTIONS, KernelTooLarge, TaylorNotApplicable
-from dalembert.mechanics.fundamental import Array, Fundamental
+from dalembert.mechanics.solve.fundamental import Fundamental
 from dalembert.methods.table import AUTO, METHODS, STIFF, suited
-from dalembert.model.contact import needs_legs, torqueless
 from dalembert.model.events import with_events
+from dalembert.model.friction.contact import needs_legs, torqueless
 from dalembert.model.system import System
-from dalembert.motion.ahead import looking_ahead
-from dalembert.motion.certificate import certify
-from dalembert.motion.consistent import require_consistent_state
-from dalembert.motion.contacts.coefficients import negative_coefficients
-from dalembert.motion.contacts.contacts import Contacts
-from dalembert.motion.contacts.legs import Legs, integrate_legs
-from dalembert.motion.contacts.points import points_of
-from dalembert.motion.degenerate import faded, require_gradient, without_gradient
-from dalembert.motion.determined import told
-from dalembert.motion.evaluation import Evaluation
-from dalembert.motion.motion import Motion, Timing
-from dalembert.motion.native import integrate_native, tell_once, why_not_native
-from dalembert.motion.points import evaluate_points
-from dalembert.motion.progress import Progress
-from dalembert.motion.project import project as project_state
-from dalembert.motion.reference import integrate_reference
-from dalembert.motion.settings import Settings, method_of, settings_of
-from dalembert.motion.stiffness import PAYS, is_stiff, step_of, stiffness_warning
-from dalembert.motion.trajectory import Trajectory, failure_message
+from dalembert.motion.certificate.certify import certify
+from dalembert.motion.certificate.determined import told
+from dalembert.motion.contacts.modes.contacts import Contacts
+from dalembert.motion.contacts.run.at_outputs import points_of
+from dalembert.motion.contacts.run.coefficients import negative_coefficients
+from dalembert.motion.contacts.run.legs import Legs, integrate_legs
+from dalembert.motion.integrate.ahead import looking_ahead
+from dalembert.motion.integrate.native import integrate_native, tell_once, why_not_native
+from dalembert.motion.integrate.progress import Progress
+from dalembert.motion.integrate.reference import integrate_reference
+from dalembert.motion.integrate.settings import Settings, method_of, settings_of
+from dalembert.motion.integrate.stiffness import PAYS, is_stiff, step_of, stiffness_warning
+from dalembert.motion.integrate.trajectory import Trajectory, failure_message
+from dalembert.motion.result.motion import Motion, Timing
+from dalembert.motion.state.consistent import require_consistent_state
+from dalembert.motion.state.evaluation import Evaluation
+from dalembert.motion.state.points import evaluate_points
+from dalembert.motion.state.project import project as project_state
+from dalembert.motion.state.without_gradient import faded, require_gradient, without_gradient
 
 # Below this tolerance rounding, magnified by the stiffness, hides it in the steps, and a fast mode is not yet dead at
 # the first look: the modes are looked at once more, after so many times as many steps.
@@ -105,7 +106,7 @@ def simulate(
     settings = settings_of(system, duration, times, t0, options)
     evaluation = Evaluation(system)
     if settings.method == "variational":
-        from dalembert.motion.variational import integrate_variational, require_action  # loads parts of SciPy
+        from dalembert.motion.integrate.variational import integrate_variational, require_action  # loads parts of SciPy
 
         require_action(system)
     else:
@@ -207,9 +208,10 @@ def _integrate(
         if stiff is not None:
             other = _by_stiff_method(evaluation, settings, trajectory, int(PAYS * stiff), *given)
             if other is not None:
+                named = suited(settings.rtol).name
                 told = (
                     f"the motion is stiff: integrated by the stiff method in {other.steps} steps, where "
-                    f"{trajectory.method} would take about {stiff:.2g}; method={suited(settings.rtol).name!r} takes them all the same",
+                    f"{trajectory.method} would take about {stiff:.2g}; method={named!r} takes them all the same",
                 )
                 return replace(other, compile_s=trajectory.compile_s + other.compile_s), (*notes, *told)
             return _by_backend(evaluation, settings, *given)  # nothing is recommended that did not pay

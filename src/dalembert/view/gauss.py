@@ -14,9 +14,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 
-from dalembert.mechanics.fundamental import Array
-from dalembert.model.document import write_atomically
-from dalembert.motion.gauss_picture import GaussPicture
+from dalembert.arrays import Array
+from dalembert.model.documents.document import write_atomically
+from dalembert.study.gauss_picture import GaussPicture
 from dalembert.view.plot import picture as as_bytes
 
 FREE, MOTION, ALLOWED, WORK = "#7a7a7a", "#c0392b", "#1f4e79", "#b9770e"

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from dalembert.library.orbits import OrbitFigure
-from dalembert.model.document import write_atomically
+from dalembert.model.documents.document import write_atomically
 from dalembert.view.plot import picture
 
 # Inches: the width of the page, and the least height of a panel so that its labels fit.

@@ -9,8 +9,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from dalembert.model.document import write_atomically
-from dalembert.motion.vakonomic import Parting
+from dalembert.model.documents.document import write_atomically
+from dalembert.study.vakonomic import Parting
 from dalembert.view.plot import MOST_CURVES, PLANES, picture
 
 MOTION, OTHER = "C0", "C3"

@@ -12,10 +12,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from dalembert.arrays import Array
 from dalembert.errors import OutputError
-from dalembert.mechanics.fundamental import Array
-from dalembert.model.document import write_atomically
-from dalembert.motion.motion import WORKS, Motion
+from dalembert.model.documents.document import write_atomically
+from dalembert.motion.result.motion import WORKS, Motion
 
 # Beyond this many curves a legend hides more than it tells.
 MOST_CURVES = 10

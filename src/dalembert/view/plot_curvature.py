@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
-from dalembert.model.document import write_atomically
-from dalembert.motion.motion import Motion
+from dalembert.model.documents.document import write_atomically
+from dalembert.motion.result.motion import Motion
 from dalembert.view.plot import picture
 
 

@@ -7,9 +7,9 @@ from pathlib import Path as File
 
 from matplotlib.figure import Figure
 
-from dalembert.model.document import write_atomically
-from dalembert.motion.between import Passage
-from dalembert.motion.path import Path
+from dalembert.model.documents.document import write_atomically
+from dalembert.study.between import Passage
+from dalembert.study.path import Path
 from dalembert.view.plot import MOST_CURVES, PLANES, picture
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import sympy as sp
 
 import dalembert as da
-from dalembert.model.symbols import Coordinate, t
+from dalembert.model.language.symbols import Coordinate, t
 
 
 def rounded(rng: np.random.Generator, *shape: int) -> np.ndarray:

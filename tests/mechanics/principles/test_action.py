@@ -14,7 +14,7 @@ from latex_document import compiles
 
 import dalembert as da
 from dalembert.mechanics.principles import action
-from dalembert.mechanics.principles.formulation import NotHere
+from dalembert.mechanics.principles.shared.formulation import NotHere
 from dalembert.mechanics.sample import Sampler, State
 from dalembert.mechanics.standard_form import standard_form
 

@@ -15,11 +15,11 @@ from dalembert.library.systems.quaternion_body import RATES
 from dalembert.mechanics.equations import equations
 from dalembert.mechanics.principles import appell, gauss, kane
 from dalembert.mechanics.principles.appell import AppellEquations
-from dalembert.mechanics.principles.formulation import NotHere
+from dalembert.mechanics.principles.shared.formulation import NotHere
 from dalembert.mechanics.sample import Sampler, State
 from dalembert.mechanics.standard_form import standard_form
-from dalembert.model.contact import needs_legs
-from dalembert.model.symbols import Coordinate
+from dalembert.model.friction.contact import needs_legs
+from dalembert.model.language.symbols import Coordinate
 
 # The quaternion body has a test of its own, in the rates of the body.
 OTHERS = ("prescribed_acceleration", "rough_incline", "quaternion_body")

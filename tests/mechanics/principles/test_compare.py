@@ -12,10 +12,9 @@ from typer.testing import CliRunner
 
 import dalembert as da
 from dalembert.cli.app import app
-from dalembert.mechanics.equations import FORMS
-from dalembert.mechanics.principles import lagrange
-from dalembert.mechanics.principles.formulation import Answer
-from dalembert.motion.compare import AGREEMENT
+from dalembert.mechanics.principles import FORMS, lagrange
+from dalembert.mechanics.principles.shared.formulation import Answer
+from dalembert.study.compare import AGREEMENT
 
 # Systems of the library with constraints on velocities or accelerations, and those whose constraints do work.
 NONHOLONOMIC = {

@@ -12,10 +12,10 @@ from sympy import cos, sin, sqrt
 
 import dalembert as da
 from dalembert.mechanics.principles import gauss
-from dalembert.mechanics.principles.formulation import NotHere
+from dalembert.mechanics.principles.shared.formulation import NotHere
 from dalembert.mechanics.sample import Sampler, State
 from dalembert.mechanics.standard_form import standard_form
-from dalembert.model.contact import needs_legs
+from dalembert.model.friction.contact import needs_legs
 
 SMOOTH = [name for name in da.library.names() if name != "rough_incline" and not needs_legs(da.library.get(name))]
 

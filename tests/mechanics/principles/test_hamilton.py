@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import dalembert as da
 from dalembert.mechanics.principles import hamilton
-from dalembert.mechanics.principles.formulation import NotHere
+from dalembert.mechanics.principles.shared.formulation import NotHere
 from dalembert.mechanics.sample import Sampler, State
 from dalembert.mechanics.standard_form import standard_form
 

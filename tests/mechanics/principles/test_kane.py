@@ -10,10 +10,10 @@ from sympy import cos, sin
 
 import dalembert as da
 from dalembert.mechanics.principles import kane
-from dalembert.mechanics.principles.euler import euler_operator
+from dalembert.mechanics.principles.shared.euler_operator import euler_operator
 from dalembert.mechanics.sample import Sampler, State
 from dalembert.mechanics.standard_form import standard_form
-from dalembert.model.symbols import Coordinate
+from dalembert.model.language.symbols import Coordinate
 
 
 def u(*names: str) -> list[Coordinate]:

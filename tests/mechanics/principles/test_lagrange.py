@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sympy import cos, sin
 
 import dalembert as da
-from dalembert.mechanics.printing import lambda_of
+from dalembert.mechanics.page.printing import lambda_of
 
 x, y, psi, phi = da.coordinates("x y psi phi")
 m, g, l, R, beta, alpha, mu = da.parameters("m g l R beta alpha mu")

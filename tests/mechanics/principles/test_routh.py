@@ -8,7 +8,7 @@ import pytest
 import sympy as sp
 
 import dalembert as da
-from dalembert.mechanics.ignorable import ignorable
+from dalembert.mechanics.reduce.ignorable import ignorable
 
 r, phi, theta, psi, x, y, z = da.coordinates("r phi theta psi x y z")
 m, k, g, l, I1, I3, B = da.parameters("m k g l I1 I3 B")

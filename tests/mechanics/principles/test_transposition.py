@@ -11,8 +11,8 @@ import sympy as sp
 from latex_document import compiles
 
 import dalembert as da
-from dalembert.mechanics.principles import variations as transposition
-from dalembert.mechanics.principles.marks import Mark
+from dalembert.mechanics.principles.shared import variations as transposition
+from dalembert.mechanics.principles.shared.page_marks import Mark
 
 x, y, z, psi, phi = da.coordinates("x y z psi phi")
 R = da.parameters("R")[0]
@@ -206,7 +206,7 @@ def varied() -> tuple[dict[sp.Basic, sp.Expr], sp.Symbol, sp.Symbol]:
 )
 def test_basic_relations_are_identities(system, numbers):
     """Both sides for a motion and displacements that obey nothing at all, at t = 0.7, with δ as a derivative by ε."""
-    from dalembert.mechanics.principles.basic_relations import SIGNS
+    from dalembert.mechanics.principles.shared.basic_relations import SIGNS
 
     system = {"pendulum": da.library.pendulum, "curving": curving}[system]() if isinstance(system, str) else system
     swap, t, e = varied()

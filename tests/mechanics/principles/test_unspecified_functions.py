@@ -12,7 +12,8 @@ from latex_document import compiles
 
 import dalembert as da
 from dalembert.errors import DoesNotApply, MissingValues, ModelError
-from dalembert.mechanics.equations import FORMS, Equations
+from dalembert.mechanics.page.equations import Equations
+from dalembert.mechanics.principles import FORMS
 
 x, y, z, theta = da.coordinates("x y z theta")
 m, alpha, a_0, gamma = da.parameters("m alpha a_0 gamma")

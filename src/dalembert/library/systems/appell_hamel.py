@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dalembert.library.values import values
-from dalembert.model.laws import Work
+from dalembert.model.friction.laws import Work
 from dalembert.model.system import System
 
 SPEED = "sqrt(x'^2 + y'^2 + z'^2)"

@@ -13,7 +13,7 @@ from dalembert.library.elliptic import first_kind, jacobi
 from dalembert.library.systems.hinged_rods import angular_accelerations
 from dalembert.library.systems.sphere import along_sphere
 from dalembert.library.values import values
-from dalembert.model.particles import Particle, Particles
+from dalembert.model.particles.particles import Particle, Particles
 from dalembert.model.system import System
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dalembert.library.values import values
-from dalembert.model.laws import Coulomb
+from dalembert.model.friction.laws import Coulomb
 from dalembert.model.system import System
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from dalembert.library.systems.incline import KINETIC, PLANE, POTENTIAL, START, along_plane
 from dalembert.library.values import values
-from dalembert.model.laws import Coulomb
+from dalembert.model.friction.laws import Coulomb
 from dalembert.model.system import System
 
 

@@ -16,11 +16,13 @@ from __future__ import annotations
 
 import sympy as sp
 
+from dalembert.arrays import Array
 from dalembert.errors import DalembertError
-from dalembert.mechanics.equations import Equations, Line, Section
-from dalembert.mechanics.parts import budget_for
-from dalembert.mechanics.principles.degenerate import vanishing_gradients
-from dalembert.mechanics.principles.formulation import (
+from dalembert.mechanics.algebra.tidy import tidy
+from dalembert.mechanics.page.equations import Equations, Line, Section
+from dalembert.mechanics.page.parts import budget_for
+from dalembert.mechanics.page.printing import lambda_of
+from dalembert.mechanics.principles.shared.formulation import (
     Answer,
     NotHere,
     Solver,
@@ -30,13 +32,12 @@ from dalembert.mechanics.principles.formulation import (
     no_energies,
     nonholonomic,
 )
-from dalembert.mechanics.principles.marks import derivative, mark
-from dalembert.mechanics.principles.stationary_path import StationaryPath
-from dalembert.mechanics.printing import lambda_of
-from dalembert.mechanics.sample import Array, Sampler, State
+from dalembert.mechanics.principles.shared.page_marks import derivative, mark
+from dalembert.mechanics.principles.shared.stationary_path import StationaryPath
+from dalembert.mechanics.principles.shared.vanishing_gradients import vanishing_gradients
+from dalembert.mechanics.sample import Sampler, State
 from dalembert.mechanics.standard_form import diff, lagrangian, time_derivative
-from dalembert.mechanics.tidy import tidy
-from dalembert.model.symbols import t
+from dalembert.model.language.symbols import t
 from dalembert.model.system import System
 
 

@@ -20,13 +20,14 @@ import numpy as np
 import sympy as sp
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from dalembert.mechanics.cofactors import TooLarge, inverse_of
-from dalembert.mechanics.equations import Equations, Line, Section
-from dalembert.mechanics.explicit import LARGEST_ENTRY, LARGEST_MODEL
-from dalembert.mechanics.fundamental import RANK_TOLERANCE
-from dalembert.mechanics.parts import budget_for
-from dalembert.mechanics.principles.euler import accelerations_of, affine, kinetic_part
-from dalembert.mechanics.principles.formulation import (
+from dalembert.arrays import Array
+from dalembert.mechanics.algebra.cofactors import TooLarge, inverse_of
+from dalembert.mechanics.algebra.tidy import Budget, exact, tidy, tidy_matrix
+from dalembert.mechanics.explicit.explicit import LARGEST_ENTRY, LARGEST_MODEL
+from dalembert.mechanics.page.equations import Equations, Line, Section
+from dalembert.mechanics.page.parts import budget_for
+from dalembert.mechanics.principles.shared.euler_operator import accelerations_of, affine, kinetic_part
+from dalembert.mechanics.principles.shared.formulation import (
     Answer,
     NotHere,
     Solver,
@@ -34,11 +35,11 @@ from dalembert.mechanics.principles.formulation import (
     has_modes,
     nonlinear_in_acceleration,
 )
-from dalembert.mechanics.principles.quasi import Quasi, choose, freedom, kinematics
-from dalembert.mechanics.principles.scaling import column_scale, refined, require_met, unit_rows
-from dalembert.mechanics.sample import Array, Sampler, State
+from dalembert.mechanics.principles.shared.quasi_velocities import Quasi, choose, freedom, kinematics
+from dalembert.mechanics.principles.shared.scaled_constraints import column_scale, refined, require_met, unit_rows
+from dalembert.mechanics.sample import Sampler, State
+from dalembert.mechanics.solve.fundamental import RANK_TOLERANCE
 from dalembert.mechanics.standard_form import diff, impressed, time_derivative
-from dalembert.mechanics.tidy import Budget, exact, tidy, tidy_matrix
 from dalembert.model.system import System
 
 

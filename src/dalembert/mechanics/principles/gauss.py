@@ -17,17 +17,18 @@ from dataclasses import dataclass
 import numpy as np
 import sympy as sp
 
-from dalembert.mechanics.cofactors import TooLarge, inverse_of
-from dalembert.mechanics.equations import Equations, Line, Section
-from dalembert.mechanics.parts import budget_for
-from dalembert.mechanics.principles.euler import accelerations_of, affine, euler_operator
-from dalembert.mechanics.principles.formulation import Answer, Solver, has_modes, nonlinear_in_acceleration
-from dalembert.mechanics.principles.least import Search, least
-from dalembert.mechanics.principles.scaling import column_scale
-from dalembert.mechanics.printing import lambda_of
-from dalembert.mechanics.sample import Array, Sampler, State
+from dalembert.arrays import Array
+from dalembert.mechanics.algebra.cofactors import TooLarge, inverse_of
+from dalembert.mechanics.algebra.tidy import Budget, tidy, tidy_matrix
+from dalembert.mechanics.page.equations import Equations, Line, Section
+from dalembert.mechanics.page.parts import budget_for
+from dalembert.mechanics.page.printing import lambda_of
+from dalembert.mechanics.principles.shared.euler_operator import accelerations_of, affine, euler_operator
+from dalembert.mechanics.principles.shared.formulation import Answer, Solver, has_modes, nonlinear_in_acceleration
+from dalembert.mechanics.principles.shared.gauss_minimum import Search, least
+from dalembert.mechanics.principles.shared.scaled_constraints import column_scale
+from dalembert.mechanics.sample import Sampler, State
 from dalembert.mechanics.standard_form import diff, standard_form
-from dalembert.mechanics.tidy import Budget, tidy, tidy_matrix
 from dalembert.model.system import System
 
 # Beyond this many operations nobody reads G written out; the papers' examples stay below 100.

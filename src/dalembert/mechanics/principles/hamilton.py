@@ -19,9 +19,11 @@ from dataclasses import dataclass
 import numpy as np
 import sympy as sp
 
-from dalembert.mechanics.cofactors import TooLarge, inverse_of
-from dalembert.mechanics.equations import Equations
-from dalembert.mechanics.principles.formulation import (
+from dalembert.arrays import Array
+from dalembert.mechanics.algebra.cofactors import TooLarge, inverse_of
+from dalembert.mechanics.algebra.tidy import Budget, exact, tidy, tidy_matrix
+from dalembert.mechanics.page.equations import Equations
+from dalembert.mechanics.principles.shared.formulation import (
     Answer,
     NotHere,
     Solver,
@@ -30,11 +32,10 @@ from dalembert.mechanics.principles.formulation import (
     no_energies,
     nonlinear_in_acceleration,
 )
-from dalembert.mechanics.principles.quadratic import Powers, momenta_of, powers_of, singular_mass
-from dalembert.mechanics.sample import Array, Sampler, State
+from dalembert.mechanics.principles.shared.powers_of_velocity import Powers, momenta_of, powers_of, singular_mass
+from dalembert.mechanics.sample import Sampler, State
 from dalembert.mechanics.standard_form import diff, lagrangian
-from dalembert.mechanics.tidy import Budget, exact, tidy, tidy_matrix
-from dalembert.model.symbols import Coordinate, t
+from dalembert.model.language.symbols import Coordinate, t
 from dalembert.model.system import System
 
 # H with more operations than this is neither read nor worth differentiating twice: 300 fill a third of a page.
@@ -63,7 +64,7 @@ def state_size(system: System) -> int:
 
 def derive(system: System) -> Equations:
     """Momenta, H, the canonical equations, cyclic coordinates, and what H is."""
-    from dalembert.mechanics.principles.canonical import show  # it needs the numbers of this module
+    from dalembert.mechanics.principles.hamilton_page import show  # it needs the numbers of this module
 
     return show(system)
 

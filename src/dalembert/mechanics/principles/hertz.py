@@ -19,11 +19,13 @@ import numpy as np
 import sympy as sp
 from scipy.linalg import null_space
 
-from dalembert.mechanics.cofactors import TooLarge, inverse_of
-from dalembert.mechanics.equations import Equations, Line, Section
-from dalembert.mechanics.parts import budget_for
-from dalembert.mechanics.principles.degenerate import at_rest, vanishing_gradients
-from dalembert.mechanics.principles.formulation import (
+from dalembert.arrays import Array
+from dalembert.mechanics.algebra.cofactors import TooLarge, inverse_of
+from dalembert.mechanics.algebra.tidy import Budget, exact, tidy, tidy_matrix
+from dalembert.mechanics.page.equations import Equations, Line, Section
+from dalembert.mechanics.page.parts import budget_for
+from dalembert.mechanics.page.printing import latex
+from dalembert.mechanics.principles.shared.formulation import (
     Answer,
     NotHere,
     Solver,
@@ -34,13 +36,18 @@ from dalembert.mechanics.principles.formulation import (
     nonpotential,
     rheonomic,
 )
-from dalembert.mechanics.principles.marks import differential, mark
-from dalembert.mechanics.principles.quadratic import acts, christoffel, gradient_and_bend, powers_of, unnatural
-from dalembert.mechanics.printing import latex
-from dalembert.mechanics.sample import Array, Sampler, State
+from dalembert.mechanics.principles.shared.page_marks import differential, mark
+from dalembert.mechanics.principles.shared.powers_of_velocity import (
+    acts,
+    christoffel,
+    gradient_and_bend,
+    powers_of,
+    unnatural,
+)
+from dalembert.mechanics.principles.shared.vanishing_gradients import at_rest, vanishing_gradients
+from dalembert.mechanics.sample import Sampler, State
 from dalembert.mechanics.standard_form import diff, standard_form
-from dalembert.mechanics.tidy import Budget, exact, tidy, tidy_matrix
-from dalembert.model.symbols import Coordinate
+from dalembert.model.language.symbols import Coordinate
 from dalembert.model.system import System
 
 # A constraint force does no work where its power is below this fraction of |A||q̇|: sampled states satisfy the

@@ -17,18 +17,19 @@ import numpy as np
 import sympy as sp
 from scipy.linalg import lu_factor, lu_solve, qr
 
-from dalembert.mechanics.cofactors import TooLarge
-from dalembert.mechanics.equations import Equations, Line, Section
-from dalembert.mechanics.fundamental import RANK_TOLERANCE
-from dalembert.mechanics.parts import budget_for
-from dalembert.mechanics.principles.euler import (
+from dalembert.arrays import Array
+from dalembert.mechanics.algebra.cofactors import TooLarge
+from dalembert.mechanics.algebra.tidy import Budget, tidy
+from dalembert.mechanics.page.equations import Equations, Line, Section
+from dalembert.mechanics.page.parts import budget_for
+from dalembert.mechanics.principles.shared.euler_operator import (
     accelerations_of,
     affine,
     euler_operator,
     force_along,
     kinetic_part,
 )
-from dalembert.mechanics.principles.formulation import (
+from dalembert.mechanics.principles.shared.formulation import (
     Answer,
     NotHere,
     Solver,
@@ -36,12 +37,12 @@ from dalembert.mechanics.principles.formulation import (
     has_modes,
     nonlinear_in_acceleration,
 )
-from dalembert.mechanics.principles.quasi import Quasi, choose, freedom, kinematics
-from dalembert.mechanics.principles.scaling import column_scale, refined, require_met, unit_rows
-from dalembert.mechanics.sample import Array, Sampler, State
+from dalembert.mechanics.principles.shared.quasi_velocities import Quasi, choose, freedom, kinematics
+from dalembert.mechanics.principles.shared.scaled_constraints import column_scale, refined, require_met, unit_rows
+from dalembert.mechanics.sample import Sampler, State
+from dalembert.mechanics.solve.fundamental import RANK_TOLERANCE
 from dalembert.mechanics.standard_form import diff, impressed, time_derivative
-from dalembert.mechanics.tidy import Budget, tidy
-from dalembert.model.symbols import Coordinate
+from dalembert.model.language.symbols import Coordinate
 from dalembert.model.system import System
 
 

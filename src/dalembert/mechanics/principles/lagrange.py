@@ -15,15 +15,22 @@ import numpy as np
 import sympy as sp
 from scipy.optimize import root
 
-from dalembert.mechanics.equations import Equations, Line, Section
-from dalembert.mechanics.parts import budget_for
-from dalembert.mechanics.principles.euler import accelerations_of, affine, euler_operator
-from dalembert.mechanics.principles.formulation import Answer, NotHere, Solver, has_modes, nonlinear_in_acceleration
-from dalembert.mechanics.principles.scaling import independent, saddle, unit_rows
-from dalembert.mechanics.printing import lambda_of
-from dalembert.mechanics.sample import Array, Sampler, State
+from dalembert.arrays import Array
+from dalembert.mechanics.algebra.tidy import tidy
+from dalembert.mechanics.page.equations import Equations, Line, Section
+from dalembert.mechanics.page.parts import budget_for
+from dalembert.mechanics.page.printing import lambda_of
+from dalembert.mechanics.principles.shared.euler_operator import accelerations_of, affine, euler_operator
+from dalembert.mechanics.principles.shared.formulation import (
+    Answer,
+    NotHere,
+    Solver,
+    has_modes,
+    nonlinear_in_acceleration,
+)
+from dalembert.mechanics.principles.shared.scaled_constraints import independent, saddle, unit_rows
+from dalembert.mechanics.sample import Sampler, State
 from dalembert.mechanics.standard_form import diff
-from dalembert.mechanics.tidy import tidy
 from dalembert.model.system import System
 
 # Constraints nonlinear in q̈ may have several solutions: so many starts of Newton's method look for the least G.

@@ -22,16 +22,17 @@ from dataclasses import dataclass
 import numpy as np
 import sympy as sp
 
-from dalembert.mechanics.equations import Equations
-from dalembert.mechanics.principles.angles import weights_of
-from dalembert.mechanics.principles.degenerate import vanishing_gradients
-from dalembert.mechanics.principles.euler import accelerations_of, affine, euler_operator
-from dalembert.mechanics.principles.formulation import Answer, Solver, first, has_modes, nonholonomic
-from dalembert.mechanics.principles.scaling import refined
-from dalembert.mechanics.sample import Array, Sampler, State
+from dalembert.arrays import Array
+from dalembert.mechanics.algebra.tidy import exact, tidy
+from dalembert.mechanics.page.equations import Equations
+from dalembert.mechanics.principles.shared.angles_as_lengths import weights_of
+from dalembert.mechanics.principles.shared.euler_operator import accelerations_of, affine, euler_operator
+from dalembert.mechanics.principles.shared.formulation import Answer, Solver, first, has_modes, nonholonomic
+from dalembert.mechanics.principles.shared.scaled_constraints import refined
+from dalembert.mechanics.principles.shared.vanishing_gradients import vanishing_gradients
+from dalembert.mechanics.sample import Sampler, State
 from dalembert.mechanics.standard_form import diff, lagrangian, time_derivative
-from dalembert.mechanics.tidy import exact, tidy
-from dalembert.model.symbols import Coordinate, t
+from dalembert.model.language.symbols import Coordinate, t
 from dalembert.model.system import System
 
 # Normals whose direction is another's to this share count as the same: they come from derivatives at a state that
@@ -56,10 +57,10 @@ def state_size(system: System) -> int:
 
 def derive(system: System) -> Equations:
     if system.particles is not None and not system.constraints:
-        from dalembert.mechanics.liberate import liberate  # which is about particles
+        from dalembert.mechanics.liberate.liberate import liberate  # which is about particles
 
         return liberate(system.particles).equations()
-    from dalembert.mechanics.principles.liberated import equations  # which needs what is freed here
+    from dalembert.mechanics.principles.liberation_page import equations  # which needs what is freed here
 
     return equations(system)
 

@@ -14,10 +14,13 @@ from __future__ import annotations
 import numpy as np
 import sympy as sp
 
-from dalembert.mechanics.equations import Equations, Line, Section
-from dalembert.mechanics.parts import budget_for
-from dalembert.mechanics.principles.degenerate import at_rest, vanishing_gradients
-from dalembert.mechanics.principles.formulation import (
+from dalembert.arrays import Array
+from dalembert.mechanics.algebra.tidy import exact, tidy, tidy_matrix
+from dalembert.mechanics.page.equations import Equations, Line, Section
+from dalembert.mechanics.page.parts import budget_for
+from dalembert.mechanics.page.typeset import PAGE, width
+from dalembert.mechanics.principles.hertz import by_arc, form_of, geodesic, line_element, readable_inverse
+from dalembert.mechanics.principles.shared.formulation import (
     Answer,
     NotHere,
     Solver,
@@ -29,14 +32,12 @@ from dalembert.mechanics.principles.formulation import (
     nonpotential,
     rheonomic,
 )
-from dalembert.mechanics.principles.hertz import by_arc, form_of, geodesic, line_element, readable_inverse
-from dalembert.mechanics.principles.marks import differential
-from dalembert.mechanics.principles.quadratic import gradient_and_bend, powers_of, unnatural
-from dalembert.mechanics.sample import Array, Sampler, State
+from dalembert.mechanics.principles.shared.page_marks import differential
+from dalembert.mechanics.principles.shared.powers_of_velocity import gradient_and_bend, powers_of, unnatural
+from dalembert.mechanics.principles.shared.vanishing_gradients import at_rest, vanishing_gradients
+from dalembert.mechanics.sample import Sampler, State
 from dalembert.mechanics.standard_form import diff
-from dalembert.mechanics.tidy import exact, tidy, tidy_matrix
-from dalembert.mechanics.typeset import PAGE, width
-from dalembert.model.symbols import Parameter
+from dalembert.model.language.symbols import Parameter
 from dalembert.model.system import System
 
 

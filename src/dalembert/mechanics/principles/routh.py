@@ -16,21 +16,28 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from dalembert.mechanics.cofactors import TooLarge
-from dalembert.mechanics.equations import Equations, Line, Section
-from dalembert.mechanics.ignorable import ignorable
-from dalembert.mechanics.parts import budget_for
-from dalembert.mechanics.principles.euler import accelerations_of, affine
-from dalembert.mechanics.principles.formulation import Answer, Solver, first, has_modes, nonlinear_in_acceleration
+from dalembert.arrays import Array
+from dalembert.mechanics.algebra.cofactors import TooLarge
+from dalembert.mechanics.algebra.tidy import Budget, exact, tidy
+from dalembert.mechanics.page.equations import Equations, Line, Section
+from dalembert.mechanics.page.parts import budget_for
+from dalembert.mechanics.page.printing import lambda_of, plain
 from dalembert.mechanics.principles.hamilton import momentum_symbols
 from dalembert.mechanics.principles.lagrange import gradient
-from dalembert.mechanics.principles.scaling import saddle
-from dalembert.mechanics.printing import lambda_of, plain
-from dalembert.mechanics.routhian import Routhian, routhian
-from dalembert.mechanics.sample import Array, Sampler, State
+from dalembert.mechanics.principles.shared.euler_operator import accelerations_of, affine
+from dalembert.mechanics.principles.shared.formulation import (
+    Answer,
+    Solver,
+    first,
+    has_modes,
+    nonlinear_in_acceleration,
+)
+from dalembert.mechanics.principles.shared.scaled_constraints import saddle
+from dalembert.mechanics.reduce.ignorable import ignorable
+from dalembert.mechanics.reduce.routhian import Routhian, routhian
+from dalembert.mechanics.sample import Sampler, State
 from dalembert.mechanics.standard_form import diff, lagrangian, time_derivative
-from dalembert.mechanics.tidy import Budget, exact, tidy
-from dalembert.model.symbols import Coordinate
+from dalembert.model.language.symbols import Coordinate
 from dalembert.model.system import System
 
 R_SYMBOL, V_SYMBOL = sp.Symbol("R"), sp.Symbol("V_eff")

@@ -23,16 +23,16 @@ from typing import Any
 import sympy as sp
 
 from dalembert.errors import DoesNotApply
-from dalembert.mechanics.equations import Equations, Line, Section
-from dalembert.mechanics.parts import budget_for, is_long_model
-from dalembert.mechanics.principles.basic_relations import basic_sections
-from dalembert.mechanics.principles.dependent import Dependent, dependent_of
-from dalembert.mechanics.principles.formulation import Solver, has_modes
-from dalembert.mechanics.principles.variations import condition, left_side, right_side
-from dalembert.mechanics.printing import plain
+from dalembert.mechanics.algebra.tidy import Budget
+from dalembert.mechanics.page.equations import Equations, Line, Section
+from dalembert.mechanics.page.parts import budget_for, is_long_model
+from dalembert.mechanics.page.printing import plain
+from dalembert.mechanics.principles.shared.basic_relations import basic_sections
+from dalembert.mechanics.principles.shared.dependent_displacements import Dependent, dependent_of
+from dalembert.mechanics.principles.shared.formulation import Solver, has_modes
+from dalembert.mechanics.principles.shared.variations import condition, left_side, right_side
 from dalembert.mechanics.sample import Sampler
 from dalembert.mechanics.standard_form import is_long
-from dalembert.mechanics.tidy import Budget
 from dalembert.model.constraints import Constraint
 from dalembert.model.system import System
 

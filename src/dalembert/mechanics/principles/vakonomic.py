@@ -20,21 +20,30 @@ from collections.abc import Sequence
 import numpy as np
 import sympy as sp
 
+from dalembert.arrays import Array
 from dalembert.errors import DoesNotApply
-from dalembert.mechanics.equations import Equations, Line, Section
-from dalembert.mechanics.parts import budget_for
-from dalembert.mechanics.principles.euler import accelerations_of, affine, euler_operator, force_along
-from dalembert.mechanics.principles.formulation import Answer, NotHere, Solver, does_work, first, has_modes, no_energies
-from dalembert.mechanics.principles.marks import mark
-from dalembert.mechanics.principles.scaling import saddle
-from dalembert.mechanics.principles.velocity_forms import (
+from dalembert.mechanics.algebra.tidy import tidy
+from dalembert.mechanics.page.equations import Equations, Line, Section
+from dalembert.mechanics.page.parts import budget_for
+from dalembert.mechanics.principles.shared.euler_operator import accelerations_of, affine, euler_operator, force_along
+from dalembert.mechanics.principles.shared.formulation import (
+    Answer,
+    NotHere,
+    Solver,
+    does_work,
+    first,
+    has_modes,
+    no_energies,
+)
+from dalembert.mechanics.principles.shared.page_marks import mark
+from dalembert.mechanics.principles.shared.scaled_constraints import saddle
+from dalembert.mechanics.principles.shared.velocity_forms import (
     gradient,
     lagrangian_derivative,
     not_integrable,
     on_accelerations,
 )
-from dalembert.mechanics.sample import Array, Sampler, State
-from dalembert.mechanics.tidy import tidy
+from dalembert.mechanics.sample import Sampler, State
 from dalembert.model.system import System
 
 #: Shown beside the motion where it differs from it; the difference is no fault.

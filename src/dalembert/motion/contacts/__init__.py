@@ -1,0 +1,1 @@
+"""Friction and one-sided constraints: motions as smooth legs between events."""

@@ -1,4 +1,4 @@
-/* Kinks of the model: which side of each the motion is on, and how it changes sides. The same method as motion/kinks.py, name by name,
+/* Kinks of the model: which side of each the motion is on, and how it changes sides. The same method as motion/integrate/kinks.py, name by name,
    with the reasons there. The sides are parameters; the functions whose zeros are kinks are the last of the event functions. */
 #ifndef DA_KINKS_H
 #define DA_KINKS_H

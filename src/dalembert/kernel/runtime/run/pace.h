@@ -1,4 +1,4 @@
-/* How a run is paced: the longest steps along the time, as motion/pace.py; tolerances that follow the size of the motion; and
+/* How a run is paced: the longest steps along the time, as motion/integrate/pace.py; tolerances that follow the size of the motion; and
    when a run ends because another method would do it better. */
 #ifndef DA_PACE_H
 #define DA_PACE_H
@@ -23,7 +23,7 @@ DA_FN double da_longest(const da_pace *pace, double t, long *at)
     return longest;
 }
 
-/* Whether a run ends here, to be judged; as `_Run._left` in motion/reference.py. */
+/* Whether a run ends here, to be judged; as `_Run._left` in motion/integrate/reference.py. */
 DA_FN int da_is_looked_at(const da_pace *pace, long steps, long stiff, double covered, double left)
 {
     if (!pace || pace->look == 0.0) return 0;

@@ -1,4 +1,4 @@
-/* Work that depends on the actual constraint force f = Aᵀλ: C(f, λ) and f are solved together, as in motion/reactions.py.
+/* Work that depends on the actual constraint force f = Aᵀλ: C(f, λ) and f are solved together, as in motion/state/reactions.py.
 
    Along the directions of the constraints (multipliers.h), f is x and the constraints answer C: x = x₀ + answer · C(f, λ), x₀ of
    the ideal force. Newton's method from there; one step where C is linear in f and λ. */

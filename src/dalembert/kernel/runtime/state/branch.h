@@ -6,7 +6,7 @@
 
        W dz − Jᵀκ = force − M z,   J dz = −g,    W = M − ∂²(kᵀh)/∂z²,  J = [A; ∂h/∂z],  g = [A z − b; h]
 
-   on the null space of J. Tolerances are those of motion/branches.py, which also finds where a branch starts. */
+   on the null space of J. Tolerances are those of motion/state/branches.py, which also finds where a branch starts. */
 #ifndef DA_BRANCH_H
 #define DA_BRANCH_H
 

@@ -1,4 +1,4 @@
-/* The directions of the constraints and the multipliers along them, as in motion/reactions.py, name by name.
+/* The directions of the constraints and the multipliers along them, as in motion/state/reactions.py, name by name.
 
    With M = L Lᵀ and u an orthonormal basis of the columns of L⁻¹Aᵀ, a constraint force is f = L u x. Where M is singular,
    coordinates scaled by the root of their own mass stand for those of L. Where constraints depend on each other, the smallest

@@ -1,7 +1,7 @@
 /* Singular configurations passed on the way: instants at which the constraints are dependent. The smallest pivot of their system,
    relative to what it was made from, is the square of something that changes its sign there, too quickly for accepted states to show it;
    but its root s has the shape of a V through them. Where s is least among three, it is followed to its minimum on
-   the polynomials of degree 5 through q, q̇ and q̈ at their ends. As motion/singular.py. */
+   the polynomials of degree 5 through q, q̇ and q̈ at their ends. As motion/integrate/singular.py. */
 #ifndef DA_SINGULAR_H
 #define DA_SINGULAR_H
 

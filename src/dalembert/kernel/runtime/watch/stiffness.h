@@ -5,8 +5,9 @@
 #ifndef DA_STIFFNESS_H
 #define DA_STIFFNESS_H
 
-DA_FN void da_watch_stiffness(int method, double t, const double *y, double h, double k[DA_SLOPES][DA_NW], const double *ynew,
-                              const double *fnew, double rtol, const double *atol, da_stiffness *watch, long steps)
+DA_FN void da_watch_stiffness(int method, double t, const double *y, double h, double k[DA_SLOPES][DA_NW],
+                              const double *ynew, const double *fnew, double rtol, const double *atol,
+                              da_stiffness *watch, long steps)
 {
     const int sample = steps % DA_STIFF_SAMPLE == 0, known = watch->hits == DA_STIFF_HITS;
     if (!sample && (known || watch->hits == 0)) return;

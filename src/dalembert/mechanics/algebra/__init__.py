@@ -1,0 +1,1 @@
+"""Symbolic algebra at a cost known beforehand."""

@@ -1,0 +1,1 @@
+"""What kind of system it is: integrability, degrees of freedom, what is conserved."""

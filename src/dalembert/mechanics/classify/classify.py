@@ -1,0 +1,427 @@
+"""`classify(system)`: the kind of each constraint, integrability, degrees of freedom, what is conserved.
+
+The words are those of the textbooks: scleronomic or rheonomic, catastatic (a velocity constraint that rest
+satisfies) or acatastatic, linear or homogeneous or nonlinear, holonomic where integrable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from dalembert.mechanics.classify.accelerations import Disguises, disguises
+from dalembert.mechanics.classify.conserve import Conservation, conserved
+from dalembert.mechanics.classify.flat import flat_where_it_holds
+from dalembert.mechanics.classify.pfaffian import Integrability, Integrator
+from dalembert.mechanics.classify.powers import Root, rooted
+from dalembert.mechanics.classify.special_functions import caution, exceptions
+from dalembert.mechanics.classify.witness import witness
+from dalembert.mechanics.page.printing import plain
+from dalembert.mechanics.sample import Sampler, State
+from dalembert.mechanics.solve.fundamental import independent_rows, null_space
+from dalembert.mechanics.standard_form import diff, lagrangian, standard_form
+from dalembert.model.constraints import Constraint, is_linear
+from dalembert.model.language.symbols import t
+from dalembert.model.system import System
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What kind of constraint one is.
+
+    `dependence` on the velocities (on the accelerations for an acceleration constraint): "linear",
+    "homogeneous" or "nonlinear"; `degree` where it is homogeneous. `catastatic`, `integrable`: None where the
+    question has no answer or none was found. `integrated`: f where f(q, t) = constant says the same, obtained
+    with `integrating_factor`.
+
+    An acceleration constraint is `integrable` where it is the derivative of a constraint on velocities, ψ = c with the
+    constant c of the motion; `velocity` is ψ. `reaches` is the lowest level at which the same can be said: "position"
+    for what is integrable to the end.
+
+    `root`: the constraint is a power of this expression, and all the rest is said of the root.
+
+    `witness`: of a constraint linear in the velocities that is not integrable, Frobenius' condition with the value that
+    it should not have, as `a·curl a = -1 ≠ 0`; the constraint itself is ω1, where there are several.
+    `unless`: not integrable for functions in general, but for such special ones; then `integrable` is None.
+    """
+
+    name: str
+    level: str
+    rheonomic: bool
+    catastatic: bool | None
+    dependence: str
+    degree: Fraction | None
+    integrable: bool | None
+    integrated: str | None = None
+    integrating_factor: str | None = None
+    reaches: str | None = None
+    velocity: str | None = None
+    root: str | None = None
+    witness: str | None = None
+    unless: str | None = None
+
+    def __str__(self) -> str:
+        parts = [f"{self.level} level", "rheonomic" if self.rheonomic else "scleronomic"]
+        if self.catastatic is not None:
+            parts.append("catastatic" if self.catastatic else "acatastatic")
+        if self.level != "position":
+            what = "accelerations" if self.level == "acceleration" else "velocities"
+            degree = f" of degree {self.degree}" if self.dependence == "homogeneous" else ""
+            parts.append(f"{self.dependence}{degree} in the {what}")
+            parts.append(self._verdict())
+        text = f"{self.name}: {', '.join(parts)}"
+        if self.velocity is not None:
+            text += f": {self.velocity} = c"
+        if self.integrated is not None:
+            text += f"{':' if self.velocity is None else ','} {self.integrated} = constant"
+        if self.integrating_factor:
+            text += f" (integrating factor {self.integrating_factor})"
+        return text + (f"; said of its root, {self.root} = 0" if self.root else "")
+
+    def _verdict(self) -> str:
+        if not self.integrable:
+            shown = f" ({self.witness})" if self.witness else ""
+            return verdict_of(self.integrable, self.unless) + shown
+        if self.level == "acceleration":
+            written = self.velocity is not None
+            verdict = "integrable twice" if self.reaches == "position" else "integrable once"
+        else:
+            verdict, written = "integrable", self.integrated is not None
+        return verdict if written else f"{verdict}, as random points show"
+
+
+def verdict_of(integrable: bool | None, unless: str | None) -> str:
+    """The words for a constraint that is not integrable, or not known to be."""
+    if unless is not None:
+        return f"not integrable in general, integrable where {unless}"
+    return "integrability not decided" if integrable is None else "not integrable"
+
+
+@dataclass(frozen=True)
+class Classification:
+    """The classification of a system.
+
+    `holonomic`: every constraint is integrable. `degrees_of_freedom`: n − rank A at a generic state that
+    satisfies the constraints. `configuration_freedoms`: n − the number of independent position constraints,
+    those in disguise included. `redundant`: constraints that follow from those before them. `integrals`:
+    position constraints found in combinations of several constraints. `cyclic`: coordinates absent from L.
+    `conservation`: what is conserved under all forces and constraints. `notes`: what else a reader should
+    know.
+    """
+
+    system: str
+    constraints: tuple[Kind, ...]
+    holonomic: bool | None
+    degrees_of_freedom: int | None
+    configuration_freedoms: int | None
+    redundant: tuple[str, ...]
+    integrals: tuple[str, ...]
+    cyclic: tuple[str, ...]
+    conservation: Conservation
+    notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it in numbers, texts, lists and mappings, ready for JSON."""
+        degrees = [None if kind.degree is None else float(kind.degree) for kind in self.constraints]
+        kinds = [{**vars(kind), "degree": degree} for kind, degree in zip(self.constraints, degrees, strict=True)]
+        quantities = [
+            {"name": q.name, "expression": plain(q.expression), "fixed_by_constraints": q.fixed}
+            for q in self.conservation.quantities
+        ]
+        return {
+            "name": self.system,
+            "constraints": kinds,
+            "holonomic": self.holonomic,
+            "degrees_of_freedom": self.degrees_of_freedom,
+            "configuration_freedoms": self.configuration_freedoms,
+            "redundant": list(self.redundant),
+            "integrals": list(self.integrals),
+            "cyclic": list(self.cyclic),
+            "conserved": quantities,
+            "energy_conserved": self.conservation.energy,
+            "notes": list(self.notes),
+        }
+
+    def text(self) -> str:
+        verdict = {True: "holonomic", False: "nonholonomic", None: "holonomic or not: not decided"}
+        lines = [f"{self.system}: {verdict[self.holonomic] if self.constraints else 'no constraints'}"]
+        lines.append(f"  degrees of freedom: {_number(self.degrees_of_freedom)}")
+        lines.append(f"  freedoms of configuration: {_number(self.configuration_freedoms)}")
+        for title, items in (
+            ("constraints", [str(kind) for kind in self.constraints]),
+            ("position constraints hidden in combinations", [f"{f} = constant" for f in self.integrals]),
+            ("redundant, following from those before", list(self.redundant)),
+            ("cyclic coordinates", list(self.cyclic)),
+            ("conserved", [str(quantity) for quantity in self.conservation.quantities] or ["nothing found"]),
+            ("notes", list(self.notes)),
+        ):
+            if items:
+                lines += [f"  {title}:", *(f"    {item}" for item in items)]
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return self.text()
+
+
+def classify(system: System) -> Classification:
+    """Classify a system; ranks, integrability and conservation are decided at random states of the model's
+    own parameters.
+
+    >>> import dalembert as da
+    >>> x, y, theta = da.coordinates("x y theta")
+    >>> skate = da.System("skate", coordinates=[x, y, theta], kinetic=(x.d**2 + y.d**2 + theta.d**2)/2,
+    ...     constraints={"edge": x.d*sp.sin(theta) - y.d*sp.cos(theta)})
+    >>> kind = classify(skate)
+    >>> kind.holonomic, kind.degrees_of_freedom, kind.configuration_freedoms
+    (False, 2, 3)
+    """
+    given, (system, roots) = system, rooted(system)
+    sampler = Sampler(standard_form(system))
+    states = sampler.states(8)
+    integrator = Integrator(sampler)
+    integrability = integrator.integrability()
+    hidden = disguises(sampler, states)
+    kinds = tuple(_kind(constraint, sampler, states, integrability, hidden) for constraint in system.constraints)
+    special = exceptions(system, {kind.name: kind.integrable for kind in kinds}, _integrable)
+    kinds = tuple(replace(k, integrable=None, unless=special[k.name]) if k.name in special else k for k in kinds)
+    kinds = tuple(replace(k, root=plain(roots[k.name].expression)) if k.name in roots else k for k in kinds)
+    kinds = tuple(replace(k, witness=witness(integrator, k.name)) if k.integrable is False else k for k in kinds)
+    rank, redundant = _rank(sampler, states)
+    flat = [c.name for c in system.constraints if not c.one_sided and flat_where_it_holds(sampler, c)]
+    flat += [name for name in redundant if name not in flat and _kinked_where_it_holds(sampler, states, name)]
+    n = len(system.coordinates)
+    conservation = conserved(system, sampler)
+    positions = integrability.dimension if hidden.positions is None else hidden.positions
+    return Classification(
+        system=system.name,
+        constraints=kinds,
+        holonomic=_holonomic(kinds),
+        degrees_of_freedom=None if rank is None or flat else n - rank,
+        configuration_freedoms=None if flat else n - positions,
+        redundant=tuple(name for name in redundant if name not in flat),
+        integrals=tuple(plain(found.expression) for found in integrability.integrals if found.constraint is None),
+        cyclic=_cyclic(sampler, states),
+        conservation=conservation,
+        notes=(
+            *_notes(given, kinds, roots, integrability, conservation, bool(states), flat),
+            *caution(given),
+        ),
+    )
+
+
+@lru_cache(maxsize=16)  # systems are frozen; several principles ask
+def integrability_of(system: System) -> Mapping[str, str]:
+    """What `classify` says of the integrability of each constraint that is not at position level and not integrable."""
+    system, _ = rooted(system)
+    found = _integrable(Sampler(standard_form(system)))
+    special = exceptions(system, found, _integrable)
+    words: dict[str, str] = {}
+    for c in system.constraints:
+        if c.level != "position" and not found[c.name]:
+            verdict = None if c.name in special else found[c.name]
+            words[c.name] = verdict_of(verdict, special.get(c.name))
+    return words
+
+
+def _integrable(sampler: Sampler) -> dict[str, bool | None]:
+    """Which constraints are integrable, as far as that is decided."""
+    states = sampler.states(8)
+    integrability, hidden = Integrator(sampler).decided(), disguises(sampler, states)
+    constraints = sampler.system.constraints
+    return {c.name: _kind(c, sampler, states, integrability, hidden).integrable for c in constraints}
+
+
+def _holonomic(kinds: Sequence[Kind]) -> bool | None:
+    """Whether all constraints are position constraints, as they stand or in disguise."""
+    verdicts = [False if k.integrable and k.reaches == "velocity" else k.integrable for k in kinds]
+    return False if False in verdicts else None if None in verdicts else True
+
+
+def _notes(
+    system: System,
+    kinds: Sequence[Kind],
+    roots: Mapping[str, Root],
+    integrability: Integrability,
+    conservation: Conservation,
+    states: bool,
+    flat: Sequence[str],
+) -> Iterator[str]:
+    for name, root in roots.items():
+        yield (
+            f"{name!r} is {plain(root.expression)} to the power {plain(root.power)}: its gradient vanishes wherever it "
+            f"holds, so that it has no constraint force; write {plain(root.expression)} = 0"
+        )
+    for kind in kinds:
+        if _degenerate(kind) and kind.name not in flat:
+            yield f"the gradient of {kind.name!r} vanishes at rest: there it loses rank"
+    for name in flat:
+        yield (
+            f"the gradient of {name!r} vanishes wherever it holds, as that of a sum of squares or of |u| does, so that "
+            "it has no constraint force and freedoms cannot be told; write each square or u as a constraint of its own"
+        )
+    unnamed = [kind.name for kind in kinds if kind.level == "velocity" and kind.integrable and kind.integrated is None]
+    if integrability.unwritten > len(unnamed):
+        yield (
+            f"random points show {integrability.unwritten} position constraints, hidden in the velocity constraints or "
+            "combinations of them, that are not written out"
+        )
+    if not states:
+        yield "no state that satisfies all constraints was found, so freedoms and conserved quantities are open"
+    elif conservation.reason:
+        yield f"conserved quantities are not decided: {conservation.reason}"
+    free = [repr(constraint.name) for constraint in system.constraints if constraint.one_sided]
+    if free:
+        yield f"one-sided: {', '.join(free)}; all of this is said of motions that stay in contact"
+
+
+def _kind(
+    constraint: Constraint,
+    sampler: Sampler,
+    states: list[State],
+    integrability: Integrability,
+    hidden: Disguises,
+) -> Kind:
+    expression, system = constraint.expression, sampler.system
+    generic = [sampler.start() for _ in range(6)]
+    arguments = system.accelerations if constraint.level == "acceleration" else system.velocities
+    dependence, degree = "linear", None
+    catastatic: bool | None = None
+    if constraint.level == "velocity":
+        rest = expression.xreplace(dict.fromkeys(arguments, sp.S.Zero))
+        catastatic = None if rest.has(sp.nan, sp.zoo, sp.oo) else sampler.vanishes(rest, generic)
+    if constraint.level != "position":
+        degree = _degree(expression, arguments, sampler)
+        if not is_linear([expression], arguments):
+            dependence = "nonlinear" if degree is None else "homogeneous"
+    integrable = integrability.member.get(constraint.name)
+    if constraint.level != "position" and dependence != "linear" and _curved(expression, sampler, states, arguments):
+        # Where u² + w² = 0 holds there is no surface that could be curved.
+        integrable = None if flat_where_it_holds(sampler, constraint) else False
+    disguise = hidden.of.get(constraint.name)
+    if disguise is not None:
+        integrable = disguise.level != "acceleration"
+    found = next((f for f in integrability.integrals if f.constraint == constraint.name), None)
+    integrated = None if found is None else found.expression
+    factor = None if found is None else found.factor
+    reaches = constraint.level if not integrable else "position"
+    if disguise is not None:
+        integrated, factor, reaches = disguise.position, disguise.factor, disguise.level
+    rheonomic = not sampler.vanishes(diff(expression, t), generic)
+    return Kind(
+        constraint.name,
+        str(constraint.level),
+        rheonomic,
+        not rheonomic if constraint.level == "position" else catastatic,
+        dependence,
+        degree,
+        integrable,
+        None if integrated is None else plain(integrated),
+        None if factor is None or factor.is_number else plain(factor),
+        None if integrable is None else reaches,
+        plain(disguise.velocity) if disguise is not None and disguise.velocity is not None else None,
+    )
+
+
+def _degree(expression: sp.Expr, arguments: tuple[sp.Symbol, ...], sampler: Sampler) -> Fraction | None:
+    """p with Σ u ∂g/∂u = p g (Euler), where g is homogeneous in u."""
+    euler = sp.Add(*(u * diff(expression, u) for u in arguments))
+    accelerations = sampler.system.accelerations
+    evaluate = sampler.function([expression, euler], accelerations)
+    rows = [evaluate(sampler.start(), *sampler.random.uniform(-2, 2, len(accelerations))) for _ in range(8)]
+    table = np.array(rows)
+    table = table[np.all(np.isfinite(table), axis=1)]
+    if len(table) < 3:
+        return None
+    ratios = table[:, 1] / np.where(table[:, 0] == 0, np.nan, table[:, 0])
+    degree = Fraction(float(np.nan_to_num(ratios[0]))).limit_denominator(12)
+    # A homogeneous function has the same ratio to rounding at every point; others differ in the first digit.
+    return degree if np.all(np.abs(ratios - float(degree)) <= 1e-9 * max(1.0, abs(float(degree)))) else None
+
+
+def _curved(expression: sp.Expr, sampler: Sampler, states: list[State], arguments: tuple[sp.Symbol, ...]) -> bool:
+    """Whether the velocities allowed by ψ(q, q̇, t) = 0 at one place form a curved surface, or the accelerations
+    allowed by h(q, q̇, q̈, t) = 0 in one state.
+
+    Velocities on a position constraint form a plane, and so do accelerations on the derivative of a constraint on
+    velocities: a curved surface is neither in disguise. The curvature is ∂²ψ/∂q̇² on the directions along the surface.
+    """
+    slopes = [diff(expression, u) for u in arguments]
+    entries = [expression, *slopes, *(diff(s, u) for s in slopes for u in arguments)]
+    n = len(arguments)
+    of_accelerations = arguments == sampler.system.accelerations
+    evaluate = sampler.function(entries, arguments if of_accelerations else ())
+    for state in states:
+        row = _reached(evaluate, state, sampler, n) if of_accelerations else evaluate(state)
+        if row is None or not np.all(np.isfinite(row)):
+            continue
+        gradient, H = row[1 : n + 1], row[n + 1 :].reshape(n, n)
+        along = null_space(gradient[None, :])
+        if np.linalg.norm(gradient) > 0 and np.max(np.abs(along.T @ H @ along), initial=0.0) > 1e-8 * np.max(np.abs(H)):
+            return True
+    return False
+
+
+def _reached(evaluate: Callable[..., Any], state: State, sampler: Sampler, n: int) -> np.ndarray | None:
+    """The values at a random acceleration that satisfies the constraint, by Newton's method along its gradient."""
+    a = sampler.random.uniform(-2, 2, n)
+    for _ in range(40):
+        row = evaluate(state, *a)
+        gradient = row[1 : n + 1]
+        size = float(gradient @ gradient)
+        if not np.all(np.isfinite(row)) or size == 0:
+            return None
+        if abs(row[0]) <= 1e-10 * np.sqrt(size) * max(1.0, float(np.linalg.norm(a))):
+            return np.asarray(row)
+        a = a - gradient * row[0] / size
+    return None
+
+
+def _rank(sampler: Sampler, states: list[State]) -> tuple[int | None, tuple[str, ...]]:
+    """The rank of A at a generic state and the constraints whose rows follow from those before."""
+    form, names = sampler.form, [constraint.name for constraint in sampler.system.constraints]
+    if not names:
+        return 0, ()
+    linear = [k for k, name in enumerate(names) if name not in form.nonlinear]
+    accelerations = sampler.system.accelerations
+    # A of a constraint nonlinear in q̈ depends on q̈; any generic q̈ shows its generic rank.
+    evaluate = sampler.function(list(form.A), accelerations)
+    best: list[int] | None = None
+    for state in states:
+        numbers = evaluate(state, *sampler.random.uniform(0.3, 1.5, len(accelerations)))
+        if np.all(np.isfinite(numbers)):
+            rows = independent_rows(numbers.reshape(len(names), -1))
+            best = rows if best is None or len(rows) > len(best) else best
+    if best is None:
+        return None, ()
+    return len(best), tuple(names[k] for k in range(len(names)) if k not in best and (k in linear))
+
+
+def _kinked_where_it_holds(sampler: Sampler, states: list[State], name: str) -> bool:
+    """Whether a row of A is zero on the constraint, but not beside it: of |u| = 0 it jumps from −∂u to ∂u there."""
+    row = next(k for k, c in enumerate(sampler.system.constraints) if c.name == name)
+    evaluate = sampler.function(list(sampler.form.A[row, :]), sampler.system.accelerations)
+    draw = sampler.random.uniform(0.3, 1.5, len(sampler.system.accelerations))
+    on, beside = ([evaluate(state, *draw) for state in some] for some in (states, [sampler.start()]))
+    return not np.any(on) and bool(np.any(beside))
+
+
+def _cyclic(sampler: Sampler, states: list[State]) -> tuple[str, ...]:
+    """Coordinates with ∂L/∂q = 0."""
+    L = lagrangian(sampler.system)
+    points = states or [sampler.start() for _ in range(6)]
+    return tuple(q.name for q in sampler.system.coordinates if sampler.vanishes(diff(L, q), points))
+
+
+def _degenerate(kind: Kind) -> bool:
+    """Homogeneous of a degree above one: ∂ψ/∂q̇ is zero at q̇ = 0."""
+    return kind.level == "velocity" and kind.dependence == "homogeneous" and kind.degree is not None and kind.degree > 1
+
+
+def _number(value: int | None) -> str:
+    return "not decided" if value is None else str(value)

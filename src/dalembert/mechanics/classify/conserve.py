@@ -1,0 +1,297 @@
+"""What stays constant along every motion: energy, momenta and their combinations, angular momenta.
+
+A symmetry of L promises nothing once constraints and nonideal forces act, so nothing is inferred from
+symmetry: dF/dt is computed for each candidate F with the constrained acceleration (26) at random states that
+satisfy the constraints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+import sympy as sp
+
+from dalembert.arrays import Array
+from dalembert.mechanics.algebra.tidy import Budget, tidy
+from dalembert.mechanics.classify.integrals import is_exact, potential_of
+from dalembert.mechanics.page.printing import plain
+from dalembert.mechanics.sample import Sampler, State, undecidable
+from dalembert.mechanics.solve.fundamental import Fundamental
+from dalembert.mechanics.standard_form import diff, lagrangian, quadratic, standard_form
+from dalembert.model.language.functions import given_back
+from dalembert.model.language.symbols import t
+from dalembert.model.system import System
+
+# A rate counts as zero below this fraction of the terms it is a sum of. Rounding leaves about 1e-14 times the
+# condition of the model; a force that changes F by less in its own time scale cannot be told from rounding in
+# a poorly scaled model.
+RATE = 1e-8
+# Rates below this fraction of all that happens at a state are rounding of components that are exactly zero.
+NOISE = 1e-12
+STATES = 12
+# The search for combinations takes all pairs of coordinates; beyond this many it costs more than it finds.
+LARGEST = 8
+DENOMINATOR = 60
+
+
+@dataclass(frozen=True)
+class Conserved:
+    """A quantity that is constant along every motion. `fixed`: its value is set by the constraints."""
+
+    name: str
+    expression: sp.Expr
+    fixed: bool = False
+
+    def __str__(self) -> str:
+        note = " (fixed by the constraints)" if self.fixed else ""
+        return f"{self.name}: {plain(self.expression)}{note}"
+
+
+@dataclass(frozen=True)
+class Conservation:
+    """`quantities` found; `energy` says whether the energy is constant (None: not decided, and `reason` says
+    why).
+    """
+
+    quantities: tuple[Conserved, ...]
+    energy: bool | None
+    reason: str = ""
+
+
+def conserved(system: System, sampler: Sampler | None = None) -> Conservation:
+    """The conserved quantities of a system at the parameter values it is given (random ones where it is not).
+
+    Candidates: the energy function h = q̇·∂L/∂q̇ − L and T + V, the kinetic energy, the momenta p = ∂L/∂q̇,
+    the moments q_i p_j − q_j p_i, and sums of these with simple constant coefficients.
+    """
+    form = sampler.form if sampler is not None else standard_form(system)
+    reason = undecidable(form)
+    if reason is not None:
+        return Conservation((), None, reason)
+    search = _Search(sampler or Sampler(form))
+    if len(search.states) < 8:
+        return Conservation((), None, f"only {len(search.states)} of 8 states that satisfy the constraints were found")
+    energies = list(_energies(system, search.sampler, [state for state, _ in search.states]))
+    found: list[Conserved] = []
+    verdicts: dict[str, bool] = {}
+    for name, expression in energies:
+        rate = search.measure(expression)
+        verdicts[name] = rate.zero
+        found += rate.conserved(name, expression)
+    found += search.momenta(system)
+    found = [replace(quantity, expression=given_back(quantity.expression)) for quantity in found]
+    return Conservation(tuple(found), verdicts.get("energy", verdicts.get("energy function")))
+
+
+def _energies(system: System, sampler: Sampler, states: list[State]) -> Iterator[tuple[str, sp.Expr]]:
+    """The energies of a system, each named and given once. Impressed forces that have a potential count with
+    it.
+    """
+    L = lagrangian(system)
+    h = sp.Add(*(v * diff(L, v) for v in system.velocities)) - L
+    if system.lagrangian is not None:
+        yield "energy function", tidy(h, Budget(800))
+        return
+    given = system.potential if system.potential is not None else sp.S.Zero
+    V = given + _potential_of_forces(system, sampler, states)
+    T = system.kinetic if system.kinetic is not None else quadratic(system.mass, system.velocities) / 2
+    yield "energy", T + V
+    if not sampler.vanishes(h - T - given, states):
+        yield "energy function", tidy(h, Budget(800))
+    if not V.is_number and not sampler.vanishes(V, states):
+        yield "kinetic energy", T
+
+
+def _potential_of_forces(system: System, sampler: Sampler, states: list[State]) -> sp.Expr:
+    """U with forces = −∂U/∂q, where the given forces depend on positions only and have one; otherwise 0."""
+    forces = tuple(-system.forces.get(q, sp.S.Zero) for q in system.coordinates)
+    if not any(forces) or any(t in f.free_symbols or not f.free_symbols.isdisjoint(system.velocities) for f in forces):
+        return sp.S.Zero
+
+    def zero(expression: sp.Expr) -> bool:
+        return sampler.vanishes(expression, states)
+
+    if not is_exact(forces, system.coordinates, zero):
+        return sp.S.Zero
+    U = potential_of(forces, system.coordinates, zero)
+    return sp.S.Zero if U is None else U
+
+
+@dataclass(frozen=True)
+class _Rate:
+    """dF/dt (states), the size of its terms, F, and the size F could have at such states."""
+
+    rate: Array
+    size: Array
+    value: Array
+    reach: Array
+
+    @property
+    def zero(self) -> bool:
+        return bool(self.rate.size and np.all(np.abs(self.rate) <= RATE * self.size))
+
+    def conserved(self, name: str, expression: sp.Expr) -> list[Conserved]:
+        """The quantity, if it is one: constant, and not merely zero."""
+        # The states satisfy the constraints to 1e-12; what the constraints make zero is zero to that.
+        if not self.zero or np.all(np.abs(self.value) <= 1e-9 * self.reach):
+            return []
+        # The states are independent draws, so the same value at all of them is no accident.
+        return [Conserved(name, expression, fixed=bool(np.ptp(self.value) <= 1e-9 * np.max(self.reach)))]
+
+
+class _Search:
+    def __init__(self, sampler: Sampler) -> None:
+        self.sampler = sampler
+        self.system = sampler.system
+        n = len(self.system.coordinates)
+        count = STATES if n > LARGEST else STATES + n + n * (n - 1) // 2
+        pairs = [(state, sampler.motion(state)) for state in sampler.states(count)]
+        self.states: list[tuple[State, Fundamental]] = [(s, m) for s, m in pairs if m is not None]
+        self.sizes = [_acceleration_size(motion) for _, motion in self.states]
+
+    def measure(self, expression: sp.Expr) -> _Rate:
+        return self.measure_all([expression])[0]
+
+    def measure_all(self, expressions: Sequence[sp.Expr]) -> list[_Rate]:
+        """dF/dt = ∂F/∂q q̇ + ∂F/∂q̇ q̈ + ∂F/∂t for each F, at every state where all are finite."""
+        symbols = (*self.system.coordinates, *self.system.velocities, t)
+        table = [entry for e in expressions for entry in (e, *(diff(e, symbol) for symbol in symbols))]
+        evaluate = self.sampler.function(table)
+        n, width = len(self.system.coordinates), len(symbols) + 1
+        rates, sizes, values, reaches = [], [], [], []
+        for (state, motion), a_size in zip(self.states, self.sizes, strict=True):
+            numbers = evaluate(state).reshape(len(expressions), width)
+            if not np.all(np.isfinite(numbers)):
+                continue
+            F, slope = numbers[:, 0], numbers[:, 1:]
+            along = np.concatenate([state.v, motion.acceleration, [1.0]])
+            weight = np.concatenate([np.abs(state.v), a_size, [1.0]])
+            # Noise: components that are zero carry the rounding of those that are not, in proportion to their
+            # gradients.
+            noise = NOISE / RATE * np.abs(slope[:, n : 2 * n]).max(axis=1) * np.max(a_size, initial=0.0)
+            rates.append(slope @ along)
+            sizes.append(np.abs(slope) @ weight + noise)
+            values.append(F)
+            widest = np.concatenate([np.full(n, np.abs(state.q).max()), np.full(n, np.abs(state.v).max()), [0.0]])
+            reaches.append(np.abs(slope) @ widest)
+        tables = [np.array(rows).reshape(-1, len(expressions)) for rows in (rates, sizes, values, reaches)]
+        return [_Rate(*(table[:, k] for table in tables)) for k in range(len(expressions))]
+
+    def momenta(self, system: System) -> list[Conserved]:
+        """Momenta, moments and combinations of them that are constant, each once."""
+        L = lagrangian(system)
+        budget = Budget(2000)
+        p = [diff(L, v) for v in system.velocities]
+        q = system.coordinates
+        names, pool = [f"p_{c.name}" for c in q], list(p)
+        linear = len(pool)
+        pairs = list(combinations(range(len(q)), 2)) if len(q) <= LARGEST else []
+        for i, j in pairs:
+            names.append(f"{q[i].name} p_{q[j].name} - {q[j].name} p_{q[i].name}")
+            pool.append(q[i] * p[j] - q[j] * p[i])
+
+        def shown(k: int) -> sp.Expr:
+            """Momenta are put in order only where they are to be read."""
+            if k < linear:
+                return tidy(p[k], budget)
+            i, j = pairs[k - linear]
+            return q[i] * tidy(p[j], budget) - q[j] * tidy(p[i], budget)
+
+        rates = self.measure_all(pool)
+        found: list[Conserved] = []
+        known: list[Array] = []
+
+        def uniform(k: int) -> bool:
+            # Uniform motion keeps every moment of two constant momenta; to list them all says nothing more.
+            return k >= linear and all(rates[j].zero for j in pairs[k - linear])
+
+        for k, rate in enumerate(rates):
+            if rate.zero:
+                known.append(np.eye(len(pool))[k])
+                found += [] if uniform(k) else rate.conserved(names[k], shown(k))
+        # First sums of momenta alone, the simplest to read, then sums with moments.
+        for count in (linear, len(pool)) if len(q) <= LARGEST else ():
+            for coefficients in _combinations(rates, count, known):
+                known.append(coefficients)
+                parts = [(sp.Rational(_simple(c)), k) for k, c in enumerate(coefficients) if c]
+                if all(uniform(k) for _, k in parts):
+                    continue
+                total = tidy(sp.Add(*(c * shown(k) for c, k in parts)), budget)
+                found += self.measure(total).conserved(_sum_name([(c, names[k]) for c, k in parts]), total)
+        return found
+
+
+def _acceleration_size(motion: Fundamental) -> Array:
+    """The size of the terms of each acceleration: |M⁻¹| (|Q| + |Q_i| + |Q_ni|), or |q̈| where M has no
+    inverse.
+    """
+    forces = np.abs(motion.Q) + np.abs(motion.ideal) + np.abs(motion.nonideal)
+    if np.any(np.isnan(motion.unconstrained)):
+        return np.abs(motion.acceleration)
+    return np.abs(np.linalg.inv(motion.M)) @ forces
+
+
+def _combinations(rates: Sequence[_Rate], count: int, known: Sequence[Array]) -> list[Array]:
+    """Coefficient vectors c with Σ c_k dF_k/dt = 0 among the first `count` quantities, simple numbers, not
+    spanned by `known`.
+    """
+    R = np.stack([rate.rate / max(float(np.max(rate.size)), 1e-300) for rate in rates[:count]], axis=1)
+    scale = np.array([max(float(np.max(rate.size)), 1e-300) for rate in rates[:count]])
+    used = np.array([bool(np.any(rate.rate != 0)) and not rate.zero for rate in rates[:count]])
+    columns = np.flatnonzero(used)
+    if columns.size < 2 or R.shape[0] < columns.size:
+        return []
+    _, sigma, Vt = np.linalg.svd(R[:, columns])
+    # Columns are scaled to order one, so true relations show singular values at rounding.
+    null = Vt[int(np.sum(sigma > RATE)) :]
+    if not null.size:
+        return []
+    basis = _echelon(null / scale[columns])
+    found: list[Array] = []
+    for row in basis:
+        simple = np.array([float(_simple(c)) for c in row])
+        if np.max(np.abs(simple - row)) > 1e-7 * np.max(np.abs(row)):
+            continue  # the coefficients hold the values of parameters: no simple numbers
+        vector = np.zeros(len(rates))
+        vector[columns] = simple
+        together = np.array([*known, *found, vector])
+        if np.linalg.matrix_rank(together) == len(together):
+            found.append(vector)
+    return found
+
+
+def _simple(number: float) -> Fraction:
+    return Fraction(float(number)).limit_denominator(DENOMINATOR)
+
+
+def _echelon(rows: Array) -> Array:
+    """Reduced row echelon form of independent rows."""
+    rows = rows.copy()
+    lead = 0
+    for column in range(rows.shape[1]):
+        if lead == rows.shape[0]:
+            break
+        pivot = lead + int(np.argmax(np.abs(rows[lead:, column])))
+        if abs(rows[pivot, column]) <= 1e-9 * float(np.max(np.abs(rows[lead:]))):
+            continue
+        rows[[lead, pivot]] = rows[[pivot, lead]]
+        rows[lead] /= rows[lead, column]
+        for k in range(rows.shape[0]):
+            if k != lead:
+                rows[k] -= rows[k, column] * rows[lead]
+        lead += 1
+    rows[np.abs(rows) < 1e-9] = 0.0
+    return rows
+
+
+def _sum_name(parts: Sequence[tuple[sp.Rational, str]]) -> str:
+    text = ""
+    for coefficient, name in parts:
+        sign = (" - " if text else "-") if coefficient < 0 else (" + " if text else "")
+        size = "" if abs(coefficient) == 1 else f"{abs(coefficient)} "
+        text += f"{sign}{size}" + (f"({name})" if " " in name else name)
+    return text

@@ -1,0 +1,1 @@
+"""The explicit equation of motion in closed form, with friction solved for."""

@@ -1,0 +1,1 @@
+"""Reactions on every particle, by liberation."""

@@ -1,0 +1,1 @@
+"""How equations look: text, LaTeX, names for long parts."""

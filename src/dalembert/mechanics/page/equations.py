@@ -1,0 +1,114 @@
+"""`Equations`: equations of motion in sections of lines, as a person reads them: plain text and LaTeX."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import sympy as sp
+
+from dalembert.mechanics.page.decimals import decimal
+from dalembert.mechanics.page.function_names import by_names
+from dalembert.mechanics.page.parts import unabridged
+from dalembert.mechanics.page.printing import escaped, plain
+from dalembert.mechanics.page.typeset import rows
+from dalembert.model.system import System
+
+
+@dataclass(frozen=True)
+class Line:
+    """left = Σ terms. The terms are kept apart: each has a label (LaTeX) that says what it is, or none."""
+
+    left: sp.Expr
+    terms: tuple[tuple[str, sp.Expr], ...]
+    label: str = ""
+
+    def text(self) -> str:
+        parts = [plain(term) for _, term in self.terms]
+        if len(parts) > 1:
+            bare = [term.is_Atom or (not term.is_Add and not term.could_extract_minus_sign()) for _, term in self.terms]
+            parts = [part if alone else f"({part})" for part, alone in zip(parts, bare, strict=True)]
+        name = f"   [{self.label}]" if self.label else ""
+        return f"{plain(self.left)} = {' + '.join(parts)}{name}"
+
+
+@dataclass(frozen=True)
+class Section:
+    """Lines under a title."""
+
+    title: str
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Equations:
+    """Equations of motion of `system` in the form named `form`.
+
+    `explicit` says whether they give the accelerations in closed form; if not, `reason` says why. `str` gives
+    plain text, `latex` an `align*` environment; in a notebook they show themselves typeset.
+
+    Long equations are shown by named parts: `parts` gives the names, in the order in which they are made of each other,
+    and `unabridged` puts them back.
+    """
+
+    system: System
+    form: str
+    explicit: bool
+    reason: str
+    title: str
+    sections: tuple[Section, ...]
+    parts: tuple[tuple[sp.Symbol, sp.Expr], ...] = ()
+
+    def unabridged(self, expression: sp.Expr) -> sp.Expr:
+        """An expression with the named parts in it written out."""
+        return unabridged(expression, dict(self.parts))
+
+    def text(self) -> str:
+        lines = [f"{self.system.name}: {self.title}"]
+        if self.reason:
+            lines.append(f"({self.reason})")
+        for section in by_names(self.sections):
+            lines += ["", section.title, *(f"  {line.text()}" for line in section.lines)]
+        return "\n".join(lines)
+
+    def latex(self) -> str:
+        """An `align*` environment of amsmath."""
+        return f"\\begin{{align*}}\n{self._rows()}\n\\end{{align*}}"
+
+    def _repr_latex_(self) -> str:
+        return f"$$\\begin{{aligned}}\n{self._rows()}\n\\end{{aligned}}$$"
+
+    def _rows(self) -> str:
+        found: list[str] = []
+        for section in by_names(self.sections):
+            found += [rf"&\text{{{escaped(section.title)}}}", *rows(section.lines)]
+        return " \\\\\n".join(found)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as texts, ready for JSON."""
+        sections = {section.title: [line.text() for line in section.lines] for section in by_names(self.sections)}
+        return {
+            "form": self.form,
+            "title": self.title,
+            "explicit": self.explicit,
+            "reason": self.reason,
+            "equations": sections,
+        }
+
+    def __str__(self) -> str:
+        return self.text()
+
+
+def conditions(system: System) -> list[str]:
+    """When the equations hold: dry friction is shown sliding, one-sided constraints closed."""
+    notes = [
+        f"dry friction {contact.name!r} is shown sliding; it sticks where the sliding velocity is zero and a force "
+        f"of at most {plain(decimal(contact.mu_static))} times the reaction holds it"
+        for contact in system.contacts
+    ]
+    notes += [
+        f"{constraint.name!r} is one-sided: shown while it holds, which is while its multiplier is not negative"
+        for constraint in system.constraints
+        if constraint.one_sided
+    ]
+    return notes

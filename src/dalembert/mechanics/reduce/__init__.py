@@ -1,0 +1,1 @@
+"""The same motion in fewer coordinates."""

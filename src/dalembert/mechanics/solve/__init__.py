@@ -1,0 +1,1 @@
+"""The fundamental equation on arrays, for constraints of any rank."""

@@ -1,0 +1,221 @@
+"""Friction laws as mechanics uses them: smooth ones as `Work`, dry friction as `Contact`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import sympy as sp
+
+from dalembert.model.friction.frames import frames_of, inertia_of
+from dalembert.model.friction.laws import (
+    Coulomb,
+    Law,
+    Quadratic,
+    Rolling,
+    Sliding,
+    Spinning,
+    Stribeck,
+    Viscous,
+    Work,
+    is_dry,
+)
+from dalembert.model.friction.surface import Bearing, Surface, coordinates_in, surface_of
+from dalembert.model.language.symbols import Coordinate
+
+if TYPE_CHECKING:
+    from dalembert.model.system import System
+
+#: Stands for |u|, the size of the sliding velocity, inside a coefficient of friction.
+SPEED = sp.Symbol("sliding speed", nonnegative=True)
+
+
+@dataclass(frozen=True)
+class Contact:
+    """Dry friction at a sliding point: C = −mu |normal| Σ_k force_k u_k/|u| while it slides with u = `slide`; at rest
+    it sticks while a force of at most mu_static |normal| holds it.
+
+    normal: the reaction in `multiplier(NAME)`, signed where one constraint carries the point (`signed`), else never
+    negative. slide: the components of the sliding velocity in q, q̇, t, orthonormal in space: one where the sliding is
+    along a line, two on a surface. force: for each of them the generalized force of a unit force along it. bearing: of
+    a surface whose normal may point anywhere; `slide` then has three components in its tangent plane, which depend on
+    each other, and a motion chooses two directions for itself. mu: may contain SPEED.
+    """
+
+    name: str
+    constraints: tuple[str, ...]
+    normal: sp.Expr
+    signed: bool
+    slide: tuple[sp.Expr, ...]
+    force: tuple[Mapping[Coordinate, sp.Expr], ...]
+    mu: sp.Expr
+    mu_static: sp.Expr
+    bearing: Bearing | None = None
+
+    @property
+    def tangents(self) -> int:
+        """In how many directions the point can slide."""
+        return 2 if self.bearing is not None else len(self.slide)
+
+    @property
+    def speed(self) -> sp.Expr:
+        """|u|."""
+        return speed_of(self.slide)
+
+    def slipping(self) -> Work:
+        """C while the point slides. It has no value at rest."""
+        speed = self.speed
+        size = self.mu.xreplace({SPEED: speed}) * sp.Abs(self.normal)
+        if len(self.slide) == 1:
+            parts = [-size * sp.sign(self.slide[0])]
+        else:
+            parts = [-size * u / speed for u in self.slide]
+        return Work(_sum(parts, self.force), self.name)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        values = {key: getattr(self, key) for key in self.__dataclass_fields__}
+        return _contact, ({**values, "force": tuple(dict(force) for force in self.force)},)
+
+
+def _contact(values: dict[str, Any]) -> Contact:
+    values["force"] = tuple(MappingProxyType(force) for force in values["force"])
+    return Contact(**values)
+
+
+def needs_legs(system: System) -> bool:
+    """Whether a motion is made of legs, stick and slip or contact and flight, with other equations in each."""
+    return bool(system.contacts) or any(constraint.one_sided for constraint in system.constraints)
+
+
+def sliding(system: System) -> System:
+    """The system while all contacts slide and all one-sided constraints are closed, or itself without these."""
+    if not needs_legs(system):
+        return system
+    works = [*system.works, *(replace(c.slipping(), constraint=c.constraints[0]) for c in system.contacts)]
+    constraints = [replace(c, one_sided=False, restitution=None, impact=None) for c in system.constraints]
+    return system.replace(nonideal=works, constraints=constraints)
+
+
+def works_of(system: System) -> tuple[Work, ...]:
+    """Every smooth law of a system as `Work`."""
+    return tuple(work for law in system.nonideal if (work := work_of(system, law)) is not None)
+
+
+def work_of(system: System, law: Law) -> Work | None:
+    """What is smooth in a law, with the heat that it makes: the force against the sliding velocity, times that."""
+    if isinstance(law, Work):
+        return law
+    surface = _surface(system, law)
+    against = _smooth_force(law, surface)
+    if not any(against):
+        return None
+    name = law.name
+    heat = sp.Add(*(part * u for part, u in zip(against, surface.slide, strict=True)))
+    return Work(_sum([-part for part in against], surface.force), name, {name: heat})
+
+
+def torqueless(system: System) -> list[str]:
+    """What to say of laws whose point keeps a fixed distance from the centre of a body that may turn: friction at
+    (x, y, z − r) of a ball makes no torque, because that point does not turn with it.
+    """
+    inertia = inertia_of(system.kinetic, system.lagrangian, system.mass)
+    found = []
+    for law in system.nonideal:
+        if isinstance(law, Work) or law.point is None or inertia is None:
+            continue
+        near = coordinates_in(law.point)
+        for body in frames_of(inertia, system.coordinates).bodies:
+            if near.isdisjoint(q.name for q in body):
+                continue
+            offsets = [p - q for p, q in zip(law.point, body, strict=False)]
+            moves = any(isinstance(symbol, Coordinate) for offset in offsets for symbol in offset.free_symbols)
+            others = [q.name for q in system.coordinates if q not in body]
+            if len(law.point) == len(body) and not moves and any(offsets) and others:
+                place = ", ".join(q.name for q in body)
+                found.append(
+                    f"friction of {law.name!r} acts at a fixed distance from ({place}), so that it makes no torque. If "
+                    f"the body turns ({', '.join(others[:6])}), give the velocity of the point that slides, v + ω × r, "
+                    "as slide= in place of point="
+                )
+    return found
+
+
+def heat_names(system: System) -> tuple[str, ...]:
+    """Where friction makes heat: the constraints of each law, dry or not."""
+    dry = [contact.name for contact in system.contacts]
+    return tuple(dict.fromkeys([*(name for work in system.works for name in work.heat), *dry]))
+
+
+def contacts_of(system: System) -> tuple[Contact, ...]:
+    """Every law of dry friction that is not regularised."""
+    found = []
+    for law in system.nonideal:
+        if not isinstance(law, (Coulomb, Stribeck, Rolling, Spinning)) or not is_dry(law):
+            continue
+        surface, mu = _surface(system, law), _coefficient(law)
+        static = law.arm_static if isinstance(law, (Rolling, Spinning)) else law.mu_static
+        found.append(
+            Contact(
+                name=law.name,
+                constraints=law.constraints,
+                normal=surface.normal,
+                signed=len(law.constraints) == 1,
+                slide=surface.slide,
+                force=surface.force,
+                mu=mu,
+                mu_static=mu if static is None else static,
+                bearing=surface.bearing,
+            )
+        )
+    return tuple(found)
+
+
+def speed_of(slide: tuple[sp.Expr, ...], floor: sp.Expr = sp.S.Zero) -> sp.Expr:
+    """√(|u|² + floor²)."""
+    if len(slide) == 1 and floor == 0:
+        return sp.Abs(slide[0])
+    return sp.sqrt(sp.Add(*(u**2 for u in slide)) + floor**2)
+
+
+def _smooth_force(law: Law, surface: Surface) -> list[sp.Expr]:
+    """The components of the force against the sliding velocity, without what is set-valued at rest."""
+    slide = surface.slide
+    if isinstance(law, Viscous):
+        return [law.coefficient * u for u in slide]
+    if isinstance(law, Quadratic):
+        return [law.coefficient * speed_of(slide) * u for u in slide]
+    if isinstance(law, (Rolling, Spinning)):
+        return [sp.S.Zero for _ in slide]
+    assert isinstance(law, (Coulomb, Stribeck))
+    film = law.viscous if isinstance(law, Stribeck) else sp.S.Zero
+    if law.regularize is None:
+        return [film * u for u in slide]
+    speed = speed_of(slide, law.regularize)
+    dry = _coefficient(law).xreplace({SPEED: speed}) * sp.Abs(surface.normal) / speed
+    return [(dry + film) * u for u in slide]
+
+
+def _coefficient(law: Coulomb | Stribeck | Rolling | Spinning) -> sp.Expr:
+    if isinstance(law, (Rolling, Spinning)):
+        return law.arm
+    if isinstance(law, Coulomb):
+        return law.mu
+    return law.mu + (law.mu_static - law.mu) * sp.exp(-((SPEED / law.speed) ** law.exponent))
+
+
+def _surface(system: System, law: Sliding) -> Surface:
+    inertia = inertia_of(system.kinetic, system.lagrangian, system.mass)
+    assert inertia is not None
+    constraints = tuple(next(c for c in system.constraints if c.name == name) for name in law.constraints)
+    others = tuple(c for c in system.constraints if c.name not in law.constraints)
+    return surface_of(inertia, system.coordinates, constraints, law.point, law.slide, others)
+
+
+def _sum(sizes: list[sp.Expr], forces: tuple[Mapping[Coordinate, sp.Expr], ...]) -> dict[sp.Symbol, sp.Expr]:
+    total: dict[sp.Symbol, sp.Expr] = {}
+    for size, force in zip(sizes, forces, strict=True):
+        for q, part in force.items():
+            total[q] = total.get(q, sp.S.Zero) + size * part
+    return {q: entry for q, entry in total.items() if entry != 0}

@@ -1,0 +1,223 @@
+"""Laws of nonideal constraints as a user gave them: expressions read, every fault told."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import sympy as sp
+
+from dalembert.model.constraints import Constraint, is_linear
+from dalembert.model.friction.frames import Inertia
+from dalembert.model.friction.laws import Coulomb, Law, Rolling, Sliding, Spinning, Stribeck, Work
+from dalembert.model.friction.surface import Unclear, surface_of
+from dalembert.model.language.functions import Unspecified
+from dalembert.model.language.parse import suggest
+from dalembert.model.language.symbols import Coordinate, Reaction
+
+POSITIVE = ("regularize", "speed", "exponent")
+
+
+def value_of(expression: sp.Expr | None, parameters: Mapping[sp.Symbol, sp.Expr]) -> float | None:
+    """The value of an expression where the parameters decide it."""
+    if expression is None:
+        return None
+    value = expression.xreplace({symbol: sp.sympify(given) for symbol, given in parameters.items()})
+    if value.free_symbols or value.has(Unspecified):
+        return None
+    number = complex(value.evalf())
+    return number.real if math.isfinite(number.real) and not number.imag else None
+
+
+@dataclass(frozen=True)
+class LawReader:
+    """What the laws of a model are read with.
+
+    constraints: those that could be read; names: of all that were given. inertia: None where it could not be read.
+    expression: reads one expression; work: one expression for each coordinate.
+    """
+
+    coordinates: tuple[Coordinate, ...]
+    constraints: tuple[Constraint, ...]
+    names: list[str]
+    inertia: Inertia | None
+    parameters: Mapping[sp.Symbol, sp.Expr]
+    expression: Callable[[Any, str], sp.Expr | None]
+    work: Callable[[Any], Mapping[Coordinate, sp.Expr]]
+    faults: list[str]
+
+    def read(self, given: Any) -> tuple[Law, ...]:
+        """The laws that could be read."""
+        if given is None or isinstance(given, (str, Mapping)) or not isinstance(given, Iterable):
+            self.faults.append(f"nonideal: a list of laws such as da.Work(…) is wanted, got {given!r}")
+            return ()
+        laws: list[Law] = []
+        for law in given:
+            if isinstance(law, Work) and not isinstance(law.work, Mapping):
+                self.faults.append(
+                    "nonideal: da.Work takes expressions by coordinates, then the name of the constraint, as in "
+                    f"da.Work({{x: -c*x.d}}, 'plane'); got {law.work!r} for the first"
+                )
+            elif isinstance(law, Work):
+                self._known(law, "nonideal")
+                laws.append(Work(self.work(law.work), law.constraint, law.heat))
+            elif isinstance(law, Sliding):
+                found = self._sliding(law)
+                laws += [found] if found is not None else []
+            else:
+                self.faults.append(f"nonideal: a law such as da.Coulomb(…) or da.Work(…) is wanted, got {law!r}")
+        if laws and not self.constraints and not self.faults:
+            self.faults.append("nonideal: there is no constraint to do the work; use forces= for impressed forces")
+        self._one_dry_law_each(laws)
+        return tuple(laws)
+
+    def _known(self, law: Law, where: str) -> bool:
+        """Whether the model has the constraints that a law names."""
+        good = True
+        for name in law.constraints:
+            if not isinstance(name, str):
+                self.faults.append(f"{where}: constraint is the name of one, or a list of names, got {name!r}")
+            elif name not in self.names:
+                self.faults.append(f"{where}: no constraint {name!r}.{suggest(name, self.names)}")
+            else:
+                continue
+            good = False
+        return good
+
+    def _sliding(self, law: Any) -> Law | None:
+        where = f"nonideal {law.law}"
+        before = len(self.faults)
+        known = self._known(law, where)
+        if known and (not law.constraints or len(set(law.constraints)) < len(law.constraints)):
+            self.faults.append(f"{where}: name at least one constraint, and each once, got {law.constraint!r}")
+            known = False
+        where = f"{where} {' + '.join(map(str, law.constraints))!r}"
+        values = {key: self._coefficient(law, key, where) for key in law.numbers()}
+        self._sizes(law, values, where)
+        if law.point is not None and law.slide is not None:
+            self.faults.append(f"{where}: give the point that slides, or its velocity as slide, not both")
+        geometry: dict[str, Any] = {"slide": self._slide(law, where)}
+        if not isinstance(law, (Rolling, Spinning)):
+            geometry["point"] = self._point(law.point, where)
+        if len(self.faults) > before:
+            return None
+        found: Law = replace(law, **geometry, **values)
+        if known and self.inertia is not None:
+            self._geometry(found, where)
+        return found
+
+    def _coefficient(self, law: Sliding, key: str, where: str) -> sp.Expr | None:
+        given = getattr(law, key)
+        optional = key in ("regularize", "arm_static") or (key == "mu_static" and isinstance(law, Coulomb))
+        if given is None and optional:
+            return None
+        if given is None or isinstance(given, bool):
+            self.faults.append(f"{where}: {key} is a number or an expression, got {given!r}")
+            return None
+        expression = self.expression(given, f"{where}, {key}")
+        if expression is None:
+            return None
+        if any(isinstance(s, Coordinate) and s.order == 2 for s in expression.free_symbols):
+            self.faults.append(f"{where}: accelerations cannot appear in {key}")
+        if expression.atoms(Reaction):
+            self.faults.append(f"{where}: constraint forces cannot appear in {key}")
+        value = value_of(expression, self.parameters)
+        if value is not None and (value < 0 or (key in POSITIVE and value == 0)):
+            wanted = "greater than zero" if key in POSITIVE else "zero or greater"
+            self.faults.append(f"{where}: {key} must be {wanted}, it is {value:.6g}")
+        return expression
+
+    def _sizes(self, law: Sliding, values: Mapping[str, sp.Expr | None], where: str) -> None:
+        """The static coefficient is not the smaller one; a smoothed law has none."""
+        name = "arm" if isinstance(law, (Rolling, Spinning)) else "mu"
+        mu, static = (value_of(values.get(key), self.parameters) for key in (name, f"{name}_static"))
+        if mu is not None and static is not None and static < mu:
+            self.faults.append(f"{where}: {name}_static = {static:.6g} is smaller than {name} = {mu:.6g}; it cannot be")
+        if isinstance(law, Coulomb) and law.regularize is not None and law.mu_static is not None:
+            self.faults.append(f"{where}: mu_static has no effect where the law is regularised; leave out one of them")
+
+    def _point(self, given: Any, where: str) -> tuple[sp.Expr, ...] | None:
+        if given is None:
+            return None
+        found = []
+        for place, expression in self._components(given, "point", where):
+            orders = {s.order for s in expression.free_symbols if isinstance(s, Coordinate)}
+            if orders - {0}:
+                self.faults.append(
+                    f"{place}: {expression} is no place: coordinates and t may appear, no velocities (a velocity of "
+                    "sliding is given as slide)"
+                )
+            elif not orders:
+                self.faults.append(f"{place}: {expression} contains no coordinate, so it does not move")
+            found.append(expression)
+        return tuple(found)
+
+    def _slide(self, law: Sliding, where: str) -> tuple[sp.Expr, ...] | None:
+        """The velocity of sliding, or of rolling and spinning, where it is given as such."""
+        if law.slide is None:
+            if isinstance(law, (Rolling, Spinning)):
+                self.faults.append(f"{where}: slide is wanted: the angular velocity that the law resists")
+            return None
+        found = []
+        for place, expression in self._components(law.slide, "slide", where):
+            orders = {s.order for s in expression.free_symbols if isinstance(s, Coordinate)}
+            if 1 not in orders:
+                self.faults.append(f"{place}: {expression} contains no velocity (a place is given as point)")
+            elif 2 in orders or not is_linear([expression], [q.d for q in self.coordinates]):
+                self.faults.append(f"{place}: {expression} is not linear in the velocities")
+            found.append(expression)
+        if isinstance(law, Spinning) and len(found) > 1:
+            self.faults.append(f"{where}: spinning is about the normal: slide has one component, got {len(found)}")
+        return tuple(found)
+
+    def _components(self, given: Any, key: str, where: str) -> list[tuple[str, sp.Expr]]:
+        """One to three expressions, each with the words for its place."""
+        items = given if isinstance(given, tuple) else (given,)
+        if not 1 <= len(items) <= 3:
+            self.faults.append(f"{where}: {key} has one to three expressions, got {len(items)}")
+        found = []
+        for k, item in enumerate(items, 1):
+            place = f"{where}, {key}" if len(items) == 1 else f"{where}, {key} component {k}"
+            if item is None or isinstance(item, bool):
+                self.faults.append(f"{place}: an expression is wanted, got {item!r}")
+                continue
+            expression = self.expression(item, place)
+            if expression is None:
+                continue
+            if expression.atoms(Reaction):
+                self.faults.append(f"{place}: constraint forces cannot appear in it")
+            found.append((place, expression))
+        return found
+
+    def _geometry(self, law: Law, where: str) -> None:
+        """Tell where nothing slides, or what slides cannot be told."""
+        by_name = {constraint.name: constraint for constraint in self.constraints}
+        named = [by_name[name] for name in law.constraints if name in by_name]
+        high = [constraint.name for constraint in named if constraint.level == "acceleration"]
+        if high:
+            self.faults.append(
+                f"{where}: constraint {high[0]!r} is at acceleration level; friction needs a constraint on "
+                "positions or velocities"
+            )
+        elif len(named) == len(law.constraints):
+            assert self.inertia is not None
+            assert not isinstance(law, Work)
+            try:
+                others = tuple(c for c in self.constraints if c not in named)
+                surface_of(self.inertia, self.coordinates, tuple(named), law.point, law.slide, others)
+            except Unclear as unclear:
+                self.faults.append(f"{where}: {unclear}")
+
+    def _one_dry_law_each(self, laws: list[Law]) -> None:
+        seen: set[tuple[str, frozenset[str]]] = set()
+        for law in laws:
+            if isinstance(law, (Coulomb, Stribeck, Rolling, Spinning)):
+                carried = law.kind, frozenset(law.constraints)
+                if carried in seen:
+                    self.faults.append(
+                        f"nonideal: {law.name!r} has two laws of dry friction; give one, with a point of two or three "
+                        "components where it slides in several ways"
+                    )
+                seen.add(carried)

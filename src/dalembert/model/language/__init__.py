@@ -1,0 +1,1 @@
+"""Symbols, numbers and the text of expressions: read safely, never executed."""

@@ -1,0 +1,102 @@
+"""From SymPy as a user writes it to the symbols and functions of a model, matched by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import sympy as sp
+from sympy.core.function import AppliedUndef
+
+from dalembert.model.language.functions import Unspecified, function_of
+from dalembert.model.language.symbols import Coordinate, Parameter, Reaction, is_name, is_of_time, name_of
+
+
+def canonical(expression: sp.Basic, table: Mapping[str, sp.Symbol]) -> sp.Expr:
+    """The same expression in this package's symbols, matched by name.
+
+    Accepts SymPy's `dynamicsymbols` of coordinates (functions of t and their derivatives) and plain symbols. A symbol
+    whose name is not in `table` becomes a parameter, a function that is no coordinate `Unspecified`.
+    """
+    # A total derivative is carried out before coordinates become symbols, which do not depend on t.
+    total = {
+        derivative: derivative.doit()
+        for derivative in expression.atoms(sp.Derivative)
+        if not is_of_time(derivative.expr) and any(is_of_time(f) for f in derivative.expr.atoms(AppliedUndef))
+    }
+    expression = expression.xreplace(total)
+    swap: dict[sp.Basic, sp.Basic] = {}
+    for derivative in expression.atoms(sp.Derivative):
+        inner, *counts = derivative.args
+        if is_of_time(inner) and len(counts) == 1 and _is_coordinate(name_of(inner), table):
+            name = name_of(derivative)
+            swap[derivative] = table.get(name, Parameter.named(name))
+    for function in expression.atoms(AppliedUndef):
+        if is_of_time(function) and _is_coordinate(name_of(function), table):
+            swap[function] = table[name_of(function)]
+    # From the outside in, so that a second derivative is met before the function inside it.
+    expression = adopted(expression.xreplace(swap))
+    rename = {
+        symbol: table.get(symbol.name, Parameter.named(symbol.name))
+        for symbol in expression.free_symbols
+        if isinstance(symbol, sp.Symbol) and not isinstance(symbol, Reaction)
+    }
+    return expression.xreplace({old: new for old, new in rename.items() if old != new})
+
+
+def _is_coordinate(name: str, table: Mapping[str, sp.Symbol]) -> bool:
+    return isinstance(table.get(name), Coordinate)
+
+
+def adopted(expression: sp.Basic) -> Any:
+    """An expression with SymPy's undefined functions, `Derivative` and `Subs` of them as `Unspecified`."""
+    if not expression.has(AppliedUndef, sp.Derivative, sp.Subs):
+        return expression
+    if isinstance(expression, sp.Subs):
+        point = [adopted(value) for value in expression.point]
+        return adopted(expression.expr).xreplace(dict(zip(expression.variables, point, strict=True)))
+    if isinstance(expression, sp.Derivative):
+        inner = adopted(expression.expr)
+        for variable, count in expression.variable_count:
+            inner = sp.diff(inner, variable, count)
+        return inner
+    parts = [adopted(part) for part in expression.args]
+    if isinstance(expression, AppliedUndef) and not isinstance(expression, Unspecified):
+        return function_of(expression.func, (0,) * len(parts))(*parts)
+    return expression.func(*parts) if tuple(parts) != expression.args else expression
+
+
+def function_faults(expression: sp.Basic, table: Mapping[str, sp.Symbol], reserved: Iterable[str]) -> list[str]:
+    """What is wrong with the functions of an expression that SymPy does not define. `table` has the names of the model
+    (a `dynamicsymbols` of a coordinate is the coordinate), `reserved` those that mean something else.
+    """
+    faults = []
+    coordinates = [s.name for s in table.values() if isinstance(s, Coordinate) and not s.order]
+    for function in sorted(expression.atoms(AppliedUndef), key=str):
+        name = str(function.func.__name__)
+        if name in coordinates:
+            if not is_of_time(function):
+                faults.append(f"{function}: the coordinate {name} is a function of the time t; write {name}(t)")
+        elif name in table:
+            faults.append(
+                f"the function {function}: {name} is a parameter, which is constant; give the function another name"
+            )
+        elif not is_name(name):
+            faults.append(f"the function {function}: a name has letters, digits and _ only, not starting with a digit")
+        elif name in reserved:
+            faults.append(f"the function {function}: the name {name} has a meaning of its own; choose another")
+    for derivative in sorted(expression.atoms(sp.Derivative), key=str):
+        inner, variables = derivative.expr, derivative.variables
+        if not isinstance(inner, AppliedUndef) or not inner.free_symbols.issuperset(
+            s for v in variables for s in v.free_symbols
+        ):
+            faults.append(f"{derivative} is not carried out. Write what it is, with x.d for the derivative of x")
+    return faults
+
+
+def refused(expression: sp.Basic) -> list[str]:
+    """Why a place that takes values cannot hold the functions of an expression; empty where it has none."""
+    return [
+        f"the function {function} has no expression. Write its expression in its place"
+        for function in sorted(expression.atoms(AppliedUndef), key=str)
+    ]

@@ -1,0 +1,423 @@
+"""The expression language of model documents: read safely, never executed.
+
+`'` marks a time derivative, `^` and `**` are powers, `left = right` is an equation, `left >= right` a
+one-sided one. The text is cut into
+tokens first; every name and number is replaced by a placeholder, and only then does Python's parser see it,
+so that no word of the text has a meaning to Python. The tree that comes back may hold sums, products, powers,
+signs, calls of known functions and comparisons in `where(…)`, nothing else. Constant parts are computed in floating
+point before SymPy sees them: `9**9**9**9` is refused, not computed.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import NoReturn
+
+import sympy as sp
+
+from dalembert.errors import ExpressionError
+from dalembert.model.language.constants import (
+    MAX_EXPONENT,
+    Denominator,
+    ExponentTooLarge,
+    OutOfRange,
+    logarithms_tamed,
+    power,
+    tamed,
+    written,
+)
+from dalembert.model.language.symbols import Reaction, is_name
+
+# Far above any hand-written or generated energy seen in practice, far below what could exhaust memory or the
+# stack.
+MAX_CHARACTERS = 200_000
+MAX_DEPTH = 80
+MAX_DIGITS = 1100  # of a number as written: the longest double, written in full, has 767 digits after 307 zeros
+
+FUNCTIONS: dict[str, tuple[Callable[..., sp.Expr], Callable[..., float], int | None]] = {
+    # name: (SymPy function, the same on floats, number of arguments or None for one or more)
+    "sin": (sp.sin, math.sin, 1),
+    "cos": (sp.cos, math.cos, 1),
+    "tan": (sp.tan, math.tan, 1),
+    "asin": (sp.asin, math.asin, 1),
+    "acos": (sp.acos, math.acos, 1),
+    "atan": (sp.atan, math.atan, 1),
+    "atan2": (sp.atan2, math.atan2, 2),
+    "sinh": (sp.sinh, math.sinh, 1),
+    "cosh": (sp.cosh, math.cosh, 1),
+    "tanh": (sp.tanh, math.tanh, 1),
+    "asinh": (sp.asinh, math.asinh, 1),
+    "acosh": (sp.acosh, math.acosh, 1),
+    "atanh": (sp.atanh, math.atanh, 1),
+    "exp": (sp.exp, math.exp, 1),
+    "log": (sp.log, math.log, 1),
+    "sqrt": (sp.sqrt, math.sqrt, 1),
+    "abs": (sp.Abs, abs, 1),
+    "Abs": (sp.Abs, abs, 1),
+    "sign": (sp.sign, lambda value: float((value > 0) - (value < 0)), 1),
+    "min": (sp.Min, min, None),
+    "max": (sp.Max, max, None),
+}
+# where(condition, value, otherwise): one expression on one side of a comparison, another on the other.
+CHOICE = "where"
+REACTIONS = ("ideal", "actual", "multiplier")
+CONSTANTS: dict[str, tuple[sp.Expr, float]] = {"pi": (sp.pi, math.pi)}
+RESERVED = frozenset(FUNCTIONS) | frozenset(CONSTANTS) | frozenset(REACTIONS) | {"t", CHOICE}
+
+_TOKEN = re.compile(
+    r"(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
+    r"|(?P<name>[^\W\d]\w*)(?P<primes>['′’]*)"
+    r"|(?P<operator>\*\*|==|>=|<=|[-+*/^(),=<>])"
+    r"|(?P<space>\s+)"
+)
+# The name of a constraint as multiplier(…) takes it: words with one space or hyphen between them.
+_WORDS = r"\w+(?:[ -]\w+)*"
+_MULTIPLIER_OF = re.compile(rf"\s*\(\s*(?P<name>{_WORDS})\s*\)")
+
+
+def is_speakable(name: str) -> bool:
+    """Whether multiplier(NAME) can be read for a constraint of this name."""
+    return re.fullmatch(_WORDS, name) is not None
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """A subexpression, with its floating value where it is a constant."""
+
+    expression: sp.Expr
+    value: float | None
+
+
+def suggest(name: str, known: Iterable[str]) -> str:
+    """' Did you mean …?' or the known names, to end a message about an unknown one."""
+    names = sorted(set(known))
+    close = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
+    if not close:
+        close = [other for other in names if other.lower() == name.lower()]
+    if close:
+        return f" Did you mean {close[0]!r}?"
+    shown = ", ".join(names[:20]) + (", …" if len(names) > 20 else "")
+    return f" Known here: {shown}." if names else ""
+
+
+def parse_expression(
+    text: str,
+    table: Mapping[str, sp.Symbol],
+    *,
+    where: str,
+    reactions: bool = False,
+    offered: Iterable[str] | None = None,
+) -> sp.Expr:
+    """An expression from text. `table` maps every name that may appear to its symbol; `where` begins
+    messages. offered: the names to propose in place of an unknown one (default: all).
+
+    >>> from dalembert.model.language.symbols import coordinates
+    >>> x, = coordinates("x")
+    >>> parse_expression("2*x'^2", {"x'": x.d}, where="kinetic")
+    2*x'**2
+    """
+    reader = _Reader(text, table, where, reactions, offered)
+    sides = reader.sides()
+    if len(sides) != 1:
+        reader.refuse(f"an expression is wanted here, not an equation: remove {reader.relation!r}")
+    return sides[0]
+
+
+def parse_equation(text: str, table: Mapping[str, sp.Symbol], *, where: str) -> sp.Expr:
+    """`left = right` as left − right; a bare expression as itself (it is understood to be zero)."""
+    reader = _Reader(text, table, where, reactions=False)
+    sides = reader.sides()
+    if reader.relation in ("<=", ">="):
+        reader.refuse(f"an equation is wanted here: write '=' instead of {reader.relation!r}")
+    return sides[0] if len(sides) == 1 else sides[0] - sides[1]
+
+
+def parse_constraint(text: str, table: Mapping[str, sp.Symbol], *, where: str) -> tuple[sp.Expr, bool]:
+    """As `parse_equation`; or `left >= right` as left − right, which is never negative, and whether it is of that kind.
+
+    >>> from dalembert.model.language.symbols import coordinates
+    >>> x, = coordinates("x")
+    >>> parse_constraint("2 <= x", {"x": x}, where="wall")
+    (x - 2, True)
+    """
+    reader = _Reader(text, table, where, reactions=False)
+    sides = reader.sides()
+    difference = sides[0] if len(sides) == 1 else sides[0] - sides[1]
+    return (-difference, True) if reader.relation == "<=" else (difference, reader.relation == ">=")
+
+
+class _Reader:
+    def __init__(
+        self,
+        text: str,
+        table: Mapping[str, sp.Symbol],
+        where: str,
+        reactions: bool,
+        offered: Iterable[str] | None = None,
+    ) -> None:
+        self.text, self.table, self.where, self.reactions = text, table, where, reactions
+        self.offered = table if offered is None else offered
+        self.pieces: dict[str, str] = {}  # placeholder -> the name or number it stands for
+        self.denominator = Denominator()
+        self.relation = "="  # between the sides, where there are two
+
+    def refuse(self, reason: str) -> NoReturn:
+        shown = self.text if len(self.text) <= 80 else self.text[:77] + "…"
+        reason = reason if len(reason) <= 400 else reason[:397] + "…"
+        raise ExpressionError(f"{self.where}: {reason} (in {shown!r})")
+
+    def sides(self) -> list[sp.Expr]:
+        """The parts left and right of '=' (or '>=', '<='), one or two."""
+        if not isinstance(self.text, str):
+            raise ExpressionError(f"{self.where}: an expression is wanted, got {self.text!r}")
+        if len(self.text) > MAX_CHARACTERS:
+            self.refuse(f"{len(self.text):,} characters are too many; at most {MAX_CHARACTERS:,} are read")
+        if not self.text.strip():
+            self.refuse("the expression is empty")
+        parts = self._placeholders()
+        if len(parts) > 2:
+            self.refuse("more than one '=', '>=' or '<='")
+        return [self._read(part) for part in parts]
+
+    def _placeholders(self) -> list[str]:
+        """The text with placeholders for names and numbers, cut at '=', '>=' and '<='."""
+        parts: list[str] = []
+        current: list[str] = []
+        position, depth, previous = 0, 0, ""
+        while position < len(self.text):
+            token = _TOKEN.match(self.text, position)
+            if token is None:
+                found = self.text[position]
+                hint = " (quotes and text are not allowed)" if found in "\"'" else ""
+                self.refuse(f"{found!r} is not allowed here, at character {position + 1}{hint}")
+            position = token.end()
+            if token["space"]:
+                continue
+            if token["operator"]:
+                operator = {"^": "**", "==": "="}.get(token["operator"], token["operator"])
+                depth += {"(": 1, ")": -1}.get(operator, 0)
+                if depth > MAX_DEPTH:
+                    self.refuse(f"parentheses are nested more than {MAX_DEPTH} deep")
+                if operator in ("<", ">") and not depth:
+                    self.refuse(f"{operator!r} is known only in {CHOICE}(…); one-sided constraints have '>=' or '<='")
+                if operator == "=" and depth:
+                    self.refuse("'=' inside parentheses")
+                if operator in ("=", ">=", "<=") and not depth:
+                    self.relation = operator
+                    parts.append("".join(current))
+                    current = []
+                else:
+                    if operator == "(" and previous == "number":
+                        self.refuse("a product needs its sign: write 2*(…), not 2(…)")
+                    current.append(operator)
+                previous = operator
+                continue
+            if previous in ("operand", "number"):
+                self.refuse(f"a sign is missing before {token[0]!r}; a product is written with *")
+            current.append(self._placeholder(token["number"] or token["name"] + "'" * len(token["primes"])))
+            previous = "number" if token["number"] else "operand"
+            spoken = _MULTIPLIER_OF.match(self.text, position) if token["name"] == "multiplier" else None
+            if spoken is not None:  # the name of a constraint may have several words
+                current.append(f"({self._placeholder(spoken['name'])})")
+                position, previous = spoken.end(), ")"
+        return [*parts, "".join(current)]
+
+    def _placeholder(self, piece: str) -> str:
+        """What stands for a name or number in the text that is taken apart."""
+        self.pieces[f"p{len(self.pieces)}"] = piece
+        return f"p{len(self.pieces) - 1}"
+
+    def _read(self, source: str) -> sp.Expr:
+        try:
+            tree = ast.parse(source, mode="eval").body
+        except (RecursionError, MemoryError):
+            self.refuse(
+                "this has too many terms for one expression; give long parts names, or use the Python interface"
+            )
+        except (SyntaxError, ValueError):
+            self.refuse("this is not a complete expression; look for a missing operand or parenthesis")
+        expression = self._convert(tree, 0).expression
+        if expression.has(sp.nan, sp.zoo, sp.oo, -sp.oo, sp.I):
+            self.refuse("this has no finite real value, whatever the state")
+        return expression
+
+    def _convert(self, node: ast.expr, depth: int) -> _Piece:
+        if depth > 3 * MAX_DEPTH:
+            self.refuse("signs, powers or calls are nested too deep")
+        match node:
+            case ast.Compare():
+                self.refuse(f"a comparison in parentheses can only be the condition of {CHOICE}(x < 0, a, b)")
+            case ast.Name(id=placeholder):
+                return self._leaf(self.pieces[placeholder])
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                piece = self._convert(operand, depth + 1)
+                return _Piece(-piece.expression, None if piece.value is None else -piece.value)
+            case ast.UnaryOp(op=ast.UAdd(), operand=operand):
+                return self._convert(operand, depth + 1)
+            case ast.BinOp(op=ast.Add() | ast.Sub()):
+                return self._chain(node, (ast.Add, ast.Sub), depth)
+            case ast.BinOp(op=ast.Mult() | ast.Div()):
+                return self._chain(node, (ast.Mult, ast.Div), depth)
+            case ast.BinOp(left=left, op=ast.Pow(), right=right):
+                return self._power(self._convert(left, depth + 1), self._convert(right, depth + 1))
+            case ast.Call(func=ast.Name(id=placeholder), args=arguments, keywords=[]):
+                return self._call(self.pieces[placeholder], arguments, depth)
+        self.refuse("only sums, products, powers and calls of known functions are allowed")
+
+    def _leaf(self, text: str) -> _Piece:
+        if text[0] in "0123456789.":
+            if len(text) > MAX_DIGITS:
+                self.refuse(f"a number of {len(text)} characters is too long")
+            value = float(text)
+            digits = text.lower().partition("e")[0]
+            if not math.isfinite(value) or (value == 0.0 and digits.strip("0.")):
+                self.refuse(f"{text} is too large or too small for a number")
+            return _Piece(written(text, value), value)
+        if text in self.table:
+            return _Piece(self.table[text], None)
+        if text in CONSTANTS:
+            return _Piece(*CONSTANTS[text])
+        if not is_name(text.rstrip("'")):
+            self.refuse(f"{text!r} is not allowed")
+        if text in FUNCTIONS or text == CHOICE:
+            self.refuse(f"{text!r} is a function and needs an argument: {text}(…)")
+        if text.startswith("_"):
+            self.refuse(f"{text!r} is not allowed")
+        if len(text) - len(text.rstrip("'")) > 2:
+            self.refuse(f"{text!r}: derivatives above the second do not appear in a model")
+        self.refuse(f"unknown name {text!r}.{suggest(text, [*self.offered, *CONSTANTS])}")
+
+    def _chain(self, node: ast.expr, operators: tuple[type[ast.operator], ...], depth: int) -> _Piece:
+        """A sum or a product, read along its left side in a loop: thousands of terms need no deep recursion."""
+        terms: list[tuple[ast.operator | None, ast.expr]] = []
+        while isinstance(node, ast.BinOp) and isinstance(node.op, operators):
+            terms.append((node.op, node.right))
+            node = node.left
+        terms.append((None, node))
+        expressions: list[sp.Expr] = []
+        value: float | None = None
+        for operator, term in reversed(terms):
+            piece = self._convert(term, depth + 1)
+            first = operator is None
+            if isinstance(operator, ast.Div):
+                if piece.value == 0 or piece.expression == 0:
+                    self.refuse("division by zero")
+                expressions.append(1 / piece.expression)
+            else:
+                expressions.append(-piece.expression if isinstance(operator, ast.Sub) else piece.expression)
+            if first:
+                value = piece.value
+            elif value is None or piece.value is None:
+                value = None
+            else:
+                value = self._finite(partial(_ARITHMETIC[type(operator)], value, piece.value))
+        if ast.Add in operators:
+            return _Piece(sp.Add(*expressions), value)
+        return self._tamed(sp.Mul(*expressions), value)
+
+    def _power(self, base: _Piece, exponent: _Piece) -> _Piece:
+        if exponent.value is not None and abs(exponent.value) > MAX_EXPONENT:
+            self._refuse_exponent()
+        value = None
+        if base.value is not None and exponent.value is not None:
+            b, e = base.value, exponent.value
+            value = self._finite(lambda: math.pow(b, e))
+            if value == 0.0 and b != 0.0:
+                self.refuse("a constant part is too small for a number")
+        try:
+            found = power(base.expression, exponent.expression, value)
+        except ExponentTooLarge:
+            self._refuse_exponent()
+        return self._tamed(found, value)
+
+    def _tamed(self, product: sp.Expr, value: float | None) -> _Piece:
+        try:
+            return _Piece(tamed(product, self.denominator), value)
+        except ExponentTooLarge:
+            if value is None:
+                self._refuse_exponent()
+        except OutOfRange as error:
+            if not value:
+                self.refuse(f"a constant part is too {error} for a number")
+        # Parts of it are too long to be exact, but not all of it, which is a constant.
+        return _Piece(sp.Float(value), value)
+
+    def _refuse_exponent(self) -> NoReturn:
+        self.refuse(f"an exponent beyond {MAX_EXPONENT} is too large")
+
+    def _call(self, name: str, arguments: list[ast.expr], depth: int) -> _Piece:
+        if name in REACTIONS:
+            return self._reaction(name, arguments)
+        if name == CHOICE:
+            return self._choice(arguments, depth)
+        if name not in FUNCTIONS:
+            if name in self.table:
+                self.refuse(f"{name!r} is not a function; a product is written {name}*(…)")
+            self.refuse(f"function {name!r} is not allowed.{suggest(name, [*FUNCTIONS, CHOICE])}")
+        symbolic, numeric, count = FUNCTIONS[name]
+        if not arguments or (count is not None and len(arguments) != count):
+            wanted = "at least one argument" if count is None else f"{count} argument{'s' * (count > 1)}"
+            self.refuse(f"{name} takes {wanted}, got {len(arguments)}")
+        pieces = [self._convert(argument, depth + 1) for argument in arguments]
+        values = [piece.value for piece in pieces if piece.value is not None]
+        value = self._finite(lambda: numeric(*values)) if len(values) == len(pieces) else None
+        if name == "exp":
+            return self._tamed(sp.exp(logarithms_tamed(pieces[0].expression)), value)
+        return _Piece(symbolic(*(piece.expression for piece in pieces)), value)
+
+    def _choice(self, arguments: list[ast.expr], depth: int) -> _Piece:
+        """where(condition, value, otherwise)."""
+        match arguments:
+            case [ast.Compare(left=left, ops=[operator], comparators=[right]), then, otherwise]:
+                sides = [self._convert(side, depth + 1) for side in (left, right)]
+                chosen = [self._convert(side, depth + 1) for side in (then, otherwise)]
+                condition = _COMPARISONS[type(operator)](*(side.expression for side in sides))
+                if isinstance(condition, sp.logic.boolalg.BooleanAtom):
+                    return chosen[0] if condition else chosen[1]
+                pairs = ((chosen[0].expression, condition), (chosen[1].expression, True))
+                return _Piece(sp.Piecewise(*pairs), None)
+        self.refuse(f"{CHOICE} takes one comparison and two values: {CHOICE}(x < 0, value, otherwise)")
+
+    def _reaction(self, kind: str, arguments: list[ast.expr]) -> _Piece:
+        if not self.reactions:
+            self.refuse(f"{kind}(…) is known only in the work expressions of nonideal constraints and in outputs")
+        what = "constraint, in words of letters and digits" if kind == "multiplier" else "coordinate"
+        if len(arguments) != 1 or not isinstance(arguments[0], ast.Name):
+            self.refuse(f"{kind} takes the name of one {what}")
+        name = self.pieces[arguments[0].id]
+        if kind == "multiplier":
+            return _Piece(Reaction.of(kind, name), None)  # whether there is such a constraint is known later
+        if name + "''" not in self.table:
+            self.refuse(f"{kind}({name}): {name!r} is not a coordinate")
+        return _Piece(Reaction.of(kind, name), None)
+
+    def _finite(self, compute: Callable[[], float]) -> float:
+        try:
+            value = float(compute())
+        except OverflowError:
+            value = math.inf
+        except (ValueError, ZeroDivisionError):
+            self.refuse("a constant part is not a real number")
+        if not math.isfinite(value):
+            self.refuse("a constant part is too large for a number")
+        return value
+
+
+_COMPARISONS: dict[type, Callable[[sp.Expr, sp.Expr], sp.Basic]] = {
+    ast.Lt: sp.StrictLessThan,
+    ast.LtE: sp.LessThan,
+    ast.Gt: sp.StrictGreaterThan,
+    ast.GtE: sp.GreaterThan,
+}
+_ARITHMETIC: dict[type, Callable[[float, float], float]] = {
+    ast.Add: lambda a, b: a + b,
+    ast.Sub: lambda a, b: a - b,
+    ast.Mult: lambda a, b: a * b,
+    ast.Div: lambda a, b: a / b,
+}

@@ -1,0 +1,1 @@
+"""Material particles at positions in generalized coordinates, as `da.liberate` takes them."""

@@ -1,0 +1,240 @@
+"""Expressions in the place of unspecified functions: `system.replace(functions={g: sin(t)})`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import sympy as sp
+from sympy.core.function import AppliedUndef, UndefinedFunction
+
+from dalembert.errors import ExpressionError, MissingValues, ModelError
+from dalembert.model.events import Event
+from dalembert.model.friction.laws import Law, Work
+from dalembert.model.language.adopt import canonical, function_faults
+from dalembert.model.language.functions import Unspecified, functions_in, listed
+from dalembert.model.language.parse import RESERVED, parse_expression, suggest
+from dalembert.model.language.symbols import Coordinate, Parameter, t
+
+if TYPE_CHECKING:
+    from dalembert.model.system import System
+
+
+def require_specified(system: System) -> None:
+    """`MissingValues` where numbers are asked for and a function has no expression."""
+    found = functions_in([*system.expressions(), *system.outputs.values()])
+    if not found:
+        return
+    names = list(found)
+    example = ", ".join(f"{name!r}: …" for name in names)
+    of_time = [name for name, group in found.items() if all(f.args == (t,) for f in group)]
+    hint = f" If {' or '.join(of_time)} is a coordinate, list it among the coordinates." if of_time else ""
+    raise MissingValues(
+        system.name,
+        [f"no expression for {listed(found)}: numbers need one; use system.replace(functions={{{example}}}).{hint}"],
+    )
+
+
+@dataclass(frozen=True)
+class Expression:
+    """What a function is: an expression in formal arguments."""
+
+    arguments: tuple[sp.Symbol, ...]
+    value: sp.Expr
+
+    def applied(self, function: Unspecified, arguments: Iterable[sp.Expr]) -> sp.Expr:
+        """The derivative that `function` is, at these arguments."""
+        value = self.value
+        for symbol, order in zip(self.arguments, function.orders, strict=True):
+            value = sp.diff(value, symbol, order) if order else value
+        return value.xreplace(dict(zip(self.arguments, arguments, strict=True)))
+
+
+def specified(system: System, given: Any) -> dict[str, Any]:
+    """The parts of a system, those with expressions in them, with the functions given put in; `ModelError` with every
+    fault of what is given.
+    """
+    known = functions_in([*system.expressions(), *system.outputs.values()])
+    reader = _Reader(system, known)
+    values = reader.read(given)
+    if reader.faults:
+        raise ModelError(system.name, reader.faults)
+
+    return mapped(system, lambda expression: _put(expression, values))
+
+
+def mapped(system: System, change: Callable[[sp.Expr], sp.Expr]) -> dict[str, Any]:
+    """The parts of a system that are made of expressions, each expression changed."""
+
+    def put(expression: Any) -> Any:
+        return None if expression is None else change(expression)
+
+    return {
+        "kinetic": put(system.kinetic),
+        "potential": put(system.potential),
+        "lagrangian": put(system.lagrangian),
+        "mass": None if system.mass is None else system.mass.applyfunc(put),
+        "forces": {q: put(force) for q, force in system.forces.items()},
+        # The level may be another one then, and is read again.
+        "constraints": [replace(c, expression=put(c.expression), level=None) for c in system.constraints],
+        "nonideal": [_law(law, put) for law in system.nonideal],
+        "outputs": {name: put(output) for name, output in system.outputs.items()},
+        "events": [Event(put(e.expression), e.direction, e.terminal, e.name) for e in system.events],
+    }
+
+
+def _put(expression: sp.Expr, values: Mapping[str, Expression]) -> sp.Expr:
+    """Simultaneously: what is put in is not looked through again."""
+    swap: dict[sp.Basic, sp.Expr] = {}
+    for applied in expression.atoms(Unspecified):
+        arguments = [_put(argument, values) for argument in applied.args]
+        if applied.title in values:
+            swap[applied] = values[applied.title].applied(applied, arguments)
+        elif tuple(arguments) != applied.args:
+            swap[applied] = applied.func(*arguments)
+    return expression.xreplace(swap)
+
+
+def _law(law: Law, put: Callable[[Any], Any]) -> Law:
+    if isinstance(law, Work):
+        heat = {name: put(power) for name, power in law.heat.items()}
+        return Work(MappingProxyType({q: put(C) for q, C in law.work.items()}), law.constraint, heat)
+    changed: dict[str, Any] = {name: put(getattr(law, name)) for name in law.numbers()}
+    for key in ("point", "slide"):
+        if any(f.name == key for f in fields(law)):
+            components = getattr(law, key)
+            changed[key] = None if components is None else tuple(put(entry) for entry in components)
+    return replace(law, **changed)
+
+
+class _Reader:
+    """Reads what a user gave for functions; `faults` holds what is wrong with it."""
+
+    def __init__(self, system: System, known: Mapping[str, set[Unspecified]]) -> None:
+        self.system, self.known = system, known
+        self.faults: list[str] = []
+        state = (*system.coordinates, *system.velocities, *system.accelerations)
+        self.table = {symbol.name: symbol for symbol in (*state, *system.parameter_symbols, t)}
+
+    def read(self, given: Any) -> dict[str, Expression]:
+        if not isinstance(given, Mapping):
+            self.faults.append(f"functions: a mapping such as {{g: sin(t)}} is wanted, got {given!r}")
+            return {}
+        found: dict[str, Expression] = {}
+        for key, value in given.items():
+            name = self._name(key)
+            if name is None:
+                continue
+            if name in found:
+                self.faults.append(f"functions: {name} is given twice")
+                continue
+            expression = self._expression(name, key, value)
+            if expression is not None:
+                found[name] = expression
+        return found
+
+    def _name(self, key: Any) -> str | None:
+        if isinstance(key, str):
+            name = key.strip()
+        elif isinstance(key, UndefinedFunction):
+            name = key.__name__
+        elif isinstance(key, AppliedUndef):
+            name = type(key).__name__
+        else:
+            self.faults.append(f"functions: a function, as sp.Function('g'), or its name is wanted, got {key!r}")
+            return None
+        if name in self.known:
+            return name
+        has = f" The model has {listed(self.known)}." if self.known else " The model has none."
+        self.faults.append(f"functions: the model has no function {name!r}.{suggest(name, self.known)}{has}")
+        return None
+
+    def _expression(self, name: str, key: Any, value: Any) -> Expression | None:
+        where = f"functions: {name}"
+        count = len(next(iter(self.known[name])).args)
+        if isinstance(value, sp.Lambda) or (callable(value) and not isinstance(value, sp.Basic)):
+            return self._of_call(where, count, value)
+        formal = self._formal(name, key)
+        if isinstance(key, AppliedUndef) and (len(formal or ()) != count or not all(s.is_Symbol for s in formal or ())):
+            several = f"{count} arguments" if count > 1 else "one argument"
+            self.faults.append(f"{where} has {several}: the key {key} must name each by a symbol of its own")
+            return None
+        expression = self._read(value, where, {s.name: s for s in formal or ()})
+        if expression is None:
+            return None
+        if formal is None and not (expression.free_symbols & self._moving):
+            formal = tuple(sp.Dummy(real=True) for _ in range(count))  # a constant
+        if formal is None:
+            self.faults.append(
+                f"{where} is applied as {listed({name: self.known[name]})}, so that its expression needs arguments of "
+                f"its own: give sp.Lambda, a Python function, or write {name}(s) for the key"
+            )
+            return None
+        return self._checked(where, formal, expression)
+
+    @property
+    def _moving(self) -> set[sp.Symbol]:
+        return {s for s in self.table.values() if isinstance(s, Coordinate)} | {t}
+
+    def _formal(self, name: str, key: Any) -> tuple[sp.Symbol, ...] | None:
+        """The arguments of an expression: those of the key where it has some, else those in the model, if they are
+        symbols and everywhere the same.
+        """
+        if isinstance(key, AppliedUndef):
+            return tuple(dict.fromkeys(canonical(argument, self.table) for argument in key.args))
+        ways = {f.args for f in self.known[name]}
+        if len(ways) == 1 and next(iter(self.known[name])).plain_arguments:
+            return next(iter(ways))
+        return None
+
+    def _read(self, value: Any, where: str, formal: Mapping[str, sp.Symbol]) -> sp.Expr | None:
+        table = {**self.table, **formal}
+        try:
+            if isinstance(value, str):
+                return parse_expression(value, table, where=where)
+            expression = sp.sympify(value, strict=True)
+        except ExpressionError as error:
+            self.faults.append(str(error))
+            return None
+        except (sp.SympifyError, TypeError, ValueError):
+            expression = None
+        if not isinstance(expression, sp.Expr) or expression.is_Matrix or isinstance(value, bool):
+            self.faults.append(
+                f"{where}: an expression in its arguments, sp.Lambda or a Python function is wanted, got {value!r}"
+            )
+            return None
+        faults = function_faults(expression, table, RESERVED)
+        self.faults += [f"{where}: {fault}" for fault in faults]
+        return None if faults else canonical(expression, table)
+
+    def _of_call(self, where: str, count: int, function: Callable[..., Any]) -> Expression | None:
+        formal = tuple(Parameter.named(f"argument_{k}") for k in range(1, count + 1))
+        try:
+            value = function(*formal)
+        except Exception as error:  # a user's function may raise anything
+            several = f"{count} arguments" if count > 1 else "one argument"
+            self.faults.append(
+                f"{where}: the function given cannot be called with {several}: {error}. It takes SymPy symbols and "
+                "returns an expression; use SymPy's sin, not math's or NumPy's"
+            )
+            return None
+        if isinstance(value, str):
+            self.faults.append(f"{where}: the function given returns {value!r}; an expression is wanted")
+            return None
+        expression = self._read(value, where, {s.name: s for s in formal})
+        return None if expression is None else self._checked(where, formal, expression)
+
+    def _checked(self, where: str, formal: tuple[sp.Symbol, ...], value: sp.Expr) -> Expression | None:
+        """A function depends on its arguments and parameters, on nothing else that moves."""
+        if value.has(sp.nan, sp.oo, -sp.oo, sp.zoo, sp.I):
+            self.faults.append(f"{where}: the expression holds NaN, infinity or an imaginary number: {value}")
+            return None
+        strange = sorted(s.name for s in (value.free_symbols & self._moving) - set(formal))
+        if strange:
+            self.faults.append(f"{where}: its expression {value} holds {', '.join(strange)}, no argument of it")
+            return None
+        # Formal arguments that are symbols of the model would be taken for them where arguments are put in.
+        own = tuple(sp.Dummy(s.name, real=True) for s in formal)
+        return Expression(own, value.xreplace(dict(zip(formal, own, strict=True))))

@@ -1,0 +1,94 @@
+"""The certificate: what a computed motion should satisfy, measured on its own numbers at its output points.
+
+Nothing here trusts the integrator or the solver: residuals come from the model's functions at the states of
+the motion, the minimum of G from the null space of A (the solver works in its range), and the energy balance
+from the work integrals.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dalembert.motion.certificate.algebra import algebraic_residuals, data_along, is_minimum
+from dalembert.motion.certificate.constraints import constraint_residuals
+from dalembert.motion.certificate.determined import undetermined_loads
+from dalembert.motion.certificate.energy import energy_residual
+from dalembert.motion.certificate.friction_laws import contact_residual
+from dalembert.motion.certificate.impact_laws import impact_residual
+from dalembert.motion.certificate.repeat import repeated
+from dalembert.motion.certificate.repeat_contacts import repeat_residual
+from dalembert.motion.result.certificate import MEASURES, Certificate
+from dalembert.motion.state.evaluation import Evaluation
+
+if TYPE_CHECKING:
+    from dalembert.motion.result.motion import Motion
+
+
+def thresholds(rtol: float, steps: int = 0) -> dict[str, float]:
+    """What each measure may reach, from the tolerance of the integration and the number of its steps.
+
+    Projection leaves rounding in position and velocity; without it, drift up to a hundred times the tolerance
+    is what an accurate integration shows. Accelerations and forces come from algebra at a state, whatever the
+    tolerance: rounding times the condition of A, which passes 1e6 only next to singular configurations.
+    Energy gathers the error of all steps. Each may change the state by rtol of its size (the tolerance is a mean over
+    the components: the largest of them by more), the energy by twice that share, and errors add up in one direction
+    where a method loses energy with every step: ten tolerances for each step, of which a thousand are granted. A motion
+    of very many steps is not granted more than a thousandth that way: nobody would call that kept.
+    A repeated stretch is a few steps long; its ends carry the error of dense output, some ten tolerances. So do the
+    velocities that are compared with the integral of the accelerations.
+    """
+    drift = min(max(100 * rtol, 1e-10), 1e-2)
+    algebra = max(1e-8, min(10 * rtol, 1e-6))
+    energy = min(max(1e4 * rtol, min(10 * steps * rtol, 1e-3), 1e-9), 5e-2)
+    between = min(max(1e3 * rtol, 1e-8), 1e-2)
+    return {
+        "position": drift,
+        "velocity": drift,
+        "acceleration": algebra,
+        "forces": algebra,
+        "virtual_work": algebra,
+        "gauss": algebra,
+        "energy": energy,
+        "contact": algebra,
+        "repeat": between,
+        "consistency": between,
+        "impact": algebra,
+    }
+
+
+def certify(motion: Motion, evaluation: Evaluation | None = None) -> Certificate:
+    """Measure a motion against its own system."""
+    evaluation = Evaluation(motion.system) if evaluation is None else evaluation
+    data, limits = data_along(motion, evaluation), thresholds(motion.rtol, motion.timing.steps)
+    algebra, ranks, unique = algebraic_residuals(motion, data)
+    # Where a row nonlinear in q̇ vanishes, branches of the motion meet (`Evaluation.branching`).
+    unique = unique and bool(np.any(data.A[:, list(evaluation.graph.curved)], axis=2).all())
+    undetermined = undetermined_loads(motion, evaluation, data.A)
+    unique = unique and not undetermined
+    if evaluation.graph.nonlinear and not is_minimum(motion, evaluation, data):
+        algebra["gauss"] = float("inf")
+    if motion.C is not None:
+        repeat, consistency = repeat_residual(motion, limits["repeat"]), 0.0
+    else:
+        repeat, consistency = repeated(motion, evaluation, data.M, data.Q, limits["repeat"])
+    measured = {
+        **constraint_residuals(motion, evaluation),
+        **algebra,
+        "energy": energy_residual(motion, evaluation, data.M, data.Q),
+        "contact": contact_residual(motion) if motion.C is not None else 0.0,
+        "repeat": repeat,
+        "consistency": consistency,
+        "impact": impact_residual(motion),
+    }
+    holds = unique and all(measured[name] <= limits[name] for name in MEASURES)
+    return Certificate(
+        **measured,
+        rank_min=int(ranks.min()),
+        rank_max=int(ranks.max()),
+        unique=unique,
+        holds=bool(holds),
+        thresholds=limits,
+        undetermined=undetermined,
+    )

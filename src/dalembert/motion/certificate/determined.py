@@ -1,0 +1,103 @@
+"""Whether the reactions that forces depend on are determined: redundant constraints share a load in any way.
+
+Aᵀλ is the same for all multipliers λ + z with Aᵀz = 0, and so is the motion, unless work or friction reads a λ that
+such a z changes. Then the smallest λ is taken, as everywhere, but that is a choice and not mechanics.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dalembert.arrays import Array
+from dalembert.mechanics.solve.fundamental import null_space
+from dalembert.model.friction.contact import needs_legs
+from dalembert.motion.contacts.modes.contacts import Contacts
+from dalembert.motion.contacts.modes.modes import SLIP
+from dalembert.motion.state.evaluation import Evaluation
+
+if TYPE_CHECKING:
+    from dalembert.motion.result.motion import Motion
+
+# So many output points are looked at: redundancy comes and goes slowly, if at all.
+POINTS = 8
+# A force that changes by more than this share, when all multipliers may change by their own size, is not determined.
+CHANGED = 1e-6
+
+
+def undetermined_loads(motion: Motion, evaluation: Evaluation, A: Array) -> tuple[str, ...]:
+    """Names of constraints whose reactions act on the motion by friction or work though they are not determined.
+
+    A (T, m, n): the constraints along the motion, zero where open.
+    """
+    rows = A.shape[1]
+    if rows == 0 or not (evaluation.graph.uses_actual or motion.system.contacts):
+        return ()
+    contacts = Contacts(motion.system) if needs_legs(motion.system) else None
+    short = np.flatnonzero(motion.rank < np.any(A, axis=2).sum(axis=1))
+    found: dict[str, None] = {}
+    for i in short[np.unique(np.linspace(0, short.size - 1, POINTS).round().astype(int))] if short.size else ():
+        acting = np.flatnonzero(np.any(A[i], axis=1))
+        size = float(np.abs(motion.multipliers[i]).max()) or 1.0
+        for z in null_space(A[i, acting].T).T:
+            for way in (z, -z):
+                other = motion.multipliers[i].copy()
+                other[acting] += _step(motion, acting, other[acting] / size, way) * size * way
+                if _matters(motion, evaluation, contacts, int(i), other):
+                    found |= dict.fromkeys(motion.system.constraints[k].name for k in acting[np.abs(z) > CHANGED])
+                    break
+    return tuple(found)
+
+
+def _step(motion: Motion, acting: np.ndarray, multipliers: Array, way: Array) -> float:
+    """How far multipliers, of unit size, may go some way: by their own size, but no further than where one turns its
+    sign. |N| of friction would change there, though nothing but the sharing of a load between the same feet is asked
+    for. What carries nothing may go either way, except a one-sided constraint, which never pulls.
+    """
+    step = 1 / float(np.abs(way).max())
+    for k, value, slope in zip(acting, multipliers, way, strict=True):
+        if abs(value) > CHANGED:
+            step = min(step, abs(value / slope)) if value * slope < 0 else step
+        elif slope < -CHANGED and motion.system.constraints[k].one_sided:
+            return 0.0
+    return step
+
+
+def _matters(motion: Motion, evaluation: Evaluation, contacts: Contacts | None, i: int, other: Array) -> bool:
+    """Whether the forces at an output point would differ with other multipliers of the same effect."""
+    q, v, t, lam = motion.q[i], motion.v[i], float(motion.t[i]), motion.multipliers[i]
+    if evaluation.graph.uses_actual:
+        actual = np.zeros(evaluation.n)
+        C, changed = (evaluation.work(q, v, t, motion.ideal[i], actual, l)[0] for l in (lam, other))
+        if np.abs(changed - C).max() > CHANGED * max(float(np.abs(C).max()), float(np.abs(changed).max())):
+            return True
+    if contacts is None:
+        return False
+    friction, other_friction = (_slipping(motion, contacts, i, l) for l in (lam, other))
+    size = max(float(np.abs(friction).max(initial=0.0)), float(np.abs(other_friction).max(initial=0.0)))
+    return bool(np.abs(other_friction - friction).max(initial=0.0) > CHANGED * size)
+
+
+def _slipping(motion: Motion, contacts: Contacts, i: int, multipliers: Array) -> Array:
+    """The generalized force of all friction that slips at an output point, with some multipliers: four feet share a
+    load in any way, but friction on a table that they cross together is the same.
+    """
+    q, v, t = motion.q[i], motion.v[i], float(motion.t[i])
+    contacts.face(q, v, t)
+    N, u, _, mu, *_ = contacts.look(q, v, motion.a[i], t, multipliers)
+    units, total = contacts.forces(q, v, t), np.zeros(contacts.n)
+    for k, (contact, at) in enumerate(zip(contacts.contacts, contacts.components, strict=True)):
+        speed = float(np.linalg.norm(u[at]))
+        if motion.contacts[contact.name].state[i] == SLIP and speed > 0:
+            total -= mu[k] * abs(N[k]) * units[:, at] @ (u[at] / speed)
+    return total
+
+
+def told(names: tuple[str, ...]) -> str:
+    """The warning about them."""
+    quoted = " and ".join(map(repr, names))
+    return (
+        f"{quoted} share a load in a way that nothing determines, and friction or work depends on it: the motion is "
+        "one of many, with the smallest multipliers. Remove what is redundant"
+    )

@@ -1,0 +1,126 @@
+"""Whether the heat of friction along a motion is what its laws make of it: friction force times sliding velocity."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+import sympy as sp
+
+from dalembert.arrays import Array
+from dalembert.graph.contacts import contact_graph
+from dalembert.graph.evaluate import Evaluator
+from dalembert.model.friction.contact import work_of
+from dalembert.model.language.symbols import multiplier
+from dalembert.motion.contacts.modes.modes import SLIP
+from dalembert.motion.state.evaluation import Evaluation
+
+if TYPE_CHECKING:
+    from dalembert.motion.result.motion import Motion
+
+# Integrals over outputs are judged where these are no further apart than so many steps on the average: further apart,
+# what Simpson's rule errs by is not known from the points themselves.
+STEPS = 1.0
+# The distance of two trapezoidal sums, one with half the points, times this bounds the error of Simpson's rule, even
+# where the power jumps.
+ALLOWED = 3.0
+# Powers that differ by less than this share are the same.
+SAME = 1e-9
+
+
+def heat_residual(motion: Motion) -> float:
+    """How far the heat of a motion is from its laws, as an energy.
+
+    Between changes of contacts, ΔH is compared with the integral of the power at the output points, as far as that is
+    known. Where no surface moves by itself, all the energy that friction takes becomes heat, or is lost in impacts.
+    """
+    if not motion.heat or motion.t.size < 2 or not _determined(motion):
+        return 0.0
+    powers = heat_powers(motion)
+    told = np.stack(list(motion.heat.values()), axis=1)
+    if not np.isfinite(told).all():
+        return float("inf")
+    worst = 0.0
+    for first, last in _parts(motion):
+        for start in (first, first + 1):
+            worst = max(worst, _apart(motion.t[start : last + 1], told[start : last + 1], powers[start : last + 1]))
+    given = np.einsum("ti,ti->t", motion.v, motion.nonideal)
+    size = max(float(np.abs(given).max()), float(powers.max(initial=0.0)))
+    if _at_rest(motion) and float(np.abs(powers.sum(axis=1) + given).max()) <= SAME * size:
+        lost = motion.impact_loss if motion.impact_loss.size else np.zeros(motion.t.size)
+        worst = max(worst, float(np.abs(told.sum(axis=1) + lost + motion.work[:, 2]).max()))
+    return worst
+
+
+def heat_powers(motion: Motion) -> Array:
+    """The powers (T, places) that become heat at the output points, by the laws as they are written."""
+    system, names = motion.system, list(motion.heat)
+    powers = np.zeros((motion.t.size, len(names)))
+    places = {constraint.name: k for k, constraint in enumerate(system.constraints)}
+    for law in system.nonideal:
+        work = work_of(system, law)
+        if work is None or not work.heat:
+            continue
+        alone = Evaluation(system.replace(nonideal=[work]))
+        own = alone.heat_along(motion.q, motion.v, motion.t, motion.multipliers)
+        if motion.acting is not None:
+            acts = np.asarray(motion.acting[:, [places[name] for name in law.constraints]].all(axis=1))
+            own = np.where(acts[:, None], own, 0.0)
+        for k, name in enumerate(alone.graph.heats):
+            powers[:, names.index(name)] += own[:, k]
+    if system.contacts:
+        graph = contact_graph(system)
+        u = Evaluator(graph.state).many(
+            motion.t.size, motion.q, motion.v, motion.a, motion.t, system.parameter_values(), motion.multipliers
+        )[1]
+        for k, contact in enumerate(system.contacts):
+            # That its friction is μ|N| is another measure.
+            history, speed = motion.contacts[contact.name], np.linalg.norm(u[:, graph.components[k]], axis=1)
+            powers[:, names.index(contact.name)] += np.where(history.state == SLIP, history.friction * speed, 0.0)
+    return powers
+
+
+def _determined(motion: Motion) -> bool:
+    """Whether smooth laws that use reactions can be evaluated: redundant constraints may share a load in many ways."""
+    works = [work_of(motion.system, law) for law in motion.system.nonideal]
+    reactions = {multiplier(constraint.name) for constraint in motion.system.constraints}
+    uses = any(not reactions.isdisjoint(heat.free_symbols) for work in works if work for heat in work.heat.values())
+    acting = len(motion.system.constraints) if motion.acting is None else motion.acting.sum(axis=1)
+    return not uses or bool((motion.rank == acting).all())
+
+
+def _parts(motion: Motion) -> list[tuple[int, int]]:
+    """First and last points of parts in which nothing happens to contacts, and outputs are dense enough to judge."""
+    gaps, steps = np.diff(motion.t), motion.timing.steps
+    near = STEPS * float(motion.t[-1] - motion.t[0]) / steps if steps else 0.0
+    changes = np.array([event["t"] for event in motion.events])
+    part = np.searchsorted(changes, motion.t, side="right")
+    # An output at the very instant of a change may belong to either side.
+    clear = (part[1:] == part[:-1]) & ~np.isin(motion.t[:-1], changes) & ~np.isin(motion.t[1:], changes)
+    broken = np.flatnonzero(~(clear & (gaps <= near)))
+    ends = [-1, *broken.tolist(), gaps.size]
+    return [(a + 1, b) for a, b in pairwise(ends) if b - a > 2]
+
+
+def _apart(t: Array, told: Array, powers: Array) -> float:
+    """The largest distance of the heat from its integral by Simpson's rule, beyond what that may err by."""
+    pairs = (t.size - 1) // 2
+    if not pairs:
+        return 0.0
+    at = 2 * np.arange(pairs)
+    one, two = (t[at + 1] - t[at])[:, None], (t[at + 2] - t[at + 1])[:, None]
+    fine = (one * (powers[at] + powers[at + 1]) + two * (powers[at + 1] + powers[at + 2])) / 2
+    coarse = (one + two) * (powers[at] + powers[at + 2]) / 2
+    even = np.abs(one - two) <= 1e-6 * (one + two)
+    integral = np.where(even, fine + (fine - coarse) / 3, fine)
+    missed = np.cumsum(told[at + 2] - told[at] - integral, axis=0)
+    return float(np.maximum(np.abs(missed) - ALLOWED * np.cumsum(np.abs(fine - coarse), axis=0), 0.0).max())
+
+
+def _at_rest(motion: Motion) -> bool:
+    """Whether no surface with friction moves by itself: nothing slides where nothing moves."""
+    none = dict.fromkeys(motion.system.velocities, sp.S.Zero)
+    works = [work_of(motion.system, law) for law in motion.system.nonideal]
+    told = [*(u for c in motion.system.contacts for u in c.slide), *(h for w in works if w for h in w.heat.values())]
+    return all(expression.xreplace(none) == 0 for expression in told)

@@ -1,0 +1,263 @@
+"""Whether the impacts of a motion obey their laws, from their velocities and impulses alone.
+
+Nothing is solved again: the jump of momentum, the cones, the directions of slipping and the law of restitution are
+looked at on each piece of the way that a blow has recorded. The inverse inertia comes from the whole [M Aᵀ; A 0], not
+from the null space on which blows are computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dalembert.arrays import Array
+from dalembert.motion.contacts.impacts.blow import POISSON, SMOOTH, STICK, STRONGE, TURN, Piece
+from dalembert.motion.contacts.impacts.impacts import ContactImpulse, Impact, Rough
+from dalembert.motion.contacts.modes.contacts import Contacts
+
+if TYPE_CHECKING:
+    from dalembert.motion.result.motion import Motion
+
+Coefficient = Callable[[float], float]
+
+# Of more blows than this every second, or third, … is looked at.
+MOST = 500
+# Sliding slower than this share of the velocities of a blow is rest: rounding, and the ends of decaying slips.
+STILL = 1e-9
+# An impulse below this share is none.
+NOTHING = 1e-10
+# Bounces slower than this share of the velocities of the motion may be left out, or that rise by less than this share
+# of its coordinates, where gaps are rounding.
+SLOWEST, RISE = 1e-3, 1e-10
+
+
+def impact_residual(motion: Motion) -> float:
+    """The largest departure of a blow from its laws, relative to the velocities of the blow in the metric of the
+    masses; and of the losses of all from what the motion says it has lost, relative to the energy they exchange.
+    """
+    if not motion.blows:
+        # What was lost without a blow has no law that could be checked.
+        return float("inf") if np.any(motion.impact_loss) else 0.0
+    contacts = Contacts(motion.system)
+    fastest = max(float(np.abs(motion.v).max()), *(float(np.abs(blow.before).max()) for blow in motion.blows))
+    every = -(-len(motion.blows) // MOST)
+    worst = max(_Checked(contacts, blow, fastest).worst() for blow in motion.blows[::every])
+    if motion.impact_loss.size:
+        start, end = float(motion.t[0]), float(motion.t[-1])
+        sure = sum(blow.loss + blow.left_out for blow in motion.blows if start < blow.t < end)
+        last = sum(blow.loss + blow.left_out for blow in motion.blows if blow.t == end and end > start)
+        told = float(motion.impact_loss[-1])
+        size = max(sure + last, abs(told), float(np.ptp(motion.energy))) or 1.0
+        # A motion that an event ends just there has not made its last impacts.
+        worst = max(worst, min(abs(told - sure), abs(told - sure - last)) / size)
+    return worst
+
+
+class _Checked:
+    def __init__(self, contacts: Contacts, blow: Impact, fastest: float) -> None:
+        self.blow, self.fastest = blow, fastest
+        M, Q, A, _ = contacts.whole.dynamics(blow.q, blow.before, blow.t)
+        self.falling = float(np.abs(Q) @ np.abs(blow.q))
+        always = [k for k in range(contacts.m) if k not in contacts.one_sided]
+        self.M, self.A = M, A[always]
+        root = np.sqrt(np.abs(np.diagonal(M)))
+        self.root = np.where(root > 0.0, root, 1.0)
+        self.size = max(float(np.linalg.norm(self.root * v)) for v in (blow.before, blow.after)) or 1.0
+        names = [contacts.system.constraints[row].name for row in contacts.one_sided]
+        self.sided = [Rough(contacts, names.index(c.name), blow.t, blow.q, blow.before) for c in blow.contacts]
+        # Rows of each contact, normal first, tangents along the components of its own sliding velocity.
+        self.rows = [np.vstack([rough.normal, rough.basis @ rough.tangents]) for rough in self.sided]
+        self.offsets = [np.array([rough.offset, *(rough.basis @ rough.slide_offset)]) for rough in self.sided]
+        self.weights = [float(np.linalg.norm(rough.normal / self.root)) or 1.0 for rough in self.sided]
+        n, m = M.shape[0], self.A.shape[0]
+        whole = np.block([[M, self.A.T], [self.A, np.zeros((m, m))]])
+        balance = np.concatenate([self.root, [float(np.linalg.norm(a / self.root)) or 1.0 for a in self.A]])
+        scaled = whole / np.outer(balance, balance)
+        self.inverse = (np.linalg.pinv(scaled, rcond=1e-12) / np.outer(balance, balance))[:n, :n]
+
+    def worst(self) -> float:
+        blow = self.blow
+        change = blow.after - blow.before
+        pushed = self.M @ change - self.A.T @ blow.constraint_impulses
+        for contact, rows in zip(blow.contacts, self.rows, strict=True):
+            pushed = pushed - rows.T @ np.array([contact.normal, *contact.friction])
+        found = [float(np.linalg.norm(pushed / self.root)) / self.size]
+        for row in self.A:
+            found.append(abs(float(row @ change)) / (float(np.linalg.norm(row / self.root)) * self.size or 1.0))
+        found.append(-self._work() / self.size**2)
+        may_be_left_out = float(np.sum((self.root * SLOWEST * self.fastest) ** 2)) + RISE * self.falling
+        found += [-blow.left_out / self.size**2, (blow.left_out - may_be_left_out) / self.size**2]
+        for k in range(len(blow.contacts)):
+            found += self._cone(k) + self._restitution_told(k)
+            found += self._path(k) if blow.contacts[k].pieces else self._together(k)
+        return max(found)
+
+    def _velocities(self, k: int, v: Array) -> Array:
+        return np.asarray(self.rows[k] @ v + self.offsets[k])
+
+    def _work(self) -> float:
+        """−Σ p·(u⁻ + u⁺)/2: what is lost; and it is what the blow says."""
+        lost = 0.0
+        for k, contact in enumerate(self.blow.contacts):
+            u = self._velocities(k, self.blow.before) + self._velocities(k, self.blow.after)
+            lost -= float(np.array([contact.normal, *contact.friction]) @ u) / 2
+        return min(lost, 0.0) - abs(lost - self.blow.loss)
+
+    def _cone(self, k: int) -> list[float]:
+        contact, rough, weight = self.blow.contacts[k], self.sided[k], self.weights[k]
+        # A coefficient that falls with the speed is largest at rest.
+        mu = max(rough.mu()(0.0), rough.mu_static)
+        beyond = float(np.linalg.norm(contact.friction)) - mu * contact.normal
+        return [-contact.normal * weight / self.size, beyond * weight / self.size]
+
+    def _restitution_told(self, k: int) -> list[float]:
+        """The restitution that a blow used is that of the model, unless it is limited or too slow to be seen."""
+        contact, model = self.blow.contacts[k], self.sided[k].meeting(0.0)
+        if contact.e == model.e or self.blow.limited:
+            return [contact.e - model.e]
+        speed = -float(self._velocities(k, self.blow.before)[0]) / (float(np.linalg.norm(self.sided[k].normal)) or 1.0)
+        slow = contact.e == 0.0 and model.e * speed <= SLOWEST * self.fastest
+        return [0.0 if slow else abs(contact.e - model.e)]
+
+    # -- several contacts: the velocities at the end of each phase decide
+
+    def _together(self, k: int) -> list[float]:
+        blow, contact, weight = self.blow, self.blow.contacts[k], self.weights[k]
+        before, after = self._velocities(k, blow.before), self._velocities(k, blow.after)
+        total = np.array([contact.normal, *contact.friction])
+        if blow.law not in (POISSON, STRONGE):
+            parted = float(after[0]) + contact.e * min(float(before[0]), 0.0)
+            return [*self._complementary(k, total[0], parted), *self._rubs(k, total, after)]
+        pressed = np.array([contact.compression, *contact.compression_friction])
+        pushed = sum(
+            (rows.T @ np.array([c.compression, *c.compression_friction])
+             for rows, c in zip(self.rows, blow.contacts, strict=True)),
+            np.zeros(blow.q.size),
+        )  # fmt: skip
+        middle = self._velocities(k, blow.before + self.inverse @ pushed)
+        found = [*self._complementary(k, pressed[0], float(middle[0])), *self._rubs(k, pressed, middle)]
+        back = total - pressed
+        found += self._rubs(k, back, after)
+        if blow.law == POISSON:
+            found += self._complementary(k, back[0] - contact.e * pressed[0], float(after[0]))
+        else:
+            took, gave = pressed[0] * (before[0] + middle[0]) / 2, back[0] * (middle[0] + after[0]) / 2
+            found.append(abs(gave + contact.e**2 * took) / self.size**2 if took < 0 and gave > 0 else 0.0)
+        return [*found, -float(back[0]) * weight / self.size]
+
+    def _complementary(self, k: int, push: float, parted: float) -> list[float]:
+        """0 ≤ p ⊥ u ≥ 0, p as a velocity of the blow and u in the metric of the masses."""
+        p, u = push * self.weights[k] / self.size, parted / (self.weights[k] * self.size)
+        return [-p, -u, min(p, u)]
+
+    def _rubs(self, k: int, p: Array, u: Array) -> list[float]:
+        """Friction against the sliding, or at rest within its cone."""
+        if p.size == 1:
+            return []
+        rough, weight, speed = self.sided[k], self.weights[k], float(np.linalg.norm(u[1:]))
+        if speed <= STILL * weight * self.size:
+            limit = max(rough.mu()(0.0), rough.mu_static) * p[0]
+            return [(float(np.linalg.norm(p[1:])) - limit) * weight / self.size]
+        mu = rough.mu()(float(np.linalg.norm(self._velocities(k, self.blow.before)[1:])))
+        return [float(np.linalg.norm(p[1:] + mu * p[0] * u[1:] / speed)) * weight / self.size]
+
+    # -- a contact alone: its way over the normal impulse
+
+    def _path(self, k: int) -> list[float]:
+        blow, contact, weight = self.blow, self.blow.contacts[k], self.weights[k]
+        G = self.rows[k] @ self.inverse @ self.rows[k].T
+        u = self._velocities(k, blow.before)
+        mu, static = self.sided[k].mu(), self.sided[k].mu_static
+        found, works = [], [0.0, 0.0]  # of compression, of restitution
+        reached = np.zeros(u.size)
+        for piece in contact.pieces:
+            p = np.column_stack([piece.normal, piece.friction])
+            found.append(float(np.linalg.norm(p[0] - reached)) * weight / self.size)
+            reached = p[-1]
+            way = u + p @ G
+            found += [
+                miss * weight / self.size for miss in _misses(piece, way, G, mu, static, STILL * weight * self.size)
+            ]
+            phase = 0 if piece.normal[-1] <= contact.compression * (1 + 1e-12) else 1
+            works[phase] += _work_along(piece, way, G)
+        found.append(float(np.linalg.norm(reached - [contact.normal, *contact.friction])) * weight / self.size)
+        found.append(-float(np.diff(np.concatenate([x.normal for x in contact.pieces])).min()) * weight / self.size)
+        return found + self._restored(contact, u, u + G @ reached, works, G, k)
+
+    def _restored(
+        self, contact: ContactImpulse, before: Array, after: Array, works: Sequence[float], G: Array, k: int
+    ) -> list[float]:
+        speed, impulse = self.weights[k] * self.size, self.size / self.weights[k]
+        pressed = np.array([contact.compression, *contact.compression_friction])
+        middle = float((before + G @ pressed)[0])
+        by_law = {
+            POISSON: (contact.normal - (1 + contact.e) * contact.compression) / impulse,
+            STRONGE: (works[1] + contact.e**2 * works[0]) / self.size**2,
+        }.get(self.blow.law, float(after[0] + contact.e * before[0]) / speed)
+        if self.blow.limited:
+            # Less than the law says, and nothing lost.
+            return [abs(middle) / speed, by_law, abs(self.blow.loss) / self.size**2]
+        return [abs(middle) / speed, abs(by_law)]
+
+
+def _misses(piece: Piece, u: Array, G: Array, mu: Coefficient, static: float, still: float) -> list[float]:
+    """How far a piece of the way is from its law, as impulses. u (K, 1 + d): the velocities along it."""
+    rubbed, pushed = np.diff(piece.friction, axis=0), np.diff(piece.normal)
+    speeds = np.linalg.norm(u[:, 1:], axis=1)
+    if piece.kind == SMOOTH or u.shape[1] == 1:
+        return [float(np.abs(rubbed).max(initial=0.0))]
+    scale = max(float(np.linalg.norm(G[1:, 1:])), 1e-300)
+    if piece.kind == STICK:
+        held = float(np.linalg.norm(rubbed, axis=1).max()) - max(static, mu(0.0)) * float(pushed.max())
+        return [held, float(np.maximum(speeds - still, 0.0).max()) / scale]
+    if TURN in piece.kind:
+        return [_along_curve(u, G, mu, rubbed, pushed)]
+    fast = int(np.argmax(speeds))
+    if speeds[fast] <= still:
+        return []
+    way = u[fast, 1:] / speeds[fast]
+    aside = float(np.abs(u[:, 1:] - speeds[:, None] * way).max())
+    return [
+        float(np.linalg.norm(rubbed + mu(float(speeds[fast])) * pushed[:, None] * way, axis=1).max()),
+        aside / scale,
+    ]
+
+
+def _along_curve(u: Array, G: Array, mu: Coefficient, rubbed: Array, pushed: Array) -> float:
+    """dp_T/dp = −μ u_T/|u_T| along a curve, by the trapezoid corrected by slopes: an error of fourth order."""
+    speeds = np.linalg.norm(u[:, 1:], axis=1)
+    # A slip that decays to rounding has no direction there.
+    seen = speeds > 1e-7 * speeds.max()
+    coefficients = np.array([mu(float(s)) for s in speeds])
+    way = u[:, 1:] / np.maximum(speeds, 1e-300)[:, None]
+    ratio = -coefficients[:, None] * way
+    pull = G[1:, 0] + ratio @ G[1:, 1:]
+    along = np.einsum("ki,ki->k", pull, way)
+    turning = -coefficients[:, None] * (pull - along[:, None] * way) / np.maximum(speeds, 1e-300)[:, None]
+    h = 1e-6 * speeds.max()
+    steeper = np.array([(mu(float(s) + h) - mu(max(float(s) - h, 0.0))) / (h + min(float(s), h)) for s in speeds])
+    slope = turning - (steeper * along)[:, None] * way
+    both = seen[1:] & seen[:-1]
+    step = pushed[:, None]
+    guess = step * (ratio[1:] + ratio[:-1]) / 2 + step**2 * (slope[:-1] - slope[1:]) / 12
+    return float(np.abs(np.where(both[:, None], rubbed - guess, 0.0)).sum(axis=0).max())
+
+
+def _work_along(piece: Piece, u: Array, G: Array) -> float:
+    """∫u_N dp by the corrected trapezoid, exact on straight pieces."""
+    pushed = np.diff(piece.normal)
+    return float(pushed @ (u[1:, 0] + u[:-1, 0]) / 2) - _bend(piece, G)
+
+
+def _bend(piece: Piece, G: Array) -> float:
+    """What the trapezoid misses where du_N/dp changes: Σ h² (f′₁ − f′₀)/12, the slopes by differences."""
+    pushed = np.diff(piece.normal)
+    if pushed.size < 2 or piece.friction.shape[1] == 0:
+        return 0.0
+    rates = np.gradient(piece.friction, piece.normal, axis=0, edge_order=2) if np.all(pushed > 0) else None
+    if rates is None:
+        return 0.0
+    slope = G[0, 0] + rates @ G[0, 1:]
+    return float((pushed**2) @ np.diff(slope) / 12)

@@ -1,0 +1,316 @@
+"""Stretches of a motion integrated again from its own states, by another method and from the model alone.
+
+The other measures look at single points. Whether the integration in between used the forces that the model has there
+shows only in where it went.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dalembert.arrays import Array
+from dalembert.errors import DalembertError
+from dalembert.graph.evaluate import Evaluator
+from dalembert.graph.kinks import kink_graph
+from dalembert.mechanics.solve.fundamental import is_positive, solve
+from dalembert.methods.table import METHODS
+from dalembert.motion.certificate.stretches import states_inside
+from dalembert.motion.state.evaluation import Evaluation
+
+if TYPE_CHECKING:
+    from dalembert.motion.result.motion import Motion
+
+# d/dt of B states at once: times (B,) and states (B, w) to rates (B, w).
+Slope = Callable[[Array, Array], Array]
+
+# So many stretches are looked at, half of them evenly, half where the acceleration says least of where the motion goes.
+# Fewer where states must be solved one by one.
+MOST, FEW = 12, 4
+# Steps of the modified midpoint rule in a stretch: extrapolated, order 12 with 43 evaluations.
+SEQUENCE = (2, 4, 6, 8, 10, 12)
+# A stretch in which that does not converge, or ends elsewhere than the motion, is repeated in four times as many
+# pieces, up to so many (fewer where states must be solved one by one), but not where the motion took more steps than
+# this, or where it diverges: where it is unsure by so many times what is wanted.
+PIECES, PIECES_ALONE, FORESEEN, DIVERGED = 16, 4, 100, 1e4
+# What a stretch may err by is for so many steps of the motion, and grows with them.
+GRANTED = 2.0
+# Errors of so many tolerances may be made in each of its steps, and grow as the motion lets them grow.
+TOLERANCES = 10.0
+# Quadratures of q̈ over four and six points, symmetric about a stretch: their differences times this are allowed for.
+FOUR, SIX = np.array([-1, 13, 13, -1]) / 24, np.array([11, -93, 802, 802, -93, 11]) / 1440
+ALLOWED, RESOLVED = 3.0, 0.1
+# Outputs further apart than steps may have whole oscillations between them: they say nothing about ∫ q̈ dt. Series take
+# steps about twice as long.
+STEPS = {METHODS["taylor"].title: 0.5}
+# What these events tell of lies in the stretch: states there are next to singular, and velocities may jump.
+# … and quadratures reach so many stretches further.
+BESIDE = 3
+# Kinks are looked for at so many places of a stretch.
+INSIDE = 9
+NOT_SMOOTH = ("rank change", "singular configuration")
+
+
+def again(slope: Slope, t: Array, y: Array, length: Array, wanted: Array) -> tuple[Array, Array, Array]:
+    """States a `length` (B,) after (t, y), how far each entry may be from right, and whether that is `wanted` (B, w).
+
+    Gragg's modified midpoint rule with the steps of SEQUENCE, extrapolated to none by Aitken's and Neville's scheme
+    (Hairer, Nørsett, Wanner, Solving Ordinary Differential Equations I, section II.9), which nothing else here uses.
+    """
+    with np.errstate(all="ignore"):  # a stretch that leads beyond all bounds is not judged
+        return _extrapolated(slope, t, y, length, wanted)
+
+
+def _extrapolated(slope: Slope, t: Array, y: Array, length: Array, wanted: Array) -> tuple[Array, Array, Array]:
+    first, H = slope(t, y), length[:, None]
+    end, left = np.array(y), np.full(y.shape, np.inf)
+    open_ = np.ones(t.size, dtype=bool)
+    row: list[Array] = []
+    for k, steps in enumerate(SEQUENCE):
+        h = H / steps
+        before, now = y, y + h * first
+        for m in range(1, steps):
+            before, now = now, before + 2 * h * slope(t + m * length / steps, now)
+        new = [(now + before + h * slope(t + length, now)) / 2]
+        for j in range(1, k + 1):
+            ratio = (steps / SEQUENCE[k - j]) ** 2
+            new.append(new[-1] + (new[-1] - row[j - 1]) / (ratio - 1))
+        if k:
+            error = np.where(np.isfinite(new[-1]), np.abs(new[-1] - new[-2]), np.inf)
+            better = open_ & (error.max(axis=1) < left.max(axis=1))
+            end[better], left[better] = new[-1][better], error[better]
+            open_ &= ~(left <= wanted).all(axis=1)
+            if not open_.any():
+                break
+        row = new
+    return end, left, ~open_
+
+
+def repeated(motion: Motion, evaluation: Evaluation, M: Array, Q: Array, wanted: float) -> tuple[float, float]:
+    """The measures `repeat` and `consistency` of a motion without contacts. M, Q: along it.
+
+    repeat: how far stretches from one output point to the next, integrated again, end from the motion, relative to its
+    largest velocities and positions. consistency: how far Δq̇ is from ∫ q̈ dt between neighbouring points, relative to
+    the largest velocity, beyond what the quadrature can err by; a stretch that is right when repeated is left out.
+    """
+    if motion.t.size < 2:
+        return 0.0, 0.0
+    root = np.sqrt(np.abs(np.diagonal(M, axis1=1, axis2=2)))
+    root = np.where(root > 0, root, 1.0)
+    span = float(motion.t[-1] - motion.t[0])
+    # At rest, velocities are rounding of what the forces would make of them.
+    speed = max(float(np.abs(root * motion.v).max()), 1e-6 * span * float(np.abs(Q / root).max(initial=0.0)))
+    place = max(float(np.abs(root * motion.q).max()), 1e-6 * span * speed)
+    if not speed > 0:
+        return 0.0, 0.0
+    smooth = _smooth(motion)
+    apart = consistency(motion, root) / speed
+    suspect = np.where(smooth, apart, 0.0)
+    together = _is_simple(evaluation) and bool((motion.rank == evaluation.m).all()) and is_positive(M[0])
+    stretches = _stretches(motion, root, smooth, suspect, MOST if together else FEW)
+    if not stretches.size:
+        return 0.0, float(suspect.max(initial=0.0))
+    sizes = np.concatenate([place / root[stretches], speed / root[stretches]], axis=1)
+    missed, judged = _missed(motion, evaluation, stretches, sizes, wanted, PIECES if together else PIECES_ALONE)
+    # A quadrature that doubts what the repetition finds right has judged more than it can.
+    right = judged & (missed <= wanted)
+    doubted = suspect[stretches] > wanted
+    if doubted.any() and right[doubted].all():
+        suspect = np.where(suspect > wanted, 0.0, suspect)
+    return float(missed[judged].max(initial=0.0)), float(suspect.max(initial=0.0))
+
+
+def _missed(
+    motion: Motion, evaluation: Evaluation, at: np.ndarray, sizes: Array, wanted: float, most: int
+) -> tuple[Array, np.ndarray]:
+    """How far the stretches that begin at these points end from the motion, repeated, relative to `sizes`; and which
+    are judged.
+
+    Extrapolation from few steps may seem to converge where it does not, at a place that is passed quickly. So what
+    contradicts the motion counts when two repetitions, one in a quarter of the pieces of the other, agree on it; and
+    less what errors within the tolerance may have grown to.
+    """
+    there = np.concatenate([motion.q, motion.v], axis=1)[at + 1]
+    gaps = motion.t[at + 1] - motion.t[at]
+    # Where outputs are far apart, the errors of several steps add up in a stretch.
+    steps = np.maximum(motion.timing.steps * gaps / float(motion.t[-1] - motion.t[0]), 1.0)
+    granted = np.maximum(steps / GRANTED, 1.0)
+    missed, judged = np.zeros(at.size), np.zeros(at.size, dtype=bool)
+    before = np.full(sizes.shape, np.nan)
+    rest, pieces = np.arange(at.size), 1
+    while rest.size and pieces <= most:
+        some = at[rest]
+        end, unsure, known = _all_again(motion, evaluation, some, 0.1 * wanted * sizes[rest], pieces)
+        apart = np.maximum(np.abs(end - there[rest]) - unsure, 0.0)
+        off = (apart / sizes[rest]).max(axis=1) / granted[rest]
+        right = known & (off <= wanted)
+        wrong = known & ~right & (np.abs(end - before[rest]) <= wanted * sizes[rest]).all(axis=1)
+        if wrong.any():
+            grown = _grown(motion, evaluation, some[wrong], end[wrong], wanted * sizes[rest][wrong], pieces)
+            allowed = TOLERANCES * steps[rest][wrong, None] * grown
+            beyond = np.maximum(apart[wrong] - allowed, 0.0) / sizes[rest][wrong]
+            off[wrong] = beyond.max(axis=1) / granted[rest][wrong]
+        done = right | wrong
+        missed[rest[done]], judged[rest[done]] = off[done], True
+        before[rest] = np.where(known[:, None], end, np.nan)
+        hopeful = (unsure <= 0.1 * DIVERGED * wanted * sizes[rest]).all(axis=1) & (steps[rest] <= FORESEEN)
+        rest = rest[~done & hopeful]
+        pieces *= 4
+    return missed, judged
+
+
+def _grown(motion: Motion, evaluation: Evaluation, at: np.ndarray, end: Array, wanted: Array, pieces: int) -> Array:
+    """What an error of one tolerance at the beginning of these stretches is at their end; not finite where unknown."""
+    y = np.concatenate([motion.q, motion.v], axis=1)
+    tolerance = motion.rtol * (np.abs(y[at]) + 1e-3 * np.abs(y).max(axis=0))
+    signs = np.where(np.arange(y.shape[1]) % 2, -1.0, 1.0)
+    found = np.zeros(end.shape)
+    for change in (tolerance, signs * tolerance):
+        other, _, known = _all_again(motion, evaluation, at, wanted, pieces, change)
+        found = np.maximum(found, np.where(known[:, None], np.abs(other - end), np.inf))
+    return found
+
+
+def consistency(motion: Motion, root: Array) -> Array:
+    """|Δq̇ − ∫ q̈ dt| of each stretch, less what its quadrature may err by; zero where it cannot judge."""
+    t, v, a = motion.t, motion.v, motion.a
+    found = np.zeros(t.size - 1)
+    gaps = np.diff(t)
+    steps = motion.timing.steps  # none are known of what was not integrated
+    if t.size < 6 or not steps:
+        return found
+    near = STEPS.get(motion.method, 1.0) * float(t[-1] - t[0]) / steps
+    inside = np.arange(2, t.size - 3)
+    stencil = inside[:, None] + np.arange(-2, 4)
+    five = gaps[stencil[:, :5]]
+    even = (np.ptp(five, axis=1) < 1e-6 * five.max(axis=1)) & (five.max(axis=1) <= near)
+    inside, stencil = inside[even], stencil[even]
+    h = gaps[inside, None]
+    six = h * np.einsum("j,tjn->tn", SIX, a[stencil])
+    four = h * np.einsum("j,tjn->tn", FOUR, a[stencil[:, 1:5]])
+    two = h / 2 * (a[inside] + a[inside + 1])
+    # Where more points do not bring a quadrature nearer, the acceleration changes faster than the points show.
+    finer, coarser = np.abs(six - four), np.abs(four - two)
+    unclear = finer > RESOLVED * coarser + 1e-12 * np.abs(h * a[inside]).max(initial=0.0)
+    missed = np.where(unclear, 0.0, np.abs(v[inside + 1] - v[inside] - six) - ALLOWED * finer)
+    found[inside] = np.maximum((root[inside] * missed).max(axis=1, initial=0.0), 0.0)
+    return found
+
+
+def _smooth(motion: Motion) -> Array:
+    """Which stretches, with the ones beside them, have nothing in them that the motion reports as other than smooth."""
+    clear = np.ones(motion.t.size - 1, dtype=bool)
+    for event in motion.events:
+        if "contact" in event or event["name"] in NOT_SMOOTH:
+            k = int(np.searchsorted(motion.t, event["t"])) - 1
+            clear[max(k - BESIDE, 0) : k + BESIDE + 1] = False
+    for k in kinked(motion):
+        clear[max(k - BESIDE, 0) : k + BESIDE + 1] = False
+    return clear
+
+
+def kinked(motion: Motion) -> list[int]:
+    """The stretches in which a kink of the model is passed or touched: their ends, and places in between on the cubics
+    through the states at both, lie on different sides of it, or on it.
+    """
+    graph = kink_graph(motion.system)
+    if graph is None:
+        return []
+    run, p = Evaluator(graph.functions), motion.system.parameter_values()
+    signs = []
+    for x in np.linspace(0.0, 1.0, INSIDE):
+        at, q, v = states_inside(motion, float(x))
+        signs.append(np.sign(run.many(at.size, q, v, at, p)[0]))
+    sides = np.stack(signs)
+    passed = (sides != sides[0]).any(axis=0) | (sides[0] == 0)
+    return [int(k) for k in np.flatnonzero(passed.any(axis=1))]
+
+
+def _stretches(motion: Motion, root: Array, smooth: Array, suspect: Array, most: int) -> np.ndarray:
+    """Where the stretches begin that are looked at."""
+    usable = np.flatnonzero(smooth & (motion.rank[1:] == motion.rank[:-1]))
+    if usable.size <= most:
+        return usable
+    evenly = usable[np.linspace(0, usable.size - 1, most // 2).round().astype(int)]
+    half = np.diff(motion.t)[:, None] / 2
+    missed = np.abs(np.diff(motion.v, axis=0) - half * (motion.a[1:] + motion.a[:-1]))
+    # Those in doubt come first.
+    doubt = (root[:-1] * missed).max(axis=1) + 1e6 * suspect
+    strong = usable[np.argsort(doubt[usable])[::-1][: most - evenly.size]]
+    return np.array(sorted({int(k) for k in (*evenly, *strong)}))
+
+
+def _all_again(
+    motion: Motion, evaluation: Evaluation, at: np.ndarray, wanted: Array, pieces: int, change: Array | float = 0.0
+) -> tuple[Array, Array, np.ndarray]:
+    """The stretches that begin at these points, at states changed by so much, integrated again in equal pieces: all at
+    once where the model allows it.
+    """
+    t, length = motion.t[at], (motion.t[at + 1] - motion.t[at]) / pieces
+    y = np.concatenate([motion.q[at], motion.v[at]], axis=1) + change
+    if _is_simple(evaluation) and bool((motion.rank[at] == evaluation.m).all()):
+        try:
+            return _in_pieces(_together(evaluation), t, y, length, wanted, pieces)
+        except (DalembertError, np.linalg.LinAlgError):
+            pass  # at one of them; which one shows below
+    end, left, judged = y.copy(), np.full(y.shape, np.inf), np.zeros(at.size, dtype=bool)
+    for i, k in enumerate(at):
+        one = slice(i, i + 1)
+        try:
+            end[one], left[one], judged[one] = _in_pieces(
+                _alone(motion, evaluation, int(k)), t[one], y[one], length[one], wanted[one], pieces
+            )
+        except (DalembertError, np.linalg.LinAlgError):
+            continue  # a trial state without a value
+    return end, left, judged
+
+
+def _in_pieces(
+    slope: Slope, t: Array, y: Array, length: Array, wanted: Array, pieces: int
+) -> tuple[Array, Array, np.ndarray]:
+    """As `again`, one piece of this length after the other."""
+    left, judged = np.zeros(y.shape), np.ones(t.size, dtype=bool)
+    for k in range(pieces):
+        y, more, known = again(slope, t + k * length, y, length, wanted / pieces)
+        left, judged = left + more, judged & known
+        if not judged.any():
+            break
+    return y, left, judged
+
+
+def _is_simple(evaluation: Evaluation) -> bool:
+    """Whether many states can be solved at once."""
+    return not (evaluation.graph.nonlinear or evaluation.graph.uses_reactions)
+
+
+def _together(evaluation: Evaluation) -> Slope:
+    n = evaluation.n
+
+    def slope(t: Array, y: Array) -> Array:
+        q, v = y[:, :n], y[:, n:]
+        M, Q, A, b = evaluation.dynamics_along(q, v, t)
+        C = np.zeros_like(Q)
+        if evaluation.system.works:
+            C = evaluation.work_along(q, v, t, C, C, np.zeros_like(b))
+        return np.concatenate([v, solve(M, Q, A, b, C).acceleration], axis=1)
+
+    return slope
+
+
+def _alone(motion: Motion, evaluation: Evaluation, k: int) -> Slope:
+    """One stretch by itself, with the constraints that are independent at its start: off them, redundant ones
+    contradict each other slightly.
+    """
+    n = evaluation.n
+    start = evaluation.solve(motion.q[k], motion.v[k], float(motion.t[k]), None, motion.a[k])
+    rows = [int(j) for j in np.flatnonzero(~start.dependent)]
+    some = None if len(rows) == evaluation.m or evaluation.graph.nonlinear else rows
+
+    def slope(t: Array, y: Array) -> Array:
+        q, v = y[0, :n], y[0, n:]
+        a = evaluation.solve(q, v, float(t[0]), some, motion.a[k]).acceleration
+        return np.concatenate([v, a])[None, :]
+
+    return slope

@@ -1,0 +1,184 @@
+"""Stretches of a motion with contacts integrated again, from its own states and the laws alone.
+
+The other measures look at single points, with forces that are computed anew there, and at an energy balance that a
+wrong force keeps too. Whether the integration in between used these forces shows only in where it went.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dalembert.arrays import Array
+from dalembert.errors import DalembertError
+from dalembert.graph.contacts import contact_graph
+from dalembert.graph.evaluate import Evaluator
+from dalembert.model.language.symbols import t as time
+from dalembert.motion.certificate.stretches import states_inside
+from dalembert.motion.contacts.modes.contacts import Contacts
+from dalembert.motion.contacts.modes.modes import OPEN, SLIP, Mode
+
+if TYPE_CHECKING:
+    from dalembert.motion.result.motion import Motion
+
+# So many stretches are looked at: the measure takes about as long as the forces at five hundred points.
+MOST = 12
+# Coefficients of friction are looked at in so many places of every stretch, and so many more stretches are repeated.
+INSIDE, UNEVEN = 33, 4
+# A stretch is divided into at most so many steps; one that needs more is not judged.
+MOST_STEPS = 32
+# RK4 errs by 1/15 of its distance from the result with half the steps, once that distance falls like the fourth power
+# of the step: by at least this much of sixteen. Slow slipping in a plane is stiff, and while steps are too long for
+# that, two results are near each other because friction is bounded, and both wrong.
+RICHARDSON, CONVERGES = 15.0, 8.0
+
+
+def repeat_residual(motion: Motion, wanted: float) -> float:
+    """The largest distance of velocities at the end of a stretch from those of the motion, relative to the fastest.
+
+    A stretch leads from one output point to the next, without a change of contacts between. It is integrated by the
+    classical Runge–Kutta method, which nothing else here uses, until two results agree to a share of `wanted`: what is
+    left of their difference is allowed for. Which way a contact slips is taken from the sliding velocity.
+    """
+    contacts = Contacts(motion.system)
+    M, Q, _, _ = contacts.whole.dynamics_along(motion.q, motion.v, motion.t)
+    root = np.sqrt(np.abs(np.diagonal(M, axis1=1, axis2=2)))
+    root = np.where(root > 0, root, 1.0)
+    span = float(motion.t[-1] - motion.t[0])
+    # At rest, velocities are rounding of what the forces would make of them.
+    size = max(float(np.abs(root * motion.v).max()), 1e-6 * span * float(np.abs(Q / root).max()))
+    if not size > 0:
+        return 0.0
+    worst, varying = 0.0, _varies(motion, contacts)
+    for i in sorted({*_stretches(motion), *_uneven(motion, contacts)}):
+        mode = _mode(motion, contacts, i)
+        if mode is None:
+            continue
+        try:
+            least = _own_steps(motion, i) / 4 if varying else 0.0
+            end, allowed = _again(motion, contacts, mode, i, 0.1 * wanted * size / root[i], least)
+        except DalembertError:
+            continue  # a trial state for which the mode has no solution
+        if end is None:
+            continue
+        apart = root[i] * np.maximum(np.abs(end - motion.v[i + 1]) - allowed, 0.0)
+        worst = max(worst, float(apart.max()) / size)
+    return worst
+
+
+def _stretches(motion: Motion) -> list[int]:
+    """Where stretches begin: some of each part in which contacts do not change, spread over the motion."""
+    part, clear = _clear(motion)
+    chosen: list[list[int]] = []
+    for k in sorted(set(part.tolist())):
+        inside = np.flatnonzero(clear & (part[:-1] == k))
+        if inside.size:
+            chosen.append(sorted({int(inside[0]), int(inside[inside.size // 2]), int(inside[-1])}))
+    everything = [i for some in chosen for i in some]
+    keep = np.unique(np.linspace(0, len(everything) - 1, min(MOST, len(everything))).round().astype(int))
+    return [everything[k] for k in keep]
+
+
+def _clear(motion: Motion) -> tuple[np.ndarray, np.ndarray]:
+    """The part that each point belongs to, and the stretches in which contacts do not change."""
+    changes = np.array([event["t"] for event in motion.events if "contact" in event])
+    part = np.searchsorted(changes, motion.t, side="right")
+    # An output point at the very instant of a change may belong to either side.
+    return part, (part[1:] == part[:-1]) & ~np.isin(motion.t[:-1], changes) & ~np.isin(motion.t[1:], changes)
+
+
+def _varies(motion: Motion, contacts: Contacts) -> bool:
+    """Whether a coefficient of friction depends on the place, or on time."""
+    places = {*motion.system.coordinates, *motion.system.velocities, time}
+    return any(places & contact.mu.free_symbols for contact in contacts.contacts)
+
+
+def _own_steps(motion: Motion, i: int) -> float:
+    """How many steps the motion took in a stretch, on the average."""
+    return motion.timing.steps * float(motion.t[i + 1] - motion.t[i]) / float(motion.t[-1] - motion.t[0])
+
+
+def _uneven(motion: Motion, contacts: Contacts) -> list[int]:
+    """Stretches within which a coefficient of friction changes otherwise than its ends tell, as on a strip of ice that
+    steps may have passed over: the most uneven, looked at on the cubics through the states at their ends.
+    """
+    if motion.t.size < 2 or not _varies(motion, contacts):
+        return []
+    none = np.zeros((motion.t.size - 1, contacts.m))
+    look, inside = Evaluator(contact_graph(motion.system).state), []
+    for x in np.linspace(0.0, 1.0, INSIDE):
+        at, q, v = states_inside(motion, float(x))
+        inside.append(look.many(at.size, q, v, np.zeros_like(q), at, motion.system.parameter_values(), none)[3])
+    mu = np.stack(inside)
+    straight = mu[0] + np.linspace(0.0, 1.0, INSIDE)[:, None, None] * (mu[-1] - mu[0])
+    off = np.nan_to_num(np.abs(mu - straight)).max(axis=(0, 2))
+    off = np.where(_clear(motion)[1], off, 0.0)
+    most = np.argsort(off)[::-1][:UNEVEN]
+    return [int(i) for i in most if off[i] > 1e-6 * float(np.nan_to_num(np.abs(mu)).max())]
+
+
+def _mode(motion: Motion, contacts: Contacts, i: int) -> Mode | None:
+    """What contacts do on a stretch, told by its states; None where that is not clear."""
+    assert motion.acting is not None
+    closed = motion.acting[i, list(contacts.one_sided)]
+    if (motion.acting[i] != motion.acting[i + 1]).any():
+        return None
+    states, ways, pushes = [], [], []
+    contacts.face(motion.q[i], motion.v[i], float(motion.t[i]))
+    slides = [contacts.slides(motion.q[k], motion.v[k], float(motion.t[k])) for k in (i, i + 1)]
+    for k, contact in enumerate(contacts.contacts):
+        history, at = motion.contacts[contact.name], contacts.components[k]
+        state = str(history.state[i])
+        if state != str(history.state[i + 1]):
+            return None
+        way, push = 1, 1
+        if state == SLIP:
+            begin, end = (slide[at] for slide in slides)
+            if not begin @ end > 0:
+                return None  # it has just begun to slip, or comes to rest
+            way = int(np.sign(begin[0])) if begin.size == 1 else 0
+        if state != OPEN and contact.signed:
+            signs = np.sign(history.normal[i : i + 2])
+            if signs[0] != signs[1] or not signs[0]:
+                return None
+            push = int(signs[0])
+        states.append(state)
+        ways.append(way)
+        pushes.append(push)
+    return Mode(tuple(states), tuple(ways), tuple(pushes), tuple(map(bool, closed)), contacts.frames)
+
+
+def _again(
+    motion: Motion, contacts: Contacts, mode: Mode, i: int, wanted: Array, least: float
+) -> tuple[Array | None, Array]:
+    """The velocity at the end of a stretch, and how far it may be from right; None where steps would be too many.
+    least: of steps; fewer might pass over what the motion has seen.
+    """
+    n = contacts.n
+    t, length = float(motion.t[i]), float(motion.t[i + 1] - motion.t[i])
+    start = np.concatenate([motion.q[i], motion.v[i]])
+
+    def slope(at: float, y: Array) -> Array:
+        return np.concatenate([y[n:], contacts.acceleration(mode, y[:n], y[n:], at)])
+
+    first = slope(t, start)
+    before: Array | None = None
+    last = np.zeros(n)  # the distance between the two results before
+    steps = 1
+    while steps <= MOST_STEPS:
+        h, y = length / steps, start
+        for k in range(steps):
+            at = t + k * h
+            k1 = first if k == 0 else slope(at, y)
+            k2 = slope(at + h / 2, y + h / 2 * k1)
+            k3 = slope(at + h / 2, y + h / 2 * k2)
+            k4 = slope(at + h, y + h * k3)
+            y = y + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+        if before is not None:
+            left = np.abs(y[n:] - before)
+            left, last = np.where(CONVERGES * left <= last, left / RICHARDSON, left), left
+            if steps >= least and (left <= wanted).all():
+                return y[n:], left
+        before, steps = y[n:], 2 * steps
+    return None, wanted

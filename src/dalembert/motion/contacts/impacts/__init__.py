@@ -1,0 +1,1 @@
+"""Blows, with friction and restitution."""

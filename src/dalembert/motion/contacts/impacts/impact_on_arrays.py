@@ -1,0 +1,292 @@
+"""Impacts on arrays: velocities after the blows of contacts that meet, with friction and restitution.
+
+    M (v⁺ − v⁻) = Aᵀp_A + Σ_k (J_N,kᵀ p_N,k + J_T,kᵀ p_T,k),    A (v⁺ − v⁻) = 0,    u_k = J_k v + c_k
+
+M may be singular where the constraints A hold, A may be redundant. All happens on the null space of A, where blows see
+the inverse inertia W: v⁺ = v⁻ + W Σ Jᵀp.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from dalembert.arrays import Array
+from dalembert.errors import InconsistentConstraints, UndeterminedMotion
+from dalembert.mechanics.solve.fundamental import MASS_TOLERANCE, RANK_TOLERANCE
+from dalembert.motion.contacts.impacts.blow import LAWS, REVERSAL, SLIP, SMOOTH, STICK, Path, follow
+from dalembert.motion.contacts.impacts.impulses import places_of
+from dalembert.motion.contacts.impacts.together import together
+
+TOGETHER, SEQUENCE = ORDERS = ("together", "sequence")
+OPEN = "open"
+# So many blows follow each other at most.
+MOST_BLOWS = 10_000
+# In blows together, contacts that part are left out at first; after so many blows they are in.
+MOST_AGAIN = 10
+# A sequence of ever slower blows ends where they are slower than this share of the first: rounding.
+ENDLESS = 1e-13
+# Contacts whose blows change each other's velocity by less than this share do not feel each other: rounding.
+COUPLED = 1e-12
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """A contact in an impact. normal (n,), tangents (d, n), with d = 0, 1 or 2, and their offsets: u = J v + c. mu: of
+    the sliding speed. law: "newton", "poisson" or "stronge". slowest: a bounce slower than this is none.
+    """
+
+    name: str
+    normal: Array
+    offset: float = 0.0
+    tangents: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    slide_offset: Array = field(default_factory=lambda: np.zeros(0))
+    mu: Callable[[float], float] = lambda speed: 0.0
+    mu_static: float = 0.0
+    e: float = 0.0
+    law: str = LAWS[0]
+    slowest: float = 0.0
+
+    @property
+    def d(self) -> int:
+        return int(self.slide_offset.size)
+
+    def rows(self) -> Array:
+        return np.vstack([self.normal, self.tangents]) if self.d else self.normal[None, :]
+
+    def offsets(self) -> Array:
+        return np.concatenate([[self.offset], self.slide_offset])
+
+    def restitution(self, speed: float) -> float:
+        return self.e if self.e * speed > self.slowest else 0.0
+
+
+@dataclass(frozen=True)
+class Share:
+    """What a contact did in a blow: its velocities before and after (normal first), its impulses in all and when
+    compression ended, the energy lost at it, the restitution that held, and "slip", "stick", "reversal", "smooth" (no
+    friction) or "open" (no impulse). path: of a contact alone.
+    """
+
+    name: str
+    before: Array
+    after: Array
+    impulse: Array
+    compression: Array
+    loss: float
+    e: float
+    state: str
+    path: Path | None = None
+
+
+@dataclass(frozen=True)
+class Blow:
+    """A blow at one instant. constraint_impulses: p_A. limited: restitution was less than its law says, which would
+    have made energy.
+    """
+
+    before: Array
+    after: Array
+    shares: tuple[Share, ...]
+    constraint_impulses: Array
+    law: str
+    limited: bool
+
+    @property
+    def loss(self) -> float:
+        return sum(share.loss for share in self.shares)
+
+
+def strike(
+    M: Array,
+    A: Array,
+    meetings: Sequence[Meeting],
+    v: Array,
+    order: str | Sequence[str] = TOGETHER,
+    slow: float = 0.0,
+) -> tuple[Blow, ...]:
+    """The blows after which no contact approaches, one after the other.
+
+    order: "together", all that approach in one blow with those that rest; "sequence", the fastest approach first; or
+    names in the order in which they strike, again and again. slow: approaches slower than this are rest.
+    """
+    struck = _Struck(M, A, meetings, slow)
+    return tuple(struck.together(v) if order == TOGETHER else struck.in_sequence(v, order))
+
+
+class _Struck:
+    def __init__(self, M: Array, A: Array, meetings: Sequence[Meeting], slow: float) -> None:
+        self.M, self.A, self.meetings = M, A, meetings
+        self.rows = [meeting.rows() for meeting in meetings]
+        self.lengths = np.array([float(np.linalg.norm(rows[0])) or 1.0 for rows in self.rows])
+        root = half_inverse(M, A)
+        self.spread = [rows @ root for rows in self.rows]  # G_jk = spread_j spread_kᵀ
+        self.G = [spread @ spread.T for spread in self.spread]
+        self.react = np.linalg.pinv(A.T, rcond=1e-12) if A.size else np.zeros((A.shape[0], M.shape[0]))
+        self.gives = [root @ spread.T for spread in self.spread]  # W Jᵀ
+        self.slow = slow
+        self.normals = np.stack([rows[0] for rows in self.rows]) if meetings else np.zeros((0, M.shape[0]))
+        self.offsets = np.array([meeting.offset for meeting in meetings])
+
+    def velocity(self, k: int, v: Array) -> Array:
+        return np.asarray(self.rows[k] @ v + self.meetings[k].offsets())
+
+    def together(self, v: Array) -> list[Blow]:
+        """Contacts that do not feel each other have blows of their own."""
+        blows: list[Blow] = []
+        fastest = 0.0
+        for count in range(MOST_AGAIN + 2 * len(self.meetings)):
+            speeds, limit, fastest = self._approach(v, fastest)
+            closing = set(np.flatnonzero(speeds > limit).tolist())
+            if not closing:
+                return blows
+            # What parts has no say, unless it is driven back again and again.
+            touching = [k for k in range(speeds.size) if speeds[k] >= -limit or count >= MOST_AGAIN]
+            for group in self._groups(touching):
+                if closing.intersection(group):
+                    blows.append(self._one(v, group[0]) if len(group) == 1 else self._all(v, group))
+                    v = blows[-1].after
+        raise self._endless()
+
+    def in_sequence(self, v: Array, order: str | Sequence[str]) -> list[Blow]:
+        names = [meeting.name for meeting in self.meetings]
+        first = [] if isinstance(order, str) else [names.index(name) for name in order if name in names]
+        cycle = [*first, *(k for k in range(len(names)) if k not in first)]
+        blows: list[Blow] = []
+        fastest, turn = 0.0, 0
+        for _ in range(MOST_BLOWS + len(names) ** 2):
+            speeds, limit, fastest = self._approach(v, fastest)
+            closing = speeds > limit
+            if not closing.any():
+                return blows
+            if order == SEQUENCE:
+                k = int(np.argmax(np.where(closing, speeds, -np.inf)))
+            else:
+                turn = next(j % len(cycle) for j in range(turn, turn + len(cycle)) if closing[cycle[j % len(cycle)]])
+                k, turn = cycle[turn], turn + 1
+            blows.append(self._one(v, k))
+            v = blows[-1].after
+        raise self._endless()
+
+    def _approach(self, v: Array, fastest: float) -> tuple[Array, float, float]:
+        """How fast contacts close, as velocities of coordinates; what counts as rest; the fastest so far."""
+        speeds = -(self.normals @ v + self.offsets) / self.lengths
+        fastest = max(fastest, float(speeds.max(initial=0.0)))
+        return speeds, max(self.slow, ENDLESS * fastest), fastest
+
+    def _groups(self, touching: Sequence[int]) -> list[list[int]]:
+        """Contacts joined by the velocities that their impulses give each other."""
+        spread = np.vstack([self.spread[k] for k in touching])
+        starts = np.cumsum([0, *(self.spread[k].shape[0] for k in touching)])[:-1]
+        felt = np.maximum.reduceat(np.maximum.reduceat(np.abs(spread @ spread.T), starts, axis=0), starts, axis=1)
+        sizes = np.array([float(np.linalg.norm(self.spread[k])) for k in touching])
+        joined = felt > COUPLED * np.outer(sizes, sizes)
+        left, groups = set(range(len(touching))), []
+        while left:
+            group = [min(left)]
+            left.discard(group[0])
+            for k in group:
+                near = [j for j in np.flatnonzero(joined[k]).tolist() if j in left]
+                group += near
+                left.difference_update(near)
+            groups.append([touching[k] for k in sorted(group)])
+        return groups
+
+    def _one(self, v: Array, k: int) -> Blow:
+        meeting, G, u = self.meetings[k], self.G[k], self.velocity(k, v)
+        e = meeting.restitution(-float(u[0]) / self.lengths[k])
+        try:
+            path = follow(G, u, meeting.mu, meeting.mu_static, e, meeting.law)
+        except InconsistentConstraints as error:
+            raise InconsistentConstraints(f"{meeting.name!r}: {error}") from None
+        p = np.concatenate([[path.normal], path.friction])
+        pressed = np.concatenate([[path.compression], np.zeros(meeting.d)])
+        for piece in path.pieces:
+            at = int(np.argmin(np.abs(piece.normal - path.compression)))
+            if piece.normal[at] == path.compression:
+                pressed[1:] = piece.friction[at]
+        loss = -float(p @ (u + G @ p / 2))
+        share = Share(meeting.name, u, u + G @ p, p, pressed, loss, e, path.state, path)
+        return self._blow(v, [k], [share], meeting.law, path.limited)
+
+    def _all(self, v: Array, group: Sequence[int]) -> Blow:
+        meetings, u = [self.meetings[k] for k in group], {k: self.velocity(k, v) for k in group}
+        laws = {meeting.law for meeting in meetings if meeting.e > 0.0}
+        names = _names(meetings)
+        if len(laws) > 1:
+            raise InconsistentConstraints(
+                f"{names} meet together, with different laws of impact ({', '.join(sorted(laws))}): give them one law, "
+                'or take impacts = "sequence"'
+            )
+        law = laws.pop() if laws else LAWS[0]
+        spread = np.vstack([self.spread[k] for k in group])
+        G, start = spread @ spread.T, np.concatenate([u[k] for k in group])
+        speeds = [float(np.linalg.norm(u[k][1:])) for k in group]
+        e = [m.restitution(-float(u[k][0]) / self.lengths[k]) for k, m in zip(group, meetings, strict=True)]
+        sizes = [meeting.d for meeting in meetings]
+        mu = np.array([m.mu(speed) for m, speed in zip(meetings, speeds, strict=True)])
+        mu_static = np.array([meeting.mu_static for meeting in meetings])
+        try:
+            shock = together(G, start, sizes, mu, mu_static, np.array(e), law)
+        except InconsistentConstraints as error:
+            raise InconsistentConstraints(f"{names}: {error}") from None
+        middle, end = start + G @ shock.compression, start + G @ shock.total
+        shares = []
+        for j, at in enumerate(places_of(sizes)):
+            p, pressed = shock.total[at], shock.compression[at]
+            loss = -float(pressed @ (start[at] + middle[at]) + (p - pressed) @ (middle[at] + end[at])) / 2
+            state = _state(p, start[at], end[at], float(np.abs(start).max()))
+            shares.append(Share(meetings[j].name, start[at], end[at], p, pressed, loss, shock.share * e[j], state))
+        return self._blow(v, group, shares, law, shock.limited)
+
+    def _blow(self, v: Array, group: Sequence[int], shares: Sequence[Share], law: str, limited: bool) -> Blow:
+        change = sum((self.gives[k] @ s.impulse for k, s in zip(group, shares, strict=True)), np.zeros(v.size))
+        pushed = sum((self.rows[k].T @ s.impulse for k, s in zip(group, shares, strict=True)), np.zeros(v.size))
+        reacting = self.react @ (self.M @ change - pushed)
+        return Blow(v, v + change, tuple(shares), reacting, law, limited)
+
+    def _endless(self) -> InconsistentConstraints:
+        return InconsistentConstraints(
+            f"the blows of {_names(self.meetings)} follow each other without end: another order of impacts, "
+            "or a smaller restitution, may end them"
+        )
+
+
+def _names(meetings: Sequence[Meeting]) -> str:
+    """Some of them."""
+    names = ", ".join(repr(meeting.name) for meeting in meetings[:6])
+    return names if len(meetings) <= 6 else f"{names}, … ({len(meetings)} in all)"
+
+
+def _state(p: Array, before: Array, after: Array, size: float) -> str:
+    if not p[0] > 0.0:
+        return OPEN
+    if p.size == 1:
+        return SMOOTH
+    # Velocities of rounding are rest.
+    if np.linalg.norm(after[1:]) <= 1e-10 * size:
+        return STICK
+    return REVERSAL if before[1:] @ after[1:] < 0.0 else SLIP
+
+
+def half_inverse(M: Array, A: Array) -> Array:
+    """B with W = B Bᵀ, the inverse of the inertia on the null space of A: columns that A does not see, BᵀM B = 1."""
+    scale = np.sqrt(np.abs(np.diagonal(M)))
+    scale = np.where(scale > 0.0, scale, 1.0)
+    rows = A / scale
+    lengths = np.linalg.norm(rows, axis=1)
+    rows = rows[lengths > 0.0] / lengths[lengths > 0.0][:, None]
+    N = np.eye(M.shape[0])
+    if rows.size:
+        _, sigma, Vt = np.linalg.svd(rows)
+        N = Vt[int((sigma > RANK_TOLERANCE).sum()) :].T
+    if not N.shape[1]:
+        return np.zeros((M.shape[0], 0))
+    values, vectors = np.linalg.eigh(N.T @ (M / np.outer(scale, scale)) @ N)
+    if values[0] <= MASS_TOLERANCE * values[-1]:
+        raise UndeterminedMotion(
+            "an impact needs inertia in every direction that the constraints leave free: here one has none"
+        )
+    return np.asarray((N @ (vectors / np.sqrt(values))) / scale[:, None])

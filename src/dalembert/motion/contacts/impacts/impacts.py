@@ -1,0 +1,265 @@
+"""Impacts of a system: from its one-sided constraints and laws of friction to blows, and the record of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+import sympy as sp
+
+from dalembert.arrays import Array
+from dalembert.errors import DalembertError, InconsistentConstraints
+from dalembert.graph.convert import Converter
+from dalembert.model.friction.contact import SPEED, Contact
+from dalembert.model.language.symbols import t as time
+from dalembert.motion.contacts.impacts.blow import LAWS, Piece
+from dalembert.motion.contacts.impacts.impact_on_arrays import Blow, Meeting, Share, strike
+from dalembert.motion.contacts.modes.contacts import Contacts
+
+# Directions of sliding that move by less than this share of the others do not move: rounding.
+FLAT = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class ContactImpulse:
+    """What a one-sided constraint did in a blow: its normal impulse, as large as its reaction is a force, and friction
+    along the components of its sliding velocity; both in all, and when compression ended. e: the restitution that held.
+    state: "slip", "stick", "reversal", "smooth" (no friction) or "open". pieces: the way of a contact alone.
+    """
+
+    name: str
+    normal: float
+    friction: Array
+    compression: float
+    compression_friction: Array
+    loss: float
+    e: float
+    state: str
+    pieces: tuple[Piece, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Impact:
+    """A blow: M (after − before) = Aᵀ constraint_impulses + what the contacts push and rub. limited: restitution was
+    less than its law says, which would have made energy. left_out: the energy of bounces right after it that are too
+    slow to be followed, and are not made; it is lost too.
+    """
+
+    t: float
+    law: str
+    q: Array
+    before: Array
+    after: Array
+    contacts: tuple[ContactImpulse, ...]
+    constraint_impulses: Array
+    limited: bool
+    left_out: float = 0.0
+
+    @property
+    def loss(self) -> float:
+        return sum(contact.loss for contact in self.contacts)
+
+    def to_dict(self) -> dict[str, Any]:
+        return _plain(self)
+
+    @staticmethod
+    def from_dict(data: Mapping[str, Any]) -> Impact:
+        contacts = []
+        for entry in data["contacts"]:
+            pieces = tuple(
+                Piece(piece["kind"], np.array(piece["normal"]), _vectors(piece["friction"], len(entry["friction"])))
+                for piece in entry["pieces"]
+            )
+            arrays = {key: np.array(entry[key], dtype=float) for key in ("friction", "compression_friction")}
+            contacts.append(ContactImpulse(**{**entry, **arrays, "pieces": pieces}))
+        arrays = {key: np.array(data[key], dtype=float) for key in ("q", "before", "after", "constraint_impulses")}
+        return Impact(**{**data, **arrays, "contacts": tuple(contacts)})
+
+
+def _vectors(rows: Sequence[Sequence[float]], size: int) -> Array:
+    return np.array(rows, dtype=float).reshape(len(rows), size)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    fields = getattr(value, "__dataclass_fields__", None)
+    return value if fields is None else {key: _plain(getattr(value, key)) for key in fields}
+
+
+def impacts_at(
+    contacts: Contacts, touching: Sequence[int], t: float, q: Array, v: Array, slow: float, slowest: float
+) -> tuple[tuple[Impact, ...], set[int]]:
+    """The blows of the one-sided constraints that touch (by number), and those that approached. slow: what counts as
+    rest; slowest: the speed of the slowest bounce; both as velocities of the coordinates.
+    """
+    made = [Rough(contacts, k, t, q, v) for k in touching]
+    M, _, A, _ = contacts.whole.dynamics(q, v, t)
+    always = [k for k in range(contacts.m) if k not in contacts.one_sided]
+    meetings = [rough.meeting(slowest) for rough in made]
+    try:
+        blows = strike(M, A[always], meetings, v, contacts.system.impacts, slow)
+    except DalembertError as error:
+        raise InconsistentConstraints(f"{contacts.system.name}, t = {t:.10g}: impact: {error}") from None
+    by_name = {rough.name: rough for rough in made}
+    lengths = {rough.name: float(np.linalg.norm(rough.normal)) for rough in made}
+    met = {
+        by_name[share.name].which
+        for blow in blows
+        for share in blow.shares
+        if share.before[0] < -slow * lengths[share.name]
+    }
+    return tuple(_impact(blow, by_name, t, q) for blow in blows), met
+
+
+class Rough:
+    """One-sided constraint number `which` at a state, with the friction it carries: u_N = normal·v + offset; the
+    sliding velocity along orthonormal directions, tangents v + slide_offset, is basisᵀ times its own components.
+    """
+
+    def __init__(self, contacts: Contacts, which: int, t: float, q: Array, v: Array) -> None:
+        self.contacts, self.which, self.t, self.q, self.v = contacts, which, t, q, v
+        self.constraint = contacts.system.constraints[contacts.one_sided[which]]
+        self.name = self.constraint.name
+        zero, n, m = np.zeros(contacts.n), contacts.n, contacts.m
+        contacts.face(q, v, t)  # so that whoever reads the record finds the same directions
+        A = contacts.whole.dynamics(q, v, t)[2]
+        seen = contacts.look(q, v, zero, t, np.ones(m))
+        self.normal, self.offset = A[contacts.one_sided[which]].copy(), 0.0
+        self.offset = float(seen[6][which] - self.normal @ v)
+        self.tangents, self.slide_offset, self.basis = np.zeros((0, n)), np.zeros(0), np.zeros((0, 0))
+        self.contact: Contact | None = None
+        self.mu_static, self.lever = 0.0, 1.0
+        rubbing = rubs_at(contacts, which)
+        if rubbing is None:
+            return
+        k = rubbing
+        at, lever = contacts.components[k], float(seen[0][k])
+        if not lever > 0.0:
+            return
+        self.contact, self.lever, self.mu_static = contacts.contacts[k], lever, float(seen[4][k])
+        # A normal impulse is as large as the force that the reaction would be.
+        self.normal, self.offset = self.normal / lever, self.offset / lever
+        rows = contacts.forces(q, v, t)[:, at].T
+        offset = seen[1][at] - rows @ v
+        if np.abs(offset).max(initial=0.0) <= FLAT * np.abs(rows @ v).max(initial=0.0) * 1e-3:
+            offset = np.zeros(offset.size)
+        self.basis = _directions(rows, offset)
+        self.tangents, self.slide_offset = self.basis.T @ rows, self.basis.T @ offset
+
+    def mu(self) -> Callable[[float], float]:
+        """The coefficient of friction at this state, of the sliding speed."""
+        if self.contact is None:
+            return lambda speed: 0.0
+        system = self.contacts.system
+        values = dict(zip(system.parameter_symbols, map(sp.Float, system.parameter_values()), strict=True))
+        values |= dict(zip(system.coordinates, map(sp.Float, self.q), strict=True))
+        values |= dict(zip(system.velocities, map(sp.Float, self.v), strict=True))
+        expression = self.contact.mu.xreplace({**values, time: sp.Float(self.t)})
+        if not expression.has(SPEED):
+            constant = float(expression)
+            return lambda speed: constant
+        s = ca.SX.sym("speed")
+        function = ca.Function("mu", [s], [Converter({SPEED: s})(expression)])
+        return lambda speed: float(function(speed))
+
+    def meeting(self, slowest: float) -> Meeting:
+        e = self.constraint.restitution
+        return Meeting(
+            name=self.name,
+            normal=self.normal,
+            offset=self.offset,
+            tangents=self.tangents,
+            slide_offset=self.slide_offset,
+            mu=self.mu(),
+            mu_static=self.mu_static,
+            e=0.0 if e is None else float(e.xreplace(dict(self.contacts.system.parameters))),
+            law=self.constraint.impact or LAWS[0],
+            slowest=slowest,
+        )
+
+    def told(self, share: Share) -> ContactImpulse:
+        pieces = () if share.path is None else share.path.pieces
+        return ContactImpulse(
+            name=self.name,
+            normal=float(share.impulse[0]),
+            friction=self.basis @ share.impulse[1:],
+            compression=float(share.compression[0]),
+            compression_friction=self.basis @ share.compression[1:],
+            loss=share.loss,
+            e=share.e,
+            state=share.state,
+            pieces=tuple(Piece(p.kind, p.normal, p.friction @ self.basis.T) for p in pieces),
+        )
+
+
+def rubs_at(contacts: Contacts, which: int) -> int | None:
+    """The contact whose friction takes part in the impacts of a one-sided constraint: its law of sliding, if this
+    carries it alone. Resistance to rolling and spinning has no time to act in a blow.
+    """
+    name = contacts.system.constraints[contacts.one_sided[which]].name
+    own = [k for k, contact in enumerate(contacts.contacts) if contact.name == name and contact.signed]
+    return own[0] if own else None
+
+
+def left_out(contacts: Contacts, impacts: Sequence[Impact]) -> tuple[str, ...]:
+    """What to say of friction that impacts would have and these do not."""
+    if not impacts:
+        return ()
+    used = {rubs_at(contacts, which) for which in range(len(contacts.one_sided))}
+    # Friction of two-sided constraints matters where these had a share in a blow.
+    always = [c.name for k, c in enumerate(contacts.system.constraints) if k not in contacts.one_sided]
+    pushed = {
+        name
+        for impact in impacts
+        for name, p in zip(always, impact.constraint_impulses, strict=True)
+        if abs(p) > FLAT * max((contact.normal for contact in impact.contacts), default=0.0)
+    }
+    struck = pushed | {contact.name for impact in impacts for contact in impact.contacts if contact.normal > 0}
+    names = [c.name for k, c in enumerate(contacts.contacts) if k not in used and struck & set(c.constraints)]
+    if not names:
+        return ()
+    return (
+        f"friction of {', '.join(map(repr, names))} has no part in the impacts: only sliding on one-sided constraints "
+        "which carry it alone has one",
+    )
+
+
+def with_impulses(events: Sequence[Mapping[str, Any]], impacts: Sequence[Impact]) -> tuple[Mapping[str, Any], ...]:
+    """The events of contacts with the impulses of their instant, all blows of it together."""
+    sums: dict[tuple[float, str], tuple[float, Array]] = {}
+    for impact in impacts:
+        for contact in impact.contacts:
+            key = impact.t, contact.name
+            normal, friction = sums.get(key, (0.0, np.zeros(contact.friction.size)))
+            sums[key] = normal + contact.normal, friction + contact.friction
+    found = []
+    for event in events:
+        key = event["t"], event.get("contact", "")
+        if key in sums and event["name"] in ("impact", "contact", "release"):
+            normal, friction = sums[key]
+            event = {**event, "impulse": {"normal": normal, "friction": friction.tolist()}}
+        found.append(event)
+    return tuple(found)
+
+
+def _impact(blow: Blow, by_name: Mapping[str, Rough], t: float, q: Array) -> Impact:
+    told = tuple(by_name[share.name].told(share) for share in blow.shares)
+    return Impact(t, blow.law, q.copy(), blow.before, blow.after, told, blow.constraint_impulses, blow.limited)
+
+
+def _directions(rows: Array, offset: Array) -> Array:
+    """Orthonormal directions, as columns, in which a point slides or is slid: of three components that span a plane,
+    two.
+    """
+    if rows.shape[0] == 1:
+        return np.ones((1, 1))
+    size = max(float(np.abs(rows).max(initial=0.0)), 1e-300)
+    drift = float(np.abs(offset).max(initial=0.0))
+    U, sigma, _ = np.linalg.svd(np.column_stack([rows / size, offset / drift if drift > 0.0 else offset]))
+    return np.asarray(U[:, : int((sigma > FLAT).sum())])

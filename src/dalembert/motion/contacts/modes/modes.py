@@ -1,0 +1,73 @@
+"""Modes of a system with contacts: which slip and which way, which stick, which one-sided constraints are open."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dalembert.arrays import Array
+from dalembert.mechanics.solve.fundamental import Fundamental
+from dalembert.motion.state.contact_history import STATES
+
+SLIP, STICK, OPEN = STATES
+
+
+@dataclass(frozen=True)
+class Mode:
+    """states: of each contact. directions: of those that slip along a line, the sign of the velocity. pushes: the sign
+    of each reaction. closed: of each one-sided constraint. frames: the directions in tangent planes, see `frames`.
+    undetermined: more contacts stick than hold the system, so that no event of their forces can say when they give way.
+    """
+
+    states: tuple[str, ...]
+    directions: tuple[int, ...]
+    pushes: tuple[int, ...]
+    closed: tuple[bool, ...]
+    frames: tuple[float, ...] = ()
+    undetermined: bool = False
+
+    def does_as(self, other: Mode) -> bool:
+        """Whether all contacts do the same, whichever way they slip."""
+        return (self.states, self.closed) == (other.states, other.closed)
+
+
+@dataclass(frozen=True)
+class Ending:
+    """What ends a mode: contact or one-sided constraint number `which` stops, breaks away, turns, opens or closes; all
+    that sticks gives way; or the directions in its tangent plane must be chosen anew ("face").
+    """
+
+    kind: str
+    which: int
+
+
+@dataclass(frozen=True)
+class ModeSolution:
+    """The instant in a mode, in terms of the whole system.
+
+    multipliers: of its constraints, zero where open. C: all that is not impressed and not Aᵀλ. The contacts: normal
+    force N, friction along the sliding components, sliding velocity u and its rate, coefficients; gaps and their rates.
+    """
+
+    solution: Fundamental
+    acceleration: Array
+    multipliers: Array
+    C: Array
+    normal: Array
+    friction: Array
+    slide: Array
+    slide_rate: Array
+    mu: Array
+    mu_static: Array
+    gap: Array
+    gap_rate: Array
+    gap_acceleration: Array
+    lever: Array  # of each contact with one constraint: N = lever · λ
+    steep: Array  # |a| of each constraint with gradient a: |a| λ is a force however its equation is scaled
+    redundant: bool = False  # some of the constraints of the mode follow from the others
+    undetermined: bool = False  # more friction holds than is needed: its forces are one choice among many
+
+    @property
+    def force_size(self) -> float:
+        """The size of the forces at the contacts."""
+        parts = (self.normal, self.friction, self.steep * self.multipliers)
+        return max(float(abs(part).max(initial=0.0)) for part in parts)

@@ -1,0 +1,40 @@
+"""How long and how fast a motion with contacts is, seen from its start: what is small is small against these."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dalembert.arrays import Array
+from dalembert.motion.contacts.modes.contacts import Contacts
+
+# Slides below this share of the speeds of all coordinates may be rounding of those.
+OTHERS = 1e-3
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Never zero, so that shares of them are not. slide: the speed of the contacts, of which an angular velocity beside
+    them, in other units, says little.
+    """
+
+    length: float
+    speed: float
+    slide: float
+
+
+def scale_of(contacts: Contacts, q: Array, v: Array, t: float, span: float) -> Scale:
+    """From the state and the forces there. Speeds are those it has, or would reach over its own lengths; from rest at
+    the origin, where nothing has a length, those that the forces make in the time given.
+    """
+    M, Q, _, _ = contacts.whole.dynamics(q, v, t)
+    rate = float(np.abs(np.linalg.lstsq(M, Q, rcond=None)[0]).max(initial=0.0))
+    slide = contacts.look(q, v, np.zeros(contacts.n), t, np.zeros(contacts.m))[1]
+    place = float(np.abs(q).max(initial=0.0))
+    given = max(float(np.abs(v).max(initial=0.0)), float(np.abs(slide).max(initial=0.0)))
+    speed = max(given, float(np.sqrt(rate * place))) or rate * span or 1.0
+    own = float(np.abs(slide).max(initial=0.0))
+    return Scale(
+        place or (speed**2 / rate if rate else speed * span) or 1.0, speed, max(own, OTHERS * speed) if own else speed
+    )

@@ -1,0 +1,1 @@
+"""A motion with contacts, leg after leg, and what its contacts did."""

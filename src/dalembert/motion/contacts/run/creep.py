@@ -1,0 +1,61 @@
+"""The first moments in which a contact slips in a plane from rest, with next to no acceleration.
+
+Friction turns the direction of slipping to that of the force within |u|/a, where u is the sliding velocity and a what
+friction could do to it. With μ_s = μ the force exceeds friction by nothing at first, so that u grows with the square of
+the time: an explicit method, bound to steps of a few |u|/a, needs tens of thousands of them. The motion itself is
+smooth there, which an implicit method makes use of.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dalembert.arrays import Array
+from dalembert.mechanics.solve.fundamental import Fundamental
+from dalembert.motion.contacts.decide.agreement import moment_at
+from dalembert.motion.contacts.modes.contacts import Contacts
+from dalembert.motion.contacts.modes.modes import SLIP, Mode
+
+# What begins with more than this share of the acceleration without constraints takes a hundred explicit steps at most
+# to gain the speed at which it is no longer stiff: ln(1e9) / 6 of its inverse.
+GENTLE = 0.03
+# Slipping has begun where its speed is this share of what that acceleration would have made it: some sixty steps are
+# left of those that stability asks for.
+BEGUN = 0.003
+# Beside what moves fast, the direction of slow slipping is rounding of large velocities. Up to this share of it that
+# does not disturb the implicit method: |u| grows, and with it what a step adds becomes large against the rounding.
+QUIET = 1e-5
+# The first moment is a hundred-thousandth of the time in which the motion changes; each that follows is so much longer.
+LONGER = 4.0
+
+
+def creeping(contacts: Contacts, mode: Mode, t: float, q: Array, v: Array, start: Fundamental) -> tuple[int, ...]:
+    """The contacts that begin to slip in this way."""
+    u, rate = contacts.look(q, v, start.acceleration, t, np.zeros(contacts.m))[1:3]
+    found = []
+    for k, at in enumerate(contacts.components):
+        plane, speed = mode.states[k] == SLIP and at.stop - at.start > 1, float(np.linalg.norm(u[at]))
+        quiet = 2.0**-52 * float(np.abs(v).max()) <= QUIET * speed
+        if plane and quiet and speed <= contacts.slow and np.linalg.norm(rate[at]) < GENTLE * _could(start):
+            found.append(k)
+    return tuple(found)
+
+
+def first_moment(contacts: Contacts, q: Array, v: Array, start: Fundamental) -> float:
+    return moment_at(contacts, q, v, start)
+
+
+def begun(
+    contacts: Contacts, which: tuple[int, ...], t: float, q: Array, v: Array, start: Fundamental, since: float
+) -> bool:
+    """Whether the contacts, which set off at the time `since`, slip so fast that stability asks for no short steps. The
+    speed that they were given to have a direction at all is none that they gained.
+    """
+    u = contacts.look(q, v, start.acceleration, t, np.zeros(contacts.m))[1]
+    gained = [float(np.linalg.norm(u[contacts.components[k]])) - contacts.slow for k in which]
+    return all(speed >= BEGUN * _could(start) * (t - since) for speed in gained)
+
+
+def _could(start: Fundamental) -> float:
+    """The size of accelerations without constraints."""
+    return float(np.abs(np.nan_to_num(start.unconstrained)).max(initial=0.0))

@@ -1,0 +1,98 @@
+"""When friction with undetermined forces gives way: no event of one force tells, only that no choice of all is left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from dalembert.arrays import Array
+from dalembert.motion.contacts.decide.undetermined import room
+from dalembert.motion.contacts.modes.contacts import Contacts, unchanged
+from dalembert.motion.contacts.modes.modes import Mode
+from dalembert.motion.integrate.trajectory import Trajectory
+
+# A leg is looked through at so many instants: a linear programme takes longer than a step.
+LOOKS = 64
+# So often the place of the least room between two looks is narrowed: to 1e-4 of their distance, where a parabola is as
+# deep as it gets to 1e-8.
+SECTIONS = 20
+# What ended such a leg.
+GIVES_WAY = "gives way (contact)"
+# Instants closer than this share of the time are one.
+SAME = 1e-15
+
+# The leg from a state (time and all of y) through some times.
+Onward = Callable[[float, Array, Array], Trajectory]
+
+
+def looked_at(t: float, times: Array) -> Array:
+    """The times of a leg, and as many more as it is looked through at."""
+    return np.unique([*times, *np.linspace(t, times[-1], LOOKS + 1)[1:]])
+
+
+def while_it_holds(contacts: Contacts, mode: Mode, leg: Trajectory, onward: Onward) -> Trajectory:
+    """A leg, or as much of it as friction can hold the system in its mode."""
+    n = contacts.n
+    first = float(leg.t[0])
+    last: tuple[Array, float] | None = None  # what is given where it was looked last, and the room there
+
+    def room_at(t: float, y: Array) -> float:
+        nonlocal last
+        q, v = y[:n], y[n : 2 * n]
+        here = contacts.given(mode, q, v, t)
+        if last is None or not unchanged(here, last[0]):
+            last = here, room(contacts, mode, q, v, t)
+        return last[1]
+
+    def onward_from(i: int, t: float) -> float:
+        return room_at(t, onward(float(leg.t[i]), leg.y[i], np.array([t])).y[-1])
+
+    looks = [int(i) for i in np.unique(np.linspace(0, leg.t.size - 1, LOOKS + 1).round())]
+    rooms: list[float] = []
+    for k, i in enumerate(looks):
+        rooms.append(room_at(float(leg.t[i]), leg.y[i]))
+        good, gives = looks[max(k - 1, 0)], float(leg.t[i]) if k and rooms[-1] < 0.0 else None
+        if gives is None and k >= 2 and _may_dip(rooms[-3:]):
+            good = looks[k - 2]
+            gives = _dip(partial(onward_from, good), float(leg.t[good]), float(leg.t[i]))
+        if gives is not None:
+            break
+    else:
+        return leg
+    a, b = float(leg.t[good]), gives
+    while b - a > SAME * max(abs(b), b - first) and a < (a + b) / 2 < b:
+        middle = (a + b) / 2
+        a, b = (a, middle) if onward_from(good, middle) < 0.0 else (middle, b)
+    inside = leg.t[(leg.t > first) & (leg.t < b)]
+    return replace(onward(first, leg.y[0], np.append(inside, b)), ended=GIVES_WAY)
+
+
+def _may_dip(rooms: list[float]) -> bool:
+    """Whether the room between three instants may come below zero: least in the middle, and by so little away from it
+    that what lies between may bend down as far as the three do.
+    """
+    before, least, after = rooms
+    return least <= min(before, after) and 0.0 <= least < max(before, after) - least < float("inf")
+
+
+def _dip(room_at: Callable[[float], float], a: float, b: float) -> float | None:
+    """An instant in (a, b) with no room, if the least that is found there is none: by golden sections."""
+    ratio = (np.sqrt(5.0) - 1.0) / 2.0
+    inner = [b - ratio * (b - a), a + ratio * (b - a)]
+    values = [room_at(t) for t in inner]
+    for _ in range(SECTIONS):
+        for t, value in zip(inner, values, strict=True):
+            if value < 0.0:
+                return t
+        if values[0] < values[1]:
+            b, inner[1], values[1] = inner[1], inner[0], values[0]
+            inner[0] = b - ratio * (b - a)
+            values[0] = room_at(inner[0])
+        else:
+            a, inner[0], values[0] = inner[0], inner[1], values[1]
+            inner[1] = a + ratio * (b - a)
+            values[1] = room_at(inner[1])
+    return None

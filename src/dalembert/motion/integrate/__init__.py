@@ -1,0 +1,1 @@
+"""Where steps are taken: settings, both backends, events on the way. A backend returns a trajectory."""

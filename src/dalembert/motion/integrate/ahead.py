@@ -1,0 +1,110 @@
+"""A look ahead along time, before a motion is integrated: how fast the model itself changes, and how strongly.
+
+A step size is chosen from the steps before. A force that is an explicit function of t gives them no sign of what it is
+going to do, and a pulse between two steps, or between the stages of a long one, is never seen. But such a function can
+be sampled in advance, at a state that stands for those of the motion.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from dalembert.arrays import Array
+from dalembert.errors import DalembertError
+from dalembert.graph.evaluate import Evaluator
+from dalembert.graph.timed import Timed, spread, timed_of
+from dalembert.motion.integrate.pace import pace_of
+from dalembert.motion.integrate.settings import Settings
+from dalembert.motion.state.evaluation import Evaluation
+from dalembert.motion.state.points import evaluate_points
+
+# The duration is divided into so many parts at least, or finer, so that two lie between outputs, up to the other …
+PARTS, MOST_PARTS = 4096, 32768
+# … but not so many that the samples take longer than about a tenth of a second.
+INSTRUCTIONS = 2e7
+LEAST_PARTS = 512
+# Bounds are kept for cells of so many parts.
+CELL = 8
+# Samples are foretold by those twice as far apart where they differ by less than this share of the change around them …
+FORETOLD = 0.05
+# … or of all change along the time, or of the values (rounding, of a difference of four).
+NEGLIGIBLE, ROUNDING = 1e-6, 1e-12
+# Accelerations are looked at, at so many times: from these the motion gets its size.
+RATES = 64
+
+
+def looking_ahead(evaluation: Evaluation, settings: Settings, q: Array, v: Array) -> Settings:
+    """The settings with the pace that explicit functions of time ask for, and the accelerations they may lead to."""
+    timed = timed_of(evaluation.system)
+    t0, span = float(settings.times[0]), float(settings.times[-1] - settings.times[0])
+    if span == 0 or (timed is None and settings.max_step is None):
+        return settings
+    if timed is None:
+        return replace(settings, pace=pace_of(t0, np.array([np.inf]), span, settings.max_step))
+    times, samples = _samples(evaluation, timed, settings, q, v)
+    cells = np.full((times.size - 1) // CELL, np.inf)
+    for values in samples:
+        cells = np.minimum(cells, _bounds(values, float(times[1] - times[0])))
+    pace = pace_of(t0, cells, span / cells.size, settings.max_step)
+    return replace(settings, pace=pace, rates=_rates(evaluation, times, samples, q, v))
+
+
+def _samples(evaluation: Evaluation, timed: Timed, settings: Settings, q: Array, v: Array) -> tuple[Array, list[Array]]:
+    """Times, a power of two and one of them, and the entries there at the start and at two other states (a factor
+    may be zero at the first); not where they have no value.
+    """
+    wanted = min(max(PARTS, 2 * (settings.times.size - 1)), MOST_PARTS)
+    affordable = max(INSTRUCTIONS / (3 * max(timed.entries.n_instructions(), 1)), LEAST_PARTS)
+    parts = 2 ** int(np.log2(min(wanted, affordable)))
+    times = np.linspace(float(settings.times[0]), float(settings.times[-1]), parts + 1)
+    n, run = evaluation.n, Evaluator(timed.entries)
+    found = []
+    for seed in range(3 if timed.mixed else 1):
+        about = [x + (seed > 0) * spread(n, seed + k) * np.maximum(np.abs(x), 1.0) for k, x in enumerate((q, v))]
+        forces, multipliers = 1.0 + spread(n, seed), 1.0 + spread(timed.entries.numel_in(5), seed)
+        values = run.many(times.size, *about, times, evaluation.p, forces, multipliers)[0]
+        if np.isfinite(values).all():
+            found.append(values)
+    return times, found
+
+
+def _bounds(values: Array, spacing: float) -> Array:
+    """How long steps may be in each cell, for samples (N + 1, E): twice the spacing at which cubic interpolation
+    foretells the samples in between.
+    """
+    parts = values.shape[0] - 1
+    limits = np.full(parts // CELL, np.inf)
+    least = NEGLIGIBLE * np.ptp(values, axis=0) + ROUNDING * np.abs(values).max(axis=0)
+    step = parts // 8
+    while step >= 1:
+        nodes = values[:: 2 * step]
+        # One more at either end, by the cubic through the four next to it.
+        first, last = (4 * e[0] - 6 * e[1] + 4 * e[2] - e[3] for e in (nodes[:4], nodes[:-5:-1]))
+        nodes = np.concatenate([[first], nodes, [last]])
+        stencil = np.stack([nodes[:-3], nodes[1:-2], values[step :: 2 * step], nodes[2:-1], nodes[3:]])
+        foretold = (9.0 * (stencil[1] + stencil[3]) - (stencil[0] + stencil[4])) / 16.0
+        missed = np.abs(stencil[2] - foretold)
+        wrong = np.flatnonzero((missed > np.maximum(FORETOLD * np.ptp(stencil, axis=0), least)).any(axis=1))
+        for k in wrong:
+            at = (2 * int(k) + 1) * step
+            limits[max(at - 2 * step, 0) // CELL : (at + 2 * step - 1) // CELL + 1] = 2 * step * spacing
+        step //= 2
+    return limits
+
+
+def _rates(evaluation: Evaluation, times: Array, samples: list[Array], q: Array, v: Array) -> Array | None:
+    """The largest accelerations along the time at the state of the start, where they are cheap to have."""
+    if evaluation.graph.nonlinear or evaluation.graph.uses_reactions or not samples:
+        return None
+    change = np.abs(samples[0] - samples[0][0])
+    at = np.unique(
+        np.concatenate([np.linspace(0, times.size - 1, RATES).round().astype(int), change.argmax(axis=0)[:RATES]])
+    )
+    t = times[at]
+    try:
+        found = evaluate_points(evaluation, t, np.tile(q, (t.size, 1)), np.tile(v, (t.size, 1))).solution.acceleration
+    except DalembertError:
+        return None  # the model has no value there at this state
+    return np.nan_to_num(np.abs(found)).max(axis=0)

@@ -1,0 +1,273 @@
+"""The native backend: a compiled kernel integrates; Python watches, and turns its status into words."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from dalembert.arrays import Array
+from dalembert.errors import BuildError, DalembertError
+from dalembert.kernel import kernel as kernels
+from dalembert.kernel.build import find_compiler
+from dalembert.kernel.events import EventBuffer
+from dalembert.kernel.kernel import Kernel, KernelRun, PaceArgument, Watch, make_kernel
+from dalembert.kernel.limits import DRIFT_TOLERANCE
+from dalembert.kernel.size import MOST_INSTRUCTIONS
+from dalembert.mechanics.solve.fundamental import Fundamental, is_positive
+from dalembert.methods.table import METHODS
+from dalembert.model.events import Event
+from dalembert.model.kinks import switched
+from dalembert.motion.integrate.events import Outcome, Passage
+from dalembert.motion.integrate.kinks import Kinks, moving
+from dalembert.motion.integrate.progress import Progress
+from dalembert.motion.integrate.settings import Settings, method_of, share_of, tolerances
+from dalembert.motion.integrate.singular import singular_event
+from dalembert.motion.integrate.trajectory import (
+    CHATTERS,
+    HAS_CORNER,
+    MAY_END,
+    STALLED,
+    TOO_SHORT,
+    Trajectory,
+    failure_message,
+    in_order,
+)
+from dalembert.motion.state.branches import ENDS, MEET
+from dalembert.motion.state.evaluation import Evaluation
+from dalembert.motion.state.reactions import NOT_FOUND, SINGULAR_FORCE
+
+POLL_S = 0.05
+# A run this short is over, in a few milliseconds at most, before an interrupt could matter or a thread had started.
+SHORT_STEPS, SHORT_SAMPLES, SHORT_INSTRUCTIONS, SHORT_COORDINATES, SHORT_EVENTS = 128, 2000, 4000, 16, 100
+# Unless the native backend is asked for by name, kernels that compile for more than half a minute are left alone.
+AUTO_INSTRUCTIONS = 100_000
+# Passages of events that a first run has room for; a run with more is repeated with room for all.
+EVENT_ROOM = 4096
+# A kernel keeps the samples of all events of a step on the stack, nine kilobytes for each; so many fit into any memory.
+MOST_EVENTS, EVENT_BYTES = 5000, 9 * 2**10
+# What a state alone does not show: the reference could add nothing to these.
+SAY_ALL = (kernels.STALLED, kernels.BRANCH_ENDS, kernels.BRANCHES_MEET, kernels.CHATTERS, kernels.CORNER)
+
+
+def why_not_native(evaluation: Evaluation) -> str | None:
+    """Why a system cannot run natively, or None where it can."""
+    found = switched(evaluation.system)
+    count = len(evaluation.system.events) + (0 if found is None else len(found.kinks))
+    if count > MOST_EVENTS:
+        return f"it takes at most {MOST_EVENTS} events and kinks of the model, and there are {count}"
+    if find_compiler() is None:
+        return "no C compiler was found"
+    return None
+
+
+def integrate_native(
+    evaluation: Evaluation,
+    settings: Settings,
+    q: Array,
+    v: Array,
+    t0: float,
+    solution: Fundamental,
+    bar: Progress,
+    work: Array | None = None,
+) -> Trajectory:
+    """Integrate from a consistent state through the output times. `solution` is the instant at that state.
+
+    work: done so far, where a motion is resumed.
+    """
+    compiler = find_compiler()
+    if compiler is None:
+        raise BuildError("no C compiler was found; install one, or use backend='reference'")
+    as_written = evaluation
+    evaluation, kinks = moving(evaluation)
+    # A row without a gradient here may act a moment later.
+    vanishing = ~solution.A.any(axis=1)
+    rows = [int(k) for k in np.flatnonzero(~solution.dependent | vanishing)]
+    switched = bool(evaluation.graph.switched)
+    if switched:
+        rows = list(range(evaluation.m))  # which of them act is data: one kernel serves all modes
+    method = method_of(settings)
+    M, A = solution.M, solution.A
+    digits = ".0e" if switched else ".2g"  # modes differ in A: the fewer digits, the fewer kernels
+    completion = 0.0 if is_positive(M) else float(f"{np.trace(M) / max(float(np.sum(A * A)), 1e-300):{digits}}")
+    limit = MOST_INSTRUCTIONS if settings.backend == "native" else AUTO_INSTRUCTIONS
+    kernel = make_kernel(
+        evaluation.system,
+        evaluation.graph,
+        rows,
+        (method,),
+        compiler,
+        completion,
+        limit,
+    )
+    y0 = np.concatenate([q, v, np.zeros(3 + len(evaluation.graph.heats)) if work is None else work])
+
+    atol = tolerances(settings, q, v, solution.acceleration)
+    pace = _pace(settings, solution.M, y0.size)
+
+    # At the start the evaluation has found the branches of least Gauss function; the kernel follows them.
+    branch = evaluation.followed(solution.acceleration) if evaluation.graph.nonlinear else None
+
+    def integrate(watch: Watch) -> KernelRun:
+        times, rtol = settings.times, settings.rtol
+        return kernel.integrate(
+            y0, t0, evaluation.p, times, rtol, atol, method, settings.project, watch, buffer, branch, pace
+        )
+
+    requested = evaluation.system.events
+    notes: tuple[str, ...] = ()
+    buffer = _buffer(requested, settings, y0.size, EVENT_ROOM, kinks)
+    stack = _stack(evaluation.n, evaluation.m, len(requested))
+    run = None
+    if _may_be_short(kernel, settings, evaluation.n, len(requested)):
+        run = integrate(Watch(t0, SHORT_STEPS))
+        ended = buffer is not None and buffer.ended is not None
+        if run.status == kernels.DONE and run.y.shape[0] < settings.times.size and not ended:
+            run = None  # not that short: from the beginning, with all that a long run needs
+    if run is None:
+        run = _watched(integrate, t0, stack, bar, settings.most_steps)
+    if buffer is not None and buffer.count > EVENT_ROOM:
+        notes = (f"{buffer.count} events, more than the {EVENT_ROOM} there was room for: integrated again to keep all",)
+        buffer = _buffer(requested, settings, y0.size, buffer.count, kinks)
+        run = _watched(integrate, t0, stack, bar, settings.most_steps)
+    outcome = _outcome(buffer)
+    unfinished = run.status == kernels.DONE and outcome.ended is None and run.y.shape[0] < settings.times.size
+    n, report = evaluation.n, run.report
+    changes = [{"name": "rank change", "t": t, "from": before, "to": after} for t, before, after in run.changes]
+    if switched:
+        changes = []  # straight-line code counts constraints that are switched off
+    passed = [singular_event(t, pivot) for t, pivot in run.singular]
+    times = settings.times[: run.y.shape[0]].copy()
+    if outcome.ended is not None:
+        times[-1] = run.report["time"]
+    return Trajectory(
+        t=times,
+        y=run.y,
+        guesses=run.branch,
+        method=METHODS[method].title,
+        backend="native",
+        steps=int(run.report["steps"]),
+        evaluations=int(run.report["evaluations"]),
+        compile_s=kernel.seconds,
+        events=in_order(changes, passed, outcome.reports(evaluation.system)),
+        failure=_failure(as_written, run, "" if buffer is None else kinks.text(buffer.stuck)),
+        ended=outcome.ended_by(evaluation.system),
+        warnings=notes,
+        looked=(report["time"], run.last[:n].copy(), run.last[n : 2 * n].copy()) if unfinished else None,
+        stiff=(report["stiff_since"], report["stiff_steps"]),
+        fastest=pace.found,
+    )
+
+
+def _pace(settings: Settings, M: Array, width: int) -> PaceArgument:
+    none = np.empty(0)
+    starts, bounds = (none, none) if settings.pace is None else (settings.pace.starts, settings.pace.bounds)
+    return PaceArgument(starts, bounds, share_of(settings), settings.look, np.abs(np.diagonal(M)), width)
+
+
+def _may_be_short(kernel: Kernel, settings: Settings, n: int, events: int) -> bool:
+    """Whether a trial in the calling thread costs next to nothing, and fits on any stack."""
+    small = n <= SHORT_COORDINATES and events <= SHORT_EVENTS and kernel.instructions <= SHORT_INSTRUCTIONS
+    return small and settings.times.size <= SHORT_SAMPLES
+
+
+def _stack(n: int, m: int, events: int) -> int:
+    """Bytes for a run. The robust path and the stiff method keep their matrices on the stack: about forty of n × n or
+    m × n; and the search for events its samples. What is not used takes no memory.
+    """
+    return (16 * 2**20 + 320 * (n + m) ** 2 + EVENT_BYTES * events) // 65536 * 65536
+
+
+def _buffer(events: Sequence[Event], settings: Settings, width: int, room: int, kinks: Kinks) -> EventBuffer | None:
+    """Room for the passages of the system's events, where it has any, kinks among them."""
+    if not events:
+        return None
+    directions, from_zero = [e.direction for e in events], settings.from_zero(events)
+    return EventBuffer(directions, settings.passages_left(events), from_zero, width, room, kinks.places)
+
+
+def _outcome(buffer: EventBuffer | None) -> Outcome:
+    if buffer is None:
+        return Outcome()
+    rows = [Passage(int(row[0]), float(row[1]), int(row[2]), row[3:].copy()) for row in buffer.rows]
+    return Outcome(tuple(rows), buffer.ended)
+
+
+def _watched(integrate: Callable[[Watch], KernelRun], t0: float, stack: int, bar: Progress, most: int = 0) -> KernelRun:
+    """Run in a worker thread, so that the progress bar moves and an interrupt ends the run."""
+    watch = Watch(t0, most)
+    results: list[KernelRun] = []
+    errors: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            results.append(integrate(watch))
+        except BaseException as error:  # handed over to the waiting thread
+            errors.append(error)
+
+    # The size of stacks is a setting of the whole process, so that only one thread may be changing it.
+    worker = threading.Thread(target=work, daemon=True)
+    with _stack_size:
+        before = threading.stack_size(stack)
+        try:
+            worker.start()
+        finally:
+            threading.stack_size(before)
+    try:
+        while worker.is_alive():
+            worker.join(POLL_S)
+            bar.update(watch.time.value)
+    except BaseException:
+        watch.stop.value = 1
+        worker.join()
+        raise
+    if errors:
+        raise errors[0]
+    return results[0]
+
+
+def _failure(evaluation: Evaluation, run: KernelRun, kink: str) -> str | None:
+    if run.status == kernels.DONE:
+        return None
+    name, t, n = evaluation.system.name, run.report["time"], evaluation.n
+    reasons = {
+        kernels.STEP_TOO_SMALL: TOO_SHORT,
+        kernels.STALLED: STALLED,
+        kernels.UNDEFINED: "the model has no finite value there.",
+        kernels.INCONSISTENT: "no acceleration satisfies the constraints together (b not in range of A).",
+        kernels.UNDETERMINED: "a direction has neither mass nor constraint, so the motion is not determined.",
+        kernels.NO_PROJECTION: "the state could not be returned to the constraints.",
+        kernels.NO_METHOD: "the kernel was made without this method.",
+        kernels.BRANCH_ENDS: f"{name}, t = {t:.6g}: {evaluation.nonlinear_names()}: {ENDS}",
+        kernels.BRANCHES_MEET: f"{name}, t = {t:.6g}: {evaluation.nonlinear_names()}: {MEET}",
+        kernels.NO_FORCE: f"{name}, t = {t:.6g}: {NOT_FOUND}",
+        kernels.SINGULAR_FORCE: f"{name}, t = {t:.6g}: {SINGULAR_FORCE}",
+        kernels.CHATTERS: CHATTERS.format(kink),
+        kernels.CORNER: HAS_CORNER.format(kink),
+    }
+    reason = reasons[run.status]
+    if run.status == kernels.STEP_TOO_SMALL:
+        trouble = reasons.get(int(run.report["trouble"]))
+        trouble = trouble or evaluation.trouble_near(run.last[:n], run.last[n : 2 * n], t)
+        reason += f" {MAY_END}" if trouble is None else f" Last trouble: {trouble}"
+    elif run.status not in SAY_ALL and np.isfinite(run.last).all():
+        # The reference backend can say more about this state: which constraint, which direction, which part.
+        q, v = run.last[:n], run.last[n : 2 * n]
+        try:
+            evaluation.require_consistent(evaluation.solve(q, v, t), t, DRIFT_TOLERANCE)
+        except DalembertError as error:
+            reason = str(error)
+    return failure_message(name, t, reason)
+
+
+_told: set[str] = set()
+_stack_size = threading.Lock()
+
+
+def tell_once(reason: str) -> None:
+    """One warning per process when the native backend is not available."""
+    if reason not in _told:
+        _told.add(reason)
+        warnings.warn(f"running on the reference backend: {reason}", stacklevel=3)

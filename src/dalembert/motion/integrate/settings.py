@@ -1,0 +1,197 @@
+"""The options of a simulation, checked: every fault is told at once."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dalembert.arrays import Array
+from dalembert.errors import ModelError
+from dalembert.methods.table import AUTO, METHODS, suited
+from dalembert.model.events import Event
+from dalembert.model.language.parse import suggest
+from dalembert.model.simulation_options import duration_faults, number_of, option_faults
+from dalembert.model.system import System
+from dalembert.motion.integrate.pace import Pace
+
+ORDERS = METHODS["variational"].orders
+BACKENDS = ("auto", "native", "reference")
+DEFAULT_RTOL = 1e-9
+DEFAULT_SAMPLES = 501
+# Of the duration: with steps asked to be shorter than this, no motion would come to its end.
+LEAST_STEP = 1e-9
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Checked options. `times` are the output times; the first one is the initial time. atol None: see `tolerances`.
+    step and order are those of the variational method, whose steps end at the output times.
+    """
+
+    times: Array
+    rtol: float
+    atol: float | None
+    method: str
+    project: bool
+    backend: str
+    step: float | None = None
+    order: int = 2
+    passed: tuple[int, ...] = ()  # passages of the system's events before these times, in an earlier leg
+    of_user: int | None = None  # the events from this number on end a mode of contacts; None: all are the user's
+    least: Array | None = None  # sizes of (q, q̇) that count as small in the whole motion, of which this is a part
+    rates: Array | None = None  # accelerations that the motion may come to, where those at its start say too little
+    max_step: float | None = None  # asked for
+    pace: Pace | None = None  # how long steps may be along the time: see `motion.ahead`
+    look: int = 0  # after so many steps, or stiff ones (below zero: only these), it is judged: `motion.stiffness`
+    most_steps: int = 0  # a run that would take more ends; 0: any number
+
+    def passages_left(self, events: Sequence[Event]) -> list[int]:
+        """How many passages of each event end the motion, 0 where none does."""
+        passed = (*self.passed, *(0 for _ in events))
+        return [max(e.terminal - n, 1) if e.terminal else 0 for e, n in zip(events, passed, strict=False)]
+
+    def from_zero(self, events: Sequence[Event]) -> list[bool]:
+        """Of which events falling away from zero right at the start counts: a mode that begins at its limit is over
+        when it is left, but a user's function that begins at zero passes nothing.
+        """
+        return [self.of_user is not None and k >= self.of_user for k in range(len(events))]
+
+
+def settings_of(
+    system: System, duration: float | None, times: ArrayLike | None, t0: float, options: Mapping[str, Any]
+) -> Settings:
+    """Options with their defaults, or `ModelError` with every fault found."""
+    faults = option_faults(options)
+    rtol, samples = number_of(options.get("rtol", DEFAULT_RTOL)), options.get("samples", DEFAULT_SAMPLES)
+    method = str(options.get("method", AUTO)).lower()
+    backend = str(options.get("backend") or os.environ.get("DALEMBERT_BACKEND") or "auto").lower()
+    if backend not in BACKENDS:
+        faults.append(f"unknown backend {backend!r}.{suggest(backend, BACKENDS)}")
+    atol = number_of(options["atol"]) if "atol" in options else None
+    if duration is not None and times is not None:
+        faults.append("give a duration or the output times, not both")
+    duration = options.get("duration") if duration is None and times is None else duration
+    points = np.array([t0])
+    if times is not None:
+        points = np.asarray(times, dtype=float).ravel()
+        if points.size == 0 or not np.isfinite(points).all() or np.any(np.diff(points) <= 0) or points[0] < t0:
+            faults.append(f"times must be finite, increasing, and not before the initial time {t0:g}")
+        elif points[0] > t0:
+            points = np.concatenate([[t0], points])
+    elif duration is None:
+        faults.append("no duration: say how long to simulate")
+    elif wrong := duration_faults(duration):
+        faults += wrong
+    elif not faults:
+        points = t0 + np.linspace(0.0, float(duration), int(samples))
+    max_step = number_of(options["max_step"]) if "max_step" in options else None
+    if max_step is not None:
+        faults += _faults_of_longest(max_step, method, options, float(points[-1] - t0))
+    if method == "variational":
+        step, order = number_of(options.get("step")), options.get("order", 2)
+        faults += _faults_of_steps(step, order, options, points, backend)
+    elif "step" in options or "order" in options:
+        faults.append("step and order are options of method='variational'; other methods choose their steps")
+    if faults:
+        raise ModelError(system.name, faults)
+    project = bool(options.get("project", True))
+    if method != "variational":
+        return Settings(points, rtol, atol, method, project, backend, max_step=max_step)
+    points, step = _on_steps(points, step, times is not None)
+    return Settings(points, rtol, atol, method, project, backend, step, int(order))
+
+
+def _faults_of_longest(longest: float, method: str, options: Mapping[str, Any], span: float) -> list[str]:
+    if method == "variational":
+        return ["max_step is no option of method='variational', whose steps have one length: step="]
+    if not (math.isfinite(longest) and longest > 0):
+        return [f"max_step is {options['max_step']!r}; it must be positive"]
+    if longest < LEAST_STEP * span:
+        return [
+            f"max_step is {longest:g}: more than {1 / LEAST_STEP:.0e} steps for a duration of {span:g}; make it longer"
+        ]
+    return []
+
+
+def _faults_of_steps(step: float, order: Any, options: Mapping[str, Any], points: Array, backend: str) -> list[str]:
+    found = []
+    if "step" not in options:
+        found.append("method 'variational' has steps of one length: give step= (--step on the command line)")
+    elif not (math.isfinite(step) and step > 0):
+        found.append(f"step is {options['step']!r}; it must be positive")
+    if order not in ORDERS:
+        found.append(f"order is {order!r}; the variational method has the orders {', '.join(map(str, ORDERS))}")
+    gaps = np.diff(points)
+    if gaps.size and np.ptp(gaps) > 1e-9 * gaps.max():
+        found.append("method 'variational' needs equidistant output times, because its steps have one length")
+    if backend == "native":
+        found.append("method 'variational' runs on the reference backend only; leave backend away")
+    return found
+
+
+def _whole(ratio: float) -> int:
+    """How many steps a stretch takes; a ratio that is whole but for rounding counts as that."""
+    return max(1, math.ceil(ratio - 1e-9))
+
+
+def _on_steps(points: Array, step: float, exactly: bool) -> tuple[Array, float]:
+    """Output times on which steps end, and the step, shortened until they do. Unless the times were asked for, there
+    are no more of them than steps.
+    """
+    span = float(points[-1] - points[0])
+    if span == 0:
+        return points, step
+    most = points.size - 1
+    if exactly:
+        return points, span / (most * _whole(span / most / step))
+    steps = _whole(span / step)
+    every = _whole(steps / most)
+    outputs = _whole(steps / every)
+    return points[0] + np.linspace(0.0, span, outputs + 1), span / (every * outputs)
+
+
+def method_of(settings: Settings) -> str:
+    """The method asked for, or the one that suits the tolerance."""
+    return settings.method if settings.method != AUTO else suited(settings.rtol).name
+
+
+def tolerances(settings: Settings, q: Array, v: Array, a: Array) -> Array:
+    """The absolute tolerance of each of (q, q̇), from the size the motion will have, judged at its start.
+
+    Components pass through zero, so a purely relative tolerance would stall. A thousandth of rtol, of the size of the
+    motion where that is below one unit (lengths in nanometres), but not below rounding. Stiff forces magnify rounding
+    by their stiffness, so that small components cannot be had to a thousandth of rtol: the stiff method takes rtol.
+    """
+    if settings.atol is not None:
+        return np.full(2 * q.size, settings.atol)
+    span = float(settings.times[-1] - settings.times[0]) or 1.0
+    a = np.abs(a) if settings.rates is None else np.maximum(np.abs(a), settings.rates)
+    reach = np.maximum.reduce([np.abs(q), np.abs(v) * span, a * span**2])
+    speed = np.maximum.reduce([np.abs(v), a * span, reach / span])
+    sizes = []
+    for size in (reach, speed):
+        largest = float(size.max()) or 1.0
+        # What is rounding of the others, or zero, says nothing about the size that this component will have.
+        sizes.append(np.minimum(np.where(size > 1e-12 * largest, size, largest), 1.0))
+    least = LEAST_SIZE if settings.least is None else np.maximum(settings.least, LEAST_SIZE)
+    return share_of(settings) * np.maximum(np.concatenate(sizes), least)
+
+
+def share_of(settings: Settings) -> float:
+    """The absolute tolerance as a share of the size of a component, up to one unit; 0 where it is given. Both backends
+    let it grow with the largest size that each has had: what a start says may be far too small.
+    """
+    if settings.atol is not None:
+        return 0.0
+    stiff = settings.method != AUTO and METHODS[settings.method].stiff
+    return settings.rtol if stiff else max(1e-3 * settings.rtol, 1e-14)
+
+
+# Squares of numbers this small still are numbers.
+LEAST_SIZE = 1e-100

@@ -1,0 +1,1 @@
+"""`Motion`, a frozen value, and what can be asked of it."""

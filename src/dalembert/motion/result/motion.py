@@ -1,0 +1,391 @@
+"""`Motion`: the numbers of a motion in time, the forces that make it, and its certificate. A frozen value."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import sympy as sp
+
+from dalembert.arrays import Array
+from dalembert.errors import DocumentError, OutputError
+from dalembert.model.documents.document import dumps, loads, write_atomically
+from dalembert.model.language.parse import suggest
+from dalembert.model.language.symbols import name_of
+from dalembert.model.system import System
+from dalembert.motion.contacts.impacts.impacts import Impact
+from dalembert.motion.result.certificate import Certificate
+from dalembert.motion.state.contact_history import STATES, ContactHistory
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+    from matplotlib.figure import Figure
+
+    from dalembert.motion.result.trace import Trace
+
+VECTORS = ("q", "v", "a", "impressed", "inertial", "ideal", "nonideal")
+WORKS = ("impressed", "ideal", "nonideal")
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Seconds spent, and how often the equations were evaluated."""
+
+    derive_s: float = 0.0
+    compile_s: float = 0.0
+    integrate_s: float = 0.0
+    steps: int = 0
+    evaluations: int = 0
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Motion:
+    """A motion at its output times.
+
+    t: (T,). q, v, a and the forces impressed, inertial, ideal, nonideal: (T, n), with M a = impressed +
+    inertial + ideal + nonideal. multipliers: (T, m). rank, energy: (T,). work: (T, 3), done since the start
+    by nonpotential impressed forces (with explicit time dependence), by ideal and by nonideal constraint
+    forces. heat: energy that friction has turned into heat since the start, (T,) for each name of a constraint (or
+    several, "a + b") that laws of friction belong to: ∫ friction · sliding velocity, on a moving surface more or less
+    than the system gave. impact_loss: (T,), lost in impacts so far. `motion["x"]`, `motion["x'"]`, `motion["x''"]`,
+    `motion["ideal x"]`, `motion["multiplier rod"]`,
+    `motion["energy"]`, `motion["work ideal"]`, `motion["heat plane"]`, `motion["impact loss"]` and
+    the outputs of the system give columns by name;
+    `motion["kinetic"]`, `["potential"]`, `["L"]`, `["H"]` and momenta `["p_x"]` are computed when asked for.
+
+    events: what happened on the way, in order of time: {"name", "t", "state": {"x", "x'", …}, "direction"} for each
+    passage of an event of the system, {"name": "rank change", "t", "from", "to"} where constraints became dependent
+    or independent, {"name", "contact", "t", "state"} where a contact changed (names "stick", "slip", "reversal",
+    "release", "impact", "contact"), with "impulse": {"normal", "friction"} where there was a blow. ended_by: the name
+    of the event that ended the motion, whose time and state are the last point, or None.
+
+    contacts: of a system with friction, what each contact did, by name. C (T, n) and acting (T, m): there, the forces
+    of friction, and which constraints act (a one-sided one may be open); None elsewhere. blows: the impacts, each with
+    its velocities before and after and its impulses. fastest (2n + 4): t, q, v and work where a step ended with the
+    largest velocities, which outputs may miss; None where that is not known.
+    """
+
+    system: System
+    t: Array
+    q: Array
+    v: Array
+    a: Array
+    impressed: Array
+    inertial: Array
+    ideal: Array
+    nonideal: Array
+    multipliers: Array
+    rank: np.ndarray
+    energy: Array
+    work: Array
+    rtol: float
+    method: str
+    backend: str
+    events: tuple[Mapping[str, Any], ...] = ()
+    warnings: tuple[str, ...] = ()
+    timing: Timing = field(default_factory=Timing)
+    ended_by: str | None = None
+    heat: Mapping[str, Array] = field(default_factory=dict)
+    impact_loss: Array = field(default_factory=lambda: np.zeros(0))
+    C: Array | None = None
+    acting: np.ndarray | None = None
+    contacts: Mapping[str, ContactHistory] = field(default_factory=dict)
+    blows: tuple[Impact, ...] = ()
+    fastest: Array | None = None
+    certificate: Certificate = None  # type: ignore[assignment]  # measured on the finished arrays, see `certified`
+
+    def __repr__(self) -> str:
+        verdict = "holds" if self.certificate and self.certificate.holds else "does not hold"
+        span = f"t = {self.t[0]:g} … {self.t[-1]:g}"
+        ended = f", ended by {self.ended_by!r}" if self.ended_by is not None else ""
+        return f"<Motion of {self.system.name!r}: {span}{ended}, {self.t.size} points, certificate {verdict}>"
+
+    def _repr_html_(self) -> str:
+        """The end state and the certificate as Jupyter shows them."""
+        import html  # only here: it takes longer to load than a short motion to compute
+
+        state = "".join(
+            f"<tr><td>{html.escape(key)}</td><td>{value:.8g}</td></tr>" for key, value in self.final.items()
+        )
+        checks = "".join(
+            f"<tr><td>{name}</td><td>{getattr(self.certificate, name):.1e}</td><td>≤ {limit:.0e}</td></tr>"
+            for name, limit in self.certificate.thresholds.items()
+        )
+        verdict = "holds" if self.certificate.holds else "does not hold"
+        return (
+            f"<b>{html.escape(self.system.name)}</b>, {self.t.size} points<table>{state}</table>"
+            f"certificate {verdict}<table>{checks}</table>"
+        )
+
+    def certified(self) -> Motion:
+        """The same motion with its certificate measured anew."""
+        from dalembert.motion.certificate.certify import certify
+
+        return replace(self, certificate=certify(self))
+
+    def columns(self) -> dict[str, Array]:
+        """Every named column: coordinates, velocities, accelerations, forces, multipliers, energy, work."""
+        names = [coordinate.name for coordinate in self.system.coordinates]
+        found = {"t": self.t}
+        for marks, values in (("", self.q), ("'", self.v), ("''", self.a)):
+            found |= {name + marks: values[:, k] for k, name in enumerate(names)}
+        for kind in VECTORS[3:]:
+            found |= {f"{kind} {name}": getattr(self, kind)[:, k] for k, name in enumerate(names)}
+        found |= {f"multiplier {c.name}": self.multipliers[:, k] for k, c in enumerate(self.system.constraints)}
+        found["energy"] = self.energy
+        found |= {f"work {kind}": self.work[:, k] for k, kind in enumerate(WORKS)}
+        found |= {f"heat {name}": heat for name, heat in self.heat.items()}
+        if self.can_lose_by_impacts:
+            found["impact loss"] = self.impact_loss
+        for name, contact in self.contacts.items():
+            found |= {f"normal {name}": contact.normal, f"friction {name}": contact.friction}
+        return found | self.outputs
+
+    def __getitem__(self, key: str | sp.Symbol) -> Array:
+        columns = self.columns()
+        name = name_of(key)
+        if name not in columns:
+            return self._named(name, list(columns))
+        return columns[name]
+
+    def _named(self, name: str, columns: list[str]) -> Array:
+        """What is no column but has a name: energies and momenta."""
+        from dalembert.motion.result.energies import energy_along, energy_names
+
+        more = energy_names(self.system)
+        if name in more:
+            return energy_along(self, name)
+        known = [*columns, *more]
+        close = suggest(name, known)
+        near = close if close.startswith(" Did you mean") else ""
+        raise KeyError(f"no column {name!r} in this motion.{near} There are: {', '.join(known)}")
+
+    @property
+    def ledger(self) -> dict[str, Any]:
+        """The energy at the start and at the end, and what changed it in between: end − start = the sum of the works.
+
+        Heat and what impacts lose are no further terms: they say what became of energy that friction and impacts took.
+        """
+        found: dict[str, Any] = {"start": float(self.energy[0]), "end": float(self.energy[-1])}
+        found["work"] = {kind: float(self.work[-1, k]) for k, kind in enumerate(WORKS)}
+        found["heat"] = {name: float(heat[-1]) for name, heat in self.heat.items()}
+        if self.can_lose_by_impacts:
+            found["impact_loss"] = float(self.impact_loss[-1])
+        return found
+
+    @cached_property
+    def outputs(self) -> dict[str, Array]:
+        """The named outputs of the system, each (T,)."""
+        from dalembert.motion.state.outputs import outputs_of
+
+        return outputs_of(self.system, self.t, self.q, self.v, self.a, self.ideal, self.multipliers)
+
+    @cached_property
+    def _free(self) -> tuple[Array, Array]:
+        from dalembert.motion.result.free_motion import free_along
+
+        return free_along(self)
+
+    @property
+    def unconstrained(self) -> Array:
+        """a = M⁻¹Q at every point: the acceleration if there were no constraints; NaN where M is singular."""
+        return self._free[0]
+
+    @property
+    def constraint_force(self) -> Array:
+        """F^c = M a − Q at every point: ideal + nonideal."""
+        return self.ideal + self.nonideal
+
+    @property
+    def e(self) -> Array:
+        """b − A a at every point, (T, m): the extent to which the free motion misses each constraint."""
+        return self._free[1]
+
+    @property
+    def can_lose_by_impacts(self) -> bool:
+        return any(constraint.one_sided for constraint in self.system.constraints)
+
+    @property
+    def final(self) -> dict[str, float]:
+        """Time and state at the end."""
+        names = [coordinate.name for coordinate in self.system.coordinates]
+        state = dict(zip(names, map(float, self.q[-1]), strict=True))
+        rates = {name + "'": float(x) for name, x in zip(names, self.v[-1], strict=True)}
+        return {"t": float(self.t[-1]), **state, **rates}
+
+    # -- other forms
+
+    def to_xarray(self) -> xr.Dataset:
+        """The motion as a labelled dataset with dimensions time, coordinate, constraint, source."""
+        import xarray as xr
+
+        labels = {
+            "time": self.t,
+            "coordinate": [coordinate.name for coordinate in self.system.coordinates],
+            "constraint": [constraint.name for constraint in self.system.constraints],
+            "source": list(WORKS),
+        }
+        data: dict[str, Any] = {name: (("time", "coordinate"), getattr(self, name)) for name in VECTORS}
+        data["multipliers"] = (("time", "constraint"), self.multipliers)
+        data["rank"] = (("time",), self.rank.astype(np.int32))
+        data["energy"] = (("time",), self.energy)
+        data["work"] = (("time", "source"), self.work)
+        if self.heat:
+            labels["place"] = list(self.heat)
+            data["heat"] = (("time", "place"), np.column_stack(list(self.heat.values())))
+        if self.can_lose_by_impacts:
+            data["impact_loss"] = (("time",), self.impact_loss)
+        if self.C is not None and self.acting is not None:
+            data["C"] = (("time", "coordinate"), self.C)
+            data["acting"] = (("time", "constraint"), self.acting.astype(np.int8))
+        if self.contacts:
+            labels["contact"] = list(self.contacts)
+            parts = list(self.contacts.values())
+            data["contact_state"] = (
+                ("time", "contact"),
+                np.column_stack([[STATES.index(state) for state in part.state] for part in parts]).astype(np.int8),
+                {"meaning": ", ".join(f"{k} {state}" for k, state in enumerate(STATES))},
+            )
+            data["normal"] = (("time", "contact"), np.column_stack([part.normal for part in parts]))
+            data["friction"] = (("time", "contact"), np.column_stack([part.friction for part in parts]))
+        if self.outputs:
+            labels["output"] = list(self.outputs)
+            data["outputs"] = (("time", "output"), np.column_stack(list(self.outputs.values())))
+        if not self.system.constraints:
+            del labels["constraint"], data["multipliers"]
+        attributes = {
+            "title": self.system.name,
+            "model": dumps(self.system),
+            "certificate": json.dumps(self.certificate.to_dict()),
+            "events": json.dumps([dict(event) for event in self.events]),
+            "ended_by": json.dumps(self.ended_by),
+            "fastest": json.dumps(None if self.fastest is None else self.fastest.tolist()),
+            "blows": json.dumps([blow.to_dict() for blow in self.blows]),
+            "warnings": json.dumps(list(self.warnings)),
+            "timing": json.dumps(asdict(self.timing)),
+            "rtol": self.rtol,
+            "method": self.method,
+            "backend": self.backend,
+        }
+        return xr.Dataset(data, coords=labels, attrs=attributes)
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """The motion as a table with one row per output time and every named column."""
+        import pandas as pd
+
+        return pd.DataFrame(self.columns()).set_index("t")
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the motion: `.nc` (NetCDF, complete, can be loaded again) or `.csv` (the named columns)."""
+        target = Path(path)
+        if target.suffix == ".csv":
+            write_atomically(target, self._csv().encode("utf-8"))
+        elif target.suffix == ".nc":
+            write_atomically(target, bytes(self.to_xarray().to_netcdf(engine="scipy")))
+        else:
+            raise OutputError(
+                f"{target}: a motion is saved as .nc or .csv, not {target.suffix or 'without a suffix'!r}"
+            )
+
+    def _csv(self) -> str:
+        """The named columns as text. Written here because pandas would take longer to import than a whole
+        run.
+        """
+        columns = self.columns()
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(np.column_stack(list(columns.values())).tolist())
+        return text.getvalue()
+
+    @staticmethod
+    def load(path: str | os.PathLike[str]) -> Motion:
+        """Read a motion written by `save` as `.nc`."""
+        import xarray as xr
+
+        if Path(path).suffix == ".csv":
+            raise DocumentError(str(path), ["a .csv file holds columns only; a motion is loaded from its .nc file"])
+        try:
+            with xr.open_dataset(path, engine="scipy") as file:
+                data = file.load()
+        except FileNotFoundError:
+            raise DocumentError(str(path), ["there is no such file"]) from None
+        except (OSError, TypeError, ValueError):
+            raise DocumentError(str(path), ["this is no motion written by Motion.save as .nc"]) from None
+        attributes = data.attrs
+        if "model" not in attributes or "certificate" not in attributes:
+            raise DocumentError(str(path), ["this is no motion written by Motion.save: it holds no model"])
+        empty = np.zeros((data.sizes["time"], 0))
+        return Motion(
+            system=loads(attributes["model"], where=str(path)),
+            t=data["time"].values,
+            **{name: data[name].values for name in VECTORS},
+            multipliers=data["multipliers"].values if "multipliers" in data else empty,
+            rank=data["rank"].values,
+            energy=data["energy"].values,
+            work=data["work"].values,
+            heat={str(name): data["heat"].sel(place=name).values for name in data["place"].values}
+            if "heat" in data
+            else {},
+            impact_loss=data["impact_loss"].values if "impact_loss" in data else np.zeros(data.sizes["time"]),
+            rtol=float(attributes["rtol"]),
+            method=str(attributes["method"]),
+            backend=str(attributes["backend"]),
+            events=tuple(json.loads(attributes["events"])),
+            ended_by=json.loads(attributes.get("ended_by", "null")),
+            warnings=tuple(json.loads(attributes["warnings"])),
+            timing=Timing(**json.loads(attributes["timing"])),
+            certificate=Certificate.from_dict(json.loads(attributes["certificate"])),
+            C=data["C"].values if "C" in data else None,
+            acting=data["acting"].values.astype(bool) if "acting" in data else None,
+            contacts=_contacts(data),
+            blows=tuple(Impact.from_dict(blow) for blow in json.loads(attributes.get("blows", "[]"))),
+            fastest=_array(json.loads(attributes.get("fastest", "null"))),
+        )
+
+    def curvature(self) -> Array:
+        """Hertz's curvature (T,): of the path of the whole configuration in the metric of the masses, ds² = q̇ᵀM q̇ dt²;
+        NaN where it is at rest. That of the curve which a point draws is `trace("x", "y").curvature`.
+        """
+        from dalembert.study.curvature import curvature
+
+        return curvature(self)
+
+    def trace(self, *coordinates: str | sp.Symbol) -> Trace:
+        """The curve of a point by its two or three Cartesian coordinates: distance, speed, curvature, radius.
+
+        Between outputs it is interpolated; where there are impacts, ask for enough samples.
+        """
+        from dalembert.motion.result.trace import trace
+
+        return trace(self, coordinates)
+
+    def plot(self, path: str | os.PathLike[str] | None = None, *, free: bool = False) -> Figure:
+        """A picture of the motion: coordinates, forces, energy. Written to `path` where it is given. free: two more
+        panels, how far the free motion misses the constraints, e, and what they make of it, q̈ − a.
+        """
+        from dalembert.view.plot import plot
+
+        return plot(self, path, free=free)
+
+
+def _array(values: list[float] | None) -> Array | None:
+    return None if values is None else np.array(values)
+
+
+def _contacts(data: xr.Dataset) -> dict[str, ContactHistory]:
+    if "contact" not in data.dims:
+        return {}
+    names = [str(name) for name in data["contact"].values]
+    states = np.array(STATES)[data["contact_state"].values]
+    normal, friction = data["normal"].values, data["friction"].values
+    return {name: ContactHistory(states[:, k], normal[:, k], friction[:, k]) for k, name in enumerate(names)}

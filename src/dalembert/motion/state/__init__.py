@@ -1,0 +1,1 @@
+"""Everything at a state: numbers of the model, projection onto the constraints, reactions."""

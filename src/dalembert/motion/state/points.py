@@ -1,0 +1,55 @@
+"""Everything at the output points of a motion, all points at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+
+from dalembert.arrays import Array
+from dalembert.mechanics.solve.fundamental import Fundamental, solve
+from dalembert.motion.state.contact_history import Held
+from dalembert.motion.state.evaluation import Evaluation
+
+
+@dataclass(frozen=True)
+class Points:
+    """The solution of the fundamental equation and the energies at T points; the leading axis is time."""
+
+    solution: Fundamental
+    energy: Array
+    inertial: Array
+
+
+def evaluate_points(
+    evaluation: Evaluation, t: Array, q: Array, v: Array, guesses: Array | None = None, held: Held | None = None
+) -> Points:
+    """Solve at every point. `guesses` (T, 2n) are nearby accelerations, with and without C: they select
+    the branches that nonlinear rows take. held: C and the constraints that act, where contacts decide them.
+    """
+    graph = evaluation.graph
+    if held is not None:
+        M, Q, A, b = evaluation.dynamics_along(q, v, t)
+        solution = solve(M, Q, np.where(held.acting[:, :, None], A, 0.0), np.where(held.acting, b, 0.0), held.C)
+        # Forces that are not determined are those chosen: the smallest of all might pull on one-sided constraints.
+        chosen = np.where(np.isnan(held.multipliers), solution.multipliers, held.multipliers)
+        solution = replace(solution, multipliers=chosen)
+    elif graph.nonlinear or graph.uses_reactions:
+        each = []
+        for k in range(t.size):
+            guess = None if guesses is None else guesses[k]
+            each.append(evaluation.solve(q[k], v[k], float(t[k]), None, guess))
+        solution = stack(each)
+    else:
+        M, Q, A, b = evaluation.dynamics_along(q, v, t)
+        C = np.zeros_like(Q)
+        if evaluation.system.works:
+            C = evaluation.work_along(q, v, t, C, C, np.zeros_like(b))
+        solution = solve(M, Q, A, b, C)
+    energy, inertial = evaluation.energetics_along(q, v, t)
+    return Points(solution=solution, energy=energy, inertial=inertial)
+
+
+def stack(solutions: list[Fundamental]) -> Fundamental:
+    """Solutions at single instants as one batch."""
+    return Fundamental(**{f.name: np.stack([getattr(s, f.name) for s in solutions]) for f in fields(Fundamental)})

@@ -1,0 +1,1 @@
+"""Equilibria: where they are, whether they are stable, what friction allows."""

@@ -1,0 +1,60 @@
+"""A model with its time stopped, and which of its coordinates are angles."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import sympy as sp
+
+from dalembert.model.friction.laws import Law, Work
+from dalembert.model.language.symbols import Coordinate, t
+from dalembert.model.system import System
+
+
+def mentions_time(system: System) -> bool:
+    return any(expression.has(t) for expression in _physics(system))
+
+
+def frozen_at(system: System, time: float) -> System:
+    """The model as it stands at a time: nothing in it moves by itself."""
+    swap = {t: sp.Float(time)}
+
+    def stop(expression: sp.Expr | None) -> sp.Expr | None:
+        return None if expression is None else expression.xreplace(swap)
+
+    return system.replace(
+        kinetic=stop(system.kinetic),
+        potential=stop(system.potential),
+        lagrangian=stop(system.lagrangian),
+        mass=None if system.mass is None else system.mass.xreplace(swap),
+        forces={q: force.xreplace(swap) for q, force in system.forces.items()},
+        constraints=[replace(c, expression=c.expression.xreplace(swap)) for c in system.constraints],
+        nonideal=[_stopped(law, swap) for law in system.nonideal],
+        events=(),
+    )
+
+
+def angles(system: System) -> list[bool]:
+    """Of each coordinate, whether the model is the same after a whole turn of it."""
+    expressions = _physics(system)
+
+    def turned(q: Coordinate) -> bool:
+        holding = [e for e in expressions if q in e.free_symbols]
+        return bool(holding) and all(e.xreplace({q: q + 2 * sp.pi}) == e for e in holding)
+
+    return [turned(q) for q in system.coordinates]
+
+
+def _physics(system: System) -> list[sp.Expr]:
+    """Every expression but those of events."""
+    return system.replace(events=()).expressions() if system.events else system.expressions()
+
+
+def _stopped(law: Law, swap: dict[sp.Symbol, sp.Expr]) -> Law:
+    if isinstance(law, Work):
+        return Work({q: work.xreplace(swap) for q, work in law.work.items()}, law.constraint)
+    changes = {name: value.xreplace(swap) for name in law.numbers() if (value := getattr(law, name)) is not None}
+    for key in ("point", "slide"):
+        if getattr(law, key) is not None:
+            changes[key] = tuple(part.xreplace(swap) for part in getattr(law, key))
+    return replace(law, **changes)

@@ -1,0 +1,1 @@
+"""What single principles compute of motions: paths, contrasts, comparisons, reductions."""
