@@ -39,9 +39,10 @@ def forms_or_all(incomplete: str) -> list[tuple[str, str]]:
 
 
 def methods(incomplete: str) -> list[tuple[str, str]]:
-    from dalembert.model.simulation_options import METHODS
+    from dalembert.methods.table import METHODS, method_names
 
-    return _beginning([(method, "") for method in METHODS], incomplete)
+    help_of = {name: method.help for name, method in METHODS.items()}
+    return _beginning([(name, help_of.get(name, "chosen by the tolerance")) for name in method_names()], incomplete)
 
 
 def backends(incomplete: str) -> list[tuple[str, str]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
@@ -13,9 +12,7 @@ from dalembert.cli.events import EVENT, UNTIL, watched
 from dalembert.cli.folders import make, slug_of, unmake
 from dalembert.cli.models import INITIAL, JSON, MODEL, OPTION, SET, changed, find_model, print_json
 from dalembert.errors import DalembertError, MotionFailed, OutputError
-
-if TYPE_CHECKING:
-    pass
+from dalembert.methods.table import method_help
 
 
 class Format(str, Enum):  # noqa: UP042  # typer reads the values of a str enum
@@ -31,9 +28,7 @@ def run(
     duration: float | None = typer.Option(None, help="How long to simulate."),
     rtol: float | None = typer.Option(None, help="Relative tolerance, default 1e-9."),
     samples: int | None = typer.Option(None, help="Number of output times, default 501."),
-    method: str | None = typer.Option(
-        None, help="auto, dop853, dopri5, stiff, taylor or variational.", autocompletion=completion.methods
-    ),
+    method: str | None = typer.Option(None, help=method_help(), autocompletion=completion.methods),
     max_step: float | None = typer.Option(None, help="The longest step; default: as long as the tolerance allows."),
     step: float | None = typer.Option(None, help="The length of the steps of --method variational."),
     order: int | None = typer.Option(None, help="The order of --method variational: 2 (the default), 4 or 6."),
