@@ -169,7 +169,7 @@ class Run(Table):
         span = (
             f"t = {self.t[0]:g} … {self.t[-1]:g}, {counted(self.t.size, 'point')}, {counted(len(self.events), 'event')}"
         )
-        lines = [f"{self.evaluation.system.name}: run, {span}", *([f"  {ended}"] if ended else []), f"  {final}"]
+        lines = [f"{self.evaluation.system.name}: {span}", *([f"  {ended}"] if ended else []), f"  {final}"]
         return "\n".join([*lines, *(f"  warning: {warning}" for warning in self.warnings)])
 
     def to_dict(self) -> dict[str, Any]:
