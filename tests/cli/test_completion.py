@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import pytest
+import typer
+
+from dalembert.cli.app import app
 
 
 @pytest.fixture
@@ -51,3 +54,10 @@ def test_options_are_proposed(proposals, words, expected):
 def test_the_script_asks_for_the_command_by_its_name(dalembert):
     done = dalembert("--show-completion", "bash")
     assert "_DALEMBERT_COMPLETE=complete_bash" in done.out
+
+
+def test_every_command_and_option_says_what_it_is_for():
+    commands = typer.main.get_command(app).commands
+    assert len(commands) > 10
+    silent = [(name, part.name) for name, verb in commands.items() for part in (verb, *verb.params) if not part.help]
+    assert silent == []
