@@ -146,7 +146,7 @@ class Instant:
         found = outputs_of(self.system, np.array([self.t]), *(row[None, :] for row in rows))
         return {name: float(value[0]) for name, value in found.items()}
 
-    # -- what the constraints make of the free motion (Udwadia and Kalaba)
+    # -- what the constraints make of the free motion (Udwadia and Kalaba 1993)
 
     @property
     def e(self) -> Array:

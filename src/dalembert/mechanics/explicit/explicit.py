@@ -46,7 +46,8 @@ LARGEST_ENTRY = 300
 class FundamentalEquations(Equations):
     """(26) of Udwadia 2005. M q̈ = `impressed` + `inertial` + `ideal` + `nonideal`, where the first two are Q and the
     other two Q_i and Q_ni: n×1, with `acceleration` q̈. `multipliers` λ: m×1, with M q̈ = Q + C + Aᵀλ. What the
-    constraints make of the free motion, (17)–(19) of Udwadia and Kalaba: `unconstrained` a, `e`, `K` and `c` = M⁻¹C.
+    constraints make of the free motion, (17)–(19) of Udwadia and Kalaba 1993: `unconstrained` a, `e`, `K`, and `c`,
+    which is M⁻¹C.
 
     Where `explicit` is False, ideal, nonideal, acceleration and multipliers are None; where M is singular or they are
     too long, so are those of the free motion. `dropped` names redundant constraints that were left out (their

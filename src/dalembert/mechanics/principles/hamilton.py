@@ -1,8 +1,8 @@
-"""Hamilton's canonical equations: (11)-(19) of the survey, with the forces that have no potential and the constraints'.
+"""Hamilton's canonical equations: (11)–(19) of Somani 2019, with forces that have no potential and the constraints'.
 
     p = ∂L/∂q̇   (11)      H(q,p,t) = q̇ᵀp − L      q̇ = ∂H/∂p,  ṗ = −∂H/∂q + Q_np + C + Aᵀλ   (14)
 
-For L = L₀ + aᵀq̇ + ½ q̇ᵀm q̇ the survey's procedure gives H = ½ (p − a)ᵀm⁻¹(p − a) − L₀ (17). A coordinate that is not
+For L = L₀ + aᵀq̇ + ½ q̇ᵀm q̇ the procedure there gives H = ½ (p − a)ᵀm⁻¹(p − a) − L₀ (17). A coordinate that is not
 in L is not in H (18): it is cyclic, and its momentum is constant where no force acts along it. dH/dt = −∂L/∂t (19), to
 which such forces add their power.
 

@@ -2,8 +2,8 @@
 
     p = ∂L/∂θ̇ constant      R = L − pᵀθ̇      d/dt ∂R/∂q̇ − ∂R/∂q = Q + C + Aᵀλ      θ̇ = −∂R/∂p
 
-"Cyclic coordinates are eliminated as they are of no further use" (Somani, section 2): what is left are the equations of
-a system with fewer coordinates, whose potential has grown by the energy of the motion that is ignored.
+"Cyclic coordinates are eliminated as they are of no further use" (Somani 2019, section 2): what is left are the
+equations of a system with fewer coordinates, whose potential has grown by the energy of the motion that is ignored.
 
 Numbers: all that is known of a state is (q, q̇, p); q̈ comes from R, and θ̈ by differentiating −∂R/∂p along it.
 """

@@ -1,6 +1,6 @@
 """Ignorable coordinates: cyclic ones whose momenta nothing changes, so that they can be replaced by constants.
 
-A coordinate that is not in L is cyclic, (18) of Somani's survey: ∂L/∂q = 0 and ṗ = 0. With forces and constraints more
+A coordinate that is not in L is cyclic, (18) of Somani 2019: ∂L/∂q = 0 and ṗ = 0. With forces and constraints more
 is needed: none of them acts along it, and none depends on where it is. What depends on its velocity only does no harm,
 because the momenta give the velocity back.
 """

@@ -1,6 +1,6 @@
-"""Udwadia and Kalaba's principle: what constraints make of the acceleration that a system would have without them.
+"""The principle of Udwadia and Kalaba 1993: what constraints make of the acceleration a system would have without them.
 
-    q̈ − a = K e,   K = M^(−1/2) B⁺,   B = A M^(−1/2),   e = b − A a                        (17)–(19) of their paper
+    q̈ − a = K e,   K = M^(−1/2) B⁺,   B = A M^(−1/2),   e = b − A a                                   (17)–(19)
 
 The deviation from the free motion is proportional to the extent e to which that motion misses the constraints. With
 work of constraints C, c = M⁻¹C, it is K (e − A c) + c. All accelerations that satisfy A z = b are, with any y,

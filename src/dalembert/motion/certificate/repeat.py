@@ -56,7 +56,7 @@ def again(slope: Slope, t: Array, y: Array, length: Array, wanted: Array) -> tup
     """States a `length` (B,) after (t, y), how far each entry may be from right, and whether that is `wanted` (B, w).
 
     Gragg's modified midpoint rule with the steps of SEQUENCE, extrapolated to none by Aitken's and Neville's scheme
-    (Hairer, Nørsett, Wanner, Solving Ordinary Differential Equations I, section II.9), which nothing else here uses.
+    (Hairer, Nørsett and Wanner 1993, section II.9), which nothing else here uses.
     """
     with np.errstate(all="ignore"):  # a stretch that leads beyond all bounds is not judged
         return _extrapolated(slope, t, y, length, wanted)
