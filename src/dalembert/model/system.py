@@ -297,7 +297,7 @@ class System:
     # -- verbs
 
     def equations(self, form: str = "fundamental", **options: Any) -> Equations:
-        """The equations of motion: explicit, (26) of Udwadia 2005 with the three kinds of force kept apart, or in
+        """The equations of motion: explicit, (26) of the 2005 paper with the three kinds of force kept apart, or in
         another `form`, by another principle, with the options it has (`quasi_velocities` of "appell" and "kane").
         """
         from dalembert.mechanics.equations import equations

@@ -19,8 +19,8 @@ from dalembert.mechanics.solve.deviation import (
     inverse_of,
     inverse_root,
     is_possible,
-    missed,
     possible,
+    relative_miss,
     require_14,
     vector,
 )
@@ -220,7 +220,7 @@ class Instant:
     def virtual_work(self, v: ArrayLike) -> VirtualWork:
         """The work of the constraint forces along a virtual displacement v: vᵀF^c, which is vᵀC."""
         v = vector(v, len(self.q), "virtual_work")
-        off = missed(self.A, np.zeros(self.A.shape[0]), v)
+        off = relative_miss(self.A, np.zeros(self.A.shape[0]), v)
         for constraint, part in zip(self.system.constraints, off, strict=True):
             if part > CONSISTENCY_TOLERANCE:
                 raise ModelError(
@@ -248,7 +248,7 @@ class Instant:
         z = self._candidate(acceleration, force, deviation)
         if z is None:
             return float(self.solution.gauss())
-        off = missed(self.A, self.b, z)
+        off = relative_miss(self.A, self.b, z)
         if off.size and not off.max() <= CONSISTENCY_TOLERANCE:
             worst = self.system.constraints[int(off.argmax())].name
             warnings.warn(

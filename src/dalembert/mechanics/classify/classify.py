@@ -19,7 +19,7 @@ from dalembert.mechanics.classify.accelerations import Disguises, disguises
 from dalembert.mechanics.classify.conserve import Conservation, conserved
 from dalembert.mechanics.classify.flat import flat_where_it_holds
 from dalembert.mechanics.classify.pfaffian import Integrability, Integrator
-from dalembert.mechanics.classify.powers import Root, rooted
+from dalembert.mechanics.classify.powers import Root, with_roots
 from dalembert.mechanics.classify.special_functions import caution, exceptions
 from dalembert.mechanics.classify.witness import witness
 from dalembert.mechanics.page.printing import plain
@@ -181,7 +181,7 @@ def classify(system: System) -> Classification:
     >>> kind.holonomic, kind.degrees_of_freedom, kind.configuration_freedoms
     (False, 2, 3)
     """
-    given, (system, roots) = system, rooted(system)
+    given, (system, roots) = system, with_roots(system)
     sampler = Sampler(standard_form(system))
     states = sampler.states(8)
     integrator = Integrator(sampler)
@@ -218,7 +218,7 @@ def classify(system: System) -> Classification:
 @lru_cache(maxsize=16)  # systems are frozen; several principles ask
 def integrability_of(system: System) -> Mapping[str, str]:
     """What `classify` says of the integrability of each constraint that is not at position level and not integrable."""
-    system, _ = rooted(system)
+    system, _ = with_roots(system)
     found = _integrable(Sampler(standard_form(system)))
     special = exceptions(system, found, _integrable)
     words: dict[str, str] = {}
@@ -300,7 +300,7 @@ def _kind(
         if not is_linear([expression], arguments):
             dependence = "nonlinear" if degree is None else "homogeneous"
     integrable = integrability.member.get(constraint.name)
-    if constraint.level != "position" and dependence != "linear" and _curved(expression, sampler, states, arguments):
+    if constraint.level != "position" and dependence != "linear" and _is_curved(expression, sampler, states, arguments):
         # Where u² + w² = 0 holds there is no surface that could be curved.
         integrable = None if flat_where_it_holds(sampler, constraint) else False
     disguise = hidden.of.get(constraint.name)
@@ -344,7 +344,7 @@ def _degree(expression: sp.Expr, arguments: tuple[sp.Symbol, ...], sampler: Samp
     return degree if np.all(np.abs(ratios - float(degree)) <= 1e-9 * max(1.0, abs(float(degree)))) else None
 
 
-def _curved(expression: sp.Expr, sampler: Sampler, states: list[State], arguments: tuple[sp.Symbol, ...]) -> bool:
+def _is_curved(expression: sp.Expr, sampler: Sampler, states: list[State], arguments: tuple[sp.Symbol, ...]) -> bool:
     """Whether the velocities allowed by ψ(q, q̇, t) = 0 at one place form a curved surface, or the accelerations
     allowed by h(q, q̇, q̈, t) = 0 in one state.
 
@@ -357,7 +357,7 @@ def _curved(expression: sp.Expr, sampler: Sampler, states: list[State], argument
     of_accelerations = arguments == sampler.system.accelerations
     evaluate = sampler.function(entries, arguments if of_accelerations else ())
     for state in states:
-        row = _reached(evaluate, state, sampler, n) if of_accelerations else evaluate(state)
+        row = _values_on_constraint(evaluate, state, sampler, n) if of_accelerations else evaluate(state)
         if row is None or not np.all(np.isfinite(row)):
             continue
         gradient, H = row[1 : n + 1], row[n + 1 :].reshape(n, n)
@@ -367,7 +367,7 @@ def _curved(expression: sp.Expr, sampler: Sampler, states: list[State], argument
     return False
 
 
-def _reached(evaluate: Callable[..., Any], state: State, sampler: Sampler, n: int) -> np.ndarray | None:
+def _values_on_constraint(evaluate: Callable[..., Any], state: State, sampler: Sampler, n: int) -> np.ndarray | None:
     """The values at a random acceleration that satisfies the constraint, by Newton's method along its gradient."""
     a = sampler.random.uniform(-2, 2, n)
     for _ in range(40):

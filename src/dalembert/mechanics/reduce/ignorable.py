@@ -59,7 +59,7 @@ def _ignorable(system: System, among: tuple[Coordinate, ...]) -> Ignorable:
         slope = diff(L, q)
         if slope != 0 and tidy(exact(slope), budget) != 0:
             continue
-        reason = _touched(system, q, budget)
+        reason = _what_touches(system, q, budget)
         if reason:
             kept[q.name] = f"{q.name} is cyclic, but {reason}"
         else:
@@ -67,7 +67,7 @@ def _ignorable(system: System, among: tuple[Coordinate, ...]) -> Ignorable:
     return _invertible(system, found, kept)
 
 
-def _touched(system: System, q: Coordinate, budget: Budget) -> str:
+def _what_touches(system: System, q: Coordinate, budget: Budget) -> str:
     """What acts along a cyclic coordinate or depends on it."""
     for constraint in system.constraints:
         symbols = constraint.expression.free_symbols

@@ -76,9 +76,9 @@ def possible(M: Array, A: Array, b: Array, y: ArrayLike, inverse: ArrayLike | No
     return np.asarray(root @ (G @ b + y - G @ (B @ y)))
 
 
-def missed(A: Array, b: Array, z: Array) -> Array:
-    """|A z − b| of each constraint, relative to its terms. Where those are rounding beside all of z (a row that holds
-    one component, which should be zero) they are no measure, and a millionth of what z could make of them is.
+def relative_miss(A: Array, b: Array, z: Array) -> Array:
+    """|A z − b| of each constraint, relative to its terms. Where its terms are themselves rounding (a row that holds
+    one component of z, which should be zero), a millionth of |row| |z| is taken as their size.
     """
     terms = np.maximum(np.abs(A) @ np.abs(z) + np.abs(b), 1e-6 * np.linalg.norm(A, axis=1) * np.linalg.norm(z))
     return np.abs(A @ z - b) / np.where(terms > 0, terms, 1.0)
@@ -86,7 +86,7 @@ def missed(A: Array, b: Array, z: Array) -> Array:
 
 def is_possible(A: Array, b: Array, z: ArrayLike) -> bool:
     """Whether an acceleration satisfies the constraints."""
-    return bool(np.all(missed(A, b, vector(z, A.shape[1], "z")) <= CONSISTENCY_TOLERANCE))
+    return bool(np.all(relative_miss(A, b, vector(z, A.shape[1], "z")) <= CONSISTENCY_TOLERANCE))
 
 
 def vector(given: ArrayLike, size: int, name: str) -> Array:
