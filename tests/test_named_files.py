@@ -85,6 +85,33 @@ def test_what_is_named_is_there() -> None:
     assert {place: wrong for place, wrong in found.items() if wrong} == {}
 
 
+def rooms_missing(page: str) -> list[str]:
+    """Packages, and rooms of those that have rooms, that the map in docs/architecture.md leaves out."""
+    chapter = page.split("## Rooms")[1].split("```")[1]
+    parts = re.split(r"\n(?=\w)", chapter.strip())  # each package with the lines of its rooms below it
+    found = {part.split(None, 1)[0]: part for part in parts}
+    missed = []
+    for path in sorted(PACKAGE.iterdir()):
+        name = f"{path.name}/" if path.is_dir() else path.name
+        if path.name.startswith("__") or path.suffix not in ("", ".py"):
+            continue
+        if name not in found:
+            missed.append(name)
+        elif "\n" in found[name]:
+            inside = [f"{room.name}/" if room.is_dir() else room.name for room in sorted(path.iterdir())]
+            missed += [f"{name}{room}" for room in inside if not room.startswith("__") and room not in found[name]]
+    return missed
+
+
+def test_the_map_has_every_room() -> None:
+    page = (ROOT / "docs/architecture.md").read_text("utf-8")
+    assert rooms_missing(page) == []
+    assert rooms_missing(page.replace("statics/ ", "").replace("  classify/", "")) == [
+        "mechanics/classify/",
+        "statics/",
+    ]
+
+
 @pytest.mark.parametrize(
     ("text", "wrong"),
     [
