@@ -94,7 +94,7 @@ def _slipping(motion: Motion, contacts: Contacts, i: int, multipliers: Array) ->
     return total
 
 
-def told(names: tuple[str, ...]) -> str:
+def undetermined_warning(names: tuple[str, ...]) -> str:
     """The warning about constraints whose reactions nothing determines."""
     quoted = " and ".join(map(repr, names))
     return (
