@@ -17,6 +17,7 @@ ROOT = Path(dalembert.__file__).parent
 ORDER = (
     "errors",
     "arrays",
+    "methods",
     "model",
     "mechanics",
     "graph",

@@ -97,7 +97,7 @@ def rooms_missing(page: str) -> list[str]:
             continue
         if name not in found:
             missed.append(name)
-        elif "\n" in found[name]:
+        elif re.search(r"\n  \w", found[name]):
             inside = [f"{room.name}/" if room.is_dir() else room.name for room in sorted(path.iterdir())]
             missed += [f"{name}{room}" for room in inside if not room.startswith("__") and room not in found[name]]
     return missed

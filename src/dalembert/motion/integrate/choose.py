@@ -9,10 +9,11 @@ from dalembert.errors import BuildError, DalembertError, ModelError, MotionFaile
 from dalembert.kernel.limits import STIFF_LOOK
 from dalembert.kernel.size import MOST_INSTRUCTIONS, KernelTooLarge, TaylorNotApplicable
 from dalembert.mechanics.solve.fundamental import Fundamental
+from dalembert.methods.table import AUTO, METHODS, STIFF, suited
 from dalembert.motion.integrate.native import integrate_native, tell_once, why_not_native
 from dalembert.motion.integrate.progress import Progress
 from dalembert.motion.integrate.reference import integrate_reference
-from dalembert.motion.integrate.settings import Settings
+from dalembert.motion.integrate.settings import Settings, method_of
 from dalembert.motion.integrate.stiffness import PAYS, is_stiff, step_of, stiffness_warning
 from dalembert.motion.integrate.trajectory import Trajectory, failure_message
 from dalembert.motion.state.evaluation import Evaluation
@@ -40,7 +41,7 @@ def integrate(
     """
     given = (state, start, bar, work)
     later = (LATER * STIFF_LOOK,) if settings.rtol < HIDDEN else ()
-    looks = (0,) if settings.method != "auto" else (STIFF_LOOK, *later, -STIFF_LOOK, 0)
+    looks = (0,) if settings.method != AUTO else (STIFF_LOOK, *later, -STIFF_LOOK, 0)
     for look in looks:
         trajectory, notes = _by_backend(evaluation, replace(settings, look=look), *given)
         if trajectory.looked is None:
@@ -49,9 +50,10 @@ def integrate(
         if stiff is not None:
             other = _by_stiff_method(evaluation, settings, trajectory, int(PAYS * stiff), *given)
             if other is not None:
+                named = suited(settings.rtol).name
                 told = (
                     f"the motion is stiff: integrated by the stiff method in {other.steps} steps, where "
-                    f"{trajectory.method} would take about {stiff:.2g}; method='dop853' takes them all the same",
+                    f"{trajectory.method} would take about {stiff:.2g}; method={named!r} takes them all the same",
                 )
                 return replace(other, compile_s=trajectory.compile_s + other.compile_s), (*notes, *told)
             return _by_backend(evaluation, settings, *given)  # nothing is recommended that did not pay
@@ -80,7 +82,7 @@ def _by_stiff_method(
     """The trajectory by the stiff method on the backend of the explicit one, in `most` steps; None where it takes more,
     or where that backend cannot have it.
     """
-    settings = replace(settings, method="stiff", most_steps=most)
+    settings = replace(settings, method=STIFF, most_steps=most)
     if explicit.backend == "reference":
         other: Trajectory | None = integrate_reference(evaluation, settings, state, bar, work)
     else:
@@ -107,9 +109,11 @@ def _by_backend(
     if _runs_native(evaluation, settings):
         trajectory, notes = _natively(evaluation, settings, state, start, bar, work)
     if trajectory is None:
-        if settings.method == "taylor":
-            notes += ("method 'taylor' runs on the native backend only: DOP853 was used instead",)
-            settings = replace(settings, method="dop853")
+        method = METHODS[method_of(settings)]
+        if not method.runs_on_reference and method.instead is not None:
+            other = METHODS[method.instead]
+            notes += (f"method {method.name!r} runs on the native backend only: {other.title} was used instead",)
+            settings = replace(settings, method=other.name)
         trajectory = integrate_reference(evaluation, settings, state, bar, work)
     return trajectory, notes
 
@@ -117,11 +121,10 @@ def _by_backend(
 def _runs_native(evaluation: Evaluation, settings: Settings) -> bool:
     """Whether the native backend is tried. Asked for by name, it must be able to run the system."""
     if settings.backend == "reference":
-        if settings.method == "taylor":
-            raise ModelError(
-                evaluation.system.name,
-                ["method 'taylor' runs on the native backend only; leave backend away, or use method='dop853'"],
-            )
+        method = METHODS[method_of(settings)]
+        if not method.runs_on_reference:
+            only = f"method {method.name!r} runs on the native backend only"
+            raise ModelError(evaluation.system.name, [f"{only}; leave backend away, or use method={method.instead!r}"])
         return False
     obstacle = why_not_native(evaluation)
     if obstacle is None:

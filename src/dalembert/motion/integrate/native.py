@@ -14,21 +14,21 @@ from dalembert.kernel import kernel as kernels
 from dalembert.kernel.build import find_compiler
 from dalembert.kernel.events import EventBuffer
 from dalembert.kernel.kernel import Kernel, KernelRun, PaceArgument, Watch, make_kernel
+from dalembert.kernel.limits import DRIFT_TOLERANCE
 from dalembert.kernel.size import MOST_INSTRUCTIONS
 from dalembert.mechanics.solve.fundamental import Fundamental, is_positive
+from dalembert.methods.table import METHODS
 from dalembert.model.events import Event
 from dalembert.model.kinks import switched
 from dalembert.motion.integrate.events import Outcome, Passage
 from dalembert.motion.integrate.kinks import Kinks, moving
 from dalembert.motion.integrate.progress import Progress
-from dalembert.motion.integrate.reference import DRIFT_TOLERANCE
 from dalembert.motion.integrate.settings import Settings, method_of, share_of, tolerances
 from dalembert.motion.integrate.singular import singular_event
 from dalembert.motion.integrate.trajectory import (
     CHATTERS,
     HAS_CORNER,
     MAY_END,
-    METHOD_NAMES,
     STALLED,
     TOO_SHORT,
     Trajectory,
@@ -96,11 +96,10 @@ def integrate_native(
         evaluation.system,
         evaluation.graph,
         rows,
-        method == "stiff",
+        (method,),
         compiler,
         completion,
         limit,
-        method == "taylor",
     )
     y0 = np.concatenate([q, v, np.zeros(3 + len(evaluation.graph.heats)) if work is None else work])
 
@@ -146,7 +145,7 @@ def integrate_native(
         t=times,
         y=run.y,
         guesses=run.branch,
-        method=METHOD_NAMES[method],
+        method=METHODS[method].title,
         backend="native",
         steps=int(run.report["steps"]),
         evaluations=int(run.report["evaluations"]),

@@ -13,6 +13,7 @@ from dalembert.arrays import Array
 from dalembert.errors import DalembertError, InconsistentConstraints, ModelError, UndefinedModel, UndeterminedMotion
 from dalembert.graph.evaluate import Evaluators
 from dalembert.graph.graph import Graph, graph_of
+from dalembert.kernel.limits import SLOPE_FINER, SLOPE_REFINED, SLOPE_SMOOTH
 from dalembert.mechanics.solve.fundamental import (
     CONSISTENCY_TOLERANCE,
     Fundamental,
@@ -31,10 +32,6 @@ from dalembert.motion.state.reactions import (
     sizes,
     solve_together,
 )
-
-# Differences in velocities are taken with steps shorter by FINER until two in a row agree to the share SMOOTH, REFINED
-# times at most: from 6e-6 of a unit of velocity to a thousandth of the slowest slipping.
-FINER, SMOOTH, REFINED = 16.0, 1e-3, 6
 
 
 @dataclass(frozen=True)
@@ -310,11 +307,11 @@ class Evaluation:
             step = 6e-6 * max(1.0, abs(float(q[k] if k < self.n else v[k - self.n])))
             found = column(k, step)
             # A law of friction may change over a far smaller velocity: that with which something slips.
-            for _ in range(REFINED if k >= self.n and self.graph.uses_actual else 0):
-                step /= FINER
+            for _ in range(SLOPE_REFINED if k >= self.n and self.graph.uses_actual else 0):
+                step /= SLOPE_FINER
                 finer = column(k, step)
                 rounding = 2.0**-50 * float(np.abs(guess[: self.n]).max()) / step
-                agree = np.abs(finer - found).max() <= SMOOTH * np.abs(finer).max() + rounding
+                agree = np.abs(finer - found).max() <= SLOPE_SMOOTH * np.abs(finer).max() + rounding
                 found = finer
                 if agree:
                     break
