@@ -17,6 +17,7 @@ ROOT = Path(dalembert.__file__).parent
 ORDER = (
     "errors",
     "arrays",
+    "methods",
     "model",
     "mechanics",
     "graph",
@@ -40,7 +41,9 @@ ROOMS = {
         "standard_form", "solve", "algebra", "sample", "page", "classify", "explicit", "principles.shared", "reduce",
         "principles", "equations", "liberate",
     ),
-    "motion": ("state", "integrate", "contacts", "result", "certificate", "simulate", "instant"),
+    "motion": (
+        "state", "integrate", "contacts", "result", "certificate", "assemble", "prepare", "simulate", "instant",
+    ),
     "motion.contacts": ("modes", "decide", "impacts", "run"),
 }  # fmt: skip
 # The verbs of a system and of results that draw themselves hand over to what is to their right, when called.

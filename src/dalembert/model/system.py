@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from dalembert.mechanics.page.equations import Equations
     from dalembert.model.particles.particles import Particles
     from dalembert.motion.instant import Instant
+    from dalembert.motion.prepare import Prepared
     from dalembert.motion.result.motion import Motion
     from dalembert.statics.result import Equilibria
     from dalembert.study.between import Passage
@@ -415,6 +416,37 @@ class System:
         return simulate(
             self, duration, rtol=rtol, atol=atol, samples=samples, times=times, method=method, project=project,
             backend=backend, events=events, progress=progress, step=step, order=order, max_step=max_step,
+        )  # fmt: skip
+
+    def prepare(
+        self,
+        duration: float | None = None,
+        *,
+        rtol: float | None = None,
+        atol: float | None = None,
+        samples: int | None = None,
+        times: ArrayLike | None = None,
+        method: str | None = None,
+        project: bool | None = None,
+        backend: str | None = None,
+        events: Mapping[str, Any] | Iterable[Any] | None = None,
+        step: float | None = None,
+        order: int | None = None,
+        max_step: float | None = None,
+    ) -> Prepared:
+        """The system ready to be run from many states and with many values of its parameters; options as in `simulate`.
+
+        >>> import dalembert as da
+        >>> prepared = da.library.pendulum().prepare(1.0, rtol=1e-8)
+        >>> run = prepared.run(parameters={"m": 2.0})
+        >>> run.q.shape, run.motion().certificate.holds
+        ((501, 2), True)
+        """
+        from dalembert.motion.prepare import prepare
+
+        return prepare(
+            self, duration, rtol=rtol, atol=atol, samples=samples, times=times, method=method, project=project,
+            backend=backend, events=events, step=step, order=order, max_step=max_step,
         )  # fmt: skip
 
     def vakonomic(
