@@ -22,6 +22,7 @@ from dalembert.mechanics.classify.pfaffian import Integrability, Integrator
 from dalembert.mechanics.classify.powers import Root, with_roots
 from dalembert.mechanics.classify.special_functions import caution, exceptions
 from dalembert.mechanics.classify.witness import witness
+from dalembert.mechanics.page.decimals import as_read
 from dalembert.mechanics.page.printing import plain
 from dalembert.mechanics.sample import Sampler, State
 from dalembert.mechanics.solve.fundamental import independent_rows, null_space
@@ -131,7 +132,7 @@ class Classification:
         degrees = [None if kind.degree is None else float(kind.degree) for kind in self.constraints]
         kinds = [{**vars(kind), "degree": degree} for kind, degree in zip(self.constraints, degrees, strict=True)]
         quantities = [
-            {"name": q.name, "expression": plain(q.expression), "fixed_by_constraints": q.fixed}
+            {"name": q.name, "expression": plain(as_read(q.expression)), "fixed_by_constraints": q.fixed}
             for q in self.conservation.quantities
         ]
         return {
@@ -205,7 +206,9 @@ def classify(system: System) -> Classification:
         degrees_of_freedom=None if rank is None or flat else n - rank,
         configuration_freedoms=None if flat else n - positions,
         redundant=tuple(name for name in redundant if name not in flat),
-        integrals=tuple(plain(found.expression) for found in integrability.integrals if found.constraint is None),
+        integrals=tuple(
+            plain(as_read(found.expression)) for found in integrability.integrals if found.constraint is None
+        ),
         cyclic=_cyclic(sampler, states),
         conservation=conservation,
         notes=(
@@ -321,7 +324,7 @@ def _kind(
         dependence,
         degree,
         integrable,
-        None if integrated is None else plain(integrated),
+        None if integrated is None else plain(as_read(integrated)),
         None if factor is None or factor.is_number else plain(factor),
         None if integrable is None else reaches,
         plain(disguise.velocity) if disguise is not None and disguise.velocity is not None else None,
