@@ -58,8 +58,9 @@ def test_accelerations(name):
             # Off their common surface redundant constraints contradict each other: return to it first.
             q, v, _ = project(evaluation, q, v, float(motion.t[k]))
         y, t = np.concatenate([q, v, np.zeros(3)]), float(motion.t[k])
-        exact = evaluation.solve(q, v, t).acceleration
-        branch = evaluation.followed(exact) if evaluation.graph.nonlinear else None
+        solution = evaluation.solve(q, v, t)
+        exact = solution.acceleration
+        branch = evaluation.followed(solution) if evaluation.graph.nonlinear else None
         scale = 1 + np.abs(exact).max()
         for way in (0, 1, 2):
             found = kernel.slope(y, t, evaluation.p, way, branch)[n : 2 * n]

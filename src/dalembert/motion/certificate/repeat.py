@@ -305,12 +305,12 @@ def _alone(motion: Motion, evaluation: Evaluation, k: int) -> Slope:
     """
     n = evaluation.n
     start = evaluation.solve(motion.q[k], motion.v[k], float(motion.t[k]), None, motion.a[k])
-    rows = [int(j) for j in np.flatnonzero(~start.dependent)]
+    rows, near = [int(j) for j in np.flatnonzero(~start.dependent)], evaluation.followed(start)
     some = None if len(rows) == evaluation.m or evaluation.graph.nonlinear else rows
 
     def slope(t: Array, y: Array) -> Array:
         q, v = y[0, :n], y[0, n:]
-        a = evaluation.solve(q, v, float(t[0]), some, motion.a[k]).acceleration
+        a = evaluation.solve(q, v, float(t[0]), some, near).acceleration
         return np.concatenate([v, a])[None, :]
 
     return slope

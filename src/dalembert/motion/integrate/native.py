@@ -38,6 +38,7 @@ from dalembert.motion.integrate.trajectory import (
 from dalembert.motion.state.branches import ENDS, MEET
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.reactions import NOT_FOUND, SINGULAR_FORCE
+from dalembert.motion.state.state import State
 
 POLL_S = 0.05
 # A run this short is over, in a few milliseconds at most, before an interrupt could matter or a thread had started.
@@ -66,9 +67,7 @@ def why_not_native(evaluation: Evaluation) -> str | None:
 def integrate_native(
     evaluation: Evaluation,
     settings: Settings,
-    q: Array,
-    v: Array,
-    t0: float,
+    state: State,
     solution: Fundamental,
     bar: Progress,
     work: Array | None = None,
@@ -80,7 +79,7 @@ def integrate_native(
     compiler = find_compiler()
     if compiler is None:
         raise BuildError("no C compiler was found; install one, or use backend='reference'")
-    as_written = evaluation
+    as_written, q, v, t0 = evaluation, state.q, state.v, state.t
     evaluation, kinks = moving(evaluation)
     # A row without a gradient here may act a moment later.
     vanishing = ~solution.A.any(axis=1)
@@ -108,7 +107,7 @@ def integrate_native(
     pace = _pace(settings, solution.M, y0.size)
 
     # At the start the evaluation has found the branches of least Gauss function; the kernel follows them.
-    branch = evaluation.followed(solution.acceleration) if evaluation.graph.nonlinear else None
+    branch = evaluation.followed(solution) if evaluation.graph.nonlinear else None
 
     def integrate(watch: Watch) -> KernelRun:
         times, rtol = settings.times, settings.rtol

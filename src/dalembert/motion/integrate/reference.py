@@ -45,21 +45,20 @@ from dalembert.motion.integrate.trajectory import (
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.powers import powers
 from dalembert.motion.state.project import Natural, metric, project
+from dalembert.motion.state.state import State
 
 
 def integrate_reference(
     evaluation: Evaluation,
     settings: Settings,
-    q: Array,
-    v: Array,
-    t0: float,
+    state: State,
     bar: Progress,
     work: Array | None = None,
 ) -> Trajectory:
     """Integrate from a consistent state through the output times. `work`: done so far, where a motion is resumed."""
     evaluation, kinks = moving(evaluation)
     run = _Run(evaluation, settings, kinks)
-    failure = run.integrate(q, v, t0, bar, work)
+    failure = run.integrate(state.q, state.v, state.t, bar, work)
     outcome = run.watch.outcome if run.watch is not None else Outcome()
     return Trajectory(
         t=np.array([point[0] for point in run.points]),
@@ -68,7 +67,7 @@ def integrate_reference(
         method=METHODS[method_of(settings)].title,
         backend="reference",
         steps=run.steps,
-        evaluations=evaluation.evaluations,
+        evaluations=run.evaluations,
         compile_s=0.0,
         events=in_order(run.events, run.singular.events, outcome.reports(evaluation.system)),
         failure=failure,
@@ -114,7 +113,8 @@ class _Run:
         self.rows: Sequence[int] | None = None  # independent constraints, used between accepted states
         self.natural = Natural(np.zeros(evaluation.m), np.zeros(evaluation.m))
         self.longest = np.zeros(evaluation.m)  # the largest length of each row of A so far
-        self.guess: Array | None = None  # the last acceleration: selects the branch
+        self.guess: Array | None = None  # what the last acceleration selects branches by
+        self.evaluations = 0
         self.trouble: DalembertError | None = None  # the last reason why a trial state had no acceleration
         self.last: Array  # the last accepted state
         self.points: list[tuple[float, Array, Array]] = []
@@ -147,6 +147,7 @@ class _Run:
         q, v = y[: self.n], y[self.n : 2 * self.n]
         if not np.isfinite(y).all():
             return np.full(y.size, np.nan)
+        self.evaluations += 1
         try:
             return self.rates(t, q, v, self.evaluation.solve(q, v, t, self.rows, self.guess, self._lengths()))
         except (DalembertError, np.linalg.LinAlgError) as error:
@@ -167,12 +168,14 @@ class _Run:
         q, v = y[:n], y[n : 2 * n]
         matrix = np.zeros((y.size, y.size))
         matrix[:n, n : 2 * n] = np.eye(n)
+        self.evaluations += 1
         solution = self.evaluation.solve(q, v, t, None, self.guess)
         matrix[n : 2 * n, : 2 * n] = self.evaluation.slopes(solution, q, v, t)
         return matrix
 
     def settle(self, t: float, q: Array, v: Array) -> Fundamental:
         """The acceleration at an accepted state; also the place where rank, redundancy and contradictions are seen."""
+        self.evaluations += 1
         solution = self.evaluation.solve(q, v, t, None, self.guess, self.natural.metric)
         rank = int(solution.rank)
         lengths = row_lengths(metric(solution.M, solution.A), solution.A)
@@ -197,7 +200,7 @@ class _Run:
             names = [constraint.name for constraint, flag in flags if flag]
             self.events.append({"name": "rank change", "t": t, "from": self.rank, "to": rank, "dependent": names})
         self.rank = rank
-        self.guess = solution.acceleration
+        self.guess = self.evaluation.followed(solution)
         return solution
 
     # -- the integration
@@ -211,7 +214,7 @@ class _Run:
         solution = self.settle(t0, q, v)
         self.weights = np.abs(np.diagonal(solution.M))
         y = self.last = np.concatenate([q, v, np.zeros(3 + len(self.evaluation.graph.heats)) if work is None else work])
-        self.points.append((t0, y, self.evaluation.followed(solution.acceleration)))
+        self.points.append((t0, y, self.evaluation.followed(solution)))
         graph = self.evaluation.graph
         if not (graph.nonlinear or graph.uses_actual):
             switched = {row for row, _ in graph.switched}
@@ -375,7 +378,7 @@ class _Run:
         last = self.watch.step(t, y, t_new, y_new, dense)
         if last is None:
             return False
-        times, followed = self.settings.times, self.evaluation.followed(np.asarray(self.guess))
+        times, followed = self.settings.times, np.asarray(self.guess)
         before = times[pending:][times[pending:] < last.t]
         for at in before:
             self.points.append((float(at), self._return(float(at), dense(float(at))), followed))
@@ -390,7 +393,7 @@ class _Run:
             # The work integrals ride along: they must not decide the step size, so their own tolerance is infinite.
             self.atol = np.full(y.size, np.inf)
             q, v = y[: self.n], y[self.n : 2 * self.n]
-            self.atol[: 2 * self.n] = tolerances(self.settings, q, v, np.asarray(self.guess))
+            self.atol[: 2 * self.n] = tolerances(self.settings, q, v, np.asarray(self.guess)[: self.n])
         options: dict[str, Any] = {"rtol": self.settings.rtol, "atol": self.atol}
         if step:
             options["first_step"] = min(step, end - t0)
@@ -448,7 +451,7 @@ class _Run:
         while self._due(pending, t):
             at = float(times[pending])
             here = y if at == t else self._return(at, dense(at))
-            self.points.append((at, here.copy(), self.evaluation.followed(np.asarray(self.guess))))
+            self.points.append((at, here.copy(), np.asarray(self.guess)))
             pending += 1
         return pending
 

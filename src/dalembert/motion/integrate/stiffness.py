@@ -47,7 +47,7 @@ def is_stiff(
         return False
     try:
         here = evaluation.solve(q, v, t)
-        a = here.acceleration
+        a, near = here.acceleration, evaluation.followed(here)
         slopes = evaluation.slopes(here, q, v, t)
         modes = np.linalg.eigvals(np.block([[np.zeros((n, n)), np.eye(n)], [slopes]]))
         fast = modes[(np.abs(modes) * step > NOTICED) & (-modes.real * elapsed > DIED_OUT)]
@@ -55,7 +55,7 @@ def is_stiff(
             return False
         rate = float(np.abs(fast).max())
         ahead = 1e-2 / rate  # far below the time of any mode
-        then = evaluation.solve(q + ahead * v, v + ahead * a, t + ahead, None, a).acceleration
+        then = evaluation.solve(q + ahead * v, v + ahead * a, t + ahead, None, near).acceleration
     except (DalembertError, np.linalg.LinAlgError):
         return False
     root = np.sqrt(np.abs(np.diagonal(here.M)))
