@@ -4,6 +4,7 @@
 
 #ifdef __CUDACC__
 #define DA_FN __device__ static inline __attribute__((unused))
+#define DA_HOT __device__ static __forceinline__
 #define DA_PIECE __device__ static __noinline__
 #define DA_SMALL
 #define DA_RESTRICT __restrict__
@@ -11,6 +12,7 @@
 #else
 #include <math.h>
 #define DA_FN static inline __attribute__((unused)) /* a kernel need not call all of the runtime */
+#define DA_HOT static inline __attribute__((unused, always_inline)) /* short, in every step */
 #define DA_PIECE static __attribute__((noinline))
 #define DA_SMALL __attribute__((cold))
 #define DA_RESTRICT restrict

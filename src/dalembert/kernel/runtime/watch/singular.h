@@ -91,7 +91,7 @@ DA_PIECE void da_look_between(int first, int last, da_singular *w, const da_cont
 #endif
 
 /* At an accepted state, s from there; at the end of the motion, `end` is set. */
-DA_FN void da_watch_singular(double t, const double *y, const double *dy, int end, da_singular *w,
+DA_HOT void da_watch_singular(double t, const double *y, const double *dy, int end, da_singular *w,
                              const da_context *ctx)
 {
 #if DA_WATCHED
