@@ -33,3 +33,7 @@ def test_the_check_itself() -> None:
     text = "\n".join(["x" * 120, "q̈" * 120, "x" * 121, "|" + "x" * 120])
     assert long_lines(text, tables=True) == [3]
     assert long_lines(text, tables=False) == [3, 4]
+
+
+def test_headers() -> None:
+    assert found([*(ROOT / "src").rglob("*.h")], tables=False) == {}
