@@ -26,7 +26,7 @@ def plot(
 
     axes: four panels to draw into, six with `free`: path, coordinates, (e,) forces, energy (, q̈ − a).
     free: two more panels, the extent e to which the free motion misses the constraints, and q̈ − a, what they make of
-    it (Udwadia and Kalaba).
+    it (Udwadia and Kalaba 1993).
     """
     above, below = [_path_or_speeds, _coordinates], [_forces, _energy]
     if free:

@@ -19,6 +19,7 @@ import sympy as sp
 from dalembert.arrays import Array
 from dalembert.mechanics.algebra.tidy import Budget, tidy
 from dalembert.mechanics.classify.integrals import is_exact, potential_of
+from dalembert.mechanics.page.decimals import as_read
 from dalembert.mechanics.page.printing import escaped, plain
 from dalembert.mechanics.page.printing import latex as typeset
 from dalembert.mechanics.sample import Sampler, State, undecidable
@@ -51,14 +52,14 @@ class Conserved(Page):
 
     def text(self) -> str:
         note = " (fixed by the constraints)" if self.fixed else ""
-        return f"{self.name}: {plain(self.expression)}{note}"
+        return f"{self.name}: {plain(as_read(self.expression))}{note}"
 
     def rows(self) -> str:
         note = r" && \text{fixed by the constraints}" if self.fixed else ""
-        return rf"\text{{{escaped(self.name)}}} &= {typeset(self.expression)}{note}"
+        return rf"\text{{{escaped(self.name)}}} &= {typeset(as_read(self.expression))}{note}"
 
     def to_dict(self) -> dict[str, Any]:
-        return {"name": self.name, "expression": plain(self.expression), "fixed_by_constraints": self.fixed}
+        return {"name": self.name, "expression": plain(as_read(self.expression)), "fixed_by_constraints": self.fixed}
 
 
 @dataclass(frozen=True)
