@@ -384,7 +384,7 @@ def _motion(
         blows=() if legs is None else legs.impacts,
         fastest=_fastest(trajectory, n),
     )
-    certificate = certify(motion, evaluation)
+    certificate = certify(motion, evaluation, None if legs is None else legs.contacts)
     if certificate.undetermined:
         motion = replace(motion, warnings=(*warnings, told(certificate.undetermined)))
     return replace(motion, certificate=certificate), failure

@@ -22,7 +22,7 @@ from dalembert.mechanics.solve.fundamental import Fundamental, is_positive
 from dalembert.mechanics.standard_form import standard_form
 from dalembert.model.friction.contact import needs_legs
 from dalembert.model.system import System
-from dalembert.motion.contacts.run.legs import mode_at
+from dalembert.motion.contacts.run.mode_of_state import initial_mode
 from dalembert.motion.state.evaluation import Evaluation
 
 # Formulations that differ by less than this, relative, agree. Each solves a few small linear systems: rounding leaves
@@ -109,7 +109,7 @@ def compare(system: System, forms: Sequence[str] | None = None, states: int = ST
     >>> da.library.pendulum().compare(["lagrange"]).agree
     True
     """
-    smooth = mode_at(system) if needs_legs(system) else system
+    smooth = initial_mode(system) if needs_legs(system) else system
     sampler = Sampler(standard_form(smooth))
     evaluation = Evaluation(smooth, sampler.p)
     places: list[tuple[State, Fundamental]] = []

@@ -16,7 +16,7 @@ from typing import Any
 
 import sympy as sp
 
-from dalembert.graph.contacts import ContactGraph, contact_graph
+from dalembert.graph.contacts import ContactGraph, make_contact_graph
 from dalembert.model.constraints import Constraint
 from dalembert.model.events import MARK, Event
 from dalembert.model.friction.contact import SPEED, Contact, work_of
@@ -157,7 +157,7 @@ def _make(system: System, workless: bool) -> Switched:
         settings=system.settings,
         events=[*system.events, *(Event(g, -1, 1, f"{what} {k} {MARK}") for what, k, g in events)],
     )
-    graph = contact_graph(system, contacts, whole.parameter_symbols)
+    graph = make_contact_graph(system, contacts, whole.parameter_symbols)
     return Switched(whole, contacts, one_sided, carrier, tuple((what, k) for what, k, _ in events), graph)
 
 
