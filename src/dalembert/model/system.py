@@ -24,6 +24,7 @@ from dalembert.model.events import Event
 from dalembert.model.friction.contact import Contact, contacts_of, works_of
 from dalembert.model.friction.laws import Law, Work
 from dalembert.model.language.functions import functions_in
+from dalembert.model.language.hashed import Hashed
 from dalembert.model.language.parse import suggest
 from dalembert.model.language.symbols import Coordinate, name_of, t
 from dalembert.model.specify_functions import require_specified, specified
@@ -228,7 +229,7 @@ class System:
         energies = (self.kinetic, self.potential, self.lagrangian, self.mass)
         events = tuple(event.expression for event in self.events)
         forces = tuple(self.forces.items())
-        return (self.coordinates, energies, forces, self.constraints, laws, events, self.parameter_symbols)
+        return Hashed((self.coordinates, energies, forces, self.constraints, laws, events, self.parameter_symbols))
 
     def expressions(self) -> list[sp.Expr]:
         """Every expression of the model that decides about its motion or events."""

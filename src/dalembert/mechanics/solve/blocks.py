@@ -59,7 +59,7 @@ def groups_of(matrices: Array) -> list[Indices] | None:
     return _groups(matrices.shape[-1], _anywhere(matrices).tobytes())
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def _groups(n: int, entries: bytes) -> list[Indices] | None:
     return grouped(np.frombuffer(entries, dtype=bool).reshape(n, n))
 

@@ -19,6 +19,7 @@ from dalembert.model.friction.contact import heat_names
 from dalembert.model.language.symbols import t as time
 from dalembert.model.system import System
 from dalembert.motion.contacts.modes.frames import frame_values
+from dalembert.motion.contacts.modes.mode_data import SLOW_SPEED
 from dalembert.motion.contacts.modes.modes import OPEN, SLIP, STICK, Ending, Mode, ModeForces, ModeSolution
 from dalembert.motion.contacts.modes.regular import Along, Equations, eliminate, equations_along, solve_regular
 from dalembert.motion.contacts.modes.switched import SLOW, Switched, plain, switched
@@ -26,8 +27,8 @@ from dalembert.motion.state.evaluation import Evaluation
 
 # Numbers that differ by this share of the largest are the same but for rounding.
 UNCHANGED = 1e-14
-# Modes whose values are kept: a motion goes back and forth between a few.
-KEPT = 64
+# Modes whose values are kept: a motion goes back and forth between a few. Of instants, only the last.
+KEPT, FEW = 64, 4
 
 
 def unchanged(now: Array, before: Array | None) -> bool:
@@ -63,8 +64,10 @@ class Contacts:
         self._given = np.array([given.get(symbol, 1.0) for symbol in self.switched.system.parameter_symbols])
         self._places = {symbol.name: k for k, symbol in enumerate(self.switched.system.parameter_symbols)}
         self._modes: dict[tuple[Mode, float], Evaluation] = {}
+        self._instants: dict[tuple[Mode, bytes, bytes, float], Fundamental | None] = {}
         self._facing: dict[tuple[float, ...], Array] = {}
-        self._own_events = len(system.events)
+        own = self.switched.system.events[len(system.events) :]
+        self._endings = {event.name: number for number, event in enumerate(own)}
         self._still, self._unloaded = np.zeros(self.n), np.zeros(self.m)
 
     @cached_property
@@ -103,7 +106,12 @@ class Contacts:
         own = self._modes.get(key)
         if own is None:
             own = copy(self._evaluation)  # modes differ in these values only: each keeps its own
-            own.p = self._with(self.switched.values(mode, slow))
+            if slow == SLOW:
+                own.p = self._with(self.switched.values(mode, slow))
+            else:
+                own.p = self.evaluation(mode).p.copy()
+                if SLOW_SPEED.name in self._places:
+                    own.p[self._places[SLOW_SPEED.name]] = slow
             while len(self._modes) >= KEPT:
                 self._modes.pop(next(iter(self._modes)))
             self._modes[key] = own
@@ -113,10 +121,14 @@ class Contacts:
         """The mode as a system by itself."""
         return plain(self.switched, self.switched.values(mode, SLOW))
 
-    def endings(self, mode: Mode) -> dict[str, Ending]:
-        """What the names of the internal events of a mode mean."""
-        own = self.switched.system.events[self._own_events :]
-        return {event.name: self.switched.ending(mode, number) for number, event in enumerate(own)}
+    def ending(self, mode: Mode, name: str | None) -> Ending | None:
+        """What an event that has ended a leg in a mode means; None where it is not one that ends a mode."""
+        number = self._endings.get(name or "")
+        return None if number is None else self.switched.ending(mode, number)
+
+    def endings(self, mode: Mode) -> list[Ending]:
+        """What all internal events of a mode mean."""
+        return [self.switched.ending(mode, number) for number in self._endings.values()]
 
     def is_own(self, name: str) -> bool:
         """Whether an event is one that ends a mode."""
@@ -188,17 +200,25 @@ class Contacts:
 
     def instant(self, mode: Mode, q: Array, v: Array, t: float) -> Fundamental:
         """The instant in a mode, by elimination where that serves."""
-        evaluation = self.evaluation(mode)
-        found = solve_regular(evaluation, q, v, t)
-        return evaluation.solve(q, v, t) if found is None else found
+        found = self._regular(mode, q, v, t)
+        return self.evaluation(mode).solve(q, v, t) if found is None else found
+
+    def _regular(self, mode: Mode, q: Array, v: Array, t: float) -> Fundamental | None:
+        """By elimination. The last ones are kept: a leg begins with the instant that has decided its mode."""
+        key = mode, q.tobytes(), v.tobytes(), t
+        if key not in self._instants:
+            while len(self._instants) >= FEW:
+                self._instants.pop(next(iter(self._instants)))
+            self._instants[key] = solve_regular(self.evaluation(mode), q, v, t)
+        return self._instants[key]
 
     def solve(self, mode: Mode, q: Array, v: Array, t: float) -> ModeSolution:
         """The instant in a mode, with all that its contacts do. Where its forces are not determined, they are the
         smallest.
         """
-        evaluation = self.evaluation(mode)
-        found = solve_regular(evaluation, q, v, t)
+        found = self._regular(mode, q, v, t)
         if found is None:
+            evaluation = self.evaluation(mode)
             found = evaluation.solve(q, v, t)
             evaluation.require_consistent(found, t)
         a, multipliers = found.acceleration, found.multipliers[: self.m]

@@ -50,9 +50,10 @@ class Along:
 
 def solve_regular(evaluation: Evaluation, q: Array, v: Array, t: float) -> Fundamental | None:
     """The instant, or None where elimination does not serve. Ideal and nonideal forces are left as NaN."""
-    equations = equations_along(evaluation, q[None], v[None], np.array([t]))
-    if equations is None:
+    if not _is_linear(evaluation):
         return None
+    C0, _, slope = evaluation.work(q, v, t, np.zeros(evaluation.n), np.zeros(evaluation.n), np.zeros(evaluation.m))
+    equations = Equations(*(x[None] for x in (*evaluation.dynamics(q, v, t), C0, slope)))
     found = eliminate(equations)
     if not found.served[0]:
         return None
@@ -70,10 +71,15 @@ def solve_regular(evaluation: Evaluation, q: Array, v: Array, t: float) -> Funda
 
 def equations_along(evaluation: Evaluation, q: Array, v: Array, t: Array) -> Equations | None:
     """The equations at T points of a mode; None where they are not linear."""
-    graph = evaluation.graph
-    if graph.nonlinear or (graph.uses_reactions and not graph.affine):
+    if not _is_linear(evaluation):
         return None
     return Equations(*evaluation.dynamics_along(q, v, t), *evaluation.affine_work_along(q, v, t))
+
+
+def _is_linear(evaluation: Evaluation) -> bool:
+    """Whether the equations are linear in accelerations and multipliers."""
+    graph = evaluation.graph
+    return not graph.nonlinear and (not graph.uses_reactions or graph.affine)
 
 
 def eliminate(of: Equations) -> Along:
@@ -100,29 +106,39 @@ def _eliminated(
     root = np.where(root > 0, root, 1.0)
     length = np.linalg.norm(A / root[:, None, :], axis=2)
     # In rows and columns of like size, so that units do not decide what is solved well.
-    scale = np.concatenate([1 / root, 1 / np.where(acts, length, 1.0)], axis=1)
+    every = bool(acts.all())
+    scale = np.concatenate([1 / root, 1 / (length if every else np.where(acts, length, 1.0))], axis=1)
     whole = np.zeros((T, n + m, n + m))
-    whole[:, :n, :n], whole[:, n:, :n] = M, A
-    whole[:, :n, n:] = np.where(acts[:, None, :], -(np.swapaxes(A, 1, 2) + slope), 0.0)
+    whole[:, :n, :n], whole[:, n:, :n], whole[:, :n, n:] = M, A, -(np.swapaxes(A, 1, 2) + slope)
+    right = np.concatenate([pull, b], axis=1)
+    if not every:
+        whole[:, :n, n:] *= acts[:, None, :]
+        right[:, n:] *= acts
     whole *= scale[:, :, None] * scale[:, None, :]
-    idle = range(n, n + m)
-    whole[:, idle, idle] += ~acts
-    right = np.concatenate([pull, np.where(acts, b, 0.0)], axis=1) * scale
-    x, served = np.empty_like(right), np.ones(T, dtype=bool)
-    least, most = np.full(T, np.inf), np.zeros(T)
-    for own in groups_of(whole) or [np.arange(n + m)[None]]:
-        solve = _sparsely if own.shape[1] >= SPARSE else _by_inverse
-        x[:, own], low, high = solve(block(whole, own, own), right[:, own])
-        least, most = np.minimum(least, low), np.maximum(most, high)
+    right *= scale
+    if not every:
+        idle = np.arange(n, n + m)
+        whole[:, idle, idle] += ~acts
+    groups = groups_of(whole)
+    if groups is None:
+        x, least, most = _solved(whole[:, None], right[:, None])
+        x = x[:, 0]
+    else:
+        x, least, most = np.empty_like(right), np.full(T, np.inf), np.zeros(T)
+        for own in groups:
+            x[:, own], low, high = _solved(block(whole, own, own), right[:, own])
+            least, most = np.minimum(least, low), np.maximum(most, high)
     served = np.isfinite(x).all(axis=1) & (least >= SPREAD * most)
     x *= scale
     return x[:, :n], x[:, n:], served
 
 
-def _by_inverse(matrices: Array, right: Array) -> tuple[Array, Array, Array]:
+def _solved(matrices: Array, right: Array) -> tuple[Array, Array, Array]:
     """Solutions (T, parts, size), and bounds (T,) between which the pivots lie: as LAPACK's condition estimate would
     say, without loading SciPy for it.
     """
+    if matrices.shape[-1] >= SPARSE:
+        return _sparsely(matrices, right)
     try:
         inverse = np.linalg.inv(matrices)
     except np.linalg.LinAlgError:

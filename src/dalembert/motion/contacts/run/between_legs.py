@@ -68,7 +68,7 @@ def ends_with(contacts: Contacts, scale: Scale, settings: Settings, t: float, si
     except DalembertError:
         return None
     own = len(contacts.system.events)
-    for ending, was, sign in zip(contacts.endings(side.mode).values(), arriving[own:], now[own:], strict=True):
+    for ending, was, sign in zip(contacts.endings(side.mode), arriving[own:], now[own:], strict=True):
         if was > 0 and sign <= 0:
             return ending
     return None

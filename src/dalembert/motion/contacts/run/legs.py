@@ -100,7 +100,7 @@ class _Run:
             if not later.size and not record.is_empty:
                 break
             leg = self._integrate_leg(mode, later, t, q, v, start, work)
-            ending = Ending("give", -1) if leg.ended == GIVES_WAY else contacts.endings(mode).get(leg.ended or "")
+            ending = Ending("give", -1) if leg.ended == GIVES_WAY else contacts.ending(mode, leg.ended)
             if leg.failure is not None or ending is None:
                 failure, ended = self._named(leg.failure, mode), leg.ended
                 if ended is not None:
@@ -217,7 +217,8 @@ class _Run:
         if STICK in mode.states and self.contacts.workless:
             entries = ledger.held_as_friction(work, entries)
         leg = replace(leg, y=np.hstack([states, entries]))
-        self.record.keep(leg, mode, leg.ended == GIVES_WAY or (leg.ended or "") in self.contacts.endings(mode))
+        inner = leg.ended == GIVES_WAY or self.contacts.ending(mode, leg.ended) is not None
+        self.record.keep(leg, mode, inner)
         return leg
 
     def _parts(self, leg: Trajectory) -> tuple[Array, Array, Array]:
