@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import sympy as sp
 from sympy.core.function import AppliedUndef, UndefinedFunction
@@ -21,6 +21,8 @@ from dalembert.model.language.symbols import Coordinate, Parameter, t
 if TYPE_CHECKING:
     from dalembert.model.system import System
 
+Change: TypeAlias = Callable[[sp.Expr], sp.Expr]
+
 
 def require_specified(system: System) -> None:
     """`MissingValues` where numbers are asked for and a function has no expression."""
@@ -33,7 +35,10 @@ def require_specified(system: System) -> None:
     hint = f" If {' or '.join(of_time)} is a coordinate, list it among the coordinates." if of_time else ""
     raise MissingValues(
         system.name,
-        [f"no expression for {listed(found)}: numbers need one; use system.replace(functions={{{example}}}).{hint}"],
+        [
+            f"no expression for {listed(found)}: numbers need one; use system.replace(functions={{{example}}}), or "
+            f"write it in the place of the function.{hint}"
+        ],
     )
 
 
@@ -56,16 +61,22 @@ def specified(system: System, given: Any) -> dict[str, Any]:
     """The parts of a system, those with expressions in them, with the functions given put in; `ModelError` with every
     fault of what is given.
     """
-    known = functions_in([*system.expressions(), *system.outputs.values()])
-    reader = _Reader(system, known)
+    expressions = [*system.expressions(), *system.outputs.values()]
+    return mapped(system, substitution(system.name, expressions, system.symbols, given))
+
+
+def substitution(name: str, expressions: Iterable[sp.Expr], symbols: Iterable[sp.Symbol], given: Any) -> Change:
+    """What puts the functions given into an expression of a model of this name, expressions and symbols; `ModelError`
+    with every fault of what is given.
+    """
+    reader = _Reader(symbols, functions_in(expressions))
     values = reader.read(given)
     if reader.faults:
-        raise ModelError(system.name, reader.faults)
+        raise ModelError(name, reader.faults)
+    return lambda expression: _put(expression, values)
 
-    return mapped(system, lambda expression: _put(expression, values))
 
-
-def mapped(system: System, change: Callable[[sp.Expr], sp.Expr]) -> dict[str, Any]:
+def mapped(system: System, change: Change) -> dict[str, Any]:
     """The parts of a system that are made of expressions, each expression changed."""
 
     def put(expression: Any) -> Any:
@@ -79,7 +90,7 @@ def mapped(system: System, change: Callable[[sp.Expr], sp.Expr]) -> dict[str, An
         "forces": {q: put(force) for q, force in system.forces.items()},
         # The level may be another one then, and is read again.
         "constraints": [replace(c, expression=put(c.expression), level=None) for c in system.constraints],
-        "nonideal": [_law(law, put) for law in system.nonideal],
+        "nonideal": [law_with(law, put) for law in system.nonideal],
         "outputs": {name: put(output) for name, output in system.outputs.items()},
         "events": [Event(put(e.expression), e.direction, e.terminal, e.name) for e in system.events],
     }
@@ -97,7 +108,8 @@ def _put(expression: sp.Expr, values: Mapping[str, Expression]) -> sp.Expr:
     return expression.xreplace(swap)
 
 
-def _law(law: Law, put: Callable[[Any], Any]) -> Law:
+def law_with(law: Law, put: Callable[[Any], Any]) -> Law:
+    """A law with each of its expressions changed. put: takes None as well."""
     if isinstance(law, Work):
         heat = {name: put(power) for name, power in law.heat.items()}
         return Work(MappingProxyType({q: put(C) for q, C in law.work.items()}), law.constraint, heat)
@@ -112,11 +124,10 @@ def _law(law: Law, put: Callable[[Any], Any]) -> Law:
 class _Reader:
     """Reads what a user gave for functions; `faults` holds what is wrong with it."""
 
-    def __init__(self, system: System, known: Mapping[str, set[Unspecified]]) -> None:
-        self.system, self.known = system, known
+    def __init__(self, symbols: Iterable[sp.Symbol], known: Mapping[str, set[Unspecified]]) -> None:
+        self.known = known
         self.faults: list[str] = []
-        state = (*system.coordinates, *system.velocities, *system.accelerations)
-        self.table = {symbol.name: symbol for symbol in (*state, *system.parameter_symbols, t)}
+        self.table = {symbol.name: symbol for symbol in symbols}
 
     def read(self, given: Any) -> dict[str, Expression]:
         if not isinstance(given, Mapping):
@@ -193,7 +204,8 @@ class _Reader:
         table = {**self.table, **formal}
         try:
             if isinstance(value, str):
-                return parse_expression(value, table, where=where)
+                arities = {name: len(next(iter(used)).args) for name, used in self.known.items()}
+                return parse_expression(value, table, where=where, functions=arities)
             expression = sp.sympify(value, strict=True)
         except ExpressionError as error:
             self.faults.append(str(error))

@@ -12,7 +12,7 @@ from typing import Any
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from dalembert.errors import ExpressionError, ModelError
+from dalembert.errors import ExpressionError, ModelError, counted
 from dalembert.model.constraints import IMPACT_LAWS, IMPACT_ORDERS, LEVELS, Constraint, is_constant, level_of
 from dalembert.model.events import read_events
 from dalembert.model.friction.frames import inertia_of
@@ -21,6 +21,7 @@ from dalembert.model.friction.read_laws import LawReader, value_of
 from dalembert.model.language.adopt import canonical, function_faults, refused
 from dalembert.model.language.functions import functions_in, listed
 from dalembert.model.language.parse import RESERVED, parse_constraint, parse_equation, parse_expression, suggest
+from dalembert.model.language.signatures import read_signatures
 from dalembert.model.language.symbols import Coordinate, Parameter, Reaction, is_name, is_of_time, name_of, t
 from dalembert.model.outputs import reaction_faults, read_outputs
 from dalembert.model.simulation_options import duration_faults, option_faults
@@ -49,6 +50,7 @@ class Draft:
     events: Any
     impacts: Any = None
     outputs: Any = None
+    functions: Any = ()
 
 
 def build_parts(draft: Draft) -> dict[str, Any]:
@@ -62,6 +64,7 @@ class _Builder:
         self.faults: list[str] = []
         self.table: dict[str, sp.Symbol] = {"t": t}
         self.declared: dict[str, sp.Symbol] = {}
+        self.functions: dict[str, int] = {}  # without an expression, that text may apply: numbers of arguments
         self.names: list[str] = []  # of the constraints
         self.values: dict[sp.Symbol, sp.Expr] = {}  # of the parameters
 
@@ -74,6 +77,7 @@ class _Builder:
             self.faults.append(f"the name of a system is one line of printable text, got {title!r}")
         coordinates = self._coordinates()
         self.values = parameters = self._parameters(coordinates)
+        self.functions = read_signatures(draft.functions, {*RESERVED, *self.table}, self.faults)
         energies = {key: self._expression(getattr(draft, key), key) for key in ("kinetic", "potential", "lagrangian")}
         mass = self._mass(len(coordinates))
         self._one_inertia(energies, mass)
@@ -197,11 +201,14 @@ class _Builder:
         """
         if given is None:
             return None
+        known = self.functions if functions else {}
         try:
             if isinstance(given, str):
                 if equation:
-                    return parse_equation(given, self.table, where=where)
-                return parse_expression(given, self.table, where=where, reactions=reactions, offered=offered)
+                    return parse_equation(given, self.table, where=where, functions=known)
+                return parse_expression(
+                    given, self.table, where=where, reactions=reactions, offered=offered, functions=known
+                )
             if isinstance(given, sp.Equality):
                 given = given.lhs - given.rhs
             expression = sp.sympify(given, strict=True)
@@ -299,7 +306,7 @@ class _Builder:
         if len(rows) != size or any(len(row) != size for row in rows):
             widths = sorted({len(row) for row in rows})
             shape = f"{len(rows)}×{widths[0]}" if len(widths) == 1 else f"rows of lengths {[len(row) for row in rows]}"
-            self.faults.append(f"mass: {size} coordinates need a {size}×{size} matrix, got {shape}")
+            self.faults.append(f"mass: for {counted(size, 'coordinate')} a {size}×{size} matrix is wanted, got {shape}")
             return None
         entries = [
             [self._expression(e, f"mass[{i + 1}][{j + 1}]") for j, e in enumerate(r)] for i, r in enumerate(rows)
@@ -384,7 +391,7 @@ class _Builder:
                 return None, True
             return self._expression(given, where, equation=True), False
         try:
-            return parse_constraint(given, self.table, where=where)
+            return parse_constraint(given, self.table, where=where, functions=self.functions)
         except ExpressionError as error:
             self.faults.append(str(error))
             return None, True  # so it may be: its restitution is no fault

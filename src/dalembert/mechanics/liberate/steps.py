@@ -117,6 +117,16 @@ class Steps:
         return self._by_particle([r + W * s for r, W, s in zip(self.place, self.weight, along, strict=True)])
 
     @cached_property
+    def velocities(self) -> dict[str, Vector]:
+        """ρ̇_i of each particle, (5.2); E_k = ½ Σ m_i ρ̇_i·ρ̇_i, (5.1)."""
+        moving = (*self.coordinates, *self.supplementary)
+
+        def rate(place: sp.Expr) -> sp.Expr:
+            return sp.diff(place, t) + sp.Add(*(sp.diff(place, q) * q.d for q in moving))
+
+        return {name: Vector(place.applyfunc(rate)) for name, place in self.liberated.items()}
+
+    @cached_property
     def normals(self) -> dict[str, dict[str, Vector]]:
         """l_iΔ: for each constraint the vectors of all particles, (2.3)."""
         return {name: self._by_particle(list(self.gradient.row(k))) for k, name in enumerate(self.constraints)}

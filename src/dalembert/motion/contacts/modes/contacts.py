@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from copy import copy
 from functools import cached_property
 
 import numpy as np
@@ -90,12 +89,6 @@ class Contacts:
         """The system without friction, all constraints closed."""
         return Evaluation(self.system)
 
-    @cached_property
-    def _evaluation(self) -> Evaluation:
-        made = Evaluation(self.switched.system, self._given)
-        made.prepare()
-        return made
-
     # -- modes
 
     def evaluation(self, mode: Mode, slow: float = SLOW) -> Evaluation:
@@ -105,15 +98,15 @@ class Contacts:
         key = mode, slow
         own = self._modes.get(key)
         if own is None:
-            own = copy(self._evaluation)  # modes differ in these values only: each keeps its own
             if slow == SLOW:
-                own.p = self._with(self.switched.values(mode, slow))
+                p = self._with(self.switched.values(mode, slow))
             else:
-                own.p = self.evaluation(mode).p.copy()
+                p = self.evaluation(mode).p.copy()
                 if SLOW_SPEED.name in self._places:
-                    own.p[self._places[SLOW_SPEED.name]] = slow
+                    p[self._places[SLOW_SPEED.name]] = slow
+            own = Evaluation(self.switched.system, p)
             while len(self._modes) >= KEPT:
-                self._modes.pop(next(iter(self._modes)))
+                self._modes.pop(next(iter(self._modes)), None)
             self._modes[key] = own
         return own
 
@@ -156,7 +149,7 @@ class Contacts:
             none = (OPEN,) * len(self.contacts)
             mode = Mode(none, (1,) * len(none), (1,) * len(none), (True,) * len(self.one_sided), frames)
             while len(self._facing) >= KEPT:
-                self._facing.pop(next(iter(self._facing)))
+                self._facing.pop(next(iter(self._facing)), None)
             self._facing[frames] = self._with(self.switched.values(mode, SLOW))
         return self._facing[frames]
 
@@ -208,7 +201,7 @@ class Contacts:
         key = mode, q.tobytes(), v.tobytes(), t
         if key not in self._instants:
             while len(self._instants) >= FEW:
-                self._instants.pop(next(iter(self._instants)))
+                self._instants.pop(next(iter(self._instants)), None)
             self._instants[key] = solve_regular(self.evaluation(mode), q, v, t)
         return self._instants[key]
 

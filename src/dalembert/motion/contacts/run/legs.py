@@ -11,6 +11,7 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.errors import DalembertError
 from dalembert.mechanics.solve.fundamental import Fundamental
+from dalembert.methods.table import STIFF
 from dalembert.motion.contacts.decide.agreement import moment_at
 from dalembert.motion.contacts.impacts.impacts import Impact
 from dalembert.motion.contacts.modes.contacts import Contacts
@@ -163,7 +164,7 @@ class _Run:
         evaluation = contacts.evaluation(mode, scale.slow)
         rising = self._rising(mode, t, q, v, start.acceleration)
         creeps = creeping(contacts, mode, scale.slow, t, q, v, start)
-        since, moment, method = t, moment_at(scale, q, v, start), "stiff"
+        since, moment, method = t, moment_at(scale, q, v, start), STIFF
         if rising is not None:
             # A bounce may be short against a step: first to where it is seen to be open.
             moment, method = rising, self.settings.method
@@ -177,7 +178,7 @@ class _Run:
             if rising is not None or has_set_off(contacts, creeps, scale.slow, t, q, v, start, since):
                 return self._part(mode, evaluation, later, t, q, v, start, work)
             moment *= LONGER
-        return self._part(mode, evaluation, later, t, q, v, start, work, "stiff" if creeps else None)
+        return self._part(mode, evaluation, later, t, q, v, start, work, STIFF if creeps else None)
 
     def _part(
         self,
