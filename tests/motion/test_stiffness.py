@@ -250,11 +250,10 @@ def test_a_stiff_rod_is_seen_at_a_tight_tolerance() -> None:
 @pytest.mark.skipif(find_compiler() is None, reason="no C")
 def test_steps_that_rounding_makes_short_are_seen_as_stiff() -> None:
     """A hundred times as stiff: rounding of its force asks for steps of a thousandth of the vibration that is dead."""
-    motion = rod(1e8, 1e4).simulate(0.5, rtol=1e-11, samples=5, backend="native")
+    motion = rod(1e8, 1e4).simulate(3, rtol=1e-11, samples=5, backend="native")
     assert motion.method == "Radau"
     assert "is stiff" in motion.warnings[0]
-    # As a pendulum: θ′² = 2 g sin θ for the angle below the horizontal. The rod is longer by its load over 1e8, 3 g at
-    # most, so that its speed is that of a pendulum to 1e-7.
+    # As a pendulum, v² = −2 g y: the rod is longer by its load over 1e8, 3 g at most, and holds 5e-6 of energy.
     x, y, vx, vy = (motion[name][-1] for name in ("x", "y", "x'", "y'"))
-    assert vx**2 + vy**2 == pytest.approx(-2 * 9.81 * y, rel=1e-6)
+    assert vx**2 + vy**2 == pytest.approx(-2 * 9.81 * y, abs=2e-5)
     assert x**2 + y**2 == pytest.approx(1.0, abs=1e-6)
