@@ -2,7 +2,7 @@
 
 A law gives the vector C of the 2005 principle: vᵀQᶜ = vᵀC for every virtual displacement v (A v = 0). The
 force that results is in general not C but what remains of it along the virtual displacements, see
-`mechanics.fundamental`.
+`mechanics.solve.fundamental`.
 
 `Work` is C itself. The others are forces on a point that slides: their direction and, for dry friction, the
 size of the reaction follow from the named constraint, see `contact`.
