@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import replace
 
 import numpy as np
@@ -36,10 +35,9 @@ def integrated_with(monkeypatch, change):
     honest = legs._Run._part
 
     def part(run, mode, evaluation, *rest):
-        other = copy(evaluation)
         names = [symbol.name for symbol in evaluation.system.parameter_symbols]
-        other.p = np.array([change(name, value) for name, value in zip(names, evaluation.p, strict=True)])
-        return honest(run, mode, other, *rest)
+        other = np.array([change(name, value) for name, value in zip(names, evaluation.p, strict=True)])
+        return honest(run, mode, evaluation.with_parameters(other), *rest)
 
     monkeypatch.setattr(legs._Run, "_part", part)
 

@@ -4,22 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import casadi as ca
 import sympy as sp
 
+from dalembert.arrays import Array
 from dalembert.graph.convert import Converter
+from dalembert.graph.evaluate import Evaluator
 from dalembert.model.friction.contact import SPEED, Contact
 from dalembert.model.language.symbols import multiplier, t
 from dalembert.model.system import System
 
 
 @dataclass(frozen=True)
+class ContactState:
+    """What all contacts do at a state; along a motion every array has one more axis in front, that of its points.
+
+    normal: the reaction N of each contact. slide, slide_rate: sliding velocities u and their time derivatives, the
+    components of one contact after those of the other. mu, mu_static: the coefficients of sliding and of sticking.
+    gap, gap_rate, gap_acceleration: φ, φ̇ and φ̈ of each one-sided constraint.
+    """
+
+    normal: Array
+    slide: Array
+    slide_rate: Array
+    mu: Array
+    mu_static: Array
+    gap: Array
+    gap_rate: Array
+    gap_acceleration: Array
+
+
+@dataclass(frozen=True)
 class ContactGraph:
-    """state(q, v, a, t, p, l) -> normal forces N (one per contact), sliding velocities u and their time derivatives
-    (`components` one after the other), coefficients of sliding and of sticking; then for each one-sided constraint φ,
-    φ̇ and φ̈. forces(q, v, t, p) -> the generalized forces of unit forces along the sliding components, as columns;
-    normals(q, v, t, p) -> the unit normals of surfaces in space (3 for each contact that has a bearing).
+    """state(q, v, a, t, p, l) -> the arrays of `ContactState`, with the multipliers l. forces(q, v, t, p) -> the
+    generalized forces of unit forces along the sliding components, as columns; normals(q, v, t, p) -> the unit normals
+    of surfaces in space (3 for each contact that has a bearing).
 
     components: where the components of each contact stand. one_sided: the rows of the one-sided constraints.
     """
@@ -30,13 +52,49 @@ class ContactGraph:
     components: tuple[slice, ...]
     one_sided: tuple[int, ...]
 
+    @cached_property
+    def _evaluators(self) -> tuple[Evaluator, Evaluator, Evaluator]:
+        return Evaluator(self.state), Evaluator(self.forces), Evaluator(self.normals)
 
-def contact_graph(
-    system: System, contacts: Sequence[Contact] | None = None, symbols: Sequence[sp.Symbol] | None = None
-) -> ContactGraph:
-    """contacts: in place of the system's own, with other components; symbols: the parameters p, if these need more."""
-    contacts = system.contacts if contacts is None else contacts
-    symbols = system.parameter_symbols if symbols is None else symbols
+    def at(self, q: Array, v: Array, a: Array, t: float, p: Array, multipliers: Array) -> ContactState:
+        """What contacts do at a state with the acceleration a and the multipliers."""
+        return ContactState(*self._evaluators[0](q, v, a, t, p, multipliers))
+
+    def along(self, q: Array, v: Array, a: Array, t: Array, p: Array, multipliers: Array) -> ContactState:
+        """The same at T points: q, v, a (T, n), t (T,), multipliers (T, m)."""
+        return ContactState(*self._evaluators[0].many(t.size, q, v, a, t, p, multipliers))
+
+    def unit_forces(self, q: Array, v: Array, t: float, p: Array) -> Array:
+        """The generalized forces of unit forces along the sliding components, (n, components)."""
+        (columns,) = self._evaluators[1](q, v, t, p)
+        return columns.reshape(q.size, -1)
+
+    def unit_forces_along(self, q: Array, v: Array, t: Array, p: Array) -> Array:
+        """The same at T points, (T, n, components)."""
+        (columns,) = self._evaluators[1].many(t.size, q, v, t, p)
+        return columns.reshape(t.size, q.shape[1], -1)
+
+    def unit_normals(self, q: Array, v: Array, t: float, p: Array) -> Array:
+        """The unit normals of surfaces in space, (those contacts that have a bearing, 3)."""
+        return self._evaluators[2](q, v, t, p)[0].reshape(-1, 3)
+
+
+# A motion and its certificate ask for the same several times, a study for every member.
+KEPT = 32
+_made: dict[tuple[Any, ...], ContactGraph] = {}
+
+
+def contact_graph(system: System) -> ContactGraph:
+    """The contacts of a system as their laws are written: made once for systems of one structure."""
+    if system.structure not in _made:
+        while len(_made) >= KEPT:
+            _made.pop(next(iter(_made)), None)
+        _made[system.structure] = make_contact_graph(system, system.contacts, system.parameter_symbols)
+    return _made[system.structure]
+
+
+def make_contact_graph(system: System, contacts: Sequence[Contact], symbols: Sequence[sp.Symbol]) -> ContactGraph:
+    """contacts: the system's own, or the same with other components; symbols: the parameters p."""
     n = len(system.coordinates)
     q, v, a = ca.SX.sym("q", n), ca.SX.sym("v", n), ca.SX.sym("a", n)
     time, p = ca.SX.sym("t"), ca.SX.sym("p", len(symbols))

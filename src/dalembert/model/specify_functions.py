@@ -26,9 +26,9 @@ Change: TypeAlias = Callable[[sp.Expr], sp.Expr]
 
 def require_specified(system: System) -> None:
     """`MissingValues` where numbers are asked for and a function has no expression."""
-    found = functions_in([*system.expressions(), *system.outputs.values()])
-    if not found:
+    if not system.functions:
         return
+    found = functions_in([*system.expressions(), *system.outputs.values()])
     names = list(found)
     example = ", ".join(f"{name!r}: …" for name in names)
     of_time = [name for name, group in found.items() if all(f.args == (t,) for f in group)]

@@ -25,6 +25,7 @@ from dalembert.model.events import Event
 from dalembert.model.friction.contact import Contact, contacts_of, works_of
 from dalembert.model.friction.laws import Law, Work
 from dalembert.model.language.functions import Unspecified, functions_in
+from dalembert.model.language.hashed import Hashed
 from dalembert.model.language.parse import suggest
 from dalembert.model.language.signatures import signatures
 from dalembert.model.language.symbols import Coordinate, t
@@ -263,7 +264,7 @@ class System:
         energies = (self.kinetic, self.potential, self.lagrangian, self.mass)
         events = tuple(event.expression for event in self.events)
         forces = tuple(self.forces.items())
-        return (self.coordinates, energies, forces, self.constraints, laws, events, self.parameter_symbols)
+        return Hashed((self.coordinates, energies, forces, self.constraints, laws, events, self.parameter_symbols))
 
     def expressions(self) -> list[sp.Expr]:
         """Every expression of the model that decides about its motion or events."""

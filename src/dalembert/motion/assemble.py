@@ -75,7 +75,7 @@ def assemble(
         blows=() if legs is None else legs.impacts,
         fastest=_fastest(trajectory, n),
     )
-    certificate = certify(motion, evaluation)
+    certificate = certify(motion, evaluation, None if legs is None else legs.contacts)
     if certificate.undetermined:
         motion = replace(motion, warnings=(*warnings, undetermined_warning(certificate.undetermined)))
     return replace(motion, certificate=certificate), failure

@@ -28,7 +28,7 @@ from dalembert.mechanics.solve.deviation import (
 from dalembert.mechanics.solve.fundamental import CONSISTENCY_TOLERANCE, Fundamental, null_space
 from dalembert.model.friction.contact import needs_legs
 from dalembert.model.system import System
-from dalembert.motion.contacts.run.legs import resting_or_moving
+from dalembert.motion.contacts.run.mode_of_state import instant_with_contacts
 from dalembert.motion.state.evaluation import Energetics, Evaluation
 from dalembert.motion.state.outputs import outputs_of
 from dalembert.results import Result, by_name, plain_values
@@ -384,7 +384,7 @@ def starting_at(
 
 def instant(evaluation: Evaluation, q: Array, v: Array, t: float) -> Instant:
     if needs_legs(evaluation.system):
-        solution = resting_or_moving(evaluation, q, v, t)
+        solution = instant_with_contacts(evaluation, q, v, t)
     else:
         solution = evaluation.solve(q, v, t)
         evaluation.require_consistent(solution, t)

@@ -22,7 +22,7 @@ from dalembert.mechanics.solve.fundamental import Fundamental, is_positive
 from dalembert.mechanics.standard_form import standard_form
 from dalembert.model.friction.contact import needs_legs
 from dalembert.model.system import System
-from dalembert.motion.contacts.run.legs import mode_at
+from dalembert.motion.contacts.run.mode_of_state import initial_mode
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.results import Result, named, plain_values
 
@@ -116,7 +116,7 @@ def compare(system: System, forms: Sequence[str] | None = None, states: int = ST
     >>> da.library.pendulum().compare(["lagrange"]).agree
     True
     """
-    smooth = mode_at(system) if needs_legs(system) else system
+    smooth = initial_mode(system) if needs_legs(system) else system
     sampler = Sampler(standard_form(smooth))
     evaluation = Evaluation(smooth, sampler.p)
     places: list[tuple[State, Fundamental]] = []

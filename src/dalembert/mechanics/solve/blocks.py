@@ -52,6 +52,18 @@ def _parts(n: int, m: int, masses: bytes, constraints: bytes) -> list[tuple[Indi
     return parts
 
 
+def groups_of(matrices: Array) -> list[Indices] | None:
+    """The indices of matrices (…, n, n) that belong together; None where looking for them does not pay."""
+    if matrices.shape[-1] < WORTHWHILE:
+        return None
+    return _groups(matrices.shape[-1], _anywhere(matrices).tobytes())
+
+
+@lru_cache(maxsize=256)
+def _groups(n: int, entries: bytes) -> list[Indices] | None:
+    return grouped(np.frombuffer(entries, dtype=bool).reshape(n, n))
+
+
 def grouped(joined: NDArray[np.bool_]) -> list[Indices] | None:
     """The indices that belong together, (parts, size) for each size, in ascending order; None where all do."""
     from scipy.sparse import csr_matrix
@@ -74,7 +86,7 @@ def block(matrices: Array, rows: Indices, columns: Indices) -> Array:
 
 def solve_by_parts(matrices: Array, right: Array) -> Array:
     """The solutions x (T, n) of matrices (T, n, n) with right sides (T, n), by plain elimination."""
-    groups = grouped(_anywhere(matrices)) if matrices.shape[-1] >= WORTHWHILE else None
+    groups = groups_of(matrices)
     if groups is None:
         return np.asarray(np.linalg.solve(matrices, right[..., None])[..., 0])
     x = np.empty_like(right)

@@ -122,12 +122,14 @@ def torqueless(system: System) -> list[str]:
     """
     inertia = inertia_of(system.kinetic, system.lagrangian, system.mass)
     found = []
+    bodies = () if inertia is None else frames_of(inertia, system.coordinates).bodies
+    names = [[q.name for q in body] for body in bodies]
     for law in system.nonideal:
-        if isinstance(law, Work) or law.point is None or inertia is None:
+        if isinstance(law, Work) or law.point is None:
             continue
         near = coordinates_in(law.point)
-        for body in frames_of(inertia, system.coordinates).bodies:
-            if near.isdisjoint(q.name for q in body):
+        for body, own in zip(bodies, names, strict=True):
+            if near.isdisjoint(own):
                 continue
             offsets = [p - q for p, q in zip(law.point, body, strict=False)]
             moves = any(isinstance(symbol, Coordinate) for offset in offsets for symbol in offset.free_symbols)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dalembert.model.friction.contact import needs_legs
 from dalembert.motion.certificate.algebra import algebraic_residuals, data_along, is_minimum
 from dalembert.motion.certificate.constraints import constraint_residuals
 from dalembert.motion.certificate.determined import undetermined_loads
@@ -19,6 +20,7 @@ from dalembert.motion.certificate.friction_laws import contact_residual
 from dalembert.motion.certificate.impact_laws import impact_residual
 from dalembert.motion.certificate.repeat import repeat_and_consistency
 from dalembert.motion.certificate.repeat_contacts import repeat_residual
+from dalembert.motion.contacts.modes.contacts import Contacts
 from dalembert.motion.result.certificate import MEASURES, Certificate
 from dalembert.motion.state.evaluation import Evaluation
 
@@ -58,19 +60,21 @@ def thresholds(rtol: float, steps: int = 0) -> dict[str, float]:
     }
 
 
-def certify(motion: Motion, evaluation: Evaluation | None = None) -> Certificate:
-    """Measure a motion against its own system."""
+def certify(motion: Motion, evaluation: Evaluation | None = None, contacts: Contacts | None = None) -> Certificate:
+    """Measure a motion against its own system. evaluation, contacts: of that system, where they are at hand."""
     evaluation = Evaluation(motion.system) if evaluation is None else evaluation
+    if contacts is None and needs_legs(motion.system):
+        contacts = Contacts(motion.system)
     data, limits = data_along(motion, evaluation), thresholds(motion.rtol, motion.timing.steps)
     algebra, ranks, unique = algebraic_residuals(motion, data)
     # Where a row nonlinear in q̇ vanishes, branches of the motion meet (`Evaluation.branching`).
     unique = unique and bool(np.any(data.A[:, list(evaluation.graph.curved)], axis=2).all())
-    undetermined = undetermined_loads(motion, evaluation, data.A)
+    undetermined = undetermined_loads(motion, evaluation, data.A, contacts)
     unique = unique and not undetermined
     if evaluation.graph.nonlinear and not is_minimum(motion, evaluation, data):
         algebra["gauss"] = float("inf")
-    if motion.C is not None:
-        repeat, consistency = repeat_residual(motion, limits["repeat"]), 0.0
+    if motion.C is not None and contacts is not None:
+        repeat, consistency = repeat_residual(motion, contacts, limits["repeat"]), 0.0
     else:
         repeat, consistency = repeat_and_consistency(motion, evaluation, data.M, data.Q, limits["repeat"])
     measured = {
@@ -80,7 +84,7 @@ def certify(motion: Motion, evaluation: Evaluation | None = None) -> Certificate
         "contact": contact_residual(motion) if motion.C is not None else 0.0,
         "repeat": repeat,
         "consistency": consistency,
-        "impact": impact_residual(motion),
+        "impact": impact_residual(motion, contacts),
     }
     holds = unique and all(measured[name] <= limits[name] for name in MEASURES)
     return Certificate(

@@ -12,7 +12,6 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.mechanics.solve.fundamental import null_space
-from dalembert.model.friction.contact import needs_legs
 from dalembert.motion.contacts.modes.contacts import Contacts
 from dalembert.motion.contacts.modes.modes import SLIP
 from dalembert.motion.state.evaluation import Evaluation
@@ -26,15 +25,14 @@ POINTS = 8
 CHANGED = 1e-6
 
 
-def undetermined_loads(motion: Motion, evaluation: Evaluation, A: Array) -> tuple[str, ...]:
+def undetermined_loads(motion: Motion, evaluation: Evaluation, A: Array, contacts: Contacts | None) -> tuple[str, ...]:
     """Names of constraints whose reactions act on the motion by friction or work though they are not determined.
 
-    A (T, m, n): the constraints along the motion, zero where open.
+    A (T, m, n): the constraints along the motion, zero where open. contacts: of its system, where they make legs.
     """
     rows = A.shape[1]
     if rows == 0 or not (evaluation.graph.uses_actual or motion.system.contacts):
         return ()
-    contacts = Contacts(motion.system) if needs_legs(motion.system) else None
     short = np.flatnonzero(motion.rank < np.any(A, axis=2).sum(axis=1))
     found: dict[str, None] = {}
     for i in short[np.unique(np.linspace(0, short.size - 1, POINTS).round().astype(int))] if short.size else ():
@@ -84,13 +82,14 @@ def _slipping(motion: Motion, contacts: Contacts, i: int, multipliers: Array) ->
     load in any way, but friction on a table that they cross together is the same.
     """
     q, v, t = motion.q[i], motion.v[i], float(motion.t[i])
-    contacts.face(q, v, t)
-    N, u, _, mu, *_ = contacts.look(q, v, motion.a[i], t, multipliers)
-    units, total = contacts.forces(q, v, t), np.zeros(contacts.n)
+    frames = contacts.frames_at(q, v, t)
+    found = contacts.at(q, v, t, motion.a[i], multipliers, frames)
+    units, total = contacts.forces(q, v, t, frames), np.zeros(contacts.n)
     for k, (contact, at) in enumerate(zip(contacts.contacts, contacts.components, strict=True)):
-        speed = float(np.linalg.norm(u[at]))
+        u = found.slide[at]
+        speed = float(np.linalg.norm(u))
         if motion.contacts[contact.name].state[i] == SLIP and speed > 0:
-            total -= mu[k] * abs(N[k]) * units[:, at] @ (u[at] / speed)
+            total -= found.mu[k] * abs(found.normal[k]) * units[:, at] @ (u / speed)
     return total
 
 

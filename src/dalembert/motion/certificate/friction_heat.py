@@ -10,7 +10,6 @@ import sympy as sp
 
 from dalembert.arrays import Array
 from dalembert.graph.contacts import contact_graph
-from dalembert.graph.evaluate import Evaluator
 from dalembert.model.friction.contact import work_of
 from dalembert.model.language.symbols import multiplier
 from dalembert.motion.contacts.modes.modes import SLIP
@@ -71,9 +70,8 @@ def heat_powers(motion: Motion) -> Array:
             powers[:, names.index(name)] += own[:, k]
     if system.contacts:
         graph = contact_graph(system)
-        u = Evaluator(graph.state).many(
-            motion.t.size, motion.q, motion.v, motion.a, motion.t, system.parameter_values(), motion.multipliers
-        )[1]
+        values = system.parameter_values()
+        u = graph.along(motion.q, motion.v, motion.a, motion.t, values, motion.multipliers).slide
         for k, contact in enumerate(system.contacts):
             # That its friction is μ|N| is another measure.
             history, speed = motion.contacts[contact.name], np.linalg.norm(u[:, graph.components[k]], axis=1)

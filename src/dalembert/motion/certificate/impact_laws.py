@@ -33,14 +33,14 @@ NOTHING = 1e-10
 SLOWEST, RISE = 1e-3, 1e-10
 
 
-def impact_residual(motion: Motion) -> float:
+def impact_residual(motion: Motion, contacts: Contacts | None) -> float:
     """The largest departure of a blow from its laws, relative to the velocities of the blow in the metric of the
     masses; and of the losses of all from what the motion says it has lost, relative to the energy they exchange.
     """
     if not motion.blows:
         # What was lost without a blow has no law that could be checked.
         return float("inf") if np.any(motion.impact_loss) else 0.0
-    contacts = Contacts(motion.system)
+    contacts = Contacts(motion.system) if contacts is None else contacts
     fastest = max(float(np.abs(motion.v).max()), *(float(np.abs(blow.before).max()) for blow in motion.blows))
     every = -(-len(motion.blows) // MOST)
     worst = max(_Checked(contacts, blow, fastest).worst() for blow in motion.blows[::every])

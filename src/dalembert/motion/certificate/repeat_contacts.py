@@ -6,6 +6,7 @@ wrong force keeps too. Whether the integration in between used these forces show
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +14,6 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.errors import DalembertError
 from dalembert.graph.contacts import contact_graph
-from dalembert.graph.evaluate import Evaluator
 from dalembert.model.language.symbols import t as time
 from dalembert.motion.certificate.stretches import states_inside
 from dalembert.motion.contacts.modes.contacts import Contacts
@@ -21,6 +21,9 @@ from dalembert.motion.contacts.modes.modes import OPEN, SLIP, Mode
 
 if TYPE_CHECKING:
     from dalembert.motion.result.motion import Motion
+
+# d/dt of B states at once, which are some of all stretches: numbers (B,), times (B,) and states (B, 2n) to rates.
+Slope = Callable[[np.ndarray, Array, Array], Array]
 
 # So many stretches are looked at: the measure takes about as long as the forces at five hundred points.
 MOST = 12
@@ -34,14 +37,13 @@ MOST_STEPS = 32
 RICHARDSON, CONVERGES = 15.0, 8.0
 
 
-def repeat_residual(motion: Motion, wanted: float) -> float:
+def repeat_residual(motion: Motion, contacts: Contacts, wanted: float) -> float:
     """The largest distance of velocities at the end of a stretch from those of the motion, relative to the fastest.
 
     A stretch leads from one output point to the next, without a change of contacts between. It is integrated by the
     classical Runge–Kutta method, which nothing else here uses, until two results agree to a share of `wanted`: what is
     left of their difference is allowed for. Which way a contact slips is taken from the sliding velocity.
     """
-    contacts = Contacts(motion.system)
     M, Q, _, _ = contacts.whole.dynamics_along(motion.q, motion.v, motion.t)
     root = np.sqrt(np.abs(np.diagonal(M, axis1=1, axis2=2)))
     root = np.where(root > 0, root, 1.0)
@@ -50,21 +52,16 @@ def repeat_residual(motion: Motion, wanted: float) -> float:
     size = max(float(np.abs(root * motion.v).max()), 1e-6 * span * float(np.abs(Q / root).max()))
     if not size > 0:
         return 0.0
-    worst, varying = 0.0, _varies(motion, contacts)
-    for i in sorted({*_stretches(motion), *_uneven(motion, contacts)}):
-        mode = _mode(motion, contacts, i)
-        if mode is None:
-            continue
-        try:
-            least = _own_steps(motion, i) / 4 if varying else 0.0
-            end, allowed = _again(motion, contacts, mode, i, 0.1 * wanted * size / root[i], least)
-        except DalembertError:
-            continue  # a trial state for which the mode has no solution
-        if end is None:
-            continue
-        apart = root[i] * np.maximum(np.abs(end - motion.v[i + 1]) - allowed, 0.0)
-        worst = max(worst, float(apart.max()) / size)
-    return worst
+    varying = _varies(motion, contacts)
+    clear = {i: _mode(motion, contacts, i) for i in sorted({*_stretches(motion), *_uneven(motion, contacts)})}
+    modes = [mode for mode in clear.values() if mode is not None]
+    at = np.array([i for i, mode in clear.items() if mode is not None], dtype=int)
+    if not at.size:
+        return 0.0
+    least = np.array([_own_steps(motion, i) / 4 if varying else 0.0 for i in at.tolist()])
+    end, allowed, judged = _again(motion, contacts, modes, at, 0.1 * wanted * size / root[at], least)
+    apart = root[at] * np.maximum(np.abs(end - motion.v[at + 1]) - allowed, 0.0)
+    return float(apart[judged].max(initial=0.0)) / size
 
 
 def _stretches(motion: Motion) -> list[int]:
@@ -105,11 +102,11 @@ def _uneven(motion: Motion, contacts: Contacts) -> list[int]:
     """
     if motion.t.size < 2 or not _varies(motion, contacts):
         return []
-    none = np.zeros((motion.t.size - 1, contacts.m))
-    look, inside = Evaluator(contact_graph(motion.system).state), []
+    none, p = np.zeros((motion.t.size - 1, contacts.m)), motion.system.parameter_values()
+    graph, inside = contact_graph(motion.system), []
     for x in np.linspace(0.0, 1.0, INSIDE):
         at, q, v = states_inside(motion, float(x))
-        inside.append(look.many(at.size, q, v, np.zeros_like(q), at, motion.system.parameter_values(), none)[3])
+        inside.append(graph.along(q, v, np.zeros_like(q), at, p, none).mu)
     mu = np.stack(inside)
     straight = mu[0] + np.linspace(0.0, 1.0, INSIDE)[:, None, None] * (mu[-1] - mu[0])
     off = np.nan_to_num(np.abs(mu - straight)).max(axis=(0, 2))
@@ -125,8 +122,8 @@ def _mode(motion: Motion, contacts: Contacts, i: int) -> Mode | None:
     if (motion.acting[i] != motion.acting[i + 1]).any():
         return None
     states, ways, pushes = [], [], []
-    contacts.face(motion.q[i], motion.v[i], float(motion.t[i]))
-    slides = [contacts.slides(motion.q[k], motion.v[k], float(motion.t[k])) for k in (i, i + 1)]
+    frames = contacts.frames_at(motion.q[i], motion.v[i], float(motion.t[i]))
+    slides = [contacts.at(motion.q[k], motion.v[k], float(motion.t[k]), frames=frames).slide for k in (i, i + 1)]
     for k, contact in enumerate(contacts.contacts):
         history, at = motion.contacts[contact.name], contacts.components[k]
         state = str(history.state[i])
@@ -146,39 +143,75 @@ def _mode(motion: Motion, contacts: Contacts, i: int) -> Mode | None:
         states.append(state)
         ways.append(way)
         pushes.append(push)
-    return Mode(tuple(states), tuple(ways), tuple(pushes), tuple(map(bool, closed)), contacts.frames)
+    return Mode(tuple(states), tuple(ways), tuple(pushes), tuple(map(bool, closed)), frames)
 
 
 def _again(
-    motion: Motion, contacts: Contacts, mode: Mode, i: int, wanted: Array, least: float
-) -> tuple[Array | None, Array]:
-    """The velocity at the end of a stretch, and how far it may be from right; None where steps would be too many.
-    least: of steps; fewer might pass over what the motion has seen.
+    motion: Motion, contacts: Contacts, modes: Sequence[Mode], at: np.ndarray, wanted: Array, least: Array
+) -> tuple[Array, Array, np.ndarray]:
+    """The velocities at the ends of the stretches that begin at these points, how far they may be from right, and which
+    are judged: all at once, and those that elimination does not serve one by one. least: of steps, for each; fewer
+    might pass over what the motion has seen.
     """
     n = contacts.n
-    t, length = float(motion.t[i]), float(motion.t[i + 1] - motion.t[i])
-    start = np.concatenate([motion.q[i], motion.v[i]])
 
-    def slope(at: float, y: Array) -> Array:
-        return np.concatenate([y[n:], contacts.acceleration(mode, y[:n], y[n:], at)])
+    def together(some: np.ndarray, t: Array, y: Array) -> Array:
+        known, a = np.isfinite(y).all(axis=1), np.full((t.size, n), np.nan)
+        if known.any():
+            found = contacts.accelerations([modes[k] for k in some[known]], y[known, :n], y[known, n:], t[known])
+            a[known] = np.nan if found is None else found
+        return np.concatenate([y[:, n:], a], axis=1)
 
-    first = slope(t, start)
-    before: Array | None = None
-    last = np.zeros(n)  # the distance between the two results before
-    steps = 1
-    while steps <= MOST_STEPS:
-        h, y = length / steps, start
+    def alone(some: np.ndarray, t: Array, y: Array) -> Array:
+        a = contacts.instant(modes[int(some[0])], y[0, :n], y[0, n:], float(t[0])).acceleration
+        return np.concatenate([y[:, n:], a[None]], axis=1)
+
+    t, length = motion.t[at], motion.t[at + 1] - motion.t[at]
+    start = np.concatenate([motion.q[at], motion.v[at]], axis=1)
+    every = np.arange(at.size)
+    try:
+        end, left, judged, lost = _by_halving(together, every, t, start, length, wanted, least)
+    except DalembertError:  # at one of them a trial state without a value; which one shows below
+        end, left, judged, lost = start[:, n:].copy(), wanted.copy(), every < 0, every >= 0
+    for k in np.flatnonzero(lost):
+        one = slice(k, k + 1)
+        try:
+            end[one], left[one], judged[one], _ = _by_halving(
+                alone, every[one], t[one], start[one], length[one], wanted[one], least[one]
+            )
+        except DalembertError:
+            continue  # a trial state for which the mode has no solution
+    return end, left, judged
+
+
+def _by_halving(
+    slope: Slope, which: np.ndarray, t: Array, start: Array, length: Array, wanted: Array, least: Array
+) -> tuple[Array, Array, np.ndarray, np.ndarray]:
+    """As `_again`, in 1, 2, 4, … steps until two results agree; and where there is no acceleration on the way."""
+    n = start.shape[1] // 2
+    end, allowed = start[:, n:].copy(), wanted.copy()
+    judged, lost = np.zeros(t.size, dtype=bool), np.zeros(t.size, dtype=bool)
+    first = slope(which, t, start)
+    before, last = np.full_like(end, np.nan), np.zeros_like(end)  # the result before, and the distance to that before
+    rest, steps = np.arange(t.size), 1
+    while rest.size and steps <= MOST_STEPS:
+        own, y, h = which[rest], start[rest], length[rest, None] / steps
         for k in range(steps):
-            at = t + k * h
-            k1 = first if k == 0 else slope(at, y)
-            k2 = slope(at + h / 2, y + h / 2 * k1)
-            k3 = slope(at + h / 2, y + h / 2 * k2)
-            k4 = slope(at + h, y + h * k3)
+            at = t[rest] + k * h[:, 0]
+            k1 = first[rest] if k == 0 else slope(own, at, y)
+            k2 = slope(own, at + h[:, 0] / 2, y + h / 2 * k1)
+            k3 = slope(own, at + h[:, 0] / 2, y + h / 2 * k2)
+            k4 = slope(own, at + h[:, 0], y + h * k3)
             y = y + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
-        if before is not None:
-            left = np.abs(y[n:] - before)
-            left, last = np.where(CONVERGES * left <= last, left / RICHARDSON, left), left
-            if steps >= least and (left <= wanted).all():
-                return y[n:], left
-        before, steps = y[n:], 2 * steps
-    return None, wanted
+        v = y[:, n:]
+        lost[rest] = ~np.isfinite(v).all(axis=1)
+        if steps > 1:
+            apart = np.abs(v - before[rest])
+            left = np.where(CONVERGES * apart <= last[rest], apart / RICHARDSON, apart)
+            done = (steps >= least[rest]) & (left <= wanted[rest]).all(axis=1)
+            end[rest[done]], allowed[rest[done]], judged[rest[done]] = v[done], left[done], True
+            last[rest] = apart
+        else:
+            done = np.zeros(rest.size, dtype=bool)
+        before[rest], rest, steps = v, rest[~done & ~lost[rest]], 2 * steps
+    return end, allowed, judged, lost

@@ -14,14 +14,14 @@ from dalembert.motion.integrate.native import integrate_native, tell_once, why_n
 from dalembert.motion.integrate.progress import Progress
 from dalembert.motion.integrate.reference import integrate_reference
 from dalembert.motion.integrate.settings import Settings, method_of
-from dalembert.motion.integrate.stiffness import PAYS, is_stiff, step_of, stiffness_warning
+from dalembert.motion.integrate.stiffness import HIDDEN, PAYS, is_stiff, step_of, stiffness_warning
 from dalembert.motion.integrate.trajectory import Trajectory, failure_message
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.state import State
 
-# Below this tolerance rounding, magnified by the stiffness, hides it in the steps, and a fast mode is not yet dead at
-# the first look: the modes are looked at once more, after so many times as many steps.
-HIDDEN, LATER = 1e-10, 20
+# At such tolerances rounding, magnified by the stiffness, hides it in the steps, and a fast mode is not yet dead at the
+# first look: the modes are looked at again, after so many times as many steps.
+LATER = (20, 400)
 
 
 def integrate(
@@ -40,7 +40,7 @@ def integrate(
     is right.
     """
     given = (state, start, bar, work)
-    later = (LATER * STIFF_LOOK,) if settings.rtol < HIDDEN else ()
+    later = [more * STIFF_LOOK for more in LATER] if settings.rtol < HIDDEN else []
     looks = (0,) if settings.method != AUTO else (STIFF_LOOK, *later, -STIFF_LOOK, 0)
     for look in looks:
         trajectory, notes = _by_backend(evaluation, replace(settings, look=look), *given)
@@ -66,7 +66,8 @@ def _steps_if_stiff(evaluation: Evaluation, settings: Settings, t0: float, traje
     t, q, v = trajectory.looked
     end = float(settings.times[-1])
     step = step_of(t0, t, trajectory.steps, trajectory.stiff)
-    return trajectory.steps + (end - t) / step if is_stiff(evaluation, settings, q, v, t, step, t - t0) else None
+    stiff = is_stiff(evaluation, settings, q, v, t, step, t - t0, tried=True)
+    return trajectory.steps + (end - t) / step if stiff else None
 
 
 def _by_stiff_method(

@@ -12,6 +12,7 @@ from dalembert.errors import DalembertError
 from dalembert.mechanics.solve.fundamental import Fundamental
 from dalembert.motion.contacts.modes.contacts import Contacts
 from dalembert.motion.contacts.modes.modes import SLIP, STICK, Mode, ModeSolution
+from dalembert.motion.contacts.modes.scale import Scale
 
 if TYPE_CHECKING:
     from dalembert.motion.contacts.decide.decide import Situation
@@ -81,7 +82,7 @@ def goes_on(
     solved: Callable[[Contacts, Mode, Array, Array, float], ModeSolution],
 ) -> bool:
     """Whether a mode agrees with its assumptions a moment later too."""
-    moment = moment_at(here.contacts, here.q, v, s.solution)
+    moment = moment_at(here.scale, here.q, v, s.solution)
     later, faster = ahead(here.q, v, s.acceleration, moment)
     try:
         then = solved(here.contacts, mode, later, faster, here.t + moment)
@@ -90,13 +91,13 @@ def goes_on(
     return agrees(here.contacts, mode, then, here.stopped, here.touching)
 
 
-def moment_at(contacts: Contacts, q: Array, v: Array, s: Fundamental) -> float:
+def moment_at(scale: Scale, q: Array, v: Array, s: Fundamental) -> float:
     """A short time: MOMENT of what it takes for the motion to change, over the lengths that it has. Where forces
     balance, the acceleration is rounding, and what it would be without constraints tells the time.
     """
     reach, speed = (float(np.abs(x).max(initial=0.0)) for x in (q, v))
     rate = max(float(np.abs(np.nan_to_num(x)).max(initial=0.0)) for x in (s.acceleration, s.unconstrained))
-    return MOMENT * ((speed + np.sqrt(rate * max(reach, contacts.length))) / rate if rate else 1.0)
+    return MOMENT * ((speed + np.sqrt(rate * max(reach, scale.length))) / rate if rate else 1.0)
 
 
 def ahead(q: Array, v: Array, a: Array, moment: float) -> tuple[Array, Array]:

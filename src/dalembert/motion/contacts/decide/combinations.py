@@ -21,7 +21,7 @@ def every_mode(here: Situation) -> Iterator[Mode]:
     for closed in product(*_gates(here)):
         for choice in product(*_options(here, closed)):
             states, directions, pushes = (tuple(c[i] for c in choice) for i in range(3))
-            yield Mode(states, directions, pushes, tuple(closed), here.contacts.frames)  # type: ignore[arg-type]
+            yield Mode(states, directions, pushes, tuple(closed), here.frames)  # type: ignore[arg-type]
 
 
 def count_options(here: Situation) -> int:

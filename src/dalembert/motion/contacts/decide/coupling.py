@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dalembert.arrays import Array
-from dalembert.mechanics.solve.blocks import parts_of
+from dalembert.mechanics.solve.blocks import block, parts_of
 from dalembert.motion.contacts.modes.contacts import Contacts
 from dalembert.motion.contacts.modes.modes import OPEN, Mode, ModeSolution
 
@@ -41,13 +41,12 @@ def reaction_to(M: Array, A: Array, F: Array) -> Array:
     """∂λ/∂f: how the multipliers of constraints with rows A answer forces F f, by the equations of motion."""
     found = np.zeros((A.shape[0], F.shape[1]))
     for at, rows in parts_of(M, A) or [(np.arange(M.shape[0])[None], np.arange(A.shape[0])[None])]:
-        for own, these in zip(at, rows, strict=True):
-            reached = np.flatnonzero(F[own].any(axis=0))  # a force on one part says nothing to the others
-            n, m = own.size, these.size
-            if not m or not reached.size:
-                continue
-            rows_own = A[np.ix_(these, own)]
-            whole = np.block([[M[np.ix_(own, own)], -rows_own.T], [rows_own, np.zeros((m, m))]])
-            right = np.vstack([F[np.ix_(own, reached)], np.zeros((m, reached.size))])
-            found[np.ix_(these, reached)] = np.linalg.lstsq(whole, right, rcond=1e-12)[0][n:]
+        parts, n, m = at.shape[0], at.shape[1], rows.shape[1]
+        if not m:
+            continue
+        own = block(A, rows, at)
+        whole = np.zeros((parts, n + m, n + m))
+        whole[:, :n, :n], whole[:, n:, :n], whole[:, :n, n:] = block(M, at, at), own, -np.swapaxes(own, 1, 2)
+        # A force on one part says nothing to the others.
+        found[rows] = np.linalg.pinv(whole, rcond=1e-12)[:, n:, :n] @ F[at]
     return found

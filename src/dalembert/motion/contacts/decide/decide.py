@@ -34,6 +34,7 @@ from dalembert.motion.contacts.decide.coupling import friction_may_be_ambiguous
 from dalembert.motion.contacts.decide.undetermined import Giving, within_cones
 from dalembert.motion.contacts.modes.contacts import Contacts
 from dalembert.motion.contacts.modes.modes import OPEN, SLIP, STICK, Mode, ModeSolution
+from dalembert.motion.contacts.modes.scale import Scale
 
 # Velocities below this share of the fastest ones of the motion so far count as rest.
 REST = 1e-9
@@ -61,15 +62,19 @@ class Rest:
 
 @dataclass(frozen=True)
 class Situation:
-    """A state whose mode is wanted. stopped: contacts at rest; touching: one-sided constraints that may be closed."""
+    """A state whose mode is wanted. stopped: contacts at rest; touching: one-sided constraints that may be closed.
+    frames: directions in tangent planes that fit here; slide: the sliding velocities along them.
+    """
 
     contacts: Contacts
+    scale: Scale
     t: float
     q: Array
     v: Array
     rest: Rest
     stopped: frozenset[int]
     touching: frozenset[int]
+    frames: tuple[float, ...]
     slide: Array
 
     @property
@@ -82,6 +87,7 @@ Decision = tuple[Mode, ModeSolution, Array]
 
 def decide(
     contacts: Contacts,
+    scale: Scale,
     t: float,
     q: Array,
     v: Array,
@@ -91,7 +97,9 @@ def decide(
     last: Mode | None = None,
 ) -> Decision:
     """The mode at a state, its instant, and the velocity with which it begins. last: the mode before."""
-    here = Situation(contacts, t, q, v, rest, frozenset(stopped), frozenset(touching), contacts.slides(q, v, t))
+    frames = contacts.frames_at(q, v, t)
+    slide = contacts.at(q, v, t, frames=frames).slide
+    here = Situation(contacts, scale, t, q, v, rest, frozenset(stopped), frozenset(touching), frames, slide)
     found: Decision | None = None
     trouble: DalembertError | None = None
     try:
@@ -138,7 +146,7 @@ def _first_guess(here: Situation, last: Mode | None) -> Mode:
             states.append(SLIP)
         directions.append(moving if states[-1] == SLIP else 1)
         pushes.append(push if states[-1] == SLIP else 1)
-    mode = Mode(tuple(states), tuple(directions), tuple(pushes), closed, contacts.frames)
+    mode = Mode(tuple(states), tuple(directions), tuple(pushes), closed, here.frames)
     return _leaving(here, mode, last)
 
 
@@ -203,7 +211,7 @@ def _about_to_leave(here: Situation, mode: Mode, s: ModeSolution, begin: Array) 
     loose = [j for j, load in carried.items() if abs(load) <= AGREES * force]
     if not (near or loose) or s.undetermined:
         return []
-    moment = moment_at(here.contacts, here.q, begin, s.solution)
+    moment = moment_at(here.scale, here.q, begin, s.solution)
     later, faster = ahead(here.q, begin, s.acceleration, moment)
     try:
         then = here.contacts.solve(mode, later, faster, here.t + moment)
@@ -298,7 +306,7 @@ def set_off(here: Situation, mode: Mode, ways: dict[int, Array]) -> Array:
     A = contacts.evaluation(mode).dynamics(q, v, t)[2]
     F = contacts.forces(q, v, t, mode.frames)
     rows = np.vstack([A, *(F[:, contacts.components[k]].T for k in starting)])
-    begin, slow, share, last = v, contacts.slow / 2, 1.0, np.inf
+    begin, slow, share, last = v, here.scale.slow / 2, 1.0, np.inf
     for _ in range(MOST_TURNS):
         fastest = max(float(np.linalg.norm(ways[k])) for k in starting)
         aims = [slow / fastest * ways[k] - here.slide[contacts.components[k]] for k in starting]

@@ -125,12 +125,11 @@ class Rough:
         self.contacts, self.which, self.t, self.q, self.v = contacts, which, t, q, v
         self.constraint = contacts.system.constraints[contacts.one_sided[which]]
         self.name = self.constraint.name
-        zero, n, m = np.zeros(contacts.n), contacts.n, contacts.m
-        contacts.face(q, v, t)  # so that whoever reads the record finds the same directions
+        n, frames = contacts.n, contacts.frames_at(q, v, t)  # so that who reads the record finds the same directions
         A = contacts.whole.dynamics(q, v, t)[2]
-        seen = contacts.look(q, v, zero, t, np.ones(m))
+        seen = contacts.at(q, v, t, multipliers=np.ones(contacts.m), frames=frames)
         self.normal, self.offset = A[contacts.one_sided[which]].copy(), 0.0
-        self.offset = float(seen[6][which] - self.normal @ v)
+        self.offset = float(seen.gap_rate[which] - self.normal @ v)
         self.tangents, self.slide_offset, self.basis = np.zeros((0, n)), np.zeros(0), np.zeros((0, 0))
         self.contact: Contact | None = None
         self.mu_static, self.lever = 0.0, 1.0
@@ -138,14 +137,14 @@ class Rough:
         if rubbing is None:
             return
         k = rubbing
-        at, lever = contacts.components[k], float(seen[0][k])
+        at, lever = contacts.components[k], float(seen.normal[k])
         if not lever > 0.0:
             return
-        self.contact, self.lever, self.mu_static = contacts.contacts[k], lever, float(seen[4][k])
+        self.contact, self.lever, self.mu_static = contacts.contacts[k], lever, float(seen.mu_static[k])
         # A normal impulse is as large as the force that the reaction would be.
         self.normal, self.offset = self.normal / lever, self.offset / lever
-        rows = contacts.forces(q, v, t)[:, at].T
-        offset = seen[1][at] - rows @ v
+        rows = contacts.forces(q, v, t, frames)[:, at].T
+        offset = seen.slide[at] - rows @ v
         if np.abs(offset).max(initial=0.0) <= FLAT * np.abs(rows @ v).max(initial=0.0) * 1e-3:
             offset = np.zeros(offset.size)
         self.basis = _directions(rows, offset)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
 import sympy as sp
+from numpy.typing import NDArray
 
 from dalembert.arrays import Array
-from dalembert.graph.evaluate import Evaluator
+from dalembert.graph.contacts import ContactState
 from dalembert.mechanics.solve.fundamental import Fundamental
 from dalembert.model.constraints import is_linear
 from dalembert.model.events import MARK
@@ -17,15 +18,16 @@ from dalembert.model.friction.contact import heat_names
 from dalembert.model.language.symbols import t as time
 from dalembert.model.system import System
 from dalembert.motion.contacts.modes.frames import frame_values
-from dalembert.motion.contacts.modes.modes import OPEN, SLIP, STICK, Ending, Mode, ModeSolution
-from dalembert.motion.contacts.modes.regular import solve_regular
+from dalembert.motion.contacts.modes.mode_data import SLOW_SPEED
+from dalembert.motion.contacts.modes.modes import OPEN, SLIP, STICK, Ending, Mode, ModeForces, ModeSolution
+from dalembert.motion.contacts.modes.regular import Along, Equations, eliminate, equations_along, solve_regular
 from dalembert.motion.contacts.modes.switched import SLOW, Switched, plain, switched
 from dalembert.motion.state.evaluation import Evaluation
 
 # Numbers that differ by this share of the largest are the same but for rounding.
 UNCHANGED = 1e-14
-# Modes whose values are kept: a motion goes back and forth between a few.
-KEPT = 64
+# Modes whose values are kept: a motion goes back and forth between a few. Of instants, only the last.
+KEPT, FEW = 64, 4
 
 
 def unchanged(now: Array, before: Array | None) -> bool:
@@ -33,28 +35,39 @@ def unchanged(now: Array, before: Array | None) -> bool:
     return before is not None and bool(np.abs(now - before).max() <= UNCHANGED * np.abs(now).max())
 
 
+def _by_mode(modes: Sequence[Mode]) -> list[tuple[Mode, NDArray[np.int_]]]:
+    """Each mode, and the points that are in it."""
+    found: dict[Mode, list[int]] = {}
+    for k, mode in enumerate(modes):
+        found.setdefault(mode, []).append(k)
+    return [(mode, np.array(at)) for mode, at in found.items()]
+
+
 class Contacts:
-    """A system's contacts with values for its parameters."""
+    """A system's contacts with values for its parameters: where everything else asks what they do.
+
+    `at` and `along` give the state of all contacts, `solve` and `solve_along` the instant in a mode, `evaluation` a
+    mode as a system with values. Nothing here depends on what was asked before: one serves a motion, its output points
+    and its certificate. Which mode a state is in is found by `decide`.
+    """
 
     def __init__(self, system: System) -> None:
         self.system = system
         self.n, self.m = len(system.coordinates), len(system.constraints)
-        self.slow = SLOW  # the speed at which a contact on a surface has stopped; a motion sets it by its own speeds
-        self.length = 1.0  # the size of the places of a motion, set likewise
         self.heats = heat_names(system)
         self.switched: Switched = switched(system, self.workless)
         self.contacts, self.carrier = self.switched.contacts, self.switched.carrier
-        graph = self.switched.graph
-        self.components, self.one_sided = graph.components, graph.one_sided
-        self._state, self._forces = Evaluator(graph.state), Evaluator(graph.forces)
-        self._normals = Evaluator(graph.normals)
-        self.frames: tuple[float, ...] = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0) * len(self.switched.framed)
+        self.graph = self.switched.graph
+        self.components, self.one_sided = self.graph.components, self.graph.one_sided
         given = dict(zip(system.parameter_symbols, system.parameter_values(), strict=True))
         self._given = np.array([given.get(symbol, 1.0) for symbol in self.switched.system.parameter_symbols])
         self._places = {symbol.name: k for k, symbol in enumerate(self.switched.system.parameter_symbols)}
         self._modes: dict[tuple[Mode, float], Evaluation] = {}
-        self._own_events = len(system.events)
-        self._facing: tuple[tuple[float, ...], Array] = (), self._given  # the last directions asked for, as parameters
+        self._instants: dict[tuple[Mode, bytes, bytes, float], Fundamental | None] = {}
+        self._facing: dict[tuple[float, ...], Array] = {}
+        own = self.switched.system.events[len(system.events) :]
+        self._endings = {event.name: number for number, event in enumerate(own)}
+        self._still, self._unloaded = np.zeros(self.n), np.zeros(self.m)
 
     @cached_property
     def workless(self) -> bool:
@@ -76,41 +89,50 @@ class Contacts:
         """The system without friction, all constraints closed."""
         return Evaluation(self.system)
 
-    @cached_property
-    def _evaluation(self) -> Evaluation:
-        return Evaluation(self.switched.system, self._given)
-
     # -- modes
 
-    def evaluation(self, mode: Mode) -> Evaluation:
-        """The mode as a system with values."""
-        key = mode, self.slow
+    def evaluation(self, mode: Mode, slow: float = SLOW) -> Evaluation:
+        """The mode as a system with values. slow: the speed at which a contact on a surface has stopped, which only
+        the event of stopping asks for.
+        """
+        key = mode, slow
         own = self._modes.get(key)
         if own is None:
-            own = Evaluation(self.switched.system, self._with(self.switched.values(mode, self.slow)))
+            if slow == SLOW:
+                p = self._with(self.switched.values(mode, slow))
+            else:
+                p = self.evaluation(mode).p.copy()
+                if SLOW_SPEED.name in self._places:
+                    p[self._places[SLOW_SPEED.name]] = slow
+            own = Evaluation(self.switched.system, p)
             while len(self._modes) >= KEPT:
-                self._modes.pop(next(iter(self._modes)))
+                self._modes.pop(next(iter(self._modes)), None)
             self._modes[key] = own
         return own
 
     def plain(self, mode: Mode) -> System:
         """The mode as a system by itself."""
-        return plain(self.switched, self.switched.values(mode, self.slow))
+        return plain(self.switched, self.switched.values(mode, SLOW))
 
-    def endings(self, mode: Mode) -> dict[str, Ending]:
-        """What the names of the internal events of a mode mean."""
-        own = self.switched.system.events[self._own_events :]
-        return {event.name: self.switched.ending(mode, number) for number, event in enumerate(own)}
+    def ending(self, mode: Mode, name: str | None) -> Ending | None:
+        """What an event that has ended a leg in a mode means; None where it is not one that ends a mode."""
+        number = self._endings.get(name or "")
+        return None if number is None else self.switched.ending(mode, number)
+
+    def endings(self, mode: Mode) -> list[Ending]:
+        """What all internal events of a mode mean."""
+        return [self.switched.ending(mode, number) for number in self._endings.values()]
 
     def is_own(self, name: str) -> bool:
         """Whether an event is one that ends a mode."""
         return name.endswith(MARK)
 
-    def face(self, q: Array, v: Array, t: float) -> None:
-        """Choose the directions in tangent planes anew, for the normals at a state."""
-        if self.frames:
-            normals = self._normals(q, v, t, self._given)[0].reshape(-1, 3)
-            self.frames = tuple(x for normal in normals for x in frame_values(normal))
+    def frames_at(self, q: Array, v: Array, t: float) -> tuple[float, ...]:
+        """Directions in tangent planes that fit the normals at a state: data of a mode, see `frames`."""
+        if not self.switched.framed:
+            return ()
+        normals = self.graph.unit_normals(q, v, t, self._given)
+        return tuple(x for normal in normals for x in frame_values(normal))
 
     def _with(self, values: Mapping[str, float]) -> Array:
         p = self._given.copy()
@@ -120,89 +142,149 @@ class Contacts:
                 p[place] = value
         return p
 
-    def _parameters(self, frames: tuple[float, ...] | None = None) -> Array:
-        frames = self.frames if frames is None else frames
+    def _parameters(self, frames: tuple[float, ...]) -> Array:
         if not frames:
             return self._given
-        if frames == self._facing[0]:
-            return self._facing[1]
-        none = (OPEN,) * len(self.contacts)
-        ones, shut = (1,) * len(self.contacts), (True,) * len(self.one_sided)
-        self._facing = frames, self._with(self.switched.values(Mode(none, ones, ones, shut, frames), self.slow))
-        return self._facing[1]
+        if frames not in self._facing:
+            none = (OPEN,) * len(self.contacts)
+            mode = Mode(none, (1,) * len(none), (1,) * len(none), (True,) * len(self.one_sided), frames)
+            while len(self._facing) >= KEPT:
+                self._facing.pop(next(iter(self._facing)), None)
+            self._facing[frames] = self._with(self.switched.values(mode, SLOW))
+        return self._facing[frames]
 
-    # -- numbers at a state
+    # -- the state of all contacts
 
-    def look(
-        self, q: Array, v: Array, a: Array, t: float, multipliers: Array, frames: tuple[float, ...] | None = None
-    ) -> list[Array]:
-        """Normal forces, sliding velocities and their rates, μ, μ_s; gaps and their first and second rates."""
-        return self._state(q, v, a, t, self._parameters(frames), multipliers)
+    def at(
+        self,
+        q: Array,
+        v: Array,
+        t: float,
+        a: Array | None = None,
+        multipliers: Array | None = None,
+        frames: tuple[float, ...] | None = None,
+    ) -> ContactState:
+        """What contacts do at a state, with an acceleration and multipliers (none where not given). frames: directions
+        in tangent planes; those that fit here where not given, which change along a motion.
+        """
+        frames = self.frames_at(q, v, t) if frames is None else frames
+        a = self._still if a is None else a
+        multipliers = self._unloaded if multipliers is None else multipliers
+        return self.graph.at(q, v, a, t, self._parameters(frames), multipliers)
 
-    def slides(self, q: Array, v: Array, t: float) -> Array:
-        """The sliding velocities."""
-        return self.look(q, v, np.zeros(self.n), t, np.zeros(self.m))[1]
+    def along(
+        self, mode: Mode, q: Array, v: Array, t: Array, a: Array | None = None, multipliers: Array | None = None
+    ) -> ContactState:
+        """The same at T points of a mode: q, v, a (T, n), t (T,), multipliers (T, m)."""
+        a = np.zeros((t.size, self.n)) if a is None else a
+        multipliers = np.zeros((t.size, self.m)) if multipliers is None else multipliers
+        return self.graph.along(q, v, a, t, self._parameters(mode.frames), multipliers)
 
-    def forces(self, q: Array, v: Array, t: float, frames: tuple[float, ...] | None = None) -> Array:
+    def forces(self, q: Array, v: Array, t: float, frames: tuple[float, ...]) -> Array:
         """The generalized forces of unit forces along the sliding components, (n, components)."""
-        (columns,) = self._forces(q, v, t, self._parameters(frames))
-        return columns.reshape(self.n, -1)
+        return self.graph.unit_forces(q, v, t, self._parameters(frames))
 
     def stick_rows(self, k: int) -> list[int]:
         """The rows of the switched system that make contact k stick."""
         at = self.components[k]
         return list(range(self.m + at.start, self.m + at.stop))
 
+    # -- the instant in a mode
+
     def instant(self, mode: Mode, q: Array, v: Array, t: float) -> Fundamental:
         """The instant in a mode, by elimination where that serves."""
-        evaluation = self.evaluation(mode)
-        found = solve_regular(evaluation, q, v, t)
-        return evaluation.solve(q, v, t) if found is None else found
+        found = self._regular(mode, q, v, t)
+        return self.evaluation(mode).solve(q, v, t) if found is None else found
+
+    def _regular(self, mode: Mode, q: Array, v: Array, t: float) -> Fundamental | None:
+        """By elimination. The last ones are kept: a leg begins with the instant that has decided its mode."""
+        key = mode, q.tobytes(), v.tobytes(), t
+        if key not in self._instants:
+            while len(self._instants) >= FEW:
+                self._instants.pop(next(iter(self._instants)), None)
+            self._instants[key] = solve_regular(self.evaluation(mode), q, v, t)
+        return self._instants[key]
 
     def solve(self, mode: Mode, q: Array, v: Array, t: float) -> ModeSolution:
         """The instant in a mode, with all that its contacts do. Where its forces are not determined, they are the
         smallest.
         """
-        evaluation = self.evaluation(mode)
-        found = solve_regular(evaluation, q, v, t)
+        found = self._regular(mode, q, v, t)
         if found is None:
+            evaluation = self.evaluation(mode)
             found = evaluation.solve(q, v, t)
             evaluation.require_consistent(found, t)
-        multipliers = found.multipliers[: self.m]
+        a, multipliers = found.acceleration, found.multipliers[: self.m]
         _, Q, A, _ = self.whole.dynamics(q, v, t)
-        C = found.M @ found.acceleration - Q - A.T @ multipliers
-        looked = self.look(q, v, found.acceleration, t, multipliers, mode.frames)
-        normal, slide, slide_rate, mu, mu_static, gap, gap_rate, gap_acceleration = looked
-        friction = np.zeros(slide.size)
-        ones = self.look(q, v, found.acceleration, t, np.ones(self.m), mode.frames)[0]
-        lever = np.array([one if contact.signed else 0.0 for one, contact in zip(ones, self.contacts, strict=True)])
+        state = self.at(q, v, t, a, multipliers, mode.frames)
+        ones = self.at(q, v, t, a, np.ones(self.m), mode.frames).normal
+        return ModeSolution(
+            **vars(state),
+            solution=found,
+            acceleration=a,
+            multipliers=multipliers,
+            C=found.M @ a - Q - A.T @ multipliers,
+            friction=self._friction(mode, state, found.multipliers),
+            lever=np.array([one if contact.signed else 0.0 for one, contact in zip(ones, self.contacts, strict=True)]),
+            steep=np.linalg.norm(A, axis=1),
+            redundant=int(found.rank) < int(np.any(found.A, axis=1).sum()),
+        )
+
+    def solve_along(self, modes: Sequence[Mode], q: Array, v: Array, t: Array) -> ModeForces | None:
+        """The forces at T points, each in its mode, by elimination at all of them at once; None where that serves at
+        none of them.
+        """
+        found = self._eliminated(modes, q, v, t)
+        if found is None:
+            return None
+        of, own = found.equations, found.multipliers[:, : self.m]
+        p = np.stack([self._parameters(mode.frames) for mode in modes])
+        state = self.graph.along(q, v, found.acceleration, t, p, own)
+        pulled = np.einsum("tij,tj->ti", of.M, found.acceleration) - of.Q
+        C = pulled - np.einsum("tmi,tm->ti", of.A[:, : self.m], own)
+        friction = np.zeros_like(state.slide)
+        for mode, at in _by_mode(modes):
+            some = ContactState(**{name: values[at] for name, values in vars(state).items()})
+            friction[at] = self._friction(mode, some, found.multipliers[at])
+        return ModeForces(C, state.normal, friction, found.served)
+
+    def accelerations(self, modes: Sequence[Mode], q: Array, v: Array, t: Array) -> Array | None:
+        """q̈ (T, n) at T points, each in its mode; NaN where elimination does not serve, None where it cannot."""
+        found = self._eliminated(modes, q, v, t)
+        return None if found is None else np.where(found.served[:, None], found.acceleration, np.nan)
+
+    def _eliminated(self, modes: Sequence[Mode], q: Array, v: Array, t: Array) -> Along | None:
+        together: dict[str, Array] = {}
+        for mode, at in _by_mode(modes):
+            part = equations_along(self.evaluation(mode), q[at], v[at], t[at])
+            if part is None:
+                return None
+            for name, values in vars(part).items():
+                together.setdefault(name, np.empty((t.size, *values.shape[1:])))[at] = values
+        return eliminate(Equations(**together))
+
+    def _friction(self, mode: Mode, state: ContactState, multipliers: Array) -> Array:
+        """Friction along the sliding components, at a state or along many: what holds, or against the slipping."""
+        friction = np.zeros_like(state.slide)
         for k, at in enumerate(self.components):
             if mode.states[k] == STICK:
-                friction[at] = found.multipliers[self.stick_rows(k)]
+                friction[..., at] = multipliers[..., self.m + at.start : self.m + at.stop]
             elif mode.states[k] == SLIP:
-                friction[at] = -mu[k] * abs(normal[k]) * self.way(mode, k, slide)
-        return ModeSolution(
-            found, found.acceleration, multipliers, C, normal, friction, slide, slide_rate, mu, mu_static,
-            gap, gap_rate, gap_acceleration, lever, np.linalg.norm(A, axis=1),
-            redundant=int(found.rank) < int(np.any(found.A, axis=1).sum()),
-        )  # fmt: skip
+                size = state.mu[..., k] * np.abs(state.normal[..., k])
+                friction[..., at] = -size[..., None] * self._way(mode, k, state.slide)
+        return friction
+
+    def _way(self, mode: Mode, k: int, slide: Array) -> Array:
+        """The direction in which contact k slips."""
+        u = slide[..., self.components[k]]
+        if u.shape[-1] == 1:
+            return np.full(u.shape, float(mode.directions[k]))
+        return np.asarray(u / np.maximum(np.linalg.norm(u, axis=-1, keepdims=True), 1e-300))
 
     def given(self, mode: Mode, q: Array, v: Array, t: float) -> Array:
         """All that determines the instant in a mode: the equations and the coefficients of friction. At rest nothing of
         it changes, and neither does the solution.
         """
-        looked = self.look(q, v, np.zeros(self.n), t, np.zeros(self.m), mode.frames)
-        return np.concatenate([part.ravel() for part in (*self.evaluation(mode).dynamics(q, v, t), *looked[3:5])])
-
-    def acceleration(self, mode: Mode, q: Array, v: Array, t: float) -> Array:
-        """q̈ in a mode."""
-        return self.instant(mode, q, v, t).acceleration
-
-    def look_along(self, mode: Mode, q: Array, v: Array, a: Array, t: Array, multipliers: Array) -> list[Array]:
-        """As `look`, at many points of a mode; the first axis is theirs."""
-        return self._state.many(t.size, q, v, a, t, self._parameters(mode.frames), multipliers)
-
-    def way(self, mode: Mode, k: int, slide: Array) -> Array:
-        """The direction in which contact k slips."""
-        u = slide[self.components[k]]
-        return np.array([float(mode.directions[k])]) if u.size == 1 else u / max(float(np.linalg.norm(u)), 1e-300)
+        state = self.at(q, v, t, frames=mode.frames)
+        parts = (*self.evaluation(mode).dynamics(q, v, t), state.mu, state.mu_static)
+        return np.concatenate([part.ravel() for part in parts])

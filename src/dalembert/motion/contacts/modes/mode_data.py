@@ -45,6 +45,12 @@ def of_contact(k: int) -> OfContact:
 
 
 @lru_cache(maxsize=4096)
+def names_of_contact(k: int) -> tuple[str, ...]:
+    """The names of the data of contact number k."""
+    return tuple(symbol.name for symbol in of_contact(k))
+
+
+@lru_cache(maxsize=4096)
 def of_gate(j: int) -> OfGate:
     """The data of one-sided constraint number j."""
     return OfGate(*(Parameter.named(f"{DATA}{what}_{j}") for what in OfGate._fields))

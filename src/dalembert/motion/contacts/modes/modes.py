@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dalembert.arrays import Array
+from dalembert.graph.contacts import ContactState
 from dalembert.mechanics.solve.fundamental import Fundamental
 from dalembert.motion.state.contact_history import STATES
 
@@ -40,27 +44,19 @@ class Ending:
     which: int
 
 
-@dataclass(frozen=True)
-class ModeSolution:
-    """The instant in a mode, in terms of the whole system.
+@dataclass(frozen=True, kw_only=True)
+class ModeSolution(ContactState):
+    """The instant in a mode, in terms of the whole system: the state of its contacts, and what makes it.
 
-    multipliers: of its constraints, zero where open. C: all that is not impressed and not Aᵀλ. The contacts: normal
-    force N, friction along the sliding components, sliding velocity u and its rate, coefficients; gaps and their rates.
+    multipliers: of its constraints, zero where open. C: all that is not impressed and not Aᵀλ. friction: along the
+    sliding components.
     """
 
     solution: Fundamental
     acceleration: Array
     multipliers: Array
     C: Array
-    normal: Array
     friction: Array
-    slide: Array
-    slide_rate: Array
-    mu: Array
-    mu_static: Array
-    gap: Array
-    gap_rate: Array
-    gap_acceleration: Array
     lever: Array  # of each contact with one constraint: N = lever · λ
     steep: Array  # |a| of each constraint with gradient a: |a| λ is a force however its equation is scaled
     redundant: bool = False  # some of the constraints of the mode follow from the others
@@ -71,3 +67,15 @@ class ModeSolution:
         """The size of the forces at the contacts."""
         parts = (self.normal, self.friction, self.steep * self.multipliers)
         return max(float(abs(part).max(initial=0.0)) for part in parts)
+
+
+@dataclass(frozen=True)
+class ModeForces:
+    """Forces at T points, each in its mode: C (T, n), the normal force of each contact (T, contacts), and its friction
+    along the sliding components. served: at which points they are known.
+    """
+
+    C: Array
+    normal: Array
+    friction: Array
+    served: NDArray[np.bool_]

@@ -9,77 +9,159 @@ Rank-revealing algebra takes a hundred times as long for some hundred contacts. 
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dalembert.arrays import Array
+from dalembert.mechanics.solve.blocks import block, groups_of, solve_by_parts
 from dalembert.mechanics.solve.fundamental import Fundamental
 from dalembert.motion.state.evaluation import Evaluation
 
 # Equations whose pivots are spread further than this are left to algebra that reveals their rank: four digits short of
 # where rounding would decide.
 SPREAD = 1e-10
-# From this many equations on, most of their coefficients are zero.
+# From this many equations on that hang together, most of their coefficients are zero.
 SPARSE = 120
+
+
+@dataclass(frozen=True)
+class Equations:
+    """M (T, n, n), Q (T, n), A (T, m, n), b (T, m) at T points, and the work of constraints, C₀ + slope λ."""
+
+    M: Array
+    Q: Array
+    A: Array
+    b: Array
+    C0: Array
+    slope: Array
+
+
+@dataclass(frozen=True)
+class Along:
+    """q̈ (T, n) and λ (T, m) at the points of `equations`. served: where elimination did."""
+
+    equations: Equations
+    acceleration: Array
+    multipliers: Array
+    served: NDArray[np.bool_]
 
 
 def solve_regular(evaluation: Evaluation, q: Array, v: Array, t: float) -> Fundamental | None:
     """The instant, or None where elimination does not serve. Ideal and nonideal forces are left as NaN."""
-    graph, n, m = evaluation.graph, evaluation.n, evaluation.m
-    if graph.nonlinear or (graph.uses_reactions and not graph.affine):
+    if not _is_linear(evaluation):
         return None
-    M, Q, A, b = evaluation.dynamics(q, v, t)
-    none = np.zeros(n)
-    C0, _, slope = evaluation.work(q, v, t, none, none, np.zeros(m))
-    rows = np.flatnonzero(np.any(A, axis=1))
-    root = np.sqrt(np.abs(np.diagonal(M)))
-    root = np.where(root > 0, root, 1.0)
-    lengths = np.linalg.norm(A[rows] / root, axis=1)
-    scale = np.concatenate([1 / root, 1 / lengths])
-    size = n + rows.size
-    whole = np.zeros((size, size))
-    whole[:n, :n], whole[:n, n:], whole[n:, :n] = M, -(A[rows].T + slope[:, rows]), A[rows]
-    whole *= scale[:, None] * scale
-    x = _solved(whole, np.concatenate([Q + C0, b[rows]]) * scale)
-    if x is None:
+    C0, _, slope = evaluation.work(q, v, t, np.zeros(evaluation.n), np.zeros(evaluation.n), np.zeros(evaluation.m))
+    equations = Equations(*(x[None] for x in (*evaluation.dynamics(q, v, t), C0, slope)))
+    found = eliminate(equations)
+    if not found.served[0]:
         return None
-    multipliers = np.zeros(m)
-    multipliers[rows] = x[n:] * scale[n:]
-    free = np.full(n, np.nan)
-    if np.diagonal(M).all():
+    n, M, Q, A, multipliers = evaluation.n, equations.M, equations.Q, equations.A[0], found.multipliers[0]
+    free, nothing = np.full(n, np.nan), np.full(n, np.nan)
+    if np.diagonal(M[0]).all():
         with suppress(np.linalg.LinAlgError):
-            free = np.linalg.solve(M, Q)
-    nothing = np.full(n, np.nan)
-    dependent = np.ones(m, dtype=bool)
-    dependent[rows] = False
+            free = solve_by_parts(M, Q)[0]
+    dependent = ~np.any(A, axis=1)
     return Fundamental(
-        x[:n] * scale[:n], free, nothing, nothing, multipliers, np.array(rows.size), dependent, np.zeros(m),
-        M, Q, A, b, C0 + slope @ multipliers,
+        found.acceleration[0], free, nothing, nothing, multipliers, np.array((~dependent).sum()), dependent,
+        np.zeros(evaluation.m), M[0], Q[0], A, equations.b[0], equations.C0[0] + equations.slope[0] @ multipliers,
     )  # fmt: skip
 
 
-def _solved(whole: Array, right: Array) -> Array | None:
-    """The solution, where the pivots say that it has one to many digits."""
-    if whole.shape[0] >= SPARSE:
-        from scipy import sparse
-        from scipy.sparse.linalg import splu
-
-        try:
-            factors = splu(sparse.csc_matrix(whole))
-        except RuntimeError:
-            return None  # exactly singular
-        pivots = np.abs(factors.U.diagonal())
-        x = np.asarray(factors.solve(right))
-    else:
-        # As LAPACK's condition estimate would say, without loading SciPy for it.
-        try:
-            inverse = np.linalg.inv(whole)
-        except np.linalg.LinAlgError:
-            return None
-        least = 1.0 / max(float(np.abs(inverse).sum(axis=1).max()), 1e-300)
-        pivots = np.array([least, float(np.abs(whole).sum(axis=1).max())])
-        x = inverse @ right
-        x = x + inverse @ (right - whole @ x)
-    if not np.isfinite(x).all() or pivots.min() < SPREAD * pivots.max():
+def equations_along(evaluation: Evaluation, q: Array, v: Array, t: Array) -> Equations | None:
+    """The equations at T points of a mode; None where they are not linear."""
+    if not _is_linear(evaluation):
         return None
-    return x
+    return Equations(*evaluation.dynamics_along(q, v, t), *evaluation.affine_work_along(q, v, t))
+
+
+def _is_linear(evaluation: Evaluation) -> bool:
+    """Whether the equations are linear in accelerations and multipliers."""
+    graph = evaluation.graph
+    return not graph.nonlinear and (not graph.uses_reactions or graph.affine)
+
+
+def eliminate(of: Equations) -> Along:
+    """The instants at T points, all at once. They may be in modes of their own, and a row that does not act at one of
+    them reads λ = 0 there.
+    """
+    acts = np.any(of.A, axis=2)
+    rows = np.flatnonzero(acts.any(axis=0))
+    multipliers = np.zeros(of.b.shape)
+    a, multipliers[:, rows], served = _eliminated(
+        of.M, of.Q + of.C0, of.A[:, rows], of.slope[:, :, rows], of.b[:, rows], acts[:, rows]
+    )
+    return Along(of, a, multipliers, served)
+
+
+def _eliminated(
+    M: Array, pull: Array, A: Array, slope: Array, b: Array, acts: NDArray[np.bool_]
+) -> tuple[Array, Array, NDArray[np.bool_]]:
+    """q̈ (T, n) and λ (T, m) of M q̈ − (Aᵀ + slope) λ = pull, A q̈ = b, and where they are known to many digits. acts:
+    the rows that do; of the others λ = 0.
+    """
+    T, m, n = A.shape
+    root = np.sqrt(np.abs(np.diagonal(M, axis1=1, axis2=2)))
+    root = np.where(root > 0, root, 1.0)
+    length = np.linalg.norm(A / root[:, None, :], axis=2)
+    # In rows and columns of like size, so that units do not decide what is solved well.
+    every = bool(acts.all())
+    scale = np.concatenate([1 / root, 1 / (length if every else np.where(acts, length, 1.0))], axis=1)
+    whole = np.zeros((T, n + m, n + m))
+    whole[:, :n, :n], whole[:, n:, :n], whole[:, :n, n:] = M, A, -(np.swapaxes(A, 1, 2) + slope)
+    right = np.concatenate([pull, b], axis=1)
+    if not every:
+        whole[:, :n, n:] *= acts[:, None, :]
+        right[:, n:] *= acts
+    whole *= scale[:, :, None] * scale[:, None, :]
+    right *= scale
+    if not every:
+        idle = np.arange(n, n + m)
+        whole[:, idle, idle] += ~acts
+    groups = groups_of(whole)
+    if groups is None:
+        x, least, most = _solved(whole[:, None], right[:, None])
+        x = x[:, 0]
+    else:
+        x, least, most = np.empty_like(right), np.full(T, np.inf), np.zeros(T)
+        for own in groups:
+            x[:, own], low, high = _solved(block(whole, own, own), right[:, own])
+            least, most = np.minimum(least, low), np.maximum(most, high)
+    served = np.isfinite(x).all(axis=1) & (least >= SPREAD * most)
+    x *= scale
+    return x[:, :n], x[:, n:], served
+
+
+def _solved(matrices: Array, right: Array) -> tuple[Array, Array, Array]:
+    """Solutions (T, parts, size), and bounds (T,) between which the pivots lie: as LAPACK's condition estimate would
+    say, without loading SciPy for it.
+    """
+    if matrices.shape[-1] >= SPARSE:
+        return _sparsely(matrices, right)
+    try:
+        inverse = np.linalg.inv(matrices)
+    except np.linalg.LinAlgError:
+        singular = np.linalg.slogdet(matrices)[0] == 0.0
+        inverse = np.linalg.inv(np.where(singular[..., None, None], np.eye(matrices.shape[-1]), matrices))
+        inverse[singular] = np.inf
+    with np.errstate(invalid="ignore"):
+        x = inverse @ right[..., None]
+        x = (x + inverse @ (right[..., None] - matrices @ x))[..., 0]
+    low = 1 / np.maximum(np.abs(inverse).sum(axis=-1).max(axis=(-2, -1)), 1e-300)
+    return x, low, np.abs(matrices).sum(axis=-1).max(axis=(-2, -1))
+
+
+def _sparsely(matrices: Array, right: Array) -> tuple[Array, Array, Array]:
+    """The same for large matrices, by their own sparse factors."""
+    from scipy import sparse
+    from scipy.sparse.linalg import splu
+
+    x = np.full(right.shape, np.nan)
+    low, high = np.zeros(right.shape[:2]), np.ones(right.shape[:2])
+    for at in np.ndindex(right.shape[:2]):
+        with suppress(RuntimeError):  # exactly singular
+            factors = splu(sparse.csc_matrix(matrices[at]))
+            pivots = np.abs(factors.U.diagonal())
+            x[at], low[at], high[at] = factors.solve(right[at]), pivots.min(), pivots.max()
+    return x, low.min(axis=1), high.max(axis=1)

@@ -8,6 +8,7 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.motion.contacts.modes.contacts import Contacts
+from dalembert.motion.contacts.modes.switched import SLOW
 
 # Slides below this share of the speeds of all coordinates may be rounding of those.
 OTHERS = 1e-3
@@ -16,12 +17,14 @@ OTHERS = 1e-3
 @dataclass(frozen=True)
 class Scale:
     """Never zero, so that shares of them are not. slide: the speed of the contacts, of which an angular velocity beside
-    them, in other units, says little.
+    them, in other units, says little. slow: the speed at which a contact on a surface has stopped, its direction being
+    without meaning at zero.
     """
 
     length: float
     speed: float
     slide: float
+    slow: float
 
 
 def scale_of(contacts: Contacts, q: Array, v: Array, t: float, span: float) -> Scale:
@@ -30,11 +33,11 @@ def scale_of(contacts: Contacts, q: Array, v: Array, t: float, span: float) -> S
     """
     M, Q, _, _ = contacts.whole.dynamics(q, v, t)
     rate = float(np.abs(np.linalg.lstsq(M, Q, rcond=None)[0]).max(initial=0.0))
-    slide = contacts.look(q, v, np.zeros(contacts.n), t, np.zeros(contacts.m))[1]
+    slide = contacts.at(q, v, t).slide
     place = float(np.abs(q).max(initial=0.0))
     given = max(float(np.abs(v).max(initial=0.0)), float(np.abs(slide).max(initial=0.0)))
     speed = max(given, float(np.sqrt(rate * place))) or rate * span or 1.0
     own = float(np.abs(slide).max(initial=0.0))
-    return Scale(
-        place or (speed**2 / rate if rate else speed * span) or 1.0, speed, max(own, OTHERS * speed) if own else speed
-    )
+    length = place or (speed**2 / rate if rate else speed * span) or 1.0
+    sliding = max(own, OTHERS * speed) if own else speed
+    return Scale(length, speed, sliding, SLOW * sliding)

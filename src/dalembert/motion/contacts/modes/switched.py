@@ -16,7 +16,7 @@ from typing import Any
 
 import sympy as sp
 
-from dalembert.graph.contacts import ContactGraph, contact_graph
+from dalembert.graph.contacts import ContactGraph, make_contact_graph
 from dalembert.model.constraints import Constraint
 from dalembert.model.events import MARK, Event
 from dalembert.model.friction.contact import SPEED, Contact, work_of
@@ -24,7 +24,15 @@ from dalembert.model.friction.laws import Work
 from dalembert.model.language.symbols import Parameter, multiplier
 from dalembert.model.system import System
 from dalembert.motion.contacts.modes.frames import in_frame, turned
-from dalembert.motion.contacts.modes.mode_data import DATA, SLOW_SPEED, OfContact, frame_symbols, of_contact, of_gate
+from dalembert.motion.contacts.modes.mode_data import (
+    DATA,
+    SLOW_SPEED,
+    OfContact,
+    frame_symbols,
+    names_of_contact,
+    of_contact,
+    of_gate,
+)
 from dalembert.motion.contacts.modes.modes import SLIP, STICK, Ending, Mode
 
 # A contact that slides on a surface has stopped at this share of the speeds of a motion: its direction has no meaning
@@ -55,7 +63,7 @@ class Switched:
             watched = sticks and unsure.isdisjoint(contact.constraints)
             idle = not watched and not slips
             own = (slips, sticks, watched, idle, not slips, mode.directions[k], mode.pushes[k])
-            found.update((symbol.name, float(x)) for symbol, x in zip(of_contact(k), own, strict=True))
+            found.update(zip(names_of_contact(k), map(float, own), strict=True))
         for j, (row, shut) in enumerate(zip(self.one_sided, mode.closed, strict=True)):
             silent = self.system.constraints[row].name in unsure
             gate = (shut, not shut, shut and not silent, silent)
@@ -157,7 +165,7 @@ def _make(system: System, workless: bool) -> Switched:
         settings=system.settings,
         events=[*system.events, *(Event(g, -1, 1, f"{what} {k} {MARK}") for what, k, g in events)],
     )
-    graph = contact_graph(system, contacts, whole.parameter_symbols)
+    graph = make_contact_graph(system, contacts, whole.parameter_symbols)
     return Switched(whole, contacts, one_sided, carrier, tuple((what, k) for what, k, _ in events), graph)
 
 

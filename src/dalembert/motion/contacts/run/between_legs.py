@@ -13,6 +13,7 @@ from dalembert.model.system import System
 from dalembert.motion.contacts.decide.agreement import ahead, moment_at
 from dalembert.motion.contacts.modes.contacts import Contacts
 from dalembert.motion.contacts.modes.modes import SLIP, STICK, Ending, Mode
+from dalembert.motion.contacts.modes.scale import Scale
 from dalembert.motion.integrate.settings import Settings, tolerances
 
 # Where a leg has ended, a function that it ended with is zero to a thousand units of rounding of its terms, whose sizes
@@ -42,14 +43,16 @@ class Passing:
     since: float
 
 
-def passed_between(contacts: Contacts, settings: Settings, t: float, before: Side, after: Side) -> list[Passing]:
+def passed_between(
+    contacts: Contacts, scale: Scale, settings: Settings, t: float, before: Side, after: Side
+) -> list[Passing]:
     """Events of the system that pass zero together with the change from one side to the other: they jump, or they
     arrive at zero on one side and leave it, or stay, on the other.
     """
     if not contacts.system.events:
         return []
-    arriving, end, moment = _approach(contacts, settings, t, before, -1)
-    leaving, start, _ = _approach(contacts, settings, t, after, 1)
+    arriving, end, moment = _approach(contacts, scale, settings, t, before, -1)
+    leaving, start, _ = _approach(contacts, scale, settings, t, after, 1)
     found = []
     for k, event in enumerate(contacts.system.events):
         was, becomes = int(end[k] or arriving[k]), int(start[k] or leaving[k])
@@ -58,35 +61,35 @@ def passed_between(contacts: Contacts, settings: Settings, t: float, before: Sid
     return found
 
 
-def ends_with(contacts: Contacts, settings: Settings, t: float, side: Side) -> Ending | None:
+def ends_with(contacts: Contacts, scale: Scale, settings: Settings, t: float, side: Side) -> Ending | None:
     """What ends a mode just at an instant at which its leg was ended by an event of the system."""
     try:
-        arriving, now, _ = _approach(contacts, settings, t, side, -1, forces=True)
+        arriving, now, _ = _approach(contacts, scale, settings, t, side, -1, forces=True)
     except DalembertError:
         return None
     own = len(contacts.system.events)
-    for ending, was, sign in zip(contacts.endings(side.mode).values(), arriving[own:], now[own:], strict=True):
+    for ending, was, sign in zip(contacts.endings(side.mode), arriving[own:], now[own:], strict=True):
         if was > 0 and sign <= 0:
             return ending
     return None
 
 
 def _approach(
-    contacts: Contacts, settings: Settings, t: float, side: Side, way: int, forces: bool = False
+    contacts: Contacts, scale: Scale, settings: Settings, t: float, side: Side, way: int, forces: bool = False
 ) -> tuple[Array, Array, float]:
     """The signs of all events of a mode a moment away, before (-1) or after (1) an instant, and at it; and the moment.
     forces: also of those that depend on constraint forces though none of the system's own does.
     """
-    evaluation = contacts.evaluation(side.mode)
+    evaluation = contacts.evaluation(side.mode, scale.slow)
     solution = evaluation.solve(side.q, side.v, t)
-    a, moment = solution.acceleration, moment_at(contacts, side.q, side.v, solution)
+    a, moment = solution.acceleration, moment_at(scale, side.q, side.v, solution)
     sizes = tolerances(settings, side.q, side.v, a) / settings.rtol
     forces = forces or contacts.whole.graph.events_use_multipliers
     signs = []
     for (q, v), time in ((ahead(side.q, side.v, a, way * moment), t + way * moment), ((side.q, side.v), t)):
         multipliers = evaluation.multipliers_at(q, v, time) if forces else None
-        g, scale = evaluation.events(np.concatenate([q, v]), time, sizes, multipliers)
-        signs.append(np.where(np.abs(g) > END_NOISE * scale, np.sign(g), 0.0))
+        g, sizes_g = evaluation.events(np.concatenate([q, v]), time, sizes, multipliers)
+        signs.append(np.where(np.abs(g) > END_NOISE * sizes_g, np.sign(g), 0.0))
     return signs[0], signs[1], moment
 
 

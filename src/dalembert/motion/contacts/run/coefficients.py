@@ -27,8 +27,7 @@ def negative_coefficients(contacts: Contacts, trajectory: Trajectory, modes: Seq
         return []
     n, t = contacts.n, trajectory.t
     q, v = trajectory.y[:, :n], trajectory.y[:, n : 2 * n]
-    nothing = np.zeros((t.size, n)), np.zeros((t.size, contacts.m))
-    mu = contacts.look_along(modes[0], q, v, nothing[0], t, nothing[1])[3]
+    mu = contacts.along(modes[0], q, v, t).mu
     found = []
     for k in varying:
         closed = np.array([mode.states[k] != OPEN for mode in modes])

@@ -12,7 +12,6 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.mechanics.solve.fundamental import Fundamental
-from dalembert.motion.contacts.decide.agreement import moment_at
 from dalembert.motion.contacts.modes.contacts import Contacts
 from dalembert.motion.contacts.modes.modes import SLIP, Mode
 
@@ -29,30 +28,35 @@ QUIET = 1e-5
 LONGER = 4.0
 
 
-def creeping(contacts: Contacts, mode: Mode, t: float, q: Array, v: Array, start: Fundamental) -> tuple[int, ...]:
-    """The contacts that begin to slip in this way."""
-    u, rate = contacts.look(q, v, start.acceleration, t, np.zeros(contacts.m))[1:3]
-    found = []
+def creeping(
+    contacts: Contacts, mode: Mode, slow: float, t: float, q: Array, v: Array, start: Fundamental
+) -> tuple[int, ...]:
+    """The contacts that begin to slip in this way. slow: the speed at which one has stopped."""
+    state, found = contacts.at(q, v, t, start.acceleration, frames=mode.frames), []
+    u, rate = state.slide, state.slide_rate
     for k, at in enumerate(contacts.components):
         plane, speed = mode.states[k] == SLIP and at.stop - at.start > 1, float(np.linalg.norm(u[at]))
         quiet = 2.0**-52 * float(np.abs(v).max()) <= QUIET * speed
-        if plane and quiet and speed <= contacts.slow and np.linalg.norm(rate[at]) < GENTLE * _could(start):
+        if plane and quiet and speed <= slow and np.linalg.norm(rate[at]) < GENTLE * _could(start):
             found.append(k)
     return tuple(found)
 
 
-def first_moment(contacts: Contacts, q: Array, v: Array, start: Fundamental) -> float:
-    return moment_at(contacts, q, v, start)
-
-
-def begun(
-    contacts: Contacts, which: tuple[int, ...], t: float, q: Array, v: Array, start: Fundamental, since: float
+def has_set_off(
+    contacts: Contacts,
+    which: tuple[int, ...],
+    slow: float,
+    t: float,
+    q: Array,
+    v: Array,
+    start: Fundamental,
+    since: float,
 ) -> bool:
     """Whether the contacts, which set off at the time `since`, slip so fast that stability asks for no short steps. The
     speed that they were given to have a direction at all is none that they gained.
     """
-    u = contacts.look(q, v, start.acceleration, t, np.zeros(contacts.m))[1]
-    gained = [float(np.linalg.norm(u[contacts.components[k]])) - contacts.slow for k in which]
+    u = contacts.at(q, v, t).slide
+    gained = [float(np.linalg.norm(u[contacts.components[k]])) - slow for k in which]
     return all(speed >= BEGUN * _could(start) * (t - since) for speed in gained)
 
 

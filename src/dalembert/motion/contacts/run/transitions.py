@@ -1,0 +1,210 @@
+"""What happens to contacts at the instants between legs: what ended a mode, the blows there, and the next mode."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from dalembert.arrays import Array
+from dalembert.errors import DalembertError, InconsistentState
+from dalembert.motion.contacts.decide.decide import REST, Decision, Rest, decide
+from dalembert.motion.contacts.impacts.corners import require_no_corner
+from dalembert.motion.contacts.impacts.impacts import Impact, impacts_at
+from dalembert.motion.contacts.modes.contacts import Contacts
+from dalembert.motion.contacts.modes.modes import OPEN, STICK, Ending, Mode
+from dalembert.motion.contacts.modes.scale import Scale, scale_of
+from dalembert.motion.contacts.modes.switched import SLOW
+from dalembert.motion.contacts.run.ledger import Ledger
+from dalembert.motion.state.consistent import require_consistent_state
+
+# A one-sided constraint that parts at less than this share of the fastest approach so far stays closed: it would rise
+# by the square of it, which must stay above what counts as zero for an event.
+BOUNCES = 1e-5
+# A bounce rises at least by this share of the coordinates: events take less than 1e-12 of their terms for zero.
+RISE = 1e-11
+# Contacts this much faster than what counts as rest stop together with one that has stopped, if all then stick.
+ALMOST = 100.0
+# On a surface that moves, slipping below so many tolerances of its velocity cannot be told from none.
+CARRIED = 20.0
+# A gap below this share of the size of the state is closed at the start …
+GAP = 1e-9
+# … and one further below zero than this is no state of the system.
+BEYOND = 1e-6
+
+
+class Transitions:
+    """From what ended one mode to the next, with what is remembered of the instants before.
+
+    met: the one-sided constraints in the last impact. halted: the contacts at rest where one of them has ended the last
+    leg by stopping. impacts: all blows so far. undetermined: whether a mode had forces that are not determined.
+    """
+
+    def __init__(self, contacts: Contacts) -> None:
+        self.contacts, self.ledger = contacts, Ledger(contacts.heats)
+        self.scale = Scale(1.0, 1.0, 1.0, SLOW)  # known from the start on
+        self.met: set[int] = set()
+        self.halted: set[int] = set()
+        self.impacts: list[Impact] = []
+        self.undetermined = False
+        self._rest = Rest()
+        self._farthest = 0.0  # the largest coordinate at the impacts so far
+        self._approach = 0.0  # the fastest at which a one-sided constraint closed
+
+    # -- the start
+
+    def start(self, q: Array, v: Array, t: float, span: float) -> tuple[Array, set[int]]:
+        """Velocity after impacts at the start, and the one-sided constraints that touch. Refuses a state off the
+        constraints, or beyond a one-sided one. span: how long the motion will be.
+        """
+        contacts, system = self.contacts, self.contacts.system
+        self.scale = scale_of(contacts, q, v, t, span)
+        gap, rate = self.gaps(q, v, t)
+        small, slow = GAP * self.reach(q), REST * max(float(np.abs(v).max(initial=0.0)), 1e-300)
+        beyond = [
+            system.constraints[contacts.one_sided[k]].name for k in range(gap.size) if gap[k] < -BEYOND * self.reach(q)
+        ]
+        if beyond:
+            raise InconsistentState(
+                f"{system.name}: the initial state violates the one-sided {', '.join(map(repr, beyond))}, which must "
+                "not be negative: use system.consistent(…), or 'dalembert run --repair'"
+            )
+        touching = {k for k in range(gap.size) if gap[k] <= small and rate[k] <= slow}
+        require_no_corner(contacts, sorted(touching), q, t, self.reach(q))
+        ones = (1,) * len(contacts.contacts)
+        shut = tuple(k in touching and rate[k] >= -slow for k in range(gap.size))
+        resting = Mode((OPEN,) * len(ones), ones, ones, shut, contacts.frames_at(q, v, t))
+        require_consistent_state(contacts.evaluation(resting), q, v, t)
+        if any(rate[k] < -slow for k in touching):
+            v, _, touching = self._impact(t, q, v, self.ledger.empty())  # the ledger begins after it
+        return v, touching
+
+    # -- the mode
+
+    def mode_at(self, t: float, q: Array, v: Array, touching: set[int]) -> Decision:
+        """The mode of a state after `start`, its instant and the velocity with which it begins."""
+        return decide(self.contacts, self.scale, t, q, v, self._rest, self.stopped(q, v, t), touching)
+
+    def enter(
+        self, t: float, q: Array, v: Array, stopped: set[int], touching: set[int], last: Mode | None, rtol: float
+    ) -> tuple[Array, Mode]:
+        """The velocity with which the next mode begins, and the mode. rtol: to which velocities are known."""
+        self.scale = replace(self.scale, slow=self._slow(q, v, t, rtol))
+        mode, found, v = self._decided(t, q, v, stopped, touching, last)
+        self.undetermined |= found.undetermined
+        mode = replace(mode, undetermined=found.undetermined)
+        self._rest = Rest(speed=self._rest.speed)
+        return v, mode
+
+    def _slow(self, q: Array, v: Array, t: float, rtol: float) -> float:
+        """The speed at which a contact on a surface has stopped. On a surface that moves, slow slipping is the
+        difference of large velocities, which are known to the tolerance.
+        """
+        frames = self.contacts.frames_at(q, v, t)
+        carried = self.contacts.at(q, v, t, frames=frames).slide - self.contacts.forces(q, v, t, frames).T @ v
+        moving = CARRIED * rtol * float(np.abs(carried).max(initial=0.0))
+        return max(SLOW * self.scale.slide, moving)
+
+    def _decided(
+        self, t: float, q: Array, v: Array, stopped: set[int], touching: set[int], last: Mode | None
+    ) -> Decision:
+        """The mode, its instant and the velocity with which it begins. Contacts that have almost stopped when another
+        one stops stop with it, if then all of them stick: those of a body that only translates stop at one instant.
+        """
+        if self.halted:
+            together = self.stopped(q, v, t, ALMOST) - self._rest.leaving
+            if together - stopped:
+                try:
+                    found = decide(
+                        self.contacts, self.scale, t, q, v.copy(), self._rest, stopped | together, touching, last
+                    )
+                except DalembertError:
+                    found = None
+                if found is not None and all(found[0].states[k] in (STICK, OPEN) for k in stopped | together):
+                    self.halted |= together
+                    return found
+        return decide(self.contacts, self.scale, t, q, v, self._rest, stopped, touching, last)
+
+    # -- the end of a mode
+
+    def after(
+        self, mode: Mode, ending: Ending, t: float, q: Array, v: Array, work: Array
+    ) -> tuple[Array, Array, set[int], set[int]]:
+        """Velocity and work after what ended a mode, the contacts at rest, and the one-sided constraints that touch."""
+        k, self.met, self.halted = ending.which, set(), set()
+        closed = {j for j, shut in enumerate(mode.closed) if shut}
+        stopped = self.stopped(q, v, t) | {j for j, s in enumerate(mode.states) if s == STICK}
+        if ending.kind == "stop":
+            stopped |= {k}
+            self.halted = stopped
+        elif ending.kind == "break":
+            self._rest.leaving = {k}
+        elif ending.kind == "turn":
+            self._rest.pushes = {k: -mode.pushes[k]}
+        elif ending.kind == "open":
+            self._rest.opening = {k}
+        elif ending.kind == "give":
+            self._rest.given = mode
+        elif ending.kind == "close":
+            v, work, closed = self._impact(t, q, v, work)
+            stopped = self.stopped(q, v, t)
+        return v, work, stopped, closed
+
+    def _impact(self, t: float, q: Array, v: Array, work: Array) -> tuple[Array, Array, set[int]]:
+        """Velocity and work after an impact of all one-sided constraints that now meet, and those that then touch."""
+        gap, rate = self.gaps(q, v, t)
+        slow = REST * max(float(np.abs(v).max(initial=0.0)), 1e-300)
+        touching = [j for j in range(gap.size) if gap[j] <= GAP * self.reach(q)]
+        require_no_corner(self.contacts, touching, q, t, self.reach(q))
+        self._approach = max(self._approach, *(-rate[j] for j in touching))
+        blows, met = impacts_at(self.contacts, touching, t, q, v, slow, self._slowest(t, q, v))
+        self.met |= met
+        self.impacts += blows
+        before, v = v, blows[-1].after if blows else v
+        rate = self.gaps(q, v, t)[1]
+        work = self.ledger.after_impact(self.contacts, work, t, q, before, v, sum(blow.loss for blow in blows))
+        # What would part more slowly than the slowest bounce stays closed, if forces keep it so.
+        slow = max(slow, self._slowest(t, q, v))
+        return v, work, {j for j in touching if rate[j] <= slow}
+
+    def settled(self, t: float, q: Array, before: Array, after: Array, work: Array) -> Array:
+        """The work after an impact with bounces that are left out."""
+        if not self.impacts or self.impacts[-1].t != t:
+            return work
+        work, lost = self.ledger.after_settling(self.contacts, work, t, q, before, after)
+        self.impacts[-1] = replace(self.impacts[-1], left_out=lost)
+        return work
+
+    # -- what counts as rest, and as closed
+
+    def stopped(self, q: Array, v: Array, t: float, almost: float = 1.0) -> set[int]:
+        """The contacts at rest. almost: how much faster than what counts as rest they may be."""
+        slide = self.contacts.at(q, v, t).slide
+        self._rest.speed = max(self._rest.speed, float(np.abs(slide).max(initial=0.0)))
+        limit = REST * max(self._rest.speed, 1e-3 * float(np.abs(v).max(initial=0.0)))
+        found = set()
+        for k, at in enumerate(self.contacts.components):
+            # On a surface, a leg has ended at `slow`; others beside it are as slow but for rounding.
+            least = limit if at.stop - at.start == 1 else max(limit, 2 * self.scale.slow)
+            if np.linalg.norm(slide[at]) <= almost * least:
+                found.add(k)
+        return found
+
+    def gaps(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:
+        """The gaps and their rates, as lengths and velocities of the coordinates however the equation is scaled."""
+        found = self.contacts.at(q, v, t)
+        A = self.contacts.whole.dynamics(q, v, t)[2][list(self.contacts.one_sided)]
+        steep = np.linalg.norm(A, axis=1)
+        steep[steep == 0.0] = 1.0
+        return found.gap / steep, found.gap_rate / steep
+
+    def reach(self, q: Array) -> float:
+        """The size of places, never zero."""
+        return max(float(np.abs(q).max(initial=0.0)), self.scale.length)
+
+    def _slowest(self, t: float, q: Array, v: Array) -> float:
+        """The speed of the slowest bounce: a share of the fastest impact, and so fast that it rises visibly."""
+        M, Q, _, _ = self.contacts.whole.dynamics(q, v, t)
+        rate = float(np.abs(np.linalg.lstsq(M, Q, rcond=None)[0]).max())
+        self._farthest = max(self._farthest, float(np.abs(q).max()))
+        return max(BOUNCES * self._approach, float(np.sqrt(2 * RISE * self._farthest * rate)))
