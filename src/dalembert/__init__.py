@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from dalembert.errors import (
+    AmbiguousDerivative,
     BranchError,
     BuildError,
     DalembertError,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from dalembert.model.documents.document import dumps, load, loads
     from dalembert.model.events import Event
     from dalembert.model.friction.laws import Coulomb, Quadratic, Rolling, Spinning, Stribeck, Viscous, Work
+    from dalembert.model.language.rates import rate
     from dalembert.model.language.symbols import actual, coordinates, ideal, multiplier, parameters, t
     from dalembert.model.particles.particles import Particle, Particles
     from dalembert.model.system import System
@@ -71,6 +73,7 @@ _LAZY = {
     "loads": "dalembert.model.documents.document",
     "multiplier": "dalembert.model.language.symbols",
     "parameters": "dalembert.model.language.symbols",
+    "rate": "dalembert.model.language.rates",
     "t": "dalembert.model.language.symbols",
 }
 
@@ -107,6 +110,7 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
+    "AmbiguousDerivative",
     "BranchError",
     "BuildError",
     "Constraint",
@@ -145,5 +149,6 @@ __all__ = [
     "loads",
     "multiplier",
     "parameters",
+    "rate",
     "t",
 ]

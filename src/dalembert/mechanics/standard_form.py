@@ -14,6 +14,7 @@ from itertools import islice
 import sympy as sp
 
 from dalembert.model.constraints import Constraint, is_linear
+from dalembert.model.language.rates import partial
 from dalembert.model.language.symbols import Coordinate, Reaction, t
 from dalembert.model.system import System
 
@@ -95,20 +96,13 @@ def time_derivative(expression: sp.Expr, coordinates: tuple[Coordinate, ...]) ->
 
 def diff(expression: sp.Expr, symbol: sp.Symbol) -> sp.Expr:
     """∂/∂symbol. Where sign(…) jumps, the derivative is that of its sides: no motion stays on the jump."""
-    return _slope(expression, symbol) if is_long(expression) else _plain_slope(expression, symbol)
+    return _slope(expression, symbol) if is_long(expression) else partial(expression, symbol)
 
 
 def is_long(expression: sp.Expr, nodes: int = 120) -> bool:
     """Whether an expression has more than so many parts, without counting all of them."""
     walk = sp.preorder_traversal(expression)
     return next(islice(walk, nodes, None), None) is not None
-
-
-def _plain_slope(expression: sp.Expr, symbol: sp.Symbol) -> sp.Expr:
-    if symbol not in expression.free_symbols:
-        return sp.S.Zero
-    derivative = sp.diff(expression, symbol)
-    return derivative.replace(sp.DiracDelta, lambda *_: sp.S.Zero) if derivative.has(sp.DiracDelta) else derivative
 
 
 @lru_cache(maxsize=60_000)  # entries are small and shared; a bicycle needs ten thousand
@@ -120,10 +114,10 @@ def _slope(e: sp.Expr, symbol: sp.Symbol) -> sp.Expr:
         return sp.S.One if e == symbol else sp.S.Zero
     if not (e.is_Add or e.is_Mul or (e.is_Pow and e.exp.is_number)):
         if len(e.args) != 1 or not isinstance(e, sp.Function):
-            return _plain_slope(e, symbol)
+            return partial(e, symbol)
         inner = _slope(e.args[0], symbol)
         w = sp.Dummy(real=True)
-        return sp.S.Zero if inner == 0 else _plain_slope(e.func(w), w).xreplace({w: e.args[0]}) * inner
+        return sp.S.Zero if inner == 0 else partial(e.func(w), w).xreplace({w: e.args[0]}) * inner
     slopes = [_slope(part, symbol) for part in e.args]
     if e.is_Add:
         return sp.Add(*slopes)

@@ -16,6 +16,7 @@ from dalembert.model.friction.laws import Law, Work
 from dalembert.model.language.adopt import canonical, function_faults
 from dalembert.model.language.functions import Unspecified, functions_in, listed
 from dalembert.model.language.parse import RESERVED, parse_expression, suggest
+from dalembert.model.language.rates import partial
 from dalembert.model.language.symbols import Coordinate, Parameter, t
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class Expression:
         """The derivative that `function` is, at these arguments."""
         value = self.value
         for symbol, order in zip(self.arguments, function.orders, strict=True):
-            value = sp.diff(value, symbol, order) if order else value
+            value = partial(value, symbol, order)
         return value.xreplace(dict(zip(self.arguments, arguments, strict=True)))
 
 

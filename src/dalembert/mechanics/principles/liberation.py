@@ -32,6 +32,7 @@ from dalembert.mechanics.principles.shared.scaled_constraints import refined
 from dalembert.mechanics.principles.shared.vanishing_gradients import vanishing_gradients
 from dalembert.mechanics.sample import Sampler, State
 from dalembert.mechanics.standard_form import diff, lagrangian, time_derivative
+from dalembert.model.language.rates import partial
 from dalembert.model.language.symbols import Coordinate, t
 from dalembert.model.system import System
 
@@ -270,7 +271,7 @@ def onto_motion(held: dict[Coordinate, sp.Expr]) -> dict[sp.Symbol, sp.Expr]:
     """The held coordinates and their derivatives on the motion."""
     swap: dict[sp.Symbol, sp.Expr] = {}
     for q, value in held.items():
-        swap |= {q: value, q.d: sp.diff(value, t), q.dd: sp.diff(value, t, 2)}
+        swap |= {q: value, q.d: partial(value, t), q.dd: partial(value, t, 2)}
     return swap
 
 
@@ -300,7 +301,7 @@ def _held(system: System, sampler: Sampler, held: dict[Coordinate, sp.Expr]) -> 
     kept = [places[q] for q in system.coordinates if q not in held]
     fixed = [places[q] for q in held]
     motion = affine(sampler, tangential)
-    prescribed = sampler.function([sp.diff(value, t, 2) for value in held.values()])
+    prescribed = sampler.function([partial(value, t, 2) for value in held.values()])
     reaction = sampler.function(normal, system.accelerations)
 
     def solve(state: State, C: Array) -> Answer:

@@ -18,6 +18,7 @@ import sympy as sp
 from dalembert.errors import ModelError
 from dalembert.model.constraints import Constraint
 from dalembert.model.friction.laws import Law
+from dalembert.model.language.rates import rate
 from dalembert.model.language.symbols import Coordinate, Reaction, is_name, t
 from dalembert.model.particles.read_particles import belongs, read_particles, require_complete
 from dalembert.model.particles.supplementary import depends_on_reactions, held_system, pulled_back
@@ -203,8 +204,7 @@ class Particles:
         found: dict[sp.Symbol, sp.Expr] = {}
         for particle in self.particles:
             for s, place in zip(particle.coordinates, particle.position, strict=True):
-                rate = sp.diff(place, t) + sp.Add(*(sp.diff(place, q) * q.d for q in self.coordinates))
-                found |= {s: place, s.d: rate}
+                found |= {s: place, s.d: rate(place)}
         return found
 
     @cached_property

@@ -18,7 +18,8 @@ import sympy as sp
 from dalembert.errors import ModelError
 from dalembert.model.constraints import Constraint
 from dalembert.model.friction.laws import Law, Work
-from dalembert.model.language.symbols import Coordinate, Reaction, multiplier, t
+from dalembert.model.language.rates import rate
+from dalembert.model.language.symbols import Coordinate, Reaction, multiplier
 from dalembert.model.particles.read_particles import ZERO, at_random
 from dalembert.model.system import System
 
@@ -79,8 +80,7 @@ def held_system(particles: Particles) -> System:
     rho = [particles.positions[s] + freed[j] for j, s in enumerate(particles.cartesian_coordinates)]
     place: dict[sp.Symbol, sp.Expr] = {}
     for s, at in zip(particles.cartesian_coordinates, rho, strict=True):
-        rate = sp.diff(at, t) + sp.Add(*(sp.diff(at, q) * q.d for q in both))
-        place |= {s: at, s.d: sp.expand(rate)}
+        place |= {s: at, s.d: sp.expand(rate(at))}
     given = [force.xreplace(place) for particle in particles.particles for force in particle.force]
     energy = sp.Add(
         *(m * place[s.d] ** 2 / 2 for s, m in zip(particles.cartesian_coordinates, particles.masses, strict=True))
