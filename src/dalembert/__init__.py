@@ -38,7 +38,18 @@ if TYPE_CHECKING:
     from dalembert.model.constraints import Constraint
     from dalembert.model.documents.document import dumps, load, loads
     from dalembert.model.events import Event
-    from dalembert.model.friction.laws import Coulomb, Quadratic, Rolling, Spinning, Stribeck, Viscous, Work
+    from dalembert.model.friction.laws import (
+        Coulomb,
+        Law,
+        Quadratic,
+        Rolling,
+        Sliding,
+        Spinning,
+        Stribeck,
+        Viscous,
+        Work,
+        register,
+    )
     from dalembert.model.language.rates import rate
     from dalembert.model.language.symbols import actual, coordinates, ideal, multiplier, parameters, t
     from dalembert.model.particles.particles import Particle, Particles
@@ -52,11 +63,13 @@ _LAZY = {
     "Constraint": "dalembert.model.constraints",
     "Coulomb": "dalembert.model.friction.laws",
     "Event": "dalembert.model.events",
+    "Law": "dalembert.model.friction.laws",
     "Motion": "dalembert.motion.result.motion",
     "Particle": "dalembert.model.particles.particles",
     "Particles": "dalembert.model.particles.particles",
     "Quadratic": "dalembert.model.friction.laws",
     "Rolling": "dalembert.model.friction.laws",
+    "Sliding": "dalembert.model.friction.laws",
     "Spinning": "dalembert.model.friction.laws",
     "Stribeck": "dalembert.model.friction.laws",
     "System": "dalembert.model.system",
@@ -74,6 +87,7 @@ _LAZY = {
     "multiplier": "dalembert.model.language.symbols",
     "parameters": "dalembert.model.language.symbols",
     "rate": "dalembert.model.language.rates",
+    "register": "dalembert.model.friction.laws",
     "t": "dalembert.model.language.symbols",
 }
 
@@ -122,6 +136,7 @@ __all__ = [
     "ExpressionError",
     "InconsistentConstraints",
     "InconsistentState",
+    "Law",
     "MissingValues",
     "ModelError",
     "Motion",
@@ -131,6 +146,7 @@ __all__ = [
     "Particles",
     "Quadratic",
     "Rolling",
+    "Sliding",
     "Spinning",
     "Stribeck",
     "System",
@@ -150,5 +166,6 @@ __all__ = [
     "multiplier",
     "parameters",
     "rate",
+    "register",
     "t",
 ]

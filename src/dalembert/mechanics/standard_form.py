@@ -57,15 +57,13 @@ def standard_form(system: System) -> StandardForm:
     M, Q = _inertia(system)
     rows = [constraint_row(constraint, system.coordinates) for constraint in system.constraints]
     n, m = len(system.coordinates), len(rows)
-    works = (*system.works, *(contact.slipping() for contact in system.contacts))
-    C = [sum((law.work.get(q, sp.S.Zero) for law in works), sp.S.Zero) for q in system.coordinates]
     return StandardForm(
         system,
         M,
         Q,
         sp.ImmutableMatrix(m, n, [entry for row, _ in rows for entry in row]),
         sp.ImmutableMatrix(m, 1, [right for _, right in rows]),
-        sp.ImmutableMatrix(n, 1, C),
+        sp.ImmutableMatrix(n, 1, system.sliding_C),
         tuple(c.name for c in system.constraints if not is_linear([c.expression], system.accelerations)),
     )
 

@@ -16,7 +16,7 @@ from dalembert.errors import ExpressionError, ModelError
 from dalembert.model.constraints import IMPACT_LAWS, IMPACT_ORDERS, LEVELS, Constraint, is_constant, level_of
 from dalembert.model.events import read_events
 from dalembert.model.friction.frames import inertia_of
-from dalembert.model.friction.laws import Work, is_dry
+from dalembert.model.friction.laws import Law
 from dalembert.model.friction.read_laws import LawReader, value_of
 from dalembert.model.language.adopt import canonical, function_faults, refused
 from dalembert.model.language.functions import functions_in, listed
@@ -101,7 +101,7 @@ class _Builder:
             "settings": self._settings(),
             "description": str(draft.description),
         }
-        switches = any(c.one_sided for c in constraints) or any(is_dry(law) for law in parts["nonideal"])
+        switches = any(c.one_sided for c in constraints) or any(law.dry for law in parts["nonideal"])
         parts["events"] = read_events(
             draft.events, lambda given, where: self._expression(given, where, equation=True), self.faults, switches
         )
@@ -533,9 +533,9 @@ class _Builder:
             if orders(entry) & {1, 2}:
                 self.faults.append("mass: the matrix depends on positions and time only")
                 break
-        works = [law for law in parts["nonideal"] if isinstance(law, Work)]
-        for law in works:
-            if any(2 in orders(expression) for expression in law.work.values()):
+        laws: tuple[Law, ...] = parts["nonideal"]
+        for law in laws:
+            if any(2 in orders(expression) for expression in law.written.values()):
                 self.faults.append("work: accelerations cannot appear in it")
         places = [(key, parts[key]) for key in ("kinetic", "potential", "lagrangian")]
         places += [(f"forces {q.name}", force) for q, force in parts["forces"].items()]
@@ -547,7 +547,7 @@ class _Builder:
                 self.faults.append(
                     f"{where}: {', '.join(found)}: a constraint force can appear in a work expression only"
                 )
-        used = [("work", expression) for law in works for expression in law.work.values()]
+        used = [("work", expression) for law in laws for expression in law.written.values()]
         used += [(f"event {event.name!r}", event.expression) for event in parts["events"]]
         for where, reaction in sorted({(where, r) for where, e in used for r in e.atoms(Reaction)}, key=str):
             of_constraint = reaction.kind == "multiplier"

@@ -116,10 +116,7 @@ def held_coordinates(system: System) -> dict[Coordinate, sp.Expr] | None:
 
 def forces_of(system: System) -> list[sp.Expr]:
     """Impressed forces and the work of nonideal constraints, "added to the given set of forces", by coordinate."""
-    return [
-        system.forces.get(q, sp.S.Zero) + sp.Add(*(law.work.get(q, sp.S.Zero) for law in system.works))
-        for q in system.coordinates
-    ]
+    return [system.forces.get(q, sp.S.Zero) + work for q, work in zip(system.coordinates, system.C, strict=True)]
 
 
 def applied_forces(system: System, masses: list[sp.Expr]) -> list[sp.Expr]:

@@ -4,8 +4,8 @@
 one-sided one. The text is cut into
 tokens first; every name and number is replaced by a placeholder, and only then does Python's parser see it,
 so that no word of the text has a meaning to Python. The tree that comes back may hold sums, products, powers,
-signs, calls of known functions, `rate(…)` and comparisons in `where(…)`, nothing else. Constant parts are computed in floating
-point before SymPy sees them: `9**9**9**9` is refused, not computed.
+signs, calls of known functions, `rate(…)` and comparisons in `where(…)`, nothing else. Constant parts are computed in
+floating point before SymPy sees them: `9**9**9**9` is refused, not computed.
 """
 
 from __future__ import annotations

@@ -252,9 +252,8 @@ class Particles:
         """C along each Cartesian coordinate that has any, over these; dry friction as it is while sliding."""
         if not self.nonideal:
             return {}
-        laws = (*self.bare.works, *(contact.slipping() for contact in self.bare.contacts))
-        found = {s: sp.Add(*(law.work.get(s, sp.S.Zero) for law in laws)) for s in self.cartesian_coordinates}
-        return {s: C for s, C in found.items() if C != 0}
+        found = dict(zip(self.bare.coordinates, self.bare.sliding_C, strict=True))
+        return {s: found[s] for s in self.cartesian_coordinates if found[s] != 0}
 
     @cached_property
     def system(self) -> System:
