@@ -15,7 +15,7 @@ from dalembert.model.language.adopt import canonical, function_faults
 from dalembert.model.language.functions import Unspecified, functions_in, listed
 from dalembert.model.language.parse import RESERVED, parse_expression, suggest
 from dalembert.model.language.rates import partial
-from dalembert.model.language.symbols import Coordinate, Parameter, t
+from dalembert.model.language.symbols import Coordinate, Parameter, symbol_table, t
 
 if TYPE_CHECKING:
     from dalembert.model.system import System
@@ -102,8 +102,7 @@ class _Reader:
     def __init__(self, system: System, known: Mapping[str, set[Unspecified]]) -> None:
         self.system, self.known = system, known
         self.faults: list[str] = []
-        state = (*system.coordinates, *system.velocities, *system.accelerations)
-        self.table = {symbol.name: symbol for symbol in (*state, *system.parameter_symbols, t)}
+        self.table = symbol_table(system.coordinates, system.parameter_symbols)
 
     def read(self, given: Any) -> dict[str, Expression]:
         if not isinstance(given, Mapping):

@@ -28,7 +28,7 @@ from dalembert.model.language.functions import functions_in
 from dalembert.model.language.parse import suggest
 from dalembert.model.language.symbols import Coordinate, name_of, t
 from dalembert.model.specify_functions import require_specified, specified
-from dalembert.model.validate import Draft, build_parts
+from dalembert.model.validate.read import Draft, build_parts
 
 if TYPE_CHECKING:
     from dalembert.mechanics.classify.classify import Classification

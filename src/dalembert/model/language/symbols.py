@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterable
 from types import FrameType
 
 import sympy as sp
@@ -201,6 +202,16 @@ def parameters(names: str) -> tuple[Parameter, ...]:
     >>> m, g = parameters("m g")
     """
     return tuple(Parameter.named(name) for name in _split(names))
+
+
+def symbol_table(
+    coordinates: Iterable[Coordinate], parameters: Iterable[sp.Symbol] = (), *, order: int = 2
+) -> dict[str, sp.Symbol]:
+    """The symbols of a model by their names: time, coordinates with their derivatives up to an order, parameters."""
+    found: dict[str, sp.Symbol] = {t.name: t}
+    for q in coordinates:
+        found |= {symbol.name: symbol for symbol in (q, q.d, q.dd)[: order + 1]}
+    return found | {symbol.name: symbol for symbol in parameters}
 
 
 def ideal(coordinate: Coordinate) -> Reaction:
