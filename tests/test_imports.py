@@ -17,6 +17,7 @@ ROOT = Path(dalembert.__file__).parent
 ORDER = (
     "errors",
     "arrays",
+    "methods",
     "model",
     "mechanics",
     "graph",
@@ -34,13 +35,15 @@ ORDER = (
 ROOMS = {
     "model": (
         "language", "constraints", "friction", "events", "outputs", "simulation_options", "specify_functions",
-        "validate", "system", "kinks", "particles", "documents",
+        "validate", "changes", "system", "kinks", "particles", "documents",
     ),
     "mechanics": (
         "standard_form", "solve", "algebra", "sample", "page", "classify", "explicit", "principles.shared", "reduce",
         "principles", "equations", "liberate",
     ),
-    "motion": ("state", "integrate", "contacts", "result", "certificate", "simulate", "instant"),
+    "motion": (
+        "state", "integrate", "contacts", "result", "certificate", "assemble", "prepare", "simulate", "instant",
+    ),
     "motion.contacts": ("modes", "decide", "impacts", "run"),
 }  # fmt: skip
 # The verbs of a system and of results that draw themselves hand over to what is to their right, when called.

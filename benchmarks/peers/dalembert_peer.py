@@ -87,7 +87,7 @@ def acceleration(problem: Problem) -> Callable[[float], Task]:
         "outputs": ", ".join(outputs),
     }
     runtime = resources.files("dalembert.kernel") / "runtime"
-    base = "".join((runtime / name).read_text(encoding="utf-8") for name in ("base.h", "elementary.h"))
+    base = "".join((runtime / name).read_text(encoding="utf-8") for name in ("base/base.h", "base/elementary.h"))
     library, _ = build("\n".join([base, text, hoist.source(), loop]), compiler)
     library.repeat.argtypes = [ctypes.c_void_p] * 4 + [ctypes.c_long]
     q, v = cartesian_state(problem.data["links"])

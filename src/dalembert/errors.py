@@ -97,3 +97,12 @@ class BuildError(DalembertError):
 
 class OutputError(DalembertError):
     """A result could not be written."""
+
+
+def counted(count: int, noun: str) -> str:
+    """A count with its noun, for messages.
+
+    >>> counted(1, "state"), counted(0, "state"), counted(2, "more event")
+    ('1 state', '0 states', '2 more events')
+    """
+    return f"{count} {noun}{'' if count == 1 else 's'}"

@@ -67,6 +67,7 @@ def test_path_out_of_reach(dalembert, ball):
     done = dalembert("path", ball, "--end", "x=8", "--energy", "70")
     assert done.status == 3
     assert "out of reach at the energy 70" in done.err
+    assert "--through" in done.err
     assert "80" in done.err
     assert not list(Path.cwd().glob("dalembert-*")), "a folder without results was left behind"
 

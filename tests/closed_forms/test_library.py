@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import sympy as sp
 
 import dalembert as da
 from dalembert.model.language.symbols import t as time

@@ -39,6 +39,8 @@ def test_the_symbols_agree_with_a_simulation(name: str, simulate):
     for key in form:
         if name == "skater" and key in ("s", "F_i"):
             continue  # no column: it has no wheel, and no friction along its edge
+        if key == "F_a":
+            continue  # no column: the arm of the couple is free to choose
         function = sp.lambdify(t, form.written_out(key).subs(dict(system.parameters)), "numpy")
         values = np.broadcast_to(function(motion.t), motion.t.shape)
         # fifty steps at 1e-10, relative to sizes of ten
@@ -241,6 +243,22 @@ def test_lengths_of_the_lanes(ratio: float):
         polygon = np.hypot(np.diff(orbit.x(fine)), np.diff(orbit.y(fine))).sum()
         # a polygon of n sides is short by the share 1/n², here 1e-8
         assert polygon == pytest.approx(length, rel=1e-6)
+
+
+def test_line_element_beside_the_cycloid():
+    """Case 2: ds over that of the cycloid, by chords of both curves between the same headings."""
+    orbit, cycloid = Orbit(0.7, 1.4), Orbit(0.7, 0.0)
+    middle, half = np.array([0.4, pi / 2, 2.9, pi + 1.2, 3 * pi / 2]), 1e-4
+    chord, pure = (
+        np.hypot(curve.x(middle + half) - curve.x(middle - half), curve.y(middle + half) - curve.y(middle - half))
+        for curve in (orbit, cycloid)
+    )
+    # a chord is short by the share (dφ)²/24 and its like, 1e-8
+    np.testing.assert_allclose(np.abs(orbit.stretch(middle)), chord / pure, rtol=1e-6)
+    assert (orbit.stretch(middle[:3]) > 1).all()  # {0, π}: expansion
+    assert (np.abs(orbit.stretch(middle[3:])) < 1).all()  # {π, 2π}: contraction, where −sin φ > R'/8a
+    assert abs(orbit.stretch(pi + 0.1)) > 1  # but not next to the cusp, where the cycloid stands still
+    assert np.isinf(orbit.stretch(0.0))
 
 
 def test_angles_and_places():

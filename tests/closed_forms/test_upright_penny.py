@@ -10,6 +10,7 @@ import dalembert as da
 
 R, m, beta = da.parameters("R m beta")
 x, y, psi, phi, theta = da.coordinates("x y psi phi theta")
+STATE = ("x", "y", "psi", "phi", "theta")
 
 
 def rate(expression: sp.Matrix | sp.Expr) -> sp.Matrix | sp.Expr:
@@ -80,3 +81,48 @@ def test_tilt_does_not_change_the_motion(simulate) -> None:
     for key in ("x", "y", "psi", "phi"):
         # two computations of one motion, each with the error of about fifty steps at 1e-10
         np.testing.assert_allclose(flat[key], upright[key], rtol=0, atol=1e-8)
+
+
+def test_with_the_papers_three_constraints() -> None:
+    """Below (77): λ₃ of θ = π/2 beside (56b) and (58), which say nothing of the tilt, is I₂ψ̇φ̇ = −(N_a + R F_j) along
+    θ, which turns about −î; that is the paper's λ₃ with its sign changed.
+    """
+    upright = da.library.upright_penny(ratio=3, R=0.4, omega=1.2)
+    by_three = upright.replace(
+        constraints={
+            "speed": "x'^2 + y'^2 = R^2*psi'^2",
+            "knife edge": "x'*sin(phi) = y'*cos(phi)",
+            "upright": "theta = pi/2",
+        }
+    )
+    exact = da.library.exact("upright_penny")
+    for time in (0.3, 1.1):
+        state = {key: float(value) for key, value in exact(upright, time).items() if key.rstrip("'") in STATE}
+        held, now = by_three.at(state).multipliers[2], upright.at(state)
+        # all of size one, from the solution of small systems
+        np.testing.assert_allclose(held, -now.outputs["N_a"] - 0.4 * now.outputs["F_j"], rtol=1e-10)
+        np.testing.assert_allclose(held, 0.5 * 0.4**2 * state["psi'"] * state["phi'"], rtol=1e-10)
+
+
+def test_a_couple_in_the_place_of_the_hand_keeps_it_upright() -> None:
+    """F_a ĵ at the height R + b and −F_a ĵ at R − b, (76): without the constraint on the tilt, θ̈ stays zero."""
+    b = sp.Symbol("b", real=True)
+    held = da.library.upright_penny(ratio=3, R=0.4, omega=1.2)
+    form = da.library.closed_form("upright_penny")
+    couple = form.written_out("F_a").xreplace({da.parameters("b")[0]: b})
+    # Points of the disk at distances ±b from its centre along −n̂, so that they are as high as the paper says.
+    inward = -sp.Matrix([-sp.sin(phi) * sp.cos(theta), sp.cos(phi) * sp.cos(theta), -sp.sin(theta)])
+    along = sp.Matrix([-sp.sin(phi), sp.cos(phi), 0])
+    pull = 2 * b * couple * along.dot(inward.diff(theta))  # the force along θ: Σ F·∂r/∂θ
+    free = held.replace(
+        constraints=[c for c in held.constraints if c.name != "upright"],
+        forces={theta: pull},
+        parameters={"b": 0.1},
+        outputs={},
+    )
+    exact = da.library.exact("upright_penny")
+    for time in (0.0, 0.4, 1.1, 2.7):
+        state = {key: float(value) for key, value in exact(held, time).items() if key.rstrip("'") in STATE}
+        tilting = free.at(state, t=time).acceleration[4]
+        assert abs(tilting) < 1e-9  # torques of size ten over a moment of inertia of size one tenth, to rounding
+        assert abs(free.replace(forces={}).at(state, t=time).acceleration[4]) > 1

@@ -42,7 +42,7 @@ def systems() -> dict[str, da.System]:
 
 def kernel_of(system: da.System, change: Callable[[str], str] = lambda text: text) -> Kernel:
     assert compiler is not None
-    source = kernel_source(system, graph_of(system), range(len(system.constraints)), stiff=True)
+    source = kernel_source(system, graph_of(system), range(len(system.constraints)), ("stiff",))
     return Kernel(build(change(source), compiler)[0], 0.0, False)
 
 

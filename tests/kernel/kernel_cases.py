@@ -210,18 +210,17 @@ def recorded(system: da.System, **options: Any) -> Call:
         system: da.System,
         graph: Any,
         rows: Sequence[int],
-        stiff: bool,
+        asked: Sequence[str],
         compiler: Compiler,
         completion: float = 0.0,
         limit: int = 0,
-        taylor: bool = False,
     ) -> _Recorder:
         try:
-            return _Recorder(kernel_source(system, graph, rows, True, completion, taylor=True))
+            return _Recorder(kernel_source(system, graph, rows, ("stiff", "taylor"), completion))
         except TaylorNotApplicable:
-            if taylor:
+            if "taylor" in asked:
                 raise
-            return _Recorder(kernel_source(system, graph, rows, True, completion))
+            return _Recorder(kernel_source(system, graph, rows, ("stiff",), completion))
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(native, "make_kernel", make)

@@ -283,7 +283,7 @@ def test_a_compiler_that_does_not_compile_costs_one_warning(cache, monkeypatch):
 def test_status_codes_are_those_of_the_header():
     import re
 
-    text = (Path(kernel.__file__).parent / "runtime" / "base.h").read_text(encoding="utf-8")
+    text = (Path(kernel.__file__).parent / "runtime" / "base" / "base.h").read_text(encoding="utf-8")
     codes = {name: int(value) for name, value in re.findall(r"DA_([A-Z_]+) = (\d+)", text)}
     assert codes
     for name, value in codes.items():

@@ -75,9 +75,10 @@ def test_no_warning_as_cuda(name: str, compiler: str, tmp_path: Path) -> None:
 def test_a_warning_is_seen(tmp_path: Path) -> None:
     """The measure itself: a state of another width, once the fault of the test for stiffness."""
     compiler = next(name for name in COMPILERS if is_there(name))
-    text = source("pendulum").replace(
-        "double h, double k[16][DA_NW], const double *ynew,", "double h, double k[16][DA_NY], const double *ynew,"
+    right = (
+        "double k[DA_SLOPES][DA_NW],\n                              const double *ynew, const double *fnew, double rtol"
     )
+    text = source("pendulum").replace(right, right.replace("DA_NW", "DA_NY"))
     assert text != source("pendulum")
     for options, suffix in ((C11, ".c"), (CUDA, ".cpp")):
         assert "da_watch_stiffness" in messages(text, compiler, options, tmp_path, suffix)

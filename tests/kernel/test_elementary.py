@@ -22,7 +22,7 @@ RUNTIME = Path(emit.__file__).parent / "runtime"
 def sincos(request, tmp_path_factory):
     """With and without fused multiplication and vector registers."""
     folder = tmp_path_factory.mktemp("elementary")
-    source = "".join((RUNTIME / name).read_text(encoding="utf-8") for name in ("base.h", "elementary.h"))
+    source = "".join((RUNTIME / name).read_text(encoding="utf-8") for name in ("base/base.h", "base/elementary.h"))
     source += "DA_API void run(const double *x, double *s, double *c) { da_sincos4(x, s, c); }\n"
     (folder / "f.c").write_text(source, encoding="utf-8")
     assert compiler is not None

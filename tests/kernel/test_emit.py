@@ -16,7 +16,7 @@ from dalembert.kernel.emit import Hoist, straight_line
 compiler = find_compiler()
 pytestmark = pytest.mark.skipif(compiler is None, reason="no C compiler on this machine")
 RUNTIME = Path(emit.__file__).parent / "runtime"
-BASE = "".join((RUNTIME / name).read_text(encoding="utf-8") for name in ("base.h", "elementary.h"))
+BASE = "".join((RUNTIME / name).read_text(encoding="utf-8") for name in ("base/base.h", "base/elementary.h"))
 
 
 def compiled(function: ca.Function, folder: Path, hoist: Hoist | None = None) -> ctypes.CDLL:

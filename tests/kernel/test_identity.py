@@ -20,6 +20,8 @@ from dalembert.kernel.identity import PACKAGE, code, identity
 
 # What the emitter may import from outside its package. `Graph` and `System` are data, and in the key.
 OUTSIDE = {"dalembert.errors", "dalembert.graph.graph", "dalembert.model.system"}
+# The table of methods is in the key, and so are the limits that the kernel has from the fundamental equation.
+OUTSIDE |= {"dalembert.methods.table", "dalembert.methods.tableau", "dalembert.mechanics.solve.fundamental"}
 
 
 def system(**changes: object) -> da.System:
@@ -36,11 +38,10 @@ def system(**changes: object) -> da.System:
 def key(
     of: da.System,
     rows: tuple[int, ...] = (0, 1),
-    stiff: bool = False,
+    asked: tuple[str, ...] = (),
     completion: float = 0.0,
-    taylor: bool = False,
 ) -> str:
-    found = identity(of, graph_of(of), rows, stiff, completion, taylor)
+    found = identity(of, graph_of(of), rows, asked, completion)
     assert found is not None
     return found
 
@@ -85,10 +86,10 @@ def test_other_options_make_another_key():
         key(system(), rows=(0,)),
         key(system(), rows=(1,)),
         key(system(), rows=(1, 0)),
-        key(system(), stiff=True),
+        key(system(), asked=("stiff",)),
         key(system(), completion=1.0),
         key(system(), completion=1.5),
-        key(system(), taylor=True),
+        key(system(), asked=("taylor",)),
     ]
     assert len(set(keys)) == len(keys)
 
@@ -100,10 +101,10 @@ def test_every_part_of_the_graph_counts(name: str):
     x = ca.SX.sym("x")
     other = ca.Function(name, [x], [2 * x]) if isinstance(value, ca.Function) else (7, 8, 9)
     changed = replace(graph, **{name: other})
-    assert identity(system(), changed, (0, 1), False, 0.0) != identity(system(), graph, (0, 1), False, 0.0)
+    assert identity(system(), changed, (0, 1), (), 0.0) != identity(system(), graph, (0, 1), (), 0.0)
 
 
-@pytest.mark.parametrize("name", ["emit.py", "functions.py", "source.py", "runtime/drive.h", "runtime/base.h"])
+@pytest.mark.parametrize("name", ["emit.py", "functions.py", "source.py", "runtime/run/step.h", "runtime/base/base.h"])
 def test_another_emitter_or_runtime_makes_another_key(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch):
     copy = tmp_path / "kernel"
     shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
@@ -113,7 +114,7 @@ def test_another_emitter_or_runtime_makes_another_key(tmp_path: Path, name: str,
     assert code(copy) != code(PACKAGE)
     before = key(system())
     monkeypatch.setattr(module, "PACKAGE", copy)
-    assert identity(system(), graph_of(system()), (0, 1), False, 0.0) is None, "updated under a running process"
+    assert identity(system(), graph_of(system()), (0, 1), (), 0.0) is None, "updated under a running process"
     monkeypatch.setattr(module, "LOADED", code(copy))  # as in another process
     assert key(system()) != before
 
@@ -148,7 +149,7 @@ def test_the_key_is_the_same_in_every_process():
         "from dalembert.graph.graph import graph_of\n"
         "from dalembert.kernel.identity import identity\n"
         "for s in (da.library.penny(), da.library.rough_incline(), da.library.benenti_rods()):\n"
-        "    text = identity(s, graph_of(s), range(len(s.constraints)), True, 0.5)\n"
+        "    text = identity(s, graph_of(s), range(len(s.constraints)), ('stiff',), 0.5)\n"
         "    assert text is not None\n"
         "    print(hashlib.sha256(text.encode()).hexdigest())"
     )

@@ -18,6 +18,7 @@ import pytest
 
 from dalembert.kernel import kernel
 from dalembert.kernel.build import find_compiler
+from dalembert.methods.table import METHODS
 from kernel.kernel_cases import EVERY_KIND, Call, calls
 
 compiler = find_compiler()
@@ -69,7 +70,7 @@ def written(call: Call) -> bytes:
     terminals, from_zero = ([], []) if buffer is None else (buffer._terminal, buffer._from_zero)
     places = [] if buffer is None else buffer._places
     branch = a["branch"]
-    head = [kernel.METHOD_CODES[a["method"]], a["project"], a["t0"], a["rtol"], len(a["times"]), len(directions)]
+    head = [METHODS[a["method"]].code, a["project"], a["t0"], a["rtol"], len(a["times"]), len(directions)]
     pace = a["pace"]
     head += [branch is not None, pace.count, pace.share, 0]
     parts = [head, a["y0"], a["parameters"], a["atol"], a["times"], directions, terminals, from_zero, places]
@@ -112,11 +113,11 @@ def test_clean(name: str, tmp_path: Path) -> None:
     [
         ("double s[DA_NW], turn = 0.0", "double s[DA_NE], turn = 0.0", "insufficient space|stack-buffer-overflow"),
         (
-            "for (j = 0; j < DA_NY; j++) y[j] = y0[j];",
-            "for (j = 0; j <= DA_NY; j++) y[j] = y0[j];",
+            "for (j = 0; j < DA_NY; j++) r->y[j] = y0[j];",
+            "for (j = 0; j <= DA_NY; j++) r->y[j] = y0[j];",
             "heap-buffer-overflow",
         ),
-        ("ctx.rejected++;", "ctx.rejected += 9223372036854775807;", "signed integer overflow"),
+        ("r->ctx.rejected++;", "r->ctx.rejected += 9223372036854775807;", "signed integer overflow"),
     ],
 )
 def test_a_fault_is_seen(good: str, bad: str, words: str, tmp_path: Path) -> None:

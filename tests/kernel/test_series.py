@@ -21,7 +21,7 @@ from dalembert.kernel.size import TaylorNotApplicable
 
 compiler = find_compiler()
 needs_compiler = pytest.mark.skipif(compiler is None, reason="no C compiler on this machine")
-BASE = (Path(emit.__file__).parent / "runtime" / "base.h").read_text(encoding="utf-8")
+BASE = (Path(emit.__file__).parent / "runtime" / "base" / "base.h").read_text(encoding="utf-8")
 ORDER = 12
 LOOP = """
 DA_API void run(const double *x, const double *p, double *out)

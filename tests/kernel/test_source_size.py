@@ -74,7 +74,7 @@ def test_one_that_is_too_large_either_way_offers_no_other_backend(monkeypatch: p
     """backend="auto" falls back, and does not recommend what would fail."""
     needs_compiler()
     monkeypatch.setattr(native, "AUTO_INSTRUCTIONS", 100)
-    monkeypatch.setattr("dalembert.motion.simulate.MOST_INSTRUCTIONS", 100)
+    monkeypatch.setattr("dalembert.motion.integrate.choose.MOST_INSTRUCTIONS", 100)
     motion = da.library.hinged_rods().simulate(0.05, samples=2)
     assert motion.backend == "reference"
     (warning,) = motion.warnings

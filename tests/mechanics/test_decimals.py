@@ -92,7 +92,7 @@ def test_accelerations_of_the_wrong_shape(z):
     block = da.fundamental(np.eye(2), [0, -9.81], [[-1.0, 1.0]], [0.0])
     with pytest.raises(ModelError, match=r"accelerations of shape \(…, 2\) are wanted"):
         block.gauss(z)
-    with pytest.raises(ModelError, match="2 numbers are wanted"):
+    with pytest.raises(ModelError, match="2 numbers wanted"):
         da.library.pendulum().at().gauss(z)
 
 

@@ -250,6 +250,8 @@ def test_kinetic_energy_is_that_of_the_free_particles():
     assert zero(scaled.coeff(small, 0) - steps.kinetic)
     assert zero(scaled.coeff(small, 1) - steps.linear_kinetic)
     assert sp.degree(scaled, small) == 2
+    by_velocities = sum(masses[name] * v.dot(v) / 2 for name, v in steps.velocities.items())  # (5.2)
+    assert zero(by_velocities - whole)
 
 
 def test_lagrange_operators_give_both_equations():

@@ -299,7 +299,7 @@ def test_36_to_39_coulomb() -> None:
     assert "m*y'' = (-g*m) + g*m*cos(theta)**2 + (-g*m*mu*sin(theta)*cos(theta)*sign(x'))" in text
     assert "g and cos(theta) are positive, as the parameters have it" in found.reason
     assert "while sticking" in text
-    assert "F = g*m*sin(theta)   [friction that holds it]" in text
+    assert "F = g*m*sin(theta)   [friction that holds it, along the sliding (x' + y'*tan(theta))*cos(theta)]" in text
     assert "F_max = g*m*mu*cos(theta)   [sticks while abs(F) is at most F_max]" in text
 
 

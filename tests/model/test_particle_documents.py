@@ -82,7 +82,7 @@ def test_is_written_back(change, tmp_path):
         (('mass = "m"\n', ""), ["[[particles]] number 1: no 'mass'"]),
         (('mass = "m"', 'mas = "m"'), ["no 'mass'", "unknown entry 'mas'. Did you mean 'mass'?"]),
         (('mass = "m"', "mass = true"), ["'mass' is a number or a text"]),
-        (('force = [0, "m*g"]', "force = [0]"), ["1 components of the force, but 2 of the position"]),
+        (('force = [0, "m*g"]', "force = [0]"), ["1 component of the force, but 2 of the position"]),
         (('force = [0, "m*g"]', "force = 5"), ["'force' is a list"]),
         (('position = ["a*sin(alpha)", "a*cos(alpha)"]', "position = []"), ["'position' is a list"]),
         (('name = "bob"', 'name = "bob 1"'), ["letters, digits"]),

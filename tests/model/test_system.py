@@ -445,4 +445,4 @@ class TestCopies:
         assert again.replace(parameters={"m": 3}).parameters[m] == 3
 
     def test_repr(self) -> None:
-        assert repr(self.system()) == "<System 'particle': coordinates x, y; 1 constraints>"
+        assert repr(self.system()) == "<System 'particle': coordinates x, y; 1 constraint>"

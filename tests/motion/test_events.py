@@ -18,6 +18,7 @@ from dalembert.motion.integrate.progress import Progress
 from dalembert.motion.integrate.reference import integrate_reference
 from dalembert.motion.integrate.settings import settings_of
 from dalembert.motion.state.evaluation import Evaluation
+from dalembert.motion.state.state import State
 
 x, z = da.coordinates("x z")
 m, g, w = da.parameters("m g w")
@@ -412,9 +413,9 @@ def test_a_run_can_be_resumed_at_an_event(backend: str) -> None:
         settings = settings_of(system, None, np.array([t, 10.0]), t, {"backend": backend})
         with Progress("", t, 10.0, False) as bar:
             if backend == "native":
-                leg = integrate_native(evaluation, settings, q, v, t, evaluation.solve(q, v, t), bar, work)
+                leg = integrate_native(evaluation, settings, State(q, v, t), evaluation.solve(q, v, t), bar, work)
             else:
-                leg = integrate_reference(evaluation, settings, q, v, t, bar, work)
+                leg = integrate_reference(evaluation, settings, State(q, v, t), bar, work)
         assert (leg.ended is not None) == (leg.t[-1] < 10)
         q, v, work, t, legs = leg.y[-1, :1], leg.y[-1, 1:2], leg.y[-1, 2:], float(leg.t[-1]), legs + 1
     assert legs == 4

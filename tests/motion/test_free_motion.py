@@ -110,7 +110,7 @@ def test_an_impossible_acceleration_is_warned_of() -> None:
 def test_wrong_shapes_are_told() -> None:
     now = pendulum().at()
     for call in (now.gauss, now.possible, now.is_possible, now.virtual_work):
-        with pytest.raises(da.ModelError, match="2 numbers are wanted"):
+        with pytest.raises(da.ModelError, match="2 numbers wanted"):
             call([1.0, 2.0, 3.0])
     with pytest.raises(da.ModelError, match="not force and deviation"):
         now.gauss(force=[0, 0], deviation=[0, 0])

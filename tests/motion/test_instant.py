@@ -203,3 +203,16 @@ def test_slopes_of_the_acceleration(system: da.System) -> None:
     exact, measured = differences(system)
     # Central differences with a step of 1e-6: rounding 1e-16/1e-6 times values up to 100.
     np.testing.assert_allclose(exact, measured, atol=1e-6)
+
+
+@pytest.mark.parametrize(("t", "told"), [("a", "unknown name 'a'"), ([1, 2], "a number is wanted"), (np.nan, "NaN")])
+def test_a_time_that_is_none_is_told(t, told):
+    for verb in (da.library.pendulum().at, da.library.pendulum().displacements):
+        with pytest.raises(da.ModelError, match=f"initial t.*{told}"):
+            verb(t=t)
+
+
+def test_a_time_may_be_written_with_parameters():
+    moving = da.library.moving_length_pendulum()
+    name = next(iter(moving.parameters))
+    assert moving.at(t=f"2*{name}").t == 2 * float(moving.parameters[name])

@@ -11,7 +11,7 @@ import pytest
 from sample_systems import l, pendulum, penny, x, y
 
 import dalembert as da
-from dalembert.motion import simulate as simulation
+from dalembert.motion import prepare
 from dalembert.motion.certificate.certify import certify, thresholds
 from dalembert.motion.certificate.repeat import again, consistency
 
@@ -43,7 +43,7 @@ def test_what_is_too_fast_is_not_judged() -> None:
 
 def stepped_over(monkeypatch: pytest.MonkeyPatch, samples: int, c: float = 5.0) -> da.Motion:
     """A pulse that the steps do not see, as they would without looking ahead."""
-    monkeypatch.setattr(simulation, "looking_ahead", lambda evaluation, settings, q, v: settings)
+    monkeypatch.setattr(prepare, "looking_ahead", lambda evaluation, settings, q, v: settings)
     system = da.System(
         "missed pulse",
         coordinates="x",

@@ -8,8 +8,7 @@ import sympy as sp
 
 import dalembert as da
 from dalembert.kernel.build import find_compiler
-from dalembert.motion import simulate as simulation
-from dalembert.motion.integrate import stiffness
+from dalembert.motion.integrate import choose, stiffness
 
 BACKENDS = ["reference", pytest.param("native", marks=pytest.mark.skipif(find_compiler() is None, reason="no C"))]
 
@@ -180,8 +179,8 @@ def test_stiffness_that_comes_late_is_seen() -> None:
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_nothing_is_recommended_that_did_not_pay(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(simulation, "STIFF_LOOK", 100)
-    monkeypatch.setattr(simulation, "PAYS", 1e-3)
+    monkeypatch.setattr(choose, "STIFF_LOOK", 100)
+    monkeypatch.setattr(choose, "PAYS", 1e-3)
     monkeypatch.setattr(stiffness, "STIFF_WORTH", 100)
     asked = damped("c").simulate(0.3, samples=3, rtol=1e-6, backend=backend, method="dop853")
     assert len(asked.warnings) == 1
@@ -191,7 +190,7 @@ def test_nothing_is_recommended_that_did_not_pay(backend: str, monkeypatch: pyte
 
 
 def test_the_reference_changes_its_method_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(simulation, "STIFF_LOOK", 300)  # fewer, because it is slow
+    monkeypatch.setattr(choose, "STIFF_LOOK", 300)  # fewer, because it is slow
     motion = damped("c").simulate(1.0, samples=7, rtol=1e-6, backend="reference")
     (told,) = motion.warnings
     assert "integrated by the stiff method" in told
@@ -205,7 +204,7 @@ def test_the_reference_changes_its_method_too(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_the_explicit_method_goes_on_where_nothing_is_stiff(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A damped, driven vibration: its mode has died out, but is no faster than what drives it."""
-    monkeypatch.setattr(simulation, "STIFF_LOOK", 100)
+    monkeypatch.setattr(choose, "STIFF_LOOK", 100)
     system = damped("c").replace(parameters={"c": 0.2}, potential="x^2/2")
     motion = system.simulate(400, samples=41, rtol=1e-6, backend=backend)
     assert motion.warnings == ()

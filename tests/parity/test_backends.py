@@ -50,7 +50,7 @@ def test_accelerations(name):
     compiler = find_compiler()
     assert compiler is not None
     completion = 0.0 if is_positive(start.M) else 1.0
-    kernel = make_kernel(system, evaluation.graph, rows, False, compiler, completion)
+    kernel = make_kernel(system, evaluation.graph, rows, (), compiler, completion)
     rng = np.random.default_rng(3)
     for k in rng.integers(0, motion.t.size, 1000):
         q, v = (x[k] + 1e-2 * rng.normal(size=n) * (1 + np.abs(x[k])) for x in (motion.q, motion.v))
@@ -58,8 +58,9 @@ def test_accelerations(name):
             # Off their common surface redundant constraints contradict each other: return to it first.
             q, v, _ = project(evaluation, q, v, float(motion.t[k]))
         y, t = np.concatenate([q, v, np.zeros(3)]), float(motion.t[k])
-        exact = evaluation.solve(q, v, t).acceleration
-        branch = evaluation.followed(exact) if evaluation.graph.nonlinear else None
+        solution = evaluation.solve(q, v, t)
+        exact = solution.acceleration
+        branch = evaluation.followed(solution) if evaluation.graph.nonlinear else None
         scale = 1 + np.abs(exact).max()
         for way in (0, 1, 2):
             found = kernel.slope(y, t, evaluation.p, way, branch)[n : 2 * n]
@@ -192,7 +193,7 @@ def test_a_long_run_with_steady_steps_is_no_stall():
     evaluation = Evaluation(system)
     compiler = find_compiler()
     assert compiler is not None
-    kernel = make_kernel(system, evaluation.graph, [0], False, compiler)
+    kernel = make_kernel(system, evaluation.graph, [0], (), compiler)
     q, v, t0 = system.initial_values()
     y0, times, watch = np.concatenate([q, v, np.zeros(3)]), np.array([t0, 1e9]), Watch(t0)
     stop = threading.Timer(0.5, lambda: setattr(watch.stop, "value", 1))
@@ -208,7 +209,7 @@ def test_a_run_ends_after_the_steps_it_may_take():
     evaluation = Evaluation(system)
     compiler = find_compiler()
     assert compiler is not None
-    kernel = make_kernel(system, evaluation.graph, [0], False, compiler)
+    kernel = make_kernel(system, evaluation.graph, [0], (), compiler)
     q, v, t0 = system.initial_values()
     y0, times = np.concatenate([q, v, np.zeros(3)]), np.array([t0, 1e9])
     for steps in (1, 64, 65, 128):
@@ -294,7 +295,7 @@ def test_an_interpolant_without_a_value_shortens_the_step():
     )
     evaluation, compiler = Evaluation(fall), find_compiler()
     assert compiler is not None
-    kernel = make_kernel(fall, evaluation.graph, [], False, compiler)
+    kernel = make_kernel(fall, evaluation.graph, [], (), compiler)
     y0, tolerance = np.array([0.0, 1.0, 0.0, 0.0, 0.0]), np.full(2, 1e-12)
     for times, rejected in (([0, end], 0), ([0, end / 2, end], 1)):
         run = kernel.integrate(y0, 0.0, evaluation.p, np.array(times), 1e-9, tolerance, "dop853", True)

@@ -91,11 +91,11 @@ def test_accelerations_on_a_branch(name: str) -> None:
     evaluation = Evaluation(system)
     q, v, t = system.initial_values()
     start = evaluation.solve(q, v, t)
-    near = evaluation.followed(start.acceleration)
+    near = evaluation.followed(start)
     compiler = find_compiler()
     assert compiler is not None
     rows = [int(k) for k in np.flatnonzero(~start.dependent)]
-    kernel = make_kernel(system, evaluation.graph, rows, False, compiler)
+    kernel = make_kernel(system, evaluation.graph, rows, (), compiler)
     rng = np.random.default_rng(5)
     for _ in range(50):
         # Constraints on q and q̇ do not hold at these states; the equations of motion do not ask.

@@ -69,7 +69,7 @@ def test_order_of_convergence():
     evaluation = Evaluation(system)
     compiler = find_compiler()
     assert compiler is not None
-    kernel = make_kernel(system, evaluation.graph, [0], False, compiler, taylor=True)
+    kernel = make_kernel(system, evaluation.graph, [0], ("taylor",), compiler)
     q, _, t0 = system.initial_values()
     v = np.array([-q[1], q[0]])  # along the circle
     y0 = np.concatenate([q, v, np.zeros(3)])

@@ -216,7 +216,7 @@ def test_beyond_a_barrier():
 
 def test_a_straight_guess_through_a_singularity():
     planet = plane("planet", -k / (x**2 + y**2) ** 0.5, k=1.0)
-    with pytest.raises(da.MotionFailed, match="give guess="):
+    with pytest.raises(da.MotionFailed, match="then name points on the way: guess="):
         planet.path([1, 0], [-1, 0], energy=0.5)
     found = planet.path([1, 0], [-1, 0], energy=0.5, guess=[(0, 1)])
     arrives(found)
@@ -224,7 +224,9 @@ def test_a_straight_guess_through_a_singularity():
 
 def test_antipodes():
     """Paths leave to all sides: the search runs away, which is no fault of the model."""
-    with pytest.raises(da.MotionFailed, match=r"The search did not converge.*antipodes.*give guess=") as failed:
+    with pytest.raises(
+        da.MotionFailed, match=r"The search did not converge.*antipodes.*name points on the way: guess="
+    ) as failed:
         ball(5 * z).path([2, 0, 0], [-2, 0, 0], energy=20.0)
     assert "division by zero" not in str(failed.value)
     assert "finite value" not in str(failed.value)
@@ -235,7 +237,7 @@ def test_antipodes():
 def test_bad_arguments():
     fails("start: no value for y", da.ModelError, start={x: 0})
     fails("end: 'w' is no coordinate", da.ModelError, end={x: 0, y: 0, "w": 1})
-    fails("end: 2 numbers are wanted, got 3", da.ModelError, end=[1, 2, 3])
+    fails("end: 2 numbers wanted, got 3", da.ModelError, end=[1, 2, 3])
     fails("start: numbers are wanted", da.ModelError, start={x: "a", y: 0})
     fails("start and end are the same point", da.ModelError, end={x: 0, y: 0})
     fails("energy: a finite number is wanted", da.ModelError, energy="much")

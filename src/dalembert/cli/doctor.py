@@ -10,6 +10,7 @@ import typer
 
 from dalembert import __version__
 from dalembert.cli.models import JSON, print_json
+from dalembert.errors import counted
 from dalembert.kernel.build import cache_folder, find_compiler
 
 PARTS = ("sympy", "casadi", "numpy", "scipy", "xarray", "matplotlib", "typer", "rich", "tomli-w")
@@ -46,7 +47,7 @@ def doctor(json: bool = JSON) -> None:
         for part, found in versions.items():
             typer.echo(f"  {part:<12} {found}")
         typer.echo(f"C compiler: {found_compiler}")
-        typer.echo(f"kernel cache: {cache}, {len(kernels)} kernels, {size:.1f} MB")
+        typer.echo(f"kernel cache: {cache}, {counted(len(kernels), 'kernel')}, {size:.1f} MB")
         typer.echo(f"self test: {'works' if works else 'FAILED'} ({detail})")
     if not works:
         raise typer.Exit(3)

@@ -13,6 +13,7 @@ from dalembert.cli.events import EVENT, UNTIL, watched
 from dalembert.cli.folders import make, slug_of, unmake
 from dalembert.cli.models import JSON, MODEL, OPTION, changed, find_model, print_json
 from dalembert.errors import DalembertError, MotionFailed, OutputError
+from dalembert.methods.table import method_help
 
 if TYPE_CHECKING:
     from dalembert.motion.result.motion import Motion
@@ -33,7 +34,7 @@ def run(
     duration: float | None = typer.Option(None, help="How long to simulate."),
     rtol: float | None = typer.Option(None, help="Relative tolerance, default 1e-9."),
     samples: int | None = typer.Option(None, help="Number of output times, default 501."),
-    method: str | None = typer.Option(None, help="auto, dop853, dopri5, stiff, taylor or variational."),
+    method: str | None = typer.Option(None, help=method_help()),
     max_step: float | None = typer.Option(None, help="The longest step; default: as long as the tolerance allows."),
     step: float | None = typer.Option(None, help="The length of the steps of --method variational."),
     order: int | None = typer.Option(None, help="The order of --method variational: 2 (the default), 4 or 6."),

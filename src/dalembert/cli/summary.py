@@ -11,6 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from dalembert.arrays import Array
+from dalembert.errors import counted
 from dalembert.motion.result.certificate import CONTACT_MEASURES, MEANING, MEASURES
 from dalembert.motion.result.motion import Motion
 
@@ -31,13 +32,14 @@ def print_summary(motion: Motion, files: list[Path]) -> None:
     for event in motion.events[:MOST_EVENTS]:
         console.print(escape(_event(event)))
     if len(motion.events) > MOST_EVENTS:
-        console.print(f"… {len(motion.events) - MOST_EVENTS} more events; --json gives all")
+        console.print(f"… {counted(len(motion.events) - MOST_EVENTS, 'more event')}; --json gives all")
     for warning in motion.warnings:
         console.print(f"[yellow]warning:[/yellow] {escape(warning)}")
     timing = motion.timing
     seconds = f"derive {timing.derive_s:.3f} s, compile {timing.compile_s:.3f} s, integrate {timing.integrate_s:.4f} s"
     console.print(
-        f"{motion.method} at rtol {motion.rtol:g}: {timing.steps} steps, {timing.evaluations} evaluations; {seconds}; "
+        f"{motion.method} at rtol {motion.rtol:g}: {counted(timing.steps, 'step')}, "
+        f"{counted(timing.evaluations, 'evaluation')}; {seconds}; "
         f"{motion.backend} backend"
     )
     for file in files:
@@ -115,6 +117,6 @@ def _certificate(motion: Motion) -> Table:
         if certificate.rank_min == certificate.rank_max
         else (f"{certificate.rank_min} … {certificate.rank_max}")
     )
-    table.add_row(f"rank of A, of {len(motion.system.constraints)} constraints", ranks, "")
+    table.add_row(f"rank of A, of {counted(len(motion.system.constraints), 'constraint')}", ranks, "")
     table.add_row("acceleration unique", "yes" if certificate.unique else "[red]no[/red]", "yes")
     return table

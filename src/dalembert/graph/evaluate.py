@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,8 +15,24 @@ CHUNK = 64
 LONG = 2000
 
 
+class _Buffers(threading.local):
+    """What one thread fills and reads: threads that evaluate the same function do not meet."""
+
+    def __init__(self, function: ca.Function) -> None:
+        buffer: Any  # CasADi's stubs ask for a size that its Python interface reads off the array
+        buffer, self.run = function.buffer()
+        self.buffer = buffer
+        self.inputs = [np.zeros(max(function.numel_in(k), 1)) for k in range(function.n_in())]
+        shapes = [function.size_out(k) for k in range(function.n_out())]
+        self.outputs = [np.zeros(max(r * c, 1)) for r, c in shapes]
+        for k, array in enumerate(self.inputs):
+            buffer.set_arg(k, array.data)
+        for k, array in enumerate(self.outputs):
+            buffer.set_res(k, array.data)
+
+
 class Evaluator:
-    """`f(x, y, …)` for a CasADi function, with dense arrays in and out. Not for use by two threads at once.
+    """`f(x, y, …)` for a CasADi function, with dense arrays in and out; for any number of threads.
 
     Outputs with one column come back as vectors. Each call returns fresh arrays.
     """
@@ -23,22 +40,13 @@ class Evaluator:
     def __init__(self, function: ca.Function) -> None:
         self._function = function
         self._mapped: dict[int, Evaluator] = {}
-        buffer: Any  # CasADi's stubs ask for a size that its Python interface reads off the array
-        buffer, self._run = function.buffer()
-        self._buffer = buffer
-        self._inputs = [np.zeros(max(function.numel_in(k), 1)) for k in range(function.n_in())]
         self._shapes = [function.size_out(k) for k in range(function.n_out())]
-        self._outputs = [np.zeros(max(r * c, 1)) for r, c in self._shapes]
         self._sizes = [function.numel_in(k) for k in range(function.n_in())]
-        for k, array in enumerate(self._inputs):
-            buffer.set_arg(k, array.data)
-        for k, array in enumerate(self._outputs):
-            buffer.set_res(k, array.data)
+        self._own = _Buffers(function)
 
     def __call__(self, *values: np.ndarray | float) -> list[np.ndarray]:
-        self._fill(values)
         results = []
-        for array, (rows, columns) in zip(self._outputs, self._shapes, strict=True):
+        for array, (rows, columns) in zip(self._run(values), self._shapes, strict=True):
             if columns == 1:
                 results.append(array[:rows].copy())
             else:
@@ -63,15 +71,30 @@ class Evaluator:
             run = self if length == 1 else self._mapped.get(length)
             if run is None:
                 run = self._mapped[length] = Evaluator(self._function.map(length))
-            run._fill([column[first : first + length].reshape(-1) for column in columns])
-            for into, array, (rows, width) in zip(found, run._outputs, self._shapes, strict=True):
+            outputs = run._run([column[first : first + length].reshape(-1) for column in columns])
+            for into, array, (rows, width) in zip(found, outputs, self._shapes, strict=True):
                 # CasADi stores by columns, one point after the other.
                 flat = array[: length * rows * width].reshape(length, width, rows)
                 into[first : first + length] = flat.transpose(0, 2, 1)
         return [array[:, :, 0] if width == 1 else array for array, (_, width) in zip(found, self._shapes, strict=True)]
 
-    def _fill(self, values: Sequence[np.ndarray | float]) -> None:
-        for array, size, value in zip(self._inputs, self._sizes, values, strict=True):
+    def _run(self, values: Sequence[np.ndarray | float]) -> list[np.ndarray]:
+        """The outputs as CasADi stores them, good until the next call in this thread."""
+        own = self._own
+        for array, size, value in zip(own.inputs, self._sizes, values, strict=True):
             if size:
                 array[:size] = value
-        self._run()
+        own.run()
+        return own.outputs
+
+
+class Evaluators:
+    """The functions of a graph under their own names, each an `Evaluator` that is made when first needed."""
+
+    def __init__(self, graph: Any) -> None:
+        self._graph = graph
+
+    def __getattr__(self, name: str) -> Evaluator:
+        made = Evaluator(getattr(self._graph, name))
+        setattr(self, name, made)
+        return made

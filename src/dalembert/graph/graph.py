@@ -10,12 +10,14 @@ acceleration rows  A = ∂h/∂q̈      b = −h at q̈ = 0       (linear; rows 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import casadi as ca
 import sympy as sp
 
 from dalembert.graph.convert import Converter
+from dalembert.graph.evaluate import Evaluators
 from dalembert.model.constraints import is_linear
 from dalembert.model.language.symbols import SIDE, Reaction, t
 from dalembert.model.specify_functions import require_specified
@@ -68,6 +70,11 @@ class Graph:
     switched: tuple[tuple[int, int], ...] = ()
     affine: bool = False
     kinks: int = 0
+
+    @cached_property
+    def evaluators(self) -> Evaluators:
+        """Its functions for numbers, shared by all who evaluate the graph."""
+        return Evaluators(self)
 
 
 # Enough for a study that goes back and forth between models; each takes a few hundred kilobytes at most.

@@ -2,27 +2,29 @@
 
 A kernel found on disk under it needs neither factorisations nor emission. So everything the source depends on must
 be in it: the functions of the system's graph, instruction by instruction; the names and options that `kernel_source`
-takes besides; and the text of this package itself, emitter and runtime. `tests/kernel/test_identity.py` watches that
-the package takes nothing from anywhere else.
+takes besides; the methods and limits in force; and the text of this package itself, emitter and runtime.
+`tests/kernel/test_identity.py` watches that the package takes nothing from anywhere else.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import fields
 from pathlib import Path
 
 import casadi as ca
 
 from dalembert.graph.graph import Graph
+from dalembert.kernel.limits import LIMITS
+from dalembert.methods.table import METHODS, Method
 from dalembert.model.system import System
 
 PACKAGE = Path(__file__).parent
 
 
 def identity(
-    system: System, graph: Graph, rows: Sequence[int], stiff: bool, completion: float, taylor: bool = False
+    system: System, graph: Graph, rows: Sequence[int], asked: Collection[str], completion: float
 ) -> str | None:
     """The same in every process for the same model, options and version; another for any other.
 
@@ -31,8 +33,9 @@ def identity(
     """
     if code(PACKAGE) != LOADED:
         return None
-    options = ([int(row) for row in rows], bool(stiff), float(completion), bool(taylor))
-    return "\0".join([LOADED, ca.CasadiMeta.version(), *_graph(graph), repr(_names(system)), repr(options)])
+    options = ([int(row) for row in rows], list(asked), float(completion))
+    package = [LOADED, table_text(), repr(LIMITS), ca.CasadiMeta.version()]
+    return "\0".join([*package, *_graph(graph), repr(_names(system)), repr(options)])
 
 
 def _graph(graph: Graph) -> list[str]:
@@ -47,6 +50,19 @@ def _names(system: System) -> tuple[object, ...]:
         [p.name for p in system.parameter_symbols],
         [(constraint.name, constraint.level) for constraint in system.constraints],
     )
+
+
+def table_text() -> str:
+    """A digest of the table of methods as it stands: one that was added to it is in no file of this package."""
+    entries = tuple(METHODS.values())
+    known = tuple(map(id, entries))  # a thousand coefficients take longer to compare than a short motion takes
+    if known not in _digests:
+        _digests[known] = entries, hashlib.sha256(repr(entries).encode()).hexdigest()
+    return _digests[known][1]
+
+
+# With the entries themselves, so that no other can come to have their id.
+_digests: dict[tuple[int, ...], tuple[tuple[Method, ...], str]] = {}
 
 
 def code(package: Path) -> str:

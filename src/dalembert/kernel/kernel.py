@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -14,18 +14,19 @@ from numpy.typing import NDArray
 
 from dalembert.graph.graph import Graph
 from dalembert.kernel.build import Compiler, build, cache_folder
+from dalembert.kernel.dispatch import besides
 from dalembert.kernel.events import EventBuffer
-from dalembert.kernel.identity import identity
+from dalembert.kernel.identity import identity, table_text
+from dalembert.kernel.limits import KEPT_CHANGES
 from dalembert.kernel.size import MOST_INSTRUCTIONS, KernelTooLarge
+from dalembert.methods.table import METHODS
 from dalembert.model.system import System
 
 Array = NDArray[np.float64]
-METHOD_CODES = {"dop853": 8, "dopri5": 5, "stiff": 4, "taylor": 9}
-# As the enumeration in runtime/base.h.
+# As the enumeration in runtime/base/base.h.
 DONE, STEP_TOO_SMALL, STALLED, UNDEFINED, INCONSISTENT, UNDETERMINED, NO_PROJECTION, NO_METHOD = range(8)
 BRANCH_ENDS, BRANCHES_MEET, NO_FORCE, SINGULAR_FORCE, CHATTERS, CORNER = range(8, 14)
-# As the enumeration in runtime/drive.h.
-EVENTS = 64
+# As the enumeration in runtime/run/report.h.
 REPORT = (
     "points",
     "time",
@@ -41,7 +42,7 @@ REPORT = (
 )
 
 
-HEAD, CHANGES, PASSED = len(REPORT), 3 * EVENTS, 1 + 2 * EVENTS
+HEAD, CHANGES, PASSED = len(REPORT), 3 * KEPT_CHANGES, 1 + 2 * KEPT_CHANGES
 
 
 class KernelRun(NamedTuple):
@@ -67,16 +68,16 @@ class KernelRun(NamedTuple):
 
     @property
     def changes(self) -> tuple[tuple[float, int, int], ...]:
-        """When the rank changed, from what to what; the first `EVENTS` of them."""
-        kept = min(int(self.report["changes"]), EVENTS)
+        """When the rank changed, from what to what; the first `KEPT_CHANGES` of them."""
+        kept = min(int(self.report["changes"]), KEPT_CHANGES)
         rows = self.numbers[HEAD : HEAD + 3 * kept].reshape(kept, 3)
         return tuple((float(t), int(before), int(after)) for t, before, after in rows)
 
     @property
     def singular(self) -> tuple[tuple[float, float], ...]:
-        """When singular configurations were passed, and the smallest pivot there; the first `EVENTS` of them."""
+        """When singular configurations were passed, and the smallest pivot there; the first `KEPT_CHANGES` of them."""
         at = HEAD + CHANGES
-        kept = min(int(self.numbers[at]), EVENTS)
+        kept = min(int(self.numbers[at]), KEPT_CHANGES)
         return tuple((float(t), float(pivot)) for t, pivot in self.numbers[at + 1 : at + 1 + 2 * kept].reshape(kept, 2))
 
 
@@ -119,7 +120,7 @@ class Kernel:
         """Integrate from y0 = (q, q̇, work) through `times`, the first of which is t0. Other threads run
         meanwhile. Where an event ends the run, the last state is its own, whatever `times` says.
         branch (2n): where rows are nonlinear in q̈, the accelerations to follow, with and without C.
-        pace: how long steps may be, and what more there is in runtime/pace.h.
+        pace: how long steps may be, and what more there is in runtime/run/pace.h.
         """
         # One block for all that goes in and out: each array and each address of one costs as much as a step or two.
         size, count = len(y0), len(times)
@@ -146,7 +147,7 @@ class Kernel:
             count,
             rtol,
             start + 8 * at_tolerances,
-            METHOD_CODES[method],
+            METHODS[method].code,
             project,
             start + 8 * at_states,
             start + 8 * at_report,
@@ -180,7 +181,7 @@ class Kernel:
 
 
 class PaceArgument(ctypes.Structure):
-    """da_pace of runtime/pace.h. The arrays must live as long as it does."""
+    """da_pace of runtime/run/pace.h. The arrays must live as long as it does."""
 
     _fields_ = (
         ("starts", ctypes.c_void_p),
@@ -248,24 +249,24 @@ def make_kernel(
     system: System,
     graph: Graph,
     rows: Sequence[int],
-    stiff: bool,
+    asked: Collection[str],
     compiler: Compiler,
     completion: float = 0.0,
     limit: int = MOST_INSTRUCTIONS,
-    taylor: bool = False,
 ) -> Kernel:
-    """Emit, compile and load the kernel of a system, once. See `kernel_source` for the options."""
+    """Emit, compile and load the kernel of a system, once. asked: methods it must have. See `kernel_source`."""
     started = time.perf_counter()
-    key = (system.structure, tuple(rows), stiff, compiler, completion, cache_folder(), taylor)
+    asked = besides(asked)
+    key = (system.structure, tuple(rows), asked, table_text(), compiler, completion, cache_folder())
     kernel = _made.get(key)
     if kernel is None:
 
         def source() -> str:
             from dalembert.kernel.source import kernel_source  # not needed for a kernel that is on disk
 
-            return kernel_source(system, graph, rows, stiff, completion, limit, taylor)
+            return kernel_source(system, graph, rows, asked, completion, limit)
 
-        key_text = identity(system, graph, rows, stiff, completion, taylor)
+        key_text = identity(system, graph, rows, asked, completion)
         library, cached = build(source, compiler, key_text, _level(graph))
         kernel = Kernel(library, time.perf_counter() - started, cached)
         while len(_made) >= KEPT:

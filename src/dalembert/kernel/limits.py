@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dalembert.mechanics.solve.fundamental import PROXIMAL, PROXIMAL_PASSES, RANK_TOLERANCE  # noqa: F401  # they reach C too
+
 # After each so many steps a run is asked whether it still gets anywhere. Stiff motions pass through short layers
 # (relaxation oscillations) that need many steps and end.
 STALL_STEPS = 1000
@@ -12,10 +14,8 @@ STALL_SHARE = 1e-5
 STALL_COLLAPSE = 1e-4
 STALL_HOPELESS = 1e-9
 
-# An explicit method runs at the limit of its stability where its step times the Jacobian exceeds this …
-STIFF_LIMIT_DOP853 = 6.1
-STIFF_LIMIT_DOPRI5 = 3.25
-# … in so many steps without so many others in a row between them. While nothing is seen, one step in 16 is looked at.
+# An explicit method runs at the limit of its stability where that (`Tableau.limit`) is exceeded in so many steps
+# without so many others in a row between them. While nothing is seen, one step in 16 is looked at.
 STIFF_HITS = 15
 STIFF_CALM = 6
 STIFF_SAMPLE = 16
@@ -41,4 +41,65 @@ SINGULAR_DIP = 0.5
 SINGULAR_TIME = 1e-8
 SINGULAR_ROUNDING = 1e-15
 
+# Changes of rank and singular configurations passed, of which so many are kept; more are counted.
+KEPT_CHANGES = 64
+
+# A step covers at most about one period of the fastest motion in it: eight pieces show the function g of an event where
+# it follows the motion. Where g varies faster (the sine of an angle in free flight), the grid is doubled, up to sixteen
+# periods in a step.
+EVENT_PIECES = 8
+EVENT_MOST_PIECES = 128
+# Cubics through the even samples foretell the odd ones to this share of their range while a period of g has at least
+# about eight samples: pieces then hold one extremum at most.
+EVENT_FORETOLD = 0.1
+# Odd samples are moved by this share of a piece: on an even grid, a fast oscillation could pass for a slow one.
+EVENT_SHIFT = 0.118
+# Below this, relative to what the state and its rounding contribute to it, g counts as zero: projection leaves as much.
+EVENT_NOISE = 32 * 2.0**-52
+# The same at the start of a motion, where a state that was computed elsewhere is zero to fewer digits.
+EVENT_START_NOISE = 1e-12
+# The interpolant lies off the constraints by about the tolerance. Where g is farther from zero than this many
+# tolerances of what it is made of, the return to them, which costs as much as a stage of the step, cannot matter.
+EVENT_FAR = 1e3
+# Where g stays this many times its own range away from zero, there is nothing to resolve.
+EVENT_ALOOF = 4.0
+# A least distance from zero is flat there: closer than the root of rounding, no difference can be seen.
+EVENT_FLAT = 1e-8
+
+# The interpolant is less accurate than a step, and a model that cannot be continued beyond a kink spoils both. So a
+# step over a kink is taken again to end there, so many times at most, unless the kink lies this near to an end of it.
+KINK_NEAR = 1e-3
+KINK_AGAIN = 6
+# Where steps become too short within so many of the shortest ones after a passage, passages follow each other ever
+# faster.
+KINK_ZENO = 1e3
+# A constraint that asks for another velocity beyond a kink, by more than this share of it (or a thousand rtol), has a
+# corner there.
+KINK_CORNER = 1e-6
+
+# Above this the redundant constraints of a state on the constraints contradict each other; below, it is rounding in
+# projected states.
+DRIFT_TOLERANCE = 1e-6
+# A gradient below this share of its natural length counts as vanishing.
+FADED = 1e-9
+# Residuals of constraints count relative to their gradient times the size of the state. Below this a step of projection
+# moves the state by rounding only.
+PROJECT_ROUNDING = 4e-15
+# The size of a state is not taken smaller than this, so that a state of rest at the origin has a scale.
+PROJECT_LEAST_SIZE = 1e-8
+
+# Differences in velocities are taken with steps shorter by the first until two in a row agree to the second, a share,
+# so many times at most: from 6e-6 of a unit of velocity to a thousandth of the slowest slipping.
+SLOPE_FINER = 16.0
+SLOPE_SMOOTH = 1e-3
+SLOPE_REFINED = 6
+
+# Work that depends on the constraint force: Newton's method, so many steps at most, ends when what is left is rounding
+# of the forces that enter.
+ACTUAL_PASSES = 50
+ACTUAL_SETTLED = 1e-13
+# Where the equations for the force determine it to fewer than four digits of sixteen, they count as singular.
+ACTUAL_SINGULAR = 1e-12
+
+# All of them, those of the fundamental equation among them, which it has from its own package.
 LIMITS: dict[str, float] = {name: value for name, value in globals().items() if name.isupper()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dalembert.errors import DalembertError
+from dalembert.methods.table import METHODS
 
 # Compiling takes a sixth to a third of a second per thousand instructions: beyond this, minutes.
 MOST_INSTRUCTIONS = 300_000
@@ -23,4 +24,5 @@ class TaylorNotApplicable(DalembertError):
     """A model whose motion has no Taylor series that could be computed."""
 
     def __init__(self, reason: str) -> None:
-        super().__init__(f"method 'taylor' cannot run this: {reason}; use method='dop853'")
+        taylor = METHODS["taylor"]
+        super().__init__(f"method {taylor.name!r} cannot run this: {reason}; use method={taylor.instead!r}")

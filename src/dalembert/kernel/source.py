@@ -1,11 +1,12 @@
-"""One C source per system: its sizes, its straight-line functions, then the runtime."""
+"""One C source per system: its sizes, its straight-line functions, then the runtime with its methods."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from dalembert.graph.graph import Graph
+from dalembert.kernel.dispatch import dispatch, methods_of, sizes, steppers
 from dalembert.kernel.emit import Hoist, straight_line
 from dalembert.kernel.functions import KernelFunctions, kernel_functions
 from dalembert.kernel.limits import LIMITS
@@ -14,12 +15,15 @@ from dalembert.kernel.taylor import taylor_source
 from dalembert.model.system import System
 
 RUNTIME = Path(__file__).parent / "runtime"
-BEFORE = ("base.h", "elementary.h", "context.h")
-AFTER = ("lu.h", "weak.h", "robust.h", "fading.h", "project.h", "dop853.h", "dopri5.h", "stiffness.h", "singular.h")
-NONLINEAR, MULTIPLIERS, ACTUAL = ("branch.h",), ("multipliers.h",), ("actual.h",)
-STIFF = ("radau.h",)
-TAYLOR = ("taylor.h",)
-LAST = ("dense.h", "events.h", "kinks.h", "pace.h", "drive.h")
+# In the order of the source: what comes before the functions of a model, what follows on them, …
+BASE = ("base/base.h", "base/elementary.h", "base/context.h")
+AT_A_STATE = ("state/lu.h", "state/weak.h", "state/robust.h", "state/fading.h", "state/project.h")
+WATCH = ("watch/stiffness.h", "watch/singular.h")
+NONLINEAR, MULTIPLIERS, ACTUAL = ("state/branch.h",), ("state/multipliers.h",), ("state/actual.h",)
+# … and what comes after the methods.
+INSIDE = ("steps/dense.h", "events/sample.h", "events/locate.h", "events/passages.h", "events/kinks.h")
+RUN = tuple(f"run/{name}.h" for name in ("pace", "settle", "control", "run", "step", "turn", "inside", "report"))
+RUN += ("run/integrate.h",)
 STATE = ("q", "v", "t", "p")
 INPUTS = {
     "work": (*STATE, "fi", "fa", "l"),
@@ -59,38 +63,49 @@ def kernel_source(
     system: System,
     graph: Graph,
     rows: Sequence[int],
-    stiff: bool = False,
+    asked: Collection[str] = (),
     completion: float = 0.0,
     limit: int = MOST_INSTRUCTIONS,
-    taylor: bool = False,
 ) -> str:
     """The C source of a system. `rows` is an independent set of its constraints, used by the straight-line
     code, in which those nonlinear in q̈ have no part.
 
-    stiff: with the stiff method and the slopes that it needs, which can be longer than everything else
-    together. taylor: with the Taylor method; raises `TaylorNotApplicable` where the model has no series.
+    asked: methods that not every kernel has. An implicit one needs slopes, which can be longer than everything else
+    together; one of series raises `TaylorNotApplicable` where the model has none.
     """
     rows = [row for row in rows if row not in graph.nonlinear]
-    functions = kernel_functions(graph, rows, stiff, completion)
+    methods = methods_of(asked)
+    functions = kernel_functions(graph, rows, any(method.stiff for method in methods), completion)
     size = sum(f.n_instructions() for name in OUTPUTS if (f := getattr(functions, name)) is not None)
     if size > limit:
         raise KernelTooLarge(size, limit)
     hoist = Hoist()
     model = [_function(name, functions, hoist) for name in OUTPUTS if getattr(functions, name) is not None]
-    series = taylor_source(graph, rows, completion, hoist) if taylor else None
-    if series is not None:
+    macros = sizes(methods)
+    if any(method.series for method in methods):
+        series = taylor_source(graph, rows, completion, hoist)
         size += series.instructions
         if size > limit:
             raise KernelTooLarge(size, limit)
-    sizes = series.sizes if series is not None else {}
-    parts = [_header(system, graph, rows, stiff, hoist.size, functions, bool(completion), size, sizes)]
-    parts += [_runtime(name) for name in BEFORE]
-    parts += [*model, *([series.text] if series is not None else []), hoist.source()]
+        model.append(series.text)
+        macros |= series.sizes
     extra: tuple[str, ...] = NONLINEAR if graph.nonlinear else ()
     extra += MULTIPLIERS if graph.uses_actual or graph.events_use_multipliers else ()
-    extra += (ACTUAL if graph.uses_actual else ()) + (STIFF if stiff else ()) + (TAYLOR if taylor else ())
-    parts += [_runtime(name) for name in (*AFTER, *extra, *LAST)]
-    return "\n".join(parts)
+    extra += ACTUAL if graph.uses_actual else ()
+    headers = [method.header for method in methods if method.header is not None]
+    return "\n".join(
+        [
+            _header(system, graph, rows, hoist.size, functions, bool(completion), size, macros),
+            *map(_runtime, BASE),
+            *model,
+            hoist.source(),
+            *map(_runtime, AT_A_STATE),
+            steppers(methods),
+            *map(_runtime, (*WATCH, *extra, *headers)),
+            dispatch(methods),
+            *map(_runtime, (*INSIDE, *RUN)),
+        ]
+    )
 
 
 def _function(name: str, functions: KernelFunctions, hoist: Hoist) -> str:
@@ -108,12 +123,11 @@ def _header(
     system: System,
     graph: Graph,
     rows: Sequence[int],
-    stiff: bool,
     constants: int,
     functions: KernelFunctions,
     singular: bool,
     size: int,
-    series: Mapping[str, int],
+    of_methods: Mapping[str, int],
 ) -> str:
     n, m = len(system.coordinates), len(system.constraints)
     straight = functions.fast is not None
@@ -122,7 +136,7 @@ def _header(
         + [f"     p[{k}] {_safe(p.name)}" for k, p in enumerate(system.parameter_symbols)]
         + [f"     row {k} {_safe(c.name)}, {c.level} level" for k, c in enumerate(system.constraints)]
     )
-    sizes = {
+    macros = {
         "DA_N": n,
         "DA_M": m,
         "DA_NP": len(system.parameter_symbols),
@@ -152,13 +166,11 @@ def _header(
         "DA_STRAIGHT_MULTIPLIERS": int(functions.multipliers is not None),
         "DA_STRAIGHT": int(straight),
         "DA_WATCHED": int(straight and len(rows) > 1 and not graph.uses_actual),
-        "DA_STIFF": int(stiff),
         "DA_INSTRUCTIONS": size,
-        "DA_TAYLOR": int(bool(series)),
-        **series,
+        **of_methods,
     }
     limits = {f"DA_{name}": value for name, value in LIMITS.items()}
-    defines = "\n".join(f"#define {name} {value}" for name, value in {**sizes, **limits}.items())
+    defines = "\n".join(f"#define {name} {value}" for name, value in {**macros, **limits}.items())
     return (
         f"/* Equations of motion of: {_safe(system.name)}\n{names}\n"
         "     y = q, v, the work of impressed, ideal and nonideal forces, and the heat of friction */\n"

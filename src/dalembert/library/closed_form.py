@@ -54,9 +54,9 @@ def turning_form(name: str, inertia: sp.Expr, *, wheels: Mapping[str, sp.Expr], 
     """(63), (67), (68), (72), (73) and (76) for what goes along a heading that turns steadily.
 
     inertia: 1 and what rolls adds to it. wheels: angles, each with how fast its rim moves beside the middle. torque:
-    whether something is to be held upright.
+    whether something is to be held upright: by N_a, or by a couple, F_a ĵ at the height R + b and −F_a ĵ at R − b.
     """
-    m, R, g, alpha, omega, v0 = parameters("m R g alpha omega v0")
+    m, R, g, alpha, omega, v0, b = parameters("m R g alpha omega v0 b")
     phi = omega * t
     speed = v0 + 4 * a * omega * sp.sin(phi)
     path = v0 * t + 4 * a * (1 - sp.cos(phi))
@@ -76,6 +76,7 @@ def turning_form(name: str, inertia: sp.Expr, *, wheels: Mapping[str, sp.Expr], 
     }
     if torque:
         found["N_a"] = -m * inertia * omega * R * (v0 + 8 * a * omega * sp.sin(phi))
+        found["F_a"] = -found["N_a"] / (2 * b)
     return ClosedForm(name, found, {a: g * sp.sin(alpha) / (4 * omega**2 * inertia), radius: v0 / omega})
 
 

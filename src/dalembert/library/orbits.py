@@ -85,6 +85,14 @@ class Orbit:
         marks = np.array([start, *(angle for angle in turns if start < angle < end), end])
         return float(np.abs(self.s(marks[1:], marks[:-1])).sum())
 
+    def stretch(self, phi: ArrayLike) -> np.ndarray:
+        """ds over that of the pure cycloid of the same a at the same heading, 1 + R'/(4a sin φ): case 2. Above 1 the
+        path is longer there, below it shorter, negative where it rolls the other way; infinite at the cusps, φ = nπ.
+        """
+        phi = np.asarray(phi, dtype=float)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return 1 + self.radius / (4 * self.a * np.sin(phi))
+
     # -- its angles and places
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import sympy as sp
@@ -35,8 +35,8 @@ class Constraint:
 
     >>> from dalembert.model.language.symbols import coordinates
     >>> x, y = coordinates("x y")
-    >>> Constraint("knife edge", x.d - y.d).level
-    'velocity'
+    >>> Constraint("knife edge", x.d - y.d)
+    Constraint('knife edge', x' - y', level='velocity')
     >>> floor = Constraint("floor", y >= 0, restitution=0.5)
     >>> floor.one_sided, str(floor)
     (True, 'y >= 0')
@@ -61,6 +61,11 @@ class Constraint:
             object.__setattr__(self, "expression", expression.lhs - expression.rhs)
         if self.level is None and isinstance(self.expression, sp.Basic):
             object.__setattr__(self, "level", level_of(self.expression))
+
+    def __repr__(self) -> str:
+        """Without what it does not have."""
+        more = [f"{f.name}={value!r}" for f in fields(self)[2:] if (value := getattr(self, f.name)) != f.default]
+        return f"Constraint({', '.join([repr(self.name), str(self.expression), *more])})"
 
     def __str__(self) -> str:
         return f"{self.expression} {'>=' if self.one_sided else '='} 0"

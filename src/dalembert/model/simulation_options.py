@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.methods.table import AUTO, method_names
 from dalembert.model.language.parse import suggest
 
-METHODS = ("auto", "dop853", "dopri5", "stiff", "taylor", "variational")
 MAX_SAMPLES = 10_000_000
 
 
@@ -20,9 +20,9 @@ def option_faults(options: Mapping[str, Any]) -> list[str]:
     rtol = number_of(options.get("rtol", 1e-9))
     if not 1e-13 <= rtol <= 0.1:
         faults.append(f"rtol is {options.get('rtol')!r}; it must lie between 1e-13 and 0.1")
-    method = str(options.get("method", "auto")).lower()
-    if method not in METHODS:
-        faults.append(f"unknown method {method!r}.{suggest(method, METHODS)}")
+    method = str(options.get("method", AUTO)).lower()
+    if method not in method_names():
+        faults.append(f"unknown method {method!r}.{suggest(method, method_names())}")
     atol = number_of(options.get("atol", 1.0))
     if not (math.isfinite(atol) and atol > 0):
         faults.append(f"atol is {options['atol']!r}; it must be positive")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import sympy as sp
 from sympy.core.function import AppliedUndef, UndefinedFunction
@@ -15,10 +15,12 @@ from dalembert.model.language.adopt import canonical, function_faults
 from dalembert.model.language.functions import Unspecified, functions_in, listed
 from dalembert.model.language.parse import RESERVED, parse_expression, suggest
 from dalembert.model.language.rates import partial
-from dalembert.model.language.symbols import Coordinate, Parameter, symbol_table, t
+from dalembert.model.language.symbols import Coordinate, Parameter, t
 
 if TYPE_CHECKING:
     from dalembert.model.system import System
+
+Change: TypeAlias = Callable[[sp.Expr], sp.Expr]
 
 
 def require_specified(system: System) -> None:
@@ -32,7 +34,10 @@ def require_specified(system: System) -> None:
     hint = f" If {' or '.join(of_time)} is a coordinate, list it among the coordinates." if of_time else ""
     raise MissingValues(
         system.name,
-        [f"no expression for {listed(found)}: numbers need one; use system.replace(functions={{{example}}}).{hint}"],
+        [
+            f"no expression for {listed(found)}: numbers need one; use system.replace(functions={{{example}}}), or "
+            f"write it in the place of the function.{hint}"
+        ],
     )
 
 
@@ -55,16 +60,22 @@ def specified(system: System, given: Any) -> dict[str, Any]:
     """The parts of a system, those with expressions in them, with the functions given put in; `ModelError` with every
     fault of what is given.
     """
-    known = functions_in([*system.expressions(), *system.outputs.values()])
-    reader = _Reader(system, known)
+    expressions = [*system.expressions(), *system.outputs.values()]
+    return mapped(system, substitution(system.name, expressions, system.symbols, given))
+
+
+def substitution(name: str, expressions: Iterable[sp.Expr], symbols: Iterable[sp.Symbol], given: Any) -> Change:
+    """What puts the functions given into an expression of a model of this name, expressions and symbols; `ModelError`
+    with every fault of what is given.
+    """
+    reader = _Reader(symbols, functions_in(expressions))
     values = reader.read(given)
     if reader.faults:
-        raise ModelError(system.name, reader.faults)
+        raise ModelError(name, reader.faults)
+    return lambda expression: _put(expression, values)
 
-    return mapped(system, lambda expression: _put(expression, values))
 
-
-def mapped(system: System, change: Callable[[sp.Expr], sp.Expr]) -> dict[str, Any]:
+def mapped(system: System, change: Change) -> dict[str, Any]:
     """The parts of a system that are made of expressions, each expression changed."""
 
     def put(expression: Any) -> Any:
@@ -99,10 +110,10 @@ def _put(expression: sp.Expr, values: Mapping[str, Expression]) -> sp.Expr:
 class _Reader:
     """Reads what a user gave for functions; `faults` holds what is wrong with it."""
 
-    def __init__(self, system: System, known: Mapping[str, set[Unspecified]]) -> None:
-        self.system, self.known = system, known
+    def __init__(self, symbols: Iterable[sp.Symbol], known: Mapping[str, set[Unspecified]]) -> None:
+        self.known = known
         self.faults: list[str] = []
-        self.table = symbol_table(system.coordinates, system.parameter_symbols)
+        self.table = {symbol.name: symbol for symbol in symbols}
 
     def read(self, given: Any) -> dict[str, Expression]:
         if not isinstance(given, Mapping):
@@ -179,7 +190,8 @@ class _Reader:
         table = {**self.table, **formal}
         try:
             if isinstance(value, str):
-                return parse_expression(value, table, where=where)
+                arities = {name: len(next(iter(used)).args) for name, used in self.known.items()}
+                return parse_expression(value, table, where=where, functions=arities)
             expression = sp.sympify(value, strict=True)
         except ExpressionError as error:
             self.faults.append(str(error))

@@ -18,16 +18,18 @@ import numpy as np
 import sympy as sp
 from numpy.typing import ArrayLike
 
-from dalembert.errors import MissingValues, ModelError
+from dalembert.errors import MissingValues, ModelError, counted
+from dalembert.model.changes import with_changes
 from dalembert.model.constraints import Constraint
 from dalembert.model.events import Event
 from dalembert.model.friction.contact import Contact
 from dalembert.model.friction.law import Law
 from dalembert.model.friction.work import Work, total
-from dalembert.model.language.functions import functions_in
+from dalembert.model.language.functions import Unspecified, functions_in
 from dalembert.model.language.parse import suggest
-from dalembert.model.language.symbols import Coordinate, name_of, t
-from dalembert.model.specify_functions import require_specified, specified
+from dalembert.model.language.signatures import signatures
+from dalembert.model.language.symbols import Coordinate, t
+from dalembert.model.specify_functions import mapped, require_specified, specified, substitution
 from dalembert.model.validate.read import Draft, build_parts
 
 if TYPE_CHECKING:
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from dalembert.mechanics.page.equations import Equations
     from dalembert.model.particles.particles import Particles
     from dalembert.motion.instant import Instant
+    from dalembert.motion.prepare import Prepared
     from dalembert.motion.result.motion import Motion
     from dalembert.statics.result import Equilibria
     from dalembert.study.between import Passage
@@ -47,7 +50,8 @@ if TYPE_CHECKING:
 Value = Any  # a number, an expression in parameters, or text of one
 Settings = Mapping[str, Any]
 # What may change while a system is still the motion of the same particles.
-VALUES = frozenset({"name", "parameters", "initial", "settings", "description", "events"})
+NUMBERS = frozenset({"name", "parameters", "initial", "settings", "description"})
+VALUES = NUMBERS | {"events"}
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -66,9 +70,10 @@ class System:
     `motion[name]`: in coordinates and their derivatives, t, parameters, `da.ideal(x)` and `da.multiplier(constraint)`.
     `particles`: of the motion of a `da.Particles`, those.
 
-    Functions without an expression, `sp.Function("g")(da.t)`, may stand in expressions; numbers need `replace` with
-    `functions`. Expressions are SymPy's, over `da.coordinates` or SymPy's own `dynamicsymbols`, or text in the document
-    language. All faults found are raised together as `ModelError`.
+    Functions without an expression, `sp.Function("g")(da.t)`, may stand in expressions; text that applies them needs
+    `functions`, as `["g(t)"]`. Numbers need `replace` with `functions`. Expressions are SymPy's, over `da.coordinates`
+    or SymPy's own `dynamicsymbols`, or text in the document language. All faults found are raised together as
+    `ModelError`.
 
     >>> import dalembert as da
     >>> x, y = da.coordinates("x y")
@@ -118,6 +123,7 @@ class System:
         impacts: str | Iterable[str] | None = None,
         outputs: Mapping[str, Any] | None = None,
         particles: Particles | None = None,
+        functions: Iterable[Any] = (),
     ) -> None:
         draft = Draft(
             name=name,
@@ -136,6 +142,7 @@ class System:
             events=events,
             impacts=impacts,
             outputs=outputs or {},
+            functions=functions,
         )
         for key, value in build_parts(draft).items():
             object.__setattr__(self, key, MappingProxyType(dict(value)) if isinstance(value, Mapping) else value)
@@ -143,7 +150,7 @@ class System:
 
     def __repr__(self) -> str:
         names = ", ".join(q.name for q in self.coordinates)
-        return f"<System {self.name!r}: coordinates {names}; {len(self.constraints)} constraints>"
+        return f"<System {self.name!r}: coordinates {names}; {counted(len(self.constraints), 'constraint')}>"
 
     def _repr_latex_(self) -> str:
         """The model as Jupyter shows it: energies, forces, constraints, work."""
@@ -183,25 +190,17 @@ class System:
         if "functions" in changes:
             given = changes.pop("functions")
             changed = self.replace(**changes) if changes else self
-            return changed.replace(**specified(changed, given))
-        arguments = self._arguments()
-        unknown = sorted(set(changes) - set(arguments))
-        if unknown:
-            parts = ", ".join([*arguments, "functions"])
-            raise TypeError(f"a System has no part {unknown[0]!r}; its parts are {parts}")
-        for key, value in changes.items():
-            if key in ("parameters", "initial", "settings") and isinstance(value, Mapping):
-                name = name_of if key == "initial" else str  # a function of time is no parameter
-                merged = {name(k): v for k, v in arguments[key].items()}
-                merged.update({name(k): v for k, v in value.items()})
-                arguments[key] = merged
-            else:
-                arguments[key] = value
+            return _specified(changed, given)
+        arguments = with_changes("a System", self._arguments(), changes)
         if "particles" not in changes and not VALUES.issuperset(changes):
             arguments["particles"] = None  # another mechanics is no longer theirs
         if "impacts" not in changes:
             arguments["impacts"] = _order_of(arguments["impacts"], arguments["constraints"])
-        return System(**arguments)
+        # Text among the changes may apply the functions there are; a name that is a parameter now is none.
+        names = arguments["parameters"] if isinstance(arguments["parameters"], Mapping) else {}
+        known = {} if NUMBERS.issuperset(changes) else self._functions_used
+        known = {name: used for name, used in known.items() if name not in map(str, names)}
+        return System(**arguments, functions=signatures(known))
 
     # -- values
 
@@ -212,6 +211,11 @@ class System:
     @cached_property
     def accelerations(self) -> tuple[Coordinate, ...]:
         return tuple(q.dd for q in self.coordinates)
+
+    @property
+    def symbols(self) -> tuple[sp.Symbol, ...]:
+        """What expressions may hold: coordinates with their derivatives, parameters, time."""
+        return (*self.coordinates, *self.velocities, *self.accelerations, *self.parameter_symbols, t)
 
     @cached_property
     def parameter_symbols(self) -> tuple[sp.Symbol, ...]:
@@ -244,7 +248,11 @@ class System:
     @cached_property
     def functions(self) -> tuple[str, ...]:
         """The names of functions without an expression, see `replace`."""
-        return tuple(functions_in([*self.expressions(), *self.outputs.values()]))
+        return tuple(self._functions_used)
+
+    @cached_property
+    def _functions_used(self) -> dict[str, set[Unspecified]]:
+        return functions_in([*self.expressions(), *self.outputs.values()])
 
     def parameter_values(self) -> np.ndarray:
         """The parameters as an array in the order of `parameter_symbols`; missing ones are an error that
@@ -421,6 +429,37 @@ class System:
             backend=backend, events=events, progress=progress, step=step, order=order, max_step=max_step,
         )  # fmt: skip
 
+    def prepare(
+        self,
+        duration: float | None = None,
+        *,
+        rtol: float | None = None,
+        atol: float | None = None,
+        samples: int | None = None,
+        times: ArrayLike | None = None,
+        method: str | None = None,
+        project: bool | None = None,
+        backend: str | None = None,
+        events: Mapping[str, Any] | Iterable[Any] | None = None,
+        step: float | None = None,
+        order: int | None = None,
+        max_step: float | None = None,
+    ) -> Prepared:
+        """The system ready to be run from many states and with many values of its parameters; options as in `simulate`.
+
+        >>> import dalembert as da
+        >>> prepared = da.library.pendulum().prepare(1.0, rtol=1e-8)
+        >>> run = prepared.run(parameters={"m": 2.0})
+        >>> run.q.shape, run.motion().certificate.holds
+        ((501, 2), True)
+        """
+        from dalembert.motion.prepare import prepare
+
+        return prepare(
+            self, duration, rtol=rtol, atol=atol, samples=samples, times=times, method=method, project=project,
+            backend=backend, events=events, step=step, order=order, max_step=max_step,
+        )  # fmt: skip
+
     def vakonomic(
         self, duration: float | None = None, *, multipliers: Mapping[str, float] | None = None, **options: Any
     ) -> VakonomicMotion:
@@ -460,6 +499,16 @@ def _no_such_option(verb: str, name: str, function: Callable[..., Any]) -> str:
 def _plain(text: str) -> str:
     """Text without what LaTeX would read as a command."""
     return "".join(character if character.isalnum() or character in " -.,:()" else " " for character in text)
+
+
+def _specified(system: System, given: Any) -> System:
+    """The system with expressions in the place of its functions."""
+    if system.particles is None:
+        return system.replace(**specified(system, given))
+    put = substitution(system.name, [*system.particles.expressions(), *system.expressions()], system.symbols, given)
+    freed = system.particles.put(put).system
+    parts = mapped(system, put)
+    return freed.replace(events=parts["events"], outputs=parts["outputs"], particles=freed.particles)
 
 
 def _rebuild(arguments: dict[str, Any]) -> System:

@@ -6,6 +6,7 @@ import os
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import NoneType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -337,16 +338,22 @@ def at(
     The state need not satisfy the constraints (A q̈ = b is solved as it stands), but b must be in the range
     of A.
     """
+    changed = starting_at(system, state, t, parameters)
+    return instant(Evaluation(changed), *changed.initial_values())
+
+
+def starting_at(
+    system: System, state: Mapping[Any, Any] | None, t: Any = None, parameters: Mapping[Any, Any] | None = None
+) -> System:
+    """The system with another initial state, time and parameters, where they are given."""
     changes: dict[str, Any] = {}
     if state is not None:
         changes["initial"] = state
+    if t is not None and isinstance(state, (Mapping, NoneType)):
+        changes["initial"] = {**(state or {}), "t": t}
     if parameters is not None:
         changes["parameters"] = parameters
-    changed = system.replace(**changes) if changes else system
-    q, v, start = changed.initial_values()
-    time = start if t is None else float(t)
-    evaluation = Evaluation(changed)
-    return instant(evaluation, q, v, time)
+    return system.replace(**changes) if changes else system
 
 
 def instant(evaluation: Evaluation, q: Array, v: Array, t: float) -> Instant:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sympy as sp
 
 from dalembert.arrays import Array
+from dalembert.errors import counted
 from dalembert.model.system import System
 from dalembert.statics.orbits import gains_of_swings
 from dalembert.statics.power import Power, power_near
@@ -57,12 +58,12 @@ def is_reversible(system: System) -> bool:
 
 def _by_swings(gains: tuple[float, ...], unsettled: str) -> Verdict:
     if gains and min(gains) > 0:
-        return "unstable", SWINGS, (f"each of {len(gains)} swings nearby ends wider than it began",)
+        return "unstable", SWINGS, (f"{counted(len(gains), 'swing')} nearby, each ending wider than it began",)
     if gains and max(gains) < 0:
-        return "stable", SWINGS, (f"each of {len(gains)} swings nearby ends narrower than it began",)
+        return "stable", SWINGS, (f"{counted(len(gains), 'swing')} nearby, each ending narrower than it began",)
     closed = "swings nearby end as they began, as far as numbers show"
     return "undecided", POTENTIAL, (unsettled, closed) if gains and not any(gains) else (unsettled,)
 
 
 def _share(count: int, power: Power) -> str:
-    return f"{'all' if count == power.tried else f'{count} of'} {power.tried} states tried nearby"
+    return f"{'all' if count == power.tried else f'{count} of'} {counted(power.tried, 'state')} tried nearby"

@@ -147,8 +147,8 @@ def _solve(
             hint = "from a straight guess" if straight else "from this guess"
             raise MotionFailed(
                 f"{system.name}: no motion between these places in the time {duration:g} was found {hint}: {trouble}. "
-                'There may be none; or give guess=: initial velocities like {"x\'": 3.0} that nearly lead there, '
-                "or a path."
+                'There may be none; or give initial velocities that nearly lead there, guess={"x\'": 3.0} in Python '
+                '(or a path), --guess "x\'=3" of the command.'
             ) from None
         if before is not None:
             extent = max(float(np.ptp(path.nodes, axis=0).max()), float(np.abs(ends[1] - ends[0]).max()), 1e-300)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.arrays import Array
-from dalembert.errors import DalembertError, DoesNotApply, MissingValues
+from dalembert.errors import DalembertError, DoesNotApply, MissingValues, counted
 from dalembert.mechanics.principles import FORMS, formulation
 from dalembert.mechanics.principles.shared.formulation import Answer, NotHere, answer
 from dalembert.mechanics.sample import Sampler, State
@@ -85,7 +85,10 @@ class Comparison:
 
     def __str__(self) -> str:
         head = f"{'formulation':<13} {'state':>5} {'acceleration':>13} {'forces':>10} {'time':>9}"
-        lines = [f"{self.system.name}: relative differences from the fundamental equation, {self.states} states", head]
+        lines = [
+            f"{self.system.name}: relative differences from the fundamental equation, {counted(self.states, 'state')}",
+            head,
+        ]
         for row in self.rows:
             if row.acceleration_difference is None:
                 lines.append(f"{row.form:<13} does not apply: {row.reason}")

@@ -27,6 +27,7 @@ from dalembert.mechanics.solve.fundamental import null_space
 from dalembert.mechanics.standard_form import diff, standard_form
 from dalembert.model.friction.contact import needs_legs
 from dalembert.model.system import System
+from dalembert.motion.instant import starting_at
 from dalembert.motion.state.evaluation import Evaluation
 
 # Displaced states count as possible where g_kj δq_j is below this share of its terms: far above the rounding of
@@ -110,13 +111,12 @@ def displacements(
     >>> da.library.penny().displacements().possible, da.library.pendulum().displacements().possible
     (False, True)
     """
-    changed = system.replace(initial=state or {}, parameters=parameters or {}) if state or parameters else system
+    changed = starting_at(system, state, t, parameters)
     if needs_legs(changed) or not changed.constraints:
         reason = "dry friction or one-sided constraints" if needs_legs(changed) else "there are no constraints"
         raise DoesNotApply(f"{system.name}: displacements are looked at for smooth constraints: {reason}")
-    q, v, start = changed.initial_values()
     check = _Check(changed)
-    found = check.run(q, v, start if t is None else float(t))
+    found = check.run(*changed.initial_values())
     for other in check.sampler.states(OTHERS):
         try:
             more = check.run(other.q, other.v, other.t)

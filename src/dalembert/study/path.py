@@ -20,7 +20,7 @@ import sympy as sp
 from scipy.interpolate import CubicSpline
 
 from dalembert.arrays import Array
-from dalembert.errors import DalembertError, DoesNotApply, InconsistentState, ModelError, MotionFailed
+from dalembert.errors import DalembertError, DoesNotApply, InconsistentState, ModelError, MotionFailed, counted
 from dalembert.mechanics.principles import maupertuis
 from dalembert.model.language.parse import suggest
 from dalembert.model.language.symbols import name_of
@@ -34,6 +34,7 @@ from dalembert.study.reach import least_energy
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+REMEDY = "name points on the way: guess=[{…}] in Python, --through x=…,y=… of the command"
 # A straight guess is the path at infinite energy. From there the energy comes down to the one wanted: surplus of the
 # kinetic energy over its value at the ends, in parts of that.
 SURPLUS = (30.0, 8.0, 2.0, 0.5, 0.0)
@@ -60,7 +61,7 @@ class Path:
     def __repr__(self) -> str:
         return (
             f"<Path of {self.system.name!r} at energy {self.energy:g}: time {self.duration:.6g}, "
-            f"action {self.action:.6g}, {self.t.size} points>"
+            f"action {self.action:.6g}, {counted(self.t.size, 'point')}>"
         )
 
     @property
@@ -133,14 +134,14 @@ def path(system: System, start: Any, end: Any, *, energy: float, guess: Any = "d
         if least is not None:
             raise MotionFailed(
                 f"{system.name}: the end is out of reach at the energy {energy:g}: the path that leads straight there "
-                f"needs about {least:.4g} at least. Raise the energy, or give guess=[points on the way] where the path "
-                "may be of another kind."
+                f"needs about {least:.4g} at least. Raise the energy, or, where the path may be of another kind, "
+                f"{REMEDY}."
             ) from None
         raise MotionFailed(
             f"{system.name}: no path at the energy {energy:g} was found from start to end. The search did not "
             f"converge: {why}. The straight way does not end above this energy, so that the end may be in reach all "
-            "the same; several paths may be equally good, as between antipodes of a sphere: then give guess=[points on "
-            "the way]."
+            "the same; several paths may be equally good, as between antipodes of a sphere: then "
+            f"{REMEDY}."
         ) from None
     return Path(system, energy, t, q, v, action, miss)
 
@@ -200,7 +201,9 @@ def _point(system: System, given: Any, what: str) -> Array:
         values: Sequence[Any] = [found.get(name, 0) for name in names]
     else:
         values = _sequence(system, given, what)
-        faults = [f"{what}: {len(names)} numbers are wanted, got {len(values)}"] if len(values) != len(names) else []
+        faults = (
+            [f"{what}: {counted(len(names), 'number')} wanted, got {len(values)}"] if len(values) != len(names) else []
+        )
     if faults:
         raise ModelError(system.name, faults)
     known = dict(zip(system.parameter_symbols, system.parameter_values(), strict=True))

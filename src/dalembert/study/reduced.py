@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import sympy as sp
 
-from dalembert.errors import InconsistentState, MissingValues, ModelError
+from dalembert.errors import InconsistentState, MissingValues, ModelError, counted
 from dalembert.mechanics.algebra.compiled import compiled
 from dalembert.mechanics.algebra.tidy import tidy
 from dalembert.mechanics.page.printing import plain
@@ -85,7 +85,9 @@ class ReducedSystem(System):
 
     def summary(self) -> str:
         """What was eliminated, and what was not."""
-        lines = [f"{self.whole.name}: {len(self.whole.coordinates)} coordinates, {len(self.coordinates)} left"]
+        lines = [
+            f"{self.whole.name}: {counted(len(self.whole.coordinates), 'coordinate')}, {len(self.coordinates)} left"
+        ]
         lines += [f"  {q.name} = {plain(place)}" for q, place in self.places.items()]
         lines += [f"  {name!r} {how}" for name, how in self.solved.items() if how.startswith("follows")]
         rates = () if self.reduction.routhian is None else self.reduction.routhian.velocities

@@ -42,6 +42,12 @@ def test_knife_edge_by_hand():
     hand = phi.d * sp.cos(phi) * delta(x) + phi.d * sp.sin(phi) * delta(y)
     hand -= (x.d * sp.cos(phi) + y.d * sp.sin(phi)) * delta(phi)
     assert sp.expand(right - hand) == 0
+    section = da.library.skater().equations("transposition").section("(16)")
+    for line, q in zip(section.lines, (x, y, phi), strict=True):
+        assert str(line.left) == f"g_1{q.name}"
+        assert sp.expand(line.terms[0][1] - sp.expand(hand).coeff(delta(q))) == 0
+    rod = da.library.pendulum().replace(constraints={"rod": "x*x' + y*y' = 0"})
+    assert str(rod.equations("transposition").section("(16)")).endswith("g_1j = 0   [rod]")
 
 
 def test_quadratic_penny_by_hand():

@@ -17,6 +17,7 @@ from dalembert.mechanics.algebra.splitting import solver_of
 from dalembert.mechanics.algebra.tidy import Budget, exact, tidy, tidy_matrix
 from dalembert.mechanics.explicit.signs import Signs, without_squares
 from dalembert.mechanics.page.equations import Line, Section
+from dalembert.mechanics.page.printing import plain
 from dalembert.mechanics.sample import Sampler
 from dalembert.mechanics.solve.fundamental import independent_rows
 from dalembert.mechanics.standard_form import StandardForm, diff
@@ -79,7 +80,10 @@ def _section(
         raise TooLarge(f"an entry has {longest} operations; it is shown up to {LARGEST_ENTRY}")
     forces = [sp.Symbol(f"F_{k + 1}" if len(held) > 1 else "F", real=True) for k in range(len(held))]
     lines = [Line(q.dd, (("", entry),)) for q, entry in zip(system.coordinates, acceleration, strict=True)]
-    lines += [Line(f, (("", value),), "friction that holds it") for f, value in zip(forces, held, strict=True)]
+    for f, value, u in zip(forces, held, contact.slide, strict=True):
+        # Which way it points: along that component of the sliding velocity.
+        along = plain(tidy(signs.resolved(tidy(u, budget)), budget))
+        lines.append(Line(f, (("", value),), f"friction that holds it, along the sliding {along}"))
     size = "abs(F)" if len(held) == 1 else "sqrt(" + " + ".join(f"{f.name}^2" for f in forces) + ")"
     lines.append(Line(sp.Symbol("F_max", real=True), (("", limit),), f"sticks while {size} is at most F_max"))
     return Section("while sticking", tuple(lines))

@@ -30,6 +30,7 @@ from dalembert.mechanics.algebra.tidy import Budget, exact, tidy
 from dalembert.mechanics.page.equations import Equations, Line
 from dalembert.mechanics.principles.liberation_page import inverse_reaction
 from dalembert.mechanics.principles.shared.variations import displacement
+from dalembert.model.language.rates import rate
 from dalembert.model.language.symbols import Coordinate, Reaction, multiplier, t
 from dalembert.model.system import System
 
@@ -115,6 +116,11 @@ class Steps:
         extra = sp.Matrix(self.supplementary)
         along = self.gradient.T * extra
         return self._by_particle([r + W * s for r, W, s in zip(self.place, self.weight, along, strict=True)])
+
+    @cached_property
+    def velocities(self) -> dict[str, Vector]:
+        """ρ̇_i of each particle, (5.2); E_k = ½ Σ m_i ρ̇_i·ρ̇_i, (5.1)."""
+        return {name: Vector(place.applyfunc(rate)) for name, place in self.liberated.items()}
 
     @cached_property
     def normals(self) -> dict[str, dict[str, Vector]]:

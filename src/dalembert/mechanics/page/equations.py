@@ -7,6 +7,7 @@ from typing import Any
 
 import sympy as sp
 
+from dalembert.errors import ModelError
 from dalembert.mechanics.page.decimals import decimal
 from dalembert.mechanics.page.function_names import by_names
 from dalembert.mechanics.page.parts import unabridged
@@ -34,10 +35,16 @@ class Line:
 
 @dataclass(frozen=True)
 class Section:
-    """Lines under a title."""
+    """Lines under a title; `str` gives them as on the page."""
 
     title: str
     lines: tuple[Line, ...]
+
+    def text(self) -> str:
+        return "\n".join([self.title, *(f"  {line.text()}" for line in self.lines)])
+
+    def __str__(self) -> str:
+        return self.text()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,8 +75,22 @@ class Equations:
         if self.reason:
             lines.append(f"({self.reason})")
         for section in by_names(self.sections):
-            lines += ["", section.title, *(f"  {line.text()}" for line in section.lines)]
+            lines += ["", section.text()]
         return "\n".join(lines)
+
+    def section(self, part: str) -> Section:
+        """The first section whose title has this part, as the number of an equation of a paper.
+
+        >>> import dalembert as da
+        >>> print(da.library.skater().equations("transposition").section("(28)"))
+        displacements, (28) and (48): Chetaev's conditions
+          0 = delta x*sin(phi) - delta y*cos(phi)   [knife edge]
+        """
+        for section in by_names(self.sections):
+            if part in section.title:
+                return section
+        titles = "; ".join(section.title for section in self.sections)
+        raise ModelError(self.system.name, [f"no section of this page has {part!r} in its title. There are: {titles}"])
 
     def latex(self) -> str:
         """An `align*` environment of amsmath."""

@@ -38,6 +38,8 @@ from dalembert.model.system import System
 
 #: Says nothing about the motion, and can be read for any system with constraints.
 RELATION = True
+VELOCITIES = "(dg/dq') [delta q' - (delta q)'] = (d/dt dg/dq' - dg/dq) delta q, Flannery (31)"
+ACCELERATIONS = "(dh/dq') [delta q' - (delta q)'] + (dh/dq'') [delta q'' - (delta q)''] = Delta h, Flannery (51)"
 # Parts of a condition on the choice of dependent coordinates that fits in a title.
 SHORT = 30
 # Of models whose equations fill pages.
@@ -66,6 +68,7 @@ def derive(system: System, dependent: Any = None) -> Equations:
         reason = has_modes(system) or "there are no constraints, so displacements are free"
         raise DoesNotApply(f"{system.name}: the form 'transposition' does not apply: {reason}", reason)
     budget, long = budget_for(system), is_long_model(system)
+    bent = [c.level == "acceleration" for c in system.constraints]
     chosen = dependent_of(system, dependent, budget)
     sections = [
         Section("displacements, (28) and (48): Chetaev's conditions", tuple(_conditions(system))),
@@ -84,7 +87,7 @@ def derive(system: System, dependent: Any = None) -> Equations:
         reason="; ".join(
             [applies(system), *([chosen] if isinstance(chosen, str) else []), *([LEFT_OUT] if long else [])]
         ),
-        title="(dg/dq') [delta q' - (delta q)'] = (d/dt dg/dq' - dg/dq) delta q, Flannery (31)",
+        title="; ".join(text for text, there in ((VELOCITIES, not all(bent)), (ACCELERATIONS, any(bent))) if there),
         sections=tuple(sections),
     )
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dalembert.arrays import Array
-from dalembert.errors import ModelError, UndeterminedMotion
+from dalembert.errors import ModelError, UndeterminedMotion, counted
 from dalembert.mechanics.solve.fundamental import CONSISTENCY_TOLERANCE, RANK_TOLERANCE, is_positive
 
 
@@ -91,9 +91,11 @@ def is_possible(A: Array, b: Array, z: ArrayLike) -> bool:
 
 def vector(given: ArrayLike, size: int, name: str) -> Array:
     """Numbers in the order of the coordinates, or a message that says what is wrong with them."""
-    found = _numbers(given, name, f"{size} numbers are wanted")
+    found = _numbers(given, name, f"{counted(size, 'number')} wanted")
     if found.shape != (size,):
-        raise ModelError(name, [f"{size} numbers are wanted, one for each coordinate; its shape is {found.shape}"])
+        raise ModelError(
+            name, [f"{counted(size, 'number')} wanted, one for each coordinate; its shape is {found.shape}"]
+        )
     return found
 
 

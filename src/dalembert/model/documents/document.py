@@ -20,10 +20,11 @@ from dalembert.model.documents.salvage import salvaged
 from dalembert.model.events import Event
 from dalembert.model.friction.laws import LAWS
 from dalembert.model.language.constants import MAX_EXPONENT, ExponentTooLarge, OutOfRange, writable
+from dalembert.model.language.functions import functions_in
 from dalembert.model.language.parse import CHOICE, FUNCTIONS, is_speakable, suggest
+from dalembert.model.language.signatures import signatures, unwritten
 from dalembert.model.language.symbols import Reaction
 from dalembert.model.particles.particles import Particle
-from dalembert.model.specify_functions import require_specified
 from dalembert.model.system import System
 
 # Each table of the document with the keys it may hold; None where the keys are names of the model.
@@ -50,7 +51,7 @@ REQUIRED = {
 }
 # Entries of lists that need not be texts: what they may be is checked where they are read.
 NO_TEXTS = ("work", "direction", "terminal", "one_sided", "restitution", "mass", "position", "force")
-PLAIN = ("name", "description", "coordinates", "impacts")
+PLAIN = ("name", "description", "coordinates", "impacts", "functions")
 MAX_BYTES = 5_000_000
 # Read once, because reading it means setting it, for all threads.
 UMASK = os.umask(0o022)
@@ -134,6 +135,7 @@ def _system(data: Mapping[str, Any]) -> System:
         events=[_event(entry) for entry in data.get("events", [])],
         impacts=data.get("impacts"),
         outputs=data.get("outputs", {}),
+        functions=data.get("functions", ()),
     )
 
 
@@ -312,16 +314,18 @@ def _number_or_text(value: sp.Expr) -> float | int | str:
 
 def to_data(system: System) -> dict[str, Any]:
     """The tables of a document from a system; `ModelError` where the language lacks something it needs."""
-    require_specified(system)
     freed = system.particles
     shown = system if freed is None else freed
     missing = [symbol.name for symbol in shown.parameter_symbols if symbol not in system.parameters]
     if missing:
-        raise ModelError(system.name, [f"a document needs a value for every parameter; {', '.join(missing)} has none"])
+        raise ModelError(
+            system.name, [f"a document needs a value for every parameter: give one for {', '.join(missing)}"]
+        )
     expressions = [*shown.expressions(), *system.outputs.values()]
     expressions += [event.expression for event in system.events if freed is not None]
+    functions = functions_in(expressions)
     used = {f.func.__name__ for e in expressions for f in e.atoms(sp.Function, sp.Piecewise, sp.Min, sp.Max)}
-    lacking = sorted(used - set(FUNCTIONS) - WRITTEN_BY_OTHERS)
+    lacking = sorted(used - set(FUNCTIONS) - WRITTEN_BY_OTHERS - set(functions)) + unwritten(functions)
     choices = {f for e in expressions for f in e.atoms(sp.Piecewise)}
     lacking += sorted(str(choice) for choice in choices if not can_be_written(choice))
     if lacking:
@@ -347,6 +351,7 @@ def to_data(system: System) -> dict[str, Any]:
     if system.description:
         data["description"] = system.description
     data["coordinates"] = [q.name for q in shown.coordinates]
+    data["functions"] = signatures(functions)
     if system.impacts != IMPACT_ORDERS[0]:
         data["impacts"] = system.impacts if isinstance(system.impacts, str) else list(system.impacts)
     data["parameters"] = {symbol.name: _number_or_text(value) for symbol, value in system.parameters.items()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from dalembert.errors import counted
 from dalembert.model.constraints import Constraint
 from dalembert.model.events import Event
 from dalembert.model.friction.laws import Law
@@ -25,7 +26,7 @@ def particle_faults(place: str, entry: Mapping[str, Any]) -> list[str]:
             faults.append(f"{place}: {key!r} is a list of one to three components, numbers or texts, got {value!r}")
     lengths = [len(entry[key]) for key in ("position", "force") if isinstance(entry.get(key), list)]
     if len(set(lengths)) > 1:
-        faults.append(f"{place}: {lengths[1]} components of the force, but {lengths[0]} of the position")
+        faults.append(f"{place}: {counted(lengths[1], 'component')} of the force, but {lengths[0]} of the position")
     if isinstance(entry.get("name"), str) and not entry["name"].isidentifier():
         faults.append(f"{place}: the name has letters, digits and _ only, got {entry['name']!r}")
     return faults
@@ -67,6 +68,7 @@ def system_of_particles(
         initial=data.get("initial", {}),
         settings=data.get("simulate", {}),
         description=data.get("description", ""),
+        functions=data.get("functions", ()),
     )
     return given.system.replace(events=events) if events else given.system
 

@@ -34,6 +34,10 @@ def salvaged(
         return None  # constraints and laws speak of particles that cannot be read
     if not isinstance(found.get("parameters", {}), Mapping) or ("parameters" not in found and strange):
         return None
+    if not isinstance(found.get("functions", []), list):
+        if "functions" in data:
+            return None  # every use of them would be unknown
+        del found["functions"]  # a table of a name that resembles theirs
     found["name"] = found["name"] if isinstance(found.get("name"), str) else "document"
     for key, allowed in tables.items():
         if key in found:

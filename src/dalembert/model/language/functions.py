@@ -21,7 +21,7 @@ from dalembert.model.language.symbols import Coordinate, t
 
 Orders: TypeAlias = tuple[int, ...]
 # Assumptions of a user's function that its values keep. They are real numbers anyway.
-_SIGNS = ("positive", "negative", "nonnegative", "nonpositive", "nonzero")
+SIGNS = ("positive", "negative", "nonnegative", "nonpositive", "nonzero")
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -67,7 +67,7 @@ class Unspecified(AppliedUndef):
         return None
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
-        kept = {key: True for key in _SIGNS if self.origin._kwargs.get(key)}
+        kept = {key: True for key in SIGNS if self.origin._kwargs.get(key)}
         return _again, (self.title, kept, self.origin._kwargs.get("real"), self.orders, self.args)
 
     # -- on a page
@@ -149,7 +149,7 @@ def latex_written(function: Unspecified, printer: Printer) -> str:
 @lru_cache(maxsize=4096)
 def function_of(origin: Any, orders: Orders, bare: bool = False) -> Any:
     """The derivative of these orders of a function, to be applied."""
-    kept = {key: True for key in _SIGNS if origin._kwargs.get(key)} if not any(orders) else {}
+    kept = {key: True for key in SIGNS if origin._kwargs.get(key)} if not any(orders) else {}
     known = {"origin": origin, "orders": orders, "bare": bare, "real": True, **kept}
     return UndefinedFunction(origin.__name__, bases=(Unspecified,), **known)
 

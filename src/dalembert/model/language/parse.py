@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
+from types import MappingProxyType
 from typing import NoReturn
 
 import sympy as sp
@@ -33,6 +34,7 @@ from dalembert.model.language.constants import (
     tamed,
     written,
 )
+from dalembert.model.language.functions import function_of
 from dalembert.model.language.rates import rate
 from dalembert.model.language.symbols import Reaction, is_name
 
@@ -74,6 +76,8 @@ MAX_RATE = 1000  # parts of what is differentiated: a product of n factors has a
 REACTIONS = ("ideal", "actual", "multiplier")
 CONSTANTS: dict[str, tuple[sp.Expr, float]] = {"pi": (sp.pi, math.pi)}
 RESERVED = frozenset(FUNCTIONS) | frozenset(CONSTANTS) | frozenset(REACTIONS) | {"t", CHOICE}
+
+NONE: Mapping[str, int] = MappingProxyType({})
 
 _TOKEN = re.compile(
     r"(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
@@ -118,32 +122,38 @@ def parse_expression(
     where: str,
     reactions: bool = False,
     offered: Iterable[str] | None = None,
+    functions: Mapping[str, int] = NONE,
 ) -> sp.Expr:
     """An expression from text. `table` maps every name that may appear to its symbol; `where` begins
-    messages. offered: the names to propose in place of an unknown one (default: all).
+    messages. offered: the names to propose in place of an unknown one (default: all). functions: those without an
+    expression, each with the number of its arguments.
 
     >>> from dalembert.model.language.symbols import coordinates
     >>> x, = coordinates("x")
     >>> parse_expression("2*x'^2", {"x'": x.d}, where="kinetic")
     2*x'**2
     """
-    reader = _Reader(text, table, where, reactions, offered)
+    reader = _Reader(text, table, where, reactions, offered, functions)
     sides = reader.sides()
     if len(sides) != 1:
         reader.refuse(f"an expression is wanted here, not an equation: remove {reader.relation!r}")
     return sides[0]
 
 
-def parse_equation(text: str, table: Mapping[str, sp.Symbol], *, where: str) -> sp.Expr:
+def parse_equation(
+    text: str, table: Mapping[str, sp.Symbol], *, where: str, functions: Mapping[str, int] = NONE
+) -> sp.Expr:
     """`left = right` as left − right; a bare expression as itself (it is understood to be zero)."""
-    reader = _Reader(text, table, where, reactions=False)
+    reader = _Reader(text, table, where, reactions=False, functions=functions)
     sides = reader.sides()
     if reader.relation in ("<=", ">="):
         reader.refuse(f"an equation is wanted here: write '=' instead of {reader.relation!r}")
     return sides[0] if len(sides) == 1 else sides[0] - sides[1]
 
 
-def parse_constraint(text: str, table: Mapping[str, sp.Symbol], *, where: str) -> tuple[sp.Expr, bool]:
+def parse_constraint(
+    text: str, table: Mapping[str, sp.Symbol], *, where: str, functions: Mapping[str, int] = NONE
+) -> tuple[sp.Expr, bool]:
     """As `parse_equation`; or `left >= right` as left − right, which is never negative, and whether it is of that kind.
 
     >>> from dalembert.model.language.symbols import coordinates
@@ -151,7 +161,7 @@ def parse_constraint(text: str, table: Mapping[str, sp.Symbol], *, where: str) -
     >>> parse_constraint("2 <= x", {"x": x}, where="wall")
     (x - 2, True)
     """
-    reader = _Reader(text, table, where, reactions=False)
+    reader = _Reader(text, table, where, reactions=False, functions=functions)
     sides = reader.sides()
     difference = sides[0] if len(sides) == 1 else sides[0] - sides[1]
     return (-difference, True) if reader.relation == "<=" else (difference, reader.relation == ">=")
@@ -165,8 +175,10 @@ class _Reader:
         where: str,
         reactions: bool,
         offered: Iterable[str] | None = None,
+        functions: Mapping[str, int] = NONE,
     ) -> None:
         self.text, self.table, self.where, self.reactions = text, table, where, reactions
+        self.functions = functions
         self.offered = table if offered is None else offered
         self.pieces: dict[str, str] = {}  # placeholder -> the name or number it stands for
         self.denominator = Denominator()
@@ -290,7 +302,7 @@ class _Reader:
             return _Piece(*CONSTANTS[text])
         if not is_name(text.rstrip("'")):
             self.refuse(f"{text!r} is not allowed")
-        if text in FUNCTIONS or text == CHOICE:
+        if text in FUNCTIONS or text == CHOICE or text.rstrip("'") in self.functions:
             self.refuse(f"{text!r} is a function and needs an argument: {text}(…)")
         if text.startswith("_"):
             self.refuse(f"{text!r} is not allowed")
@@ -361,12 +373,15 @@ class _Reader:
             return self._reaction(name, arguments)
         if name == CHOICE:
             return self._choice(arguments, depth)
+        if name.rstrip("'") in self.functions:
+            return self._unspecified(name, arguments, depth)
         if name == RATE and name not in self.table:
             return self._rate(arguments, depth)
         if name not in FUNCTIONS:
             if name in self.table:
                 self.refuse(f"{name!r} is not a function; a product is written {name}*(…)")
-            self.refuse(f"function {name!r} is not allowed.{suggest(name, [*FUNCTIONS, CHOICE, RATE])}")
+            known = [*FUNCTIONS, CHOICE, RATE, *self.functions]
+            self.refuse(f"function {name!r} is not allowed.{suggest(name, known)}")
         symbolic, numeric, count = FUNCTIONS[name]
         if not arguments or (count is not None and len(arguments) != count):
             wanted = "at least one argument" if count is None else f"{count} argument{'s' * (count > 1)}"
@@ -377,6 +392,18 @@ class _Reader:
         if name == "exp":
             return self._tamed(sp.exp(logarithms_tamed(pieces[0].expression)), value)
         return _Piece(symbolic(*(piece.expression for piece in pieces)), value)
+
+    def _unspecified(self, name: str, arguments: list[ast.expr], depth: int) -> _Piece:
+        """A function without an expression; primes are derivatives by its only argument: g'(t)."""
+        base = name.rstrip("'")
+        count, primes = self.functions[base], len(name) - len(base)
+        if len(arguments) != count:
+            self.refuse(f"{base} takes {count} argument{'s' * (count > 1)}, got {len(arguments)}")
+        if primes and count > 1:
+            self.refuse(f"{name}(…): primes are for functions of one argument; {base} has {count}")
+        pieces = [self._convert(argument, depth + 1) for argument in arguments]
+        orders = (primes, *(0 for _ in pieces[1:]))
+        return _Piece(function_of(sp.Function(base), orders)(*(piece.expression for piece in pieces)), None)
 
     def _choice(self, arguments: list[ast.expr], depth: int) -> _Piece:
         """where(condition, value, otherwise)."""

@@ -8,20 +8,24 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from dalembert.errors import ModelError
+from dalembert.errors import ModelError, counted
+from dalembert.model.changes import with_changes
 from dalembert.model.constraints import Constraint
 from dalembert.model.friction.laws import Law
+from dalembert.model.language.functions import functions_in
 from dalembert.model.language.rates import rate
+from dalembert.model.language.signatures import signatures
 from dalembert.model.language.symbols import Coordinate, Reaction, is_name, t
 from dalembert.model.particles.read_particles import belongs, read_particles, require_complete
 from dalembert.model.particles.supplementary import depends_on_reactions, held_system, pulled_back
+from dalembert.model.specify_functions import Change, substitution
 from dalembert.model.system import System, Value
 
 AXES = ("x", "y", "z")
@@ -56,7 +60,9 @@ class Particle:
         if not 1 <= len(self.position) <= 3:
             faults.append(f"a position has one to three components, got {len(self.position)}")
         if self.force and len(self.force) != len(self.position):
-            faults.append(f"{len(self.force)} components of the force, but {len(self.position)} of the position")
+            faults.append(
+                f"{counted(len(self.force), 'component')} of the force, but {len(self.position)} of the position"
+            )
         if faults:
             raise ModelError(f"particle {self.name!r}", faults)
 
@@ -128,6 +134,7 @@ class Particles:
         initial: Mapping[Any, Value] | None = None,
         settings: Mapping[str, Any] | None = None,
         description: str = "",
+        functions: Iterable[Any] = (),
     ) -> None:
         if not isinstance(particles, Iterable) or isinstance(particles, (str, Mapping)):
             raise ModelError(str(name), [f"particles: a list of da.Particle(…) is wanted, got {particles!r}"])
@@ -141,7 +148,7 @@ class Particles:
             raise ModelError(str(name), faults)
         own = coordinates.split() if isinstance(coordinates, str) else list(coordinates)
         read = read_particles(
-            name, own, given, constraints, potential, nonideal, parameters, initial, settings, description
+            name, own, given, constraints, potential, nonideal, parameters, initial, settings, description, functions
         )
         positions, rest = read.constraints[: read.places], read.constraints[read.places :]
         assert read.system.mass is not None
@@ -179,9 +186,37 @@ class Particles:
         parts |= {"name": system.name, "parameters": system.parameters, "initial": MappingProxyType(own)}
         return _restored({**parts, "settings": system.settings, "description": system.description})
 
+    def replace(self, **changes: Any) -> Particles:
+        """New particles with some parts changed, as `System.replace`: `parameters`, `initial` and `settings` are merged
+        into the old ones, other parts replaced; `functions` gives expressions to functions that have none.
+        """
+        if "functions" in changes:
+            given = changes.pop("functions")
+            found = self.replace(**changes) if changes else self
+            own = (*found.coordinates, *found.cartesian_coordinates)
+            symbols = (*own, *(q.d for q in own), *found.parameter_symbols, t)
+            return found.put(substitution(found.name, found.expressions(), symbols, given))
+        parts = with_changes("Particles", {f.name: getattr(self, f.name) for f in fields(self)}, changes)
+        return Particles(**parts, functions=signatures(functions_in(self.expressions())))
+
+    def put(self, change: Change) -> Particles:
+        """The particles with every expression changed."""
+
+        def every(expressions: Iterable[sp.Expr]) -> tuple[sp.Expr, ...]:
+            return tuple(change(expression) for expression in expressions)
+
+        parts = {f.name: getattr(self, f.name) for f in fields(self)}
+        parts["particles"] = [
+            Particle(p.name, change(p.mass), every(p.position), every(p.force)) for p in self.particles
+        ]
+        parts["constraints"] = [replace(c, expression=change(c.expression), level=None) for c in self.constraints]
+        parts["potential"] = None if self.potential is None else change(self.potential)
+        parts["nonideal"] = [law.changed(change) for law in self.nonideal]
+        return Particles(**parts)
+
     def __repr__(self) -> str:
         names = ", ".join(particle.name for particle in self.particles)
-        return f"<Particles {self.name!r}: {names}; {len(self.constraints)} constraints>"
+        return f"<Particles {self.name!r}: {names}; {counted(len(self.constraints), 'constraint')}>"
 
     if not TYPE_CHECKING:
 

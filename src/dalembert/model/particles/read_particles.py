@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import sympy as sp
 
-from dalembert.errors import ModelError
+from dalembert.errors import ModelError, counted
 from dalembert.model.constraints import Constraint
 from dalembert.model.friction.sliding import Sliding
 from dalembert.model.language.functions import Unspecified
@@ -54,6 +54,7 @@ def read_particles(
     initial: Any,
     settings: Any,
     description: str,
+    functions: Any,
 ) -> Reading:
     """Everything read and checked as one system over q and the Cartesian coordinates, x − r(q, t) = 0 among its
     constraints: what `System` tells about bad input, it tells here too.
@@ -91,6 +92,7 @@ def read_particles(
         initial=initial,
         settings=settings,
         description=description,
+        functions=functions,
     )
     q = system.coordinates[:size]
     faults = _changing_masses(system, size, particles)
@@ -221,17 +223,19 @@ def require_complete(given: Particles) -> None:
         held = int(np.linalg.matrix_rank(A, tol=ZERO)) if rows else 0
         if held + free < n:
             faults.append(
-                f"the positions leave {n} Cartesian coordinates {free} ways to move, so that {n - free} independent "
-                f"constraints hold them; {held} are given, and the reactions of the others could not be told"
+                f"the positions leave {counted(n, 'Cartesian coordinate')} {counted(free, 'way')} to move, so that "
+                f"{counted(n - free, 'independent constraint')} must hold them; given: {held}, and the reactions of "
+                "the others could not be told"
             )
         if held + free > n:  # only where a constraint was taken at its word
             faults.append(
-                f"{held} independent constraints leave {n} Cartesian coordinates {n - held} ways to move, but the "
-                f"positions move in {free}; a particle in Cartesian coordinates is a da.System, which has "
-                "equations('liberation')"
+                f"with {counted(held, 'independent constraint')}, {counted(n, 'Cartesian coordinate')} can move in "
+                f"{counted(n - held, 'way')}, but the positions move in {free}; a particle in Cartesian coordinates "
+                "is a da.System, which has equations('liberation')"
             )
         if free < len(given.coordinates):
-            faults.append(f"{len(given.coordinates)} generalized coordinates, but the positions move in {free} ways")
+            many = counted(len(given.coordinates), "generalized coordinate")
+            faults.append(f"{many}, but the positions move in {counted(free, 'way')}")
     if faults:
         raise ModelError(given.name, faults)
 

@@ -88,7 +88,7 @@ class ConstraintReader:
                 return None, True
             return self.reader.expression(given, where, equation=True), False
         try:
-            return parse_constraint(given, self.reader.table, where=where)
+            return parse_constraint(given, self.reader.table, where=where, functions=self.reader.functions)
         except ExpressionError as error:
             self.reader.faults.append(str(error))
             return None, True  # so it may be: its restitution is no fault

@@ -16,6 +16,7 @@ from dalembert.model.language.symbols import Coordinate, Parameter, is_name, nam
 
 class ExpressionReader:
     """table: the symbols of the model by name, as they become known; declared: the parameters with a value among them.
+    functions: without an expression, that text may apply, with their numbers of arguments.
     faults: everything found to be wrong so far, also by those who read with it.
     """
 
@@ -23,6 +24,7 @@ class ExpressionReader:
         self.faults: list[str] = []
         self.table: dict[str, sp.Symbol] = symbol_table(())
         self.declared: dict[str, sp.Symbol] = {}
+        self.functions: dict[str, int] = {}
 
     def good_name(self, name: str, what: str) -> bool:
         if not is_name(name):
@@ -56,11 +58,14 @@ class ExpressionReader:
         """
         if given is None:
             return None
+        known = self.functions if functions else {}
         try:
             if isinstance(given, str):
                 if equation:
-                    return parse_equation(given, self.table, where=where)
-                return parse_expression(given, self.table, where=where, reactions=reactions, offered=offered)
+                    return parse_equation(given, self.table, where=where, functions=known)
+                return parse_expression(
+                    given, self.table, where=where, reactions=reactions, offered=offered, functions=known
+                )
             if isinstance(given, sp.Equality):
                 given = given.lhs - given.rhs
             expression = sp.sympify(given, strict=True)

@@ -9,11 +9,12 @@ from typing import Any
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from dalembert.errors import ModelError
+from dalembert.errors import ModelError, counted
 from dalembert.model.events import read_events
 from dalembert.model.friction.frames import inertia_of
 from dalembert.model.friction.read_laws import LawReader
-from dalembert.model.language.parse import suggest
+from dalembert.model.language.parse import RESERVED, suggest
+from dalembert.model.language.signatures import read_signatures
 from dalembert.model.language.symbols import Coordinate, Parameter, is_of_time, name_of, symbol_table
 from dalembert.model.outputs import reaction_faults, read_outputs
 from dalembert.model.simulation_options import duration_faults, option_faults
@@ -45,6 +46,7 @@ class Draft:
     events: Any
     impacts: Any = None
     outputs: Any = None
+    functions: Any = ()
 
 
 def build_parts(draft: Draft) -> dict[str, Any]:
@@ -66,6 +68,7 @@ class _Builder:
             self.reader.faults.append(f"the name of a system is one line of printable text, got {title!r}")
         coordinates = self._coordinates()
         parameters = self._parameters(coordinates)
+        self.reader.functions = read_signatures(draft.functions, {*RESERVED, *self.reader.table}, self.reader.faults)
         energies = {
             key: self.reader.expression(getattr(draft, key), key) for key in ("kinetic", "potential", "lagrangian")
         }
@@ -177,7 +180,9 @@ class _Builder:
         if len(rows) != size or any(len(row) != size for row in rows):
             widths = sorted({len(row) for row in rows})
             shape = f"{len(rows)}×{widths[0]}" if len(widths) == 1 else f"rows of lengths {[len(row) for row in rows]}"
-            self.reader.faults.append(f"mass: {size} coordinates need a {size}×{size} matrix, got {shape}")
+            self.reader.faults.append(
+                f"mass: for {counted(size, 'coordinate')} a {size}×{size} matrix is wanted, got {shape}"
+            )
             return None
         entries = [
             [self.reader.expression(e, f"mass[{i + 1}][{j + 1}]") for j, e in enumerate(r)] for i, r in enumerate(rows)

@@ -16,6 +16,7 @@ from dalembert.errors import DalembertError
 from dalembert.graph.evaluate import Evaluator
 from dalembert.graph.kinks import kink_graph
 from dalembert.mechanics.solve.fundamental import is_positive, solve
+from dalembert.methods.table import METHODS
 from dalembert.motion.certificate.stretches import states_inside
 from dalembert.motion.state.evaluation import Evaluation
 
@@ -43,7 +44,7 @@ FOUR, SIX = np.array([-1, 13, 13, -1]) / 24, np.array([11, -93, 802, 802, -93, 1
 ALLOWED, RESOLVED = 3.0, 0.1
 # Outputs further apart than steps may have whole oscillations between them: they say nothing about ∫ q̈ dt. Series take
 # steps about twice as long.
-STEPS = {"Taylor": 0.5}
+STEPS = {METHODS["taylor"].title: 0.5}
 # What these events tell of lies in the stretch: states there are next to singular, and velocities may jump.
 # … and quadratures reach so many stretches further.
 BESIDE = 3
@@ -304,12 +305,12 @@ def _alone(motion: Motion, evaluation: Evaluation, k: int) -> Slope:
     """
     n = evaluation.n
     start = evaluation.solve(motion.q[k], motion.v[k], float(motion.t[k]), None, motion.a[k])
-    rows = [int(j) for j in np.flatnonzero(~start.dependent)]
+    rows, near = [int(j) for j in np.flatnonzero(~start.dependent)], evaluation.followed(start)
     some = None if len(rows) == evaluation.m or evaluation.graph.nonlinear else rows
 
     def slope(t: Array, y: Array) -> Array:
         q, v = y[0, :n], y[0, n:]
-        a = evaluation.solve(q, v, float(t[0]), some, motion.a[k]).acceleration
+        a = evaluation.solve(q, v, float(t[0]), some, near).acceleration
         return np.concatenate([v, a])[None, :]
 
     return slope

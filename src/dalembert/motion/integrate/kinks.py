@@ -1,4 +1,4 @@
-"""Kinks on the way: which side of each the motion is on, and how it changes sides. As runtime/kinks.h, name by name.
+"""Kinks on the way: which side of each the motion is on, and how it changes sides. As runtime/events/kinks.h.
 
 A kink is passed where its function falls below zero, counted from the side where the motion is; there the side changes
 and the integration starts again. Where a function is at zero already, at the start or after a passage, the side is not
@@ -14,20 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from dalembert.arrays import Array
+from dalembert.kernel.limits import EVENT_START_NOISE
 from dalembert.model.kinks import switched
-from dalembert.motion.integrate.events import START_NOISE, Turn
+from dalembert.motion.integrate.events import Turn
 from dalembert.motion.state.evaluation import Evaluation
-
-# The interpolant is less accurate than a step, and a model that cannot be continued beyond a kink spoils both. So a
-# step over a kink is taken again to end there, so many times at most, unless the kink lies this near to an end of it.
-NEAR = 1e-3
-AGAIN = 6
-# Where steps become too short within so many of the shortest ones after a passage, passages follow each other ever
-# faster.
-ZENO = 1e3
-# A constraint that asks for another velocity beyond a kink, by more than this share of it (or a thousand rtol), has a
-# corner there.
-CORNER = 1e-6
 
 
 @dataclass(frozen=True)
@@ -111,7 +101,7 @@ class Sides:
     def _functions(self, t: float, y: Array) -> tuple[Array, Array]:
         g, scale = self.evaluation.events(y, t, self.sizes)
         count = len(self.now)
-        return g[-count:].copy(), START_NOISE * np.where(np.isfinite(scale), scale, 0.0)[-count:]
+        return g[-count:].copy(), EVENT_START_NOISE * np.where(np.isfinite(scale), scale, 0.0)[-count:]
 
     def _set(self, now: list[int]) -> None:
         self.now[:] = now

@@ -14,21 +14,21 @@ from dalembert.kernel import kernel as kernels
 from dalembert.kernel.build import find_compiler
 from dalembert.kernel.events import EventBuffer
 from dalembert.kernel.kernel import Kernel, KernelRun, PaceArgument, Watch, make_kernel
+from dalembert.kernel.limits import DRIFT_TOLERANCE
 from dalembert.kernel.size import MOST_INSTRUCTIONS
 from dalembert.mechanics.solve.fundamental import Fundamental, is_positive
+from dalembert.methods.table import METHODS
 from dalembert.model.events import Event
 from dalembert.model.kinks import switched
 from dalembert.motion.integrate.events import Outcome, Passage
 from dalembert.motion.integrate.kinks import Kinks, moving
 from dalembert.motion.integrate.progress import Progress
-from dalembert.motion.integrate.reference import DRIFT_TOLERANCE
 from dalembert.motion.integrate.settings import Settings, method_of, share_of, tolerances
 from dalembert.motion.integrate.singular import singular_event
 from dalembert.motion.integrate.trajectory import (
     CHATTERS,
     HAS_CORNER,
     MAY_END,
-    METHOD_NAMES,
     STALLED,
     TOO_SHORT,
     Trajectory,
@@ -38,6 +38,7 @@ from dalembert.motion.integrate.trajectory import (
 from dalembert.motion.state.branches import ENDS, MEET
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.reactions import NOT_FOUND, SINGULAR_FORCE
+from dalembert.motion.state.state import State
 
 POLL_S = 0.05
 # A run this short is over, in a few milliseconds at most, before an interrupt could matter or a thread had started.
@@ -66,9 +67,7 @@ def why_not_native(evaluation: Evaluation) -> str | None:
 def integrate_native(
     evaluation: Evaluation,
     settings: Settings,
-    q: Array,
-    v: Array,
-    t0: float,
+    state: State,
     solution: Fundamental,
     bar: Progress,
     work: Array | None = None,
@@ -80,7 +79,7 @@ def integrate_native(
     compiler = find_compiler()
     if compiler is None:
         raise BuildError("no C compiler was found; install one, or use backend='reference'")
-    as_written = evaluation
+    as_written, q, v, t0 = evaluation, state.q, state.v, state.t
     evaluation, kinks = moving(evaluation)
     # A row without a gradient here may act a moment later.
     vanishing = ~solution.A.any(axis=1)
@@ -97,11 +96,10 @@ def integrate_native(
         evaluation.system,
         evaluation.graph,
         rows,
-        method == "stiff",
+        (method,),
         compiler,
         completion,
         limit,
-        method == "taylor",
     )
     y0 = np.concatenate([q, v, np.zeros(3 + len(evaluation.graph.heats)) if work is None else work])
 
@@ -109,7 +107,7 @@ def integrate_native(
     pace = _pace(settings, solution.M, y0.size)
 
     # At the start the evaluation has found the branches of least Gauss function; the kernel follows them.
-    branch = evaluation.followed(solution.acceleration) if evaluation.graph.nonlinear else None
+    branch = evaluation.followed(solution) if evaluation.graph.nonlinear else None
 
     def integrate(watch: Watch) -> KernelRun:
         times, rtol = settings.times, settings.rtol
@@ -147,7 +145,7 @@ def integrate_native(
         t=times,
         y=run.y,
         guesses=run.branch,
-        method=METHOD_NAMES[method],
+        method=METHODS[method].title,
         backend="native",
         steps=int(run.report["steps"]),
         evaluations=int(run.report["evaluations"]),

@@ -12,7 +12,7 @@ from dalembert.arrays import Array
 
 @dataclass(frozen=True)
 class Pace:
-    """From starts[k] to the next start no step is longer than bounds[k]. Both backends keep to it: runtime/pace.h."""
+    """From starts[k] to the next start no step is longer than bounds[k]; as da_pace in runtime/run/pace.h."""
 
     starts: Array
     bounds: Array

@@ -11,11 +11,23 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.errors import DalembertError, MotionFailed
-from dalembert.kernel.limits import STALL_STEPS, STALL_STEPS_STIFF, STIFF_SAMPLE
+from dalembert.kernel.limits import (
+    DRIFT_TOLERANCE,
+    FADED,
+    KINK_AGAIN,
+    KINK_CORNER,
+    KINK_NEAR,
+    KINK_ZENO,
+    STALL_STEPS,
+    STALL_STEPS_STIFF,
+    STIFF_SAMPLE,
+)
 from dalembert.mechanics.solve.fundamental import Fundamental, row_lengths
+from dalembert.methods.table import METHODS
 from dalembert.motion.integrate.events import Outcome, Turn, Watch
-from dalembert.motion.integrate.kinks import AGAIN, CORNER, NEAR, ZENO, Kinks, Sides, moving
+from dalembert.motion.integrate.kinks import Kinks, Sides, moving
 from dalembert.motion.integrate.progress import Progress
+from dalembert.motion.integrate.scipy_methods import scipy_class
 from dalembert.motion.integrate.settings import Settings, method_of, share_of, tolerances
 from dalembert.motion.integrate.singular import SingularWatch, nearness
 from dalembert.motion.integrate.stiffness import StiffnessWatch, is_stiff, step_of
@@ -23,7 +35,6 @@ from dalembert.motion.integrate.trajectory import (
     CHATTERS,
     HAS_CORNER,
     MAY_END,
-    METHOD_NAMES,
     STALLED,
     TOO_SHORT,
     Trajectory,
@@ -34,37 +45,29 @@ from dalembert.motion.integrate.trajectory import (
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.powers import powers
 from dalembert.motion.state.project import Natural, metric, project
-
-INTEGRATORS = {"dop853": "DOP853", "dopri5": "RK45", "stiff": "Radau"}
-# Above this the redundant constraints of a state on the constraints contradict each other; below, it is rounding in
-# projected states.
-DRIFT_TOLERANCE = 1e-6
-# A gradient below this share of its natural length counts as vanishing.
-FADED = 1e-9
+from dalembert.motion.state.state import State
 
 
 def integrate_reference(
     evaluation: Evaluation,
     settings: Settings,
-    q: Array,
-    v: Array,
-    t0: float,
+    state: State,
     bar: Progress,
     work: Array | None = None,
 ) -> Trajectory:
     """Integrate from a consistent state through the output times. `work`: done so far, where a motion is resumed."""
     evaluation, kinks = moving(evaluation)
     run = _Run(evaluation, settings, kinks)
-    failure = run.integrate(q, v, t0, bar, work)
+    failure = run.integrate(state.q, state.v, state.t, bar, work)
     outcome = run.watch.outcome if run.watch is not None else Outcome()
     return Trajectory(
         t=np.array([point[0] for point in run.points]),
         y=np.array([point[1] for point in run.points]),
         guesses=np.array([point[2] for point in run.points]),
-        method=METHOD_NAMES[method_of(settings)],
+        method=METHODS[method_of(settings)].title,
         backend="reference",
         steps=run.steps,
-        evaluations=evaluation.evaluations,
+        evaluations=run.evaluations,
         compile_s=0.0,
         events=in_order(run.events, run.singular.events, outcome.reports(evaluation.system)),
         failure=failure,
@@ -110,7 +113,8 @@ class _Run:
         self.rows: Sequence[int] | None = None  # independent constraints, used between accepted states
         self.natural = Natural(np.zeros(evaluation.m), np.zeros(evaluation.m))
         self.longest = np.zeros(evaluation.m)  # the largest length of each row of A so far
-        self.guess: Array | None = None  # the last acceleration: selects the branch
+        self.guess: Array | None = None  # what the last acceleration selects branches by
+        self.evaluations = 0
         self.trouble: DalembertError | None = None  # the last reason why a trial state had no acceleration
         self.last: Array  # the last accepted state
         self.points: list[tuple[float, Array, Array]] = []
@@ -143,6 +147,7 @@ class _Run:
         q, v = y[: self.n], y[self.n : 2 * self.n]
         if not np.isfinite(y).all():
             return np.full(y.size, np.nan)
+        self.evaluations += 1
         try:
             return self.rates(t, q, v, self.evaluation.solve(q, v, t, self.rows, self.guess, self._lengths()))
         except (DalembertError, np.linalg.LinAlgError) as error:
@@ -163,12 +168,14 @@ class _Run:
         q, v = y[:n], y[n : 2 * n]
         matrix = np.zeros((y.size, y.size))
         matrix[:n, n : 2 * n] = np.eye(n)
+        self.evaluations += 1
         solution = self.evaluation.solve(q, v, t, None, self.guess)
         matrix[n : 2 * n, : 2 * n] = self.evaluation.slopes(solution, q, v, t)
         return matrix
 
     def settle(self, t: float, q: Array, v: Array) -> Fundamental:
         """The acceleration at an accepted state; also the place where rank, redundancy and contradictions are seen."""
+        self.evaluations += 1
         solution = self.evaluation.solve(q, v, t, None, self.guess, self.natural.metric)
         rank = int(solution.rank)
         lengths = row_lengths(metric(solution.M, solution.A), solution.A)
@@ -193,7 +200,7 @@ class _Run:
             names = [constraint.name for constraint, flag in flags if flag]
             self.events.append({"name": "rank change", "t": t, "from": self.rank, "to": rank, "dependent": names})
         self.rank = rank
-        self.guess = solution.acceleration
+        self.guess = self.evaluation.followed(solution)
         return solution
 
     # -- the integration
@@ -207,7 +214,7 @@ class _Run:
         solution = self.settle(t0, q, v)
         self.weights = np.abs(np.diagonal(solution.M))
         y = self.last = np.concatenate([q, v, np.zeros(3 + len(self.evaluation.graph.heats)) if work is None else work])
-        self.points.append((t0, y, self.evaluation.followed(solution.acceleration)))
+        self.points.append((t0, y, self.evaluation.followed(solution)))
         graph = self.evaluation.graph
         if not (graph.nonlinear or graph.uses_actual):
             switched = {row for row, _ in graph.switched}
@@ -226,7 +233,7 @@ class _Run:
             self.watch.start(t0, y)
             self.anchor = self._anchor(t0, y, 1)
         pending, mark, longest = 1, t0, 0.0
-        window = STALL_STEPS_STIFF if method_of(self.settings) == "stiff" else STALL_STEPS
+        window = STALL_STEPS_STIFF if METHODS[method_of(self.settings)].stiff else STALL_STEPS
         pace, share = self.settings.pace, share_of(self.settings)
         while solver.status == "running":
             if pace is not None:
@@ -240,7 +247,7 @@ class _Run:
                     return self._failure(t, STALLED)
                 mark = t
             if solver.status == "failed":
-                if self.last_turn is not None and t - self.last_turn.t < ZENO * 10 * float(np.spacing(t)):
+                if self.last_turn is not None and t - self.last_turn.t < KINK_ZENO * 10 * float(np.spacing(t)):
                     return self._failure(t, self._chatters(self.last_turn))
                 return self._failure(t, TOO_SHORT if message and "step size" in message else str(message))
             self.stiffness.look(solver, self.steps)
@@ -305,7 +312,7 @@ class _Run:
             self.settle(at, y[: self.n], y[self.n : 2 * self.n])
             self.watch.turned(at, y)
             return at, y, pending, 0.0, False
-        if NEAR < turn.share < 1 - NEAR and self.again < AGAIN:
+        if KINK_NEAR < turn.share < 1 - KINK_NEAR and self.again < KINK_AGAIN:
             self.again += 1
             return t, y, pending, turn.t - t, False
         self.again, self.last_turn = 0, turn
@@ -324,7 +331,7 @@ class _Run:
 
     def _require_no_corner(self, turn: Turn, y: Array) -> None:
         v = turn.y[self.n : 2 * self.n]
-        share = max(CORNER, 1e3 * self.settings.rtol)
+        share = max(KINK_CORNER, 1e3 * self.settings.rtol)
         if float(np.abs(y[self.n : 2 * self.n] - v).max()) > share * float(np.abs(v).max()):
             raise MotionFailed(HAS_CORNER.format(self.kinks.text(turn.which)))
 
@@ -371,7 +378,7 @@ class _Run:
         last = self.watch.step(t, y, t_new, y_new, dense)
         if last is None:
             return False
-        times, followed = self.settings.times, self.evaluation.followed(np.asarray(self.guess))
+        times, followed = self.settings.times, np.asarray(self.guess)
         before = times[pending:][times[pending:] < last.t]
         for at in before:
             self.points.append((float(at), self._return(float(at), dense(float(at))), followed))
@@ -382,24 +389,22 @@ class _Run:
         return True
 
     def _solver(self, t0: float, y: Array, end: float, step: float = 0.0) -> Any:
-        from scipy import integrate
-
         if self.atol is None:
             # The work integrals ride along: they must not decide the step size, so their own tolerance is infinite.
             self.atol = np.full(y.size, np.inf)
             q, v = y[: self.n], y[self.n : 2 * self.n]
-            self.atol[: 2 * self.n] = tolerances(self.settings, q, v, np.asarray(self.guess))
+            self.atol[: 2 * self.n] = tolerances(self.settings, q, v, np.asarray(self.guess)[: self.n])
         options: dict[str, Any] = {"rtol": self.settings.rtol, "atol": self.atol}
         if step:
             options["first_step"] = min(step, end - t0)
-        kind = INTEGRATORS[method_of(self.settings)]
-        if kind == "Radau":
+        method = METHODS[method_of(self.settings)]
+        if method.stiff:
             options["jac"] = self.jacobian
-        return getattr(integrate, kind)(self.derivative, t0, y, end, **options)
+        return scipy_class(method)(self.derivative, t0, y, end, **options)
 
     def _left(self, t0: float, t: float, y: Array, end: float) -> bool:
         """Whether the run ends here, unfinished, for another method or because it takes too long; as
-        `da_is_looked_at` in runtime/pace.h, but that judges nothing itself.
+        `da_is_looked_at` in runtime/run/pace.h, but that judges nothing itself.
         """
         look, most = abs(self.settings.look), self.settings.most_steps
         shown = self.stiffness.steps >= look and self.steps % STIFF_SAMPLE == 0
@@ -412,13 +417,13 @@ class _Run:
         return self.looked is not None
 
     def _grow(self, atol: Array, y: Array, share: float) -> None:
-        """Absolute tolerances follow the largest size that each component has had; as in runtime/drive.h."""
+        """Absolute tolerances follow the largest size that each component has had; as `da_grow` there."""
         if share:
             own = slice(2 * self.n)
             atol[own] = np.maximum(atol[own], share * np.minimum(np.abs(y[own]), 1.0))
 
     def _keep_fastest(self, t: float, y: Array) -> None:
-        """As `da_keep_fastest` in runtime/pace.h."""
+        """As `da_keep_fastest` in runtime/run/pace.h."""
         own = slice(self.n, 2 * self.n)
         most = 0.0 if self.fastest is None else self.weights @ self.fastest[1][own] ** 2
         if self.weights @ y[own] ** 2 > most:
@@ -446,7 +451,7 @@ class _Run:
         while self._due(pending, t):
             at = float(times[pending])
             here = y if at == t else self._return(at, dense(at))
-            self.points.append((at, here.copy(), self.evaluation.followed(np.asarray(self.guess))))
+            self.points.append((at, here.copy(), np.asarray(self.guess)))
             pending += 1
         return pending
 

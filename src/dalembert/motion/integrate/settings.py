@@ -13,18 +13,17 @@ from numpy.typing import ArrayLike
 
 from dalembert.arrays import Array
 from dalembert.errors import ModelError
+from dalembert.methods.table import AUTO, METHODS, suited
 from dalembert.model.events import Event
 from dalembert.model.language.parse import suggest
 from dalembert.model.simulation_options import duration_faults, number_of, option_faults
 from dalembert.model.system import System
 from dalembert.motion.integrate.pace import Pace
 
-ORDERS = (2, 4, 6)  # of the variational method
+ORDERS = METHODS["variational"].orders
 BACKENDS = ("auto", "native", "reference")
 DEFAULT_RTOL = 1e-9
 DEFAULT_SAMPLES = 501
-# Above this the fifth-order pair needs fewer evaluations than the eighth-order one.
-LOOSE_RTOL = 1e-4
 # Of the duration: with steps asked to be shorter than this, no motion would come to its end.
 LEAST_STEP = 1e-9
 
@@ -70,7 +69,7 @@ def settings_of(
     """Options with their defaults, or `ModelError` with every fault found."""
     faults = option_faults(options)
     rtol, samples = number_of(options.get("rtol", DEFAULT_RTOL)), options.get("samples", DEFAULT_SAMPLES)
-    method = str(options.get("method", "auto")).lower()
+    method = str(options.get("method", AUTO)).lower()
     backend = str(options.get("backend") or os.environ.get("DALEMBERT_BACKEND") or "auto").lower()
     if backend not in BACKENDS:
         faults.append(f"unknown backend {backend!r}.{suggest(backend, BACKENDS)}")
@@ -159,9 +158,7 @@ def _on_steps(points: Array, step: float, exactly: bool) -> tuple[Array, float]:
 
 def method_of(settings: Settings) -> str:
     """The method asked for, or the one that suits the tolerance."""
-    if settings.method != "auto":
-        return settings.method
-    return "dopri5" if settings.rtol >= LOOSE_RTOL else "dop853"
+    return settings.method if settings.method != AUTO else suited(settings.rtol).name
 
 
 def tolerances(settings: Settings, q: Array, v: Array, a: Array) -> Array:
@@ -192,7 +189,8 @@ def share_of(settings: Settings) -> float:
     """
     if settings.atol is not None:
         return 0.0
-    return settings.rtol if settings.method == "stiff" else max(1e-3 * settings.rtol, 1e-14)
+    stiff = settings.method != AUTO and METHODS[settings.method].stiff
+    return settings.rtol if stiff else max(1e-3 * settings.rtol, 1e-14)
 
 
 # Squares of numbers this small still are numbers.

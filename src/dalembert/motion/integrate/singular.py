@@ -29,8 +29,9 @@ def nearness(M: Array, A: Array) -> float:
 
 
 class SingularWatch:
-    """The search of runtime/singular.h: s has the shape of a V where a configuration is passed; where it is least among
-    three accepted states, it is followed to its minimum on the polynomials of degree 5 through q, q̇ and q̈ between them.
+    """The search of runtime/watch/singular.h: s has the shape of a V where a configuration is passed; where it is least
+    among three accepted states, it is followed to its minimum on the polynomials of degree 5 through q, q̇ and q̈ between
+    them.
     """
 
     def __init__(self, near: Callable[[float, Array, Array], float]) -> None:

@@ -11,20 +11,15 @@ from dalembert.errors import DalembertError
 from dalembert.kernel.limits import (
     STIFF_CALM,
     STIFF_HITS,
-    STIFF_LIMIT_DOP853,
-    STIFF_LIMIT_DOPRI5,
     STIFF_LOOK,
     STIFF_ROUNDING,
     STIFF_SAMPLE,
     STIFF_WORTH,
 )
+from dalembert.methods.table import METHODS
 from dalembert.motion.integrate.settings import Settings, tolerances
-from dalembert.motion.integrate.trajectory import METHOD_NAMES, Trajectory
+from dalembert.motion.integrate.trajectory import Trajectory
 from dalembert.motion.state.evaluation import Evaluation
-
-LIMITS = {"dop853": STIFF_LIMIT_DOP853, "dopri5": STIFF_LIMIT_DOPRI5}
-EXPLICIT = [METHOD_NAMES[name] for name in ("dop853", "dopri5", "taylor")]
-
 
 # A mode of the linearised motion makes a motion stiff if it is faster than this against the step: where the slow motion
 # forces it, explicit methods lose their order and take steps far below the limit of stability, the farther the tighter
@@ -52,7 +47,7 @@ def is_stiff(
         return False
     try:
         here = evaluation.solve(q, v, t)
-        a = here.acceleration
+        a, near = here.acceleration, evaluation.followed(here)
         slopes = evaluation.slopes(here, q, v, t)
         modes = np.linalg.eigvals(np.block([[np.zeros((n, n)), np.eye(n)], [slopes]]))
         fast = modes[(np.abs(modes) * step > NOTICED) & (-modes.real * elapsed > DIED_OUT)]
@@ -60,7 +55,7 @@ def is_stiff(
             return False
         rate = float(np.abs(fast).max())
         ahead = 1e-2 / rate  # far below the time of any mode
-        then = evaluation.solve(q + ahead * v, v + ahead * a, t + ahead, None, a).acceleration
+        then = evaluation.solve(q + ahead * v, v + ahead * a, t + ahead, None, near).acceleration
     except (DalembertError, np.linalg.LinAlgError):
         return False
     root = np.sqrt(np.abs(np.diagonal(here.M)))
@@ -86,7 +81,8 @@ def stiffness_warning(evaluation: Evaluation, settings: Settings, trajectory: Tr
     """
     since, steps = trajectory.stiff
     shown, n = steps >= STIFF_WORTH, evaluation.n
-    if trajectory.method not in EXPLICIT or not (shown or trajectory.steps >= 2 * STIFF_LOOK) or trajectory.t.size < 2:
+    explicit = {method.title for method in METHODS.values() if method.is_explicit}
+    if trajectory.method not in explicit or not (shown or trajectory.steps >= 2 * STIFF_LOOK) or trajectory.t.size < 2:
         return ()
     t0, end = float(trajectory.t[0]), float(trajectory.t[-1])
     step = step_of(t0, end, trajectory.steps, (since, steps if shown else 0))
@@ -104,11 +100,12 @@ def stiffness_warning(evaluation: Evaluation, settings: Settings, trajectory: Tr
 
 class StiffnessWatch:
     """The test of Hairer and Wanner (Solving Ordinary Differential Equations II, section IV.2) on SciPy's explicit
-    methods; as runtime/stiffness.h. `steps` is how many were stiff, judged by samples.
+    methods; as runtime/watch/stiffness.h. `steps` is how many were stiff, judged by samples.
     """
 
     def __init__(self, method: str, count: int) -> None:
-        self.limit = LIMITS.get(method)
+        tableau = METHODS[method].tableau
+        self.limit = None if tableau is None else tableau.limit
         self.count = count  # of the integrated quantities that decide the step size
         self.since, self.steps = 0.0, 0
         self._hits, self._calm = 0, 0

@@ -28,10 +28,6 @@ HAS_CORNER = (
 TOO_SHORT = "the step size became too small."
 MAY_END = "The motion may end here (a singularity, a collision, a constraint that cannot be continued)."
 
-# What the methods are called in results, whatever the backend.
-METHOD_NAMES = {"dop853": "DOP853", "dopri5": "DOPRI5", "stiff": "Radau", "taylor": "Taylor"}
-METHOD_NAMES["variational"] = "variational"
-
 
 @dataclass(frozen=True)
 class Trajectory:

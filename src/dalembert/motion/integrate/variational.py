@@ -16,10 +16,11 @@ from dalembert.graph.discrete_action import Piece, piece
 from dalembert.graph.evaluate import Evaluator
 from dalembert.mechanics.principles.shared.formulation import does_work, first, has_modes, no_energies, nonholonomic
 from dalembert.mechanics.solve.fundamental import independent_rows
+from dalembert.methods.table import METHODS
 from dalembert.model.system import System
 from dalembert.motion.integrate.progress import Progress
 from dalembert.motion.integrate.settings import Settings
-from dalembert.motion.integrate.trajectory import METHOD_NAMES, Trajectory, failure_message
+from dalembert.motion.integrate.trajectory import Trajectory, failure_message
 from dalembert.motion.state.evaluation import Evaluation
 
 # Newton's method ends where a step is this short, relative: being quadratic, it is then at rounding.
@@ -68,7 +69,7 @@ def integrate_variational(
         t=times[: len(points)],
         y=np.array(points),
         guesses=None,
-        method=f"{METHOD_NAMES['variational']}, order {settings.order}",
+        method=f"{METHODS['variational'].title}, order {settings.order}",
         backend="reference",
         steps=count,
         evaluations=stepper.evaluations,

@@ -16,7 +16,7 @@ import numpy as np
 import sympy as sp
 
 from dalembert.arrays import Array
-from dalembert.errors import DocumentError, OutputError
+from dalembert.errors import DocumentError, OutputError, counted
 from dalembert.model.documents.document import dumps, loads, write_atomically
 from dalembert.model.language.parse import suggest
 from dalembert.model.language.symbols import name_of
@@ -107,7 +107,9 @@ class Motion:
         verdict = "holds" if self.certificate and self.certificate.holds else "does not hold"
         span = f"t = {self.t[0]:g} … {self.t[-1]:g}"
         ended = f", ended by {self.ended_by!r}" if self.ended_by is not None else ""
-        return f"<Motion of {self.system.name!r}: {span}{ended}, {self.t.size} points, certificate {verdict}>"
+        return (
+            f"<Motion of {self.system.name!r}: {span}{ended}, {counted(self.t.size, 'point')}, certificate {verdict}>"
+        )
 
     def _repr_html_(self) -> str:
         """The end state and the certificate as Jupyter shows them."""
@@ -122,7 +124,7 @@ class Motion:
         )
         verdict = "holds" if self.certificate.holds else "does not hold"
         return (
-            f"<b>{html.escape(self.system.name)}</b>, {self.t.size} points<table>{state}</table>"
+            f"<b>{html.escape(self.system.name)}</b>, {counted(self.t.size, 'point')}<table>{state}</table>"
             f"certificate {verdict}<table>{checks}</table>"
         )
 

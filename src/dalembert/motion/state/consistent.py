@@ -11,12 +11,13 @@ import sympy as sp
 
 from dalembert.arrays import Array
 from dalembert.errors import InconsistentState, ModelError
+from dalembert.kernel.limits import PROJECT_ROUNDING
 from dalembert.model.constraints import Constraint
 from dalembert.model.language.parse import suggest
 from dalembert.model.language.symbols import name_of
 from dalembert.model.system import System
 from dalembert.motion.state.evaluation import Evaluation
-from dalembert.motion.state.project import ROUNDING, nearest, relative_residual, size_of
+from dalembert.motion.state.project import nearest, relative_residual, size_of
 
 # An initial state may miss a constraint by this much, relative to its own size: eight digits typed by hand
 # pass and are then polished to rounding by projection; anything worse is a mistake to be told.
@@ -124,7 +125,9 @@ def _nearest_allowed(system: System, q: Array, v: Array, t: float, free: Array) 
         place, _, left = nearest(Evaluation(_held_by(system, closed)), q, v, t, free)
         values, slopes = gaps.position(place, t)
         miss = relative_residual(values, slopes, size_of(place, v))
-        beyond = {c.name for c, gap, far in zip(one_sided, values, miss, strict=True) if gap < 0 and far > ROUNDING}
+        beyond = {
+            c.name for c, gap, far in zip(one_sided, values, miss, strict=True) if gap < 0 and far > PROJECT_ROUNDING
+        }
         if beyond <= met:
             break
         met |= beyond

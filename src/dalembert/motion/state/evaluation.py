@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -11,8 +11,9 @@ import sympy as sp
 
 from dalembert.arrays import Array
 from dalembert.errors import DalembertError, InconsistentConstraints, ModelError, UndefinedModel, UndeterminedMotion
-from dalembert.graph.evaluate import Evaluator
-from dalembert.graph.graph import graph_of
+from dalembert.graph.evaluate import Evaluators
+from dalembert.graph.graph import Graph, graph_of
+from dalembert.kernel.limits import SLOPE_FINER, SLOPE_REFINED, SLOPE_SMOOTH
 from dalembert.mechanics.solve.fundamental import (
     CONSISTENCY_TOLERANCE,
     Fundamental,
@@ -32,10 +33,6 @@ from dalembert.motion.state.reactions import (
     solve_together,
 )
 
-# Differences in velocities are taken with steps shorter by FINER until two in a row agree to the share SMOOTH, REFINED
-# times at most: from 6e-6 of a unit of velocity to a thousandth of the slowest slipping.
-FINER, SMOOTH, REFINED = 16.0, 1e-3, 6
-
 
 @dataclass(frozen=True)
 class Energetics:
@@ -47,103 +44,91 @@ class Energetics:
     inertial: Array
 
 
+@dataclass(frozen=True, eq=False)
 class Evaluation:
-    """A system with values for its parameters, ready to be evaluated. Holds buffers: use one per thread."""
+    """A system with values for its parameters, ready to be evaluated. Cheap to make, and for any number of threads."""
 
-    def __init__(self, system: System, parameters: Array | None = None) -> None:
-        graph = graph_of(system)
-        self.system, self.graph = system, graph
-        self.p = system.parameter_values() if parameters is None else parameters
-        self.n, self.m = len(system.coordinates), len(system.constraints)
-        self.evaluations = 0
-        self._none, self._no_multipliers = np.zeros(self.n), np.zeros(self.m)
-        self._ideal_only = not system.works
-        self._free: Branch | None = None  # the last solution without C, where a row is nonlinear in q̈
+    system: System
+    p: Array = None  # type: ignore[assignment]  # those of the system
+    graph: Graph = field(init=False, repr=False)
+    n: int = field(init=False)
+    m: int = field(init=False)
 
-    # -- evaluators, each made when it is first needed
+    def __post_init__(self) -> None:
+        system = self.system
+        found = {"graph": graph_of(system), "n": len(system.coordinates), "m": len(system.constraints)}
+        if self.p is None:
+            found["p"] = system.parameter_values()
+        for name, value in found.items():
+            object.__setattr__(self, name, value)
 
-    @cached_property
-    def _dynamics(self) -> Evaluator:
-        return Evaluator(self.graph.dynamics)
-
-    @cached_property
-    def _work(self) -> Evaluator:
-        return Evaluator(self.graph.work)
+    def with_parameters(self, p: Array) -> Evaluation:
+        """The same system with other values."""
+        return Evaluation(self.system, p)
 
     @cached_property
-    def _position(self) -> Evaluator:
-        return Evaluator(self.graph.position)
+    def _run(self) -> Evaluators:
+        return self.graph.evaluators
 
     @cached_property
-    def _velocity(self) -> Evaluator:
-        return Evaluator(self.graph.velocity)
+    def _none(self) -> Array:
+        return np.zeros(self.n)
 
     @cached_property
-    def _acceleration(self) -> Evaluator:
-        return Evaluator(self.graph.acceleration)
+    def _no_multipliers(self) -> Array:
+        return np.zeros(self.m)
 
-    @cached_property
-    def _energy(self) -> Evaluator:
-        return Evaluator(self.graph.energy)
-
-    @cached_property
-    def _events(self) -> Evaluator:
-        return Evaluator(self.graph.events)
-
-    @cached_property
-    def _heat(self) -> Evaluator:
-        return Evaluator(self.graph.heat)
-
-    @cached_property
-    def _slopes(self) -> Evaluator:
-        return Evaluator(self.graph.slopes)
-
-    def prepare(self) -> None:
-        """Make the evaluators that every use needs, so that copies with other values share them."""
-        self._dynamics, self._work, self._position, self._velocity, self._energy, self._events, self._heat  # noqa: B018
+    @property
+    def _ideal_only(self) -> bool:
+        return not self.system.works
 
     # -- the parts
 
     def dynamics(self, q: Array, v: Array, t: float) -> tuple[Array, Array, Array, Array]:
         """M, Q, A, b (rows nonlinear in q̈ are zero)."""
-        self.evaluations += 1
-        M, Q, A, b = self._dynamics(q, v, t, self.p)
+        M, Q, A, b = self._run.dynamics(q, v, t, self.p)
         if not (np.isfinite(Q).all() and np.isfinite(M).all() and np.isfinite(A).all() and np.isfinite(b).all()):
             self._complain({"M": M, "Q": Q, "A": A, "b": b}, q, v, t)
         return M.reshape(self.n, self.n), Q, A.reshape(self.m, self.n), b
 
     def position(self, q: Array, t: float) -> tuple[Array, Array]:
         """φ and ∂φ/∂q."""
-        phi, slope = self._position(q, t, self.p)
+        phi, slope = self._run.position(q, t, self.p)
         return phi, slope.reshape(phi.size, self.n)
 
     def velocity(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:
         """(φ̇, ψ) and their derivative with respect to q̇."""
-        value, slope = self._velocity(q, v, t, self.p)
+        value, slope = self._run.velocity(q, v, t, self.p)
         return value, slope.reshape(value.size, self.n)
 
     def energetics(self, q: Array, v: Array, t: float) -> Energetics:
-        energy, explicit, forces, inertial = self._energy(q, v, t, self.p)
+        energy, explicit, forces, inertial = self._run.energy(q, v, t, self.p)
         return Energetics(float(energy[0]), float(explicit[0]), forces, inertial)
 
     def nonlinear_names(self) -> str:
         """The rows nonlinear in q̈, as messages name them."""
         return " and ".join(repr(self.system.constraints[k].name) for k in self.graph.nonlinear)
 
-    def followed(self, acceleration: Array) -> Array:
-        """The accelerations that select the branches from here on: the given one, and the last one without C."""
-        return np.concatenate([acceleration, acceleration if self._free is None else self._free.z])
+    def followed(self, solution: Fundamental) -> Array:
+        """The accelerations (2n) that select the branches near a solution: its own, and the one without C, to which the
+        ideal force belongs.
+        """
+        a = solution.acceleration
+        if not self.graph.nonlinear or self._ideal_only:
+            return np.concatenate([a, a])
+        free = np.linalg.lstsq(solution.M, solution.Q + solution.ideal, rcond=None)[0]
+        return np.concatenate([a, free])
 
     def nonlinear(self, q: Array, v: Array, a: Array, t: float, k: Array) -> tuple[Array, Array, Array]:
         """h, ∂h/∂q̈ and ∂²(kᵀh)/∂q̈² of the rows nonlinear in q̈."""
-        h, slope, curvature = self._acceleration(q, v, a, t, self.p, k)
+        h, slope, curvature = self._run.acceleration(q, v, a, t, self.p, k)
         return h, slope.reshape(h.size, self.n), curvature.reshape(self.n, self.n)
 
     def work(
         self, q: Array, v: Array, t: float, ideal: Array, actual: Array, multipliers: Array
     ) -> tuple[Array, Array, Array]:
         """C, and its derivatives with respect to the actual constraint force and to the multipliers."""
-        C, by_force, by_multipliers = self._work(q, v, t, self.p, ideal, actual, multipliers)
+        C, by_force, by_multipliers = self._run.work(q, v, t, self.p, ideal, actual, multipliers)
         if not np.isfinite(C).all():
             self._complain({f"the work of {self._laws_without_value(q, v, t)}": C}, q, v, t)
         return C, by_force.reshape(self.n, self.n), by_multipliers.reshape(self.n, self.m)
@@ -157,41 +142,40 @@ class Evaluation:
         """
         none = self._no_multipliers
         l, k = (none, none) if multipliers is None else multipliers
-        g, scale = self._events(y[: self.n], y[self.n : 2 * self.n], t, self.p, sizes, l, k)
+        g, scale = self._run.events(y[: self.n], y[self.n : 2 * self.n], t, self.p, sizes, l, k)
         return g, scale
 
     # -- the parts along a motion: q, v (T, n) and t (T,); the leading axis of what they give is time
 
     def dynamics_along(self, q: Array, v: Array, t: Array) -> tuple[Array, Array, Array, Array]:
         """M, Q, A, b at every point."""
-        self.evaluations += t.size
-        M, Q, A, b = self._dynamics.many(t.size, q, v, t, self.p)
+        M, Q, A, b = self._run.dynamics.many(t.size, q, v, t, self.p)
         M, A = M.reshape(t.size, self.n, self.n), A.reshape(t.size, self.m, self.n)
         for k in _not_finite(t.size, M, Q, A, b):
             self.dynamics(q[k], v[k], float(t[k]))  # says what is wrong there
         return M, Q, A, b
 
     def position_along(self, q: Array, t: Array) -> tuple[Array, Array]:
-        phi, slope = self._position.many(t.size, q, t, self.p)
+        phi, slope = self._run.position.many(t.size, q, t, self.p)
         return phi, slope.reshape(t.size, phi.shape[1], self.n)
 
     def velocity_along(self, q: Array, v: Array, t: Array) -> tuple[Array, Array]:
-        value, slope = self._velocity.many(t.size, q, v, t, self.p)
+        value, slope = self._run.velocity.many(t.size, q, v, t, self.p)
         return value, slope.reshape(t.size, value.shape[1], self.n)
 
     def energetics_along(self, q: Array, v: Array, t: Array) -> tuple[Array, Array]:
         """The energy and the inertial part of Q at every point."""
-        energy, _, _, inertial = self._energy.many(t.size, q, v, t, self.p)
+        energy, _, _, inertial = self._run.energy.many(t.size, q, v, t, self.p)
         return energy[:, 0], inertial
 
     def supplied_along(self, q: Array, v: Array, t: Array) -> Array:
         """The power of impressed forces without a potential, and of explicit time dependence, at every point."""
-        _, explicit, forces, _ = self._energy.many(t.size, q, v, t, self.p)
+        _, explicit, forces, _ = self._run.energy.many(t.size, q, v, t, self.p)
         return np.asarray(explicit[:, 0] + np.einsum("ti,ti->t", v, forces))
 
     def work_along(self, q: Array, v: Array, t: Array, ideal: Array, actual: Array, multipliers: Array) -> Array:
         """C at every point, from the ideal and the actual constraint force and the multipliers there."""
-        C, _, _ = self._work.many(t.size, q, v, t, self.p, ideal, actual, multipliers)
+        C, _, _ = self._run.work.many(t.size, q, v, t, self.p, ideal, actual, multipliers)
         for k in _not_finite(t.size, C):
             self.work(q[k], v[k], float(t[k]), ideal[k], actual[k], multipliers[k])  # says what is wrong there
         return C
@@ -199,7 +183,7 @@ class Evaluation:
     def affine_work_along(self, q: Array, v: Array, t: Array) -> tuple[Array, Array]:
         """C₀ and ∂C/∂λ at every point, where C = C₀ + (∂C/∂λ) λ."""
         none = np.zeros((t.size, self.n))
-        C, _, by_multipliers = self._work.many(t.size, q, v, t, self.p, none, none, np.zeros((t.size, self.m)))
+        C, _, by_multipliers = self._run.work.many(t.size, q, v, t, self.p, none, none, np.zeros((t.size, self.m)))
         return C, by_multipliers.reshape(t.size, self.n, self.m)
 
     # -- the whole
@@ -215,8 +199,8 @@ class Evaluation:
     ) -> Fundamental:
         """The fundamental equation at a state.
 
-        rows restricts it to some constraints. guess is a nearby acceleration, which selects the branch where a
-        constraint is nonlinear in q̈; 2n entries: one more, of the motion without C.
+        rows restricts it to some constraints. guess is what `followed` gave nearby, or an acceleration alone: it
+        selects the branch where a constraint is nonlinear in q̈. What is not given is the one of least Gauss function.
         natural: lengths of the rows along a motion, see `fundamental.solve`.
         """
         M, Q, A, b = self.dynamics(q, v, t)
@@ -259,11 +243,11 @@ class Evaluation:
 
     def heat(self, q: Array, v: Array, t: float, multipliers: Array) -> Array:
         """The powers that friction turns into heat."""
-        return self._heat(q, v, t, self.p, multipliers)[0]
+        return self._run.heat(q, v, t, self.p, multipliers)[0]
 
     def heat_along(self, q: Array, v: Array, t: Array, multipliers: Array) -> Array:
         """The same at every point, (T, places)."""
-        return self._heat.many(t.size, q, v, t, self.p, multipliers)[0]
+        return self._run.heat.many(t.size, q, v, t, self.p, multipliers)[0]
 
     def trouble_near(self, q: Array, v: Array, t: float) -> str | None:
         """Why no step may lead on from a state at which there is an acceleration: next to it, there is none."""
@@ -284,9 +268,9 @@ class Evaluation:
         Where C depends on constraint forces, or a row is nonlinear in q̈, by central differences.
         """
         if self.graph.nonlinear or self.graph.uses_reactions:
-            return self._differences(q, v, t, solution.acceleration)
+            return self._differences(q, v, t, self.followed(solution))
         actual = solution.A.T @ solution.multipliers
-        force, kinematic = self._slopes(
+        force, kinematic = self._run.slopes(
             q, v, solution.acceleration, solution.multipliers, t, self.p, solution.ideal, actual
         )
         columns = 2 * self.n
@@ -303,7 +287,9 @@ class Evaluation:
     def size_of_forces(self, solution: Fundamental, q: Array, v: Array, t: float) -> Array:
         """The sizes of what M q̈ − Aᵀλ − Q − C is a sum of, as changes of the state by its own size would show them."""
         actual = solution.A.T @ solution.multipliers
-        force, _ = self._slopes(q, v, solution.acceleration, solution.multipliers, t, self.p, solution.ideal, actual)
+        force, _ = self._run.slopes(
+            q, v, solution.acceleration, solution.multipliers, t, self.p, solution.ideal, actual
+        )
         return np.abs(force.reshape(self.n, 2 * self.n)) @ np.abs(np.concatenate([q, v]))
 
     def _differences(self, q: Array, v: Array, t: float, guess: Array) -> Array:
@@ -321,11 +307,11 @@ class Evaluation:
             step = 6e-6 * max(1.0, abs(float(q[k] if k < self.n else v[k - self.n])))
             found = column(k, step)
             # A law of friction may change over a far smaller velocity: that with which something slips.
-            for _ in range(REFINED if k >= self.n and self.graph.uses_actual else 0):
-                step /= FINER
+            for _ in range(SLOPE_REFINED if k >= self.n and self.graph.uses_actual else 0):
+                step /= SLOPE_FINER
                 finer = column(k, step)
-                rounding = 2.0**-50 * float(np.abs(guess).max()) / step
-                agree = np.abs(finer - found).max() <= SMOOTH * np.abs(finer).max() + rounding
+                rounding = 2.0**-50 * float(np.abs(guess[: self.n]).max()) / step
+                agree = np.abs(finer - found).max() <= SLOPE_SMOOTH * np.abs(finer).max() + rounding
                 found = finer
                 if agree:
                     break
@@ -368,7 +354,8 @@ class Evaluation:
                 ],
             )
         linear = [k for k in range(self.m) if k not in self.graph.nonlinear]
-        near, near_free = _guesses(guess, self.n, self._free)
+        near = None if guess is None else guess[: self.n]
+        near_free = None if guess is None or guess.size == self.n else guess[self.n :]
 
         def branch(force: Array, near: Array | None) -> Branch:
             problem = (M, force, A[linear], b[linear], lambda z, k: self.nonlinear(q, v, z, t, k), len(names))
@@ -378,7 +365,7 @@ class Evaluation:
         C, free = self._none, None
         if not self._ideal_only:
             # The ideal force belongs to the least G without C, whose branch has nothing to do with the one followed.
-            free = self._free = branch(Q, near_free)
+            free = branch(Q, near_free)
             C = self.work(q, v, t, M @ free.z - Q, self._none, self._no_multipliers)[0]
         found = branch(Q + C, near)
         A, b = A.copy(), b.copy()
@@ -414,7 +401,7 @@ class Evaluation:
         """What to do about a value that is not finite."""
         moving = v + 1e-6 * np.maximum(np.abs(v), 1.0)  # any other velocity would do
         inputs = [np.zeros(self.graph.work.numel_in(k)) for k in range(4, self.graph.work.n_in())]
-        here, near = (bool(np.isfinite(self._work(q, w, t, self.p, *inputs)[0]).all()) for w in (v, moving))
+        here, near = (bool(np.isfinite(self._run.work(q, w, t, self.p, *inputs)[0]).all()) for w in (v, moving))
         if near and not here:
             return (
                 "It has one at velocities nearby: friction written as v/|v| has no direction at rest. Use da.Coulomb "
@@ -429,12 +416,3 @@ def _not_finite(count: int, *parts: Array) -> list[int]:
     for part in parts:
         bad |= ~np.isfinite(part.reshape(count, -1)).all(axis=1)
     return [int(k) for k in np.flatnonzero(bad)]
-
-
-def _guesses(guess: Array | None, n: int, free: Branch | None) -> tuple[Array | None, Array | None]:
-    """Where to look for the branch of the motion and for the one without C; None: for the least of all."""
-    if guess is None:
-        return None, None
-    if guess.size == 2 * n:
-        return guess[:n], guess[n:]
-    return guess, None if free is None else free.z

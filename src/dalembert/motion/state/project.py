@@ -9,19 +9,14 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.errors import UndefinedModel
+from dalembert.kernel.limits import PROJECT_LEAST_SIZE, PROJECT_ROUNDING
 from dalembert.mechanics.solve.fundamental import is_positive, minimum_norm
 from dalembert.motion.state.evaluation import Evaluation
-
-# Residuals count relative to the gradient of the constraint times the size of the state. Below this a step of
-# projection moves the state by rounding only.
-ROUNDING = 4e-15
-# The size of a state is not taken smaller than this, so that a state of rest at the origin has a scale.
-LEAST_SIZE = 1e-8
 
 
 def size_of(state: Array, other: Array) -> float:
     """The size of positions (or velocities), at least a thousandth of the other: x = sin t has q̇ = 6e-17 at π/2."""
-    return max(float(np.abs(state).max(initial=0.0)), 1e-3 * float(np.abs(other).max(initial=0.0)), LEAST_SIZE)
+    return max(float(np.abs(state).max(initial=0.0)), 1e-3 * float(np.abs(other).max(initial=0.0)), PROJECT_LEAST_SIZE)
 
 
 @dataclass(frozen=True)
@@ -150,7 +145,7 @@ def _newton(
     for _ in range(iterations):
         if not np.isfinite(miss):
             raise UndefinedModel("a constraint has no finite value near this state")
-        if miss <= ROUNDING:
+        if miss <= PROJECT_ROUNDING:
             break
         W = weight()
         step = np.zeros_like(x)

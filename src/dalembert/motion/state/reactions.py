@@ -15,14 +15,11 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.errors import InconsistentConstraints
+from dalembert.kernel.limits import ACTUAL_PASSES, ACTUAL_SETTLED, ACTUAL_SINGULAR
 from dalembert.mechanics.solve.fundamental import RANK_TOLERANCE, Fundamental, is_positive
 
-PASSES = 50
-# Newton's method ends when what is left is rounding of the forces that enter.
-SETTLED = 1e-13
-# Where the equations for the force determine it to fewer than four digits of sixteen, they count as singular.
-SINGULAR = 1e-12
-# Where a motion runs into such a state, steps become too short at some distance from it, at most this.
+# Where a motion runs into a state at which the equations for the force are singular, steps become too short at some
+# distance from it, at most this.
 NEARLY_SINGULAR = 1e-6
 
 # Where a work expression holds constraint forces; of friction, its contacts are named instead.
@@ -88,14 +85,14 @@ def solve_together(given: Directions, Q: Array, ideal: Array, work: Work, where:
     """
     start = given.read @ ideal
     x, forces = start, np.abs(given.read) @ (np.abs(Q) + np.abs(ideal))
-    for _ in range(PASSES):
+    for _ in range(ACTUAL_PASSES):
         C, by_force, by_multipliers = work(given.force @ x, given.multipliers @ x)
         miss = start + given.answer @ C - x
         size = np.max(forces + np.abs(given.answer) @ np.abs(C) + np.abs(x), initial=0.0)
-        if np.abs(miss).max(initial=0.0) <= SETTLED * size:
+        if np.abs(miss).max(initial=0.0) <= ACTUAL_SETTLED * size:
             return C
         matrix, regularity = force_equations(given, by_force, by_multipliers)
-        if not regularity > SINGULAR:
+        if not regularity > ACTUAL_SINGULAR:
             raise InconsistentConstraints(f"{where}: {SINGULAR_FORCE}")
         x = x + np.linalg.solve(matrix, miss)
     raise InconsistentConstraints(f"{where}: {NOT_FOUND}")

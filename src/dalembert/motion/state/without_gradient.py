@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from dalembert.arrays import Array
-from dalembert.errors import DalembertError, ModelError
+from dalembert.errors import DalembertError, ModelError, counted
 from dalembert.graph.timed import spread
 from dalembert.motion.state.evaluation import Evaluation
 
@@ -48,7 +48,7 @@ def faded(evaluation: Evaluation, t: Array, q: Array, v: Array, A: Array) -> tup
         suspects = 1 + np.flatnonzero(steep[1:, k] < SUSPECT * largest)[:MOST]
         times = [float(t[j]) for j in suspects if k in without_gradient(evaluation, q[j], v[j], float(t[j]))[1]]
         if times:
-            more = f" and at {len(times) - 1} other outputs" if len(times) > 1 else ""
+            more = f" and at {counted(len(times) - 1, 'other output')}" if len(times) > 1 else ""
             told.append(
                 f"the gradient of constraint {constraint.name!r} vanishes at t = {times[0]:.6g}{more}: its multiplier "
                 "has no bound there and means nothing, and its force is known to few digits; write the constraint in a "

@@ -1,5 +1,6 @@
 """The basic transpositional relations: identities that hold for all displacements, with no condition on them.
 
+    (16)  g_kj = (∂g_k/∂q̇_j)˙ − ∂g_k/∂q_j                                    the Lagrangian derivative
     (17)  δg − (∂g/∂q̇_j δq_j)˙ = ∂g/∂q̇_j [δq̇_j − (δq_j)˙] − g_kj δq_j
     (18)  δφ̇ − (δφ)˙ = ∂φ/∂q_j [δq̇_j − (δq_j)˙]                              the same for g = φ̇
     (20)  δg = (∂g/∂q̇_j δq_j)˙ − g_kj δq_j                                   if δ and d/dt commuted
@@ -26,7 +27,7 @@ from dalembert.mechanics.principles.shared.variations import (
     transposed,
     transposed_rate,
 )
-from dalembert.mechanics.principles.shared.velocity_forms import gradient, velocity_form
+from dalembert.mechanics.principles.shared.velocity_forms import gradient, lagrangian_derivative, velocity_form
 from dalembert.mechanics.standard_form import diff, time_derivative
 from dalembert.model.constraints import Constraint
 from dalembert.model.language.symbols import Coordinate
@@ -52,6 +53,10 @@ def basic_sections(system: System, budget: Budget) -> list[Section]:
     positions, velocities, accelerations = by_level.values()
     found = [
         ("basic relations for f of positions, (18): without any condition", [_of_f(system, c) for c in positions]),
+        (
+            "Lagrangian derivatives of g, (16): g_kj = d/dt dg_k/dq'_j - dg_k/dq_j",
+            [line for c in velocities for line in _lagrangian(system, c)],
+        ),
         ("basic relations for g of velocities, (17)", [_of_g(system, c, budget) for c in velocities]),
         (
             "if delta and d/dt commuted, (20): no possible states where this is not zero",
@@ -66,6 +71,18 @@ def basic_sections(system: System, budget: Budget) -> list[Section]:
         ("the analogue of (18) for g, (41)", [_difference(system, c) for c in velocities]),
     ]
     return [Section(title, tuple(lines)) for title, lines in found if lines]
+
+
+def _lagrangian(system: System, constraint: Constraint) -> list[Line]:
+    """Those that are not zero; all are where g is the rate of a function of positions."""
+    k = system.constraints.index(constraint) + 1
+    entries = zip(system.coordinates, lagrangian_derivative(system, constraint), strict=True)
+    found = [
+        Line(mark(f"g_{k}{q.name}", rf"g_{{{k} {latex(q)}}}"), (("", sp.factor_terms(entry)),), constraint.name)
+        for q, entry in entries
+        if entry != 0
+    ]
+    return found or [Line(mark(f"g_{k}j", rf"g_{{{k}j}}"), (("", sp.S.Zero),), constraint.name)]
 
 
 def _of_f(system: System, constraint: Constraint) -> Line:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from copy import copy
 from functools import cached_property
 
 import numpy as np
@@ -79,9 +78,7 @@ class Contacts:
 
     @cached_property
     def _evaluation(self) -> Evaluation:
-        made = Evaluation(self.switched.system, self._given)
-        made.prepare()
-        return made
+        return Evaluation(self.switched.system, self._given)
 
     # -- modes
 
@@ -90,8 +87,7 @@ class Contacts:
         key = mode, self.slow
         own = self._modes.get(key)
         if own is None:
-            own = copy(self._evaluation)  # modes differ in these values only: each keeps its own
-            own.p = self._with(self.switched.values(mode, self.slow))
+            own = Evaluation(self.switched.system, self._with(self.switched.values(mode, self.slow)))
             while len(self._modes) >= KEPT:
                 self._modes.pop(next(iter(self._modes)))
             self._modes[key] = own

@@ -11,6 +11,7 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.errors import DalembertError, InconsistentState
 from dalembert.mechanics.solve.fundamental import Fundamental, solve
+from dalembert.methods.table import STIFF
 from dalembert.model.system import System
 from dalembert.motion.contacts.decide.decide import REST, Rest, decide
 from dalembert.motion.contacts.impacts.corners import require_no_corner
@@ -217,7 +218,7 @@ class _Run:
         """A leg to the last of the times or to what ends it. Returns the last of its parts."""
         rising = self._rising(mode, t, q, v, start.acceleration)
         creeps = creeping(self.contacts, mode, t, q, v, start)
-        since, moment, method = t, first_moment(self.contacts, q, v, start), "stiff"
+        since, moment, method = t, first_moment(self.contacts, q, v, start), STIFF
         if rising is not None:
             # A bounce may be short against a step: first to where it is seen to be open.
             moment, method = rising, self.settings.method
@@ -231,7 +232,7 @@ class _Run:
             if rising is not None or begun(self.contacts, creeps, t, q, v, start, since):
                 return self._part(mode, evaluation, later, t, q, v, start, work)
             moment *= LONGER
-        return self._part(mode, evaluation, later, t, q, v, start, work, "stiff" if creeps else None)
+        return self._part(mode, evaluation, later, t, q, v, start, work, STIFF if creeps else None)
 
     def _part(
         self,

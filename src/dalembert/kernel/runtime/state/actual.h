@@ -5,10 +5,6 @@
 #ifndef DA_ACTUAL_H
 #define DA_ACTUAL_H
 
-#define DA_ACTUAL_PASSES 50
-#define DA_ACTUAL_SETTLED 1e-13
-#define DA_ACTUAL_SINGULAR 1e-12
-
 DA_PIECE int da_actual_work(const double *q, const double *v, double t, const double *mass, const double *Q,
                             const double *A, const double *ideal, da_context *ctx, double *C)
 {

@@ -9,7 +9,7 @@ typedef struct {
     int seen;                                      /* states held, at most 3, the newest last */
     double t[3], s[3], q[3][DA_N], v[3][DA_N], a[3][DA_N];
     long count;                                    /* configurations passed */
-    double when[DA_EVENTS], pivot[DA_EVENTS];
+    double when[DA_KEPT_CHANGES], pivot[DA_KEPT_CHANGES];
 } da_singular;
 
 #if DA_WATCHED
@@ -81,7 +81,7 @@ DA_PIECE void da_look_between(int first, int last, da_singular *w, const da_cont
         }
     }
     if (!(least * least < DA_SINGULAR_PIVOT)) return;
-    if (w->count < DA_EVENTS) {
+    if (w->count < DA_KEPT_CHANGES) {
         w->when[w->count] = when;
         w->pivot[w->count] = least * least;
     }

@@ -5,8 +5,6 @@
 
 #define DA_PIVOT 1e-6    /* below: two constraints include an angle below 1e-3, and the proximal weights begin to matter */
 #define DA_NO_RANK 1e-12 /* below: rounding alone can make such a pivot, so that the rank must be found by dense algebra */
-#define DA_PROXIMAL 1e-8 /* as PROXIMAL and PROXIMAL_PASSES in mechanics/solve/fundamental.py */
-#define DA_PROXIMAL_PASSES 20
 #define DA_UNKNOWNS (DA_N + DA_FAST_ROWS)
 
 typedef struct {

@@ -2,8 +2,6 @@
 #ifndef DA_PROJECT_H
 #define DA_PROJECT_H
 
-#define DA_ROUNDING 4e-15 /* as ROUNDING in motion/state/project.py */
-
 /* One Newton step for the dense case: the least change of x, in the metric of M, that removes the residual r with rows J. */
 DA_COLD int da_least_change(const double *mass, const double *J, const double *r, int count, const double *natural,
                             double *step)
@@ -28,7 +26,7 @@ DA_COLD int da_least_change(const double *mass, const double *J, const double *r
 /* The largest residual relative to the length of its gradient, its natural one where that is longer, times the size of the state. */
 DA_COLD double da_miss(const double *r, const double *J, int count, const double *plain, const double *x, const double *other)
 {
-    double size = 1e-8, worst = 0.0; /* as size_of in motion/state/project.py */
+    double size = DA_PROJECT_LEAST_SIZE, worst = 0.0; /* as size_of in motion/state/project.py */
     for (int i = 0; i < DA_N; i++) size = da_max(size, da_max(fabs(x[i]), 1e-3 * fabs(other[i])));
     for (int j = 0; j < count; j++) {
         const double length = da_max(sqrt(da_dot(J + DA_N * j, J + DA_N * j, DA_N)), plain[j]) * size;
@@ -61,7 +59,7 @@ DA_FN int da_return(int what, double *q, double *v, double t, da_context *ctx)
             for (int i = 0; i < DA_N; i++) x[i] = before[i];
             break;
         }
-        if (miss <= DA_ROUNDING) break;
+        if (miss <= DA_PROJECT_ROUNDING) break;
         da_dynamics(q, v, t, ctx->p, M, Q, A, b);
         if (da_least_change(M, J, r, count, natural, step)) return DA_NO_PROJECTION;
         best = miss;
@@ -86,7 +84,7 @@ DA_FN int da_return_factored(int what, double *q, double *v, double t, const da_
     const double *other = what ? q : v;
     for (int i = 0; i < DA_N; i++) before[i] = x[i];
     for (int pass = 0; pass < 12; pass++) {
-        double size = 1e-8, miss = 0.0;
+        double size = DA_PROJECT_LEAST_SIZE, miss = 0.0;
         if (what)
             da_velocity_gap(q, v, t, ctx->p, r + DA_N);
         else
@@ -102,7 +100,7 @@ DA_FN int da_return_factored(int what, double *q, double *v, double t, const da_
             for (int i = 0; i < DA_N; i++) x[i] = before[i];
             return !(best < 1e-6);
         }
-        if (miss <= DA_ROUNDING) return 0;
+        if (miss <= DA_PROJECT_ROUNDING) return 0;
         if (pass && miss > 1e-2 * best && !da_factors_at(q, v, t, ctx, f)) return 1;
         da_factored_solve(q, v, t, ctx, f, r, change);
         best = miss;

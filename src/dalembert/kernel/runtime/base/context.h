@@ -5,7 +5,6 @@
 /* The length of a state in loops over all of it: whole groups of four, which compilers turn into vector instructions. What is
    added stays zero. */
 #define DA_NW ((DA_NY + 3) / 4 * 4)
-#define DA_EVENTS 64 /* changes of rank that are kept; more are counted */
 
 /* See stiffness.h. */
 typedef struct {
@@ -45,8 +44,8 @@ typedef struct {
     int trouble;     /* why the right-hand side had no value, last time */
     long evaluations, robust, steps, rejected;
     long changes;    /* of rank */
-    double change_time[DA_EVENTS];
-    int change_rank[DA_EVENTS][2];
+    double change_time[DA_KEPT_CHANGES];
+    int change_rank[DA_KEPT_CHANGES][2];
 } da_context;
 
 /* Back to what was known before a step, where it is not accepted after all; the work it took stays counted. */

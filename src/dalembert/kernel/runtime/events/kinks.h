@@ -4,11 +4,6 @@
 #define DA_KINKS_H
 
 #if DA_KINKS
-#define DA_NEAR 1e-3
-#define DA_AGAIN 6
-#define DA_CORNER_SHARE 1e-6
-#define DA_ZENO 1e3
-
 typedef struct {
     int now[DA_KINKS];   /* of each kink: -1, 0 or 1 */
     int tried[DA_KINKS]; /* since the last passage: bit 0 for side -1, bit 1 for 0, bit 2 for 1 */
@@ -44,7 +39,7 @@ DA_FN void da_kinks_at(const da_sides *s, double t, const double *y, da_context 
     for (int k = 0; k < DA_KINKS; k++) {
         g[k] = all[DA_OF_USER + k];
         const double size = scale[DA_OF_USER + k];
-        level[k] = da_finite(size) ? DA_START_NOISE * size : 0.0;
+        level[k] = da_finite(size) ? DA_EVENT_START_NOISE * size : 0.0;
     }
 }
 
@@ -113,7 +108,7 @@ DA_FN int da_corner(const double *y, const double *now, double rtol)
         size = da_max(size, fabs(y[i]));
         jump = da_max(jump, fabs(now[i] - y[i]));
     }
-    return jump > da_max(DA_CORNER_SHARE, 1e3 * rtol) * size;
+    return jump > da_max(DA_KINK_CORNER, 1e3 * rtol) * size;
 }
 
 DA_FN void da_drop_anchor(da_anchor *anchor, double t, const double *y, const da_context *ctx, const da_watch *watch,

@@ -7,7 +7,11 @@
    Each stage has slopes of its own, taken where the last step's interpolant leads: directions of stiffness turn within
    a step (a stiff rod swings), and with those of its start the iteration converges only for steps far shorter than
    accuracy asks for. That gives up the transformation of the 3n equations to n real and n complex ones, which pays for
-   large n only. The work integrals feed nothing back: they follow by the same quadrature. */
+   large n only. The work integrals feed nothing back: they follow by the same quadrature.
+
+   What a method of its own header offers, here with the name radau, after that of the file: a type da_radau, what it
+   keeps from step to step; da_radau_begin at the start of a run, da_radau_forget where the equations have changed,
+   da_radau_go_on at a new accepted state; da_radau_step; and da_radau_at, a state inside the last step. */
 #ifndef DA_RADAU_H
 #define DA_RADAU_H
 
@@ -22,11 +26,6 @@ typedef struct {
     int known;
     double J[DA_N * (2 * DA_N + 1)];
 } da_slope;
-
-/* As in motion/state/evaluation.py. */
-#define DA_FINER 16.0
-#define DA_SMOOTH 1e-3
-#define DA_REFINED 6
 
 /* One column of the slopes by central differences. */
 DA_PIECE void da_column_by_differences(double t, double *DA_RESTRICT s, int j, double step, const double *DA_RESTRICT f,
@@ -70,8 +69,8 @@ DA_PIECE void da_slope_by_differences(double t, const double *DA_RESTRICT y, dou
         /* A law of friction may change over a far smaller velocity: that with which something slips. */
         double finer[DA_N], far, most, a = 0.0;
         for (int i = 0; i < DA_N; i++) a = da_max(a, fabs(f[DA_N + i]));
-        for (int pass = 0; pass < DA_REFINED && j >= DA_N && !time; pass++) {
-            step /= DA_FINER;
+        for (int pass = 0; pass < DA_SLOPE_REFINED && j >= DA_N && !time; pass++) {
+            step /= DA_SLOPE_FINER;
             da_column_by_differences(t, s, j, step, f, finer, ctx);
             far = most = 0.0;
             for (int i = 0; i < DA_N; i++) {
@@ -79,7 +78,7 @@ DA_PIECE void da_slope_by_differences(double t, const double *DA_RESTRICT y, dou
                 most = da_max(most, fabs(finer[i]));
             }
             for (int i = 0; i < DA_N; i++) J[i + DA_N * j] = finer[i];
-            if (!(far > DA_SMOOTH * most + 4.0 * 2.220446049250313e-16 * a / step)) break;
+            if (!(far > DA_SLOPE_SMOOTH * most + 4.0 * 2.220446049250313e-16 * a / step)) break;
         }
 #endif
     }
@@ -106,11 +105,32 @@ typedef struct {
     double h, y[DA_NY], dense[3][DA_NW];
 } da_radau;
 
+DA_FN void da_radau_forget(da_radau *last)
+{
+    last->h = 0.0;
+    last->slope.known = 0;
+}
+
+DA_FN void da_radau_begin(da_radau *last, double rtol)
+{
+    (void)rtol;
+    da_radau_forget(last);
+}
+
+DA_FN void da_radau_go_on(da_radau *last) { last->slope.known = 0; }
+
 /* The collocation polynomial at the share x of the step, also beyond it. dense: divided differences on 0, c₁, c₂, 1. */
-DA_FN void da_radau_at(double x, const double *DA_RESTRICT y, double dense[][DA_NW], double *DA_RESTRICT out)
+DA_FN void da_collocation(double x, const double *DA_RESTRICT y, double dense[][DA_NW], double *DA_RESTRICT out)
 {
     for (int j = 0; j < DA_NY; j++)
         out[j] = y[j] + x * (dense[0][j] + (x - DA_RADAU_C1) * (dense[1][j] + (x - DA_RADAU_C2) * dense[2][j]));
+}
+
+DA_FN void da_radau_at(double x, const double *y, double h, double k[][DA_NW], double dense[][DA_NW],
+                       const da_radau *last, double *out)
+{
+    (void)h, (void)k, (void)last;
+    da_collocation(x, y, dense, out);
 }
 
 #define DA_RADAU_TABLES                                                                              \
@@ -237,9 +257,9 @@ DA_FN double da_radau_error(const double *DA_RESTRICT y, const double *DA_RESTRI
 
 /* One step from (t, y) of size h. k[0] holds the rates at y; on return ynew holds the new state, *norm the error
    relative to the tolerances, dense the interpolant. Returns nonzero where the stages had no solution. */
-DA_PIECE int da_radau_step(double t, const double *DA_RESTRICT y, double h, double k[16][DA_NW],
+DA_PIECE int da_radau_step(double t, const double *DA_RESTRICT y, double h, double k[DA_SLOPES][DA_NW],
                            double *DA_RESTRICT ynew, double rtol, const double *DA_RESTRICT atol, double *norm,
-                           double dense[7][DA_NW], da_radau *last, da_context *ctx)
+                           double dense[DA_DENSE][DA_NW], da_radau *last, da_context *ctx)
 {
     DA_RADAU_TABLES
     double Z[3][DA_NY], f[3][DA_NY], W[DA_N * DA_N], s[DA_NY], e[DA_NE];
@@ -249,7 +269,7 @@ DA_PIECE int da_radau_step(double t, const double *DA_RESTRICT y, double h, doub
     /* The interpolant of the last step, unless it would have to reach far; then, or where it misleads, no change. */
     if (last->h > 0.0 && h < 5.0 * last->h) {
         for (i = 0; i < 3; i++) {
-            da_radau_at(1.0 + c[i] * h / last->h, last->y, last->dense, s);
+            da_collocation(1.0 + c[i] * h / last->h, last->y, last->dense, s);
             for (j = DA_N; j < DA_NE; j++) Z[i][j] = s[j] - y[j];
         }
         missed = da_radau_stages(t, y, h, Z, f, rtol, atol, &last->slope, ctx);

@@ -5,24 +5,21 @@
 #ifndef DA_STIFFNESS_H
 #define DA_STIFFNESS_H
 
-DA_FN void da_watch_stiffness(int method, double t, const double *y, double h, double k[16][DA_NW], const double *ynew,
-                              const double *fnew, double rtol, const double *atol, da_stiffness *watch, long steps)
+DA_FN void da_watch_stiffness(int method, double t, const double *y, double h, double k[DA_SLOPES][DA_NW],
+                              const double *ynew, const double *fnew, double rtol, const double *atol,
+                              da_stiffness *watch, long steps)
 {
     const int sample = steps % DA_STIFF_SAMPLE == 0, known = watch->hits == DA_STIFF_HITS;
     if (!sample && (known || watch->hits == 0)) return;
     double s[DA_NW], turn = 0.0, move = 0.0, least = 0.0;
-    const double *f = method == 5 ? k[5] : k[11];
-    if (method == 5)
-        da_dopri5_last(y, h, k, s);
-    else
-        da_dop853_last(y, h, k, s);
+    const double *f = k[0], limit = da_last_stage(method, y, h, k, s, &f);
+    if (limit == 0.0) return;
     for (int j = 0; j < DA_NE; j++) {
         const double scale = atol[j] + rtol * fabs(ynew[j]);
         turn += (fnew[j] - f[j]) / scale * ((fnew[j] - f[j]) / scale);
         move += (ynew[j] - s[j]) / scale * ((ynew[j] - s[j]) / scale);
         least += y[j] / scale * (y[j] / scale);
     }
-    const double limit = method == 5 ? DA_STIFF_LIMIT_DOPRI5 : DA_STIFF_LIMIT_DOP853;
     /* A difference made of rounding says nothing. */
     const int told = move > DA_STIFF_ROUNDING * DA_STIFF_ROUNDING * least;
     const int stiff = told && h * h * turn > limit * limit * move;

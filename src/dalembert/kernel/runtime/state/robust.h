@@ -6,10 +6,7 @@
 #ifndef DA_ROBUST_H
 #define DA_ROBUST_H
 
-#define DA_RANK_TOLERANCE 1e-9        /* as RANK_TOLERANCE in mechanics/solve/fundamental.py */
 #define DA_MASS_TOLERANCE 1e-10       /* a squared pivot of M below this, relative to its diagonal: the null-space way */
-#define DA_CONSISTENCY_TOLERANCE 1e-6 /* as DRIFT_TOLERANCE in motion/integrate/reference.py */
-#define DA_FADED 1e-9                 /* as FADED in motion/integrate/reference.py */
 #define DA_FADING 1e-4                /* in squared length, far above where PROXIMAL acts: straight-line code is left */
 #define DA_MM DA_AT_LEAST_1(DA_M)
 
@@ -307,13 +304,13 @@ DA_COLD int da_solve(const double *mass, const double *Q, const double *A, const
         for (i = 0; i < DA_N; i++) fastest = da_max(fastest, fabs(a[i]));
         for (j = 0; j < DA_M; j++) {
             /* A row that has vanished asks for nothing here, if what is left of it is rounding. */
-            if (da_faded(A, j, ctx) && fabs(b[j]) <= DA_CONSISTENCY_TOLERANCE * ctx->longest[j] * fastest) continue;
+            if (da_faded(A, j, ctx) && fabs(b[j]) <= DA_DRIFT_TOLERANCE * ctx->longest[j] * fastest) continue;
             double sum = -b[j], size = fabs(b[j]) + 1e-4 * length[j] * reach;
             for (i = 0; i < DA_N; i++) {
                 sum += A[i + DA_N * j] * a[i];
                 size += fabs(A[i + DA_N * j] * a[i]);
             }
-            if (fabs(sum) > DA_CONSISTENCY_TOLERANCE * size) return DA_INCONSISTENT;
+            if (fabs(sum) > DA_DRIFT_TOLERANCE * size) return DA_INCONSISTENT;
         }
     }
     return da_all_finite(a, DA_N) ? DA_DONE : DA_UNDEFINED;

@@ -23,7 +23,7 @@ typedef da_four da_four_there __attribute__((aligned(8), may_alias));
 #define DA_FOUR_ZERO ((da_four){0.0, 0.0, 0.0, 0.0})
 #endif
 
-/* In drive.h. */
+/* In run/settle.h. */
 DA_FN int da_settle(double t, const double *y, double *dy, da_context *ctx);
 DA_FN void da_settled(const double *q, const double *v, double t, const double *size, da_context *ctx);
 
@@ -52,6 +52,11 @@ DA_FN void da_taylor_begin(da_taylor *s, double rtol)
     for (int k = 0; k < s->order; k++)
         for (int l = DA_TAYLOR_PAIRS - 4; l < DA_TAYLOR_PAIRS; l++) s->left[k][l] = s->right[k][l] = 0.0;
 }
+
+/* The equations have changed. */
+DA_FN void da_taylor_forget(da_taylor *s) { s->started = s->made = 0; }
+
+DA_FN void da_taylor_go_on(da_taylor *s) { (void)s; }
 
 /* Σ left_j right_{k−j} over 0 < j < k, for all pairs. */
 DA_FN void da_taylor_sums(da_taylor *s, int k)
@@ -155,7 +160,7 @@ DA_FN double da_taylor_expand(da_taylor *s, double t, const double *y, const dou
 }
 
 /* The polynomial, h after its centre. */
-DA_FN void da_taylor_at(const da_taylor *s, double h, double *out)
+DA_FN void da_taylor_polynomial(const da_taylor *s, double h, double *out)
 {
     double value[DA_NW];
     for (int j = 0; j < DA_NW; j += 4) {
@@ -172,6 +177,24 @@ DA_FN void da_taylor_at(const da_taylor *s, double h, double *out)
 #endif
     }
     for (int j = 0; j < DA_NY; j++) out[j] = value[j];
+}
+
+/* A step along it; the slope at its end will judge it: see da_taylor_settle. */
+DA_FN int da_taylor_step(double t, const double *y, double h, double k[DA_SLOPES][DA_NW], double *ynew, double rtol,
+                         const double *atol, double *norm, double dense[DA_DENSE][DA_NW], const da_taylor *s,
+                         da_context *ctx)
+{
+    (void)t, (void)y, (void)k, (void)rtol, (void)atol, (void)dense, (void)ctx;
+    da_taylor_polynomial(s, h, ynew);
+    *norm = 0.0;
+    return 0;
+}
+
+DA_FN void da_taylor_at(double x, const double *y, double h, double k[][DA_NW], double dense[][DA_NW], const da_taylor *s,
+                        double *out)
+{
+    (void)y, (void)k, (void)dense;
+    da_taylor_polynomial(s, x * h, out);
 }
 
 /* Its derivative there. */
@@ -247,7 +270,7 @@ DA_FN void da_taylor_watch(const da_taylor *s, double t, double h, da_singular *
     for (int i = 0; i < DA_TAYLOR_PIECES; i++) {
         /* The middle first: it decides. */
         const double x = h * (i ? i : 0.5 * DA_TAYLOR_PIECES) / DA_TAYLOR_PIECES;
-        da_taylor_at(s, x, y);
+        da_taylor_polynomial(s, x, y);
         da_fast(y, y + DA_N, t + x, ctx->p, a, power, pivot, size);
         ctx->nearness = sqrt(da_max(pivot[0], 0.0));
         if (i) {

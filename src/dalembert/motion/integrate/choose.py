@@ -1,0 +1,168 @@
+"""Which backend and which method integrate: what is asked for, what is available, and whether the motion is stiff."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from dalembert.arrays import Array
+from dalembert.errors import BuildError, DalembertError, ModelError, MotionFailed
+from dalembert.kernel.limits import STIFF_LOOK
+from dalembert.kernel.size import MOST_INSTRUCTIONS, KernelTooLarge, TaylorNotApplicable
+from dalembert.mechanics.solve.fundamental import Fundamental
+from dalembert.methods.table import AUTO, METHODS, STIFF, suited
+from dalembert.motion.integrate.native import integrate_native, tell_once, why_not_native
+from dalembert.motion.integrate.progress import Progress
+from dalembert.motion.integrate.reference import integrate_reference
+from dalembert.motion.integrate.settings import Settings, method_of
+from dalembert.motion.integrate.stiffness import PAYS, is_stiff, step_of, stiffness_warning
+from dalembert.motion.integrate.trajectory import Trajectory, failure_message
+from dalembert.motion.state.evaluation import Evaluation
+from dalembert.motion.state.state import State
+
+# Below this tolerance rounding, magnified by the stiffness, hides it in the steps, and a fast mode is not yet dead at
+# the first look: the modes are looked at once more, after so many times as many steps.
+HIDDEN, LATER = 1e-10, 20
+
+
+def integrate(
+    evaluation: Evaluation,
+    settings: Settings,
+    state: State,
+    start: Fundamental,
+    bar: Progress,
+    work: Array | None = None,
+) -> tuple[Trajectory, tuple[str, ...]]:
+    """The trajectory from a consistent state, on the backend that is wanted or available, and what to say of that.
+
+    Where the method is left to us, the explicit one is looked at after STIFF_LOOK steps and, if nothing is stiff by
+    then, again where as many steps were short for the sake of stability; at tight tolerances also after many steps. A
+    motion that is stiff then begins anew by the stiff method; if that takes too many steps after all, the explicit one
+    is right.
+    """
+    given = (state, start, bar, work)
+    later = (LATER * STIFF_LOOK,) if settings.rtol < HIDDEN else ()
+    looks = (0,) if settings.method != AUTO else (STIFF_LOOK, *later, -STIFF_LOOK, 0)
+    for look in looks:
+        trajectory, notes = _by_backend(evaluation, replace(settings, look=look), *given)
+        if trajectory.looked is None:
+            break
+        stiff = _steps_if_stiff(evaluation, settings, state.t, trajectory)
+        if stiff is not None:
+            other = _by_stiff_method(evaluation, settings, trajectory, int(PAYS * stiff), *given)
+            if other is not None:
+                named = suited(settings.rtol).name
+                told = (
+                    f"the motion is stiff: integrated by the stiff method in {other.steps} steps, where "
+                    f"{trajectory.method} would take about {stiff:.2g}; method={named!r} takes them all the same",
+                )
+                return replace(other, compile_s=trajectory.compile_s + other.compile_s), (*notes, *told)
+            return _by_backend(evaluation, settings, *given)  # nothing is recommended that did not pay
+    return trajectory, (*notes, *stiffness_warning(evaluation, settings, trajectory))
+
+
+def _steps_if_stiff(evaluation: Evaluation, settings: Settings, t0: float, trajectory: Trajectory) -> float | None:
+    """How many steps an explicit method that was stopped to be looked at would take in all, if the motion is stiff."""
+    assert trajectory.looked is not None
+    t, q, v = trajectory.looked
+    end = float(settings.times[-1])
+    step = step_of(t0, t, trajectory.steps, trajectory.stiff)
+    return trajectory.steps + (end - t) / step if is_stiff(evaluation, settings, q, v, t, step, t - t0) else None
+
+
+def _by_stiff_method(
+    evaluation: Evaluation,
+    settings: Settings,
+    explicit: Trajectory,
+    most: int,
+    state: State,
+    start: Fundamental,
+    bar: Progress,
+    work: Array | None,
+) -> Trajectory | None:
+    """The trajectory by the stiff method on the backend of the explicit one, in `most` steps; None where it takes more,
+    or where that backend cannot have it.
+    """
+    settings = replace(settings, method=STIFF, most_steps=most)
+    if explicit.backend == "reference":
+        other: Trajectory | None = integrate_reference(evaluation, settings, state, bar, work)
+    else:
+        try:
+            other, _ = _natively(evaluation, settings, state, start, bar, work)
+        except DalembertError:
+            other = None
+    if other is None or other.looked is not None or other.failure is not None or other.steps > most:
+        return None
+    return other
+
+
+def _by_backend(
+    evaluation: Evaluation,
+    settings: Settings,
+    state: State,
+    start: Fundamental,
+    bar: Progress,
+    work: Array | None,
+) -> tuple[Trajectory, tuple[str, ...]]:
+    """The trajectory by the method of the settings, on the backend that is wanted or available."""
+    trajectory: Trajectory | None = None
+    notes: tuple[str, ...] = ()
+    if _runs_native(evaluation, settings):
+        trajectory, notes = _natively(evaluation, settings, state, start, bar, work)
+    if trajectory is None:
+        method = METHODS[method_of(settings)]
+        if not method.runs_on_reference and method.instead is not None:
+            other = METHODS[method.instead]
+            notes += (f"method {method.name!r} runs on the native backend only: {other.title} was used instead",)
+            settings = replace(settings, method=other.name)
+        trajectory = integrate_reference(evaluation, settings, state, bar, work)
+    return trajectory, notes
+
+
+def _runs_native(evaluation: Evaluation, settings: Settings) -> bool:
+    """Whether the native backend is tried. Asked for by name, it must be able to run the system."""
+    if settings.backend == "reference":
+        method = METHODS[method_of(settings)]
+        if not method.runs_on_reference:
+            only = f"method {method.name!r} runs on the native backend only"
+            raise ModelError(evaluation.system.name, [f"{only}; leave backend away, or use method={method.instead!r}"])
+        return False
+    obstacle = why_not_native(evaluation)
+    if obstacle is None:
+        return True
+    if settings.backend == "native":
+        raise ModelError(evaluation.system.name, [f"the native backend cannot run this: {obstacle}"])
+    if "compiler" in obstacle:
+        tell_once(obstacle)
+    return False
+
+
+def _natively(
+    evaluation: Evaluation,
+    settings: Settings,
+    state: State,
+    start: Fundamental,
+    bar: Progress,
+    work: Array | None,
+) -> tuple[Trajectory | None, tuple[str, ...]]:
+    """The trajectory on the native backend; or None where the reference must run after all, and what to say of it."""
+    try:
+        trajectory = integrate_native(evaluation, settings, state, start, bar, work)
+    except TaylorNotApplicable as error:
+        raise ModelError(evaluation.system.name, [str(error)]) from None
+    except KernelTooLarge as error:
+        if settings.backend == "native":
+            remedy = "backend='reference' runs it as it is, slowly"
+            raise BuildError(f"{evaluation.system.name}: {error}; {remedy}") from None
+        more = (
+            "" if error.size > MOST_INSTRUCTIONS else "; backend='native' compiles it all the same, in a minute or so"
+        )
+        return None, (f"computed on the reference backend, which is slow at this size: {error}{more}",)
+    except BuildError as error:
+        if settings.backend == "native":
+            raise
+        tell_once(str(error))
+        return None, ()
+    if trajectory.t.size == 0:
+        nothing = failure_message(evaluation.system.name, state.t, "no state was accepted")
+        raise MotionFailed(trajectory.failure or nothing)
+    return trajectory, ()

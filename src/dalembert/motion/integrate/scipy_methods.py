@@ -1,0 +1,33 @@
+"""The methods of the reference backend: SciPy's own classes, or one made from the tableau of a method."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dalembert.methods.table import Method
+from dalembert.methods.tableau import padded
+
+
+def scipy_class(method: Method) -> Any:
+    """A class with the arguments and attributes of SciPy's integrators."""
+    from scipy import integrate
+
+    if method.scipy is not None:
+        return getattr(integrate, method.scipy)
+    tableau = method.tableau
+    assert tableau is not None, f"{method.name} does not run on the reference backend"
+    # SciPy's pair 5(4) takes all that it knows of itself from these.
+    stages = tableau.stages
+    attributes = {
+        "order": tableau.order,
+        "error_estimator_order": tableau.falls - 1,
+        "n_stages": stages,
+        "A": np.array([padded(row, stages) for row in tableau.a]),
+        "B": np.array(tableau.b),
+        "C": np.array(tableau.c),
+        "E": np.array(padded(tableau.estimates[0].weights, stages + 1)),
+        "P": np.array(tableau.powers()),
+    }
+    return type(method.title, (integrate.RK45,), attributes)

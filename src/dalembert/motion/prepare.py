@@ -1,0 +1,285 @@
+"""`prepare`: a system made ready once, to be run from many states and with many values of its parameters.
+
+A run integrates and nothing more. Forces and the certificate are made from it when they are wanted (`Run.motion`).
+"""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dalembert.arrays import Array
+from dalembert.errors import ModelError, MotionFailed, UndefinedModel
+from dalembert.mechanics.solve.fundamental import Fundamental
+from dalembert.model.events import with_events
+from dalembert.model.friction.contact import needs_legs, torqueless
+from dalembert.model.language.parse import suggest
+from dalembert.model.language.symbols import t as time
+from dalembert.model.system import System
+from dalembert.motion.assemble import assemble
+from dalembert.motion.contacts.modes.contacts import Contacts
+from dalembert.motion.contacts.run.coefficients import negative_coefficients
+from dalembert.motion.contacts.run.legs import Legs, integrate_legs
+from dalembert.motion.integrate.ahead import looking_ahead
+from dalembert.motion.integrate.choose import integrate
+from dalembert.motion.integrate.progress import Progress
+from dalembert.motion.integrate.settings import Settings, settings_of
+from dalembert.motion.integrate.trajectory import Trajectory
+from dalembert.motion.result.motion import Motion, Timing
+from dalembert.motion.state.consistent import require_consistent_state
+from dalembert.motion.state.evaluation import Evaluation
+from dalembert.motion.state.project import project as project_state
+from dalembert.motion.state.state import State
+from dalembert.motion.state.without_gradient import require_gradient, without_gradient
+
+
+def prepare(
+    system: System,
+    duration: float | None = None,
+    *,
+    rtol: float | None = None,
+    atol: float | None = None,
+    samples: int | None = None,
+    times: ArrayLike | None = None,
+    method: str | None = None,
+    project: bool | None = None,
+    backend: str | None = None,
+    events: Mapping[str, Any] | Iterable[Any] | None = None,
+    step: float | None = None,
+    order: int | None = None,
+    max_step: float | None = None,
+) -> Prepared:
+    """Check the options and make the system ready; they are those of `simulate`. Options not given come from the
+    `[simulate]` table of the system's document.
+    """
+    started = clock.perf_counter()
+    if events is not None:
+        system = with_events(system, events)
+    given = {
+        "rtol": rtol,
+        "atol": atol,
+        "samples": samples,
+        "method": method,
+        "project": project,
+        "backend": backend,
+        "step": step,
+        "order": order,
+        "max_step": max_step,
+    }
+    options = {**system.settings, **{key: value for key, value in given.items() if value is not None}}
+    settings = settings_of(system, duration, times, _initial_time(system), options)
+    if settings.method == "variational":
+        from dalembert.motion.integrate.variational import require_action  # loads parts of SciPy
+
+        require_action(system)
+    return Prepared(system, settings, Evaluation(system), clock.perf_counter() - started)
+
+
+def _initial_time(system: System) -> float:
+    return system.initial_values()[2]
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A system and checked settings, ready to be run any number of times, by any number of threads at once."""
+
+    system: System
+    settings: Settings
+    evaluation: Evaluation
+    seconds: float = 0.0  # it took to prepare
+
+    def run(
+        self,
+        state: State | Mapping[Any, Any] | None = None,
+        parameters: Array | Mapping[Any, Any] | None = None,
+        *,
+        progress: bool | None = False,
+    ) -> Run:
+        """Integrate from a state, with values of the parameters; what is not given is the system's own.
+
+        state: names with values, as for `at`, or a `State`. parameters: likewise, or an array in the order of
+        `system.parameter_symbols`. The output times begin at the time of the state. Raises `InconsistentState` where
+        the state violates a constraint; a run that cannot go on says so in `failure`.
+        """
+        started = clock.perf_counter()
+        evaluation, start = self._given(state, parameters)
+        settings = self.settings
+        if start.t != settings.times[0]:
+            settings = replace(settings, times=settings.times + (start.t - settings.times[0]))
+        if settings.method != "variational":
+            settings = looking_ahead(evaluation, settings, start.q, start.v)
+        with Progress(self.system.name, start.t, float(settings.times[-1]), progress) as bar:
+            one = _run_legs if needs_legs(self.system) else _run_smooth
+            run = one(evaluation, settings, start, bar, self.seconds, started)
+        return replace(run, given=state) if isinstance(state, State) else run
+
+    def _given(
+        self, state: State | Mapping[Any, Any] | None, parameters: Array | Mapping[Any, Any] | None
+    ) -> tuple[Evaluation, State]:
+        system, values = self.system, None
+        if isinstance(parameters, Mapping) and parameters:
+            _require_known(system, parameters)
+            system = system.replace(parameters=parameters)
+        elif parameters is not None and not isinstance(parameters, Mapping):
+            values = np.array(parameters, dtype=float)
+            if values.shape != (len(system.parameter_symbols),):
+                names = ", ".join(symbol.name for symbol in system.parameter_symbols)
+                raise ModelError(system.name, [f"parameters as an array are those of {names}, in this order"])
+            if not isinstance(state, State) or needs_legs(system):
+                named = dict(zip(system.parameter_symbols, values.tolist(), strict=True))
+                system, values = system.replace(parameters=named), None
+        if isinstance(state, Mapping) and state:
+            system = system.replace(initial=state)
+        evaluation = self.evaluation if system is self.system else Evaluation(system)
+        if values is not None:
+            evaluation = evaluation.with_parameters(values)
+        return evaluation, state if isinstance(state, State) else State(*system.initial_values())
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """What one integration gave: t (T), q and v (T, n) at the output times, events, and why it ended early if it did.
+
+    `motion()` makes a `Motion` of it, with forces and certificate.
+    """
+
+    evaluation: Evaluation
+    trajectory: Trajectory
+    settings: Settings
+    warnings: tuple[str, ...]
+    timing: Timing
+    legs: Legs | None = None
+    given: State | None = None  # a start that is not the initial state of the system
+
+    @property
+    def t(self) -> Array:
+        return self.trajectory.t
+
+    @property
+    def q(self) -> Array:
+        return self.trajectory.y[:, : self.evaluation.n]
+
+    @property
+    def v(self) -> Array:
+        return self.trajectory.y[:, self.evaluation.n : 2 * self.evaluation.n]
+
+    @property
+    def events(self) -> tuple[Mapping[str, Any], ...]:
+        return self.trajectory.events
+
+    @property
+    def ended_by(self) -> str | None:
+        """The name of the event that ended it."""
+        return self.trajectory.ended
+
+    @property
+    def failure(self) -> str | None:
+        """Why it could not be continued, or None."""
+        return self.trajectory.failure
+
+    def motion(self) -> Motion:
+        """The motion with its forces and its certificate; `MotionFailed`, with the motion so far, where it failed."""
+        motion, failure = assemble(
+            self._as_it_started(), self.trajectory, self.settings.rtol, self.warnings, self.timing, self.legs
+        )
+        if failure is not None:
+            raise MotionFailed(failure, motion)
+        return motion
+
+    def _as_it_started(self) -> Evaluation:
+        """The evaluation of a system whose own initial state and parameters are those of the run."""
+        system, given = self.evaluation.system, self.given
+        if given is None:
+            return self.evaluation
+        names = (*system.coordinates, *system.velocities, time)
+        initial = dict(zip(names, [*given.q.tolist(), *given.v.tolist(), given.t], strict=True))
+        values = dict(zip(system.parameter_symbols, self.evaluation.p.tolist(), strict=True))
+        return Evaluation(system.replace(parameters=values, initial=initial))
+
+
+def _run_smooth(
+    evaluation: Evaluation, settings: Settings, state: State, bar: Progress, prepared: float, started: float
+) -> Run:
+    """A system without friction or one-sided constraints: one trajectory."""
+    require_consistent_state(evaluation, state.q, state.v, state.t)
+    if settings.project:
+        q, v, _ = project_state(evaluation, state.q, state.v, state.t)
+        state = State(q, v, state.t)
+    start = evaluation.solve(state.q, state.v, state.t)
+    evaluation.require_consistent(start, state.t)
+    _require_energy(evaluation, state)
+    warnings = _without_gradient(evaluation, state)
+    derived = clock.perf_counter()
+    notes: tuple[str, ...] = ()
+    if settings.method == "variational":
+        from dalembert.motion.integrate.variational import integrate_variational  # loads parts of SciPy
+
+        trajectory, measured = integrate_variational(evaluation, settings, state.q, state.v, state.t, bar)
+        settings = replace(settings, rtol=measured)
+    else:
+        trajectory, notes = integrate(evaluation, settings, state, start, bar)
+    timing = _timing(trajectory, prepared + derived - started, clock.perf_counter() - derived)
+    return Run(evaluation, trajectory, settings, (*warnings, *notes, *trajectory.warnings), timing)
+
+
+def _run_legs(
+    evaluation: Evaluation, settings: Settings, state: State, bar: Progress, prepared: float, started: float
+) -> Run:
+    """A system with friction or one-sided constraints: leg by leg."""
+    _require_energy(evaluation, state)
+    _without_gradient(evaluation, state)
+    derived = clock.perf_counter()
+    notes: list[str] = []
+
+    def leg(
+        of: Evaluation, during: Settings, q: Array, v: Array, t: float, start: Fundamental, work: Array
+    ) -> Trajectory:
+        trajectory, more = integrate(of, during, State(q, v, t), start, bar, work)
+        notes.extend(more)
+        return trajectory
+
+    legs = integrate_legs(Contacts(evaluation.system), settings, state.q, state.v, state.t, leg)
+    trajectory = legs.trajectory
+    timing = _timing(trajectory, prepared + derived - started, clock.perf_counter() - derived)
+    below_zero = negative_coefficients(legs.contacts, trajectory, legs.modes)
+    warnings = (*torqueless(evaluation.system), *below_zero, *dict.fromkeys(notes), *trajectory.warnings)
+    return Run(evaluation, trajectory, settings, warnings, timing, legs)
+
+
+def _require_known(system: System, parameters: Mapping[Any, Any]) -> None:
+    known = [symbol.name for symbol in (*system.parameter_symbols, *system.parameters)]
+    unknown = [str(key) for key in parameters if str(key) not in known]
+    faults = [f"there is no parameter {name!r}.{suggest(name, known)}" for name in unknown]
+    if faults:
+        raise ModelError(system.name, faults)
+
+
+def _timing(trajectory: Trajectory, derived: float, elapsed: float) -> Timing:
+    compiled = trajectory.compile_s
+    return Timing(derived, compiled, elapsed - compiled, trajectory.steps, trajectory.evaluations)
+
+
+def _require_energy(evaluation: Evaluation, state: State) -> None:
+    if not np.isfinite(evaluation.energetics(state.q, state.v, state.t).energy):
+        raise UndefinedModel(
+            f"{evaluation.system.name}: the energy has no finite value at the initial state; look at the potential"
+        )
+
+
+def _without_gradient(evaluation: Evaluation, state: State) -> tuple[str, ...]:
+    """A constraint whose gradient vanishes at the start (a quadratic one at rest) constrains nothing there; one whose
+    gradient vanishes wherever it is satisfied never acts at all, and is refused.
+    """
+    flat, nearly = without_gradient(evaluation, state.q, state.v, state.t)
+    names = [constraint.name for constraint in evaluation.system.constraints]
+    require_gradient(evaluation, nearly, state.q, state.v, state.t)
+    return tuple(
+        f"constraint '{names[k]}' has no gradient at the initial state, so it does not act there: "
+        "start from a state where it does, or write it in a form that is not degenerate"
+        for k in flat
+    )
