@@ -25,7 +25,7 @@ def rate(expression: Any) -> Any:
     >>> x, a = da.coordinates("x a")
     >>> l, = da.parameters("l")
     >>> da.rate(x + l*sp.sin(a))
-    x' + a'*l*cos(a)
+    a'*l*cos(a) + x'
     >>> da.rate(x.d * sp.sin(2*da.t))
     2*x'*cos(2*t) + x''*sin(2*t)
     """
