@@ -48,7 +48,7 @@ if TYPE_CHECKING:
         Stribeck,
         Viscous,
         Work,
-        register,
+        register_law,
     )
     from dalembert.model.language.rates import rate
     from dalembert.model.language.symbols import actual, coordinates, ideal, multiplier, parameters, t
@@ -87,7 +87,7 @@ _LAZY = {
     "multiplier": "dalembert.model.language.symbols",
     "parameters": "dalembert.model.language.symbols",
     "rate": "dalembert.model.language.rates",
-    "register": "dalembert.model.friction.laws",
+    "register_law": "dalembert.model.friction.laws",
     "t": "dalembert.model.language.symbols",
 }
 
@@ -166,6 +166,6 @@ __all__ = [
     "multiplier",
     "parameters",
     "rate",
-    "register",
+    "register_law",
     "t",
 ]

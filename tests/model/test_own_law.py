@@ -60,8 +60,8 @@ class Weakening(da.Sliding):
 @pytest.fixture
 def known() -> Iterator[None]:
     before = dict(LAWS)
-    da.register(Power)
-    da.register(Weakening)
+    da.register_law(Power)
+    da.register_law(Weakening)
     yield
     LAWS.clear()
     LAWS.update(before)
@@ -187,4 +187,4 @@ def test_what_is_no_law() -> None:
             drag: Any
 
     with pytest.raises(ValueError, match="another law 'coulomb'"):
-        da.register(type("Mine", (da.Sliding,), {"law": "coulomb"}))
+        da.register_law(type("Mine", (da.Sliding,), {"law": "coulomb"}))

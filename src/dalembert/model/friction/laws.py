@@ -27,7 +27,7 @@ __all__ = [
     "Stribeck",
     "Viscous",
     "Work",
-    "register",
+    "register_law",
 ]
 
 Value = Callable[[sp.Expr | None], float | None]
@@ -200,7 +200,7 @@ LAWS: dict[str, type[Law]] = {
 }
 
 
-def register(kind: Kind) -> Kind:
+def register_law(kind: Kind) -> Kind:
     """Make a law of one's own known to documents, under `kind.law`; also as a decorator of the class."""
     known = LAWS.get(kind.law)
     if known is not None and (known.__module__, known.__qualname__) != (kind.__module__, kind.__qualname__):

@@ -38,7 +38,7 @@ class Sliding(Law):
       √(u² + ε²) stands for |u| then.
 
     Coefficients are zero or greater; those of `positive` greater than zero, those of `signed` any number. What else a
-    law wants of them is told by `faults`. `register` makes it known to documents.
+    law wants of them is told by `faults`. `da.register_law` makes it known to documents.
 
     >>> import dalembert as da
     >>> from dataclasses import dataclass
