@@ -20,8 +20,17 @@ def _kernel_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     shared = base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base
     before = os.environ.get("DALEMBERT_CACHE")
     os.environ["DALEMBERT_CACHE"] = str(shared / "kernels")
+    # Most tests run a kernel for some milliseconds: compiled half as well, it is there in half the time. What is tested
+    # for its own sake, in `kernel`, `parity` and `convergence`, is compiled as for users.
+    os.environ.setdefault("DALEMBERT_OPTIMISE", "1")
     yield
     if before is None:
         del os.environ["DALEMBERT_CACHE"]
     else:
         os.environ["DALEMBERT_CACHE"] = before
+
+
+@pytest.fixture(autouse=True)
+def _as_for_users(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if {"kernel", "parity", "convergence"} & set(request.path.parts):
+        monkeypatch.delenv("DALEMBERT_OPTIMISE", raising=False)

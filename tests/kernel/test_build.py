@@ -295,3 +295,21 @@ def test_kernels_too_large_are_left_to_the_reference(monkeypatch):
     motion = da.library.get("hinged_rods").simulate(0.05, samples=2)
     assert motion.backend == "reference"
     assert any("backend='native'" in warning for warning in motion.warnings)
+
+
+@pytest.mark.parametrize(("asked", "used"), [("", "-O2"), ("0", "-O0"), ("3", "-O2"), ("many", "-O2")])
+def test_kernels_are_optimised_no_more_than_asked(
+    asked: str, used: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DALEMBERT_OPTIMISE", asked)
+    monkeypatch.setenv("DALEMBERT_CACHE", str(tmp_path))
+    commands = []
+    real = build.subprocess.run
+
+    def noted(command, *rest, **more):
+        commands.append(command)
+        return real(command, *rest, **more)
+
+    monkeypatch.setattr(build.subprocess, "run", noted)
+    build.build("double two(void) { return 2.0; }", build.find_compiler())
+    assert any(used in command for command in commands)

@@ -101,6 +101,12 @@ def cache_folder() -> Path:
     return Path(base) / "dalembert"
 
 
+def most_optimised() -> int:
+    """DALEMBERT_OPTIMISE, 0 to 3: no kernel is optimised more than that, and so is sooner there, but slower."""
+    asked = os.environ.get("DALEMBERT_OPTIMISE", "")
+    return int(asked) if asked in ("0", "1", "2", "3") else 3
+
+
 def build(
     source: str | Callable[[], str], compiler: Compiler, identity: str | None = None, level: int = 2
 ) -> tuple[ctypes.CDLL, bool]:
@@ -111,7 +117,7 @@ def build(
     """
     if identity is None:
         source = identity = source if isinstance(source, str) else source()
-    flags = (f"-O{level}", *FLAGS)
+    flags = (f"-O{min(level, most_optimised())}", *FLAGS)
     machine = f"{platform.machine()} {_processor()}"
     key = "\0".join([identity, " ".join([*flags, *NATIVE]), " ".join(compiler.command), compiler.version, machine])
     name = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:40] + ".so"
