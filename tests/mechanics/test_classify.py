@@ -12,6 +12,7 @@ from sympy.physics.mechanics import dynamicsymbols
 
 import dalembert as da
 from dalembert.mechanics.classify.classify import Classification, Kind, classify
+from dalembert.model.language.parse import parse_expression
 
 x, y, z, psi, phi = da.coordinates("x y z psi phi")
 R, b, k, alpha = da.parameters("R b k alpha")
@@ -289,7 +290,7 @@ def test_acceleration_constraints_as_derivatives(name):
         assert kind.velocity is None
         return
     table = {q.name + "'": q.d for q in (x, y, phi)} | {q.name: q for q in (x, y, phi)}
-    said = da.model.parse.parse_expression(kind.velocity, table, where="here")
+    said = parse_expression(kind.velocity, table, where="here")
     assert sp.simplify(said - psi) == 0 or sp.simplify(said + psi) == 0
 
 
