@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +66,7 @@ def write(results: dict[str, Any], problems: dict[str, Any], folder: Path) -> No
     )
     parts = [
         HEAD,
-        f"Measured on: {results['machine']}; {versions}.\n",
+        _paragraph(f"Measured on: {results['machine']}; {versions}.") + "\n",
         "![work–precision curves](curves.png)\n",
         "## Targets\n",
     ]
@@ -105,7 +106,8 @@ def _section(problem: Any, entries: dict[str, Any], curves: dict[str, list[Point
             lines.append(f"| {peer} | {_time(entries[peer]['setup'])} | {' | '.join(cells)} |")
     reasons = {peer: entry["cannot"] for peer, entry in entries.items() if "cannot" in entry and "by hand" not in peer}
     if reasons:
-        lines.append("\nNot here: " + "; ".join(f"**{peer}**: {reason}" for peer, reason in reasons.items()) + ".")
+        said = "; ".join(f"**{peer}**: {reason}" for peer, reason in reasons.items())
+        lines.append("\n" + _paragraph(f"Not here: {said}."))
     if problem.kind != "acceleration":
         lines.append("\n<details><summary>every setting</summary>\n")
         lines.append("| | setting | time | true error | |\n| --- | --- | --- | --- | --- |")
@@ -130,3 +132,8 @@ def _time(seconds: float) -> str:
         if seconds >= size:
             return f"{seconds / size:.3g} {unit}"
     return f"{seconds * 1e9:.3g} ns"
+
+
+def _paragraph(text: str) -> str:
+    """Text in lines of at most 120 columns."""
+    return textwrap.fill(text, 120, break_long_words=False, break_on_hyphens=False)

@@ -41,6 +41,7 @@ ROOMS = {
         "standard_form", "solve", "algebra", "sample", "page", "classify", "explicit", "principles.shared", "reduce",
         "principles", "equations", "liberate",
     ),
+    "kernel": ("limits", "size", "emit", "identity", "build", "events", "kernel"),
     "motion": (
         "state", "integrate", "contacts", "result", "certificate", "assemble", "prepare", "simulate", "instant",
     ),

@@ -1,6 +1,6 @@
 """Andrews' squeezing mechanism to 0.03 s: seven angles, three closed loops, a spring and a driving torque.
 
-As in Hairer and Wanner, Solving Ordinary Differential Equations II, section VII.7, and the test set for initial value
+As in Hairer and Wanner 1996, section VII.7, and the test set for initial value
 problem solvers (Bari). One freedom; the crank angle β is monotonic, so that the reference integrates β alone.
 """
 

@@ -14,8 +14,8 @@ import pytest
 import dalembert as da
 from dalembert.graph.graph import graph_of
 from dalembert.kernel.build import build, find_compiler
+from dalembert.kernel.emit.source import kernel_source
 from dalembert.kernel.kernel import Kernel
-from dalembert.kernel.source import kernel_source
 
 compiler = find_compiler()
 pytestmark = pytest.mark.skipif(compiler is None, reason="no C compiler on this machine")

@@ -13,8 +13,8 @@ import pytest
 
 import dalembert as da
 from dalembert.kernel.build import Compiler
+from dalembert.kernel.emit.source import kernel_source
 from dalembert.kernel.size import TaylorNotApplicable
-from dalembert.kernel.source import kernel_source
 from dalembert.motion.integrate import native
 from parity.test_exact_rank_drops import plane
 from parity.test_fading_gradients import CASES, lemniscate

@@ -42,7 +42,7 @@ def test_second_time_from_disk(cache):
 
 def build_source() -> str:
     from dalembert.graph.graph import graph_of
-    from dalembert.kernel.source import kernel_source
+    from dalembert.kernel.emit.source import kernel_source
 
     system = pendulum()
     return kernel_source(system, graph_of(system), [0])
@@ -205,7 +205,7 @@ def test_what_killed_builds_leave_is_cleared_away(cache, monkeypatch):
 def test_a_kernel_on_disk_needs_no_source(cache, monkeypatch):
     before = final(pendulum())
     monkeypatch.setattr(kernel, "_made", {})  # as in a new process
-    monkeypatch.setattr("dalembert.kernel.source.kernel_source", None)  # making it would fail
+    monkeypatch.setattr("dalembert.kernel.emit.source.kernel_source", None)  # making it would fail
     assert final(pendulum()) == before
 
 
@@ -243,7 +243,7 @@ def test_the_limit_counts_for_a_kernel_on_disk_too(cache, monkeypatch):
 def test_no_name_becomes_code(name):
     """Names come from documents: nothing of them may leave the comment of the source, whatever they hold."""
     from dalembert.graph.graph import graph_of
-    from dalembert.kernel.source import kernel_source
+    from dalembert.kernel.emit.source import kernel_source
 
     def build_with(title: str, row: str) -> str:
         system = da.System(

@@ -27,6 +27,7 @@ WORDS = """\
 #define __CUDACC__
 #define __device__
 #define __noinline__ __attribute__((noinline))
+#define __forceinline__ inline
 """
 
 

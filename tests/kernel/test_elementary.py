@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import ctypes
 import subprocess
-from pathlib import Path
 
 import mpmath
 import numpy as np
 import pytest
 
-from dalembert.kernel import emit
 from dalembert.kernel.build import FLAGS, NATIVE, find_compiler
+from dalembert.kernel.emit import source
 
 compiler = find_compiler()
 pytestmark = pytest.mark.skipif(compiler is None, reason="no C compiler on this machine")
-RUNTIME = Path(emit.__file__).parent / "runtime"
+RUNTIME = source.RUNTIME
 
 
 @pytest.fixture(scope="module", params=[(), NATIVE], ids=["any processor", "this processor"])

@@ -9,13 +9,14 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from dalembert.kernel import emit
 from dalembert.kernel.build import FLAGS, find_compiler
-from dalembert.kernel.emit import Hoist, straight_line
+from dalembert.kernel.emit import source
+from dalembert.kernel.emit import straight_line as emit
+from dalembert.kernel.emit.straight_line import Hoist, straight_line
 
 compiler = find_compiler()
 pytestmark = pytest.mark.skipif(compiler is None, reason="no C compiler on this machine")
-RUNTIME = Path(emit.__file__).parent / "runtime"
+RUNTIME = source.RUNTIME
 BASE = "".join((RUNTIME / name).read_text(encoding="utf-8") for name in ("base/base.h", "base/elementary.h"))
 
 

@@ -104,7 +104,9 @@ def test_every_part_of_the_graph_counts(name: str):
     assert identity(system(), changed, (0, 1), (), 0.0) != identity(system(), graph, (0, 1), (), 0.0)
 
 
-@pytest.mark.parametrize("name", ["emit.py", "functions.py", "source.py", "runtime/run/step.h", "runtime/base/base.h"])
+@pytest.mark.parametrize(
+    "name", ["emit/straight_line.py", "emit/functions.py", "limits.py", "runtime/run/step.h", "runtime/base/base.h"]
+)
 def test_another_emitter_or_runtime_makes_another_key(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch):
     copy = tmp_path / "kernel"
     shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))

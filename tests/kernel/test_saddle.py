@@ -6,7 +6,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from dalembert.kernel.saddle import Saddle, elimination_order
+from dalembert.kernel.emit.saddle import Saddle, elimination_order
 
 
 def problem(n: int, m: int, seed: int, density: float) -> tuple[np.ndarray, np.ndarray]:

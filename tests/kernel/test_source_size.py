@@ -10,8 +10,8 @@ import dalembert as da
 from dalembert.errors import BuildError
 from dalembert.graph.graph import graph_of
 from dalembert.kernel import build
-from dalembert.kernel.emit import PIECE
-from dalembert.kernel.source import kernel_source
+from dalembert.kernel.emit.source import kernel_source
+from dalembert.kernel.emit.straight_line import PIECE
 from dalembert.motion.integrate import native
 
 

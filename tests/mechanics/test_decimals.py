@@ -67,6 +67,19 @@ def test_fractions_of_a_model_stay():
     assert "7*m*x''/5 = -m*x" in ball.equations().text()
 
 
+def test_decimals_of_text_are_shown_as_written():
+    """The language reads 9.81 as 981/100; a fraction like that of a moment of inertia stays one."""
+
+    def page(kinetic: str, potential: str) -> str:
+        return str(da.System("text", coordinates=[r, y], kinetic=kinetic, potential=potential).equations())
+
+    assert "y'' = -9.81" in page("(r'^2 + y'^2)/2", "9.81*y")
+    assert "y'' = -9.8\n" in page("(r'^2 + y'^2)/2", "9.8*y + r^2/5")
+    assert "4*r''/5 = 0" in page("2/5*r'^2 + y'^2/2", "y")
+    ball = da.System("text", coordinates=[r, y], kinetic="(r'^2 + y'^2)/2", potential="9.81*y")
+    assert "energy: r'**2/2 + 9.81*y + y'**2/2" in str(ball.classify())
+
+
 def test_numbers_of_any_size():
     G = 6.6743e-11
     planet = da.System("planet", coordinates=[r], kinetic=r.d**2 / 2, potential=-G * 5.9722e24 / r)

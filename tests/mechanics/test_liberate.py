@@ -153,11 +153,11 @@ def test_latex_compiles(tmp_path: Path):
     ("change", "message"),
     [
         ({"constraints": {"rod": "x_bob^2 + y_bob^2 - 4*a^2"}}, "does not hold at the positions"),
-        ({"constraints": {}}, "1 independent constraints hold them; 0 are given"),
+        ({"constraints": {}}, "1 independent constraint must hold them; given: 0"),
         ({"constraints": {"rod": "a*sin(alpha) - x_bob"}}, "alpha is a generalized one"),
         ({"constraints": {"rod": "x_bob'"}}, "between positions"),
         ({"potential": "alpha"}, "Cartesian coordinates"),
-        ({"coordinates": "alpha beta"}, "move in 1 ways"),
+        ({"coordinates": "alpha beta"}, "move in 1 way$"),
         ({"parameters": {"a": 2}}, "mass of 'bob': unknown name 'm'"),
         ({"particles": [da.Particle("bob", 1, (object(), 0))]}, "position of 'bob'"),
         ({"constraints": 5}, "a mapping"),
@@ -182,7 +182,7 @@ def test_bad_input_is_told(change, message):
 
 
 def test_other_bad_input():
-    with pytest.raises(da.ModelError, match="components"):
+    with pytest.raises(da.ModelError, match="1 component of the force, but 2 of the position"):
         da.Particle("p", mass=1, position=(1, 2), force=(1,))
     with pytest.raises(da.ModelError, match="letters"):
         da.Particle("p q", mass=1, position=(1, 2))

@@ -11,7 +11,7 @@ import dalembert as da
 from dalembert.cli.app import app
 from dalembert.errors import ModelError
 from dalembert.graph.graph import graph_of
-from dalembert.kernel.source import kernel_source
+from dalembert.kernel.emit.source import kernel_source
 from dalembert.methods.table import METHODS, method_names, rows, suited
 from dalembert.motion.simulate import simulate
 

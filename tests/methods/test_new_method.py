@@ -11,8 +11,8 @@ import dalembert as da
 from dalembert.errors import ModelError
 from dalembert.graph.graph import graph_of
 from dalembert.kernel.build import find_compiler
+from dalembert.kernel.emit.source import kernel_source
 from dalembert.kernel.identity import identity
-from dalembert.kernel.source import kernel_source
 from dalembert.methods.order_conditions import defects
 from dalembert.methods.table import METHODS, Method
 from dalembert.methods.tableau import Estimate, Tableau

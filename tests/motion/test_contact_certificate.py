@@ -11,6 +11,7 @@ import pytest
 import dalembert as da
 from dalembert.kernel.build import find_compiler
 from dalembert.motion.contacts.run import legs
+from dalembert.motion.result.certificate import Certificate
 
 G = 9.81
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="no compiler")
@@ -103,7 +104,7 @@ def test_a_contact_told_as_open_is_seen():
 def test_a_certificate_from_before_it_was_measured_can_be_read():
     kept = oscillator().simulate(0.1).certificate.to_dict()
     del kept["repeat"], kept["thresholds"]["repeat"]
-    assert da.motion.certificate.Certificate(**kept).failures == ()
+    assert Certificate(**kept).failures == ()
 
 
 def puck(unit: float) -> da.System:

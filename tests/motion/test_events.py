@@ -426,7 +426,7 @@ def test_a_run_can_be_resumed_at_an_event(backend: str) -> None:
 
 def test_kernels_without_events_know_nothing_of_them() -> None:
     from dalembert.graph.graph import graph_of
-    from dalembert.kernel.source import kernel_source
+    from dalembert.kernel.emit.source import kernel_source
 
     plain, watched = ball(), ball(events={"e": z})
     assert "da_events(" not in kernel_source(plain, graph_of(plain), []).split("/* Events:")[0]

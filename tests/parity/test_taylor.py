@@ -7,8 +7,8 @@ import pytest
 
 import dalembert as da
 from dalembert.kernel import kernel as kernels
-from dalembert.kernel import taylor
 from dalembert.kernel.build import find_compiler
+from dalembert.kernel.emit import taylor
 from dalembert.kernel.kernel import make_kernel
 from dalembert.motion.integrate import native
 from dalembert.motion.state.evaluation import Evaluation

@@ -1,4 +1,4 @@
-"""What a kernel is asked about events, and where it writes them: the counterpart of runtime/events.h."""
+"""What a kernel is asked about events, and where it writes them: the counterpart of `runtime/events`."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dalembert.graph.graph import Graph
 from dalembert.kernel.build import Compiler, build, cache_folder
-from dalembert.kernel.dispatch import besides
+from dalembert.kernel.emit.dispatch import besides
 from dalembert.kernel.events import EventBuffer
 from dalembert.kernel.identity import identity, table_text
 from dalembert.kernel.limits import KEPT_CHANGES
@@ -262,7 +262,7 @@ def make_kernel(
     if kernel is None:
 
         def source() -> str:
-            from dalembert.kernel.source import kernel_source  # not needed for a kernel that is on disk
+            from dalembert.kernel.emit.source import kernel_source  # not needed for a kernel that is on disk
 
             return kernel_source(system, graph, rows, asked, completion, limit)
 

@@ -27,7 +27,7 @@ import numpy as np
 
 from dalembert.errors import ModelError
 from dalembert.library.closed_form import ClosedForm, cart_form, penny_form, skater_form
-from dalembert.library.options import built
+from dalembert.library.options import build_with
 from dalembert.library.orbits import Orbit, OrbitFigure, penny_orbits
 from dalembert.library.systems import appell_hamel as _appell_hamel
 from dalembert.library.systems import benenti_rods as _benenti_rods
@@ -199,7 +199,7 @@ def example(name: str) -> Example:
 
 def get(name: str, **options: Any) -> System:
     """A system by its name, built with the given options."""
-    return built(name, example(name).build, options)
+    return build_with(name, example(name).build, options)
 
 
 def exact(name: str) -> Exact | None:

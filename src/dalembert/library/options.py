@@ -16,10 +16,10 @@ from dalembert.model.system import System
 WORDS = {"true": True, "yes": True, "false": False, "no": False}
 
 
-def built(name: str, build: Callable[..., System], options: Mapping[str, Any]) -> System:
+def build_with(name: str, build: Callable[..., System], options: Mapping[str, Any]) -> System:
     """The system with these options; those that it does not have, or that make no system, are one clear error."""
     known = signature(build).parameters
-    faults = [unknown(option, known) for option in options if option not in known]
+    faults = [unknown_option(option, known) for option in options if option not in known]
     if faults:
         raise ModelError(name, faults)
     try:
@@ -29,7 +29,8 @@ def built(name: str, build: Callable[..., System], options: Mapping[str, Any]) -
         raise ModelError(name, [f"no system can be built with {given}: {error}"]) from None
 
 
-def unknown(option: str, known: Iterable[str]) -> str:
+def unknown_option(option: str, known: Iterable[str]) -> str:
+    """The message about an option that a system does not have."""
     close = suggest(option, known)
     meant = close if "Did you mean" in close else ""  # else it lists the names too, in another order
     return f"there is no option {option!r}.{meant} Its options: {', '.join(known)}"
@@ -43,7 +44,7 @@ def read_options(name: str, build: Callable[..., System], texts: Iterable[str]) 
         if not sign or not option or not value:
             faults.append(f"--option {text!r}: write NAME=VALUE")
         elif option not in known:
-            faults.append(unknown(option, known))
+            faults.append(unknown_option(option, known))
         elif option in found:
             faults.append(f"--option {option} is given twice")
         else:

@@ -155,8 +155,8 @@ class Orbit:
         crossings = {"φ₃": self.phi3, "φ₄": self.phi4}
         lines = [
             f"orbit with a = {self.a:.6g}, R' = {self.radius:.6g}, R'/a = {self.ratio:.6g}",
-            f"  stops: {_told(stops)}" if self.rest is not None else "  never stops",
-            *([f"  passes its initial level once more: {_told(crossings)}"] if self.phi3 is not None else []),
+            f"  stops: {_list_values(stops)}" if self.rest is not None else "  never stops",
+            *([f"  passes its initial level once more: {_list_values(crossings)}"] if self.phi3 is not None else []),
             f"  downhill range {self.downhill_range:.6g}, lowest place x = {max(self._levels):.6g}, "
             f"drift {self.drift:.6g}",
             f"  lengths: {self.length(0, pi):.6g} (0 to π), {self.length(pi, 2 * pi):.6g} (π to 2π)",
@@ -164,7 +164,7 @@ class Orbit:
         return "\n".join(lines)
 
 
-def _told(values: Mapping[str, float | None]) -> str:
+def _list_values(values: Mapping[str, float | None]) -> str:
     return ", ".join(f"{name} = {value:.6g}" for name, value in values.items() if value is not None)
 
 

@@ -47,7 +47,7 @@ class Track:
             return self.speed / omega
 
 
-def turning(start: Mapping[str, float], downhill: float, t: np.ndarray) -> Track:
+def track_of(start: Mapping[str, float], downhill: float, t: np.ndarray) -> Track:
     """The track (68), for any initial heading; `downhill` is g_d, `start` holds the initial values by name.
 
     With C = ∫cos φ dt: v = v₀ + g_d C, x = v₀C + g_d C²/2, and y, s are the integrals of v sin φ and v. All are written

@@ -140,16 +140,16 @@ class Sampler:
         found: list[State] = []
         tips: list[State] = []
         for _ in range(4 * count):
-            state, is_tip = self._led(self.start(), velocities)
+            state, is_tip = self._lead_onto(self.start(), velocities)
             if state is not None:
                 (tips if is_tip else found).append(state)
             if len(found) == count or (not found and len(tips) == count):
                 break
         return found or tips
 
-    def _led(self, start: State, velocities: bool) -> tuple[State | None, bool]:
-        """A state on the constraints, and whether a gradient has vanished there. To such a tip leads what takes x and y
-        alike on xy=0, so another way is tried.
+    def _lead_onto(self, start: State, velocities: bool) -> tuple[State | None, bool]:
+        """A state on the constraints, and whether a gradient has vanished there. Newton's method leads to such a tip
+        where it changes all coordinates alike, as to x=y=0 on xy=0; so it is tried again with random weights.
         """
         found = self._project(start, velocities)
         if not found[1]:

@@ -45,7 +45,8 @@ class StandardForm:
 
 @lru_cache(maxsize=16)  # systems are frozen; every formulation of one asks for it again
 def standard_form(system: System) -> StandardForm:
-    """M, Q, A, b, C of a system, THEORY of the three ways of inertia and the three levels of constraint.
+    """M, Q, A, b, C of a system, whichever way it gives its inertia (T and V, L, or M) and whatever the levels of its
+    constraints.
 
     >>> import dalembert as da
     >>> x, = da.coordinates("x")

@@ -505,7 +505,8 @@ def _specified(system: System, given: Any) -> System:
     """The system with expressions in the place of its functions."""
     if system.particles is None:
         return system.replace(**specified(system, given))
-    put = substitution(system.name, [*system.particles.expressions(), *system.expressions()], system.symbols, given)
+    expressions = [*system.particles.expressions(), *system.expressions(), *system.outputs.values()]
+    put = substitution(system.name, expressions, system.symbols, given)
     freed = system.particles.put(put).system
     parts = mapped(system, put)
     return freed.replace(events=parts["events"], outputs=parts["outputs"], particles=freed.particles)

@@ -9,14 +9,14 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.errors import DalembertError, MotionFailed
 from dalembert.motion.certificate.certify import certify
-from dalembert.motion.certificate.determined import told
+from dalembert.motion.certificate.determined import undetermined_warning
 from dalembert.motion.contacts.run.at_outputs import points_of
 from dalembert.motion.contacts.run.legs import Legs
 from dalembert.motion.integrate.trajectory import Trajectory, failure_message
 from dalembert.motion.result.motion import Motion, Timing
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.points import evaluate_points
-from dalembert.motion.state.without_gradient import faded
+from dalembert.motion.state.without_gradient import warnings_of_faded
 
 
 def assemble(
@@ -44,7 +44,7 @@ def assemble(
         return assemble(evaluation, shorter, rtol, warnings, timing, fewer)
     solution = points.solution
     if legs is None:  # with contacts, a row of zeros is a constraint that does not act
-        warnings = (*warnings, *faded(evaluation, t, y[:, :n], y[:, n : 2 * n], solution.A))
+        warnings = (*warnings, *warnings_of_faded(evaluation, t, y[:, :n], y[:, n : 2 * n], solution.A))
     places = evaluation.graph.heats if legs is None else legs.contacts.heats
     motion = Motion(
         system=evaluation.system,
@@ -77,7 +77,7 @@ def assemble(
     )
     certificate = certify(motion, evaluation)
     if certificate.undetermined:
-        motion = replace(motion, warnings=(*warnings, told(certificate.undetermined)))
+        motion = replace(motion, warnings=(*warnings, undetermined_warning(certificate.undetermined)))
     return replace(motion, certificate=certificate), failure
 
 

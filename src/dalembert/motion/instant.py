@@ -20,8 +20,8 @@ from dalembert.mechanics.solve.deviation import (
     inverse_of,
     inverse_root,
     is_possible,
-    missed,
     possible,
+    relative_miss,
     require_14,
     vector,
 )
@@ -147,7 +147,7 @@ class Instant:
         found = outputs_of(self.system, np.array([self.t]), *(row[None, :] for row in rows))
         return {name: float(value[0]) for name, value in found.items()}
 
-    # -- what the constraints make of the free motion (Udwadia and Kalaba)
+    # -- what the constraints make of the free motion (Udwadia and Kalaba 1993)
 
     @property
     def e(self) -> Array:
@@ -221,7 +221,7 @@ class Instant:
     def virtual_work(self, v: ArrayLike) -> VirtualWork:
         """The work of the constraint forces along a virtual displacement v: vᵀF^c, which is vᵀC."""
         v = vector(v, len(self.q), "virtual_work")
-        off = missed(self.A, np.zeros(self.A.shape[0]), v)
+        off = relative_miss(self.A, np.zeros(self.A.shape[0]), v)
         for constraint, part in zip(self.system.constraints, off, strict=True):
             if part > CONSISTENCY_TOLERANCE:
                 raise ModelError(
@@ -249,7 +249,7 @@ class Instant:
         z = self._candidate(acceleration, force, deviation)
         if z is None:
             return float(self.solution.gauss())
-        off = missed(self.A, self.b, z)
+        off = relative_miss(self.A, self.b, z)
         if off.size and not off.max() <= CONSISTENCY_TOLERANCE:
             worst = self.system.constraints[int(off.argmax())].name
             warnings.warn(

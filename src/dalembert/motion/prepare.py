@@ -25,7 +25,7 @@ from dalembert.motion.assemble import assemble
 from dalembert.motion.contacts.modes.contacts import Contacts
 from dalembert.motion.contacts.run.coefficients import negative_coefficients
 from dalembert.motion.contacts.run.legs import Legs, integrate_legs
-from dalembert.motion.integrate.ahead import looking_ahead
+from dalembert.motion.integrate.ahead import look_ahead
 from dalembert.motion.integrate.choose import integrate
 from dalembert.motion.integrate.progress import Progress
 from dalembert.motion.integrate.settings import Settings, settings_of
@@ -112,7 +112,7 @@ class Prepared:
         if start.t != settings.times[0]:
             settings = replace(settings, times=settings.times + (start.t - settings.times[0]))
         if settings.method != "variational":
-            settings = looking_ahead(evaluation, settings, start.q, start.v)
+            settings = look_ahead(evaluation, settings, start.q, start.v)
         with Progress(self.system.name, start.t, float(settings.times[-1]), progress) as bar:
             one = _run_legs if needs_legs(self.system) else _run_smooth
             run = one(evaluation, settings, start, bar, self.seconds, started)

@@ -74,8 +74,8 @@ class _Cone:
         return row
 
 
-def hold(statics: Statics, at: Balance, parts: Parts) -> Holding:
-    """The deepest forces at a balanced configuration."""
+def deepest_forces(statics: Statics, at: Balance, parts: Parts) -> Holding:
+    """The forces that hold a balanced configuration from deepest inside all cones, or come nearest to holding it."""
     _, _, reach = statics.balance(at.q, at.multipliers, at.friction)
     rows = list(parts.rows)
     frames = {k: _frame(reach[:, statics.m :][:, statics.components[k]]) for k in parts.contacts}

@@ -12,7 +12,7 @@ from dalembert.statics.statics import RANK, Balance, Parts, Statics
 PERSISTS, NEARBY = 1e-6, 0.1
 
 
-def moved(statics: Statics, start: Array, parts: Parts, kept: tuple[int, ...]) -> tuple[int, ...]:
+def coordinates_to_move(statics: Statics, start: Array, parts: Parts, kept: tuple[int, ...]) -> tuple[int, ...]:
     """Coordinates that may change while those `kept` do not: as few as constraints and balance need, the last ones
     first.
     """
@@ -20,7 +20,7 @@ def moved(statics: Statics, start: Array, parts: Parts, kept: tuple[int, ...]) -
     r, _, reach = statics.balance(start, np.zeros(statics.m), np.zeros(statics.columns))
     columns, lengths = _columns(statics, reach, parts)
     both = np.zeros(statics.m + statics.columns)
-    both[_acting(statics, parts)] = np.linalg.lstsq(columns, -s * r, rcond=RANK)[0] / lengths
+    both[_acting_columns(statics, parts)] = np.linalg.lstsq(columns, -s * r, rcond=RANK)[0] / lengths
     J = np.vstack(_response(statics, start, both[: statics.m], both[statics.m :], parts))
     J = _unit_rows(J)
     chosen: list[int] = []
@@ -30,7 +30,7 @@ def moved(statics: Statics, start: Array, parts: Parts, kept: tuple[int, ...]) -
     return tuple(sorted(chosen))
 
 
-def persisting(statics: Statics, at: Balance, parts: Parts) -> Array:
+def persistent_directions(statics: Statics, at: Balance, parts: Parts) -> Array:
     """Directions (n, k), in sizes of the coordinates, in which the balance persists to first order."""
     s = statics.sizes
     slope, held = _response(statics, at.q, at.multipliers, at.friction, parts)
@@ -43,13 +43,13 @@ def persisting(statics: Statics, at: Balance, parts: Parts) -> Array:
     return V[int(np.sum(sigma > PERSISTS)) :].T
 
 
-def _acting(statics: Statics, parts: Parts) -> list[int]:
+def _acting_columns(statics: Statics, parts: Parts) -> list[int]:
     return [*parts.rows, *(statics.m + k for k in parts.components)]
 
 
 def _columns(statics: Statics, reach: Array, parts: Parts) -> tuple[Array, Array]:
     """What the forces that act reach, as unit columns, and their lengths."""
-    columns = statics.sizes[:, None] * reach[:, _acting(statics, parts)]
+    columns = statics.sizes[:, None] * reach[:, _acting_columns(statics, parts)]
     lengths = np.linalg.norm(columns, axis=0)
     lengths = np.where(lengths > 0, lengths, 1.0)
     return columns / lengths, lengths

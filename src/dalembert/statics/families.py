@@ -51,8 +51,8 @@ def gather(families: list[list[Equilibrium]], one: Equilibrium, turns: list[bool
     families.append([one])
 
 
-def merged(families: list[list[Equilibrium]], turns: list[bool], settle: Settle) -> list[list[Equilibrium]]:
-    """Families that later members join to each other."""
+def merge_families(families: list[list[Equilibrium]], turns: list[bool], settle: Settle) -> list[list[Equilibrium]]:
+    """The families, those joined into one between which a member found later makes a bridge."""
     found: list[list[Equilibrium]] = []
     for family in families:
         for other in found:
@@ -73,7 +73,7 @@ def _same(one: Equilibrium, other: Equilibrium, turns: list[bool], settle: Settl
     allowed = SAME * one.sizes + ROUNDED * np.maximum(np.abs(one.q), np.abs(other.q))
     if np.all(np.abs(apart(one.q, other.q, turns)) <= allowed):
         return True
-    several = (_extended(one) and _extended(other)) or (one.contacts and other.contacts)
+    several = (_has_neighbours(one) and _has_neighbours(other)) or (one.contacts and other.contacts)
     if not several or one.open != other.open or one.stability.verdict != other.stability.verdict:
         return False
     # Nearer in sizes, or in lengths: of sizes that differ, a ring is an ellipse, and across it nothing is nearer.
@@ -82,8 +82,8 @@ def _same(one: Equilibrium, other: Equilibrium, turns: list[bool], settle: Settl
     return any(_walk(one.q, other.q, one.sizes, unit, turns, settle) for unit in units)
 
 
-def _extended(one: Equilibrium) -> bool:
-    """Whether others may lie beside it."""
+def _has_neighbours(one: Equilibrium) -> bool:
+    """Whether other equilibria may lie beside it without a gap."""
     return bool(one.stability.free or one.stability.neutral)
 
 

@@ -16,9 +16,9 @@ from dalembert.model.friction.contact import needs_legs
 from dalembert.model.system import System
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.without_gradient import require_gradient
-from dalembert.statics.cones import Holding, at_contacts, hold
-from dalembert.statics.directions import moved, persisting
-from dalembert.statics.families import SAME, apart, gather, merged
+from dalembert.statics.cones import Holding, at_contacts, deepest_forces
+from dalembert.statics.directions import coordinates_to_move, persistent_directions
+from dalembert.statics.families import SAME, apart, gather, merge_families
 from dalembert.statics.frozen import frozen_at, mentions_time
 from dalembert.statics.particles import supplementary
 from dalembert.statics.ranges import Question, range_of_equilibria
@@ -67,8 +67,8 @@ def equilibrium(
     families: list[list[Equilibrium]] = []
 
     def settle(place: Array) -> tuple[Array, Array] | None:
-        near = _judged(statics, place, None, far=False).found
-        return None if near is None else (near[0].q, persisting(statics, near[0], near[1]))
+        near = _judge(statics, place, None, far=False).found
+        return None if near is None else (near[0].q, persistent_directions(statics, near[0], near[1]))
 
     reason, freed = "", supplementary(asked)
     for k, start in enumerate(_starts(q, statics.sizes, turns, starts)):
@@ -78,9 +78,9 @@ def equilibrium(
         if one is None or np.any(np.abs(one.q[freed]) > GAP * statics.sizes[freed]):
             continue
         if k:
-            one = replace(one, q=_wrapped(one.q, turns))
+            one = replace(one, q=_wrap(one.q, turns))
         gather(families, one, turns, settle)
-    found = [family[0] for family in merged(families, turns, settle)]
+    found = [family[0] for family in merge_families(families, turns, settle)]
     found[1:] = sorted(found[1:], key=lambda e: float(np.linalg.norm(apart(e.q, q, turns) / statics.sizes)))
     interval = None
     if range_of is not None:
@@ -131,7 +131,7 @@ def _require_rows(system: System, q: Array) -> None:
 
 def _from(statics: Statics, start: Array) -> tuple[Equilibrium | None, str]:
     """The equilibrium near a configuration, or why there is none."""
-    judged = _judged(statics, start, None)
+    judged = _judge(statics, start, None)
     if judged.found is None:
         return None, judged.why
     found = judged.found
@@ -182,12 +182,14 @@ class _Judged:
 
 def _safety(statics: Statics, start: Array, kept: tuple[int, ...]) -> tuple[float, str]:
     """The margin near a configuration with the coordinates `kept` as they are, and what gives way."""
-    judged = _judged(statics, start, kept)
+    judged = _judge(statics, start, kept)
     return judged.margin, judged.weak
 
 
-def _judged(statics: Statics, start: Array, kept: tuple[int, ...] | None, far: bool = True) -> _Judged:
-    """kept: coordinates that must not change, and others only where they must; None: all may, as little as possible.
+def _judge(statics: Statics, start: Array, kept: tuple[int, ...] | None, far: bool = True) -> _Judged:
+    """How safely the system rests near `start`.
+
+    kept: coordinates that must not change, and others only where they must; None: all may, as little as possible.
     far: look for a balance also where Newton's method finds none.
     """
     held = needs_legs(statics.system)
@@ -197,9 +199,11 @@ def _judged(statics: Statics, start: Array, kept: tuple[int, ...] | None, far: b
         "no configuration was found that balances the forces; more may be tried (starts=…, --starts …)",
         "no balance",
     )
-    for closed in _closed(statics, start):
+    for closed in _sets_of_closed(statics, start):
         parts = statics.parts(closed)
-        at = statics.solve(start, parts, None if kept is None else moved(statics, start, parts, kept), far)
+        at = statics.solve(
+            start, parts, None if kept is None else coordinates_to_move(statics, start, parts, kept), far
+        )
         if at is None:
             continue
         through = statics.gaps(at.q) < -GAP * statics.closing(at.q)
@@ -207,7 +211,7 @@ def _judged(statics: Statics, start: Array, kept: tuple[int, ...] | None, far: b
             continue
         if not held:
             return _Judged(1.0, (at, parts, None), "", "")
-        holding = hold(statics, at, parts)
+        holding = deepest_forces(statics, at, parts)
         if holding.holds:
             return _Judged(holding.margin, (at, parts, holding), "", "")
         if best.margin == -1.0 or holding.margin > best.margin:
@@ -217,8 +221,10 @@ def _judged(statics: Statics, start: Array, kept: tuple[int, ...] | None, far: b
     return best
 
 
-def _closed(statics: Statics, q: Array) -> Iterator[frozenset[int]]:
-    """Which one-sided constraints may be closed: those that touch first, then others, few changes before many."""
+def _sets_of_closed(statics: Statics, q: Array) -> Iterator[frozenset[int]]:
+    """Sets of one-sided constraints to be tried as closed: first those that touch, then sets that differ from them,
+    with few differences before many.
+    """
     shut = statics.gaps(q) <= GAP * statics.closing(q)
     touching = frozenset(k for k, flag in zip(statics.one_sided, shut, strict=True) if flag)
     yield touching
@@ -280,7 +286,7 @@ def _starts(q: Array, sizes: Array, turns: list[bool], count: int) -> Iterator[A
         yield q + width * draw.uniform(-1, 1, q.size)
 
 
-def _wrapped(q: Array, turns: list[bool]) -> Array:
+def _wrap(q: Array, turns: list[bool]) -> Array:
     """Angles between −π and π; π and not −π."""
     turned = np.pi - np.mod(np.pi - q, 2 * np.pi)
     turned = np.where(turned <= -np.pi + SAME, turned + 2 * np.pi, turned)

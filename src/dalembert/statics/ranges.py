@@ -2,7 +2,7 @@
 
 The margin, how deep inside the cones of friction the best forces lie, is a continuous function of the value; its zeros
 are the limits. It is sampled, its extremes between samples are sought out where they may cross zero, and the zeros are
-located by Brent's method.
+located by Brent's method (Brent 1973).
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ from dalembert.model.language.symbols import Reaction
 from dalembert.model.system import System
 from dalembert.statics.minimum import POTENTIAL, at_a_minimum
 from dalembert.statics.statics import Balance, Parts, Statics
-from dalembert.statics.symmetries import named, neutral_directions
+from dalembert.statics.symmetries import names_of, neutral_directions
 
 # A curvature is zero if it is this small against the curvatures at a distance NEARBY (in sizes of the coordinates), or
 # that small against the terms whose sum it is, or rounding beside the largest. x⁴ solved to 1e-5 has a share of 1e-6;
@@ -116,8 +116,8 @@ def stability(statics: Statics, at: Balance, parts: Parts) -> Stability:
     if cyclic.shape[1]:
         # Along them nothing changes, so that they enter no equation: only their velocities do.
         P = N @ null_space((N.T @ cyclic).T)
-    sides = named(system, cyclic, s)
-    motion = _linearised(inertia, N, P, K, D)
+    sides = names_of(system, cyclic, s)
+    motion = _linearise(inertia, N, P, K, D)
     if not holonomic or not has_potential(system):
         return _by_motion(motion, nothing, shapeless, notes, sides)
     stiffness = N.T @ K @ N
@@ -140,7 +140,7 @@ def stability(statics: Statics, at: Balance, parts: Parts) -> Stability:
         frequencies, shown = swings[~zero], modes[:, ~zero]
         if turns:
             one = np.eye(curvatures.size)
-            frequencies, shown = _linearised(one, one, one, np.diag(swings**2), turning).frequencies, shapeless
+            frequencies, shown = _linearise(one, one, one, np.diag(swings**2), turning).frequencies, shapeless
         if verdict == "unstable":
             frequencies, shown = nothing, shapeless
         elif zero.all():
@@ -212,7 +212,7 @@ class _Motion:
 
     @property
     def verdict(self) -> tuple[str, int]:
-        """And how many eigenvalues decide nothing."""
+        """The verdict, and how many eigenvalues decide nothing."""
         real = self.eigenvalues.real
         neutral = np.abs(real) <= self.known
         if np.any(real[~neutral] > 0):
@@ -230,7 +230,7 @@ class _Motion:
         return bool(np.all(real <= self.known) and np.all(imaginary > self.known) and self.condition < DOUBLE)
 
 
-def _linearised(inertia: Array, N: Array, P: Array, K: Array, D: Array) -> _Motion:
+def _linearise(inertia: Array, N: Array, P: Array, K: Array, D: Array) -> _Motion:
     """Of ẏ = Pᵀ N z, Nᵀ M N ż = −Nᵀ(K P y + D N z), displacements in P, velocities in N."""
     k, m = P.shape[1], N.shape[1]
     stiffness, damping = np.linalg.solve(inertia, N.T @ K @ P), np.linalg.solve(inertia, N.T @ D @ N)
@@ -248,7 +248,7 @@ def _linearised(inertia: Array, N: Array, P: Array, K: Array, D: Array) -> _Moti
 
 
 def _singular(statics: Statics, at: Balance, N: Array, inertia: Array) -> bool:
-    """Whether a displacement has inertia close by but none here: as the azimuth at a pole, if for rounding."""
+    """Whether a displacement has inertia close by but none here, as the azimuth at a pole; rounding may leave some."""
     s = statics.sizes
     least, directions = np.linalg.eigh(inertia)
     way = s * (N @ directions[:, 0])

@@ -89,8 +89,8 @@ def _expressions(system: System) -> tuple[list[sp.Expr], list[list[sp.Expr]]]:
     return scalars, vectors
 
 
-def named(system: System, directions: Array, sizes: Array) -> tuple[str, ...]:
-    """Directions (n, k), in sizes, as sums of coordinates, as few in each as can be."""
+def names_of(system: System, directions: Array, sizes: Array) -> tuple[str, ...]:
+    """Names for directions (n, k), given in sizes of the coordinates: sums of as few coordinates as possible."""
     left = (sizes[:, None] * directions).T.copy()
     texts = []
     for k in range(len(left)):

@@ -1,4 +1,4 @@
-"""Every formulation of a system side by side: who applies, and by how much they differ.
+"""Every formulation of a system side by side: which ones apply, and by how much they differ.
 
 The yardstick is the fundamental equation as motions use it, by CasADi's derivatives and factorisations. The other
 formulations come from SymPy's derivatives and their own algebra.

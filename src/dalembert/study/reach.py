@@ -1,4 +1,4 @@
-"""Down to which energy two points are joined: told where no path is found at the energy wanted.
+"""The least energy at which a path joins two points, for the message where none is found at the energy wanted.
 
 From far above, where paths are nearly straight, the energy comes down until the path that leads straight there ends: a
 ball thrown too weakly reaches no further point at any angle. How far down it goes is found by halving.
@@ -29,7 +29,7 @@ def least_energy(problem: Geodesic, nodes: Array, guess: Array) -> float | None:
     surplus = float(problem.kinetic(np.array([problem.start, problem.end])).max())
     curve, good, bad = (nodes, guess), None, None
     for part in PARTS:
-        found = _tried(problem, part * surplus, *curve)
+        found = _try(problem, part * surplus, *curve)
         if found is None:
             if good is None:
                 continue  # a guess may be too far from the path at any one energy
@@ -40,7 +40,7 @@ def least_energy(problem: Geodesic, nodes: Array, guess: Array) -> float | None:
         return None
     for _ in range(HALVINGS):
         middle = (good + bad) / 2
-        found = _tried(problem, middle * surplus, *curve)
+        found = _try(problem, middle * surplus, *curve)
         if found is None:
             bad = middle
         else:
@@ -48,8 +48,8 @@ def least_energy(problem: Geodesic, nodes: Array, guess: Array) -> float | None:
     return problem.energy + good * surplus if good > APART else None
 
 
-def _tried(problem: Geodesic, above: float, nodes: Array, guess: Array) -> tuple[Array, Array] | None:
-    """The path at an energy so far above the one wanted, if it is found inside Hill's region."""
+def _try(problem: Geodesic, above: float, nodes: Array, guess: Array) -> tuple[Array, Array] | None:
+    """The path at an energy that is `above` the one wanted, or None where none is found inside Hill's region."""
     higher = problem.at_energy(problem.energy + above)
     try:
         nodes, y = higher.collocate(nodes, guess, most=NODES)

@@ -235,7 +235,8 @@ def _events(motion: Motion, states: _States, along: _Along, theta: Array) -> tup
 
 
 def _sizes(motion: Motion, states: _States, whole: Evaluation, slope: Slope, y: Array) -> Array:
-    """By how much each entry may matter: the largest it is, or what its rate makes of it in the whole time. Works are
+    """The size of each entry, against which errors are judged: the largest it has, or what its rate makes of it in the
+    whole time. Works are
     measured by the powers of all forces, of which theirs may be rounding.
     """
     n, k = motion.q.shape[1], len(states.ignored)

@@ -173,7 +173,7 @@ def vakonomic(
     states = _integrate(system, rates, settings.times, start, rtol, atol)
     n = q.size
     places, speeds, mus = states[:, :n], states[:, n : 2 * n], states[:, 2 * n :]
-    missed = _missed(evaluation, settings.times, places, speeds)
+    missed = _largest_residual(evaluation, settings.times, places, speeds)
     return VakonomicMotion(system, settings.times, places, speeds, mus, missed, rtol)
 
 
@@ -225,7 +225,7 @@ class _Rates:
         return np.concatenate([v, *saddle(M - H.reshape(n, n), Q + bend, A, b, M)])
 
 
-def _missed(evaluation: Evaluation, t: Array, q: Array, v: Array) -> float:
+def _largest_residual(evaluation: Evaluation, t: Array, q: Array, v: Array) -> float:
     """The largest relative residual of φ, φ̇, ψ."""
     worst = 0.0
     for k in range(t.size):

@@ -29,7 +29,7 @@ def draw(data: GaussPicture, path: str | os.PathLike[str] | None = None) -> Figu
     low, high, size = _window(data)
     axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal")
     _circles(axes, data, size)
-    _allowed(axes, data, low, high, size)
+    _draw_allowed(axes, data, low, high, size)
     _points(axes, data, size)
     axes.set(xlabel=data.labels[0], ylabel=data.labels[1])
     name = "".join(character for character in data.name if character.isprintable()).replace("$", r"\$")
@@ -87,7 +87,7 @@ def _circle(centre: Array, radius: float, **style: Any) -> Circle:
     return Circle((float(centre[0]), float(centre[1])), radius, zorder=0.5, **style)
 
 
-def _allowed(axes: Axes, data: GaussPicture, low: Array, high: Array, size: float) -> None:
+def _draw_allowed(axes: Axes, data: GaussPicture, low: Array, high: Array, size: float) -> None:
     """The set that the constraints allow: a curve, a line, a point, or all of the plane."""
     text = r"allowed: $A\ddot{q} = b$"
     if data.violation is not None:

@@ -26,7 +26,7 @@ def plot(motion: Motion, path: str | os.PathLike[str] | None = None, *, free: bo
     """Draw a motion; write it to `path` (png, pdf, svg) where that is given.
 
     free: two more panels, the extent e to which the free motion misses the constraints, and q̈ − a, what they make of
-    it (Udwadia and Kalaba).
+    it (Udwadia and Kalaba 1993).
     """
     figure = Figure(figsize=(15, 7.2) if free else (10, 7.2), layout="constrained")
     axes = figure.subplots(2, 3 if free else 2)

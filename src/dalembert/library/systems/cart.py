@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dalembert.library.systems.penny import FORWARD, SIDEWAYS
-from dalembert.library.turning import starting_speed, turning, two_turns
+from dalembert.library.turning import starting_speed, track_of, two_turns
 from dalembert.library.values import values
 from dalembert.model.system import System
 
@@ -80,7 +80,7 @@ def exact(system: System, t: np.ndarray) -> dict[str, np.ndarray]:
     """The orbit (68) with 1+2β; each wheel takes half of the forward friction −2β/(1+2β) m g sin α cos φ."""
     known = values(system)
     downhill = known["g"] * np.sin(known["alpha"])
-    track = turning(known, downhill / (1 + 2 * known["beta"]), t)
+    track = track_of(known, downhill / (1 + 2 * known["beta"]), t)
     forward = -2 * known["beta"] / (1 + 2 * known["beta"]) * known["m"] * downhill * np.cos(track.heading)
     sideways = known["m"] * (downhill * np.sin(track.heading) + track.speed * known["phi'"])
     force_x, force_y = track.fixed_axes(forward, sideways)

@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from dalembert.errors import ModelError
-from dalembert.library.turning import Track, starting_speed, turning, two_turns
+from dalembert.library.turning import Track, starting_speed, track_of, two_turns
 from dalembert.library.values import values
 from dalembert.model.system import System
 
@@ -69,7 +69,7 @@ def penny(
 def exact(system: System, t: np.ndarray) -> dict[str, np.ndarray]:
     """The orbit (68) and the friction (72), which acts at the point of contact."""
     known = values(system)
-    track = turning(known, known["g"] * np.sin(known["alpha"]) / (1 + known["beta"]), t)
+    track = track_of(known, known["g"] * np.sin(known["alpha"]) / (1 + known["beta"]), t)
     forward, sideways = friction(known, track)
     force_x, force_y = track.fixed_axes(forward, sideways)
     return _motion(known, track) | {
@@ -79,7 +79,7 @@ def exact(system: System, t: np.ndarray) -> dict[str, np.ndarray]:
         "ideal phi": np.zeros_like(forward),
         "multiplier roll x": force_x,
         "multiplier roll y": force_y,
-        **_named(known, track, forward, sideways),
+        **_outputs(known, track, forward, sideways),
     }
 
 
@@ -118,7 +118,7 @@ def quadratic_penny(
 def exact_quadratic(system: System, t: np.ndarray) -> dict[str, np.ndarray]:
     """As for the penny; the multipliers are λ₁ = F_i/(2v), infinite where it stops, and λ₂ = −F_j, from (77)."""
     known = values(system)
-    track = turning(known, known["g"] * np.sin(known["alpha"]) / (1 + known["beta"]), t)
+    track = track_of(known, known["g"] * np.sin(known["alpha"]) / (1 + known["beta"]), t)
     forward, sideways = friction(known, track)
     found = {key: value for key, value in exact(system, t).items() if not key.startswith("multiplier")}
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -133,7 +133,7 @@ def friction(known: dict[str, float], track: Track) -> tuple[np.ndarray, np.ndar
     return forward, sideways
 
 
-def _named(known: dict[str, float], track: Track, forward: np.ndarray, sideways: np.ndarray) -> dict[str, np.ndarray]:
+def _outputs(known: dict[str, float], track: Track, forward: np.ndarray, sideways: np.ndarray) -> dict[str, np.ndarray]:
     """The outputs; N_a = −(I₂ψ̇φ̇ + R F_j), from (75)."""
     gyroscopic = known["beta"] * known["m"] * known["R"] * track.speed * known["phi'"]
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dalembert.library.turning import starting_speed, turning, two_turns
+from dalembert.library.turning import starting_speed, track_of, two_turns
 from dalembert.library.values import values
 from dalembert.model.system import System
 
@@ -59,7 +59,7 @@ def skater(
 def exact(system: System, t: np.ndarray) -> dict[str, np.ndarray]:
     """The orbit (68) with β = 0; the edge pushes to the left with F_j = m g sin α sin φ + m v ω = −λ."""
     known = values(system)
-    track = turning(known, known["g"] * np.sin(known["alpha"]), t)
+    track = track_of(known, known["g"] * np.sin(known["alpha"]), t)
     sideways = known["m"] * (known["g"] * np.sin(known["alpha"]) * np.sin(track.heading) + track.speed * known["phi'"])
     force_x, force_y = track.fixed_axes(np.zeros_like(sideways), sideways)
     velocity_x, velocity_y = track.velocity

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dalembert.library.systems import penny as flat
-from dalembert.library.turning import starting_speed, turning, two_turns
+from dalembert.library.turning import starting_speed, track_of, two_turns
 from dalembert.library.values import values
 from dalembert.model.system import System
 
@@ -65,7 +65,7 @@ def exact(system: System, t: np.ndarray) -> dict[str, np.ndarray]:
     βmR²ψ'φ', because the sideways friction F_j acts on θ too, through the rolling constraints.
     """
     known = values(system)
-    track = turning(known, known["g"] * np.sin(known["alpha"]) / (1 + known["beta"]), t)
+    track = track_of(known, known["g"] * np.sin(known["alpha"]) / (1 + known["beta"]), t)
     _, sideways = flat.friction(known, track)
     gyroscopic = known["beta"] * known["m"] * known["R"] * track.speed * known["phi'"]
     return flat.exact(system, t) | {

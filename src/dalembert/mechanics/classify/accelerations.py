@@ -92,13 +92,13 @@ def disguises(sampler: Sampler, states: list[State]) -> Disguises:
     of = {}
     for c, once, twice in zip(linear, found.members[n:], found.asked, strict=True):
         level = "position" if twice else "velocity" if once else "acceleration"
-        of[c.name] = _written(system, c.expression, level, zero) if once or twice else Disguise(level)
+        of[c.name] = _integrate(system, c.expression, level, zero) if once or twice else Disguise(level)
     # Nothing is said of positions where a constraint nonlinear in q̈ took no part.
     every = all(is_linear([c.expression], system.accelerations) for c in system.constraints)
     return Disguises(of, found.contact if every else None)
 
 
-def _written(system: System, h: sp.Expr, level: str, zero: Zero) -> Disguise:
+def _integrate(system: System, h: sp.Expr, level: str, zero: Zero) -> Disguise:
     """ψ and f, where simple means find them."""
     result = Disguise(level)
     if sp.count_ops(h) > LARGEST:

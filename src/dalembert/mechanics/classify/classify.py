@@ -19,9 +19,10 @@ from dalembert.mechanics.classify.accelerations import Disguises, disguises
 from dalembert.mechanics.classify.conserve import Conservation, conserved
 from dalembert.mechanics.classify.flat import flat_where_it_holds
 from dalembert.mechanics.classify.pfaffian import Integrability, Integrator
-from dalembert.mechanics.classify.powers import Root, rooted
+from dalembert.mechanics.classify.powers import Root, with_roots
 from dalembert.mechanics.classify.special_functions import caution, exceptions
 from dalembert.mechanics.classify.witness import witness
+from dalembert.mechanics.page.decimals import as_read
 from dalembert.mechanics.page.printing import plain
 from dalembert.mechanics.sample import Sampler, State
 from dalembert.mechanics.solve.fundamental import independent_rows, null_space
@@ -131,7 +132,7 @@ class Classification:
         degrees = [None if kind.degree is None else float(kind.degree) for kind in self.constraints]
         kinds = [{**vars(kind), "degree": degree} for kind, degree in zip(self.constraints, degrees, strict=True)]
         quantities = [
-            {"name": q.name, "expression": plain(q.expression), "fixed_by_constraints": q.fixed}
+            {"name": q.name, "expression": plain(as_read(q.expression)), "fixed_by_constraints": q.fixed}
             for q in self.conservation.quantities
         ]
         return {
@@ -181,7 +182,7 @@ def classify(system: System) -> Classification:
     >>> kind.holonomic, kind.degrees_of_freedom, kind.configuration_freedoms
     (False, 2, 3)
     """
-    given, (system, roots) = system, rooted(system)
+    given, (system, roots) = system, with_roots(system)
     sampler = Sampler(standard_form(system))
     states = sampler.states(8)
     integrator = Integrator(sampler)
@@ -205,7 +206,9 @@ def classify(system: System) -> Classification:
         degrees_of_freedom=None if rank is None or flat else n - rank,
         configuration_freedoms=None if flat else n - positions,
         redundant=tuple(name for name in redundant if name not in flat),
-        integrals=tuple(plain(found.expression) for found in integrability.integrals if found.constraint is None),
+        integrals=tuple(
+            plain(as_read(found.expression)) for found in integrability.integrals if found.constraint is None
+        ),
         cyclic=_cyclic(sampler, states),
         conservation=conservation,
         notes=(
@@ -218,7 +221,7 @@ def classify(system: System) -> Classification:
 @lru_cache(maxsize=16)  # systems are frozen; several principles ask
 def integrability_of(system: System) -> Mapping[str, str]:
     """What `classify` says of the integrability of each constraint that is not at position level and not integrable."""
-    system, _ = rooted(system)
+    system, _ = with_roots(system)
     found = _integrable(Sampler(standard_form(system)))
     special = exceptions(system, found, _integrable)
     words: dict[str, str] = {}
@@ -300,7 +303,7 @@ def _kind(
         if not is_linear([expression], arguments):
             dependence = "nonlinear" if degree is None else "homogeneous"
     integrable = integrability.member.get(constraint.name)
-    if constraint.level != "position" and dependence != "linear" and _curved(expression, sampler, states, arguments):
+    if constraint.level != "position" and dependence != "linear" and _is_curved(expression, sampler, states, arguments):
         # Where u² + w² = 0 holds there is no surface that could be curved.
         integrable = None if flat_where_it_holds(sampler, constraint) else False
     disguise = hidden.of.get(constraint.name)
@@ -321,7 +324,7 @@ def _kind(
         dependence,
         degree,
         integrable,
-        None if integrated is None else plain(integrated),
+        None if integrated is None else plain(as_read(integrated)),
         None if factor is None or factor.is_number else plain(factor),
         None if integrable is None else reaches,
         plain(disguise.velocity) if disguise is not None and disguise.velocity is not None else None,
@@ -344,7 +347,7 @@ def _degree(expression: sp.Expr, arguments: tuple[sp.Symbol, ...], sampler: Samp
     return degree if np.all(np.abs(ratios - float(degree)) <= 1e-9 * max(1.0, abs(float(degree)))) else None
 
 
-def _curved(expression: sp.Expr, sampler: Sampler, states: list[State], arguments: tuple[sp.Symbol, ...]) -> bool:
+def _is_curved(expression: sp.Expr, sampler: Sampler, states: list[State], arguments: tuple[sp.Symbol, ...]) -> bool:
     """Whether the velocities allowed by ψ(q, q̇, t) = 0 at one place form a curved surface, or the accelerations
     allowed by h(q, q̇, q̈, t) = 0 in one state.
 
@@ -357,7 +360,7 @@ def _curved(expression: sp.Expr, sampler: Sampler, states: list[State], argument
     of_accelerations = arguments == sampler.system.accelerations
     evaluate = sampler.function(entries, arguments if of_accelerations else ())
     for state in states:
-        row = _reached(evaluate, state, sampler, n) if of_accelerations else evaluate(state)
+        row = _values_on_constraint(evaluate, state, sampler, n) if of_accelerations else evaluate(state)
         if row is None or not np.all(np.isfinite(row)):
             continue
         gradient, H = row[1 : n + 1], row[n + 1 :].reshape(n, n)
@@ -367,7 +370,7 @@ def _curved(expression: sp.Expr, sampler: Sampler, states: list[State], argument
     return False
 
 
-def _reached(evaluate: Callable[..., Any], state: State, sampler: Sampler, n: int) -> np.ndarray | None:
+def _values_on_constraint(evaluate: Callable[..., Any], state: State, sampler: Sampler, n: int) -> np.ndarray | None:
     """The values at a random acceleration that satisfies the constraint, by Newton's method along its gradient."""
     a = sampler.random.uniform(-2, 2, n)
     for _ in range(40):

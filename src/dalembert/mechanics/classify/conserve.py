@@ -18,6 +18,7 @@ import sympy as sp
 from dalembert.arrays import Array
 from dalembert.mechanics.algebra.tidy import Budget, tidy
 from dalembert.mechanics.classify.integrals import is_exact, potential_of
+from dalembert.mechanics.page.decimals import as_read
 from dalembert.mechanics.page.printing import plain
 from dalembert.mechanics.sample import Sampler, State, undecidable
 from dalembert.mechanics.solve.fundamental import Fundamental
@@ -48,7 +49,7 @@ class Conserved:
 
     def __str__(self) -> str:
         note = " (fixed by the constraints)" if self.fixed else ""
-        return f"{self.name}: {plain(self.expression)}{note}"
+        return f"{self.name}: {plain(as_read(self.expression))}{note}"
 
 
 @dataclass(frozen=True)

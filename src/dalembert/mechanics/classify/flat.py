@@ -23,7 +23,7 @@ REACHED = 1e-13
 
 
 def flat_where_it_holds(sampler: Sampler, constraint: Constraint) -> bool:
-    """Whether the gradient is zero at the states on a constraint that random ones are led to, all of them."""
+    """Whether the gradient is zero on a constraint: it must vanish at all random states that are led onto it."""
     system = sampler.system
     symbols = {
         "position": system.coordinates, "velocity": system.velocities, "acceleration": system.accelerations,

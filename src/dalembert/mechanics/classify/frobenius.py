@@ -36,8 +36,8 @@ Matrix = list[list[Jet]]
 
 @dataclass(frozen=True)
 class Problem:
-    """Forms (rows over `variables`) on the manifold where all `conditions` vanish; `asked` are further rows, of which
-    only is asked whether they lie in the integrable part. `values` of the parameters.
+    """Forms (rows over `variables`) on the manifold where all `conditions` vanish; `asked` are further rows, of
+    which the only question is whether they lie in the integrable part. `values` of the parameters.
 
     The first `contact` forms are dq_j − q̇_j dt, where velocities are variables too: they say what the others mean, and
     membership is decided up to combinations of them.
@@ -125,7 +125,7 @@ def _on_manifold(problem: Problem, active: list[int], start: list[int]) -> tuple
         if turn == 59:
             break
         matrix = [[table[r][1 + active.index(c)] for c in dependent] for r in rows]
-        step = _solved(matrix, [-table[r][0] for r in rows])
+        step = _solve(matrix, [-table[r][0] for r in rows])
         for k, change in zip(dependent, step, strict=True):
             place[k] += change
     raise NoJet("no point that satisfies the conditions was found")
@@ -167,7 +167,7 @@ class _Local:
         names = [problem.variables[k] for k in self.dependent]
         for _ in range(jets.order):
             g = jets.of([problem.conditions[r] for r in rows], self.values)
-            columns = [_solved(J, [-jet[i] for jet in g]) for i in range(jets.size)]
+            columns = [_solve(J, [-jet[i] for jet in g]) for i in range(jets.size)]
             for k, name in enumerate(names):
                 self.values[name] = jets.add(self.values[name], [column[k] for column in columns])
 
@@ -223,7 +223,7 @@ class _Local:
                         added.append(bracket)
             fresh = added
         vectors, contact = spanned.vectors, self.problem.contact
-        moving, rank_of_contact = _annihilated(rows[:contact], vectors)
+        moving, rank_of_contact = _part_annihilated(rows[:contact], vectors)
         return (
             rank,
             len(self.base) - len(spanned),
@@ -300,7 +300,7 @@ def _vanishes(row: list[Jet], size: int, vectors: Sequence[Sequence[int]]) -> bo
     return True
 
 
-def _annihilated(rows: Matrix, vectors: list[list[int]]) -> tuple[list[list[int]], int]:
+def _part_annihilated(rows: Matrix, vectors: list[list[int]]) -> tuple[list[list[int]], int]:
     """Of the span of the vectors, what the rows annihilate, and the rank of the rows on it."""
     work = [list(vector) for vector in vectors]
     rank = 0
@@ -377,7 +377,7 @@ def _pivots(table: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
     return found
 
 
-def _solved(matrix: Sequence[Sequence[int]], right: Sequence[int]) -> list[int]:
+def _solve(matrix: Sequence[Sequence[int]], right: Sequence[int]) -> list[int]:
     """x with matrix·x = right, by elimination with pivots."""
     size = len(right)
     work = [[*row, b] for row, b in zip(matrix, right, strict=True)]

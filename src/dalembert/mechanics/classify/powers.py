@@ -47,7 +47,7 @@ def root_of(constraint: Constraint) -> Root | None:
     return Root(*holding[0])
 
 
-def rooted(system: System) -> tuple[System, dict[str, Root]]:
+def with_roots(system: System) -> tuple[System, dict[str, Root]]:
     """The system with the roots in place of the powers, and which those are."""
     roots = {c.name: root for c in system.constraints if not c.one_sided and (root := root_of(c)) is not None}
     if not roots:

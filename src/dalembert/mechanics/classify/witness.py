@@ -1,6 +1,6 @@
 """Why a constraint is not integrable, as something to look at: Frobenius' condition with its value, which is not zero.
 
-ω = a dx + b dy + c dz:     a·curl a = a(c_y − b_z) + b(a_z − c_x) + c(b_x − a_y)      (28) of Somani, times −1
+ω = a dx + b dy + c dz:     a·curl a = a(c_y − b_z) + b(a_z − c_x) + c(b_x − a_y)      (28) of Somani 2019, times −1
 several forms:              dω_k ∧ ω_1 ∧ … ∧ ω_c, one of its coefficients
 """
 

@@ -21,12 +21,12 @@ from dalembert.errors import InconsistentConstraints
 from dalembert.mechanics.algebra.cofactors import TooLarge
 from dalembert.mechanics.algebra.splitting import solver_of
 from dalembert.mechanics.algebra.tidy import Budget, exact, tidy_matrix
-from dalembert.mechanics.explicit.friction import settled
+from dalembert.mechanics.explicit.friction import solve_reactions
 from dalembert.mechanics.explicit.gain import gain_of, gain_page
 from dalembert.mechanics.explicit.held_coordinates import held_coordinates
 from dalembert.mechanics.explicit.signs import Signs
 from dalembert.mechanics.explicit.sliding_work import work_while_sliding
-from dalembert.mechanics.explicit.sticking import sticking
+from dalembert.mechanics.explicit.sticking import sticking_page
 from dalembert.mechanics.page.equations import Equations, Line, Section, conditions
 from dalembert.mechanics.page.parts import budget_for
 from dalembert.mechanics.page.printing import lambda_of, plain
@@ -46,7 +46,8 @@ LARGEST_ENTRY = 300
 class FundamentalEquations(Equations):
     """(26) of Udwadia 2005. M q̈ = `impressed` + `inertial` + `ideal` + `nonideal`, where the first two are Q and the
     other two Q_i and Q_ni: n×1, with `acceleration` q̈. `multipliers` λ: m×1, with M q̈ = Q + C + Aᵀλ. What the
-    constraints make of the free motion, (17)–(19) of Udwadia and Kalaba: `unconstrained` a, `e`, `K` and `c` = M⁻¹C.
+    constraints make of the free motion, (17)–(19) of Udwadia and Kalaba 1993: `unconstrained` a, `e`, `K`, and `c`,
+    which is M⁻¹C.
 
     Where `explicit` is False, ideal, nonideal, acceleration and multipliers are None; where M is singular or they are
     too long, so are those of the free motion. `dropped` names redundant constraints that were left out (their
@@ -129,21 +130,23 @@ def derive(system: System) -> FundamentalEquations:
     form = StandardForm(system, M, Q, A, b, C, ())
     signs = Signs(system, M)
     try:
-        found = _closed(form, F, kept, regular, signs, budget)
+        found = _closed_form(form, F, kept, regular, signs, budget)
     except TooLarge as limit:
         found = _implicit(form, F, kept, str(limit))
     values = [f"{q.name} = {plain(value)}" for q, value in held.items() if q in system.coordinates]
     note = f"at {', '.join(values)}, as the constraints demand" if values else ""
     if system.constraints:
-        found = _beside_the_free_motion(found, form, kept, regular, _refilled(system, budget))
+        found = _beside_the_free_motion(found, form, kept, regular, _budget_beside(system, budget))
     if system.contacts and found.explicit:
-        more, why = sticking(form, kept, regular, signs, _refilled(system, budget))
+        more, why = sticking_page(form, kept, regular, signs, _budget_beside(system, budget))
         found = _with(found, more, why)
     return _with_conditions(_with(_with(found, [], signs.note), [], note))
 
 
-def _refilled(system: System, budget: Budget) -> Budget:
-    """A budget for what stands beside the equations, which are as short as without it, with all that is known."""
+def _budget_beside(system: System, budget: Budget) -> Budget:
+    """A fresh budget for what is shown beside the equations, so that it takes nothing away from them. What was
+    already simplified is known to it.
+    """
     fresh = budget_for(system)
     fresh.seen = budget.seen
     return fresh
@@ -165,7 +168,7 @@ def _beside_the_free_motion(
 
 
 def _with(found: FundamentalEquations, sections: Sequence[Section], note: str) -> FundamentalEquations:
-    """The same with more on its page, and more to be said."""
+    """The same equations with further sections on their page, and a further remark."""
     reason = "; ".join(filter(None, [found.reason, note]))
     return replace(found, sections=(*found.sections, *sections), reason=reason)
 
@@ -217,7 +220,7 @@ def _unit_diagonal(M: np.ndarray) -> np.ndarray:
     return M / np.outer(scale, scale)
 
 
-def _closed(
+def _closed_form(
     form: StandardForm, F: Matrix, kept: list[int], regular: bool, signs: Signs, budget: Budget
 ) -> FundamentalEquations:
     """The forces and the acceleration in closed form. F: the impressed part of Q."""
@@ -230,7 +233,7 @@ def _closed(
     C = form.C.xreplace({ideal(q): force for q, force in zip(system.coordinates, Q_i, strict=True)})
     notes: tuple[str, ...] = ()
     if C.atoms(Reaction):
-        known = settled(form, C, solver, kept, signs, budget)
+        known = solve_reactions(form, C, solver, kept, signs, budget)
         C, notes = known.C, known.notes
     C = tidy_matrix(C, budget)
     if form.C.atoms(Reaction):

@@ -31,8 +31,8 @@ from dalembert.model.language.symbols import Reaction, actual, multiplier
 
 
 @dataclass(frozen=True)
-class Settled:
-    """C without reactions, and what must be said of them."""
+class WorkWithoutReactions:
+    """C with every reaction in it solved for, and remarks for the reader on the conditions under which that holds."""
 
     C: Matrix
     notes: tuple[str, ...] = ()
@@ -56,7 +56,9 @@ class _Reactions:
         return expression.xreplace(moduli).xreplace(self.values)
 
 
-def settled(form: StandardForm, C: Matrix, solver: Solver, kept: list[int], signs: Signs, budget: Budget) -> Settled:
+def solve_reactions(
+    form: StandardForm, C: Matrix, solver: Solver, kept: list[int], signs: Signs, budget: Budget
+) -> WorkWithoutReactions:
     """C with every reaction in it written out; `TooLarge` says why where that cannot be."""
     system = form.system
     names = [constraint.name for constraint in system.constraints]
@@ -95,7 +97,7 @@ def settled(form: StandardForm, C: Matrix, solver: Solver, kept: list[int], sign
         _solve(ready, tidy(row, budget), ready in pushes, found, budget)
         open_.remove(ready)
     shown = [signs.resolved(tidy(found.into(entry), budget)) for entry in C]
-    return Settled(tidy_matrix(Matrix(shown), budget), tuple(found.notes))
+    return WorkWithoutReactions(tidy_matrix(Matrix(shown), budget), tuple(found.notes))
 
 
 def _solve(symbol: Reaction, row: sp.Expr, pushes: bool, found: _Reactions, budget: Budget) -> None:
@@ -145,15 +147,15 @@ def _dependence(
     for j, symbol in enumerate(wanted):
         moves = np.zeros(len(wanted), dtype=bool)
         for state in states:
-            moves |= _moved(evaluate, state, random.uniform(-2.0, 2.0, (2, len(wanted))), j)
+            moves |= _rows_changed_by(evaluate, state, random.uniform(-2.0, 2.0, (2, len(wanted))), j)
         for k, other in enumerate(wanted):
             if moves[k] and symbol in shown[other]:
                 found[other].add(symbol)
     return found
 
 
-def _moved(evaluate, state: State, draws: np.ndarray, j: int) -> np.ndarray:  # type: ignore[no-untyped-def]
-    """Whether each row changes with reaction number j alone."""
+def _rows_changed_by(evaluate, state: State, draws: np.ndarray, j: int) -> np.ndarray:  # type: ignore[no-untyped-def]
+    """Of each row, whether it changes when reaction number j alone does."""
     other = draws[0].copy()
     other[j] = draws[1, j]
     one, two = evaluate(state, *draws[0]), evaluate(state, *other)

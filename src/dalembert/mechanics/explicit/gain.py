@@ -1,4 +1,4 @@
-"""Udwadia and Kalaba's principle in symbols: what constraints make of the free motion.
+"""The principle of Udwadia and Kalaba 1993 in symbols: what constraints make of the free motion.
 
     q̈ − a = K e,    a = M⁻¹Q,    e = b − A a,    K = M⁻¹Aᵀ(A M⁻¹Aᵀ)⁻¹ = M^(−1/2)(A M^(−1/2))⁺             (17)–(19)
 

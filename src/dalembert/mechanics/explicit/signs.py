@@ -11,10 +11,8 @@ from dalembert.model.language.symbols import Coordinate, t
 from dalembert.model.system import System
 
 
-def stripped(expression: sp.Expr, masses: Set[sp.Expr] = frozenset()) -> sp.Expr:
-    """An expression of the same sign: without factors that are never negative where they have a value. `masses` are
-    positive.
-    """
+def same_sign(expression: sp.Expr, masses: Set[sp.Expr] = frozenset()) -> sp.Expr:
+    """A shorter expression of the same sign: factors that are never negative are left out. `masses` are positive."""
     factors = sp.Mul.make_args(sp.factor_terms(expression))
     return sp.Mul(*(factor for factor in factors if not _is_never_negative(factor, masses)))
 
@@ -41,8 +39,8 @@ def without_squares(expression: sp.Expr) -> sp.Expr:
 
 
 class Signs:
-    """Bars taken off: masses are positive, since M is; where |…| holds only parameters otherwise, their values tell its
-    sign, and `note` says so.
+    """Writes |…| without its bars where the sign is known. Masses are positive, since M is; where else only parameters
+    stand between the bars, their values decide, and `note` says so to the reader.
     """
 
     def __init__(self, system: System, M: sp.Matrix) -> None:
@@ -52,7 +50,7 @@ class Signs:
 
     def stripped(self, value: sp.Expr) -> sp.Expr:
         """What has the sign of a value."""
-        return stripped(value, self.masses)
+        return same_sign(value, self.masses)
 
     def modulus(self, value: sp.Expr) -> sp.Expr:
         """|value|."""

@@ -13,7 +13,7 @@ import sympy as sp
 from sympy import ImmutableMatrix as Matrix
 
 from dalembert.mechanics.algebra.tidy import Budget, tidy
-from dalembert.mechanics.explicit.signs import stripped
+from dalembert.mechanics.explicit.signs import same_sign
 from dalembert.mechanics.standard_form import diff, time_derivative
 from dalembert.model.constraints import is_linear
 from dalembert.model.friction.contact import SPEED, Contact
@@ -42,7 +42,7 @@ def _work(system: System, contact: Contact, known: dict[Coordinate, sp.Expr], bu
     """−μ|N| Σ_k force_k u_k/|u| with velocities put in."""
     slide = [tidy(u.xreplace(known), budget) for u in contact.slide]
     if len(slide) == 1:
-        speed, along = sp.Abs(slide[0]), [sp.sign(stripped(slide[0]))]
+        speed, along = sp.Abs(slide[0]), [sp.sign(same_sign(slide[0]))]
     else:
         speed = sp.sqrt(tidy(sp.Add(*(u**2 for u in slide)), budget))
         along = [u / speed for u in slide]

@@ -28,7 +28,7 @@ from dalembert.model.language.symbols import Reaction, multiplier, t
 LARGEST_ENTRY = 300
 
 
-def sticking(
+def sticking_page(
     form: StandardForm, kept: Sequence[int], regular: bool, signs: Signs, budget: Budget
 ) -> tuple[list[Section], str]:
     """What holds while the one contact of a system sticks, or why it is not shown."""

@@ -25,13 +25,27 @@ LARGEST = 10**30
 
 
 def has_decimals(system: System) -> bool:
+    """Whether a page of it has decimal numbers. Text is read as fractions: a hundredth, or more than a few fifths or
+    tenths, was written with a point; 2/5 or 7/10 may be the fraction of a moment of inertia.
+    """
+    return any(e.has(sp.Float) or any(map(_had_a_point, e.atoms(sp.Rational))) for e in _expressions(system))
+
+
+def _expressions(system: System) -> list[sp.Expr]:
     particles = [] if system.particles is None else system.particles.expressions()
-    return any(expression.has(sp.Float) for expression in (*system.expressions(), *particles))
+    return [*system.expressions(), *particles]
+
+
+def _had_a_point(number: sp.Rational) -> bool:
+    q = int(number.q)
+    return q % 5 == 0 and 10**30 % q == 0 and (q >= 25 or abs(number) > 3)
 
 
 @lru_cache(maxsize=16)  # systems are frozen; every form asks for the same one
 def exactly(system: System) -> System:
     """The system with the fractions that its decimal numbers were written as."""
+    if not any(expression.has(sp.Float) for expression in _expressions(system)):
+        return system
     return system.replace(**mapped(system, _exact))
 
 
@@ -59,6 +73,11 @@ def decimal(expression: sp.Expr) -> sp.Expr:
     expression = expression.replace(lambda e: e.is_Mul and _is_decimal(e.as_coeff_Mul()[0]), _into_sum)
     numbers = [number for number in expression.atoms(sp.Rational) if _is_decimal(number)]
     return expression.xreplace({number: sp.Float(float(number)) for number in numbers})
+
+
+def as_read(expression: sp.Expr) -> sp.Expr:
+    """`decimal`, where a number of the expression was written with a point."""
+    return decimal(expression) if any(map(_had_a_point, expression.atoms(sp.Rational))) else expression
 
 
 def _content_first(power: sp.Pow) -> sp.Expr:

@@ -98,7 +98,7 @@ def _aliases(
     short: Mapping[sp.Symbol, sp.Expr],
     names: Mapping[sp.Symbol, sp.Symbol],
 ) -> Iterable[tuple[sp.Symbol, sp.Expr]]:
-    """What the symbols of the derivation, which its other attributes hold, stand for."""
+    """What the symbols that a derivation made for itself, and that other attributes of its result hold, stand for."""
     for symbol in given:
         value = own[symbol] if symbol in names else short.get(symbol, given[symbol])
         yield symbol, value.xreplace(dict(names))

@@ -1,4 +1,4 @@
-"""The principle of stationary action, Hamilton's: section on least action of the survey.
+"""The principle of stationary action, Hamilton's: (5)–(7) of Somani 2019.
 
     S = ∫ (L + λ_k φ_k) dt,      δS + ∫ Q_np,j δq_j dt = 0      for every δq that vanishes at both ends
 

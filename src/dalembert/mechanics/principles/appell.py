@@ -36,7 +36,7 @@ from dalembert.mechanics.principles.shared.formulation import (
     nonlinear_in_acceleration,
 )
 from dalembert.mechanics.principles.shared.quasi_velocities import Quasi, choose, freedom, kinematics
-from dalembert.mechanics.principles.shared.scaled_constraints import column_scale, refined, require_met, unit_rows
+from dalembert.mechanics.principles.shared.scaled_constraints import column_scale, require_met, solve_refined, unit_rows
 from dalembert.mechanics.sample import Sampler, State
 from dalembert.mechanics.solve.fundamental import RANK_TOLERANCE
 from dalembert.mechanics.standard_form import diff, impressed, time_derivative
@@ -111,7 +111,7 @@ def derive(system: System, quasi_velocities: Mapping[str, Any] | None = None) ->
     forces = quasi.along([f + c for f, c in zip(impressed(system), system.C, strict=True)], budget)
     if parts is not None:
         forces = [parts.name(f) for f in forces]
-    rates = _solved(H, [f - a for f, a in zip(forces, linear, strict=True)], budget)
+    rates = _rates(H, [f - a for f, a in zip(forces, linear, strict=True)], budget)
     lines = [
         Line(sp.Add(*(H[r][s] * quasi.rates[s] for s in range(p)), linear[r]), (("", forces[r]),)) for r in range(p)
     ]
@@ -141,7 +141,7 @@ def derive(system: System, quasi_velocities: Mapping[str, Any] | None = None) ->
     )
 
 
-def _solved(H: list[list[sp.Expr]], right: list[sp.Expr], budget: Budget) -> tuple[sp.Expr, ...] | None:
+def _rates(H: list[list[sp.Expr]], right: list[sp.Expr], budget: Budget) -> tuple[sp.Expr, ...] | None:
     """u̇ in closed form, where that is short enough to read."""
     if sum(int(sp.count_ops(entry)) for entry in (*right, *(entry for row in H for entry in row))) > LARGEST_MODEL:
         return None
@@ -187,7 +187,7 @@ def prepare(system: System, sampler: Sampler) -> Solver:
         scale = column_scale(M, A)
         H = M * np.outer(scale, scale)
         rows, right = unit_rows(A * scale, -h)
-        N, inverse = _allowed(rows)
+        N, inverse = _allowed_directions(rows)
         try:
             factor = cho_factor(N.T @ H @ N) if N.shape[1] else None
         except LinAlgError:
@@ -198,7 +198,7 @@ def prepare(system: System, sampler: Sampler) -> Solver:
             n0 = inverse @ right
             return n0 if factor is None else n0 + N @ cho_solve(factor, N.T @ (force - H @ n0))
 
-        y = refined(motion, H, scale * (Q + C - inertial), rows, right)
+        y = solve_refined(motion, H, scale * (Q + C - inertial), rows, right)
         require_met(rows, right, y)
         q2 = scale * y
         return Answer(q2, M @ q2 + inertial - Q)
@@ -206,7 +206,7 @@ def prepare(system: System, sampler: Sampler) -> Solver:
     return solve
 
 
-def _allowed(A: Array) -> tuple[Array, Array]:
+def _allowed_directions(A: Array) -> tuple[Array, Array]:
     """An orthonormal basis of A z = 0, and the matrix that takes b to the shortest z with A z = b. The rows of A have
     length one.
     """

@@ -118,7 +118,7 @@ def derive(system: System) -> GaussEquations:
 
 
 def _conventions(G: sp.Symbol, multiplier: bool) -> Section:
-    """What Somani's survey calls G and λ: ½(a − a_u)ᵀM(a − a_u), and m q̈ = F − λn."""
+    """What Somani 2019 calls G and λ: ½(a − a_u)ᵀM(a − a_u), and m q̈ = F − λn."""
     lines = [Line(sp.Symbol("G_Somani"), (("", G / 2),), "(1), as in Gauss")]
     if multiplier:
         lines.append(Line(sp.Symbol("lambda_Somani"), (("", -lambda_of(0)),), "m q'' = F - lambda n"))
@@ -195,7 +195,7 @@ def _excess_lines(system: System, M: sp.Matrix, rows: list[sp.Expr], budget: Bud
 def _multiplier(
     system: System, rows: list[sp.Expr], M: sp.Matrix, Q: sp.Matrix, C: sp.Matrix, budget: Budget
 ) -> sp.Expr | None:
-    """λ = (b − A(a + c))/(A M⁻¹Aᵀ). In the survey, with m q̈ = F − λ n, it has the other sign."""
+    """λ = (b − A(a + c))/(A M⁻¹Aᵀ). In Somani 2019, with m q̈ = F − λ n, it has the other sign."""
     if len(rows) != 1 or nonlinear_in_acceleration(system):
         return None
     A = sp.Matrix([[diff(rows[0], acceleration) for acceleration in system.accelerations]])

@@ -1,8 +1,8 @@
-"""Hamilton's canonical equations: (11)-(19) of the survey, with the forces that have no potential and the constraints'.
+"""Hamilton's canonical equations: (11)–(19) of Somani 2019, with forces that have no potential and the constraints'.
 
     p = ∂L/∂q̇   (11)      H(q,p,t) = q̇ᵀp − L      q̇ = ∂H/∂p,  ṗ = −∂H/∂q + Q_np + C + Aᵀλ   (14)
 
-For L = L₀ + aᵀq̇ + ½ q̇ᵀm q̇ the survey's procedure gives H = ½ (p − a)ᵀm⁻¹(p − a) − L₀ (17). A coordinate that is not
+For L = L₀ + aᵀq̇ + ½ q̇ᵀm q̇ the procedure there gives H = ½ (p − a)ᵀm⁻¹(p − a) − L₀ (17). A coordinate that is not
 in L is not in H (18): it is cyclic, and its momentum is constant where no force acts along it. dH/dt = −∂L/∂t (19), to
 which such forces add their power.
 
@@ -82,10 +82,10 @@ def hamiltonian(system: System, budget: Budget | None = None) -> Hamiltonian | s
     if powers is not None:
         linear = tuple(exact(a) for a in powers.linear)
         powers = Powers(exact(powers.rest), linear, powers.metric.applyfunc(exact))
-    return _closed(system, powers, budget or Budget())
+    return _closed_form(system, powers, budget or Budget())
 
 
-def _closed(system: System, powers: Powers | None, budget: Budget) -> Hamiltonian | str:
+def _closed_form(system: System, powers: Powers | None, budget: Budget) -> Hamiltonian | str:
     if powers is None:
         return "L is not quadratic in the velocities, and p = dL/dq' is not solved for them in closed form"
     p = momentum_symbols(system)
@@ -119,7 +119,7 @@ class Slopes:
 
 def prepare(system: System, sampler: Sampler) -> Solver:
     n, m = len(system.coordinates), len(system.constraints)
-    found = _closed(system, powers_of(system), Budget(0))  # as it comes: nobody reads it
+    found = _closed_form(system, powers_of(system), Budget(0))  # as it comes: nobody reads it
     slopes_at = _implicit(system, sampler) if isinstance(found, str) else _symbolic(system, sampler, found)
     impressed = sampler.function([system.forces.get(q, sp.S.Zero) for q in system.coordinates])
     rows = [_row(system, k) for k in range(m)]

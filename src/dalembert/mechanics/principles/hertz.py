@@ -1,12 +1,12 @@
-"""Hertz's principle of least curvature: (8), (9) of the survey.
+"""Hertz's principle of least curvature: (8), (9) of Somani 2019.
 
 Where nothing is impressed and the constraints leave the speed alone, the path is, of all that the constraints admit
 with the same direction, the one of least curvature in the metric of the masses:
 
     ds² = q̇ᵀM q̇ dt²      K = (q'' + Γ)ᵀM (q'' + Γ), least over q'' = d²q/ds² with A q'' + B = 0
 
-where Γ_i = Γ^i_jk q'_j q'_k. √K is the curvature. For particles of one mass m this is the survey's K = Σ|d²r/ds²|²
-divided by m, because the survey's ds² is without the mass: there K = mG/(2T)² with G = mΣ|r̈|² (it prints G/2T). The
+where Γ_i = Γ^i_jk q'_j q'_k. √K is the curvature. For particles of one mass m this is Somani's K = Σ|d²r/ds²|²
+divided by m, because ds² is without the mass there: K = mG/(2T)² with G = mΣ|r̈|² (printed as G/2T). The
 minimum is where M q'' + c = Aᵀμ, c_i = [jk,i] q'_j q'_k: a geodesic, on the constraints. Time follows from ṡ = √2T,
 which is constant: q̈ = q''ṡ² + q's̈ with s̈ = 0, and the constraints' force is ṡ²Aᵀμ.
 """
@@ -172,7 +172,7 @@ def derive(system: System) -> Equations:
     sections = [Section("line element", (element,))]
     if inverse is not None and (K := _curvature(system, metric, inverse, budget)) is not None:
         sections.append(Section("squared curvature, x_s = dx/ds", (Line(sp.Symbol("K"), (("", K),)),)))
-        # ds² holds the masses here; for particles of one mass m the survey's (9), without them, is m K.
+        # ds² holds the masses here; for particles of one mass m (9) of Somani 2019, without them, is m K.
         own = Line(sp.Symbol("K_Somani"), (("", sp.Symbol("m") * sp.Symbol("K")),), "(9), particles of one mass m")
         bend = Line(sp.Symbol("kappa"), (("", sp.sqrt(sp.Symbol("K"))),), "curvature")
         sections.append(Section("conventions", (bend, own)))

@@ -38,7 +38,7 @@ from dalembert.mechanics.principles.shared.formulation import (
     nonlinear_in_acceleration,
 )
 from dalembert.mechanics.principles.shared.quasi_velocities import Quasi, choose, freedom, kinematics
-from dalembert.mechanics.principles.shared.scaled_constraints import column_scale, refined, require_met, unit_rows
+from dalembert.mechanics.principles.shared.scaled_constraints import column_scale, require_met, solve_refined, unit_rows
 from dalembert.mechanics.sample import Sampler, State
 from dalembert.mechanics.solve.fundamental import RANK_TOLERANCE
 from dalembert.mechanics.standard_form import diff, impressed, time_derivative
@@ -203,7 +203,7 @@ def prepare(system: System, sampler: Sampler) -> Solver:
         def balance(force: Array, right: Array) -> Array:
             return np.asarray(lu_solve(factor, np.concatenate([partial.T @ force, combine @ right])))
 
-        y = refined(balance, H, scale * (C - r), rows, right)
+        y = solve_refined(balance, H, scale * (C - r), rows, right)
         require_met(rows, right, y)
         q2 = scale * y
         return Answer(q2, reactions(state, q2))

@@ -28,7 +28,7 @@ from dalembert.mechanics.page.equations import Equations
 from dalembert.mechanics.principles.shared.angles_as_lengths import weights_of
 from dalembert.mechanics.principles.shared.euler_operator import accelerations_of, affine, euler_operator
 from dalembert.mechanics.principles.shared.formulation import Answer, Solver, first, has_modes, nonholonomic
-from dalembert.mechanics.principles.shared.scaled_constraints import refined
+from dalembert.mechanics.principles.shared.scaled_constraints import solve_refined
 from dalembert.mechanics.principles.shared.vanishing_gradients import vanishing_gradients
 from dalembert.mechanics.sample import Sampler, State
 from dalembert.mechanics.standard_form import diff, lagrangian, time_derivative
@@ -142,7 +142,7 @@ def applied_forces(system: System, masses: list[sp.Expr]) -> list[sp.Expr]:
 class Freed:
     """Particles freed along the normals of their constraints. masses, forces: of every component. normals (s, n): l.
     normal: R_Δ of (7.4), affine in the accelerations. weights: of every component along its normals: 1, but mass over
-    inertia for an angle, so that all components of a displacement have one unit (`angles`).
+    inertia for an angle, so that all components of a displacement have one unit (`angles_as_lengths`).
     """
 
     masses: list[sp.Expr]
@@ -212,7 +212,7 @@ def prepare(system: System, sampler: Sampler) -> Solver:
         free = np.where(heavy, forces / np.where(heavy, masses, 1.0), 0.0)
         pull = np.where(heavy, 0.0, forces)
         b = -rest - A @ free
-        y = refined(lambda F, b: along_constraints(masses, F, A, b), np.diag(masses), pull, A, b)
+        y = solve_refined(lambda F, b: along_constraints(masses, F, A, b), np.diag(masses), pull, A, b)
         y = y + _balanced(masses, pull - masses * y, A, b - A @ y) if heavy.all() else y
         return Answer(free + y, reactions(A, A @ (masses * y - pull)) + C)
 

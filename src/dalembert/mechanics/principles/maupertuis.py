@@ -1,4 +1,4 @@
-"""Maupertuis' principle in Jacobi's form: (21), (22) of the survey.
+"""Maupertuis' principle in Jacobi's form: (21), (22) of Somani 2019.
 
 At a given energy E the path makes the abbreviated action stationary, which is its length in Jacobi's metric:
 

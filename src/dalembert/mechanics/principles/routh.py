@@ -2,8 +2,8 @@
 
     p = ∂L/∂θ̇ constant      R = L − pᵀθ̇      d/dt ∂R/∂q̇ − ∂R/∂q = Q + C + Aᵀλ      θ̇ = −∂R/∂p
 
-"Cyclic coordinates are eliminated as they are of no further use" (Somani, section 2): what is left are the equations of
-a system with fewer coordinates, whose potential has grown by the energy of the motion that is ignored.
+"Cyclic coordinates are eliminated as they are of no further use" (Somani 2019, section 2): what is left are the
+equations of a system with fewer coordinates, whose potential has grown by the energy of the motion that is ignored.
 
 Numbers: all that is known of a state is (q, q̇, p); q̈ comes from R, and θ̈ by differentiating −∂R/∂p along it.
 """
@@ -88,13 +88,13 @@ def _routhian(system: System, budget: Budget) -> Routhian:
     return routhian(system, ignored, tuple(symbols[q] for q in ignored), budget)
 
 
-def _left(system: System, found: Routhian) -> tuple[Coordinate, ...]:
+def _coordinates_left(system: System, found: Routhian) -> tuple[Coordinate, ...]:
     return tuple(q for q in system.coordinates if q not in found.ignored)
 
 
 def _operator(system: System, found: Routhian, R: sp.Expr) -> list[sp.Expr]:
     """d/dt ∂R/∂q̇ − ∂R/∂q − Q of the coordinates that are left, the momenta constant."""
-    left = _left(system, found)
+    left = _coordinates_left(system, found)
     forces = [system.forces.get(q, sp.S.Zero).xreplace(found.rates) for q in left]
     return [time_derivative(diff(R, q.d), left) - diff(R, q) - f for q, f in zip(left, forces, strict=True)]
 
@@ -103,7 +103,7 @@ def derive(system: System) -> RouthEquations:
     """Momenta, R, the equations of what is left, and the velocities of what is ignored."""
     budget = budget_for(system)
     found = _routhian(system, budget)
-    left, L = _left(system, found), lagrangian(system)
+    left, L = _coordinates_left(system, found), lagrangian(system)
     R = sp.Add(*(tidy(term, budget) for term in sp.Add.make_args(sp.expand(found.R))))
     R = min((R, tidy(found.R, budget)), key=sp.count_ops)
     momenta = {p: tidy(exact(diff(L, q.d)), budget) for p, q in zip(found.momenta, found.ignored, strict=True)}
@@ -147,7 +147,7 @@ def _effective(left: tuple[Coordinate, ...], R: sp.Expr, budget: Budget) -> list
 
 def prepare(system: System, sampler: Sampler) -> Solver:
     found = _routhian(system, Budget(0))  # as it comes: nobody reads it
-    left, p = _left(system, found), found.momenta
+    left, p = _coordinates_left(system, found), found.momenta
     here = [system.coordinates.index(q) for q in left]
     there = [system.coordinates.index(q) for q in found.ignored]
     n, k = len(left), len(there)

@@ -72,7 +72,7 @@ def derive(system: System, dependent: Any = None) -> Equations:
     chosen = dependent_of(system, dependent, budget)
     sections = [
         Section("displacements, (28) and (48): Chetaev's conditions", tuple(_conditions(system))),
-        *_solved(chosen, long),
+        *_dependent_sections(chosen, long),
         Section("relations, (31) and (51)", tuple(_relation(system, c, budget) for c in system.constraints)),
     ]
     if isinstance(chosen, Dependent):
@@ -96,7 +96,7 @@ def _conditions(system: System) -> list[Line]:
     return [Line(sp.S.Zero, (("", condition(system, c)),), c.name) for c in system.constraints]
 
 
-def _solved(chosen: Dependent | str, long: bool) -> list[Section]:
+def _dependent_sections(chosen: Dependent | str, long: bool) -> list[Section]:
     if isinstance(chosen, str):
         return []
     determinant = sp.S.One if long else chosen.determinant

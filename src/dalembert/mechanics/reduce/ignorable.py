@@ -1,6 +1,6 @@
 """Ignorable coordinates: cyclic ones whose momenta nothing changes, so that they can be replaced by constants.
 
-A coordinate that is not in L is cyclic, (18) of Somani's survey: ∂L/∂q = 0 and ṗ = 0. With forces and constraints more
+A coordinate that is not in L is cyclic, (18) of Somani 2019: ∂L/∂q = 0 and ṗ = 0. With forces and constraints more
 is needed: none of them acts along it, and none depends on where it is. What depends on its velocity only does no harm,
 because the momenta give the velocity back.
 """
@@ -59,7 +59,7 @@ def _ignorable(system: System, among: tuple[Coordinate, ...]) -> Ignorable:
         slope = diff(L, q)
         if slope != 0 and tidy(exact(slope), budget) != 0:
             continue
-        reason = _touched(system, q, budget)
+        reason = _what_touches(system, q, budget)
         if reason:
             kept[q.name] = f"{q.name} is cyclic, but {reason}"
         else:
@@ -67,7 +67,7 @@ def _ignorable(system: System, among: tuple[Coordinate, ...]) -> Ignorable:
     return _invertible(system, found, kept)
 
 
-def _touched(system: System, q: Coordinate, budget: Budget) -> str:
+def _what_touches(system: System, q: Coordinate, budget: Budget) -> str:
     """What acts along a cyclic coordinate or depends on it."""
     for constraint in system.constraints:
         symbols = constraint.expression.free_symbols

@@ -6,7 +6,7 @@ A constraint is solved for a coordinate that it holds linearly, with a coefficie
 plane of two coordinates that may turn (both coefficients may be zero, but never together) by the distance along it; a
 circle or an ellipse there, around wherever the others put it, by an angle. All are good wherever the motion goes, which
 a square root would not be. Velocity constraints with an integral f(q, t) = c count as position
-constraints, with a constant c: a holonomic constraint is one "reducible" to f(q, t) = 0 (Somani, section 6).
+constraints, with a constant c: a holonomic constraint is one "reducible" to f(q, t) = 0 (Somani 2019, section 6).
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ def reduction(system: System, keep: Collection[str] = ()) -> Reduction:
         why = "dry friction or one-sided constraints change the equations as it moves: nothing is eliminated"
         return Reduction(_arguments(system), whole, system, None, (why,))
     found = embedding(system, keep, budget)
-    parts = _embedded(system, found, budget) if found.solved else _arguments(system)
+    parts = _embed(system, found, budget) if found.solved else _arguments(system)
     middle = System(**parts) if found.solved else system
     candidates = [q for q in middle.coordinates if q.name not in keep]
     ignored = ignorable(middle, candidates)
@@ -62,7 +62,7 @@ def reduction(system: System, keep: Collection[str] = ()) -> Reduction:
         mark = "p" if not any(f"p_{q.name}" in taken for q in chosen) else "P"
         try:
             routh = routhian(middle, chosen, tuple(Parameter.named(f"{mark}_{q.name}") for q in chosen), budget)
-            parts = _ignoring(middle, routh, budget)
+            parts = _ignore(middle, routh, budget)
         except TooLarge as limit:
             left.append(f"{', '.join(q.name for q in chosen)} are ignorable, but {limit}")
     return Reduction(parts, found, middle, routh, tuple(left))
@@ -91,7 +91,7 @@ def _arguments(system: System) -> dict[str, Any]:
 # -- position constraints
 
 
-def _embedded(system: System, found: Embedding, budget: Budget) -> dict[str, Any]:
+def _embed(system: System, found: Embedding, budget: Budget) -> dict[str, Any]:
     parts = _arguments(system)
     for kind in ("kinetic", "potential", "lagrangian"):
         if parts[kind] is not None:
@@ -171,7 +171,7 @@ def exact_matrix(matrix: sp.Matrix) -> sp.Matrix:
 # -- ignorable coordinates
 
 
-def _ignoring(system: System, found: Routhian, budget: Budget) -> dict[str, Any]:
+def _ignore(system: System, found: Routhian, budget: Budget) -> dict[str, Any]:
     """R in place of L, and the momenta in place of velocities everywhere else."""
     none = {Reaction.of(kind, q.name): sp.S.Zero for q in found.ignored for kind in ("ideal", "actual")}
     swap = {**found.rates, **none}

@@ -1,6 +1,6 @@
-"""Udwadia and Kalaba's principle: what constraints make of the acceleration that a system would have without them.
+"""The principle of Udwadia and Kalaba 1993: what constraints make of the acceleration a system would have without them.
 
-    q̈ − a = K e,   K = M^(−1/2) B⁺,   B = A M^(−1/2),   e = b − A a                        (17)–(19) of their paper
+    q̈ − a = K e,   K = M^(−1/2) B⁺,   B = A M^(−1/2),   e = b − A a                                   (17)–(19)
 
 The deviation from the free motion is proportional to the extent e to which that motion misses the constraints. With
 work of constraints C, c = M⁻¹C, it is K (e − A c) + c. All accelerations that satisfy A z = b are, with any y,
@@ -76,9 +76,9 @@ def possible(M: Array, A: Array, b: Array, y: ArrayLike, inverse: ArrayLike | No
     return np.asarray(root @ (G @ b + y - G @ (B @ y)))
 
 
-def missed(A: Array, b: Array, z: Array) -> Array:
-    """|A z − b| of each constraint, relative to its terms. Where those are rounding beside all of z (a row that holds
-    one component, which should be zero) they are no measure, and a millionth of what z could make of them is.
+def relative_miss(A: Array, b: Array, z: Array) -> Array:
+    """|A z − b| of each constraint, relative to its terms. Where its terms are themselves rounding (a row that holds
+    one component of z, which should be zero), a millionth of |row| |z| is taken as their size.
     """
     terms = np.maximum(np.abs(A) @ np.abs(z) + np.abs(b), 1e-6 * np.linalg.norm(A, axis=1) * np.linalg.norm(z))
     return np.abs(A @ z - b) / np.where(terms > 0, terms, 1.0)
@@ -86,7 +86,7 @@ def missed(A: Array, b: Array, z: Array) -> Array:
 
 def is_possible(A: Array, b: Array, z: ArrayLike) -> bool:
     """Whether an acceleration satisfies the constraints."""
-    return bool(np.all(missed(A, b, vector(z, A.shape[1], "z")) <= CONSISTENCY_TOLERANCE))
+    return bool(np.all(relative_miss(A, b, vector(z, A.shape[1], "z")) <= CONSISTENCY_TOLERANCE))
 
 
 def vector(given: ArrayLike, size: int, name: str) -> Array:

@@ -36,7 +36,7 @@ def read_signatures(given: Any, reserved: Collection[str], faults: list[str]) ->
         if not is_name(name) or name.startswith("_"):
             faults.append(f"functions: {name!r} is no name: letters, digits and _, beginning with a letter")
         elif name in reserved:
-            faults.append(f"functions: the name {name!r} has a meaning of its own; choose another")
+            faults.append(f"functions: {name!r} is a coordinate, a parameter or a word of the language; choose another")
         elif name in found:
             faults.append(f"functions: {name!r} is given twice")
         else:

@@ -17,7 +17,7 @@ from dalembert.motion.certificate.determined import undetermined_loads
 from dalembert.motion.certificate.energy import energy_residual
 from dalembert.motion.certificate.friction_laws import contact_residual
 from dalembert.motion.certificate.impact_laws import impact_residual
-from dalembert.motion.certificate.repeat import repeated
+from dalembert.motion.certificate.repeat import repeat_and_consistency
 from dalembert.motion.certificate.repeat_contacts import repeat_residual
 from dalembert.motion.result.certificate import MEASURES, Certificate
 from dalembert.motion.state.evaluation import Evaluation
@@ -72,7 +72,7 @@ def certify(motion: Motion, evaluation: Evaluation | None = None) -> Certificate
     if motion.C is not None:
         repeat, consistency = repeat_residual(motion, limits["repeat"]), 0.0
     else:
-        repeat, consistency = repeated(motion, evaluation, data.M, data.Q, limits["repeat"])
+        repeat, consistency = repeat_and_consistency(motion, evaluation, data.M, data.Q, limits["repeat"])
     measured = {
         **constraint_residuals(motion, evaluation),
         **algebra,

@@ -94,8 +94,8 @@ def _slipping(motion: Motion, contacts: Contacts, i: int, multipliers: Array) ->
     return total
 
 
-def told(names: tuple[str, ...]) -> str:
-    """The warning about them."""
+def undetermined_warning(names: tuple[str, ...]) -> str:
+    """The warning about constraints whose reactions nothing determines."""
     quoted = " and ".join(map(repr, names))
     return (
         f"{quoted} share a load in a way that nothing determines, and friction or work depends on it: the motion is "

@@ -57,13 +57,13 @@ def again(slope: Slope, t: Array, y: Array, length: Array, wanted: Array) -> tup
     """States a `length` (B,) after (t, y), how far each entry may be from right, and whether that is `wanted` (B, w).
 
     Gragg's modified midpoint rule with the steps of SEQUENCE, extrapolated to none by Aitken's and Neville's scheme
-    (Hairer, Nørsett, Wanner, Solving Ordinary Differential Equations I, section II.9), which nothing else here uses.
+    (Hairer, Nørsett and Wanner 1993, section II.9), which nothing else here uses.
     """
     with np.errstate(all="ignore"):  # a stretch that leads beyond all bounds is not judged
-        return _extrapolated(slope, t, y, length, wanted)
+        return _extrapolate(slope, t, y, length, wanted)
 
 
-def _extrapolated(slope: Slope, t: Array, y: Array, length: Array, wanted: Array) -> tuple[Array, Array, Array]:
+def _extrapolate(slope: Slope, t: Array, y: Array, length: Array, wanted: Array) -> tuple[Array, Array, Array]:
     first, H = slope(t, y), length[:, None]
     end, left = np.array(y), np.full(y.shape, np.inf)
     open_ = np.ones(t.size, dtype=bool)
@@ -88,7 +88,9 @@ def _extrapolated(slope: Slope, t: Array, y: Array, length: Array, wanted: Array
     return end, left, ~open_
 
 
-def repeated(motion: Motion, evaluation: Evaluation, M: Array, Q: Array, wanted: float) -> tuple[float, float]:
+def repeat_and_consistency(
+    motion: Motion, evaluation: Evaluation, M: Array, Q: Array, wanted: float
+) -> tuple[float, float]:
     """The measures `repeat` and `consistency` of a motion without contacts. M, Q: along it.
 
     repeat: how far stretches from one output point to the next, integrated again, end from the motion, relative to its
@@ -113,7 +115,7 @@ def repeated(motion: Motion, evaluation: Evaluation, M: Array, Q: Array, wanted:
     if not stretches.size:
         return 0.0, float(suspect.max(initial=0.0))
     sizes = np.concatenate([place / root[stretches], speed / root[stretches]], axis=1)
-    missed, judged = _missed(motion, evaluation, stretches, sizes, wanted, PIECES if together else PIECES_ALONE)
+    missed, judged = _distances(motion, evaluation, stretches, sizes, wanted, PIECES if together else PIECES_ALONE)
     # A quadrature that doubts what the repetition finds right has judged more than it can.
     right = judged & (missed <= wanted)
     doubted = suspect[stretches] > wanted
@@ -122,7 +124,7 @@ def repeated(motion: Motion, evaluation: Evaluation, M: Array, Q: Array, wanted:
     return float(missed[judged].max(initial=0.0)), float(suspect.max(initial=0.0))
 
 
-def _missed(
+def _distances(
     motion: Motion, evaluation: Evaluation, at: np.ndarray, sizes: Array, wanted: float, most: int
 ) -> tuple[Array, np.ndarray]:
     """How far the stretches that begin at these points end from the motion, repeated, relative to `sizes`; and which
@@ -148,7 +150,7 @@ def _missed(
         right = known & (off <= wanted)
         wrong = known & ~right & (np.abs(end - before[rest]) <= wanted * sizes[rest]).all(axis=1)
         if wrong.any():
-            grown = _grown(motion, evaluation, some[wrong], end[wrong], wanted * sizes[rest][wrong], pieces)
+            grown = _growth_of_errors(motion, evaluation, some[wrong], end[wrong], wanted * sizes[rest][wrong], pieces)
             allowed = TOLERANCES * steps[rest][wrong, None] * grown
             beyond = np.maximum(apart[wrong] - allowed, 0.0) / sizes[rest][wrong]
             off[wrong] = beyond.max(axis=1) / granted[rest][wrong]
@@ -161,7 +163,9 @@ def _missed(
     return missed, judged
 
 
-def _grown(motion: Motion, evaluation: Evaluation, at: np.ndarray, end: Array, wanted: Array, pieces: int) -> Array:
+def _growth_of_errors(
+    motion: Motion, evaluation: Evaluation, at: np.ndarray, end: Array, wanted: Array, pieces: int
+) -> Array:
     """What an error of one tolerance at the beginning of these stretches is at their end; not finite where unknown."""
     y = np.concatenate([motion.q, motion.v], axis=1)
     tolerance = motion.rtol * (np.abs(y[at]) + 1e-3 * np.abs(y).max(axis=0))
@@ -206,12 +210,12 @@ def _smooth(motion: Motion) -> Array:
         if "contact" in event or event["name"] in NOT_SMOOTH:
             k = int(np.searchsorted(motion.t, event["t"])) - 1
             clear[max(k - BESIDE, 0) : k + BESIDE + 1] = False
-    for k in kinked(motion):
+    for k in stretches_with_kinks(motion):
         clear[max(k - BESIDE, 0) : k + BESIDE + 1] = False
     return clear
 
 
-def kinked(motion: Motion) -> list[int]:
+def stretches_with_kinks(motion: Motion) -> list[int]:
     """The stretches in which a kink of the model is passed or touched: their ends, and places in between on the cubics
     through the states at both, lie on different sides of it, or on it.
     """

@@ -35,7 +35,7 @@ NEGLIGIBLE, ROUNDING = 1e-6, 1e-12
 RATES = 64
 
 
-def looking_ahead(evaluation: Evaluation, settings: Settings, q: Array, v: Array) -> Settings:
+def look_ahead(evaluation: Evaluation, settings: Settings, q: Array, v: Array) -> Settings:
     """The settings with the pace that explicit functions of time ask for, and the accelerations they may lead to."""
     timed = timed_of(evaluation.system)
     t0, span = float(settings.times[0]), float(settings.times[-1] - settings.times[0])

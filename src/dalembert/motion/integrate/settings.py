@@ -47,8 +47,8 @@ class Settings:
     least: Array | None = None  # sizes of (q, q̇) that count as small in the whole motion, of which this is a part
     rates: Array | None = None  # accelerations that the motion may come to, where those at its start say too little
     max_step: float | None = None  # asked for
-    pace: Pace | None = None  # how long steps may be along the time: see `motion.ahead`
-    look: int = 0  # after so many steps, or stiff ones (below zero: only these), it is judged: `motion.stiffness`
+    pace: Pace | None = None  # how long steps may be along the time: see `integrate.ahead`
+    look: int = 0  # after so many steps, or stiff ones (below zero: only these), it is judged: `integrate.stiffness`
     most_steps: int = 0  # a run that would take more ends; 0: any number
 
     def passages_left(self, events: Sequence[Event]) -> list[int]:

@@ -1,6 +1,6 @@
 """Energies and momenta along a motion, by name: `motion["kinetic"]`, `["potential"]`, `["L"]`, `["H"]`, `["p_x"]`.
 
-    L = T − V      p = ∂L/∂q̇      H = q̇ᵀp − L      (11)–(14) of Somani's survey
+    L = T − V      p = ∂L/∂q̇      H = q̇ᵀp − L      (11)–(14) of Somani 2019
 
 Where a model gives L alone, T is its part of second degree in the velocities and −V that of degree zero.
 """

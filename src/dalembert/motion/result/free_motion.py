@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def free_along(motion: Motion) -> tuple[Array, Array]:
     """a = M⁻¹Q (T, n), NaN where M is singular, and e = b − A a (T, m), zero for constraints that are open: how hard
-    the constraints must work (Udwadia and Kalaba).
+    the constraints must work (Udwadia and Kalaba 1993).
     """
     M, Q, A, b = Evaluation(motion.system).dynamics_along(motion.q, motion.v, motion.t)
     free = np.full_like(Q, np.nan)

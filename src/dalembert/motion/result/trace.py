@@ -65,7 +65,7 @@ def trace(motion: Motion, coordinates: tuple[object, ...]) -> Trace:
     q, v, a = (values[:, columns] for values in (motion.q, motion.v, motion.a))
     speed = np.linalg.norm(v, axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        curvature = _turning(v, a) / speed**3
+        curvature = _turn(v, a) / speed**3
     steps = _steps(motion.t, q, v, a)
     for k, blows in _blows_between(motion).items():
         ends = ((motion.t[i], q[i], v[i]) for i in (k, k + 1))
@@ -73,7 +73,8 @@ def trace(motion: Motion, coordinates: tuple[object, ...]) -> Trace:
     return Trace(np.concatenate([[0.0], np.cumsum(steps)]), speed, curvature)
 
 
-def _turning(v: Array, a: Array) -> Array:
+def _turn(v: Array, a: Array) -> Array:
+    """q̇ × q̈: in a plane with its sign, in space its length."""
     if v.shape[1] == 2:
         return np.asarray(v[:, 0] * a[:, 1] - v[:, 1] * a[:, 0])
     return np.linalg.norm(np.cross(v, a), axis=1)

@@ -36,7 +36,7 @@ def without_gradient(evaluation: Evaluation, q: Array, v: Array, t: float) -> tu
     return flat, [k for k in linear if k in flat or here[k] < SMALL * near[k]]
 
 
-def faded(evaluation: Evaluation, t: Array, q: Array, v: Array, A: Array) -> tuple[str, ...]:
+def warnings_of_faded(evaluation: Evaluation, t: Array, q: Array, v: Array, A: Array) -> tuple[str, ...]:
     """What to say of constraints whose gradient vanishes at output points after the first, as that of a quadratic one
     does where everything stops: there λ grows beyond all bounds, and the direction of Aᵀλ is left to rounding.
     A: (T, m, n).

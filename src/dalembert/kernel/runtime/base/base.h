@@ -4,6 +4,7 @@
 
 #ifdef __CUDACC__
 #define DA_FN __device__ static inline __attribute__((unused))
+#define DA_HOT __device__ static __forceinline__
 #define DA_PIECE __device__ static __noinline__
 #define DA_SMALL
 #define DA_RESTRICT __restrict__
@@ -11,15 +12,17 @@
 #else
 #include <math.h>
 #define DA_FN static inline __attribute__((unused)) /* a kernel need not call all of the runtime */
+#define DA_HOT static inline __attribute__((unused, always_inline)) /* short, in every step */
 #define DA_PIECE static __attribute__((noinline))
 #define DA_SMALL __attribute__((cold))
 #define DA_RESTRICT restrict
 #define DA_API __attribute__((visibility("default")))
 #endif
 
-/* For what runs only where straight-line code is not enough: kept apart and small, it costs a small kernel a fifth less to
-   compile. Not so where constraints are redundant, since it runs at every step there, nor in larger systems, where its loops are
-   worth their speed. Nothing that every run calls may be cold: its callers would be taken for cold too. */
+/* For what runs only where straight-line code is not enough: kept apart and small, it costs a small kernel a fifth
+   less to compile. Not so where constraints are redundant, since it runs at every step there, nor in larger systems,
+   where its loops are worth their speed. Nothing that every run calls may be cold: its callers would be taken for
+   cold too. */
 #if DA_FAST_ROWS < DA_M || DA_N > 8
 #define DA_COLD DA_FN
 #else
@@ -47,7 +50,8 @@ enum {
     DA_CORNER = 13         /* a constraint has a corner at a kink: the velocity would have to jump */
 };
 
-/* No value where one of the two has none: of pivots, those after a vanished one have none, and it must not be forgotten. */
+/* No value where one of the two has none: of pivots, those after a vanished one have none, and it must not be
+   forgotten. */
 DA_FN double da_min(double a, double b) { return a < b || a != a ? a : b; }
 DA_FN double da_max(double a, double b) { return a > b ? a : b; }
 DA_FN double da_sign(double a) { return (double)((a > 0.0) - (a < 0.0)); }

@@ -2,8 +2,8 @@
 #ifndef DA_CONTEXT_H
 #define DA_CONTEXT_H
 
-/* The length of a state in loops over all of it: whole groups of four, which compilers turn into vector instructions. What is
-   added stays zero. */
+/* The length of a state in loops over all of it: whole groups of four, which compilers turn into vector instructions.
+   What is added stays zero. */
 #define DA_NW ((DA_NY + 3) / 4 * 4)
 
 /* See stiffness.h. */
@@ -25,7 +25,7 @@ typedef struct {
     int independent; /* straight-line code covers all constraints: none is redundant */
     int rank;        /* at the last accepted state */
     int order[DA_AT_LEAST_1(DA_M)]; /* the constraints that make up the rank, for the robust path */
-    int kept;        /* so many of them at trial states: the rank, and rows whose gradient has vanished for the moment */
+    int kept;        /* so many of them at trial states: the rank, and rows whose gradient has vanished for a moment */
     int fading;      /* nonzero: a gradient fades near here, and projections take the robust path */
     double longest[DA_AT_LEAST_1(DA_M)]; /* lengths of the rows of A so far */
     double natural[DA_AT_LEAST_1(DA_M)]; /* the same in the metric of M; zero but for position constraints */

@@ -1,8 +1,9 @@
-/* Sine and cosine of four angles at once. Most of the time of an evaluation of a mechanism goes into these, and a call for each is
-   several times slower.
+/* Sine and cosine of four angles at once. Most of the time of an evaluation of a mechanism goes into these, and a
+   call for each is several times slower.
 
-   x = k π/2 + r with |r| ≤ π/4; π/2 in three parts of 33, 33 and 53 bits, so that k times the first two is exact. Polynomials in r
-   of degree 13 and 14 with the coefficients of fdlibm. Within 1.5 units in the last place for |x| up to 1e5; beyond, libm. */
+   x = k π/2 + r with |r| ≤ π/4; π/2 in three parts of 33, 33 and 53 bits, so that k times the first two is exact.
+   Polynomials in r of degree 13 and 14 with the coefficients of fdlibm. Within 1.5 units in the last place for |x| up
+   to 1e5; beyond, libm. */
 #ifndef DA_ELEMENTARY_H
 #define DA_ELEMENTARY_H
 

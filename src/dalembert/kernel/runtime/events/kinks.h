@@ -1,5 +1,6 @@
-/* Kinks of the model: which side of each the motion is on, and how it changes sides. The same method as motion/integrate/kinks.py, name by name,
-   with the reasons there. The sides are parameters; the functions whose zeros are kinks are the last of the event functions. */
+/* Kinks of the model: which side of each the motion is on, and how it changes sides. The same method as
+   motion/integrate/kinks.py, name by name, with the reasons there. The sides are parameters; the functions whose
+   zeros are kinks are the last of the event functions. */
 #ifndef DA_KINKS_H
 #define DA_KINKS_H
 
@@ -75,7 +76,8 @@ DA_PIECE void da_sides_start(da_sides *s, const da_requests *io, double t, const
 }
 
 /* Take the other side of the kink that the last step passes; those that depend on it follow. */
-DA_PIECE void da_sides_passed(da_sides *s, const da_requests *io, const da_watch *watch, double t, const double *y, da_context *ctx)
+DA_PIECE void da_sides_passed(da_sides *s, const da_requests *io, const da_watch *watch, double t, const double *y,
+                              da_context *ctx)
 {
     const int k = watch->kink;
     s->now[k] = s->now[k] ? -s->now[k] : watch->way;
@@ -100,7 +102,8 @@ DA_PIECE int da_sides_left(da_sides *s, const da_requests *io, const da_watch *w
     return 1;
 }
 
-/* Whether the constraints ask for another velocity than the motion has: y with the sides of before, now with those of after. */
+/* Whether the constraints ask for another velocity than the motion has: y with the sides of before, now with those of
+   after. */
 DA_FN int da_corner(const double *y, const double *now, double rtol)
 {
     double size = 0.0, jump = 0.0;

@@ -3,7 +3,8 @@
 #define DA_LOCATE_H
 
 #if DA_NG
-/* Where g, of opposite signs at a and b, has just become zero or of the given sign, that at b: Chandrupatla's method. */
+/* Where g, of opposite signs at a and b, has just become zero or of the given sign, that at b: Chandrupatla's
+   method. */
 DA_PIECE double da_root(const da_span *s, int which, double a, double b, int sign)
 {
     const double resolution = da_resolution(s);
@@ -70,7 +71,8 @@ DA_PIECE double da_departure(const da_span *s, int which, double a, double b)
     return b;
 }
 
-/* Where sign·g, which has its least value between a and b, is negative; -1 where it is nowhere: Brent's minimisation. */
+/* Where sign·g, which has its least value between a and b, is negative; -1 where it is nowhere: Brent's
+   minimisation. */
 DA_PIECE double da_beyond(const da_span *s, int which, double a, double x, double b, double fx, int sign)
 {
     double w = x, v = x, fw = fx, fv = fx, step = 0.0, before = 0.0;
@@ -88,7 +90,8 @@ DA_PIECE double da_beyond(const da_span *s, int which, double a, double x, doubl
                 before = step;
                 step = p / q;
                 golden = 0;
-                if (x + step - a < 2.0 * DA_EVENT_FLAT || b - (x + step) < 2.0 * DA_EVENT_FLAT) step = copysign(DA_EVENT_FLAT, middle - x);
+                if (x + step - a < 2.0 * DA_EVENT_FLAT || b - (x + step) < 2.0 * DA_EVENT_FLAT)
+                    step = copysign(DA_EVENT_FLAT, middle - x);
             }
         }
         if (golden) {

@@ -5,8 +5,8 @@
 #if DA_NG
 #define DA_MOST_FOUND (DA_NG * (3 * DA_EVENT_MOST_PIECES + 3)) /* in one step: each sample can show three at most */
 
-/* Passages found in one step, in order of time. What comes after one that ends the run need not be found, except kinks before
-   which it may lie: these are looked for in all of the step. */
+/* Passages found in one step, in order of time. What comes after one that ends the run need not be found, except
+   kinks before which it may lie: these are looked for in all of the step. */
 typedef struct {
     int count;
     double until;
@@ -15,7 +15,8 @@ typedef struct {
 } da_passages;
 
 /* Keep a passage in its place, if its direction counts. */
-DA_FN void da_found(da_passages *found, const da_watch *watch, const da_requests *io, int which, double x, int direction)
+DA_FN void da_found(da_passages *found, const da_watch *watch, const da_requests *io, int which, double x,
+                    int direction)
 {
     int i = found->count;
     if (i == DA_MOST_FOUND || io->direction[which] == -direction) return;
@@ -33,8 +34,8 @@ DA_FN void da_found(da_passages *found, const da_watch *watch, const da_requests
 
 #if DA_KINKS
 /* A kink whose function was zero until a, and is `away` at b. It may have left to one side and come back. */
-DA_PIECE void da_leaves(const da_span *s, da_watch *watch, const da_requests *io, int which, double a, double b, int away,
-                        da_passages *found)
+DA_PIECE void da_leaves(const da_span *s, da_watch *watch, const da_requests *io, int which, double a, double b,
+                        int away, da_passages *found)
 {
     const double early = a + (b - a) / 64.0;
     double g[DA_NG], level[DA_NG];
@@ -117,8 +118,8 @@ DA_FN void da_turns(const da_span *s, const da_watch *watch, const da_requests *
         if ((sign != 1 && sign != -1) || a->signs[from][which] != sign || a->signs[to][which] != sign) continue;
         if (i > 0 && value > sign * a->g[from][which]) continue;
         if (i < last && value >= sign * a->g[to][which]) continue;
-        /* A function that is constant but for rounding, say: it is the least of its neighbours here. Three of them, because
-           between two at an end it may fall and rise again. */
+        /* A function that is constant but for rounding, say: it is the least of its neighbours here. Three of them,
+           because between two at an end it may fall and rise again. */
         const int first = from < last - 2 ? from : last - 2;
         double most = value;
         for (int k = first; k < first + 3; k++) most = da_max(most, sign * a->g[k][which]);
@@ -186,8 +187,8 @@ DA_FN void da_watch_turned(da_watch *watch, double t, const double *y, da_contex
 }
 #endif
 
-/* Look through an accepted step. DA_ENDED: a passage in it ends the run, DA_TURN: it passes a kink, and nothing else is noted
-   then; its time and state are in watch. */
+/* Look through an accepted step. DA_ENDED: a passage in it ends the run, DA_TURN: it passes a kink, and nothing else
+   is noted then; its time and state are in watch. */
 enum { DA_NOTHING, DA_ENDED, DA_TURN };
 DA_PIECE int da_watch_step(da_watch *watch, da_requests *io, const da_span *s)
 {

@@ -1,7 +1,7 @@
 /* Events: passages of functions g(q, q̇, t) through zero, found on the dense output. The same method as
-   motion/integrate/events, name by name, with the reasons there. Here the functions themselves, at a state and at samples
-   of a step. Needs DA_NG, the number of functions, and da_events(q, v, t, c, s, g, scale), with multipliers of the
-   constraints and their sizes before g where the functions use them. */
+   motion/integrate/events, name by name, with the reasons there. Here the functions themselves, at a state and at
+   samples of a step. Needs DA_NG, the number of functions, and da_events(q, v, t, c, s, g, scale), with multipliers
+   of the constraints and their sizes before g where the functions use them. */
 #ifndef DA_SAMPLE_H
 #define DA_SAMPLE_H
 
@@ -69,7 +69,8 @@ DA_FN void da_signs(const double *g, double noise, double *level, int *signs)
 }
 
 /* All functions at a state, as they are written, and the size of their terms. */
-DA_FN void da_functions_as_written(const double *y, double t, const double *sizes, da_context *ctx, double *g, double *scale)
+DA_FN void da_functions_as_written(const double *y, double t, const double *sizes, da_context *ctx, double *g,
+                                   double *scale)
 {
 #if DA_EVENT_MULTIPLIERS
     double l[DA_M], l_size[DA_M];
@@ -92,7 +93,10 @@ DA_FN void da_functions_at(const double *y, double t, const double *sizes, da_co
 #endif
 }
 
-DA_FN double da_time_at(const da_span *s, double x) { return x == 1.0 ? s->t_new : s->step->t + x * s->share * s->step->h; }
+DA_FN double da_time_at(const da_span *s, double x)
+{
+    return x == 1.0 ? s->t_new : s->step->t + x * s->share * s->step->h;
+}
 
 /* Rounding of the time, as a share of the step. */
 DA_FN double da_resolution(const da_span *s)
@@ -148,7 +152,8 @@ DA_FN double da_value_at(const da_span *s, int which, double x, int *sign)
 /* The sign of a function that began at zero: it has left where that is seen in the same way. */
 DA_FN int da_away(double g, double level)
 {
-    return !da_finite(g) ? DA_UNKNOWN : fabs(g) <= level * (DA_EVENT_START_NOISE / DA_EVENT_NOISE) ? 0 : g > 0.0 ? 1 : -1;
+    if (!da_finite(g)) return DA_UNKNOWN;
+    return fabs(g) <= level * (DA_EVENT_START_NOISE / DA_EVENT_NOISE) ? 0 : g > 0.0 ? 1 : -1;
 }
 
 /* Whether cubics through the even samples foretell the odd ones. */

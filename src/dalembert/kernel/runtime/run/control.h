@@ -3,8 +3,8 @@
 #define DA_CONTROL_H
 
 /* A first step size from the sizes of the solution and of its first two derivatives. */
-DA_PIECE double da_first_step(double t, const double *y, const double *f, double span, double rtol, const double *atol, int order,
-                              da_context *ctx)
+DA_PIECE double da_first_step(double t, const double *y, const double *f, double span, double rtol, const double *atol,
+                              int order, da_context *ctx)
 {
     double y1[DA_NY], f1[DA_NY], d0 = 0.0, d1 = 0.0, d2 = 0.0, h0, h1;
     int j;
@@ -28,9 +28,10 @@ DA_PIECE double da_first_step(double t, const double *y, const double *f, double
     return da_min(da_min(100.0 * h0, h1), span);
 }
 
-/* How much longer the next step may be. Explicit methods: a little of the error before, and some distance from the tolerance,
-   halve the steps that are rejected (PI control: Hairer, Wanner, Solving Ordinary Differential Equations II, section IV.2). The constants need
-   the fewest evaluations for equal true errors over the problems in benchmarks/. */
+/* How much longer the next step may be. Explicit methods: a little of the error before, and some distance from the
+   tolerance, halve the steps that are rejected (PI control: Hairer, Wanner, Solving Ordinary Differential Equations
+   II, section IV.2). The constants need the fewest evaluations for equal true errors over the problems in
+   benchmarks/. */
 DA_FN double da_growth(int implicit, int order, double norm, double last_norm)
 {
     if (implicit) return 0.9 * pow(norm, -1.0 / order);

@@ -1,16 +1,16 @@
-/* How a run is paced: the longest steps along the time, as motion/integrate/pace.py; tolerances that follow the size of the motion; and
-   when a run ends because another method would do it better. */
+/* How a run is paced: the longest steps along the time, as motion/integrate/pace.py; tolerances that follow the size
+   of the motion; and when a run ends because another method would do it better. */
 #ifndef DA_PACE_H
 #define DA_PACE_H
 
 typedef struct {
     const double *starts, *bounds; /* from starts[k] to the next start no step is longer than bounds[k] */
     long count;
-    double share;  /* atol grows to this share of the largest size, up to one unit, that a component has had; 0: it is fixed */
-    double look;   /* after so many steps, or where so many were stiff, a run with as many ahead of it ends, to be judged; below zero:
-                      only where so many were stiff; 0: none does */
+    double share; /* atol grows to this share of the largest size, up to one unit, that a component has had; 0: fixed */
+    double look;  /* after so many steps, or where so many were stiff, a run with as many before it ends, to be judged;
+                     below zero: only where so many were stiff; 0: none does */
     const double *weights; /* (DA_N), of the squares of velocities, by which the fastest state is found */
-    double *fastest;       /* that sum, the time and the state (2 + DA_NY) of the fastest state between steps; NULL: not wanted */
+    double *fastest;       /* that sum, the time and the state (2 + DA_NY) where it was fastest; NULL: not wanted */
 } da_pace;
 
 /* The longest step from t; *at is the part that t lies in, kept from call to call, since t grows. */

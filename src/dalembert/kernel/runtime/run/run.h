@@ -41,8 +41,8 @@ typedef struct {
     double h, last_step, last_norm, longest, mark;
     int rejected;
 
-    /* The step at hand, of size `step` by the method `taken`, to tnew and ynew with the slope fnew. kept: ynew before its
-       return to the constraints, to which the interpolant belongs. */
+    /* The step at hand, of size `step` by the method `taken`, to tnew and ynew with the slope fnew. kept: ynew before
+       its return to the constraints, to which the interpolant belongs. */
     int taken;
     int series; /* it is that of a Taylor series */
     int last;   /* it is the last one */

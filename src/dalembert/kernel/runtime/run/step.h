@@ -1,4 +1,5 @@
-/* The stages of a step that every method has: its size, the step itself, the state it leads to, and going on from there. */
+/* The stages of a step that every method has: its size, the step itself, the state it leads to, and going on from
+   there. */
 #ifndef DA_STEP_H
 #define DA_STEP_H
 
@@ -59,8 +60,9 @@ DA_FN int da_choose(da_run *r)
 /* The step, unless its error is too large. */
 DA_FN int da_attempt(da_run *r)
 {
-    const int order = da_order_of(r), failed = da_step_by(r->taken, r->t, r->y, r->step, r->k, r->ynew, r->rtol, r->atol,
-                                                          &r->norm, r->dense, &r->own, &r->ctx);
+    const int order = da_order_of(r);
+    const int failed = da_step_by(r->taken, r->t, r->y, r->step, r->k, r->ynew, r->rtol, r->atol, &r->norm, r->dense,
+                                  &r->own, &r->ctx);
     if (failed || r->norm >= 1.0)
         return da_again(r, r->step * (failed ? 0.2 : da_max(0.2, 0.9 * pow(r->norm, -1.0 / order))));
     r->grow = da_next_size(r->method, order, r->norm, r->last_norm, r->step, r->last_step);

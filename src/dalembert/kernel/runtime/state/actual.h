@@ -1,7 +1,8 @@
-/* Work that depends on the actual constraint force f = Aᵀλ: C(f, λ) and f are solved together, as in motion/state/reactions.py.
+/* Work that depends on the actual constraint force f = Aᵀλ: C(f, λ) and f are solved together, as in
+   motion/state/reactions.py.
 
-   Along the directions of the constraints (multipliers.h), f is x and the constraints answer C: x = x₀ + answer · C(f, λ), x₀ of
-   the ideal force. Newton's method from there; one step where C is linear in f and λ. */
+   Along the directions of the constraints (multipliers.h), f is x and the constraints answer C: x = x₀ + answer ·
+   C(f, λ), x₀ of the ideal force. Newton's method from there; one step where C is linear in f and λ. */
 #ifndef DA_ACTUAL_H
 #define DA_ACTUAL_H
 

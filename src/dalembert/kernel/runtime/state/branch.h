@@ -29,10 +29,10 @@ DA_FN double da_largest(const double *x, int n)
     return largest;
 }
 
-/* The acceleration on the branch near branch->z, into z. decide: at an accepted state, where branch takes it over, with the
-   constraints that are independent there. */
-DA_FN int da_follow(const double *q, const double *v, double t, const double *mass, const double *force, const double *A,
-                    const double *b, int decide, const da_context *ctx, da_branch *branch, double *z)
+/* The acceleration on the branch near branch->z, into z. decide: at an accepted state, where branch takes it over,
+   with the constraints that are independent there. */
+DA_FN int da_follow(const double *q, const double *v, double t, const double *mass, const double *force,
+                    const double *A, const double *b, int decide, const da_context *ctx, da_branch *branch, double *z)
 {
     static const int nonlinear[DA_NONLINEAR] = DA_NONLINEAR_ROWS;
     double M[DA_N][DA_N], W[DA_N][DA_N], H[DA_N][DA_N], scale[DA_N], column[DA_MM][DA_N], u[DA_N][DA_N], length[DA_MM];
@@ -140,7 +140,8 @@ DA_FN int da_follow(const double *q, const double *v, double t, const double *ma
     return DA_DONE;
 }
 
-/* C, which comes in as zero, acceleration and forces. The ideal force belongs to the least Gauss function without C, whose branch is followed by itself. */
+/* C, which comes in as zero, acceleration and forces. The ideal force belongs to the least Gauss function without C,
+   whose branch is followed by itself. */
 DA_PIECE int da_branch_forces(const double *q, const double *v, double t, const double *mass, const double *Q,
                               const double *A, const double *b, int decide, da_context *ctx, double *C, double *a,
                               double *ideal, double *nonideal)

@@ -1,6 +1,7 @@
-/* Position constraints whose own gradient fades along the motion. Rounding in such a constraint reaches the accelerations
-   divided by the square of the gradient, so the robust path and the projections scale it by its natural length instead: the
-   largest it has had. The gradient of a constraint on velocities keeps its own length, by which alone its rounding is divided.
+/* Position constraints whose own gradient fades along the motion. Rounding in such a constraint reaches the
+   accelerations divided by the square of the gradient, so the robust path and the projections scale it by its natural
+   length instead: the largest it has had. The gradient of a constraint on velocities keeps its own length, by which
+   alone its rounding is divided.
 
    A row whose gradient has vanished may act a moment later: it stays among those that trial states use. */
 #ifndef DA_FADING_H
@@ -46,7 +47,8 @@ DA_PIECE void da_note_lengths(const double *mass, const double *A, da_context *c
     }
 }
 
-/* After straight-line code at an accepted state: notes lengths that have grown by a tenth, which a scale need not follow closer. */
+/* After straight-line code at an accepted state: notes lengths that have grown by a tenth, which a scale need not
+   follow closer. */
 DA_FN void da_note_growth(const double *q, const double *v, double t, const double *size, da_context *ctx)
 {
     static const int fast[DA_AT_LEAST_1(DA_FAST_ROWS)] = DA_FAST_LIST;
@@ -66,7 +68,8 @@ DA_FN void da_note_growth(const double *q, const double *v, double t, const doub
     }
 }
 
-/* Scales for the residuals of a projection: first the position constraints, then those on velocities, which have none. */
+/* Scales for the residuals of a projection: first the position constraints, then those on velocities, which have
+   none. */
 DA_FN void da_natural_lengths(const da_context *ctx, double *natural, double *plain)
 {
     static const int position[DA_AT_LEAST_1(DA_POSITION_ROWS)] = DA_POSITION_LIST;

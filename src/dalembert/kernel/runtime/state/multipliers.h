@@ -1,8 +1,8 @@
 /* The directions of the constraints and the multipliers along them, as in motion/state/reactions.py, name by name.
 
-   With M = L Lᵀ and u an orthonormal basis of the columns of L⁻¹Aᵀ, a constraint force is f = L u x. Where M is singular,
-   coordinates scaled by the root of their own mass stand for those of L. Where constraints depend on each other, the smallest
-   multipliers are given, of rows of unit length. */
+   With M = L Lᵀ and u an orthonormal basis of the columns of L⁻¹Aᵀ, a constraint force is f = L u x. Where M is
+   singular, coordinates scaled by the root of their own mass stand for those of L. Where constraints depend on each
+   other, the smallest multipliers are given, of rows of unit length. */
 #ifndef DA_MULTIPLIERS_H
 #define DA_MULTIPLIERS_H
 
@@ -66,8 +66,8 @@ DA_COLD int da_directions_of(const double *mass, const double *A, int rank, cons
         const int status = da_answer_of_motion(M, u, scale, d);
         if (status) return status;
     }
-    /* The columns seen from the basis, where redundant ones are exact combinations of the others: part x = the force. The
-       smallest solution is partᵀ (part partᵀ)⁻¹; without redundance the inverse itself, which keeps more digits. */
+    /* The columns seen from the basis, where redundant ones are exact combinations of the others: part x = the force.
+       The smallest solution is partᵀ (part partᵀ)⁻¹; without redundance the inverse itself, which keeps more digits. */
     for (k = 0; k < rank; k++)
         for (j = 0; j < DA_M; j++) part[k][j] = da_dot(u[k], column[j], DA_N);
     const int all = rank == DA_M;

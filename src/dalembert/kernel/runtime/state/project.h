@@ -1,8 +1,10 @@
-/* Back onto the constraints after an accepted step: φ = 0, then φ̇ = 0 and ψ = 0, by the least change in the metric of M. */
+/* Back onto the constraints after an accepted step: φ = 0, then φ̇ = 0 and ψ = 0, by the least change in the metric
+   of M. */
 #ifndef DA_PROJECT_H
 #define DA_PROJECT_H
 
-/* One Newton step for the dense case: the least change of x, in the metric of M, that removes the residual r with rows J. */
+/* One Newton step for the dense case: the least change of x, in the metric of M, that removes the residual r with
+   rows J. */
 DA_COLD int da_least_change(const double *mass, const double *J, const double *r, int count, const double *natural,
                             double *step)
 {
@@ -23,8 +25,10 @@ DA_COLD int da_least_change(const double *mass, const double *J, const double *r
     return 0;
 }
 
-/* The largest residual relative to the length of its gradient, its natural one where that is longer, times the size of the state. */
-DA_COLD double da_miss(const double *r, const double *J, int count, const double *plain, const double *x, const double *other)
+/* The largest residual relative to the length of its gradient, its natural one where that is longer, times the size
+   of the state. */
+DA_COLD double da_miss(const double *r, const double *J, int count, const double *plain, const double *x,
+                       const double *other)
 {
     double size = DA_PROJECT_LEAST_SIZE, worst = 0.0; /* as size_of in motion/state/project.py */
     for (int i = 0; i < DA_N; i++) size = da_max(size, da_max(fabs(x[i]), 1e-3 * fabs(other[i])));
@@ -36,7 +40,8 @@ DA_COLD double da_miss(const double *r, const double *J, int count, const double
     return worst;
 }
 
-/* Newton on q (what = 0) or on q̇ (what = 1) by dense algebra. Stops at rounding, or when the residual no longer falls. */
+/* Newton on q (what = 0) or on q̇ (what = 1) by dense algebra. Stops at rounding, or when the residual no longer
+   falls. */
 DA_FN int da_return(int what, double *q, double *v, double t, da_context *ctx)
 {
     double step[DA_N] = {0.0}, best = 1e300;
@@ -75,8 +80,8 @@ DA_FN int da_return(int what, double *q, double *v, double t, da_context *ctx)
     return DA_DONE;
 }
 
-/* The same on factors of all constraints together, kept while they serve: the change then lies along the constraints of other
-   levels. Returns nonzero where it comes to nothing. */
+/* The same on factors of all constraints together, kept while they serve: the change then lies along the constraints
+   of other levels. Returns nonzero where it comes to nothing. */
 DA_FN int da_return_factored(int what, double *q, double *v, double t, const da_context *ctx, da_factors *f)
 {
     double r[DA_UNKNOWNS] = {0.0}, change[DA_UNKNOWNS], before[DA_N], best = 1e300;

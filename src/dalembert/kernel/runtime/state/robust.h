@@ -1,13 +1,15 @@
-/* The fundamental equation at one state by dense, rank-revealing algebra: for small pivots, redundant constraints, singular M.
+/* The fundamental equation at one state by dense, rank-revealing algebra: for small pivots, redundant constraints,
+   singular M.
 
-   Constraint directions are the columns L⁻¹Aᵀ with M = L Lᵀ (or Aᵀ in coordinates scaled by the root of their mass where M is singular),
-   scaled to length one and orthogonalised largest first; those that vanish belong to dependent constraints. The rank is decided at
-   accepted states only: trial states lie off the constraints, where redundant ones contradict each other slightly. */
+   Constraint directions are the columns L⁻¹Aᵀ with M = L Lᵀ (or Aᵀ in coordinates scaled by the root of their mass
+   where M is singular), scaled to length one and orthogonalised largest first; those that vanish belong to dependent
+   constraints. The rank is decided at accepted states only: trial states lie off the constraints, where redundant
+   ones contradict each other slightly. */
 #ifndef DA_ROBUST_H
 #define DA_ROBUST_H
 
-#define DA_MASS_TOLERANCE 1e-10       /* a squared pivot of M below this, relative to its diagonal: the null-space way */
-#define DA_FADING 1e-4                /* in squared length, far above where PROXIMAL acts: straight-line code is left */
+#define DA_MASS_TOLERANCE 1e-10 /* a squared pivot of M below this, relative to its diagonal: the null-space way */
+#define DA_FADING 1e-4          /* in squared length, far above where PROXIMAL acts: straight-line code is left */
 #define DA_MM DA_AT_LEAST_1(DA_M)
 
 DA_COLD double da_dot(const double *a, const double *b, int n)
@@ -17,8 +19,8 @@ DA_COLD double da_dot(const double *a, const double *b, int n)
     return sum;
 }
 
-/* The lower Cholesky factor of the leading `size` block of the symmetric matrix M; 0 where a pivot is too small. Before the first
-   entry of a row nothing fills in: of many bodies, each is joined to few. */
+/* The lower Cholesky factor of the leading `size` block of the symmetric matrix M; 0 where a pivot is too small.
+   Before the first entry of a row nothing fills in: of many bodies, each is joined to few. */
 DA_COLD int da_cholesky(int size, double M[DA_N][DA_N], double L[DA_N][DA_N], double tolerance)
 {
     int first[DA_N];
@@ -65,8 +67,8 @@ DA_COLD void da_remove(double *x, double u[][DA_N], int count)
         }
 }
 
-/* Orthonormal vectors u for the columns. Where `decide` is set, rank and order are found, largest rest first; otherwise those
-   given are used, except columns that vanish. */
+/* Orthonormal vectors u for the columns. Where `decide` is set, rank and order are found, largest rest first;
+   otherwise those given are used, except columns that vanish. */
 DA_COLD void da_orthogonalise(double column[][DA_N], int count, int decide, double u[][DA_N], int *rank, int *order)
 {
     double rest[DA_MM][DA_N];
@@ -102,7 +104,8 @@ DA_COLD void da_orthogonalise(double column[][DA_N], int count, int decide, doub
     *rank = k;
 }
 
-/* u[rank … DA_N − 1], orthonormal and orthogonal to those before: completed from the unit vectors, largest rest first. */
+/* u[rank … DA_N − 1], orthonormal and orthogonal to those before: completed from the unit vectors, largest rest
+   first. */
 DA_FN void da_complete(double u[][DA_N], int rank)
 {
     for (int k = rank; k < DA_N; k++) {
@@ -121,7 +124,8 @@ DA_FN void da_complete(double u[][DA_N], int rank)
 }
 
 /* The vector in the span of u with column[order[k]] · z = e[order[k]] for k < rank. */
-DA_COLD void da_particular(double column[][DA_N], double u[][DA_N], int rank, const int *order, const double *e, double *z)
+DA_COLD void da_particular(double column[][DA_N], double u[][DA_N], int rank, const int *order, const double *e,
+                           double *z)
 {
     for (int i = 0; i < DA_N; i++) z[i] = 0.0;
     for (int k = 0; k < rank; k++) {
@@ -131,8 +135,9 @@ DA_COLD void da_particular(double column[][DA_N], double u[][DA_N], int rank, co
     }
 }
 
-/* The columns order[0 … rank−1] as a proximal iteration sees them: S = columnᵀ column + eps, factored once. Away from singular
-   configurations it gives the same as da_particular; next to them it keeps rounding, divided by small singular values, out. */
+/* The columns order[0 … rank−1] as a proximal iteration sees them: S = columnᵀ column + eps, factored once. Away from
+   singular configurations it gives the same as da_particular; next to them it keeps rounding, divided by small
+   singular values, out. */
 typedef struct {
     double L[DA_MM][DA_MM];
     int rank;
@@ -183,7 +188,8 @@ DA_COLD void da_proximal_solve(const da_proximal *s, double column[][DA_N], cons
     }
 }
 
-/* Columns to length one, or to their share of a longer natural length (NULL: none); lengths of zero columns become one. */
+/* Columns to length one, or to their share of a longer natural length (NULL: none); lengths of zero columns become
+   one. */
 DA_COLD void da_unit(double column[][DA_N], int count, const double *natural, double *length)
 {
     for (int j = 0; j < count; j++) {
@@ -211,7 +217,8 @@ DA_FN int da_faded(const double *A, int j, const da_context *ctx)
     return sqrt(da_dot(A + DA_N * j, A + DA_N * j, DA_N)) <= DA_FADED * ctx->longest[j];
 }
 
-/* Keeps what an accepted state shows: rank and independent rows, and behind them those that have vanished for the moment. */
+/* Keeps what an accepted state shows: rank and independent rows, and behind them those that have vanished for the
+   moment. */
 DA_COLD void da_decided(const double *A, int rank, const int *order, da_context *ctx)
 {
     int taken[DA_MM] = {0};
@@ -328,8 +335,8 @@ DA_PIECE int da_actual_work(const double *q, const double *v, double t, const do
 #endif
 
 /* The equations at a state and their solution, by the robust path. */
-DA_COLD int da_robust_forces(const double *q, const double *v, double t, int decide, da_context *ctx, double *M, double *Q,
-                             double *A, double *C, double *a, double *ideal, double *nonideal)
+DA_COLD int da_robust_forces(const double *q, const double *v, double t, int decide, da_context *ctx, double *M,
+                             double *Q, double *A, double *C, double *a, double *ideal, double *nonideal)
 {
     double b[DA_MM];
     int status;
@@ -341,7 +348,8 @@ DA_COLD int da_robust_forces(const double *q, const double *v, double t, int dec
         return DA_UNDEFINED;
     if (decide) da_note_lengths(M, A, ctx);
     for (int j = 0; j < DA_M; j++)
-        if (ctx->natural[j] > 0.0 && da_dot(A + DA_N * j, A + DA_N * j, DA_N) < DA_FADING * ctx->longest[j] * ctx->longest[j])
+        if (ctx->natural[j] > 0.0 &&
+            da_dot(A + DA_N * j, A + DA_N * j, DA_N) < DA_FADING * ctx->longest[j] * ctx->longest[j])
             ctx->fading = 2;
 #if DA_NONLINEAR
     status = da_branch_forces(q, v, t, M, Q, A, b, decide, ctx, C, a, ideal, nonideal);
@@ -364,8 +372,8 @@ DA_COLD int da_robust_forces(const double *q, const double *v, double t, int dec
 }
 
 #if DA_BY_FRICTION
-/* The ideal force of the constraints that are not made by friction, and the rest. Where the motion is not determined without
-   friction, they stay as they are. */
+/* The ideal force of the constraints that are not made by friction, and the rest. Where the motion is not determined
+   without friction, they stay as they are. */
 DA_COLD void da_told_from_friction(const double *q, const double *v, double t, const da_context *ctx, double *ideal,
                                    double *nonideal)
 {
@@ -406,8 +414,8 @@ DA_COLD int da_robust(const double *q, const double *v, double t, int decide, da
     return DA_DONE;
 }
 
-/* Whether a gradient fades, from the squared lengths that straight-line code gives. Projections are told, until two accepted
-   states have shown nothing of it. */
+/* Whether a gradient fades, from the squared lengths that straight-line code gives. Projections are told, until two
+   accepted states have shown nothing of it. */
 DA_FN int da_fades(const double *size, da_context *ctx)
 {
     int fades = 0;
@@ -416,7 +424,8 @@ DA_FN int da_fades(const double *size, da_context *ctx)
     return fades;
 }
 
-/* The right-hand side: straight-line code while the pivots are good, the robust path where they are not. Returns 0 where it has a value. */
+/* The right-hand side: straight-line code while the pivots are good, the robust path where they are not. Returns 0
+   where it has a value. */
 DA_PIECE int da_rhs(double t, const double *DA_RESTRICT y, double *DA_RESTRICT dy, da_context *ctx)
 {
     const double *q = y, *v = y + DA_N;

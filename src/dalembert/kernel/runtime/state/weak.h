@@ -1,10 +1,13 @@
-/* Factors of the equations with their multipliers, kept as numbers: for returns to the constraints, and, in large systems, for states
-   next to singular configurations, where a proximal iteration on sparse factors takes the place of dense algebra. */
+/* Factors of the equations with their multipliers, kept as numbers: for returns to the constraints, and, in large
+   systems, for states next to singular configurations, where a proximal iteration on sparse factors takes the place
+   of dense algebra. */
 #ifndef DA_WEAK_H
 #define DA_WEAK_H
 
-#define DA_PIVOT 1e-6    /* below: two constraints include an angle below 1e-3, and the proximal weights begin to matter */
-#define DA_NO_RANK 1e-12 /* below: rounding alone can make such a pivot, so that the rank must be found by dense algebra */
+/* Below the first, two constraints include an angle below 1e-3, and the proximal weights begin to matter. Below the
+   second, rounding alone can make such a pivot, so that the rank must be found by dense algebra. */
+#define DA_PIVOT 1e-6
+#define DA_NO_RANK 1e-12
 #define DA_UNKNOWNS (DA_N + DA_FAST_ROWS)
 
 typedef struct {
@@ -24,7 +27,8 @@ DA_FN int da_factors_at(const double *q, const double *v, double t, const da_con
     return da_all_finite(f->F, DA_FACTORS);
 }
 
-/* x = (a, −λ) with [M Aᵀ; A 0] x = right: at once, or where factors carry the proximal weight by passes that take it out again. */
+/* x = (a, −λ) with [M Aᵀ; A 0] x = right: at once, or where factors carry the proximal weight by passes that take it
+   out again. */
 DA_FN void da_factored_solve(const double *q, const double *v, double t, const da_context *ctx, const da_factors *f,
                              const double *right, double *x)
 {

@@ -1,13 +1,14 @@
-/* Taylor series of the motion: coefficients order by order, order from the tolerance, step size from the last two coefficients (Jorba,
-   Zou, A software package for the numerical integration of ODEs by means of high-order Taylor methods, Experimental
-   Mathematics 14, 2005). The polynomial is the dense output.
+/* Taylor series of the motion: coefficients order by order, order from the tolerance, step size from the last two
+   coefficients (Jorba, Zou, A software package for the numerical integration of ODEs by means of high-order Taylor
+   methods, Experimental Mathematics 14, 2005). The polynomial is the dense output.
 
    Needs da_taylor_start and da_taylor_order, made for the system, and da_settle. */
 #ifndef DA_TAYLOR_H
 #define DA_TAYLOR_H
 
-/* The order for a tolerance is 1 − share · ln rtol. Jorba and Zou have one half, which is best where the work grows as the square of
-   the order; here the products of all orders are a small part of it, and longer steps of higher order pay. */
+/* The order for a tolerance is 1 − share · ln rtol. Jorba and Zou have one half, which is best where the work grows
+   as the square of the order; here the products of all orders are a small part of it, and longer steps of higher
+   order pay. */
 #define DA_TAYLOR_SHARE 0.9
 #define DA_TAYLOR_MOST 28 /* orders: enough for rtol 1e-13 */
 #define DA_TAYLOR_DROP 0.2 /* a step may be shorter than the last one by this factor */
@@ -112,8 +113,8 @@ DA_FN double da_taylor_norm(const da_taylor *s, int k, const double *scale)
 }
 
 /* The series at (t, y), f its slope there, and the step it allows; 0 where there is none. */
-DA_FN double da_taylor_expand(da_taylor *s, double t, const double *y, const double *f, double last, double span, double rtol,
-                              const double *atol, da_context *ctx)
+DA_FN double da_taylor_expand(da_taylor *s, double t, const double *y, const double *f, double last, double span,
+                              double rtol, const double *atol, da_context *ctx)
 {
     double d[DA_NY], size[DA_AT_LEAST_1(DA_FAST_ROWS)], scale[DA_NY];
     const int p = s->order, started = s->started;
@@ -127,8 +128,8 @@ DA_FN double da_taylor_expand(da_taylor *s, double t, const double *y, const dou
         }
         for (int k = 1; k < p; k++) {
             da_taylor_sums(s, k);
-            da_taylor_order(s->x[k], s->x[k] + DA_N, k == 1 ? 1.0 : 0.0, ctx->p, (double)k, 1.0 / k, 1.0 / (k + 1), s->factor, s->kept,
-                            s->sum, s->x[k + 1], s->left[k], s->right[k], &s->u);
+            da_taylor_order(s->x[k], s->x[k] + DA_N, k == 1 ? 1.0 : 0.0, ctx->p, (double)k, 1.0 / k, 1.0 / (k + 1),
+                            s->factor, s->kept, s->sum, s->x[k + 1], s->left[k], s->right[k], &s->u);
         }
         s->made = 1;
     }
@@ -150,8 +151,9 @@ DA_FN double da_taylor_expand(da_taylor *s, double t, const double *y, const dou
     /* The longest step for which both terms stay within the tolerance; a and b are squares. */
     const double to_a = a > 0.0 ? log(a) / (p - 1) : -1e300, to_b = b > 0.0 ? log(b) / p : -1e300;
     const double h = exp(-0.5 * da_max(to_a, to_b));
-    /* Radii of convergence do not change much within a step. Coefficients that say so have been spoilt by rounding, next to a singular
-       configuration where the equations divide by small numbers: DOP853, which takes no derivatives, passes it with longer steps. */
+    /* Radii of convergence do not change much within a step. Coefficients that say so have been spoilt by rounding,
+       next to a singular configuration where the equations divide by small numbers: DOP853, which takes no
+       derivatives, passes it with longer steps. */
     if (h < DA_TAYLOR_DROP * last) {
         s->made = 0;
         return 0.0;
@@ -190,8 +192,8 @@ DA_FN int da_taylor_step(double t, const double *y, double h, double k[DA_SLOPES
     return 0;
 }
 
-DA_FN void da_taylor_at(double x, const double *y, double h, double k[][DA_NW], double dense[][DA_NW], const da_taylor *s,
-                        double *out)
+DA_FN void da_taylor_at(double x, const double *y, double h, double k[][DA_NW], double dense[][DA_NW],
+                        const da_taylor *s, double *out)
 {
     (void)y, (void)k, (void)dense;
     da_taylor_polynomial(s, x * h, out);
@@ -215,9 +217,10 @@ DA_FN void da_taylor_slope(const da_taylor *s, double h, double *out)
     }
 }
 
-/* The slope of the polynomial at the end of a step against the model's: the term of order p+1 contributes (p+1)/h times the
-   error of the step. In units of the tolerance. */
-DA_FN double da_taylor_defect(const da_taylor *s, double h, const double *y, const double *f, double rtol, const double *atol)
+/* The slope of the polynomial at the end of a step against the model's: the term of order p+1 contributes (p+1)/h
+   times the error of the step. In units of the tolerance. */
+DA_FN double da_taylor_defect(const da_taylor *s, double h, const double *y, const double *f, double rtol,
+                              const double *atol)
 {
     double slope[DA_NW], sum = 0.0;
     da_taylor_slope(s, h, slope);
@@ -230,8 +233,8 @@ DA_FN double da_taylor_defect(const da_taylor *s, double h, const double *y, con
 }
 
 /* The slope at the end of a step, and whether the step may be accepted. status: of the projection. */
-DA_FN int da_taylor_settle(da_taylor *s, int status, double h, double t, const double *y, double *dy, double rtol, const double *atol,
-                           da_context *ctx)
+DA_FN int da_taylor_settle(da_taylor *s, int status, double h, double t, const double *y, double *dy, double rtol,
+                           const double *atol, da_context *ctx)
 {
     double size[DA_AT_LEAST_1(DA_FAST_ROWS)];
     const int good = !status && ctx->fast && da_taylor_at_state(s, t, y, dy, size, ctx) && ctx->independent;
@@ -260,8 +263,8 @@ DA_FN int da_taylor_settle(da_taylor *s, int status, double h, double t, const d
     return DA_DONE;
 }
 
-/* Steps are longer than the polynomials of degree 5 reach on which singular configurations are followed: they get states inside the
-   step too, where one may be near. */
+/* Steps are longer than the polynomials of degree 5 reach on which singular configurations are followed: they get
+   states inside the step too, where one may be near. */
 DA_FN void da_taylor_watch(const da_taylor *s, double t, double h, da_singular *watch, da_context *ctx)
 {
 #if DA_WATCHED

@@ -1,7 +1,8 @@
-/* Singular configurations passed on the way: instants at which the constraints are dependent. The smallest pivot of their system,
-   relative to what it was made from, is the square of something that changes its sign there, too quickly for accepted states to show it;
-   but its root s has the shape of a V through them. Where s is least among three, it is followed to its minimum on
-   the polynomials of degree 5 through q, q̇ and q̈ at their ends. As motion/integrate/singular.py. */
+/* Singular configurations passed on the way: instants at which the constraints are dependent. The smallest pivot of
+   their system, relative to what it was made from, is the square of something that changes its sign there, too
+   quickly for accepted states to show it; but its root s has the shape of a V through them. Where s is least among
+   three, it is followed to its minimum on the polynomials of degree 5 through q, q̇ and q̈ at their ends. As
+   motion/integrate/singular.py. */
 #ifndef DA_SINGULAR_H
 #define DA_SINGULAR_H
 
@@ -30,9 +31,9 @@ DA_FN double da_nearness_at(double x, int from, const da_singular *w, const da_c
     return sqrt(da_max(pivot[0], 0.0));
 }
 
-/* The least s between two of the states; *share says where. A straight line through zero would have it at the first guess: where
-   s is not small there, nothing is passed. Then by parabolas through s², which is smooth, or by the golden section where they
-   make no progress. */
+/* The least s between two of the states; *share says where. A straight line through zero would have it at the first
+   guess: where s is not small there, nothing is passed. Then by parabolas through s², which is smooth, or by the
+   golden section where they make no progress. */
 DA_FN double da_least_between(int from, const da_singular *w, const da_context *ctx, double *share)
 {
     const double golden = 0.3819660112501051, first = w->s[from], last = w->s[from + 1];
@@ -90,7 +91,8 @@ DA_PIECE void da_look_between(int first, int last, da_singular *w, const da_cont
 #endif
 
 /* At an accepted state, s from there; at the end of the motion, `end` is set. */
-DA_FN void da_watch_singular(double t, const double *y, const double *dy, int end, da_singular *w, const da_context *ctx)
+DA_HOT void da_watch_singular(double t, const double *y, const double *dy, int end, da_singular *w,
+                             const da_context *ctx)
 {
 #if DA_WATCHED
     if (w->seen == 3) {

@@ -1,7 +1,7 @@
-/* Whether an explicit method takes steps that stability asks for, not accuracy: the last stage of a step and the state it
-   leads to belong to the same time, so the slopes there differ by a Jacobian times the difference of the states, and that times
-   the step size is compared with the region of stability (Hairer, Wanner, Solving Ordinary Differential Equations II, section
-   IV.2). As motion/integrate/stiffness.py. */
+/* Whether an explicit method takes steps that stability asks for, not accuracy: the last stage of a step and the
+   state it leads to belong to the same time, so the slopes there differ by a Jacobian times the difference of the
+   states, and that times the step size is compared with the region of stability (Hairer, Wanner, Solving Ordinary
+   Differential Equations II, section IV.2). As motion/integrate/stiffness.py. */
 #ifndef DA_STIFFNESS_H
 #define DA_STIFFNESS_H
 

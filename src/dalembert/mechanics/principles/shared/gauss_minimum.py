@@ -18,8 +18,8 @@ from dalembert.mechanics.principles.shared.formulation import NotHere
 from dalembert.mechanics.principles.shared.scaled_constraints import (
     column_scale,
     independent,
-    refined,
     require_met,
+    solve_refined,
     unit_rows,
 )
 from dalembert.mechanics.sample import Sampler, State
@@ -58,7 +58,7 @@ def least(M: Array, force: Array, A: Array, b: Array) -> Array:
             raise NotHere(UNDETERMINED)
         return np.asarray(y)
 
-    y = refined(minimum, M, scale * force, rows, right)
+    y = solve_refined(minimum, M, scale * force, rows, right)
     require_met(rows, right, y)
     return np.asarray(scale * y)
 

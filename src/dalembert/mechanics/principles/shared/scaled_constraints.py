@@ -13,8 +13,8 @@ from dalembert.mechanics.solve.fundamental import CONSISTENCY_TOLERANCE, RANK_TO
 
 # Singular values of a scaled system below this are rounding of dependent rows.
 DEPENDENT = 1e-12
-# Passes of `refined`. Each wins back the digits that a coordinate of little mass lost: the second is enough for one
-# of mass 1e-32, and repeats the first elsewhere.
+# Passes of `solve_refined`. Each wins back the digits that a coordinate of little mass lost: the second is enough for
+# one of mass 1e-32, and repeats the first elsewhere.
 PASSES = 2
 
 
@@ -33,11 +33,11 @@ def column_scale(M: Array, A: Array) -> Array:
     return np.asarray(np.where(np.isfinite(scale), scale, 1.0))
 
 
-def refined(solve: Callable[[Array, Array], Array], M: Array, force: Array, A: Array, b: Array) -> Array:
-    """The y of least G with A y = b by a method `solve`, corrected for what is left over.
+def solve_refined(solve: Callable[[Array, Array], Array], M: Array, force: Array, A: Array, b: Array) -> Array:
+    """The y of least G with A y = b, by the method `solve` applied twice.
 
-    Methods that are accurate in the metric of M know a coordinate of little mass to few digits; what it lacks shows in
-    A y = b, from which a second solution takes it.
+    Methods that are accurate in the metric of M give a coordinate of little mass to few digits only. The error shows as
+    a residual of A y = b; solving once more for that residual removes it.
     """
     y = solve(force, b)
     for _ in range(PASSES):

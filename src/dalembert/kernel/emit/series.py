@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 import casadi as ca
 
 from dalembert.errors import BuildError
-from dalembert.kernel.emit import _BINARY, _UNARY, Hoist, number
+from dalembert.kernel.emit.straight_line import _BINARY, _UNARY, Hoist, number
 from dalembert.kernel.size import TaylorNotApplicable
 
 # Of a function whose values fit into registers; a longer one is compiled in short pieces, which is much quicker.

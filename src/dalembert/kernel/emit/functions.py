@@ -25,8 +25,8 @@ from dataclasses import dataclass
 import casadi as ca
 
 from dalembert.graph.graph import Graph
-from dalembert.kernel.coupled import Coupled
-from dalembert.kernel.saddle import Saddle
+from dalembert.kernel.emit.coupled import Coupled
+from dalembert.kernel.emit.saddle import Saddle
 
 # From this many unknowns on, dense algebra next to singular configurations takes longer than a step elsewhere.
 LARGE = 24

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import casadi as ca
 
-from dalembert.kernel.saddle import elimination_order
+from dalembert.kernel.emit.saddle import elimination_order
 
 
 class Coupled:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 
-from dalembert.kernel.explicit import explicit_source
+from dalembert.kernel.emit.explicit import explicit_source, head
 from dalembert.methods.table import METHODS, Method
 from dalembert.methods.tableau import Nested
 
@@ -83,11 +83,11 @@ def dispatch(methods: Sequence[Method]) -> str:
     kept = [m for m in methods if m.header is not None]
     members = "".join(f"    da_{m.prefix} {m.prefix};\n" for m in kept) or "    int none;\n"
     parameters = "double t, const double *y, double h, double k[DA_SLOPES][DA_NW]"
-    steps = f"int method, {parameters}, double *ynew, double rtol,\n    const double *atol, double *norm, "
+    steps = f"int method, {parameters}, double *ynew, double rtol, const double *atol, double *norm, "
     steps += "double dense[DA_DENSE][DA_NW], da_own *own, da_context *ctx"
-    dense = f"int method, {parameters}, const double *ynew,\n    const double *fnew, double dense[DA_DENSE][DA_NW], "
+    dense = f"int method, {parameters}, const double *ynew, const double *fnew, double dense[DA_DENSE][DA_NW], "
     dense += "da_context *ctx"
-    inside = "int method, double x, const double *y, double h, double k[][DA_NW],\n    double dense[][DA_NW], "
+    inside = "int method, double x, const double *y, double h, double k[][DA_NW], double dense[][DA_NW], "
     inside += "const da_own *own, double *out"
 
     def step(m: Method) -> str:
@@ -143,6 +143,6 @@ def _ask(
     cases = "".join(f"    case DA_METHOD_{m.name.upper()}:\n        {case(m)}\n" for m in methods)
     quiet = f"    {quiet}\n" if quiet else ""
     return (
-        f"DA_FN {kind} {name}({parameters})\n{{\n{quiet}    switch (method) {{\n{cases}    default:\n"
+        f"{head(f'DA_FN {kind} {name}', parameters)}\n{{\n{quiet}    switch (method) {{\n{cases}    default:\n"
         f"        {otherwise}\n    }}\n}}\n"
     )

@@ -12,14 +12,25 @@ from collections.abc import Sequence
 
 from dalembert.methods.tableau import Nested, Powers, Row, Tableau
 
-WIDTH = 118
-STEP = "double t, const double *DA_RESTRICT y, double h, double k[DA_SLOPES][DA_NW], double *DA_RESTRICT ynew"
+WIDTH = 108  # of lines that more is added to
+STEP = "double t, const double *DA_RESTRICT y, double h, double k[DA_SLOPES][DA_NW]"
 
 
 def explicit_source(name: str, tableau: Tableau) -> str:
     """The functions of one method."""
     parts = [_last(name, tableau)] if tableau.limit is not None else []
     return "\n".join([*parts, _step(name, tableau), _dense(name, tableau), _at(name, tableau)])
+
+
+def head(function: str, parameters: str) -> str:
+    """The first lines of a function, its parameters under each other where they are many."""
+    lines, line = [], f"{function}("
+    for parameter in parameters.split(", "):
+        if len(line) + len(parameter) > WIDTH:
+            lines.append(line.rstrip())
+            line = " " * (len(function) + 1)
+        line += f"{parameter}, "
+    return "\n".join([*lines, line.removesuffix(", ") + ")"])
 
 
 def _sum(weights: Row, indent: int, before: str, after: str) -> str:
@@ -40,9 +51,10 @@ def _stage(row: Row, into: str = "s") -> str:
 
 
 def _last(name: str, tableau: Tableau) -> str:
+    parameters = "const double *DA_RESTRICT y, double h, double k[DA_SLOPES][DA_NW], double *DA_RESTRICT s"
     return f"""\
 /* Where the last stage of a step stands, at its end. */
-DA_FN void da_{name}_last(const double *DA_RESTRICT y, double h, double k[DA_SLOPES][DA_NW], double *DA_RESTRICT s)
+{head(f"DA_FN void da_{name}_last", parameters)}
 {{
     int j;
 {_stage(tableau.a[-1])}
@@ -60,11 +72,12 @@ def _step(name: str, tableau: Tableau) -> str:
     if tableau.ends_with_slope:
         lines.append(f"    if (da_rhs(t + h, ynew, k[{tableau.stages}], ctx)) return 1;")
     body = "\n".join(lines)
+    parameters = f"{STEP}, double *DA_RESTRICT ynew, double rtol, const double *DA_RESTRICT atol, double *norm, "
+    parameters += "da_context *ctx"
     return f"""\
 /* One step from (t, y) of size h. k[0] holds the slope at y; on return ynew holds the new state and *norm the error
    relative to the tolerances (at most 1: acceptable). Returns nonzero where a stage had no value. */
-DA_PIECE int da_{name}_step({STEP},
-                            double rtol, const double *DA_RESTRICT atol, double *norm, da_context *ctx)
+{head(f"DA_PIECE int da_{name}_step", parameters)}
 {{
     double s[DA_NW];
     int j;
@@ -101,16 +114,17 @@ def _norm(estimates: Sequence[Row]) -> str:
 
 
 def _dense(name: str, tableau: Tableau) -> str:
-    head = f"""\
+    parameters = f"{STEP}, const double *DA_RESTRICT ynew, const double *DA_RESTRICT fnew, "
+    parameters += "double f[DA_DENSE][DA_NW], da_context *ctx"
+    first = f"""\
 /* What the interpolant on the last step needs besides its slopes; fnew is the slope at its end, on the constraints.
    Returns nonzero where a slope had no value. */
-DA_FN int da_{name}_dense({STEP.replace("double *DA_RESTRICT ynew", "const double *DA_RESTRICT ynew")},
-                          const double *DA_RESTRICT fnew, double f[DA_DENSE][DA_NW], da_context *ctx)
+{head(f"DA_FN int da_{name}_dense", parameters)}
 """
     inner = tableau.interpolant
     if isinstance(inner, Powers):
         quiet = "(void)t, (void)y, (void)h, (void)k, (void)ynew, (void)fnew, (void)f, (void)ctx;"
-        return f"{head}{{\n    {quiet}\n    return 0;\n}}\n"
+        return f"{first}{{\n    {quiet}\n    return 0;\n}}\n"
     s, lines = tableau.stages, []
     for i, (row, c) in enumerate(zip(inner.a, inner.c, strict=True)):
         lines.append(_stage(row))
@@ -118,7 +132,7 @@ DA_FN int da_{name}_dense({STEP.replace("double *DA_RESTRICT ynew", "const doubl
     rows = "\n".join(_sum(row, 8, f"f[{3 + i}][j] = h * (", ");") for i, row in enumerate(inner.rows))
     scratch = "    double s[DA_NW];\n" if lines else "    (void)t, (void)ctx;\n"
     return f"""\
-{head}{{
+{first}{{
 {scratch}    int j;
     for (j = 0; j < DA_NY; j++) k[{s}][j] = fnew[j];
 {chr(10).join(lines)}
@@ -135,15 +149,16 @@ DA_FN int da_{name}_dense({STEP.replace("double *DA_RESTRICT ynew", "const doubl
 
 
 def _at(name: str, tableau: Tableau) -> str:
-    head = f"""\
+    parameters = "double x, const double *DA_RESTRICT y, double h, double k[][DA_NW], double f[][DA_NW], "
+    parameters += "double *DA_RESTRICT out"
+    first = f"""\
 /* The interpolant at the share x in [0, 1] of the step. */
-DA_FN void da_{name}_at(double x, const double *DA_RESTRICT y, double h, double k[][DA_NW], double f[][DA_NW],
-                        double *DA_RESTRICT out)
+{head(f"DA_FN void da_{name}_at", parameters)}
 """
     inner = tableau.interpolant
     if isinstance(inner, Nested):
         return f"""\
-{head}{{
+{first}{{
     (void)h, (void)k;
     for (int j = 0; j < DA_NW; j++) {{
         double sum = 0.0;
@@ -161,7 +176,7 @@ DA_FN void da_{name}_at(double x, const double *DA_RESTRICT y, double h, double 
     for power in reversed(range(degree - 1)):
         value = f"P[i][{power}] + x * " + (value if value.endswith("]") and " " not in value else f"({value})")
     return f"""\
-{head}{{
+{first}{{
     static const double P[{len(inner.weights)}][{degree}] = {{
 {rows},
     }};

@@ -151,7 +151,7 @@ def straight_line(
     leaves out become zero.
 
     The inputs in BY_VALUE are numbers. With `hoist`, the input "p" is replaced by the array c of hoisted
-    values. `qualifier` is one of the macros of runtime/base.h.
+    values. `qualifier` is one of the macros of runtime/base/base.h.
     """
     pieces = _Translation(list(_instructions(function, inputs, outputs)), hoist).pieces()
     names = ["c" if hoist is not None and i == "p" else i for i in inputs]

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 import casadi as ca
 
 from dalembert.graph.graph import Graph
-from dalembert.kernel.emit import Hoist, straight_line
-from dalembert.kernel.saddle import Saddle
-from dalembert.kernel.series import Emission, Shared, cut, read
+from dalembert.kernel.emit.saddle import Saddle
+from dalembert.kernel.emit.series import Emission, Shared, cut, read
+from dalembert.kernel.emit.straight_line import Hoist, straight_line
 from dalembert.kernel.size import TaylorNotApplicable
 
 INPUTS = ("q", "v", "t", "p", "a1", "l1", "a2", "l2")

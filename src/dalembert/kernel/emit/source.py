@@ -6,15 +6,15 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from dalembert.graph.graph import Graph
-from dalembert.kernel.dispatch import dispatch, methods_of, sizes, steppers
-from dalembert.kernel.emit import Hoist, straight_line
-from dalembert.kernel.functions import KernelFunctions, kernel_functions
+from dalembert.kernel.emit.dispatch import dispatch, methods_of, sizes, steppers
+from dalembert.kernel.emit.functions import KernelFunctions, kernel_functions
+from dalembert.kernel.emit.straight_line import Hoist, straight_line
+from dalembert.kernel.emit.taylor import taylor_source
 from dalembert.kernel.limits import LIMITS
 from dalembert.kernel.size import MOST_INSTRUCTIONS, KernelTooLarge
-from dalembert.kernel.taylor import taylor_source
 from dalembert.model.system import System
 
-RUNTIME = Path(__file__).parent / "runtime"
+RUNTIME = Path(__file__).parents[1] / "runtime"
 # In the order of the source: what comes before the functions of a model, what follows on them, …
 BASE = ("base/base.h", "base/elementary.h", "base/context.h")
 AT_A_STATE = ("state/lu.h", "state/weak.h", "state/robust.h", "state/fading.h", "state/project.h")
