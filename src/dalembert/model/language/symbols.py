@@ -8,16 +8,17 @@ constant beside the time, so that the time refuses a derivative by it that would
 from __future__ import annotations
 
 import re
-from typing import Never, TypeVar
 import sys
 from collections.abc import Iterable
 from types import FrameType
+from typing import Never, TypeVar
 
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-Kind = TypeVar("Kind", bound=sp.Symbol)
 from dalembert.errors import AmbiguousDerivative
+
+Kind = TypeVar("Kind", bound=sp.Symbol)
 
 
 def is_name(text: str) -> bool:
