@@ -9,6 +9,7 @@ True
 from __future__ import annotations
 
 import gc
+from difflib import get_close_matches
 from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -32,8 +33,13 @@ from dalembert.errors import (
 
 if TYPE_CHECKING:
     from dalembert import library
-    from dalembert.mechanics.liberate.liberate import liberate
-    from dalembert.mechanics.solve.fundamental import fundamental
+    from dalembert.mechanics.classify.classify import Classification
+    from dalembert.mechanics.classify.conserve import Conservation, Conserved
+    from dalembert.mechanics.liberate.liberate import Liberation, liberate
+    from dalembert.mechanics.liberate.steps import Steps
+    from dalembert.mechanics.page.equations import Equations
+    from dalembert.mechanics.principles import Principle
+    from dalembert.mechanics.solve.fundamental import Fundamental, fundamental
     from dalembert.model.constraints import Constraint
     from dalembert.model.documents.document import dumps, load, loads
     from dalembert.model.events import Event
@@ -41,23 +47,63 @@ if TYPE_CHECKING:
     from dalembert.model.language.symbols import actual, coordinates, ideal, multiplier, parameters, t
     from dalembert.model.particles.particles import Particle, Particles
     from dalembert.model.system import System
+    from dalembert.motion.contacts.impacts.impacts import Impact
+    from dalembert.motion.instant import Instant
+    from dalembert.motion.prepare import Prepared, Run
+    from dalembert.motion.result.certificate import Certificate
     from dalembert.motion.result.motion import Motion
+    from dalembert.motion.result.trace import Trace
+    from dalembert.results import Result
+    from dalembert.statics.result import Equilibria, Equilibrium, Range
+    from dalembert.study.between import Passage
+    from dalembert.study.compare import Comparison
+    from dalembert.study.displacements import Displacements
+    from dalembert.study.gauss_picture import GaussPicture
+    from dalembert.study.path import Path
+    from dalembert.study.reduced import ReducedSystem
+    from dalembert.study.vakonomic import Parting, VakonomicMotion
 
 __version__ = "0.1.0"
 
 # Loaded when first used: `import dalembert` costs nothing, and SymPy is not loaded where it is not needed.
 _LAZY = {
+    "Certificate": "dalembert.motion.result.certificate",
+    "Classification": "dalembert.mechanics.classify.classify",
+    "Comparison": "dalembert.study.compare",
+    "Conservation": "dalembert.mechanics.classify.conserve",
+    "Conserved": "dalembert.mechanics.classify.conserve",
     "Constraint": "dalembert.model.constraints",
     "Coulomb": "dalembert.model.friction.laws",
+    "Displacements": "dalembert.study.displacements",
+    "Equations": "dalembert.mechanics.page.equations",
+    "Equilibria": "dalembert.statics.result",
+    "Equilibrium": "dalembert.statics.result",
     "Event": "dalembert.model.events",
+    "Fundamental": "dalembert.mechanics.solve.fundamental",
+    "GaussPicture": "dalembert.study.gauss_picture",
+    "Impact": "dalembert.motion.contacts.impacts.impacts",
+    "Instant": "dalembert.motion.instant",
+    "Liberation": "dalembert.mechanics.liberate.liberate",
     "Motion": "dalembert.motion.result.motion",
     "Particle": "dalembert.model.particles.particles",
     "Particles": "dalembert.model.particles.particles",
+    "Parting": "dalembert.study.vakonomic",
+    "Passage": "dalembert.study.between",
+    "Path": "dalembert.study.path",
+    "Prepared": "dalembert.motion.prepare",
+    "Principle": "dalembert.mechanics.principles",
     "Quadratic": "dalembert.model.friction.laws",
+    "Range": "dalembert.statics.result",
+    "ReducedSystem": "dalembert.study.reduced",
+    "Result": "dalembert.results",
     "Rolling": "dalembert.model.friction.laws",
+    "Run": "dalembert.motion.prepare",
     "Spinning": "dalembert.model.friction.laws",
+    "Steps": "dalembert.mechanics.liberate.steps",
     "Stribeck": "dalembert.model.friction.laws",
     "System": "dalembert.model.system",
+    "Trace": "dalembert.motion.result.trace",
+    "VakonomicMotion": "dalembert.study.vakonomic",
     "Viscous": "dalembert.model.friction.laws",
     "Work": "dalembert.model.friction.laws",
     "actual": "dalembert.model.language.symbols",
@@ -77,7 +123,9 @@ _LAZY = {
 
 def __getattr__(name: str) -> Any:
     if name not in _LAZY:
-        raise AttributeError(f"module 'dalembert' has no attribute {name!r}")
+        close = [] if name.startswith("_") else get_close_matches(name, __all__, n=1)
+        meant = f". Did you mean {close[0]!r}?" if close else ""
+        raise AttributeError(f"module 'dalembert' has no attribute {name!r}{meant}")
     module = _load(_LAZY[name])
     value = module if name == "library" else getattr(module, name)
     globals()[name] = value
@@ -103,21 +151,36 @@ def _load(name: str) -> ModuleType:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_LAZY])
+    """The names that are meant for users, and no module that happens to be loaded."""
+    return sorted([*__all__, "__version__"])
 
 
 __all__ = [
     "BranchError",
     "BuildError",
+    "Certificate",
+    "Classification",
+    "Comparison",
+    "Conservation",
+    "Conserved",
     "Constraint",
     "Coulomb",
     "DalembertError",
+    "Displacements",
     "DocumentError",
     "DoesNotApply",
+    "Equations",
+    "Equilibria",
+    "Equilibrium",
     "Event",
     "ExpressionError",
+    "Fundamental",
+    "GaussPicture",
+    "Impact",
     "InconsistentConstraints",
     "InconsistentState",
+    "Instant",
+    "Liberation",
     "MissingValues",
     "ModelError",
     "Motion",
@@ -125,13 +188,25 @@ __all__ = [
     "OutputError",
     "Particle",
     "Particles",
+    "Parting",
+    "Passage",
+    "Path",
+    "Prepared",
+    "Principle",
     "Quadratic",
+    "Range",
+    "ReducedSystem",
+    "Result",
     "Rolling",
+    "Run",
     "Spinning",
+    "Steps",
     "Stribeck",
     "System",
+    "Trace",
     "UndefinedModel",
     "UndeterminedMotion",
+    "VakonomicMotion",
     "Viscous",
     "Work",
     "actual",

@@ -111,7 +111,7 @@ def test_a_name_that_a_form_does_not_have_is_told():
     form = da.library.closed_form("penny")
     assert "F_k" not in form
     for look in (form.__getitem__, form.written_out):
-        with pytest.raises(KeyError, match=r"no 'F_k' in the closed form of 'penny'\. Did you mean 'F_j'"):
+        with pytest.raises(KeyError, match=r"no expression 'F_k' here\. Did you mean 'F_j'"):
             look("F_k")
 
 

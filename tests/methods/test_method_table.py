@@ -13,7 +13,6 @@ from dalembert.errors import ModelError
 from dalembert.graph.graph import graph_of
 from dalembert.kernel.emit.source import kernel_source
 from dalembert.methods.table import METHODS, method_names, rows, suited
-from dalembert.motion.simulate import simulate
 
 DOCS = Path(__file__).parents[2] / "docs" / "documents.md"
 NATIVE = {name: method for name, method in METHODS.items() if method.code is not None}
@@ -32,7 +31,7 @@ def test_the_docs_have_the_table() -> None:
 
 
 def test_simulate_tells_of_every_method() -> None:
-    text = simulate.__doc__ or ""
+    text = da.System.simulate.__doc__ or ""
     assert [name for name in method_names() if f'"{name}"' not in text] == []
 
 

@@ -32,7 +32,6 @@ app = typer.Typer(
     name="dalembert",
     help="Constrained mechanics: equations, motion, every force, and a certificate.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
 VERBS = (
@@ -69,7 +68,7 @@ def main() -> None:
     warnings.showwarning = _tell
     gc.freeze()  # what has been imported stays until the end: nobody need look through it for garbage, not even then
     try:
-        app()
+        app(prog_name="dalembert")  # under `python -m` too: completion asks by this name
     except DalembertError as error:
         typer.echo(f"dalembert: {error}", err=True)
         sys.exit(error.exit_status)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import typer
 
-from dalembert.cli.folders import OUT, computed, slug_of, write_table
-from dalembert.cli.models import JSON, MODEL, OPTION, changed, find_model, pairs, print_json
+from dalembert.cli.folders import OUT, computed, slug_of, write_and_tell
+from dalembert.cli.models import JSON, MODEL, OPTION, SET, changed, find_model, pairs
 from dalembert.cli.places import END, START, place
 from dalembert.errors import ModelError
 from dalembert.model.system import System
@@ -22,7 +22,7 @@ def between(
     guess: list[str] = typer.Option(
         [], "--guess", metavar="NAME=VALUE", help='An initial velocity that nearly leads there, as "x\'=3".'
     ),
-    set_: list[str] = typer.Option([], "--set", metavar="NAME=VALUE", help="Another value for a parameter."),
+    set_: list[str] = SET,
     out: Path | None = OUT,
     json: bool = JSON,
 ) -> None:
@@ -32,30 +32,7 @@ def between(
     speeds = _speeds(system, guess)
     folder = out if out is not None else Path(f"dalembert-{slug_of(system)}")
     found = computed(folder, lambda: system.between(*ends, duration, guess=speeds))
-    files = [folder / f"{slug_of(system)}-between.csv", folder / f"{slug_of(system)}-between.png"]
-    names = [symbol.name for symbol in (*system.coordinates, *system.velocities)]
-    write_table(files[0], {"t": found.t, **{name: found[name] for name in names}})
-    found.plot(files[1])
-    if json:
-        print_json(
-            {
-                "name": system.name,
-                "duration": duration,
-                "action": found.action,
-                "kind": found.kind,
-                "index": found.index,
-                "error": found.error,
-                "launch": found.launch,
-                "files": [str(file) for file in files],
-            }
-        )
-        return
-    falls = f", {found.index} directions in which it falls" if found.index else ""
-    typer.echo(f"{system.name}: motion between two places in the time {duration:g}")
-    typer.echo(f"  action {found.action:.10g}: {found.kind}{falls}")
-    typer.echo("  launch " + ", ".join(f"{name} = {value:.10g}" for name, value in found.launch.items()))
-    for file in files:
-        typer.echo(f"wrote {file}")
+    write_and_tell(found, folder, "between", json)
 
 
 def _speeds(system: System, items: list[str]) -> dict[str, str] | None:

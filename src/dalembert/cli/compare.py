@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import typer
 
-from dalembert.cli.models import JSON, MODEL, OPTION, changed, find_model, print_json
+from dalembert.cli import completion
+from dalembert.cli.models import INITIAL, JSON, MODEL, OPTION, SET, changed, find_model, print_json
 
 DISAGREEMENT = 3
 
@@ -12,10 +13,10 @@ DISAGREEMENT = 3
 def compare(
     model: str = MODEL,
     option: list[str] = OPTION,
-    form: list[str] = typer.Option([], help="Only this formulation; may be given several times."),
+    form: list[str] = typer.Option([], help="Only this formulation; may be repeated.", autocompletion=completion.forms),
     states: int = typer.Option(4, min=0, help="States compared, besides the initial one."),
-    set_: list[str] = typer.Option([], "--set", metavar="NAME=VALUE", help="Another value for a parameter."),
-    initial: list[str] = typer.Option([], metavar="NAME=VALUE", help="Another initial value."),
+    set_: list[str] = SET,
+    initial: list[str] = INITIAL,
     json: bool = JSON,
 ) -> None:
     """Derive the motion by every principle that applies, and compare."""

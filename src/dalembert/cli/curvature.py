@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import typer
 
-from dalembert.cli.folders import OUT, computed, slug_of, write_table
-from dalembert.cli.models import JSON, MODEL, OPTION, changed, find_model, print_json
+from dalembert.cli.folders import OUT, computed, slug_of, tell, write_table
+from dalembert.cli.models import INITIAL, JSON, MODEL, OPTION, SET, changed, find_model
 from dalembert.model.system import System
 from dalembert.motion.result.motion import Motion
 
@@ -19,8 +19,8 @@ def curvature(
     duration: float | None = typer.Option(None, help="How long to simulate."),
     rtol: float | None = typer.Option(None, help="Relative tolerance, default 1e-9."),
     samples: int | None = typer.Option(None, help="Number of output times, default 501."),
-    set_: list[str] = typer.Option([], "--set", metavar="NAME=VALUE", help="Another value for a parameter."),
-    initial: list[str] = typer.Option([], metavar="NAME=VALUE", help="Another initial value."),
+    set_: list[str] = SET,
+    initial: list[str] = INITIAL,
     out: Path | None = OUT,
     json: bool = JSON,
 ) -> None:
@@ -35,17 +35,15 @@ def curvature(
     plot_curvature(motion, bend, files[1])
     moving = np.isfinite(bend)
     low, high = (float(np.min(bend[moving])), float(np.max(bend[moving]))) if moving.any() else (np.nan, np.nan)
-    if json:
-        names = [str(file) for file in files]
-        print_json({"name": system.name, "least": low, "most": high, "t": motion.t, "curvature": bend, "files": names})
-        return
-    typer.echo(f"{system.name}: curvature in the metric of the masses, t = {motion.t[0]:g} … {motion.t[-1]:g}")
-    typer.echo(f"  least {low:.10g}, most {high:.10g}" if moving.any() else "  at rest throughout: it has no direction")
+    lines = [f"{system.name}: curvature in the metric of the masses, t = {motion.t[0]:g} … {motion.t[-1]:g}"]
+    lines.append(
+        f"  least {low:.10g}, most {high:.10g}" if moving.any() else "  at rest throughout: it has no direction"
+    )
     if not moving.all() and moving.any():
         still = int(np.sum(~moving))
-        typer.echo(f"  not defined at {still} point{'s' if still > 1 else ''}, where it is at rest")
-    for file in files:
-        typer.echo(f"wrote {file}")
+        lines.append(f"  not defined at {still} point{'s' if still > 1 else ''}, where it is at rest")
+    values = {"name": system.name, "least": low, "most": high, "t": motion.t, "curvature": bend}
+    tell("\n".join(lines), values, files, json)
 
 
 def _bend(system: System, duration: float | None, rtol: float | None, samples: int | None) -> tuple[Motion, np.ndarray]:

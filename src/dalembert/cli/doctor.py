@@ -11,9 +11,12 @@ import typer
 from dalembert import __version__
 from dalembert.cli.models import JSON, print_json
 from dalembert.errors import counted
-from dalembert.kernel.build import cache_folder, find_compiler
+from dalembert.kernel.build import NO_COMPILER, cache_folder, find_compiler
 
-PARTS = ("sympy", "casadi", "numpy", "scipy", "xarray", "matplotlib", "typer", "rich", "tomli-w")
+PARTS = (
+    "sympy", "casadi", "numpy", "scipy", "clarabel", "xarray", "pandas", "matplotlib", "typer", "rich", "tomli-w",
+    "platformdirs",
+)  # fmt: skip
 
 
 def doctor(json: bool = JSON) -> None:
@@ -28,7 +31,11 @@ def doctor(json: bool = JSON) -> None:
     compiler, cache = find_compiler(), cache_folder()
     kernels = list(cache.glob("*.so")) if cache.is_dir() else []
     size = sum(file.stat().st_size for file in kernels) / 1e6
-    found_compiler = compiler.version if compiler is not None else "none found: the reference backend is used"
+    # Without arguments the answer says it all; with them, as of ziglang's, the command says whose answer it is.
+    found_compiler = f"{NO_COMPILER}; until then the reference backend is used"
+    if compiler is not None:
+        command = " ".join(compiler.command)
+        found_compiler = compiler.version if len(compiler.command) == 1 else f"{compiler.version} ({command})"
     report = {
         "dalembert": __version__,
         "python": platform.python_version(),

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import typer
 
+from dalembert.cli import completion
 from dalembert.cli.models import JSON, MODEL, OPTION, find_model, print_json
 from dalembert.errors import DoesNotApply
+from dalembert.mechanics.page.equations import Equations
 from dalembert.model.documents.document import write_atomically
 from dalembert.model.system import System
 
@@ -15,7 +17,7 @@ from dalembert.model.system import System
 def equations(
     model: str = MODEL,
     option: list[str] = OPTION,
-    form: str = typer.Option("fundamental", help="The formulation, or 'all'."),
+    form: str = typer.Option("fundamental", help="The formulation, or 'all'.", autocompletion=completion.forms_or_all),
     dependent: list[str] = typer.Option(
         [], metavar="NAME", help="Of 'transposition': a coordinate whose displacement follows from others; repeatable."
     ),
@@ -24,11 +26,11 @@ def equations(
 ) -> None:
     """Show the equations of motion: explicit, with the three kinds of force kept apart, or by another principle."""
     system = find_model(model, option)
+    parts: list[tuple[str, Equations | str]]
     if form == "all":
         parts = _all(system, dependent)
     else:
-        options = {"dependent": dependent} if dependent else {}
-        parts = [(form, system.equations(form, **options))]
+        parts = [(form, system.equations(form, dependent=dependent or None))]
     if latex is not None:
         from dalembert.mechanics.page.typeset import document
 
@@ -49,14 +51,14 @@ def equations(
         typer.echo(f"wrote {latex}")
 
 
-def _all(system: System, dependent: list[str]) -> list:
+def _all(system: System, dependent: list[str]) -> list[tuple[str, Equations | str]]:
     from dalembert.mechanics.principles import FORMS
 
-    parts: list = []
+    parts: list[tuple[str, Equations | str]] = []
     for name in FORMS:
         try:
-            options = {"dependent": dependent} if dependent and name == "transposition" else {}
-            parts.append((name, system.equations(name, **options)))
+            chosen = dependent if dependent and name == "transposition" else None
+            parts.append((name, system.equations(name, dependent=chosen)))
         except DoesNotApply as error:
             parts.append((name, error.reason))
     return parts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from dalembert.cli.models import JSON, MODEL, OPTION, changed, find_model, print_json
+from dalembert.cli.models import INITIAL, JSON, MODEL, OPTION, SET, changed, find_model, print_json
 
 
 def equilibrium(
@@ -18,8 +18,8 @@ def equilibrium(
     ),
     between: tuple[float, float] | None = typer.Option(None, metavar="LOW HIGH", help="Where to look for that range."),
     time: float | None = typer.Option(None, "--time", help="Stop a model that holds time at this one."),
-    set_: list[str] = typer.Option([], "--set", metavar="NAME=VALUE", help="Another value for a parameter."),
-    initial: list[str] = typer.Option([], metavar="NAME=VALUE", help="Another initial value: where to begin."),
+    set_: list[str] = SET,
+    initial: list[str] = INITIAL,
     json: bool = JSON,
 ) -> None:
     """Find equilibria, what holds them, and whether they are stable."""

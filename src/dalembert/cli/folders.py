@@ -6,18 +6,23 @@ import csv
 import io
 import re
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import typer
 
+from dalembert.cli.models import print_json
 from dalembert.errors import DalembertError, OutputError
 from dalembert.model.documents.document import write_atomically
 from dalembert.model.system import System
 
-Result = TypeVar("Result")
+if TYPE_CHECKING:
+    from dalembert.study.between import Passage
+    from dalembert.study.path import Path as FoundPath
+
+Answer = TypeVar("Answer")
 OUT = typer.Option(None, help="Folder for the results, default dalembert-NAME here.")
 
 
@@ -50,7 +55,7 @@ def unmake(made: list[Path]) -> None:
             return
 
 
-def computed(folder: Path, compute: Callable[[], Result]) -> Result:
+def computed(folder: Path, compute: Callable[[], Answer]) -> Answer:
     """What is computed once the folder is there; the folder is gone again where that fails."""
     made = make(folder)
     try:
@@ -58,6 +63,24 @@ def computed(folder: Path, compute: Callable[[], Result]) -> Result:
     except (DalembertError, KeyboardInterrupt):
         unmake(made)
         raise
+
+
+def write_and_tell(found: FoundPath | Passage, folder: Path, kind: str, json: bool) -> None:
+    """The end of a verb that finds a way: its table and its picture in the folder, and what it is on the screen."""
+    name = f"{slug_of(found.system)}-{kind}"
+    files = [folder / f"{name}.csv", folder / f"{name}.png"]
+    write_table(files[0], found.columns())
+    found.plot(files[1])
+    tell(found.text(), found.to_dict(), files, json)
+
+
+def tell(text: str, values: Mapping[str, Any], files: Iterable[Path], json: bool) -> None:
+    """A text and the files that were written, or the same as one JSON object."""
+    names = [str(file) for file in files]
+    if json:
+        print_json({**values, "files": names})
+    else:
+        typer.echo("\n".join([text, *(f"wrote {name}" for name in names)]))
 
 
 def write_table(file: Path, columns: Mapping[str, np.ndarray]) -> None:

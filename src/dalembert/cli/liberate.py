@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from dalembert.cli.models import JSON, MODEL, OPTION, changed, find_model, print_json
+from dalembert.cli.models import INITIAL, JSON, MODEL, OPTION, SET, changed, find_model, print_json
 from dalembert.errors import DalembertError
 from dalembert.model.documents.document import write_atomically
 
@@ -22,8 +22,8 @@ def liberate(
     option: list[str] = OPTION,
     brief: bool = typer.Option(False, "--brief", help="Only the equations of motion and the reactions, no steps."),
     latex: Path | None = typer.Option(None, help="Write a LaTeX document to this file."),
-    set_: list[str] = typer.Option([], "--set", metavar="NAME=VALUE", help="Another value for a parameter."),
-    initial: list[str] = typer.Option([], metavar="NAME=VALUE", help="Another initial value."),
+    set_: list[str] = SET,
+    initial: list[str] = INITIAL,
     json: bool = JSON,
 ) -> None:
     """Free particles of their constraints and tell the reactions on each, step by step (Djukic 2012)."""

@@ -3,24 +3,39 @@
 from __future__ import annotations
 
 import json
-import math
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import typer
 
+from dalembert.cli import completion
 from dalembert.errors import DocumentError, ModelError
 from dalembert.model.documents.document import load
 from dalembert.model.language.parse import suggest
 from dalembert.model.system import System
+from dalembert.results import plain_values
 
-MODEL = typer.Argument(..., help="A model document (TOML file) or the name of a library system.", show_default=False)
+MODEL = typer.Argument(
+    ...,
+    help="A model document (TOML file) or the name of a library system.",
+    show_default=False,
+    autocompletion=completion.models,
+)
 OPTION = typer.Option(
     [],
     "--option",
     metavar="NAME=VALUE",
     help="Build the library system with this option, as ratio=2 or alpha=pi/6; may be repeated.",
+)
+SET = typer.Option(
+    [],
+    "--set",
+    metavar="NAME=VALUE",
+    help="Change a parameter, as g=1.62; may be repeated.",
+    autocompletion=completion.parameters,
+)
+INITIAL = typer.Option(
+    [], "--initial", metavar="NAME=VALUE", help='Change an initial value, as x=1 or "x\'=0"; may be repeated.'
 )
 JSON = typer.Option(False, "--json", help="Print exactly one JSON object on standard output.")
 
@@ -84,18 +99,4 @@ def pairs(items: list[str], option: str, known: list[str], faults: list[str]) ->
 
 def print_json(data: dict[str, Any]) -> None:
     """One JSON object; numbers JSON cannot hold (NaN, infinity) become null."""
-    typer.echo(json.dumps(_plain(data), ensure_ascii=False, indent=2))
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple, np.ndarray)):
-        return [_plain(item) for item in value]
-    if isinstance(value, (np.bool_, bool)):
-        return bool(value)
-    if isinstance(value, (np.integer, int)):
-        return int(value)
-    if isinstance(value, (np.floating, float)):
-        return float(value) if math.isfinite(value) else None
-    return value if value is None or isinstance(value, str) else str(value)
+    typer.echo(json.dumps(plain_values(data), ensure_ascii=False, indent=2))

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import typer
 
-from dalembert.cli.folders import OUT, computed, slug_of, write_table
-from dalembert.cli.models import JSON, MODEL, OPTION, changed, find_model, print_json
+from dalembert.cli.folders import OUT, computed, slug_of, write_and_tell
+from dalembert.cli.models import JSON, MODEL, OPTION, SET, changed, find_model
 from dalembert.cli.places import END, START, THROUGH, place, points
 
 
@@ -19,7 +19,7 @@ def path(
     end: list[str] = END,
     through: list[str] = THROUGH,
     samples: int = typer.Option(201, help="Number of points of the path."),
-    set_: list[str] = typer.Option([], "--set", metavar="NAME=VALUE", help="Another value for a parameter."),
+    set_: list[str] = SET,
     out: Path | None = OUT,
     json: bool = JSON,
 ) -> None:
@@ -29,25 +29,4 @@ def path(
     guess = points(system, through) or "direct"
     folder = out if out is not None else Path(f"dalembert-{slug_of(system)}")
     found = computed(folder, lambda: system.path(*ends, energy=energy, guess=guess, samples=samples))
-    files = [folder / f"{slug_of(system)}-path.csv", folder / f"{slug_of(system)}-path.png"]
-    names = [symbol.name for symbol in (*system.coordinates, *system.velocities)]
-    write_table(files[0], {"t": found.t, **{name: found[name] for name in names}})
-    found.plot(files[1])
-    if json:
-        print_json(
-            {
-                "name": system.name,
-                "energy": found.energy,
-                "duration": found.duration,
-                "action": found.action,
-                "miss": found.miss,
-                "launch": {symbol.name: value for symbol, value in found.initial.items()},
-                "files": [str(file) for file in files],
-            }
-        )
-        return
-    typer.echo(f"{system.name}: path at the energy {found.energy:g}")
-    typer.echo(f"  time {found.duration:.10g}, action {found.action:.10g}")
-    typer.echo("  launch " + ", ".join(f"{symbol.name} = {value:.10g}" for symbol, value in found.initial.items()))
-    for file in files:
-        typer.echo(f"wrote {file}")
+    write_and_tell(found, folder, "path", json)

@@ -6,28 +6,22 @@ from pathlib import Path
 
 import typer
 
-from dalembert.cli.folders import slug_of
-from dalembert.cli.models import JSON, MODEL, OPTION, changed, find_model, print_json
+from dalembert.cli.folders import slug_of, tell
+from dalembert.cli.models import INITIAL, JSON, MODEL, OPTION, SET, changed, find_model
 
 
 def picture(
     model: str = MODEL,
     option: list[str] = OPTION,
     of: tuple[str, str] | None = typer.Option(None, metavar="NAME NAME", help="The plane of these two accelerations."),
-    set_: list[str] = typer.Option([], "--set", metavar="NAME=VALUE", help="Another value for a parameter."),
-    initial: list[str] = typer.Option([], metavar="NAME=VALUE", help="Another initial value."),
+    set_: list[str] = SET,
+    initial: list[str] = INITIAL,
     out: Path | None = typer.Option(None, help="The file: png, pdf or svg; default NAME-gauss.png here."),
     json: bool = JSON,
 ) -> None:
     """Draw the accelerations that the constraints allow, the free one, and the motion: the foot of a perpendicular."""
     system = changed(find_model(model, option), set_, initial)
-    now = system.at()
-    data = now.gauss_picture(of)
+    found = system.at().gauss_picture(of)
     file = out if out is not None else Path(f"{slug_of(system)}-gauss.png")
-    now.picture(file, of)
-    least = data.residual**2
-    if json:
-        print_json({"name": system.name, "G": least, "orthogonality": data.orthogonality, "files": [str(file)]})
-        return
-    typer.echo(f"{system.name}: least G = {least:.10g} at t = {now.t:g} (G = (q'' - a)^T M (q'' - a), without 1/2)")
-    typer.echo(f"wrote {file}")
+    found.plot(file)
+    tell(found.text(), found.to_dict(), [file], json)

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import typer
 
+from dalembert.cli import completion
 from dalembert.cli.events import EVENT, UNTIL, watched
 from dalembert.cli.folders import make, slug_of, unmake
-from dalembert.cli.models import JSON, MODEL, OPTION, changed, find_model, print_json
+from dalembert.cli.models import INITIAL, JSON, MODEL, OPTION, SET, changed, find_model, print_json
 from dalembert.errors import DalembertError, MotionFailed, OutputError
 from dalembert.methods.table import method_help
-
-if TYPE_CHECKING:
-    from dalembert.motion.result.motion import Motion
 
 
 class Format(str, Enum):  # noqa: UP042  # typer reads the values of a str enum
@@ -27,14 +23,12 @@ class Format(str, Enum):  # noqa: UP042  # typer reads the values of a str enum
 def run(
     model: str = MODEL,
     option: list[str] = OPTION,
-    set_: list[str] = typer.Option([], "--set", metavar="NAME=VALUE", help="Change a parameter; may be repeated."),
-    initial: list[str] = typer.Option(
-        [], "--initial", metavar="NAME=VALUE", help='Change an initial value, as x=1 or "x\'=0".'
-    ),
+    set_: list[str] = SET,
+    initial: list[str] = INITIAL,
     duration: float | None = typer.Option(None, help="How long to simulate."),
     rtol: float | None = typer.Option(None, help="Relative tolerance, default 1e-9."),
     samples: int | None = typer.Option(None, help="Number of output times, default 501."),
-    method: str | None = typer.Option(None, help=method_help()),
+    method: str | None = typer.Option(None, help=method_help(), autocompletion=completion.methods),
     max_step: float | None = typer.Option(None, help="The longest step; default: as long as the tolerance allows."),
     step: float | None = typer.Option(None, help="The length of the steps of --method variational."),
     order: int | None = typer.Option(None, help="The order of --method variational: 2 (the default), 4 or 6."),
@@ -43,7 +37,9 @@ def run(
     ),
     event: list[str] = EVENT,
     until: list[str] = UNTIL,
-    backend: str | None = typer.Option(None, help="auto, native (compiled C) or reference."),
+    backend: str | None = typer.Option(
+        None, help="auto, native (compiled C) or reference.", autocompletion=completion.backends
+    ),
     repair: bool = typer.Option(False, "--repair", help="Start from the nearest state that satisfies the constraints."),
     out: Path | None = typer.Option(None, help="Folder for the results, default dalembert-NAME here."),
     kind: Format = typer.Option(Format.csv, "--format", help="Format of the numbers."),
@@ -84,7 +80,8 @@ def run(
         if not files:
             unmake(made)
     if json:
-        print_json(_json(motion, files, failure))
+        reason = {} if failure is None else {"failure": str(failure)}
+        print_json({**motion.to_dict(), "files": [str(file) for file in files], **reason})
     else:
         from dalembert.cli.summary import print_summary
 
@@ -98,55 +95,3 @@ def run(
         hints = "".join(f"\n  {warning}" for warning in motion.warnings)
         typer.echo(f"dalembert: {system.name}: the certificate does not hold: {failed}{hints}", err=True)
         raise typer.Exit(3)
-
-
-def _json(motion: Motion, files: list[Path], failure: MotionFailed | None) -> dict[str, Any]:
-    names = [coordinate.name for coordinate in motion.system.coordinates]
-
-    def by_name(values: Any) -> dict[str, float]:
-        return dict(zip(names, values, strict=True))
-
-    return {
-        "name": motion.system.name,
-        "coordinates": names,
-        "final": motion.final,
-        "start": {
-            "acceleration": by_name(motion.a[0]),
-            "impressed": by_name(motion.impressed[0]),
-            "inertial": by_name(motion.inertial[0]),
-            "ideal": by_name(motion.ideal[0]),
-            "nonideal": by_name(motion.nonideal[0]),
-            "multipliers": {c.name: x for c, x in zip(motion.system.constraints, motion.multipliers[0], strict=True)},
-            "rank": motion.rank[0],
-        },
-        "certificate": motion.certificate.to_dict(),
-        "ledger": motion.ledger,
-        "events": [dict(event) for event in motion.events],
-        "ended_by": motion.ended_by,
-        **({"contacts": _contacts(motion)} if motion.contacts else {}),
-        **({"outputs": _outputs(motion)} if motion.outputs else {}),
-        "timing": asdict(motion.timing),
-        "backend": motion.backend,
-        "warnings": list(motion.warnings),
-        "files": [str(file) for file in files],
-        **({"failure": str(failure)} if failure is not None else {}),
-    }
-
-
-def _outputs(motion: Motion) -> dict[str, dict[str, float]]:
-    """Each output at the start and at the end, and between which values it goes."""
-    return {
-        name: {"start": values[0], "end": values[-1], "least": values.min(), "greatest": values.max()}
-        for name, values in motion.outputs.items()
-    }
-
-
-def _contacts(motion: Motion) -> dict[str, dict[str, Any]]:
-    """What each contact does at the start and at the end."""
-    return {
-        name: {
-            when: {"state": str(part.state[k]), "normal": part.normal[k], "friction": part.friction[k]}
-            for when, k in (("start", 0), ("end", -1))
-        }
-        for name, part in motion.contacts.items()
-    }

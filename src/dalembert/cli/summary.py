@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
@@ -14,9 +13,7 @@ from dalembert.arrays import Array
 from dalembert.errors import counted
 from dalembert.motion.result.certificate import CONTACT_MEASURES, MEANING, MEASURES
 from dalembert.motion.result.motion import Motion
-
-# Events that fit on a screen beside the tables.
-MOST_EVENTS = 20
+from dalembert.motion.result.summary import MOST_EVENTS, event_line, ledger_lines
 
 
 def print_summary(motion: Motion, files: list[Path]) -> None:
@@ -27,10 +24,10 @@ def print_summary(motion: Motion, files: list[Path]) -> None:
         console.print(table)
     if motion.outputs:
         console.print(_outputs(motion))
-    console.print(_ledger(motion))
+    console.print(escape("\n".join(ledger_lines(motion))))
     console.print(_certificate(motion))
     for event in motion.events[:MOST_EVENTS]:
-        console.print(escape(_event(event)))
+        console.print(escape(event_line(event)))
     if len(motion.events) > MOST_EVENTS:
         console.print(f"… {counted(len(motion.events) - MOST_EVENTS, 'more event')}; --json gives all")
     for warning in motion.warnings:
@@ -44,14 +41,6 @@ def print_summary(motion: Motion, files: list[Path]) -> None:
     )
     for file in files:
         console.print(f"wrote {escape(str(file))}", soft_wrap=True)
-
-
-def _event(event: Mapping[str, Any]) -> str:
-    if "state" not in event:
-        return ", ".join(f"{key} {value}" for key, value in event.items())
-    state = ", ".join(f"{name} = {value:.6g}" for name, value in event["state"].items())
-    detail = f"'{event['contact']}'" if "contact" in event else event["direction"]
-    return f"{event['name']}: t = {event['t']:.10g}, {detail}; {state}"
 
 
 def _tables_of_the_end(motion: Motion, console: Console) -> list[Table]:
@@ -80,23 +69,11 @@ def _outputs(motion: Motion) -> Table:
     table = Table(title="outputs", title_justify="left", title_style="italic")
     table.add_column("")
     for heading in ("start", "end", "least", "greatest"):
-        table.add_column(heading, justify="right")
+        table.add_column(heading, justify="right", no_wrap=True)  # the names fold where lines are short
     for name, values in motion.outputs.items():
         numbers = (values[0], values[-1], values.min(), values.max())
         table.add_row(escape(name), *(f"{number:.6g}" for number in numbers))
     return table
-
-
-def _ledger(motion: Motion) -> str:
-    ledger = motion.ledger
-    worked = ", ".join(f"{kind} {work:.6g}" for kind, work in ledger["work"].items())
-    lines = [f"energy {ledger['start']:.6g} → {ledger['end']:.6g}; work: {worked}"]
-    lost = [f"'{name}' {heat:.6g}" for name, heat in ledger["heat"].items()]
-    if lost:
-        lines.append(f"heat of friction: {', '.join(lost)}")
-    if "impact_loss" in ledger:
-        lines.append(f"lost in impacts: {ledger['impact_loss']:.6g}")
-    return escape("\n".join(lines))
 
 
 def _certificate(motion: Motion) -> Table:
@@ -104,8 +81,8 @@ def _certificate(motion: Motion) -> Table:
     verdict = "[green]holds[/green]" if certificate.holds else "[red]does not hold[/red]"
     table = Table(title=f"certificate: {verdict}", title_justify="left", title_style="italic")
     table.add_column("what")
-    table.add_column("largest residual", justify="right")
-    table.add_column("allowed", justify="right")
+    table.add_column("largest residual", justify="right", no_wrap=True)
+    table.add_column("allowed", justify="right", no_wrap=True)
     for name in MEASURES:
         if name in CONTACT_MEASURES and motion.C is None:
             continue

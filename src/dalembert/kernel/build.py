@@ -18,12 +18,17 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.util import find_spec
 from pathlib import Path
+
+from platformdirs import user_cache_path
 
 from dalembert.errors import BuildError
 
 FLAGS = ("-std=c11", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast", "-fPIC", "-shared")
 NATIVE = ("-march=native",)
+# What is said where no compiler answers.
+NO_COMPILER = "no C compiler was found; install one, or pip install 'dalembert[compiler]'"
 # Larger caches are cut back to half of this, oldest kernels first.
 CACHE_BYTES = 256_000_000
 # A build that ended without cleaning up (killed, out of power) is cleared away after this.
@@ -43,7 +48,8 @@ def find_compiler() -> Compiler | None:
     if os.environ.get("CC"):
         candidates.append(tuple(shlex.split(os.environ["CC"])))
     candidates += [(name,) for name in ("cc", "gcc", "clang")]
-    candidates.append((sys.executable, "-m", "ziglang", "cc"))
+    if find_spec("ziglang") is not None:  # the extra `compiler`: looked for before a process is started in vain
+        candidates.append((sys.executable, "-m", "ziglang", "cc"))
     for command in candidates:
         if command[0] != sys.executable and shutil.which(command[0]) is None:
             continue
@@ -94,11 +100,10 @@ def _version_note(command: tuple[str, ...]) -> Path | None:
 
 
 def cache_folder() -> Path:
-    """Where kernels are kept: DALEMBERT_CACHE, or the user's cache folder."""
+    """Where kernels are kept: DALEMBERT_CACHE, or the cache folder that the system keeps for a user's programs."""
     if os.environ.get("DALEMBERT_CACHE"):
         return Path(os.environ["DALEMBERT_CACHE"])
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "dalembert"
+    return user_cache_path("dalembert", appauthor=False)
 
 
 def most_optimised() -> int:

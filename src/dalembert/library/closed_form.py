@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import sympy as sp
 
-from dalembert.mechanics.page.printing import plain
-from dalembert.model.language.parse import suggest
+from dalembert.mechanics.page.printing import escaped, plain
+from dalembert.mechanics.page.printing import latex as typeset
 from dalembert.model.language.symbols import parameters, t
+from dalembert.results import Page, named
 
 
 @dataclass(frozen=True, eq=False)
-class ClosedForm(Mapping[str, sp.Expr]):
+class ClosedForm(Page, Mapping[str, sp.Expr]):
     """A motion from the library's own initial state, by the names of columns or of the paper: `form["x"]`, `form["s"]`.
 
     `where`: what the abbreviations in it stand for; `written_out(name)` has them replaced.
@@ -24,11 +26,7 @@ class ClosedForm(Mapping[str, sp.Expr]):
     where: Mapping[sp.Symbol, sp.Expr]
 
     def __getitem__(self, key: str) -> sp.Expr:
-        if key not in self.expressions:
-            raise KeyError(
-                f"no {key!r} in the closed form of {self.name!r}.{suggest(str(key), self)} There are: {', '.join(self)}"
-            )
-        return self.expressions[key]
+        return named(self.expressions, key, "expression")
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.expressions)
@@ -40,7 +38,20 @@ class ClosedForm(Mapping[str, sp.Expr]):
         """In t and the parameters of the system only."""
         return self[key].xreplace(dict(self.where))
 
-    def __str__(self) -> str:
+    def headline(self) -> str:
+        return f"of {self.name!r}: {', '.join(self)}"
+
+    def to_dict(self) -> dict[str, Any]:
+        parts = {"expressions": self.expressions, "where": self.where}
+        found = {key: {str(name): plain(value) for name, value in part.items()} for key, part in parts.items()}
+        return {"name": self.name, **found}
+
+    def rows(self) -> str:
+        lines = [(rf"\text{{{escaped(key)}}}", value) for key, value in self.expressions.items()]
+        lines += [(typeset(symbol), value) for symbol, value in self.where.items()]
+        return " \\\\\n".join(f"{left} &= {typeset(value)}" for left, value in lines)
+
+    def text(self) -> str:
         lines = [f"{key} = {plain(value)}" for key, value in self.expressions.items()]
         lines += [f"with {symbol} = {plain(value)}" for symbol, value in self.where.items()]
         return "\n".join([self.name, *(f"  {line}" for line in lines)])

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import asin, inf, pi
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,11 +14,13 @@ from numpy.typing import ArrayLike
 from dalembert.errors import ModelError
 from dalembert.library.values import values
 from dalembert.model.system import System
+from dalembert.results import Result, plain_values
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from dalembert.motion.result.motion import Motion
+    from dalembert.view.figures import Given
 
 # R'/a of the panels of Figure 2, in units of a, and of Figure 3, in units of R'.
 FIGURE_2, FIGURE_3 = (0.0, 2.0, 3.0, 4.0, 6.0), (12.0, 24.0, 48.0, 96.0)
@@ -29,7 +31,7 @@ SAMPLES = 120
 
 
 @dataclass(frozen=True)
-class Orbit:
+class Orbit(Result):
     """The orbit (79) with the two lengths a = g_d/(4ω²) and R' = v₀/ω, from the origin with the heading downhill.
 
     Angles are None where the orbit has none: γ, φ₁, φ₂ for R' > 4a, where nothing stops, and φ₃, φ₄ for R' > 2a. Where
@@ -150,7 +152,17 @@ class Orbit:
         """ΔY = 4πa, from one minimum to the next like it."""
         return 4 * pi * self.a
 
-    def __str__(self) -> str:
+    def to_dict(self) -> dict[str, Any]:
+        keys = ("a", "radius", "ratio", "gamma", "phi1", "phi2", "phi3", "phi4", "rest", "lowest", "secondary")
+        return {key: plain_values(getattr(self, key)) for key in (*keys, "downhill_range", "drift")}
+
+    def plot(self, path: str | os.PathLike[str] | None = None, *, axes: Given = None) -> Figure:
+        """Three periods of the orbit; written to `path` where that is given. axes: one panel to draw into."""
+        from dalembert.view.orbits import draw_orbit
+
+        return draw_orbit(self, path, axes)
+
+    def text(self) -> str:
         stops = {"γ": self.gamma, "φ₁": self.phi1, "φ₂": self.phi2, "x": self.rest}
         crossings = {"φ₃": self.phi3, "φ₄": self.phi4}
         lines = [
@@ -169,7 +181,7 @@ def _list_values(values: Mapping[str, float | None]) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class OrbitFigure:
+class OrbitFigure(Result):
     """One figure of the paper: simulated motions, one for each panel, drawn in units of a or of R'."""
 
     number: int
@@ -183,11 +195,19 @@ class OrbitFigure:
         unit = orbit.a if self.unit == "a" else orbit.radius
         return motion["y"] / unit, motion["x"] / unit
 
-    def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
-        """Draw it; write it to `path` where that is given."""
+    def text(self) -> str:
+        panels = ", ".join(f"{orbit.ratio:g}" for orbit in self.orbits)
+        return f"Figure {self.number}: orbits in units of {self.unit}, R'/a = {panels}"
+
+    def to_dict(self) -> dict[str, Any]:
+        orbits = [orbit.to_dict() for orbit in self.orbits]
+        return {"number": self.number, "unit": self.unit, "orbits": orbits}
+
+    def plot(self, path: str | os.PathLike[str] | None = None, *, axes: Given = None) -> Figure:
+        """Draw it; write it to `path` where that is given. axes: as many panels as there are orbits."""
         from dalembert.view.orbits import draw
 
-        return draw(self, path)
+        return draw(self, path, axes)
 
 
 def penny_orbits(name: str = "penny") -> tuple[OrbitFigure, OrbitFigure]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from inspect import signature
-from typing import Any, cast
+from typing import Any
 
 from dalembert.errors import DoesNotApply, ModelError
 from dalembert.mechanics.page.decimals import as_written, exactly, has_decimals
@@ -18,8 +19,9 @@ from dalembert.model.language.symbols import Reaction
 from dalembert.model.system import System
 
 
-def equations(system: System, form: str = "fundamental", **options: Any) -> Equations:
-    """The equations of motion of a system in one of the `FORMS`. Options are those of the form's own `derive`.
+def equations(system: System, form: str = "fundamental", options: Mapping[str, Any] | None = None) -> Equations:
+    """The equations of motion of a system in one of the `FORMS`. Options are those of the form's own `derive`; those
+    that are None are not given.
 
     >>> import dalembert as da
     >>> x, = da.coordinates("x")
@@ -34,24 +36,25 @@ def equations(system: System, form: str = "fundamental", **options: Any) -> Equa
     accelerations
       x'' = -k*x/m
     """
-    module = formulation(system, form)
+    principle = formulation(system, form)
+    given = {name: value for name, value in (options or {}).items() if value is not None}
     smooth = system if form == "fundamental" else sliding(system)  # the fundamental form shows contacts by itself
-    reason = module.applies(smooth)
+    reason = principle.applies(smooth)
     # What is shown as a contrast, or as a relation between displacements, can be read where it is not the motion.
-    readable = getattr(module, "CONTRAST", False) or getattr(module, "RELATION", False)
+    readable = getattr(principle, "CONTRAST", False) or getattr(principle, "RELATION", False)
     if reason and not readable:
         raise DoesNotApply(f"{system.name}: the form {form!r} does not apply: {reason}", reason)
-    known = list(signature(module.derive).parameters)[1:]
-    for name in options:
+    known = list(signature(principle.derive).parameters)[1:]
+    for name in given:
         if name not in known:
             has = f"its options are {', '.join(known)}" if known else "it has none"
             raise ModelError(system.name, [f"the form {form!r} has no option {name!r}; {has}"])
     decimals = has_decimals(smooth)
     used = exactly(smooth) if decimals else smooth
-    found = by_parts(_named(cast(Equations, module.derive(used, **options))))
+    found = by_parts(_named(principle.derive(used, **given)))
     if decimals:
         found = replace(found, system=smooth, sections=as_written(found.sections))
-    if system.functions or options:  # quasi-velocities may hold functions too
+    if system.functions or given:  # quasi-velocities may hold functions too
         found = as_sympy(found)
     if smooth is system:
         return found

@@ -19,7 +19,7 @@ import sympy as sp
 from numpy.typing import ArrayLike
 
 from dalembert.errors import MissingValues, ModelError, counted
-from dalembert.model.changes import with_changes
+from dalembert.model.changes import UNCHANGED, with_changes
 from dalembert.model.constraints import Constraint
 from dalembert.model.events import Event
 from dalembert.model.friction.contact import Contact, contacts_of, works_of
@@ -173,7 +173,29 @@ class System:
         values = {f.name: getattr(self, f.name) for f in fields(self)}
         return {key: dict(value) if isinstance(value, Mapping) else value for key, value in values.items()}
 
-    def replace(self, **changes: Any) -> System:
+    def replace(
+        self,
+        *,
+        name: Any = UNCHANGED,
+        coordinates: Any = UNCHANGED,
+        kinetic: Any = UNCHANGED,
+        potential: Any = UNCHANGED,
+        lagrangian: Any = UNCHANGED,
+        mass: Any = UNCHANGED,
+        forces: Any = UNCHANGED,
+        constraints: Any = UNCHANGED,
+        nonideal: Any = UNCHANGED,
+        parameters: Any = UNCHANGED,
+        initial: Any = UNCHANGED,
+        settings: Any = UNCHANGED,
+        description: Any = UNCHANGED,
+        events: Any = UNCHANGED,
+        impacts: Any = UNCHANGED,
+        outputs: Any = UNCHANGED,
+        particles: Any = UNCHANGED,
+        functions: Any = UNCHANGED,
+        **unknown: Never,
+    ) -> System:
         """A new system with some parts changed. `parameters`, `initial` and `settings` are merged into the
         old ones, other parts replaced.
 
@@ -187,10 +209,19 @@ class System:
         >>> ball.replace(functions={V: x**2}).potential
         x**2
         """
-        if "functions" in changes:
-            given = changes.pop("functions")
-            changed = self.replace(**changes) if changes else self
-            return _specified(changed, given)
+        given = {
+            "name": name, "coordinates": coordinates, "kinetic": kinetic, "potential": potential,
+            "lagrangian": lagrangian, "mass": mass, "forces": forces, "constraints": constraints,
+            "nonideal": nonideal, "parameters": parameters, "initial": initial, "settings": settings,
+            "description": description, "events": events, "impacts": impacts, "outputs": outputs,
+            "particles": particles,
+        }  # fmt: skip
+        changes = {key: value for key, value in given.items() if value is not UNCHANGED} | unknown
+        if functions is UNCHANGED:
+            return self._replaced(changes)
+        return _specified(self._replaced(changes) if changes else self, functions)
+
+    def _replaced(self, changes: Mapping[str, Any]) -> System:
         arguments = with_changes("a System", self._arguments(), changes)
         if "particles" not in changes and not VALUES.issuperset(changes):
             arguments["particles"] = None  # another mechanics is no longer theirs
@@ -305,13 +336,24 @@ class System:
 
     # -- verbs
 
-    def equations(self, form: str = "fundamental", **options: Any) -> Equations:
+    def equations(
+        self,
+        form: str = "fundamental",
+        *,
+        quasi_velocities: Mapping[str, Any] | None = None,
+        dependent: Any = None,
+        **unknown: Never,
+    ) -> Equations:
         """The equations of motion: explicit, (26) of the 2005 paper with the three kinds of force kept apart, or in
-        another `form`, by another principle, with the options it has (`quasi_velocities` of "appell" and "kane").
+        another `form`, by another principle: "lagrange", "gauss", "appell", "kane", "hamilton", "routh", "hertz",
+        "action", "maupertuis", "liberation", "vakonomic", "transposition".
+
+        quasi_velocities: of "appell" and "kane", names with expressions in the velocities; chosen unless given.
+        dependent: of "transposition", coordinates whose displacements follow from the others.
         """
         from dalembert.mechanics.equations import equations
 
-        return equations(self, form, **options)
+        return equations(self, form, {"quasi_velocities": quasi_velocities, "dependent": dependent, **unknown})
 
     def classify(self) -> Classification:
         """The kind of each constraint, integrability, degrees of freedom, conserved quantities."""
@@ -407,17 +449,41 @@ class System:
         max_step: float | None = None,
         **unknown: Never,
     ) -> Motion:
-        """The motion from the initial state, with its forces and its certificate. What the options mean is told by
-        `help(dalembert.motion.simulate.simulate)`.
+        """The motion from the initial state, with its forces and its certificate.
+
+        duration: how long, from the initial time.
+        rtol: relative tolerance, 0.1 … 1e-13 (default 1e-9).
+        atol: absolute tolerance (default: a thousandth of rtol, of the size that the motion will have).
+        samples: number of equidistant output times (default 501); or times: the output times themselves, increasing.
+        method: "auto", "dop853", "dopri5", "stiff" (an implicit method with the exact Jacobian), or "taylor" (Taylor
+        series: quickest at tight tolerances on long runs; native backend, smooth models), or "variational" (steps of
+        one length that make a discrete action stationary: momenta are kept to rounding and the energy within a bound
+        for very long times; constraints on positions only).
+        project: return to the constraints after each step (default True); False shows the drift.
+        backend: "auto", "native" (compiled C), or "reference" (CasADi's virtual machine and SciPy).
+        events: besides those of the system, names with expressions (or `da.Event`) whose passages through zero go to
+        `motion.events`; a terminal one ends the motion.
+        progress: a bar on long runs (default: on terminals).
+        step, order: of the variational method, the longest step (it is shortened to end at output times, of which there
+        are at most `samples`) and the order 2, 4 or 6 (default 2). The tolerance of such a motion, by which its
+        certificate is judged, is the error of its steps as measured along it.
+        max_step: the longest step of the other methods. Explicit functions of time are sampled in advance, so that
+        pulses longer than 1/2000 of the duration are seen without it; it is for shorter ones, and for forces that act
+        in a small place only.
+
+        Options not given come from `settings`, the `[simulate]` table of the system's document. Raises
+        `InconsistentState` where the initial state violates a constraint and `MotionFailed`, with the motion so far,
+        where the integration cannot go on.
         """
         from dalembert.motion.simulate import simulate
 
         if unknown:
-            raise ModelError(self.name, [_no_such_option("simulate", name, simulate) for name in unknown])
-        return simulate(
-            self, duration, rtol=rtol, atol=atol, samples=samples, times=times, method=method, project=project,
-            backend=backend, events=events, progress=progress, step=step, order=order, max_step=max_step,
-        )  # fmt: skip
+            raise ModelError(self.name, [_no_such_option("simulate", name, self.simulate) for name in unknown])
+        options = {
+            "rtol": rtol, "atol": atol, "samples": samples, "method": method, "project": project, "backend": backend,
+            "step": step, "order": order, "max_step": max_step,
+        }  # fmt: skip
+        return simulate(self, duration, times, options, events, progress)
 
     def prepare(
         self,
@@ -445,20 +511,26 @@ class System:
         """
         from dalembert.motion.prepare import prepare
 
-        return prepare(
-            self, duration, rtol=rtol, atol=atol, samples=samples, times=times, method=method, project=project,
-            backend=backend, events=events, step=step, order=order, max_step=max_step,
-        )  # fmt: skip
+        options = {
+            "rtol": rtol, "atol": atol, "samples": samples, "method": method, "project": project, "backend": backend,
+            "step": step, "order": order, "max_step": max_step,
+        }  # fmt: skip
+        return prepare(self, duration, times, options, events)
 
     def vakonomic(
-        self, duration: float | None = None, *, multipliers: Mapping[str, float] | None = None, **options: Any
+        self,
+        duration: float | None = None,
+        *,
+        multipliers: Mapping[str, float] | None = None,
+        rtol: float = 1e-10,
+        samples: int = 501,
     ) -> VakonomicMotion:
         """Not the motion: stationary action among paths that keep the constraints, from the initial state with μ as
         given (0 by default). `.against()` shows where it leaves the motion.
         """
         from dalembert.study.vakonomic import vakonomic
 
-        return vakonomic(self, duration, multipliers=multipliers, **options)
+        return vakonomic(self, duration, multipliers, rtol, samples)
 
     def path(self, start: Any, end: Any, *, energy: float, guess: Any = "direct", samples: int = 201) -> Path:
         """The path between two points at a given energy, by Maupertuis' principle. See `dalembert.study.path.path`."""

@@ -31,11 +31,13 @@ from dalembert.model.system import System
 from dalembert.motion.contacts.run.mode_of_state import instant_with_contacts
 from dalembert.motion.state.evaluation import Energetics, Evaluation
 from dalembert.motion.state.outputs import outputs_of
+from dalembert.results import Result, by_name, plain_values
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from dalembert.study.gauss_picture import GaussPicture
+    from dalembert.view.figures import Given
 
 
 class VirtualWork(NamedTuple):
@@ -61,7 +63,7 @@ class Excess(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Instant:
+class Instant(Result):
     """Acceleration and forces of a system at one state, in the order of its coordinates.
 
     M q̈ = impressed + inertial + ideal + nonideal, where impressed + inertial = Q: `inertial` holds the terms
@@ -299,13 +301,37 @@ class Instant:
 
         return gauss_picture(self, coordinates)
 
-    def picture(self, path: str | os.PathLike[str] | None = None, coordinates: Sequence[Any] | None = None) -> Figure:
-        """Draw `gauss_picture`; write it to `path` where that is given."""
-        from dalembert.view.gauss import draw
+    def picture(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        coordinates: Sequence[Any] | None = None,
+        *,
+        axes: Given = None,
+    ) -> Figure:
+        """Draw `gauss_picture`; write it to `path` where that is given. axes: one panel to draw into."""
+        return self.gauss_picture(coordinates).plot(path, axes=axes)
 
-        return draw(self.gauss_picture(coordinates), path)
+    plot = picture
 
-    def __str__(self) -> str:
+    def headline(self) -> str:
+        return f"of {self.system.name!r} at t = {self.t:g}"
+
+    def to_dict(self) -> dict[str, Any]:
+        q, constraints = self.system.coordinates, self.system.constraints
+        vectors = ("acceleration", "unconstrained", "impressed", "inertial", "ideal", "nonideal")
+        found = {
+            "name": self.system.name,
+            "t": self.t,
+            "state": by_name(q, self.q) | by_name(q, self.v, "'"),
+            **{name: by_name(q, getattr(self, name)) for name in vectors},
+            "multipliers": by_name(constraints, self.multipliers),
+            "rank": self.rank,
+            "dependent": self.dependent,
+            "energy": self.energetics.energy,
+        }
+        return {key: plain_values(value) for key, value in found.items()}
+
+    def text(self) -> str:
         names = [coordinate.name for coordinate in self.system.coordinates]
         lines = [
             f"{self.system.name} at t = {self.t:g}",

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dalembert.arrays import Array
-from dalembert.errors import ModelError, MotionFailed, UndefinedModel
+from dalembert.errors import ModelError, MotionFailed, UndefinedModel, counted
 from dalembert.mechanics.solve.fundamental import Fundamental
 from dalembert.model.events import with_events
 from dalembert.model.friction.contact import needs_legs, torqueless
@@ -36,42 +36,23 @@ from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.project import project as project_state
 from dalembert.motion.state.state import State
 from dalembert.motion.state.without_gradient import require_gradient, without_gradient
+from dalembert.results import Result, Table, plain_values, state_columns
 
 
 def prepare(
     system: System,
-    duration: float | None = None,
-    *,
-    rtol: float | None = None,
-    atol: float | None = None,
-    samples: int | None = None,
-    times: ArrayLike | None = None,
-    method: str | None = None,
-    project: bool | None = None,
-    backend: str | None = None,
+    duration: float | None,
+    times: ArrayLike | None,
+    options: Mapping[str, Any],
     events: Mapping[str, Any] | Iterable[Any] | None = None,
-    step: float | None = None,
-    order: int | None = None,
-    max_step: float | None = None,
 ) -> Prepared:
-    """Check the options and make the system ready; they are those of `simulate`. Options not given come from the
-    `[simulate]` table of the system's document.
+    """Check the options and make the system ready. `System.simulate` says what they are; those that are None come from
+    the system's `settings`, or have their defaults (`integrate.settings`).
     """
     started = clock.perf_counter()
     if events is not None:
         system = with_events(system, events)
-    given = {
-        "rtol": rtol,
-        "atol": atol,
-        "samples": samples,
-        "method": method,
-        "project": project,
-        "backend": backend,
-        "step": step,
-        "order": order,
-        "max_step": max_step,
-    }
-    options = {**system.settings, **{key: value for key, value in given.items() if value is not None}}
+    options = {**system.settings, **{key: value for key, value in options.items() if value is not None}}
     settings = settings_of(system, duration, times, _initial_time(system), options)
     if settings.method == "variational":
         from dalembert.motion.integrate.variational import require_action  # loads parts of SciPy
@@ -85,13 +66,24 @@ def _initial_time(system: System) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Prepared:
+class Prepared(Result):
     """A system and checked settings, ready to be run any number of times, by any number of threads at once."""
 
     system: System
     settings: Settings
     evaluation: Evaluation
     seconds: float = 0.0  # it took to prepare
+
+    def text(self) -> str:
+        told = self.to_dict()
+        span = f"t = {told['start']:g} … {told['end']:g}, {counted(told['points'], 'point')}"
+        return f"{self.system.name}, ready to run: {span}, {told['method']} at rtol {told['rtol']:g}"
+
+    def to_dict(self) -> dict[str, Any]:
+        settings = {key: getattr(self.settings, key) for key in ("rtol", "atol", "method", "project", "backend")}
+        times = self.settings.times
+        span = {"start": times[0], "end": times[-1], "points": times.size}
+        return {"name": self.system.name, **plain_values(span | settings)}
 
     def run(
         self,
@@ -142,7 +134,7 @@ class Prepared:
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class Run(Table):
     """What one integration gave: t (T), q and v (T, n) at the output times, events, and why it ended early if it did.
 
     `motion()` makes a `Motion` of it, with forces and certificate.
@@ -167,6 +159,31 @@ class Run:
     @property
     def v(self) -> Array:
         return self.trajectory.y[:, self.evaluation.n : 2 * self.evaluation.n]
+
+    def columns(self) -> dict[str, Array]:
+        return state_columns(self.evaluation.system.coordinates, self.t, self.q, self.v)
+
+    def text(self) -> str:
+        ended = self.failure or (f"ended by '{self.ended_by}'" if self.ended_by is not None else "")
+        final = ", ".join(f"{name} = {column[-1]:.8g}" for name, column in self.columns().items() if name != "t")
+        span = (
+            f"t = {self.t[0]:g} … {self.t[-1]:g}, {counted(self.t.size, 'point')}, {counted(len(self.events), 'event')}"
+        )
+        lines = [f"{self.evaluation.system.name}: {span}", *([f"  {ended}"] if ended else []), f"  {final}"]
+        return "\n".join([*lines, *(f"  warning: {warning}" for warning in self.warnings)])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Where it ended, and how; the points are in `columns()`."""
+        found = {
+            "name": self.evaluation.system.name,
+            "final": {name: column[-1] for name, column in self.columns().items()},
+            "events": [dict(event) for event in self.events],
+            "ended_by": self.ended_by,
+            "failure": self.failure,
+            "timing": self.timing,
+            "warnings": self.warnings,
+        }
+        return {key: plain_values(value) for key, value in found.items()}
 
     @property
     def events(self) -> tuple[Mapping[str, Any], ...]:

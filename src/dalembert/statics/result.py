@@ -11,6 +11,7 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.model.system import System
+from dalembert.results import Result, by_name, named, plain_values
 from dalembert.statics.particles import reactions_on_particles
 from dalembert.statics.stability import Stability
 
@@ -32,7 +33,7 @@ class ContactForce:
 
 
 @dataclass(frozen=True, eq=False)
-class Equilibrium:
+class Equilibrium(Result):
     """A configuration at rest and all that keeps it there.
 
     system: as it was asked about, time frozen where it was given. q (n); multipliers (m): λ by constraint, zero where
@@ -58,19 +59,16 @@ class Equilibrium:
     @property
     def state(self) -> dict[str, float]:
         """The state by names, as `motion.final` has it, ready for `system.replace(initial=…)`."""
-        names = [q.name for q in self.system.coordinates]
-        return {**dict(zip(names, map(float, self.q), strict=True)), **{f"{name}'": 0.0 for name in names}}
+        q = self.system.coordinates
+        return by_name(q, self.q) | by_name(q, np.zeros(len(q)), "'")
 
     def __getitem__(self, key: Any) -> float:
-        names = {q.name: float(x) for q, x in zip(self.system.coordinates, self.q, strict=True)}
-        if str(key) not in names:
-            raise KeyError(f"no coordinate {str(key)!r}; there are {', '.join(names)}")
-        return names[str(key)]
+        return named(by_name(self.system.coordinates, self.q), key, "coordinate")
 
     @property
     def reactions(self) -> dict[str, float]:
         """λ of each constraint."""
-        return {c.name: float(l) for c, l in zip(self.system.constraints, self.multipliers, strict=True)}
+        return by_name(self.system.constraints, self.multipliers)
 
     @property
     def forces(self) -> dict[str, Array]:
@@ -116,9 +114,9 @@ class Equilibrium:
                 name: {"normal": c.normal, "friction": c.friction, "limit": c.limit}
                 for name, c in (self.contacts or {}).items()
             }
-        return found
+        return {key: plain_values(value) for key, value in found.items()}
 
-    def __str__(self) -> str:
+    def text(self) -> str:
         shown = np.where(np.abs(self.q) < 1e-13 * self.sizes, 0.0, self.q)  # rounding is no place
         place = ", ".join(f"{q.name} = {x:.8g}" for q, x in zip(self.system.coordinates, shown, strict=True))
         lines = [f"{place}: {self.stability.verdict} ({self.stability.by})"]
@@ -148,7 +146,7 @@ def _listed(values: Array) -> str:
 
 
 @dataclass(frozen=True)
-class Range:
+class Range(Result):
     """Values of a coordinate or parameter at which the system can rest: intervals within `between`. ends: for each of
     them what gives way at its lower and upper end, or "end of search".
     """
@@ -162,9 +160,9 @@ class Range:
         return any(low <= value <= high for low, high in self.intervals)
 
     def to_dict(self) -> dict[str, Any]:
-        return {"of": self.of, "between": self.between, "intervals": self.intervals, "ends": self.ends}
+        return {"of": self.of, **{key: plain_values(getattr(self, key)) for key in ("between", "intervals", "ends")}}
 
-    def __str__(self) -> str:
+    def text(self) -> str:
         low, high = self.between
         lines = [f"{self.of} from {low:.8g} to {high:.8g}: equilibrium is possible for"]
         for (a, b), (first, last) in zip(self.intervals, self.ends, strict=True):
@@ -173,7 +171,7 @@ class Range:
 
 
 @dataclass(frozen=True, eq=False)
-class Equilibria:
+class Equilibria(Result):
     """The answer of `system.equilibrium`: those found, the one nearest to the guess first. Of a family without gaps, or
     held by the same friction, one is listed.
 
@@ -211,7 +209,7 @@ class Equilibria:
             "range": None if self.range is None else self.range.to_dict(),
         }
 
-    def __str__(self) -> str:
+    def text(self) -> str:
         count = "no equilibrium" if not self.found else f"{len(self.found)} equilibri{'um' if len(self) == 1 else 'a'}"
         lines = [f"{self.system.name}: {count} found from {self.tried} configuration{'s' if self.tried != 1 else ''}"]
         lines += [f"from the configuration given: {self.reason}"] if self.reason else []

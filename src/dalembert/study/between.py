@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.interpolate import CubicSpline
 
 from dalembert.arrays import Array
@@ -27,10 +28,13 @@ from dalembert.motion.result.motion import Motion
 from dalembert.motion.state.consistent import INITIAL_TOLERANCE
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.project import project, relative_residual, size_of
+from dalembert.results import Table, by_name, plain_values, state_columns
 from dalembert.study.stationary_mesh import NotFound, StationaryMesh
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from dalembert.view.figures import Given
 
 # Pieces of the first mesh, and the most. Pieces have degree 5, so that halving them divides errors by a thousand.
 PIECES, MOST_PIECES = 16, 256
@@ -38,8 +42,8 @@ PIECES, MOST_PIECES = 16, 256
 SETTLED = 1e-10
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Passage:
+@dataclass(frozen=True, eq=False)
+class Passage(Table):
     """A motion between two configurations: t (T,), q and v (T, n), at the ends of the pieces of the path.
 
     action: ∫ L dt. index: the number of directions in which the action falls, 0 for a minimum; None where forces have
@@ -68,34 +72,68 @@ class Passage:
     @property
     def launch(self) -> dict[str, float]:
         """The state at the start: what to launch the system with."""
-        names = [q.name for q in self.system.coordinates]
-        places = dict(zip(names, map(float, self.q[0]), strict=True))
-        return places | {f"{name}'": float(speed) for name, speed in zip(names, self.v[0], strict=True)}
+        q = self.system.coordinates
+        return by_name(q, self.q[0]) | by_name(q, self.v[0], "'")
 
-    def motion(self, **options: Any) -> Motion:
-        """The same by `simulate`, launched from the start with the velocities found: with forces and certificate."""
-        options = {"times": self.t, **options} if "samples" not in options else options
-        duration = None if "times" in options else float(self.t[-1] - self.t[0])
-        return self.system.replace(initial=self.launch).simulate(duration, **options)
+    @property
+    def duration(self) -> float:
+        return float(self.t[-1] - self.t[0])
 
-    def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
-        """A picture of the motion between the two places. Written to `path` where it is given."""
+    def motion(
+        self,
+        *,
+        rtol: float | None = None,
+        atol: float | None = None,
+        samples: int | None = None,
+        times: ArrayLike | None = None,
+        method: str | None = None,
+        project: bool | None = None,
+        backend: str | None = None,
+        events: Mapping[str, Any] | Iterable[Any] | None = None,
+        progress: bool | None = None,
+        step: float | None = None,
+        order: int | None = None,
+        max_step: float | None = None,
+    ) -> Motion:
+        """The same by `System.simulate`, which explains the options, launched from the start with the velocities found:
+        with forces and certificate. Its outputs are those of this passage unless `samples` or `times` are given.
+        """
+        if samples is None and times is None:
+            times = self.t
+        return self.system.replace(initial=self.launch).simulate(
+            self.duration if times is None else None, rtol=rtol, atol=atol, samples=samples, times=times,
+            method=method, project=project, backend=backend, events=events, progress=progress, step=step, order=order,
+            max_step=max_step,
+        )  # fmt: skip
+
+    def plot(self, path: str | os.PathLike[str] | None = None, *, axes: Given = None) -> Figure:
+        """A picture of the motion between the two places. Written to `path` where it is given. axes: two panels."""
         from dalembert.view.plot_path import plot_passage
 
-        return plot_passage(self, path)
+        return plot_passage(self, path, axes)
 
-    def __getitem__(self, key: Any) -> Array:
-        names = [q.name for q in self.system.coordinates]
-        columns = {"t": self.t} | {name: self.q[:, k] for k, name in enumerate(names)}
-        columns |= {f"{name}'": self.v[:, k] for k, name in enumerate(names)}
-        if name_of(key) not in columns:
-            raise KeyError(f"no column {name_of(key)!r} in this passage.{suggest(name_of(key), columns)}")
-        return columns[name_of(key)]
+    def columns(self) -> dict[str, Array]:
+        return state_columns(self.system.coordinates, self.t, self.q, self.v)
 
-    def __repr__(self) -> str:
-        falls = f" with {self.index} falling directions" if self.index else ""
+    def headline(self) -> str:
         span = f"t = {self.t[0]:g} … {self.t[-1]:g}"
-        return f"<Passage of {self.system.name!r}: {span}, action {self.action:.6g}, {self.kind}{falls}>"
+        return f"of {self.system.name!r}: {span}, action {self.action:.6g}, {self.kind}{self._falls()}"
+
+    def _falls(self) -> str:
+        return f", {self.index} directions in which it falls" if self.index else ""
+
+    def text(self) -> str:
+        launch = ", ".join(f"{name} = {value:.10g}" for name, value in self.launch.items())
+        return (
+            f"{self.system.name}: motion between two places in the time {self.duration:g}\n"
+            f"  action {self.action:.10g}: {self.kind}{self._falls()}\n"
+            f"  launch {launch}"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Its action, what kind of stationary point that is, and how to launch it; the points are in `columns()`."""
+        found = {key: getattr(self, key) for key in ("duration", "action", "kind", "index", "error", "launch")}
+        return {"name": self.system.name, **plain_values(found)}
 
 
 def between(

@@ -24,6 +24,7 @@ from dalembert.model.friction.contact import needs_legs
 from dalembert.model.system import System
 from dalembert.motion.contacts.run.mode_of_state import initial_mode
 from dalembert.motion.state.evaluation import Evaluation
+from dalembert.results import Result, named, plain_values
 
 # Formulations that differ by less than this, relative, agree. Each solves a few small linear systems: rounding leaves
 # 1e-15 times their condition, and states of the library have conditions below 1e5.
@@ -61,7 +62,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Result):
     """The table of `compare`. `states` says at how many states the formulations were compared."""
 
     system: System
@@ -73,17 +74,20 @@ class Comparison:
         return all(row.agrees for row in self.rows)
 
     def __getitem__(self, form: str) -> Row:
-        for row in self.rows:
-            if row.form == form:
-                return row
-        raise KeyError(f"no row {form!r}; there are {', '.join(row.form for row in self.rows)}")
+        return named({row.form: row for row in self.rows}, form, "row")
 
     def to_dict(self) -> dict[str, Any]:
         keys = ("form", "applies", "reason", "acceleration_difference", "force_difference", "state_size", "seconds")
         rows = [{**{key: getattr(row, key) for key in keys}, "contrast": row.contrast} for row in self.rows]
-        return {"name": self.system.name, "states": self.states, "agree": self.agree, "rows": rows}
+        return {"name": self.system.name, "states": self.states, "agree": self.agree, "rows": plain_values(rows)}
 
-    def __str__(self) -> str:
+    def headline(self) -> str:
+        applied = sum(row.acceleration_difference is not None for row in self.rows)
+        verdict = "all agree" if self.agree else "NOT all agree"
+        places = counted(self.states, "state")
+        return f"of {self.system.name!r} at {places}: {counted(applied, 'formulation')} compared, {verdict}"
+
+    def text(self) -> str:
         head = f"{'formulation':<13} {'state':>5} {'acceleration':>13} {'forces':>10} {'time':>9}"
         lines = [
             f"{self.system.name}: relative differences from the fundamental equation, {counted(self.states, 'state')}",
@@ -146,17 +150,17 @@ def _row(
     form: str,
     places: Sequence[tuple[State, Fundamental]],
 ) -> Row:
-    module = formulation(system, form)
+    principle = formulation(system, form)
     if form == "fundamental":
         start = time.perf_counter()
         for state, _ in places:
             evaluation.solve(state.q, state.v, state.t)
         return Row(form, True, "", 2 * len(system.coordinates), 0.0, 0.0, (time.perf_counter() - start) / len(places))
-    reason = module.applies(system)
-    contrast = bool(reason) and getattr(module, "CONTRAST", False)
+    reason = principle.applies(system)
+    contrast = bool(reason) and getattr(principle, "CONTRAST", False)
     if reason and not contrast:
         return Row(form, False, reason)
-    ask = answer(system, sampler, module.prepare(system, sampler))
+    ask = answer(system, sampler, principle.prepare(system, sampler))
     differences, elapsed, silent = [], [], ""
     for state, solution in places:
         start = time.perf_counter()
@@ -171,7 +175,7 @@ def _row(
     if not differences:
         return Row(form, False, silent)
     acceleration, force = np.max(np.array(differences), axis=0)
-    size = module.state_size(system)
+    size = principle.state_size(system)
     seconds = float(np.median(elapsed))
     return Row(form, not contrast, reason, size, float(acceleration), float(force), seconds, contrast)
 

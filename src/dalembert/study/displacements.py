@@ -29,6 +29,7 @@ from dalembert.model.friction.contact import needs_legs
 from dalembert.model.system import System
 from dalembert.motion.instant import starting_at
 from dalembert.motion.state.evaluation import Evaluation
+from dalembert.results import Result, named, plain_values
 
 # Displaced states count as possible where g_kj δq_j is below this share of its terms: far above the rounding of
 # derivatives along the path, about 1e-10, far below generic values.
@@ -65,7 +66,7 @@ class Relation:
 
 
 @dataclass(frozen=True)
-class Displacements:
+class Displacements(Result):
     """Displacements at a state: a basis of them, (n, f), and what they make of each constraint."""
 
     system: System
@@ -78,12 +79,13 @@ class Displacements:
         return all(relation.possible for relation in self.relations)
 
     def __getitem__(self, name: str) -> Relation:
-        for relation in self.relations:
-            if relation.name == name:
-                return relation
-        raise KeyError(f"no constraint {name!r}; there are {', '.join(r.name for r in self.relations)}")
+        return named({relation.name: relation for relation in self.relations}, name, "constraint")
 
-    def __str__(self) -> str:
+    def to_dict(self) -> dict[str, Any]:
+        found = {"possible": self.possible, "basis": self.basis, "relations": self.relations}
+        return {"name": self.system.name, **plain_values(found)}
+
+    def text(self) -> str:
         width = max([10, *(len(r.name) for r in self.relations)])
         lines = [
             f"{self.system.name}: independent displacements: {self.basis.shape[1]}",

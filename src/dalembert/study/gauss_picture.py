@@ -6,8 +6,10 @@ least G on A q̈ = b is at the foot of the perpendicular from a + M⁻¹C, which
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sympy as sp
@@ -19,13 +21,19 @@ from dalembert.mechanics.solve.fundamental import RANK_TOLERANCE, is_positive
 from dalembert.model.constraints import is_linear
 from dalembert.model.language.symbols import name_of, t
 from dalembert.motion.instant import Instant
+from dalembert.results import Result, plain_values
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from dalembert.view.figures import Given
 
 # A vector this short against the accelerations at hand has no direction worth drawing.
 NO_DIRECTION = 1e-9
 
 
 @dataclass(frozen=True)
-class GaussPicture:
+class GaussPicture(Result):
     """A plane through the acceleration q̈. `basis` (n, 2) spans it, orthonormal in the metric of M; points in it are
     given by their two components along the basis. `unconstrained` is a = M⁻¹Q, `free` a + M⁻¹C, `projection` q̈.
     `allowed` (2, k) are orthonormal directions in which the constraints let the acceleration vary in the plane: k is 1
@@ -48,6 +56,28 @@ class GaussPicture:
     orthogonality: float
     off_plane: float
     violation: Callable[[Array], Array] | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def least(self) -> float:
+        """G at the motion."""
+        return self.residual**2
+
+    def text(self) -> str:
+        return (
+            f"{self.name}: least G = {self.least:.10g} (G = (q'' - a)^T M (q'' - a), without 1/2)\n"
+            f"  cosine between q'' - a and what the constraints allow: {self.orthogonality:.1e}"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        keys = ("labels", "basis", "unconstrained", "free", "projection", "allowed", "off_plane")
+        found = {"name": self.name, "G": self.least, "orthogonality": self.orthogonality}
+        return {**found, **{key: plain_values(getattr(self, key)) for key in keys}}
+
+    def plot(self, path: str | os.PathLike[str] | None = None, *, axes: Given = None) -> Figure:
+        """Draw the plane; write it to `path` where that is given. axes: one panel to draw into."""
+        from dalembert.view.gauss import draw
+
+        return draw(self, path, axes)
 
     def gauss(self, points: Array) -> Array:
         """G_ni at points (…, 2) of the plane."""

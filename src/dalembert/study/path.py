@@ -28,11 +28,14 @@ from dalembert.model.system import System
 from dalembert.motion.state.consistent import misses
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.project import project
+from dalembert.results import Table, by_name, plain_values, state_columns
 from dalembert.study.geodesic import Geodesic, NoGeodesic
 from dalembert.study.reach import least_energy
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from dalembert.view.figures import Given
 
 REMEDY = "name points on the way: guess=[{…}] in Python, --through x=…,y=… of the command"
 # A straight guess is the path at infinite energy. From there the energy comes down to the one wanted: surplus of the
@@ -41,8 +44,8 @@ SURPLUS = (30.0, 8.0, 2.0, 0.5, 0.0)
 POINTS = 41
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Path:
+@dataclass(frozen=True, eq=False)
+class Path(Table):
     """A path at its output points, evenly spaced in the metric of the masses.
 
     t: (K,) since the start. q, v = dq/dt: (K, n). action: S₀ = ∫ Σ p_i dq_i. miss: how far the end was missed, relative
@@ -58,11 +61,24 @@ class Path:
     action: float
     miss: float
 
-    def __repr__(self) -> str:
+    def headline(self) -> str:
         return (
-            f"<Path of {self.system.name!r} at energy {self.energy:g}: time {self.duration:.6g}, "
-            f"action {self.action:.6g}, {counted(self.t.size, 'point')}>"
+            f"of {self.system.name!r} at energy {self.energy:g}: time {self.duration:.6g}, "
+            f"action {self.action:.6g}, {counted(self.t.size, 'point')}"
         )
+
+    def text(self) -> str:
+        launch = ", ".join(f"{name} = {value:.10g}" for name, value in self.launch.items())
+        return (
+            f"{self.system.name}: path at the energy {self.energy:g}\n"
+            f"  time {self.duration:.10g}, action {self.action:.10g}\n"
+            f"  launch {launch}"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Its time and action, and how to launch it; the points are in `columns()`."""
+        found = {key: getattr(self, key) for key in ("energy", "duration", "action", "miss", "launch")}
+        return {"name": self.system.name, **plain_values(found)}
 
     @property
     def duration(self) -> float:
@@ -73,19 +89,20 @@ class Path:
         symbols = (*self.system.coordinates, *self.system.velocities)
         return dict(zip(symbols, map(float, (*self.q[0], *self.v[0])), strict=True))
 
-    def __getitem__(self, key: str | sp.Symbol) -> Array:
-        names = [q.name for q in self.system.coordinates]
-        columns = {"t": self.t, **dict(zip(names, self.q.T, strict=True))}
-        columns |= {f"{name}'": rate for name, rate in zip(names, self.v.T, strict=True)}
-        if name_of(key) not in columns:
-            raise KeyError(f"no column {name_of(key)!r} in this path.{suggest(name_of(key), columns)}")
-        return columns[name_of(key)]
+    @property
+    def launch(self) -> dict[str, float]:
+        """The state at the start by names."""
+        q = self.system.coordinates
+        return by_name(q, self.q[0]) | by_name(q, self.v[0], "'")
 
-    def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
-        """A picture of the path. Written to `path` where it is given."""
+    def columns(self) -> dict[str, Array]:
+        return state_columns(self.system.coordinates, self.t, self.q, self.v)
+
+    def plot(self, path: str | os.PathLike[str] | None = None, *, axes: Given = None) -> Figure:
+        """A picture of the path. Written to `path` where it is given. axes: two panels to draw into."""
         from dalembert.view.plot_path import plot_path
 
-        return plot_path(self, path)
+        return plot_path(self, path, axes)
 
 
 def path(system: System, start: Any, end: Any, *, energy: float, guess: Any = "direct", samples: int = 201) -> Path:

@@ -15,17 +15,15 @@ from dalembert.mechanics.algebra.tidy import tidy
 from dalembert.mechanics.page.printing import plain
 from dalembert.mechanics.reduce.reduction import Reduction, reduction
 from dalembert.mechanics.standard_form import diff, lagrangian
+from dalembert.model.documents.document import dumps
 from dalembert.model.language.parse import suggest
 from dalembert.model.language.symbols import Coordinate, name_of, t
-from dalembert.model.system import System
+from dalembert.model.system import VALUES, System
 from dalembert.motion.state.consistent import require_consistent_state
 from dalembert.motion.state.evaluation import Evaluation
 
 if TYPE_CHECKING:
     from dalembert.motion.result.motion import Motion
-
-# Parts that can be replaced without another reduction.
-VALUES = {"name", "parameters", "initial", "settings", "description", "events"}
 
 
 class ReducedSystem(System):
@@ -68,9 +66,9 @@ class ReducedSystem(System):
     def __reduce__(self) -> tuple[Any, ...]:
         return _again, (self.whole, self.reduction, self._arguments())
 
-    def replace(self, **changes: Any) -> System:
-        """As `System.replace`. With other values it is still a reduction; with other equations a system like others."""
-        found = super().replace(**changes)
+    def _replaced(self, changes: Mapping[str, Any]) -> System:
+        """With other values it is still a reduction; with other equations a system like others."""
+        found = super()._replaced(changes)
         return ReducedSystem(self.whole, self.reduction, found._arguments()) if set(changes) <= VALUES else found
 
     def reconstruct(self, motion: Motion, start: Mapping[Any, Any] | None = None) -> Motion:
@@ -83,7 +81,27 @@ class ReducedSystem(System):
 
         return reconstruct(self, motion, start)
 
+    def to_dict(self) -> dict[str, Any]:
+        """What was eliminated and what was not, and the reduced model as a document: plain values, ready for JSON."""
+        named = {"places": self.places, "momenta": self.momenta, "constants": self.constants}
+        return {
+            "name": self.name,
+            "coordinates": [q.name for q in self.coordinates],
+            **{key: {s.name: plain(value) for s, value in part.items()} for key, part in named.items()},
+            "ignored": [q.name for q in self.ignored],
+            "solved": dict(self.solved),
+            "left": list(self.left),
+            "document": dumps(self),
+        }
+
+    def __str__(self) -> str:
+        return self.text()
+
     def summary(self) -> str:
+        """The same as `text`."""
+        return self.text()
+
+    def text(self) -> str:
         """What was eliminated, and what was not."""
         lines = [
             f"{self.whole.name}: {counted(len(self.whole.coordinates), 'coordinate')}, {len(self.coordinates)} left"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 import numpy as np
@@ -24,16 +24,18 @@ from dalembert.mechanics.principles.shared.formulation import does_work, first, 
 from dalembert.mechanics.principles.shared.scaled_constraints import saddle
 from dalembert.mechanics.principles.shared.velocity_forms import on_accelerations
 from dalembert.model.language.parse import suggest
-from dalembert.model.language.symbols import name_of
 from dalembert.model.system import System
 from dalembert.motion.integrate.settings import settings_of, tolerances
 from dalembert.motion.result.motion import Motion
 from dalembert.motion.state.consistent import require_consistent_state
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.project import project, relative_residual, size_of
+from dalembert.results import Result, Table, by_name, plain_values, state_columns
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from dalembert.view.figures import Given
 
 # Motions that differ by more than this share of their extent have parted; integration errors stay far below.
 PARTED = 1e-3
@@ -41,8 +43,8 @@ PARTED = 1e-3
 COLLAPSED = 1e-7
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class VakonomicMotion:
+@dataclass(frozen=True, eq=False)
+class VakonomicMotion(Table):
     """A path of the vakonomic equations: t (T,), q and v (T, n), multipliers μ (T, m).
 
     residual: the largest relative miss of a constraint along it. `path["x"]`, `path["x'"]`, `path["mu NAME"]` give
@@ -57,20 +59,44 @@ class VakonomicMotion:
     residual: float
     rtol: float
 
-    def __repr__(self) -> str:
-        return f"<VakonomicMotion of {self.system.name!r}: t = {self.t[0]:g} … {self.t[-1]:g}, not the motion>"
+    def headline(self) -> str:
+        return f"of {self.system.name!r}: t = {self.t[0]:g} … {self.t[-1]:g}, not the motion"
 
     def columns(self) -> dict[str, Array]:
-        names = [q.name for q in self.system.coordinates]
-        found = {"t": self.t} | {name: self.q[:, k] for k, name in enumerate(names)}
-        found |= {f"{name}'": self.v[:, k] for k, name in enumerate(names)}
+        found = state_columns(self.system.coordinates, self.t, self.q, self.v)
         return found | {f"mu {c.name}": self.multipliers[:, k] for k, c in enumerate(self.system.constraints)}
 
-    def __getitem__(self, key: str) -> Array:
-        columns, name = self.columns(), name_of(key)
-        if name not in columns:
-            raise KeyError(f"no column {name!r} in this path.{suggest(name, columns)}")
-        return columns[name]
+    @property
+    def final(self) -> dict[str, float]:
+        """Time and state at the end."""
+        q = self.system.coordinates
+        return {"t": float(self.t[-1]), **by_name(q, self.q[-1]), **by_name(q, self.v[-1], "'")}
+
+    def text(self) -> str:
+        end = ", ".join(f"{name} = {value:.8g}" for name, value in self.final.items() if name != "t")
+        mu = "".join(f"\n  mu '{name}' = {x:.8g}" for name, x in self._multipliers_at(-1).items())
+        return (
+            f"{self.system.name}: stationary action among paths that keep the constraints, not the motion\n"
+            f"  t = {self.t[0]:g} … {self.t[-1]:g}, at the end {end}{mu}\n"
+            f"  constraints are kept to {self.residual:.1e}"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Its end, with μ there and at the start; the points are in `columns()`."""
+        mu = {"start": self._multipliers_at(0), "end": self._multipliers_at(-1)}
+        found = {"final": self.final, "multipliers": mu, "residual": self.residual, "rtol": self.rtol}
+        return {"name": self.system.name, **plain_values(found)}
+
+    def _multipliers_at(self, point: int) -> dict[str, float]:
+        return by_name(self.system.constraints, self.multipliers[point])
+
+    def plot(self, path: str | os.PathLike[str] | None = None, *, axes: Given = None) -> Figure:
+        """A picture of the path. Written to `path` where it is given. axes: two panels. `against().plot()` draws the
+        motion beside it.
+        """
+        from dalembert.view.plot_path import plot_vakonomic
+
+        return plot_vakonomic(self, path, axes)
 
     def against(self, motion: Motion | None = None, tolerance: float = PARTED) -> Parting:
         """Beside the motion of the same system from the same state (computed here unless given), which must have the
@@ -87,8 +113,8 @@ class VakonomicMotion:
         return Parting(self, motion, apart, float(tolerance))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Parting:
+@dataclass(frozen=True, eq=False)
+class Parting(Result):
     """The vakonomic path and the motion, and how far they are apart: `apart` (T, n), each coordinate relative to its
     extent.
     """
@@ -116,10 +142,11 @@ class Parting:
         names = [q.name for q in self.path.system.coordinates]
         return dict(zip(names, map(float, self.apart.max(axis=0)), strict=True))
 
-    def __repr__(self) -> str:
-        return f"<Parting: {self}>"
+    def to_dict(self) -> dict[str, Any]:
+        found = {"time": self.time, "tolerance": self.tolerance, "largest": self.largest}
+        return {"name": self.path.system.name, **plain_values(found)}
 
-    def __str__(self) -> str:
+    def text(self) -> str:
         if self.time is None:
             return f"{self.path.system.name}: the vakonomic path is the motion, to {self.apart.max():.1e}"
         name = max(self.largest, key=lambda key: self.largest[key])
@@ -128,20 +155,19 @@ class Parting:
             f"(by {self.tolerance:g}); at most they are {100 * self.largest[name]:.3g} % of the extent of {name} apart"
         )
 
-    def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
-        """Both paths, their coordinates, and how they part. Written to `path` where it is given."""
+    def plot(self, path: str | os.PathLike[str] | None = None, *, axes: Given = None) -> Figure:
+        """Both paths, their coordinates, and how they part. Written to `path` where it is given. axes: four panels."""
         from dalembert.view.parting import plot_parting
 
-        return plot_parting(self, path)
+        return plot_parting(self, path, axes)
 
 
 def vakonomic(
     system: System,
-    duration: float | None = None,
-    *,
-    multipliers: Mapping[str, float] | None = None,
-    rtol: float = 1e-10,
-    samples: int = 501,
+    duration: float | None,
+    multipliers: Mapping[str, float] | None,
+    rtol: float,
+    samples: int,
 ) -> VakonomicMotion:
     """Integrate the vakonomic equations from the initial state.
 

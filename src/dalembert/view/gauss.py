@@ -5,7 +5,6 @@ the perpendicular, which is the motion.
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,31 +14,26 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 
 from dalembert.arrays import Array
-from dalembert.model.documents.document import write_atomically
 from dalembert.study.gauss_picture import GaussPicture
-from dalembert.view.plot import picture as as_bytes
+from dalembert.view.figures import Given, finish, panels, printable
 
 FREE, MOTION, ALLOWED, WORK = "#7a7a7a", "#c0392b", "#1f4e79", "#b9770e"
 
 
-def draw(data: GaussPicture, path: str | os.PathLike[str] | None = None) -> Figure:
+def draw(data: GaussPicture, path: str | os.PathLike[str] | None = None, given: Given = None) -> Figure:
     """Draw the plane; write it to `path` (png, pdf, svg) where that is given."""
-    figure = Figure(figsize=(7.2, 6.4), layout="constrained")
-    axes = figure.subplots()
+    figure, (axes,) = panels(given, 1, 1, (7.2, 6.4))
     low, high, size = _window(data)
     axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal")
     _circles(axes, data, size)
     _draw_allowed(axes, data, low, high, size)
     _points(axes, data, size)
     axes.set(xlabel=data.labels[0], ylabel=data.labels[1])
-    name = "".join(character for character in data.name if character.isprintable()).replace("$", r"\$")
     least = f"least $G$ = {data.residual**2:.4g}"
     apart = f", of which {data.off_plane**2:.3g} across the plane" if data.off_plane > 1e-9 * data.residual else ""
-    axes.set_title(f"{name}: least constraint\n{least}{apart}", fontsize=11)
+    axes.set_title(f"{printable(data.name)}: least constraint\n{least}{apart}", fontsize=11)
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.1), ncols=2, fontsize=9, frameon=False)
-    if path is not None:
-        write_atomically(path, as_bytes(figure, Path(path).suffix.lstrip(".") or "png"))
-    return figure
+    return finish(figure, path)
 
 
 def _window(data: GaussPicture) -> tuple[Array, Array, float]:

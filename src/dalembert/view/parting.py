@@ -3,34 +3,27 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from dalembert.model.documents.document import write_atomically
 from dalembert.study.vakonomic import Parting
-from dalembert.view.plot import MOST_CURVES, PLANES, picture
+from dalembert.view.figures import Given, finish, panels, printable
+from dalembert.view.plot import MOST_CURVES, PLANES
 
 MOTION, OTHER = "C0", "C3"
 
 
-def plot_parting(parting: Parting, path: str | os.PathLike[str] | None = None) -> Figure:
+def plot_parting(parting: Parting, path: str | os.PathLike[str] | None = None, axes: Given = None) -> Figure:
     """Draw both; write it to `path` (png, pdf, svg) where that is given."""
-    figure = Figure(figsize=(11, 7.2), layout="constrained")
-    axes = figure.subplots(2, 2)
-    _paths(axes[0, 0], parting)
-    _coordinates(axes[0, 1], parting)
-    _apart(axes[1, 0], parting)
-    _multipliers(axes[1, 1], parting)
-    title = "".join(character for character in parting.path.system.name if character.isprintable())
-    figure.suptitle(
-        f"{title}   ·   the motion, and stationary action among paths that keep the constraints", fontsize=12
-    )
-    if path is not None:
-        write_atomically(path, picture(figure, Path(path).suffix.lstrip(".") or "png"))
-    return figure
+    figure, places = panels(axes, 2, 2, (11, 7.2))
+    for draw, place in zip((_paths, _coordinates, _apart, _multipliers), places, strict=True):
+        draw(place, parting)
+    if axes is None:
+        what = "the motion, and stationary action among paths that keep the constraints"
+        figure.suptitle(f"{printable(parting.path.system.name)}   ·   {what}", fontsize=12)
+    return finish(figure, path)
 
 
 def _paths(axes: Axes, parting: Parting) -> None:

@@ -4,55 +4,40 @@ certificate; and, where asked for, what the constraints make of the free motion.
 
 from __future__ import annotations
 
-import io
 import os
-from pathlib import Path
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from dalembert.arrays import Array
-from dalembert.errors import OutputError
-from dalembert.model.documents.document import write_atomically
 from dalembert.motion.result.motion import WORKS, Motion
+from dalembert.view.figures import Given, finish, panels, printable
 
 # Beyond this many curves a legend hides more than it tells.
 MOST_CURVES = 10
 PLANES = (("x", "y"), ("x", "z"), ("y", "z"), ("x1", "y1"))
 
 
-def plot(motion: Motion, path: str | os.PathLike[str] | None = None, *, free: bool = False) -> Figure:
+def plot(
+    motion: Motion, path: str | os.PathLike[str] | None = None, *, axes: Given = None, free: bool = False
+) -> Figure:
     """Draw a motion; write it to `path` (png, pdf, svg) where that is given.
 
+    axes: four panels to draw into, six with `free`: path, coordinates, (e,) forces, energy (, q̈ − a).
     free: two more panels, the extent e to which the free motion misses the constraints, and q̈ − a, what they make of
     it (Udwadia and Kalaba 1993).
     """
-    figure = Figure(figsize=(15, 7.2) if free else (10, 7.2), layout="constrained")
-    axes = figure.subplots(2, 3 if free else 2)
-    _path_or_speeds(axes[0, 0], motion)
-    _coordinates(axes[0, 1], motion)
-    _forces(axes[1, 0], motion)
-    _energy(axes[1, 1], motion)
+    above, below = [_path_or_speeds, _coordinates], [_forces, _energy]
     if free:
-        _extent(axes[0, 2], motion)
-        _deviation(axes[1, 2], motion)
-    verdict = "certificate holds" if motion.certificate.holds else "certificate DOES NOT HOLD"
-    title = "".join(character for character in motion.system.name if character.isprintable())
-    figure.suptitle(f"{title}   ·   {verdict}", fontsize=12)
-    if path is not None:
-        write_atomically(path, picture(figure, Path(path).suffix.lstrip(".") or "png"))
-    return figure
-
-
-def picture(figure: Figure, kind: str) -> bytes:
-    """The figure as the bytes of a file."""
-    buffer = io.BytesIO()
-    try:
-        figure.savefig(buffer, format=kind, dpi=130)
-    except ValueError as error:
-        raise OutputError(f"a picture cannot be written as {kind!r}: {error}") from None
-    return buffer.getvalue()
+        above, below = [*above, _extent], [*below, _deviation]
+    figure, places = panels(axes, 2, len(above), (5.0 * len(above), 7.2))
+    for draw, place in zip([*above, *below], places, strict=True):
+        draw(place, motion)
+    if axes is None:
+        verdict = "certificate holds" if motion.certificate.holds else "certificate DOES NOT HOLD"
+        figure.suptitle(f"{printable(motion.system.name)}   ·   {verdict}", fontsize=12)
+    return finish(figure, path)
 
 
 def _path_or_speeds(axes: Axes, motion: Motion) -> None:
@@ -116,8 +101,7 @@ def _curves(axes: Axes, motion: Motion, values: Array, names: list[str], title: 
     size = np.abs(values).max(initial=0.0)
     drawn = [k for k in range(len(names)) if np.abs(values[:, k]).max() > 1e-9 * size][:MOST_CURVES]
     for k in drawn:
-        label = "".join(character for character in names[k] if character.isprintable())
-        axes.plot(motion.t, values[:, k], lw=1.2, label=label)
+        axes.plot(motion.t, values[:, k], lw=1.2, label=printable(names[k]))
     axes.set(xlabel="t", title=title if drawn else f"{title}: zero")
     if drawn:
         axes.legend(fontsize=8)

@@ -204,3 +204,12 @@ def test_singular_at_one_state():
         solve(State(np.zeros(2), np.ones(2), 0.0, sampler.p), np.zeros(2))
     found = solve(State(np.array([2.0, 0.0]), np.ones(2), 0.0, sampler.p), np.zeros(2))
     np.testing.assert_allclose(found.acceleration, [2.0, -1.0])  # r θ'², −2r'θ'/r
+
+
+def test_the_limit_that_is_told_is_the_one_that_is_tested(monkeypatch):
+    system = da.System("bead", coordinates=[x, y], kinetic=m * (x.d**2 + sp.cos(x) ** 2 * y.d**2) / 2)
+    size = 3  # of m cos² x: a product, a power, a cosine
+    monkeypatch.setattr(hamilton, "LARGEST_METRIC", size)
+    assert not isinstance(hamilton.hamiltonian(system), str)
+    monkeypatch.setattr(hamilton, "LARGEST_METRIC", size - 1)
+    assert hamilton.hamiltonian(system) == f"M has {size} operations; it is inverted up to {size - 1}"

@@ -30,10 +30,11 @@ from dalembert.mechanics.standard_form import diff, lagrangian, standard_form
 from dalembert.model.constraints import Constraint, is_linear
 from dalembert.model.language.symbols import t
 from dalembert.model.system import System
+from dalembert.results import Result
 
 
 @dataclass(frozen=True)
-class Kind:
+class Kind(Result):
     """What kind of constraint one is.
 
     `dependence` on the velocities (on the accelerations for an acceleration constraint): "linear",
@@ -67,7 +68,10 @@ class Kind:
     witness: str | None = None
     unless: str | None = None
 
-    def __str__(self) -> str:
+    def to_dict(self) -> dict[str, Any]:
+        return {**vars(self), "degree": None if self.degree is None else float(self.degree)}
+
+    def text(self) -> str:
         parts = [f"{self.level} level", "rheonomic" if self.rheonomic else "scleronomic"]
         if self.catastatic is not None:
             parts.append("catastatic" if self.catastatic else "acatastatic")
@@ -105,7 +109,7 @@ def verdict_of(integrable: bool | None, unless: str | None) -> str:
 
 
 @dataclass(frozen=True)
-class Classification:
+class Classification(Result):
     """The classification of a system.
 
     `holonomic`: every constraint is integrable. `degrees_of_freedom`: n − rank A at a generic state that
@@ -128,24 +132,16 @@ class Classification:
     notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it in numbers, texts, lists and mappings, ready for JSON."""
-        degrees = [None if kind.degree is None else float(kind.degree) for kind in self.constraints]
-        kinds = [{**vars(kind), "degree": degree} for kind, degree in zip(self.constraints, degrees, strict=True)]
-        quantities = [
-            {"name": q.name, "expression": plain(as_read(q.expression)), "fixed_by_constraints": q.fixed}
-            for q in self.conservation.quantities
-        ]
         return {
             "name": self.system,
-            "constraints": kinds,
+            "constraints": [kind.to_dict() for kind in self.constraints],
             "holonomic": self.holonomic,
             "degrees_of_freedom": self.degrees_of_freedom,
             "configuration_freedoms": self.configuration_freedoms,
             "redundant": list(self.redundant),
             "integrals": list(self.integrals),
             "cyclic": list(self.cyclic),
-            "conserved": quantities,
-            "energy_conserved": self.conservation.energy,
+            **self.conservation.to_dict(),
             "notes": list(self.notes),
         }
 
@@ -165,9 +161,6 @@ class Classification:
             if items:
                 lines += [f"  {title}:", *(f"    {item}" for item in items)]
         return "\n".join(lines)
-
-    def __str__(self) -> str:
-        return self.text()
 
 
 def classify(system: System) -> Classification:

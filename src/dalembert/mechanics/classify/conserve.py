@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -19,13 +20,15 @@ from dalembert.arrays import Array
 from dalembert.mechanics.algebra.tidy import Budget, tidy
 from dalembert.mechanics.classify.integrals import is_exact, potential_of
 from dalembert.mechanics.page.decimals import as_read
-from dalembert.mechanics.page.printing import plain
+from dalembert.mechanics.page.printing import escaped, plain
+from dalembert.mechanics.page.printing import latex as typeset
 from dalembert.mechanics.sample import Sampler, State, undecidable
 from dalembert.mechanics.solve.fundamental import Fundamental
 from dalembert.mechanics.standard_form import diff, lagrangian, quadratic, standard_form
 from dalembert.model.language.functions import given_back
 from dalembert.model.language.symbols import t
 from dalembert.model.system import System
+from dalembert.results import Page, Result
 
 # A rate counts as zero below this fraction of the terms it is a sum of. Rounding leaves about 1e-14 times the
 # condition of the model; a force that changes F by less in its own time scale cannot be told from rounding in
@@ -40,20 +43,27 @@ DENOMINATOR = 60
 
 
 @dataclass(frozen=True)
-class Conserved:
+class Conserved(Page):
     """A quantity that is constant along every motion. `fixed`: its value is set by the constraints."""
 
     name: str
     expression: sp.Expr
     fixed: bool = False
 
-    def __str__(self) -> str:
+    def text(self) -> str:
         note = " (fixed by the constraints)" if self.fixed else ""
         return f"{self.name}: {plain(as_read(self.expression))}{note}"
 
+    def rows(self) -> str:
+        note = r" && \text{fixed by the constraints}" if self.fixed else ""
+        return rf"\text{{{escaped(self.name)}}} &= {typeset(as_read(self.expression))}{note}"
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"name": self.name, "expression": plain(as_read(self.expression)), "fixed_by_constraints": self.fixed}
+
 
 @dataclass(frozen=True)
-class Conservation:
+class Conservation(Result):
     """`quantities` found; `energy` says whether the energy is constant (None: not decided, and `reason` says
     why).
     """
@@ -61,6 +71,13 @@ class Conservation:
     quantities: tuple[Conserved, ...]
     energy: bool | None
     reason: str = ""
+
+    def text(self) -> str:
+        lines = [quantity.text() for quantity in self.quantities] or ["nothing found that is conserved"]
+        return "\n".join([*lines, *([f"energy: {self.reason}"] if self.energy is None and self.reason else [])])
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"conserved": [q.to_dict() for q in self.quantities], "energy_conserved": self.energy}
 
 
 def conserved(system: System, sampler: Sampler | None = None) -> Conservation:

@@ -24,7 +24,7 @@ from dalembert.errors import MissingValues, ModelError
 from dalembert.mechanics.algebra.cofactors import TooLarge
 from dalembert.mechanics.algebra.tidy import Budget, exact, tidy
 from dalembert.mechanics.page.decimals import as_written, has_decimals
-from dalembert.mechanics.page.equations import Equations, Line, Section
+from dalembert.mechanics.page.equations import Equations, Line, Section, ShownByEquations
 from dalembert.mechanics.page.function_names import as_sympy
 from dalembert.mechanics.principles.liberation import SAME_NORMAL
 from dalembert.mechanics.principles.liberation_page import MOTION, NORMAL, REACTIONS, TITLE, reactions_of
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Liberation:
+class Liberation(ShownByEquations):
     """What liberation says of `particles`. tangential: what is zero on the motion, one expression in q, q̇, q̈, t for
     each generalized coordinate. generalized: R_Δ by constraint. on: the reaction on each particle as a vector, or None
     where no closed form is worth having (`reactions` gives the numbers all the same).
@@ -95,7 +95,6 @@ class Liberation:
         )
 
     def equations(self) -> Equations:
-        """Everything to read, as text and LaTeX."""
         none = {q.dd: sp.S.Zero for q in self.particles.coordinates}
         named = self.steps.named if self.particles.nonideal else {}
         rest = [E.xreplace(none).xreplace(named) for E in self.tangential]
@@ -125,14 +124,8 @@ class Liberation:
             sections=as_written(sections) if has_decimals(system) else tuple(sections),
         )
 
-    def latex(self) -> str:
-        return self.equations().latex()
-
-    def __str__(self) -> str:
-        return self.equations().text()
-
-    def _repr_latex_(self) -> str:
-        return self.equations()._repr_latex_()
+    def headline(self) -> str:
+        return f"of {self.particles.name!r}: reactions on {', '.join(p.name for p in self.particles.particles)}"
 
     # -- numbers
 

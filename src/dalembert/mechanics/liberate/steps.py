@@ -27,7 +27,7 @@ from dalembert.errors import ModelError
 from dalembert.mechanics.algebra.cofactors import TooLarge, inverse_of
 from dalembert.mechanics.algebra.compiled import compiled
 from dalembert.mechanics.algebra.tidy import Budget, exact, tidy
-from dalembert.mechanics.page.equations import Equations, Line
+from dalembert.mechanics.page.equations import Equations, Line, ShownByEquations
 from dalembert.mechanics.principles.liberation_page import inverse_reaction
 from dalembert.mechanics.principles.shared.variations import displacement
 from dalembert.model.language.symbols import Coordinate, Reaction, multiplier, t
@@ -68,7 +68,7 @@ class VirtualWork:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Steps:
+class Steps(ShownByEquations):
     """What liberation makes of particles on its way to the reactions.
 
     system: of these equations. coordinates: q_α; supplementary: q_{n+Δ}; constraints: the names of f_Δ. axes: the
@@ -255,14 +255,8 @@ class Steps:
 
         return equations(self)
 
-    def latex(self) -> str:
-        return self.equations().latex()
-
-    def __str__(self) -> str:
-        return self.equations().text()
-
-    def _repr_latex_(self) -> str:
-        return self.equations()._repr_latex_()
+    def headline(self) -> str:
+        return f"of liberation of {self.system.name!r}, from the free positions to the reactions"
 
     @cached_property
     def named(self) -> dict[sp.Symbol, sp.Expr]:

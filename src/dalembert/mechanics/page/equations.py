@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,8 +13,9 @@ from dalembert.mechanics.page.decimals import decimal
 from dalembert.mechanics.page.function_names import by_names
 from dalembert.mechanics.page.parts import unabridged
 from dalembert.mechanics.page.printing import escaped, plain
-from dalembert.mechanics.page.typeset import rows
+from dalembert.mechanics.page.typeset import rows as rows_of
 from dalembert.model.system import System
+from dalembert.results import Page
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ class Section:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Equations:
+class Equations(Page):
     """Equations of motion of `system` in the form named `form`.
 
     `explicit` says whether they give the accelerations in closed form; if not, `reason` says why. `str` gives
@@ -78,6 +80,9 @@ class Equations:
             lines += ["", section.text()]
         return "\n".join(lines)
 
+    def headline(self) -> str:
+        return f"{self.system.name}: {self.title}"
+
     def section(self, part: str) -> Section:
         """The first section whose title has this part, as the number of an equation of a paper.
 
@@ -92,21 +97,13 @@ class Equations:
         titles = "; ".join(section.title for section in self.sections)
         raise ModelError(self.system.name, [f"no section of this page has {part!r} in its title. There are: {titles}"])
 
-    def latex(self) -> str:
-        """An `align*` environment of amsmath."""
-        return f"\\begin{{align*}}\n{self._rows()}\n\\end{{align*}}"
-
-    def _repr_latex_(self) -> str:
-        return f"$$\\begin{{aligned}}\n{self._rows()}\n\\end{{aligned}}$$"
-
-    def _rows(self) -> str:
+    def rows(self) -> str:
         found: list[str] = []
         for section in by_names(self.sections):
-            found += [rf"&\text{{{escaped(section.title)}}}", *rows(section.lines)]
+            found += [rf"&\text{{{escaped(section.title)}}}", *rows_of(section.lines)]
         return " \\\\\n".join(found)
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as texts, ready for JSON."""
         sections = {section.title: [line.text() for line in section.lines] for section in by_names(self.sections)}
         return {
             "form": self.form,
@@ -116,8 +113,22 @@ class Equations:
             "equations": sections,
         }
 
-    def __str__(self) -> str:
-        return self.text()
+
+class ShownByEquations(Page):
+    """A result that is read as a page of equations."""
+
+    @abstractmethod
+    def equations(self) -> Equations:
+        """Everything to read, as text and LaTeX."""
+
+    def text(self) -> str:
+        return self.equations().text()
+
+    def rows(self) -> str:
+        return self.equations().rows()
+
+    def to_dict(self) -> dict[str, Any]:
+        return self.equations().to_dict()
 
 
 def conditions(system: System) -> list[str]:

@@ -40,8 +40,9 @@ from dalembert.model.system import System
 
 # H with more operations than this is neither read nor worth differentiating twice: 300 fill a third of a page.
 LARGEST = 300
-# Metrics are inverted up to this many operations; the inverse of a dense 4×4 one with more takes minutes.
-LARGEST_METRIC = 150
+# Metrics are inverted up to this many operations: three links in relative angles have 459, which take 7 s, and their H
+# is too long to be read.
+LARGEST_METRIC = 300
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ def _closed_form(system: System, powers: Powers | None, budget: Budget) -> Hamil
     if powers is None:
         return "L is not quadratic in the velocities, and p = dL/dq' is not solved for them in closed form"
     p = momentum_symbols(system)
-    if (size := sum(map(sp.count_ops, powers.metric))) > LARGEST:
+    if (size := sum(map(sp.count_ops, powers.metric))) > LARGEST_METRIC:
         return f"M has {size} operations; it is inverted up to {LARGEST_METRIC}"
     try:
         inverse = inverse_of(tidy_matrix(powers.metric, budget), budget)

@@ -20,8 +20,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dalembert.arrays import Array
-from dalembert.errors import InconsistentConstraints, ModelError, UndefinedModel, UndeterminedMotion
+from dalembert.errors import InconsistentConstraints, ModelError, UndefinedModel, UndeterminedMotion, counted
 from dalembert.mechanics.solve.blocks import block, parts_of
+from dalembert.results import Result, plain_values
 
 # A constraint whose direction differs from a combination of the others by less than this (relative, in the
 # mass metric) counts as dependent. States on the constraints carry residuals near 1e-13, which a redundant
@@ -50,7 +51,7 @@ PROXIMAL_PASSES = 20
 
 
 @dataclass(frozen=True)
-class Fundamental:
+class Fundamental(Result):
     """The solution of the fundamental equation; leading axes are the batch.
 
     acceleration, unconstrained (NaN where M is singular), ideal, nonideal: (…, n). multipliers λ: (…, m),
@@ -72,6 +73,22 @@ class Fundamental:
     A: Array
     b: Array
     C: Array
+
+    def text(self) -> str:
+        lines = [self.headline()]
+        for name in ("acceleration", "unconstrained", "ideal", "nonideal", "multipliers"):
+            values = np.array2string(getattr(self, name), precision=8, threshold=50, prefix=" " * 17)
+            lines.append(f"  {name:<14} {values}")
+        return "\n".join(lines)
+
+    def headline(self) -> str:
+        batch = f" at {' × '.join(map(str, self.rank.shape))} states" if self.rank.ndim else ""
+        ranks = " … ".join(map(str, sorted({int(self.rank.min()), int(self.rank.max())}))) if self.rank.size else "none"
+        n, m = self.M.shape[-1], self.A.shape[-2]
+        return f"solution{batch}: {counted(n, 'coordinate')}, {counted(m, 'constraint')}, rank {ranks}"
+
+    def to_dict(self) -> dict[str, Any]:
+        return {key: plain_values(value) for key, value in vars(self).items()}
 
     def gauss(self, z: ArrayLike | None = None) -> Array:
         """G_ni(z) = (Mz − Q − C)ᵀ M⁻¹ (Mz − Q − C), (16); at the acceleration itself where z is not given.

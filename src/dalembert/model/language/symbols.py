@@ -7,9 +7,12 @@ and differentiation with respect to time is ours to do explicitly: no hidden fun
 from __future__ import annotations
 
 import re
+from typing import Never, TypeVar
 
 import sympy as sp
 from sympy.core.function import AppliedUndef
+
+Kind = TypeVar("Kind", bound=sp.Symbol)
 
 
 def is_name(text: str) -> bool:
@@ -125,22 +128,49 @@ def _split(names: str) -> list[str]:
     return found
 
 
-def coordinates(names: str) -> tuple[Coordinate, ...]:
+class Symbols(tuple[Kind, ...]):
+    """Symbols made together. It is a tuple also where there is only one, unlike what SymPy gives for one name: so
+    `System(coordinates=da.coordinates(names))` takes any number of them. Used as a symbol, it says how to take it out.
+    """
+
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> Never:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise AttributeError(f"a tuple of symbols has no {name!r}: {self._remedy()}")
+
+    def _is_no_symbol(self, *others: object) -> Never:
+        raise TypeError(f"a tuple of symbols is not one: {self._remedy()}")
+
+    def _remedy(self) -> str:
+        names = [symbol.name for symbol in self]
+        maker = "parameters" if self and isinstance(self[0], Parameter) else "coordinates"
+        comma = "," if len(names) == 1 else ""
+        alone = " (the comma takes the one that is in it)" if comma else ""
+        return f'write {", ".join(names)}{comma} = da.{maker}("{" ".join(names)}"){alone}'
+
+    __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __pow__ = __rpow__ = _is_no_symbol
+    __sub__ = __rsub__ = __neg__ = _is_no_symbol
+
+
+def coordinates(names: str) -> Symbols[Coordinate]:
     """Coordinates from a text of names: always a tuple, so one alone is taken as `x, = coordinates("x")`.
 
     >>> x, y = coordinates("x y")
     >>> x.d
     x'
+    >>> theta, = coordinates("theta")
     """
-    return tuple(Coordinate.named(name) for name in _split(names))
+    return Symbols(Coordinate.named(name) for name in _split(names))
 
 
-def parameters(names: str) -> tuple[Parameter, ...]:
-    """Parameters from a text of names, as a tuple.
+def parameters(names: str) -> Symbols[Parameter]:
+    """Parameters from a text of names: always a tuple, so one alone is taken as `m, = parameters("m")`.
 
     >>> m, g = parameters("m g")
     """
-    return tuple(Parameter.named(name) for name in _split(names))
+    return Symbols(Parameter.named(name) for name in _split(names))
 
 
 def ideal(coordinate: Coordinate) -> Reaction:

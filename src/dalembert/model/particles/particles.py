@@ -11,12 +11,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Never
 
 import sympy as sp
 
 from dalembert.errors import ModelError, counted
-from dalembert.model.changes import with_changes
+from dalembert.model.changes import UNCHANGED, with_changes
 from dalembert.model.constraints import Constraint
 from dalembert.model.friction.laws import Law
 from dalembert.model.language.functions import functions_in
@@ -185,18 +185,38 @@ class Particles:
         parts |= {"name": system.name, "parameters": system.parameters, "initial": MappingProxyType(own)}
         return _restored({**parts, "settings": system.settings, "description": system.description})
 
-    def replace(self, **changes: Any) -> Particles:
+    def replace(
+        self,
+        *,
+        name: Any = UNCHANGED,
+        coordinates: Any = UNCHANGED,
+        particles: Any = UNCHANGED,
+        constraints: Any = UNCHANGED,
+        potential: Any = UNCHANGED,
+        nonideal: Any = UNCHANGED,
+        parameters: Any = UNCHANGED,
+        initial: Any = UNCHANGED,
+        settings: Any = UNCHANGED,
+        description: Any = UNCHANGED,
+        functions: Any = UNCHANGED,
+        **unknown: Never,
+    ) -> Particles:
         """New particles with some parts changed, as `System.replace`: `parameters`, `initial` and `settings` are merged
         into the old ones, other parts replaced; `functions` gives expressions to functions that have none.
         """
-        if "functions" in changes:
-            given = changes.pop("functions")
-            found = self.replace(**changes) if changes else self
-            own = (*found.coordinates, *found.cartesian_coordinates)
-            symbols = (*own, *(q.d for q in own), *found.parameter_symbols, t)
-            return found.put(substitution(found.name, found.expressions(), symbols, given))
-        parts = with_changes("Particles", {f.name: getattr(self, f.name) for f in fields(self)}, changes)
-        return Particles(**parts, functions=signatures(functions_in(self.expressions())))
+        given = {
+            "name": name, "coordinates": coordinates, "particles": particles, "constraints": constraints,
+            "potential": potential, "nonideal": nonideal, "parameters": parameters, "initial": initial,
+            "settings": settings, "description": description, **unknown,
+        }  # fmt: skip
+        parts = with_changes("Particles", {f.name: getattr(self, f.name) for f in fields(self)}, given)
+        changed = any(value is not UNCHANGED for value in given.values())
+        found = Particles(**parts, functions=signatures(functions_in(self.expressions()))) if changed else self
+        if functions is UNCHANGED:
+            return found
+        own = (*found.coordinates, *found.cartesian_coordinates)
+        symbols = (*own, *(q.d for q in own), *found.parameter_symbols, t)
+        return found.put(substitution(found.name, found.expressions(), symbols, functions))
 
     def put(self, change: Change) -> Particles:
         """The particles with every expression changed."""

@@ -11,7 +11,7 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.errors import BuildError, DalembertError
 from dalembert.kernel import kernel as kernels
-from dalembert.kernel.build import find_compiler
+from dalembert.kernel.build import NO_COMPILER, find_compiler
 from dalembert.kernel.events import EventBuffer
 from dalembert.kernel.kernel import Kernel, KernelRun, PaceArgument, Watch, make_kernel
 from dalembert.kernel.limits import DRIFT_TOLERANCE
@@ -60,7 +60,7 @@ def why_not_native(evaluation: Evaluation) -> str | None:
     if count > MOST_EVENTS:
         return f"it takes at most {MOST_EVENTS} events and kinks of the model, and there are {count}"
     if find_compiler() is None:
-        return "no C compiler was found"
+        return NO_COMPILER
     return None
 
 
@@ -78,7 +78,7 @@ def integrate_native(
     """
     compiler = find_compiler()
     if compiler is None:
-        raise BuildError("no C compiler was found; install one, or use backend='reference'")
+        raise BuildError(f"{NO_COMPILER}, or use backend='reference'")
     as_written, q, v, t0 = evaluation, state.q, state.v, state.t
     evaluation, kinks = moving(evaluation)
     # A row without a gradient here may act a moment later.

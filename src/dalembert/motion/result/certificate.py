@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 from unicodedata import combining
+
+from dalembert.results import Result, plain_values
 
 #: Of motions with contacts only.
 CONTACT_MEASURES = ("contact", "impact")
@@ -27,7 +30,7 @@ MEANING = {
 
 
 @dataclass(frozen=True)
-class Certificate:
+class Certificate(Result):
     """The largest relative residual of each kind along the motion, and whether all are below their thresholds.
 
     position, velocity: φ; φ̇ and ψ, relative to the gradient times the size of the state.
@@ -88,16 +91,17 @@ class Certificate:
             lines.append(f"  {_padded('reactions not determined')} {', '.join(self.undetermined)}")
         return "\n".join(lines)
 
-    def __str__(self) -> str:
-        return self.text()
+    def headline(self) -> str:
+        return "that holds" if self.holds else f"that does not hold: {', '.join(self.failures)}"
 
-    def to_dict(self) -> dict[str, object]:
-        return asdict(self)
+    def to_dict(self) -> dict[str, Any]:
+        return {key: plain_values(value) for key, value in asdict(self).items()}
 
     @staticmethod
-    def from_dict(values: dict[str, Any]) -> Certificate:
-        """One that was written as JSON, which has no tuples."""
-        return Certificate(**{**values, "undetermined": tuple(values.get("undetermined", ()))})
+    def from_dict(values: Mapping[str, Any]) -> Certificate:
+        """One that was written as JSON, which has no tuples, and None for a measure that is no number."""
+        measured: dict[str, Any] = {key: float("nan") if value is None else value for key, value in values.items()}
+        return Certificate(**{**measured, "undetermined": tuple(values.get("undetermined", ()))})
 
 
 def _padded(text: str) -> str:

@@ -16,14 +16,15 @@ import numpy as np
 import sympy as sp
 
 from dalembert.arrays import Array
-from dalembert.errors import DocumentError, OutputError, counted
+from dalembert.errors import DocumentError, OutputError
 from dalembert.model.documents.document import dumps, loads, write_atomically
-from dalembert.model.language.parse import suggest
 from dalembert.model.language.symbols import name_of
 from dalembert.model.system import System
 from dalembert.motion.contacts.impacts.impacts import Impact
+from dalembert.motion.result import summary
 from dalembert.motion.result.certificate import Certificate
 from dalembert.motion.state.contact_history import STATES, ContactHistory
+from dalembert.results import Table, named
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from dalembert.motion.result.trace import Trace
+    from dalembert.view.figures import Given
 
 VECTORS = ("q", "v", "a", "impressed", "inertial", "ideal", "nonideal")
 WORKS = ("impressed", "ideal", "nonideal")
@@ -47,8 +49,8 @@ class Timing:
     evaluations: int = 0
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Motion:
+@dataclass(frozen=True, eq=False)
+class Motion(Table):
     """A motion at its output times.
 
     t: (T,). q, v, a and the forces impressed, inertial, ideal, nonideal: (T, n), with M a = impressed +
@@ -103,30 +105,21 @@ class Motion:
     fastest: Array | None = None
     certificate: Certificate = None  # type: ignore[assignment]  # measured on the finished arrays, see `certified`
 
-    def __repr__(self) -> str:
-        verdict = "holds" if self.certificate and self.certificate.holds else "does not hold"
-        span = f"t = {self.t[0]:g} … {self.t[-1]:g}"
-        ended = f", ended by {self.ended_by!r}" if self.ended_by is not None else ""
-        return (
-            f"<Motion of {self.system.name!r}: {span}{ended}, {counted(self.t.size, 'point')}, certificate {verdict}>"
-        )
+    def text(self) -> str:
+        """The last state with its forces, the balance of energy, events, warnings, and the certificate."""
+        return summary.text_of(self)
+
+    def headline(self) -> str:
+        return summary.headline_of(self)
 
     def _repr_html_(self) -> str:
-        """The end state and the certificate as Jupyter shows them."""
-        import html  # only here: it takes longer to load than a short motion to compute
+        return summary.page_of(self)
 
-        state = "".join(
-            f"<tr><td>{html.escape(key)}</td><td>{value:.8g}</td></tr>" for key, value in self.final.items()
-        )
-        checks = "".join(
-            f"<tr><td>{name}</td><td>{getattr(self.certificate, name):.1e}</td><td>≤ {limit:.0e}</td></tr>"
-            for name, limit in self.certificate.thresholds.items()
-        )
-        verdict = "holds" if self.certificate.holds else "does not hold"
-        return (
-            f"<b>{html.escape(self.system.name)}</b>, {counted(self.t.size, 'point')}<table>{state}</table>"
-            f"certificate {verdict}<table>{checks}</table>"
-        )
+    def to_dict(self) -> dict[str, Any]:
+        """What `dalembert run --json` prints: the ends, the balance, the certificate, in plain values. All points are
+        in `columns()`, `to_xarray()` and `to_dataframe()`.
+        """
+        return summary.values_of(self)
 
     def certified(self) -> Motion:
         """The same motion with its certificate measured anew."""
@@ -155,21 +148,12 @@ class Motion:
     def __getitem__(self, key: str | sp.Symbol) -> Array:
         columns = self.columns()
         name = name_of(key)
-        if name not in columns:
-            return self._named(name, list(columns))
-        return columns[name]
-
-    def _named(self, name: str, columns: list[str]) -> Array:
-        """What is no column but has a name: energies and momenta."""
+        if name in columns:
+            return columns[name]
         from dalembert.motion.result.energies import energy_along, energy_names
 
-        more = energy_names(self.system)
-        if name in more:
-            return energy_along(self, name)
-        known = [*columns, *more]
-        close = suggest(name, known)
-        near = close if close.startswith(" Did you mean") else ""
-        raise KeyError(f"no column {name!r} in this motion.{near} There are: {', '.join(known)}")
+        computed = energy_names(self.system)  # no columns, but they have names: energies and momenta
+        return energy_along(self, name) if name in computed else named(columns, name, "column", computed)
 
     @property
     def ledger(self) -> dict[str, Any]:
@@ -371,13 +355,15 @@ class Motion:
 
         return trace(self, coordinates)
 
-    def plot(self, path: str | os.PathLike[str] | None = None, *, free: bool = False) -> Figure:
-        """A picture of the motion: coordinates, forces, energy. Written to `path` where it is given. free: two more
-        panels, how far the free motion misses the constraints, e, and what they make of it, q̈ − a.
+    def plot(self, path: str | os.PathLike[str] | None = None, *, axes: Given = None, free: bool = False) -> Figure:
+        """A picture of the motion: path, coordinates, forces, energy. Written to `path` where it is given.
+
+        axes: four panels to draw into, six with `free`, which adds how far the free motion misses the constraints, e,
+        and what they make of it, q̈ − a.
         """
         from dalembert.view.plot import plot
 
-        return plot(self, path, free=free)
+        return plot(self, path, axes=axes, free=free)
 
 
 def _array(values: list[float] | None) -> Array | None:

@@ -7,7 +7,10 @@ This is not the curvature of Hertz's principle, which is that of the whole confi
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.interpolate import BPoly
@@ -17,23 +20,35 @@ from dalembert.arrays import Array
 from dalembert.errors import ModelError
 from dalembert.model.language.parse import suggest
 from dalembert.model.language.symbols import name_of
+from dalembert.model.system import System
 from dalembert.motion.contacts.impacts.impacts import Impact
 from dalembert.motion.result.motion import Motion
+from dalembert.results import Table, plain_values
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from dalembert.view.figures import Given
+
+Point = tuple[float, Array, Array]  # t, q, q̇
 # Nodes of Gauss and Legendre between two outputs: exact for polynomials of degree 15, where the path has degree 5.
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(8)
 
 
 @dataclass(frozen=True, eq=False)
-class Trace:
-    """The curve of a point at the output times, each (T,).
+class Trace(Table):
+    """The curve of a point at the output times, each (T,). `trace["distance"]` and so on give them by name, and those
+    of t and the coordinates of the point.
 
-    distance: the length of the curve so far, to and fro, interpolated between outputs: as exact as they are dense, and
-    impacts are followed. speed: ds/dt ≥ 0. curvature: in a plane positive where it
-    bends to the left, from the first coordinate towards the second; in space it has no sign. NaN where it stops.
-    radius: 1/curvature, infinite where it is straight.
+    place: the coordinates of the point by their names. distance: the length of the curve so far, to and fro,
+    interpolated between outputs: as exact as they are dense, and impacts are followed. speed: ds/dt ≥ 0. curvature: in
+    a plane positive where it bends to the left, from the first coordinate towards the second; in space it has no sign.
+    NaN where it stops. radius: 1/curvature, infinite where it is straight.
     """
 
+    system: System
+    t: Array
+    place: Mapping[str, Array]
     distance: Array
     speed: Array
     curvature: Array
@@ -42,6 +57,27 @@ class Trace:
     def radius(self) -> Array:
         with np.errstate(divide="ignore"):
             return 1 / self.curvature
+
+    def columns(self) -> dict[str, Array]:
+        measures = ("distance", "speed", "curvature", "radius")
+        return {"t": self.t, **self.place, **{name: getattr(self, name) for name in measures}}
+
+    def text(self) -> str:
+        lines = [f"{self.system.name}: curve of the point ({', '.join(self.place)}), length {self.distance[-1]:.10g}"]
+        for name in ("speed", "curvature"):
+            values = getattr(self, name)
+            known = values[np.isfinite(values)]
+            lines.append(f"  {name} {known.min():.6g} … {known.max():.6g}" if known.size else f"  {name} not defined")
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"name": self.system.name, **{key: plain_values(value) for key, value in self.columns().items()}}
+
+    def plot(self, path: str | os.PathLike[str] | None = None, *, axes: Given = None) -> Figure:
+        """The curve, and its curvature along it. Written to `path` where it is given. axes: two panels."""
+        from dalembert.view.plot_trace import plot_trace
+
+        return plot_trace(self, path, axes)
 
 
 def trace(motion: Motion, coordinates: tuple[object, ...]) -> Trace:
@@ -70,7 +106,9 @@ def trace(motion: Motion, coordinates: tuple[object, ...]) -> Trace:
     for k, blows in _blows_between(motion).items():
         ends = ((motion.t[i], q[i], v[i]) for i in (k, k + 1))
         steps[k] = _through(blows, columns, *ends)
-    return Trace(np.concatenate([[0.0], np.cumsum(steps)]), speed, curvature)
+    place = dict(zip(wanted, q.T, strict=True))
+    distance = np.concatenate([[0.0], np.cumsum(steps)])
+    return Trace(motion.system, motion.t, place, distance, speed, curvature)
 
 
 def _turn(v: Array, a: Array) -> Array:
@@ -117,7 +155,7 @@ def _blows_between(motion: Motion) -> dict[int, list[Impact]]:
     return found
 
 
-def _through(blows: list[Impact], columns: list[int], start: tuple, end: tuple) -> float:
+def _through(blows: list[Impact], columns: list[int], start: Point, end: Point) -> float:
     """The length from one (t, q, q̇) to another through blows, along cubics between them."""
     before = [*((blow.t, blow.q[columns], blow.before[columns]) for blow in blows), end]
     after = [start, *((blow.t, blow.q[columns], blow.after[columns]) for blow in blows)]

@@ -18,6 +18,7 @@ from dalembert.model.language.symbols import t as time
 from dalembert.motion.contacts.impacts.blow import LAWS, Piece
 from dalembert.motion.contacts.impacts.impact_on_arrays import Blow, Meeting, Share, strike
 from dalembert.motion.contacts.modes.contacts import Contacts
+from dalembert.results import Result, plain_values
 
 # Directions of sliding that move by less than this share of the others do not move: rounding.
 FLAT = 1e-9
@@ -42,7 +43,7 @@ class ContactImpulse:
 
 
 @dataclass(frozen=True, eq=False)
-class Impact:
+class Impact(Result):
     """A blow: M (after − before) = Aᵀ constraint_impulses + what the contacts push and rub. limited: restitution was
     less than its law says, which would have made energy. left_out: the energy of bounces right after it that are too
     slow to be followed, and are not made; it is lost too.
@@ -62,8 +63,15 @@ class Impact:
     def loss(self) -> float:
         return sum(contact.loss for contact in self.contacts)
 
+    def text(self) -> str:
+        lines = [f"impact at t = {self.t:.10g}, energy lost {self.loss + self.left_out:.6g}"]
+        for c in self.contacts:
+            rubbed = f", friction {float(np.linalg.norm(c.friction)):.6g}" if c.friction.size else ""
+            lines.append(f"  '{c.name}': {c.state}, normal impulse {c.normal:.6g}{rubbed}")
+        return "\n".join(lines)
+
     def to_dict(self) -> dict[str, Any]:
-        return _plain(self)
+        return {key: plain_values(value) for key, value in vars(self).items()}
 
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> Impact:
@@ -81,15 +89,6 @@ class Impact:
 
 def _vectors(rows: Sequence[Sequence[float]], size: int) -> Array:
     return np.array(rows, dtype=float).reshape(len(rows), size)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, tuple):
-        return [_plain(item) for item in value]
-    fields = getattr(value, "__dataclass_fields__", None)
-    return value if fields is None else {key: _plain(getattr(value, key)) for key in fields}
 
 
 def impacts_at(

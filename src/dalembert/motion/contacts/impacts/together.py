@@ -43,12 +43,11 @@ class Shock:
 def together(G: Array, u: Array, sizes: Sequence[int], mu: Array, mu_static: Array, e: Array, law: str) -> Shock:
     """The impulses of contacts with so many tangents each, that meet with u (R,)."""
     problem = _Rough(G, u, sizes, mu, mu_static)
-    if law == NEWTON:
-        solve = lambda share: problem.newton(share * e)  # noqa: E731
-    elif law == STRONGE:
-        solve = lambda share: problem.stronge(share * e)  # noqa: E731
-    else:
-        solve = lambda share: problem.poisson(share * e)  # noqa: E731
+    by_law = {NEWTON: problem.newton, STRONGE: problem.stronge}.get(law, problem.poisson)
+
+    def solve(share: float) -> tuple[Array, Array]:
+        return by_law(share * e)
+
     compression, total = solve(1.0)
     if not _grows(G, u, total):
         return Shock(compression, total, 1.0)

@@ -1,0 +1,45 @@
+"""Names become symbols, in a tuple, which says so where it is used as a symbol."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+import dalembert as da
+
+y = da.coordinates("x y")[1]
+
+
+def test_they_come_in_a_tuple():
+    (x,) = da.coordinates("x")
+    assert x.d.name == "x'"
+    assert da.coordinates("x") == (x,)
+    assert da.System("ball", coordinates=da.coordinates("x"), kinetic=x.d**2 / 2).coordinates == (x,)
+    assert pickle.loads(pickle.dumps(da.coordinates("x y"))) == da.coordinates("x y")
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda x, m: x.d,
+        lambda x, m: x.name,
+        lambda x, m: m * y,
+        lambda x, m: y * m,
+        lambda x, m: m / 2,
+        lambda x, m: 2 / m,
+        lambda x, m: y - x,
+        lambda x, m: -x,
+        lambda x, m: m**2,
+        lambda x, m: y**m,
+    ],
+)
+def test_one_alone_says_how_it_is_taken(use):
+    with pytest.raises((AttributeError, TypeError)) as caught:
+        use(da.coordinates("x"), da.parameters("m"))
+    assert 'x, = da.coordinates("x")' in str(caught.value) or 'm, = da.parameters("m")' in str(caught.value)
+
+
+def test_several_are_named_in_the_remedy():
+    with pytest.raises(AttributeError, match=r'write x, y = da.coordinates\("x y"\)$'):
+        _ = da.coordinates("x, y").d
