@@ -355,7 +355,7 @@ class System:
         dependent: Any = None,
         **unknown: Never,
     ) -> Equations:
-        """The equations of motion: explicit, (26) of the 2005 paper with the three kinds of force kept apart, or in
+        """The equations of motion: explicit, (26) of Udwadia 2005 with the three kinds of force kept apart, or in
         another `form`, by another principle: "lagrange", "gauss", "appell", "kane", "hamilton", "routh", "hertz",
         "action", "maupertuis", "liberation", "vakonomic", "transposition".
 

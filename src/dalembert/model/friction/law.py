@@ -1,6 +1,6 @@
 """What a law of a nonideal constraint is asked, whoever wrote it.
 
-A law gives the vector C of the 2005 principle: vᵀQᶜ = vᵀC for every virtual displacement v (A v = 0). The force that
+A law gives the vector C of Udwadia 2005: vᵀQᶜ = vᵀC for every virtual displacement v (A v = 0). The force that
 results is in general not C but what remains of it along the virtual displacements, see `mechanics.solve.fundamental`.
 
 Two kinds of laws answer these questions: `Work`, C written down, and `Sliding`, forces on a point that slides, from
