@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from dalembert.errors import (
+    AmbiguousDerivative,
     BranchError,
     BuildError,
     DalembertError,
@@ -43,7 +44,19 @@ if TYPE_CHECKING:
     from dalembert.model.constraints import Constraint
     from dalembert.model.documents.document import dumps, load, loads
     from dalembert.model.events import Event
-    from dalembert.model.friction.laws import Coulomb, Quadratic, Rolling, Spinning, Stribeck, Viscous, Work
+    from dalembert.model.friction.laws import (
+        Coulomb,
+        Law,
+        Quadratic,
+        Rolling,
+        Sliding,
+        Spinning,
+        Stribeck,
+        Viscous,
+        Work,
+        register_law,
+    )
+    from dalembert.model.language.rates import rate
     from dalembert.model.language.symbols import actual, coordinates, ideal, multiplier, parameters, t
     from dalembert.model.particles.particles import Particle, Particles
     from dalembert.model.system import System
@@ -84,6 +97,7 @@ _LAZY = {
     "Impact": "dalembert.motion.contacts.impacts.impacts",
     "Instant": "dalembert.motion.instant",
     "Liberation": "dalembert.mechanics.liberate.liberate",
+    "Law": "dalembert.model.friction.laws",
     "Motion": "dalembert.motion.result.motion",
     "Particle": "dalembert.model.particles.particles",
     "Particles": "dalembert.model.particles.particles",
@@ -98,6 +112,7 @@ _LAZY = {
     "Result": "dalembert.results",
     "Rolling": "dalembert.model.friction.laws",
     "Run": "dalembert.motion.prepare",
+    "Sliding": "dalembert.model.friction.laws",
     "Spinning": "dalembert.model.friction.laws",
     "Steps": "dalembert.mechanics.liberate.steps",
     "Stribeck": "dalembert.model.friction.laws",
@@ -117,6 +132,8 @@ _LAZY = {
     "loads": "dalembert.model.documents.document",
     "multiplier": "dalembert.model.language.symbols",
     "parameters": "dalembert.model.language.symbols",
+    "rate": "dalembert.model.language.rates",
+    "register_law": "dalembert.model.friction.laws",
     "t": "dalembert.model.language.symbols",
 }
 
@@ -156,6 +173,7 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
+    "AmbiguousDerivative",
     "BranchError",
     "BuildError",
     "Certificate",
@@ -180,6 +198,7 @@ __all__ = [
     "InconsistentConstraints",
     "InconsistentState",
     "Instant",
+    "Law",
     "Liberation",
     "MissingValues",
     "ModelError",
@@ -199,6 +218,7 @@ __all__ = [
     "Result",
     "Rolling",
     "Run",
+    "Sliding",
     "Spinning",
     "Steps",
     "Stribeck",
@@ -220,5 +240,7 @@ __all__ = [
     "loads",
     "multiplier",
     "parameters",
+    "rate",
+    "register_law",
     "t",
 ]

@@ -22,6 +22,10 @@ class ExpressionError(DalembertError):
     """An expression in the document language that cannot be read."""
 
 
+class AmbiguousDerivative(DalembertError):
+    """A derivative by time that would take what moves for constant, or that a model has no symbols for."""
+
+
 class ModelError(DalembertError):
     """A model that cannot be a mechanical system. All faults found are in `faults`."""
 

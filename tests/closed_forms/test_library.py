@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import sympy as sp
 
 import dalembert as da
 from dalembert.model.language.symbols import t as time
@@ -25,7 +26,8 @@ def constraint_residuals(system: da.System) -> list[float]:
         expressions = [constraint.expression]
         if constraint.level == "position":
             rate = sum(constraint.expression.diff(x) * x.d for x in system.coordinates)
-            expressions.append(rate + constraint.expression.diff(time))
+            clock = sp.Symbol("clock")  # by t itself SymPy's derivative would take coordinates for constants
+            expressions.append(rate + constraint.expression.subs(time, clock).diff(clock).subs(clock, time))
         values = [float(expression.subs(state)) for expression in expressions]
         if constraint.one_sided:
             values = [min(values[0], 0.0)] if values[0] > 0 else [min(value, 0.0) for value in values]

@@ -208,6 +208,11 @@ def test_laws_are_added_up() -> None:
 
 def symbolic(system: da.System) -> tuple[sp.Matrix, sp.Matrix, sp.Matrix, sp.Matrix]:
     """M, Q, A, b of section 1 of the theory, by SymPy's differentiation."""
+    clock = sp.Symbol("clock")  # by t itself SymPy's derivative would take coordinates for constants
+
+    def explicit(expression: sp.Expr) -> sp.Expr:
+        return sp.diff(expression.subs(t, clock), clock).subs(clock, t)
+
     q, v, a = sp.Matrix(system.coordinates), sp.Matrix(system.velocities), sp.Matrix(system.accelerations)
     F = sp.Matrix([system.forces.get(c, 0) for c in system.coordinates])
     potential = system.potential or sp.Integer(0)
@@ -217,11 +222,11 @@ def symbolic(system: da.System) -> tuple[sp.Matrix, sp.Matrix, sp.Matrix, sp.Mat
         L = system.lagrangian if system.lagrangian is not None else system.kinetic - potential
         momentum = sp.Matrix([L]).jacobian(v).T
         M = momentum.jacobian(v)
-        Q = F + sp.Matrix([L]).jacobian(q).T - momentum.jacobian(q) * v - momentum.diff(t)
+        Q = F + sp.Matrix([L]).jacobian(q).T - momentum.jacobian(q) * v - momentum.applyfunc(explicit)
 
     def total(expression: sp.Expr) -> sp.Expr:
         one = sp.Matrix([expression])
-        return (one.jacobian(q) * v + one.jacobian(v) * a)[0] + sp.diff(expression, t)
+        return (one.jacobian(q) * v + one.jacobian(v) * a)[0] + explicit(expression)
 
     rows, right = [], []
     for constraint in system.constraints:

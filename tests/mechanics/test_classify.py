@@ -31,13 +31,14 @@ def only(system: da.System) -> Kind:
 
 def constant_on(system: da.System, text: str) -> bool:
     """Whether df vanishes on the motions the velocity constraints allow: df is a combination of their forms."""
-    table = {q.name: q for q in system.coordinates} | {"t": t} | {p.name: p for p in system.parameter_symbols}
+    clock = sp.Symbol("clock")  # by t itself SymPy's derivative would take coordinates for constants
+    table = {q.name: q for q in system.coordinates} | {"t": clock} | {p.name: p for p in system.parameter_symbols}
     f = sp.sympify(text, locals=table)
-    variables = (*system.coordinates, t)
+    variables = (*system.coordinates, clock)
     rest = dict.fromkeys(system.velocities, 0)
     rows = []
     for constraint in system.constraints:
-        e = constraint.expression
+        e = constraint.expression.subs(t, clock)
         if constraint.level == "velocity":
             rows.append([*(sp.diff(e, v) for v in system.velocities), e.subs(rest)])
         else:

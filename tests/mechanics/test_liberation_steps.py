@@ -35,7 +35,8 @@ def vanishes(matrix: sp.Matrix) -> bool:
 
 def rate(expression: sp.Expr, *coordinates: sp.Symbol) -> sp.Expr:
     """d/dt, by the chain rule."""
-    return sp.diff(expression, da.t) + sum(
+    s = sp.Dummy("s", real=True)
+    return sp.diff(expression.xreplace({da.t: s}), s).xreplace({s: da.t}) + sum(
         sp.diff(expression, q) * q.d + sp.diff(expression, q.d) * q.dd for q in coordinates
     )
 

@@ -14,6 +14,7 @@ from itertools import islice
 import sympy as sp
 
 from dalembert.model.constraints import Constraint, is_linear
+from dalembert.model.language.rates import partial
 from dalembert.model.language.symbols import Coordinate, Reaction, t
 from dalembert.model.system import System
 
@@ -57,15 +58,13 @@ def standard_form(system: System) -> StandardForm:
     M, Q = _inertia(system)
     rows = [constraint_row(constraint, system.coordinates) for constraint in system.constraints]
     n, m = len(system.coordinates), len(rows)
-    works = (*system.works, *(contact.slipping() for contact in system.contacts))
-    C = [sum((law.work.get(q, sp.S.Zero) for law in works), sp.S.Zero) for q in system.coordinates]
     return StandardForm(
         system,
         M,
         Q,
         sp.ImmutableMatrix(m, n, [entry for row, _ in rows for entry in row]),
         sp.ImmutableMatrix(m, 1, [right for _, right in rows]),
-        sp.ImmutableMatrix(n, 1, C),
+        sp.ImmutableMatrix(n, 1, system.sliding_C),
         tuple(c.name for c in system.constraints if not is_linear([c.expression], system.accelerations)),
     )
 
@@ -96,20 +95,13 @@ def time_derivative(expression: sp.Expr, coordinates: tuple[Coordinate, ...]) ->
 
 def diff(expression: sp.Expr, symbol: sp.Symbol) -> sp.Expr:
     """∂/∂symbol. Where sign(…) jumps, the derivative is that of its sides: no motion stays on the jump."""
-    return _slope(expression, symbol) if is_long(expression) else _plain_slope(expression, symbol)
+    return _slope(expression, symbol) if is_long(expression) else partial(expression, symbol)
 
 
 def is_long(expression: sp.Expr, nodes: int = 120) -> bool:
     """Whether an expression has more than so many parts, without counting all of them."""
     walk = sp.preorder_traversal(expression)
     return next(islice(walk, nodes, None), None) is not None
-
-
-def _plain_slope(expression: sp.Expr, symbol: sp.Symbol) -> sp.Expr:
-    if symbol not in expression.free_symbols:
-        return sp.S.Zero
-    derivative = sp.diff(expression, symbol)
-    return derivative.replace(sp.DiracDelta, lambda *_: sp.S.Zero) if derivative.has(sp.DiracDelta) else derivative
 
 
 @lru_cache(maxsize=60_000)  # entries are small and shared; a bicycle needs ten thousand
@@ -121,10 +113,10 @@ def _slope(e: sp.Expr, symbol: sp.Symbol) -> sp.Expr:
         return sp.S.One if e == symbol else sp.S.Zero
     if not (e.is_Add or e.is_Mul or (e.is_Pow and e.exp.is_number)):
         if len(e.args) != 1 or not isinstance(e, sp.Function):
-            return _plain_slope(e, symbol)
+            return partial(e, symbol)
         inner = _slope(e.args[0], symbol)
         w = sp.Dummy(real=True)
-        return sp.S.Zero if inner == 0 else _plain_slope(e.func(w), w).xreplace({w: e.args[0]}) * inner
+        return sp.S.Zero if inner == 0 else partial(e.func(w), w).xreplace({w: e.args[0]}) * inner
     slopes = [_slope(part, symbol) for part in e.args]
     if e.is_Add:
         return sp.Add(*slopes)

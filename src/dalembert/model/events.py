@@ -13,7 +13,7 @@ from dalembert.errors import ModelError
 from dalembert.model.constraints import is_constant
 from dalembert.model.language.adopt import canonical
 from dalembert.model.language.parse import suggest
-from dalembert.model.language.symbols import Coordinate, Parameter, Reaction, t
+from dalembert.model.language.symbols import Coordinate, Parameter, Reaction, symbol_table, t
 
 if TYPE_CHECKING:
     from dalembert.model.system import System
@@ -32,7 +32,7 @@ class Event:
     direction: which passages count, "rising" (or 1), "falling" (-1), "any" (0). terminal: whether the motion ends
     there; a number n ends it at the n-th passage. name: only where events are given as a list instead of by name.
 
-    >>> from dalembert.model.language.symbols import coordinates
+    >>> from dalembert.model.language.symbols import coordinates, symbol_table
     >>> z, = coordinates("z")
     >>> Event(z, direction="falling", terminal=True)
     Event(expression=z, direction='falling', terminal=True, name='')
@@ -104,8 +104,7 @@ def with_events(system: System, given: Any) -> System:
     """The system with more events. Names that it does not know are faults here: they could only be mistyped."""
     faults: list[str] = []
     extra = as_list(given, faults)
-    state = (*system.coordinates, *system.velocities, *system.accelerations)
-    table = {symbol.name: symbol for symbol in (*state, *system.parameter_symbols, t)}
+    table = symbol_table(system.coordinates, system.parameter_symbols)
     for event in extra:
         expression = event.expression
         if not isinstance(expression, sp.Basic):

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields, replace
-from types import MappingProxyType
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import sympy as sp
@@ -12,10 +11,10 @@ from sympy.core.function import AppliedUndef, UndefinedFunction
 
 from dalembert.errors import ExpressionError, MissingValues, ModelError
 from dalembert.model.events import Event
-from dalembert.model.friction.laws import Law, Work
 from dalembert.model.language.adopt import canonical, function_faults
 from dalembert.model.language.functions import Unspecified, functions_in, listed
 from dalembert.model.language.parse import RESERVED, parse_expression, suggest
+from dalembert.model.language.rates import partial
 from dalembert.model.language.symbols import Coordinate, Parameter, t
 
 if TYPE_CHECKING:
@@ -53,7 +52,7 @@ class Expression:
         """The derivative that `function` is, at these arguments."""
         value = self.value
         for symbol, order in zip(self.arguments, function.orders, strict=True):
-            value = sp.diff(value, symbol, order) if order else value
+            value = partial(value, symbol, order)
         return value.xreplace(dict(zip(self.arguments, arguments, strict=True)))
 
 
@@ -90,7 +89,7 @@ def mapped(system: System, change: Change) -> dict[str, Any]:
         "forces": {q: put(force) for q, force in system.forces.items()},
         # The level may be another one then, and is read again.
         "constraints": [replace(c, expression=put(c.expression), level=None) for c in system.constraints],
-        "nonideal": [law_with(law, put) for law in system.nonideal],
+        "nonideal": [law.changed(put) for law in system.nonideal],
         "outputs": {name: put(output) for name, output in system.outputs.items()},
         "events": [Event(put(e.expression), e.direction, e.terminal, e.name) for e in system.events],
     }
@@ -106,19 +105,6 @@ def _put(expression: sp.Expr, values: Mapping[str, Expression]) -> sp.Expr:
         elif tuple(arguments) != applied.args:
             swap[applied] = applied.func(*arguments)
     return expression.xreplace(swap)
-
-
-def law_with(law: Law, put: Callable[[Any], Any]) -> Law:
-    """A law with each of its expressions changed. put: takes None as well."""
-    if isinstance(law, Work):
-        heat = {name: put(power) for name, power in law.heat.items()}
-        return Work(MappingProxyType({q: put(C) for q, C in law.work.items()}), law.constraint, heat)
-    changed: dict[str, Any] = {name: put(getattr(law, name)) for name in law.numbers()}
-    for key in ("point", "slide"):
-        if any(f.name == key for f in fields(law)):
-            components = getattr(law, key)
-            changed[key] = None if components is None else tuple(put(entry) for entry in components)
-    return replace(law, **changed)
 
 
 class _Reader:

@@ -22,15 +22,16 @@ from dalembert.errors import MissingValues, ModelError, counted
 from dalembert.model.changes import UNCHANGED, with_changes
 from dalembert.model.constraints import Constraint
 from dalembert.model.events import Event
-from dalembert.model.friction.contact import Contact, contacts_of, works_of
-from dalembert.model.friction.laws import Law, Work
+from dalembert.model.friction.contact import Contact
+from dalembert.model.friction.law import Law
+from dalembert.model.friction.work import Work, total
 from dalembert.model.language.functions import Unspecified, functions_in
 from dalembert.model.language.hashed import Hashed
 from dalembert.model.language.parse import suggest
 from dalembert.model.language.signatures import signatures
 from dalembert.model.language.symbols import Coordinate, t
 from dalembert.model.specify_functions import mapped, require_specified, specified, substitution
-from dalembert.model.validate import Draft, build_parts
+from dalembert.model.validate.read import Draft, build_parts
 
 if TYPE_CHECKING:
     from dalembert.mechanics.classify.classify import Classification
@@ -307,11 +308,11 @@ class System:
 
     @cached_property
     def _initial_numbers(self) -> tuple[np.ndarray, np.ndarray, float]:
-        wanted = (*self.coordinates, *self.velocities)
+        wanted: tuple[sp.Symbol, ...] = (*self.coordinates, *self.velocities, t)
         values = self.parameter_values()
         known = {symbol: sp.Float(value) for symbol, value in zip(self.parameter_symbols, values, strict=True)}
         numbers = []
-        for symbol in (*wanted, t):
+        for symbol in wanted:
             expression = sp.sympify(self.initial.get(symbol, 0))
             value = complex(expression.xreplace(known).evalf()) if expression.free_symbols else complex(expression)
             if value.imag or not np.isfinite(value.real):
@@ -327,12 +328,22 @@ class System:
     @cached_property
     def works(self) -> tuple[Work, ...]:
         """The smooth laws as `Work`; regularised friction is among them, in terms of `multiplier(NAME)`."""
-        return works_of(self)
+        return tuple(work for law in self.nonideal if (work := law.smooth(self)) is not None)
 
     @cached_property
     def contacts(self) -> tuple[Contact, ...]:
         """The laws of dry friction, with stick and slip."""
-        return contacts_of(self)
+        return tuple(contact for law in self.nonideal if (contact := law.contact(self)) is not None)
+
+    @cached_property
+    def C(self) -> tuple[sp.Expr, ...]:
+        """The vector C of all smooth laws together, in the order of the coordinates."""
+        return total(self.works, self.coordinates)
+
+    @cached_property
+    def sliding_C(self) -> tuple[sp.Expr, ...]:
+        """The same while every contact slides: with dry friction, which has no value at rest."""
+        return total((*self.works, *(contact.slipping() for contact in self.contacts)), self.coordinates)
 
     # -- verbs
 

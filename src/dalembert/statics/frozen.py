@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import sympy as sp
 
-from dalembert.model.friction.laws import Law, Work
 from dalembert.model.language.symbols import Coordinate, t
 from dalembert.model.system import System
 
@@ -29,7 +28,7 @@ def frozen_at(system: System, time: float) -> System:
         mass=None if system.mass is None else system.mass.xreplace(swap),
         forces={q: force.xreplace(swap) for q, force in system.forces.items()},
         constraints=[replace(c, expression=c.expression.xreplace(swap)) for c in system.constraints],
-        nonideal=[_stopped(law, swap) for law in system.nonideal],
+        nonideal=[law.changed(lambda e: e.xreplace(swap)) for law in system.nonideal],
         events=(),
     )
 
@@ -48,13 +47,3 @@ def angles(system: System) -> list[bool]:
 def _physics(system: System) -> list[sp.Expr]:
     """Every expression but those of events."""
     return system.replace(events=()).expressions() if system.events else system.expressions()
-
-
-def _stopped(law: Law, swap: dict[sp.Symbol, sp.Expr]) -> Law:
-    if isinstance(law, Work):
-        return Work({q: work.xreplace(swap) for q, work in law.work.items()}, law.constraint)
-    changes = {name: value.xreplace(swap) for name in law.numbers() if (value := getattr(law, name)) is not None}
-    for key in ("point", "slide"):
-        if getattr(law, key) is not None:
-            changes[key] = tuple(part.xreplace(swap) for part in getattr(law, key))
-    return replace(law, **changes)

@@ -13,6 +13,7 @@ import sympy as sp
 from dalembert.mechanics.algebra.tidy import Budget, tidy
 from dalembert.mechanics.standard_form import diff
 from dalembert.model.language.functions import Unspecified
+from dalembert.model.language.rates import time_given_back, time_held
 
 Form = tuple[sp.Expr, ...]
 Zero = Callable[[sp.Expr], bool]
@@ -125,6 +126,11 @@ def _in_general(expression: sp.Expr, z: sp.Symbol) -> sp.Expr:
     )
 
 
+def _integral(expression: sp.Expr, z: sp.Symbol) -> sp.Expr:
+    """∫ expression dz with every other symbol held, also where z is the time."""
+    return time_given_back(sp.integrate(time_held(expression), time_held(z), manual=True))
+
+
 def _antiderivative(expression: sp.Expr, z: sp.Symbol) -> sp.Expr | None:
     """∫ expression dz by hand methods, or None."""
     for version in (sp.expand(expression), expression):
@@ -141,7 +147,7 @@ def _antiderivative(expression: sp.Expr, z: sp.Symbol) -> sp.Expr | None:
                 continue
             if dependent.has(Unspecified):
                 break
-            result = _in_general(sp.integrate(dependent, z, manual=True), z)
+            result = _in_general(_integral(dependent, z), z)
             if result.has(sp.Integral):
                 break
             terms.append(constant * result)

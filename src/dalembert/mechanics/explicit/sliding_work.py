@@ -25,7 +25,7 @@ from dalembert.model.system import System
 def work_while_sliding(system: System, budget: Budget) -> Matrix:
     """C of all laws, n×1, on the constraints; dry friction slides. It may hold reactions."""
     n = len(system.coordinates)
-    total = Matrix([sum((law.work.get(q, sp.S.Zero) for law in system.works), sp.S.Zero) for q in system.coordinates])
+    total = Matrix(system.C)
     for contact in system.contacts:
         total += _shortest(system, contact, budget)
     return Matrix(n, 1, list(total))

@@ -36,7 +36,7 @@ def sticking_page(
     if len(system.contacts) > 1:
         return [], "with several contacts each may stick or slide: `system.at()` tells what they do at a state"
     (contact,) = system.contacts
-    work = Matrix([sum((law.work.get(q, sp.S.Zero) for law in system.works), sp.S.Zero) for q in system.coordinates])
+    work = Matrix(system.C)
     if contact.bearing is not None:
         return [], "while sticking it is not written out: the surface may face anywhere; `system.at()` tells the force"
     if work.atoms(Reaction):

@@ -30,6 +30,7 @@ from dalembert.mechanics.algebra.tidy import Budget, exact, tidy
 from dalembert.mechanics.page.equations import Equations, Line, ShownByEquations
 from dalembert.mechanics.principles.liberation_page import inverse_reaction
 from dalembert.mechanics.principles.shared.variations import displacement
+from dalembert.model.language.rates import rate
 from dalembert.model.language.symbols import Coordinate, Reaction, multiplier, t
 from dalembert.model.system import System
 
@@ -119,11 +120,6 @@ class Steps(ShownByEquations):
     @cached_property
     def velocities(self) -> dict[str, Vector]:
         """ρ̇_i of each particle, (5.2); E_k = ½ Σ m_i ρ̇_i·ρ̇_i, (5.1)."""
-        moving = (*self.coordinates, *self.supplementary)
-
-        def rate(place: sp.Expr) -> sp.Expr:
-            return sp.diff(place, t) + sp.Add(*(sp.diff(place, q) * q.d for q in moving))
-
         return {name: Vector(place.applyfunc(rate)) for name, place in self.liberated.items()}
 
     @cached_property

@@ -108,8 +108,7 @@ def derive(system: System, quasi_velocities: Mapping[str, Any] | None = None) ->
         H[r][s] * quasi.rates[r] * quasi.rates[s] / (2 if r == s else 1) for r in range(p) for s in range(r, p)
     ]
     gibbs = sp.Add(*quadratic, *(a * u for a, u in zip(linear, quasi.rates, strict=True)))
-    work = [sp.Add(*(law.work.get(q, sp.S.Zero) for law in system.works)) for q in system.coordinates]
-    forces = quasi.along([f + c for f, c in zip(impressed(system), work, strict=True)], budget)
+    forces = quasi.along([f + c for f, c in zip(impressed(system), system.C, strict=True)], budget)
     if parts is not None:
         forces = [parts.name(f) for f in forces]
     rates = _rates(H, [f - a for f, a in zip(forces, linear, strict=True)], budget)

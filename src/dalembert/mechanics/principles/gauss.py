@@ -68,7 +68,7 @@ def derive(system: System) -> GaussEquations:
     none = dict.fromkeys(accelerations, sp.S.Zero)
     M = tidy_matrix(sp.Matrix(n, n, [diff(E, a) for E in operator for a in accelerations]), budget)
     Q = tidy_matrix(sp.Matrix([-E.xreplace(none) for E in operator]), budget)
-    C = sp.Matrix([sp.Add(*(law.work.get(q, sp.S.Zero) for law in system.works)) for q in system.coordinates])
+    C = sp.Matrix(system.C)
     forces = tuple(sp.Symbol(f"Fhat_{q.name}", real=True) for q in system.coordinates)
     inertia = M * sp.Matrix(accelerations)
     rows = [tidy(h, budget) for h in accelerations_of(system)]

@@ -112,7 +112,7 @@ def _forces(system: System, j: int) -> list[Term]:
     q = system.coordinates[j]
     parts = [
         ("Q", system.forces.get(q, sp.S.Zero)),
-        ("C", sp.Add(*(law.work.get(q, sp.S.Zero) for law in system.works))),
+        ("C", system.C[j]),
         (REACTION, sp.Add(*(lambda_of(k) * gradient(system, k)[j] for k in range(len(system.constraints))))),
     ]
     return [(label, term) for label, term in parts if term != 0]

@@ -89,8 +89,7 @@ def derive(system: System, quasi_velocities: Mapping[str, Any] | None = None) ->
         quasi = choose(system, quasi_velocities, budget)
     except TooLarge as limit:
         return _maggi_in_words(system, str(limit), budget)
-    work = [sp.Add(*(law.work.get(q, sp.S.Zero) for law in system.works)) for q in system.coordinates]
-    forces = [Q + C for Q, C in zip(impressed(system), work, strict=True)]
+    forces = [Q + C for Q, C in zip(impressed(system), system.C, strict=True)]
     F, inertia = quasi.along(forces, budget), quasi.along(_inertia(system), budget)
     F_star = [tidy(-entry, budget) for entry in inertia]
     reactions = tuple(quasi.on_motion(E, budget) for E in euler_operator(system))
@@ -118,7 +117,7 @@ def derive(system: System, quasi_velocities: Mapping[str, Any] | None = None) ->
         E = [sp.Symbol(f"E_{q.name}", real=True) for q in system.coordinates]
         lines = (Line(name, (("", value),)) for name, value in zip(E, reactions, strict=True))
         sections.append(Section("constraint forces, E = d/dt dL/dq' - dL/dq - Q", tuple(lines)))
-        balance = zip((quasi.partial.T * sp.Matrix(E)).tolist(), quasi.along(work, budget), strict=True)
+        balance = zip((quasi.partial.T * sp.Matrix(E)).tolist(), quasi.along(list(system.C), budget), strict=True)
         maggi = tuple(Line(left, (("", right),)) for (left,), right in balance)
         sections += [Section("Maggi's equations, E - C does no work", maggi)] if maggi else []
     return KaneEquations(

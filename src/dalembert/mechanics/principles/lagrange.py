@@ -52,11 +52,10 @@ def derive(system: System) -> Equations:
     budget = budget_for(system)
     none = dict.fromkeys(system.accelerations, sp.S.Zero)
     lines = []
-    for j, (q, E) in enumerate(zip(system.coordinates, euler_operator(system), strict=True)):
+    for j, E in enumerate(euler_operator(system)):
         inertia = tidy(E - E.xreplace(none), budget)
         terms = [("Q", tidy(-E.xreplace(none), budget))]
-        work = sp.Add(*(law.work.get(q, sp.S.Zero) for law in system.works))
-        terms.append(("C", work))
+        terms.append(("C", system.C[j]))
         reaction = sp.Add(*(lambda_of(k) * gradient(system, k)[j] for k in range(len(system.constraints))))
         terms.append(("A^T\\lambda", reaction))
         lines.append(Line(inertia, tuple(term for term in terms if term[1] != 0) or (("", sp.S.Zero),)))

@@ -32,6 +32,7 @@ from dalembert.mechanics.principles.shared.scaled_constraints import solve_refin
 from dalembert.mechanics.principles.shared.vanishing_gradients import vanishing_gradients
 from dalembert.mechanics.sample import Sampler, State
 from dalembert.mechanics.standard_form import diff, lagrangian, time_derivative
+from dalembert.model.language.rates import partial
 from dalembert.model.language.symbols import Coordinate, t
 from dalembert.model.system import System
 
@@ -115,10 +116,7 @@ def held_coordinates(system: System) -> dict[Coordinate, sp.Expr] | None:
 
 def forces_of(system: System) -> list[sp.Expr]:
     """Impressed forces and the work of nonideal constraints, "added to the given set of forces", by coordinate."""
-    return [
-        system.forces.get(q, sp.S.Zero) + sp.Add(*(law.work.get(q, sp.S.Zero) for law in system.works))
-        for q in system.coordinates
-    ]
+    return [system.forces.get(q, sp.S.Zero) + work for q, work in zip(system.coordinates, system.C, strict=True)]
 
 
 def applied_forces(system: System, masses: list[sp.Expr]) -> list[sp.Expr]:
@@ -270,7 +268,7 @@ def onto_motion(held: dict[Coordinate, sp.Expr]) -> dict[sp.Symbol, sp.Expr]:
     """The held coordinates and their derivatives on the motion."""
     swap: dict[sp.Symbol, sp.Expr] = {}
     for q, value in held.items():
-        swap |= {q: value, q.d: sp.diff(value, t), q.dd: sp.diff(value, t, 2)}
+        swap |= {q: value, q.d: partial(value, t), q.dd: partial(value, t, 2)}
     return swap
 
 
@@ -300,7 +298,7 @@ def _held(system: System, sampler: Sampler, held: dict[Coordinate, sp.Expr]) -> 
     kept = [places[q] for q in system.coordinates if q not in held]
     fixed = [places[q] for q in held]
     motion = affine(sampler, tangential)
-    prescribed = sampler.function([sp.diff(value, t, 2) for value in held.values()])
+    prescribed = sampler.function([partial(value, t, 2) for value in held.values()])
     reaction = sampler.function(normal, system.accelerations)
 
     def solve(state: State, C: Array) -> Answer:

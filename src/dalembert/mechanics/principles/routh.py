@@ -116,7 +116,7 @@ def derive(system: System) -> RouthEquations:
     lines = []
     for q, E in zip(left, _operator(system, found, exact(found.R)), strict=True):
         j = system.coordinates.index(q)
-        work = sp.Add(*(law.work.get(q, sp.S.Zero) for law in system.works)).xreplace(found.rates)
+        work = system.C[j].xreplace(found.rates)
         reaction = sp.Add(*(lambda_of(k) * gradient(system, k)[j] for k in range(len(system.constraints))))
         terms = [("Q", tidy(-E.xreplace(none), budget)), ("C", work), ("A^T\\lambda", reaction)]
         shown = tuple(term for term in terms if term[1] != 0) or (("", sp.S.Zero),)

@@ -76,12 +76,11 @@ def derive(system: System) -> Equations:
     slopes = [gradient(system, c) for c in system.constraints]
     bends = [lagrangian_derivative(system, c) for c in system.constraints]
     lines = []
-    for j, (q, E) in enumerate(zip(system.coordinates, euler_operator(system), strict=True)):
+    for j, E in enumerate(euler_operator(system)):
         given = tidy(-E.xreplace(none), budget)
-        work = sp.Add(*(law.work.get(q, sp.S.Zero) for law in system.works))
         first_kind = sp.Add(*(rate_of_multiplier(k) * slope[j] for k, slope in enumerate(slopes)))
         second_kind = sp.Add(*(multiplier(k) * tidy(bend[j], budget) for k, bend in enumerate(bends)))
-        named = [("Q", given), ("C", work)]
+        named = [("Q", given), ("C", system.C[j])]
         named += [(r"\dot{\mu}\,\partial g/\partial\dot{q}", first_kind), (r"\mu\,g_j", second_kind)]
         terms = tuple(part for part in named if part[1] != 0) or (("", sp.S.Zero),)
         lines.append(Line(tidy(E - E.xreplace(none), budget), terms))

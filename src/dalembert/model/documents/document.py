@@ -7,7 +7,6 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Mapping
-from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from dalembert.model.constraints import IMPACT_ORDERS, Constraint
 from dalembert.model.documents.particle_document import PARTICLE, clashes, particle_faults, system_of_particles
 from dalembert.model.documents.salvage import salvaged
 from dalembert.model.events import Event
-from dalembert.model.friction.laws import SLIDING, Law, Work
+from dalembert.model.friction.laws import LAWS
 from dalembert.model.language.constants import MAX_EXPONENT, ExponentTooLarge, OutOfRange, writable
 from dalembert.model.language.functions import functions_in
 from dalembert.model.language.parse import CHOICE, FUNCTIONS, is_speakable, suggest
@@ -52,11 +51,6 @@ REQUIRED = {
 }
 # Entries of lists that need not be texts: what they may be is checked where they are read.
 NO_TEXTS = ("work", "direction", "terminal", "one_sided", "restitution", "mass", "position", "force")
-# What a law has besides `law` and `constraint`.
-LAW_ENTRIES = {
-    "work": ("work",),
-    **{name: tuple(f.name for f in fields(kind) if f.name != "constraint") for name, kind in SLIDING.items()},
-}
 PLAIN = ("name", "description", "coordinates", "impacts", "functions")
 MAX_BYTES = 5_000_000
 # Read once, because reading it means setting it, for all threads.
@@ -122,7 +116,7 @@ def _system(data: Mapping[str, Any]) -> System:
     energy = data.get("energy", {})
     if "particles" in data:
         constraints = [_constraint(entry) for entry in data.get("constraints", [])]
-        laws = [_law(entry) for entry in data.get("nonideal", [])]
+        laws = [LAWS[entry["law"]].from_entry(entry) for entry in data.get("nonideal", [])]
         return system_of_particles(data, constraints, laws, [_event(entry) for entry in data.get("events", [])])
     return System(
         data["name"],
@@ -133,7 +127,7 @@ def _system(data: Mapping[str, Any]) -> System:
         mass=data.get("mass", {}).get("matrix"),
         forces=data.get("forces", {}),
         constraints=[_constraint(entry) for entry in data.get("constraints", [])],
-        nonideal=[_law(entry) for entry in data.get("nonideal", [])],
+        nonideal=[LAWS[entry["law"]].from_entry(entry) for entry in data.get("nonideal", [])],
         parameters=data.get("parameters", {}),
         initial=data.get("initial", {}),
         settings=data.get("simulate", {}),
@@ -181,48 +175,18 @@ def _entry_faults(key: str, number: int, entry: Mapping[str, Any]) -> list[str]:
     place = f"[[{key}]] number {number}"
     if key == "nonideal" and isinstance(entry.get("law"), str):
         law = entry["law"]
-        if law not in LAW_ENTRIES:
+        if law not in LAWS:
             # What else it says belongs to a law that is not known.
-            return [f"{place}: law {law!r} is unknown.{suggest(law, LAW_ENTRIES)}"]
-        return _law_faults(place, law, entry)
+            return [f"{place}: law {law!r} is unknown.{suggest(law, LAWS)}"]
+        allowed = ("law", "constraint", *LAWS[law].entries())
+        place = f"{place}, law {law!r}"
+        unknown = [f"{place}: unknown entry {k!r}.{suggest(k, allowed)}" for k in entry if k not in allowed]
+        return unknown + LAWS[law].entry_faults(place, entry)
     faults = particle_faults(place, entry) if key == "particles" else []
     faults += [f"{place}: no {k!r}" for k in required if k not in entry]
     faults += [f"{place}: unknown entry {k!r}.{suggest(k, allowed)}" for k in entry if k not in allowed]
     texts = [k for k in allowed if k not in NO_TEXTS and k in entry and not isinstance(entry[k], str)]
     return faults + [f"{place}: {k!r} is a text, got {entry[k]!r}" for k in texts]
-
-
-def _law_faults(place: str, law: str, entry: Mapping[str, Any]) -> list[str]:
-    """What is wrong with the entries of a law, before any expression is read."""
-    allowed = ("law", "constraint", *LAW_ENTRIES[law])
-    place = f"{place}, law {law!r}"
-    faults = [f"{place}: unknown entry {k!r}.{suggest(k, allowed)}" for k in entry if k not in allowed]
-    if law == "work":
-        if not isinstance(entry.get("work"), Mapping):
-            faults.append(f'{place}: write work = {{ coordinate = "expression", … }}')
-        if not isinstance(entry.get("constraint", ""), str):
-            faults.append(f"{place}: 'constraint' is a text, got {entry['constraint']!r}")
-        return faults
-    needed = [f.name for f in fields(SLIDING[law]) if f.default is MISSING]
-    faults += [f"{place}: no {k!r}" for k in needed if k not in entry]
-    for key in ("constraint", "point", "slide"):
-        items = entry[key] if isinstance(entry.get(key), list) else [entry.get(key, "")]
-        if not all(isinstance(item, str) for item in items):
-            faults.append(f"{place}: {key!r} is a text or a list of texts, got {entry[key]!r}")
-    for key in SLIDING[law].numbers():
-        if key in entry and not _is_number_or_text(entry[key]):
-            faults.append(f"{place}: {key!r} is a number or a text, got {entry[key]!r}")
-    return faults
-
-
-def _is_number_or_text(value: Any) -> bool:
-    return isinstance(value, (int, float, str)) and not isinstance(value, bool)
-
-
-def _law(entry: Mapping[str, Any]) -> Law:
-    if entry["law"] == "work":
-        return Work(entry["work"], entry.get("constraint"))
-    return SLIDING[entry["law"]](**{key: value for key, value in entry.items() if key != "law"})
 
 
 def _constraint(entry: Mapping[str, Any]) -> Constraint:
@@ -263,20 +227,6 @@ def _event_data(event: Event) -> dict[str, Any]:
         data["direction"] = event.direction_name
     if event.terminal:
         data["terminal"] = True if event.terminal == 1 else event.terminal
-    return data
-
-
-def _law_data(law: Law) -> dict[str, Any]:
-    if isinstance(law, Work):
-        named = {"constraint": law.constraint} if law.constraint else {}
-        return {"law": law.law, **named, "work": {q.name: text_of(work) for q, work in law.work.items()}}
-    names = law.constraint if isinstance(law.constraint, str) else list(law.constraint)
-    data: dict[str, Any] = {"law": law.law, "constraint": names}
-    data |= {key: _exactly(value) for key in law.numbers() if (value := getattr(law, key)) is not None}
-    for key, given in (("point", law.point), ("slide", law.slide)):
-        if given is not None:
-            texts = [text_of(entry) for entry in given]
-            data[key] = texts if len(texts) > 1 else texts[0]
     return data
 
 
@@ -412,7 +362,7 @@ def to_data(system: System) -> dict[str, Any]:
         data["mass"] = {"matrix": [[text_of(entry) for entry in row] for row in system.mass.tolist()]}
     data["forces"] = {q.name: text_of(force) for q, force in system.forces.items() if freed is None}
     data["constraints"] = [_constraint_data(constraint) for constraint in shown.constraints]
-    data["nonideal"] = [_law_data(law) for law in shown.nonideal]
+    data["nonideal"] = [law.entry(text_of, _exactly) for law in shown.nonideal]
     data["events"] = [_event_data(event) for event in system.events]
     data["outputs"] = {name: text_of(expression) for name, expression in system.outputs.items()}
     data["initial"] = {symbol.name: _number_or_text(value) for symbol, value in shown.initial.items()}

@@ -1,4 +1,4 @@
-"""Friction laws as mechanics uses them: smooth ones as `Work`, dry friction as `Contact`."""
+"""Dry friction as mechanics uses it, `Contact`, and what there is to ask about the laws of a system."""
 
 from __future__ import annotations
 
@@ -10,19 +10,9 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 
 from dalembert.model.friction.frames import frames_of, inertia_of
-from dalembert.model.friction.laws import (
-    Coulomb,
-    Law,
-    Quadratic,
-    Rolling,
-    Sliding,
-    Spinning,
-    Stribeck,
-    Viscous,
-    Work,
-    is_dry,
-)
-from dalembert.model.friction.surface import Bearing, Surface, coordinates_in, surface_of
+from dalembert.model.friction.law import Law
+from dalembert.model.friction.surface import Bearing, coordinates_in
+from dalembert.model.friction.work import Work
 from dalembert.model.language.symbols import Coordinate
 
 if TYPE_CHECKING:
@@ -72,7 +62,7 @@ class Contact:
             parts = [-size * sp.sign(self.slide[0])]
         else:
             parts = [-size * u / speed for u in self.slide]
-        return Work(_sum(parts, self.force), self.name)
+        return Work(generalized(parts, self.force), self.name)
 
     def __reduce__(self) -> tuple[Any, ...]:
         values = {key: getattr(self, key) for key in self.__dataclass_fields__}
@@ -98,22 +88,9 @@ def sliding(system: System) -> System:
     return system.replace(nonideal=works, constraints=constraints)
 
 
-def works_of(system: System) -> tuple[Work, ...]:
-    """Every smooth law of a system as `Work`."""
-    return tuple(work for law in system.nonideal if (work := work_of(system, law)) is not None)
-
-
 def work_of(system: System, law: Law) -> Work | None:
-    """What is smooth in a law, with the heat that it makes: the force against the sliding velocity, times that."""
-    if isinstance(law, Work):
-        return law
-    surface = _surface(system, law)
-    against = _smooth_force(law, surface)
-    if not any(against):
-        return None
-    name = law.name
-    heat = sp.Add(*(part * u for part, u in zip(against, surface.slide, strict=True)))
-    return Work(_sum([-part for part in against], surface.force), name, {name: heat})
+    """What is smooth in a law, with the heat that it makes."""
+    return law.smooth(system)
 
 
 def torqueless(system: System) -> list[str]:
@@ -125,7 +102,7 @@ def torqueless(system: System) -> list[str]:
     bodies = () if inertia is None else frames_of(inertia, system.coordinates).bodies
     names = [[q.name for q in body] for body in bodies]
     for law in system.nonideal:
-        if isinstance(law, Work) or law.point is None:
+        if law.point is None:
             continue
         near = coordinates_in(law.point)
         for body, own in zip(bodies, names, strict=True):
@@ -150,30 +127,6 @@ def heat_names(system: System) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*(name for work in system.works for name in work.heat), *dry]))
 
 
-def contacts_of(system: System) -> tuple[Contact, ...]:
-    """Every law of dry friction that is not regularised."""
-    found = []
-    for law in system.nonideal:
-        if not isinstance(law, (Coulomb, Stribeck, Rolling, Spinning)) or not is_dry(law):
-            continue
-        surface, mu = _surface(system, law), _coefficient(law)
-        static = law.arm_static if isinstance(law, (Rolling, Spinning)) else law.mu_static
-        found.append(
-            Contact(
-                name=law.name,
-                constraints=law.constraints,
-                normal=surface.normal,
-                signed=len(law.constraints) == 1,
-                slide=surface.slide,
-                force=surface.force,
-                mu=mu,
-                mu_static=mu if static is None else static,
-                bearing=surface.bearing,
-            )
-        )
-    return tuple(found)
-
-
 def speed_of(slide: tuple[sp.Expr, ...], floor: sp.Expr = sp.S.Zero) -> sp.Expr:
     """√(|u|² + floor²)."""
     if len(slide) == 1 and floor == 0:
@@ -181,41 +134,8 @@ def speed_of(slide: tuple[sp.Expr, ...], floor: sp.Expr = sp.S.Zero) -> sp.Expr:
     return sp.sqrt(sp.Add(*(u**2 for u in slide)) + floor**2)
 
 
-def _smooth_force(law: Law, surface: Surface) -> list[sp.Expr]:
-    """The components of the force against the sliding velocity, without what is set-valued at rest."""
-    slide = surface.slide
-    if isinstance(law, Viscous):
-        return [law.coefficient * u for u in slide]
-    if isinstance(law, Quadratic):
-        return [law.coefficient * speed_of(slide) * u for u in slide]
-    if isinstance(law, (Rolling, Spinning)):
-        return [sp.S.Zero for _ in slide]
-    assert isinstance(law, (Coulomb, Stribeck))
-    film = law.viscous if isinstance(law, Stribeck) else sp.S.Zero
-    if law.regularize is None:
-        return [film * u for u in slide]
-    speed = speed_of(slide, law.regularize)
-    dry = _coefficient(law).xreplace({SPEED: speed}) * sp.Abs(surface.normal) / speed
-    return [(dry + film) * u for u in slide]
-
-
-def _coefficient(law: Coulomb | Stribeck | Rolling | Spinning) -> sp.Expr:
-    if isinstance(law, (Rolling, Spinning)):
-        return law.arm
-    if isinstance(law, Coulomb):
-        return law.mu
-    return law.mu + (law.mu_static - law.mu) * sp.exp(-((SPEED / law.speed) ** law.exponent))
-
-
-def _surface(system: System, law: Sliding) -> Surface:
-    inertia = inertia_of(system.kinetic, system.lagrangian, system.mass)
-    assert inertia is not None
-    constraints = tuple(next(c for c in system.constraints if c.name == name) for name in law.constraints)
-    others = tuple(c for c in system.constraints if c.name not in law.constraints)
-    return surface_of(inertia, system.coordinates, constraints, law.point, law.slide, others)
-
-
-def _sum(sizes: list[sp.Expr], forces: tuple[Mapping[Coordinate, sp.Expr], ...]) -> dict[sp.Symbol, sp.Expr]:
+def generalized(sizes: list[sp.Expr], forces: tuple[Mapping[Coordinate, sp.Expr], ...]) -> dict[sp.Symbol, sp.Expr]:
+    """The generalized force of forces of these sizes, each with that of a unit force along it."""
     total: dict[sp.Symbol, sp.Expr] = {}
     for size, force in zip(sizes, forces, strict=True):
         for q, part in force.items():

@@ -1,115 +1,37 @@
-"""Laws of nonideal constraints: what the constraint forces do when they do work.
+"""The laws of friction that come with the package, and the table of those that documents know.
 
-A law gives the vector C of the 2005 principle: vᵀQᶜ = vᵀC for every virtual displacement v (A v = 0). The
-force that results is in general not C but what remains of it along the virtual displacements, see
-`mechanics.solve.fundamental`.
-
-`Work` is C itself. The others are forces on a point that slides: their direction and, for dry friction, the
-size of the reaction follow from the named constraint, see `contact`.
+Each is one class: what it does, and what it wants of its coefficients. How a law is read, written and put into
+equations it has from `Sliding`; a law of your own is one more such class.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
-from types import MappingProxyType
-from typing import Any
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import sympy as sp
 
-Number = Any  # a number, an expression, or text of one; an expression once a `System` has read it
+from dalembert.model.friction.law import Law, Number
+from dalembert.model.friction.sliding import Sliding
+from dalembert.model.friction.work import Work
 
+__all__ = [
+    "LAWS",
+    "Coulomb",
+    "Law",
+    "Quadratic",
+    "Rolling",
+    "Sliding",
+    "Spinning",
+    "Stribeck",
+    "Viscous",
+    "Work",
+    "register_law",
+]
 
-@dataclass(frozen=True)
-class Work:
-    """C written down directly: the work done by the constraint forces in a virtual displacement is Σ C_j
-    δq_j.
-
-    `work` maps coordinates to expressions in q, q̇, t and parameters; `ideal(x)` and `actual(x)`
-    (`da.ideal(x)`, `da.actual(x)`) stand for the x component of the ideal constraint force (as if C were
-    zero) and of the actual one, Aᵀλ; `da.multiplier("plane")` for λ of one constraint. `constraint` names the
-    constraint that does the work, for the reader.
-
-    heat: the power that becomes heat, by the name of where it does. Laws of friction give it, which know what slides;
-    of a C written down directly it is not known, so that it is not read from a user.
-    """
-
-    work: Mapping[sp.Symbol, sp.Expr]
-    constraint: str | None = None
-    heat: Mapping[str, sp.Expr] = field(default_factory=dict)
-
-    law = "work"
-
-    def __post_init__(self) -> None:
-        if isinstance(self.work, Mapping):  # what else is wrong is told by `System`
-            object.__setattr__(self, "work", MappingProxyType(dict(self.work)))
-        object.__setattr__(self, "heat", MappingProxyType(dict(self.heat)))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Work, (dict(self.work), self.constraint, dict(self.heat))
-
-    @property
-    def constraints(self) -> tuple[str, ...]:
-        return () if self.constraint is None else (self.constraint,)
-
-    def expressions(self) -> Iterator[sp.Expr]:
-        """Every expression of the law."""
-        yield from self.work.values()
-        yield from self.heat.values()
-
-    def structure(self) -> tuple[Any, ...]:
-        """The law, hashable."""
-        return self.law, self.constraint, tuple(self.work.items()), tuple(self.heat.items())
-
-
-class Sliding:
-    """What the laws of a sliding point share.
-
-    `constraint`: the name of the constraint that carries the point, or several (a pin has two). `point`: where that
-    point is, one to three expressions in q and t; or `slide`: its velocity, one to three expressions linear in q̇, where
-    it is no derivative of a place (v + ω × r of a ball). See `docs/documents.md`, "Friction", for what they may be, and
-    for the default.
-    """
-
-    law: str
-    constraint: Any
-    point: Any = None
-    slide: Any = None
-    kind = "sliding"  # what the law resists; a constraint has one dry law of each kind
-
-    def __post_init__(self) -> None:
-        """Sequences as tuples, so that a law can be compared and hashed; what else is wrong is told by `System`."""
-        for name in ("constraint", "point", "slide"):
-            value = getattr(self, name)
-            if isinstance(value, Iterable) and not isinstance(value, (str, sp.Basic, Mapping)):
-                object.__setattr__(self, name, tuple(value))
-
-    @property
-    def constraints(self) -> tuple[str, ...]:
-        """The names of the constraints."""
-        return self.constraint if isinstance(self.constraint, tuple) else (self.constraint,)
-
-    @property
-    def name(self) -> str:
-        """What the contact is called in results."""
-        place = " + ".join(self.constraints)
-        return place if self.kind == "sliding" else f"{place} {self.kind}"
-
-    @classmethod
-    def numbers(cls) -> tuple[str, ...]:
-        """The names of the coefficients."""
-        geometry = ("constraint", "point", "slide")
-        return tuple(f.name for f in fields(cls) if f.name not in geometry)  # type: ignore[arg-type]
-
-    def expressions(self) -> Iterator[sp.Expr]:
-        """Every expression of the law."""
-        yield from (value for name in self.numbers() if (value := getattr(self, name)) is not None)
-        yield from self.point or ()
-        yield from self.slide or ()
-
-    def structure(self) -> tuple[Any, ...]:
-        """The law, hashable."""
-        return self.law, self.constraint, self.point, self.slide, *(getattr(self, name) for name in self.numbers())
+Value = Callable[[sp.Expr | None], float | None]
+Kind = TypeVar("Kind", bound=type[Law])
 
 
 @dataclass(frozen=True)
@@ -127,6 +49,9 @@ class Viscous(Sliding):
 
     law = "viscous"
 
+    def drag(self, speed: sp.Expr, normal: sp.Expr) -> Number:
+        return self.coefficient
+
 
 @dataclass(frozen=True)
 class Quadratic(Sliding):
@@ -138,6 +63,9 @@ class Quadratic(Sliding):
     slide: Any = None
 
     law = "quadratic"
+
+    def drag(self, speed: sp.Expr, normal: sp.Expr) -> Number:
+        return self.coefficient * speed
 
 
 @dataclass(frozen=True)
@@ -160,6 +88,17 @@ class Coulomb(Sliding):
 
     law = "coulomb"
 
+    def dry_coefficient(self, speed: sp.Expr) -> Number:
+        return self.mu
+
+    def static_limit(self) -> Number:
+        return self.mu if self.mu_static is None else self.mu_static
+
+    def faults(self, value: Value) -> Iterator[str]:
+        yield from _smaller("mu", value(self.mu), value(self.mu_static))
+        if self.regularize is not None and self.mu_static is not None:
+            yield "mu_static has no effect where the law is regularised; leave out one of them"
+
 
 @dataclass(frozen=True)
 class Stribeck(Sliding):
@@ -181,10 +120,40 @@ class Stribeck(Sliding):
     slide: Any = None
 
     law = "stribeck"
+    positive = ("regularize", "speed", "exponent")
+
+    def drag(self, speed: sp.Expr, normal: sp.Expr) -> Number:
+        return self.viscous
+
+    def dry_coefficient(self, speed: sp.Expr) -> Number:
+        return self.mu + (self.mu_static - self.mu) * sp.exp(-((speed / self.speed) ** self.exponent))
+
+    def static_limit(self) -> Number:
+        return self.mu_static
+
+    def faults(self, value: Value) -> Iterator[str]:
+        yield from _smaller("mu", value(self.mu), value(self.mu_static))
+
+
+class _Torque(Sliding):
+    """What resistance to rolling and to spinning share: a torque of a coefficient that is a length."""
+
+    arm: Any
+    arm_static: Any
+    resisted = "angular velocity"
+
+    def dry_coefficient(self, speed: sp.Expr) -> Number:
+        return self.arm
+
+    def static_limit(self) -> Number:
+        return self.arm if self.arm_static is None else self.arm_static
+
+    def faults(self, value: Value) -> Iterator[str]:
+        yield from _smaller("arm", value(self.arm), value(self.arm_static))
 
 
 @dataclass(frozen=True)
-class Rolling(Sliding):
+class Rolling(_Torque):
     """Resistance to rolling: a torque of size δ |N| against the angular velocity with which a body rolls; at rest up to
     δ_s |N|. `arm` is δ, a length; `arm_static` δ_s (default δ). `slide`: the angular velocity, one or two components.
 
@@ -201,7 +170,7 @@ class Rolling(Sliding):
 
 
 @dataclass(frozen=True)
-class Spinning(Sliding):
+class Spinning(_Torque):
     """Resistance to spinning about the normal (boring friction): a torque of size δ |N| against that angular velocity,
     given as `slide`. Otherwise as `Rolling`.
     """
@@ -213,12 +182,28 @@ class Spinning(Sliding):
 
     law = kind = "spinning"
 
+    def faults(self, value: Value) -> Iterator[str]:
+        yield from super().faults(value)
+        if self.slide is not None and len(self.slide) > 1:
+            yield f"spinning is about the normal: slide has one component, got {len(self.slide)}"
 
-Law = Work | Viscous | Quadratic | Coulomb | Stribeck | Rolling | Spinning
-#: The laws of a sliding point by name.
-SLIDING: dict[str, type[Any]] = {kind.law: kind for kind in (Viscous, Quadratic, Coulomb, Stribeck, Rolling, Spinning)}
+
+def _smaller(name: str, moving: float | None, static: float | None) -> Iterator[str]:
+    """The static coefficient is not the smaller one."""
+    if moving is not None and static is not None and static < moving:
+        yield f"{name}_static = {static:.6g} is smaller than {name} = {moving:.6g}; it cannot be"
 
 
-def is_dry(law: Law) -> bool:
-    """Whether it sticks and slips: laws of dry friction do, unless they are smoothed."""
-    return isinstance(law, (Coulomb, Stribeck, Rolling, Spinning)) and getattr(law, "regularize", None) is None
+#: The laws that documents know, by name.
+LAWS: dict[str, type[Law]] = {
+    kind.law: kind for kind in (Work, Viscous, Quadratic, Coulomb, Stribeck, Rolling, Spinning)
+}
+
+
+def register_law(kind: Kind) -> Kind:
+    """Make a law of one's own known to documents, under `kind.law`; also as a decorator of the class."""
+    known = LAWS.get(kind.law)
+    if known is not None and (known.__module__, known.__qualname__) != (kind.__module__, kind.__qualname__):
+        raise ValueError(f"documents know another law {kind.law!r}, {known.__qualname__}: give law = another name")
+    LAWS[kind.law] = kind
+    return kind

@@ -10,14 +10,13 @@ from typing import Any
 import sympy as sp
 
 from dalembert.model.constraints import Constraint, is_linear
+from dalembert.model.friction.contact import SPEED
 from dalembert.model.friction.frames import Inertia
-from dalembert.model.friction.laws import Coulomb, Law, Rolling, Sliding, Spinning, Stribeck, Work
+from dalembert.model.friction.laws import Law, Sliding
 from dalembert.model.friction.surface import Unclear, surface_of
 from dalembert.model.language.functions import Unspecified
 from dalembert.model.language.parse import suggest
 from dalembert.model.language.symbols import Coordinate, Reaction
-
-POSITIVE = ("regularize", "speed", "exponent")
 
 
 def value_of(expression: sp.Expr | None, parameters: Mapping[sp.Symbol, sp.Expr]) -> float | None:
@@ -55,16 +54,8 @@ class LawReader:
             return ()
         laws: list[Law] = []
         for law in given:
-            if isinstance(law, Work) and not isinstance(law.work, Mapping):
-                self.faults.append(
-                    "nonideal: da.Work takes expressions by coordinates, then the name of the constraint, as in "
-                    f"da.Work({{x: -c*x.d}}, 'plane'); got {law.work!r} for the first"
-                )
-            elif isinstance(law, Work):
-                self._known(law, "nonideal")
-                laws.append(Work(self.work(law.work), law.constraint, law.heat))
-            elif isinstance(law, Sliding):
-                found = self._sliding(law)
+            if isinstance(law, Law):
+                found = law.read(self)
                 laws += [found] if found is not None else []
             else:
                 self.faults.append(f"nonideal: a law such as da.Coulomb(…) or da.Work(…) is wanted, got {law!r}")
@@ -73,7 +64,7 @@ class LawReader:
         self._one_dry_law_each(laws)
         return tuple(laws)
 
-    def _known(self, law: Law, where: str) -> bool:
+    def known(self, law: Law, where: str) -> bool:
         """Whether the model has the constraints that a law names."""
         good = True
         for name in law.constraints:
@@ -86,32 +77,36 @@ class LawReader:
             good = False
         return good
 
-    def _sliding(self, law: Any) -> Law | None:
+    def sliding(self, law: Sliding) -> Law | None:
+        """A law of a sliding point with its coefficients and its geometry read."""
         where = f"nonideal {law.law}"
         before = len(self.faults)
-        known = self._known(law, where)
+        known = self.known(law, where)
         if known and (not law.constraints or len(set(law.constraints)) < len(law.constraints)):
             self.faults.append(f"{where}: name at least one constraint, and each once, got {law.constraint!r}")
             known = False
         where = f"{where} {' + '.join(map(str, law.constraints))!r}"
-        values = {key: self._coefficient(law, key, where) for key in law.numbers()}
-        self._sizes(law, values, where)
+        values: dict[str, Any] = {key: self._coefficient(law, key, where) for key in law.numbers()}
         if law.point is not None and law.slide is not None:
             self.faults.append(f"{where}: give the point that slides, or its velocity as slide, not both")
-        geometry: dict[str, Any] = {"slide": self._slide(law, where)}
-        if not isinstance(law, (Rolling, Spinning)):
-            geometry["point"] = self._point(law.point, where)
+        read = all(value is not None or getattr(law, key) is None for key, value in values.items())
+        values |= {"slide": self._slide(law, where)} if law.has("slide") else {}
+        values |= {"point": self._point(law.point, where)} if law.has("point") else {}
+        found: Sliding = replace(law, **values)  # type: ignore[type-var]  # a law is a dataclass
+        if read:
+            self.faults.extend(f"{where}: {fault}" for fault in found.faults(self._value))
         if len(self.faults) > before:
             return None
-        found: Law = replace(law, **geometry, **values)
         if known and self.inertia is not None:
             self._geometry(found, where)
         return found
 
+    def _value(self, expression: sp.Expr | None) -> float | None:
+        return value_of(expression, self.parameters)
+
     def _coefficient(self, law: Sliding, key: str, where: str) -> sp.Expr | None:
         given = getattr(law, key)
-        optional = key in ("regularize", "arm_static") or (key == "mu_static" and isinstance(law, Coulomb))
-        if given is None and optional:
+        if given is None and law.optional(key):
             return None
         if given is None or isinstance(given, bool):
             self.faults.append(f"{where}: {key} is a number or an expression, got {given!r}")
@@ -124,19 +119,10 @@ class LawReader:
         if expression.atoms(Reaction):
             self.faults.append(f"{where}: constraint forces cannot appear in {key}")
         value = value_of(expression, self.parameters)
-        if value is not None and (value < 0 or (key in POSITIVE and value == 0)):
-            wanted = "greater than zero" if key in POSITIVE else "zero or greater"
+        if value is not None and key not in law.signed and (value < 0 or (key in law.positive and value == 0)):
+            wanted = "greater than zero" if key in law.positive else "zero or greater"
             self.faults.append(f"{where}: {key} must be {wanted}, it is {value:.6g}")
         return expression
-
-    def _sizes(self, law: Sliding, values: Mapping[str, sp.Expr | None], where: str) -> None:
-        """The static coefficient is not the smaller one; a smoothed law has none."""
-        name = "arm" if isinstance(law, (Rolling, Spinning)) else "mu"
-        mu, static = (value_of(values.get(key), self.parameters) for key in (name, f"{name}_static"))
-        if mu is not None and static is not None and static < mu:
-            self.faults.append(f"{where}: {name}_static = {static:.6g} is smaller than {name} = {mu:.6g}; it cannot be")
-        if isinstance(law, Coulomb) and law.regularize is not None and law.mu_static is not None:
-            self.faults.append(f"{where}: mu_static has no effect where the law is regularised; leave out one of them")
 
     def _point(self, given: Any, where: str) -> tuple[sp.Expr, ...] | None:
         if given is None:
@@ -157,8 +143,8 @@ class LawReader:
     def _slide(self, law: Sliding, where: str) -> tuple[sp.Expr, ...] | None:
         """The velocity of sliding, or of rolling and spinning, where it is given as such."""
         if law.slide is None:
-            if isinstance(law, (Rolling, Spinning)):
-                self.faults.append(f"{where}: slide is wanted: the angular velocity that the law resists")
+            if not law.has("point"):
+                self.faults.append(f"{where}: slide is wanted: the {law.resisted} that the law resists")
             return None
         found = []
         for place, expression in self._components(law.slide, "slide", where):
@@ -168,8 +154,6 @@ class LawReader:
             elif 2 in orders or not is_linear([expression], [q.d for q in self.coordinates]):
                 self.faults.append(f"{place}: {expression} is not linear in the velocities")
             found.append(expression)
-        if isinstance(law, Spinning) and len(found) > 1:
-            self.faults.append(f"{where}: spinning is about the normal: slide has one component, got {len(found)}")
         return tuple(found)
 
     def _components(self, given: Any, key: str, where: str) -> list[tuple[str, sp.Expr]]:
@@ -191,7 +175,7 @@ class LawReader:
             found.append((place, expression))
         return found
 
-    def _geometry(self, law: Law, where: str) -> None:
+    def _geometry(self, law: Sliding, where: str) -> None:
         """Tell where nothing slides, or what slides cannot be told."""
         by_name = {constraint.name: constraint for constraint in self.constraints}
         named = [by_name[name] for name in law.constraints if name in by_name]
@@ -203,7 +187,6 @@ class LawReader:
             )
         elif len(named) == len(law.constraints):
             assert self.inertia is not None
-            assert not isinstance(law, Work)
             try:
                 others = tuple(c for c in self.constraints if c not in named)
                 surface_of(self.inertia, self.coordinates, tuple(named), law.point, law.slide, others)
@@ -213,7 +196,7 @@ class LawReader:
     def _one_dry_law_each(self, laws: list[Law]) -> None:
         seen: set[tuple[str, frozenset[str]]] = set()
         for law in laws:
-            if isinstance(law, (Coulomb, Stribeck, Rolling, Spinning)):
+            if isinstance(law, Sliding) and law.dry_coefficient(SPEED) is not None:
                 carried = law.kind, frozenset(law.constraints)
                 if carried in seen:
                     self.faults.append(

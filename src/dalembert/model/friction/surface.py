@@ -24,6 +24,7 @@ import sympy as sp
 
 from dalembert.model.constraints import Constraint
 from dalembert.model.friction.frames import Frames, Inertia, frames_of, mass_of
+from dalembert.model.language.rates import partial
 from dalembert.model.language.stand_ins import stood_in
 from dalembert.model.language.symbols import Coordinate, multiplier, t
 
@@ -88,7 +89,7 @@ def surface_of(
     else:
         assert point is not None
         J = sp.Matrix([[sp.diff(p, q) for q in near] for p in point])
-        velocity = J * sp.Matrix([q.d for q in near]) + sp.Matrix([sp.diff(p, t) for p in point])
+        velocity = J * sp.Matrix([q.d for q in near]) + sp.Matrix([partial(p, t) for p in point])
     gradients = [_gradient(constraint, near) for constraint in constraints]
     numeric = _numbers(sp.Matrix([*J.tolist(), *gradients]))
     rank = max(int(np.linalg.matrix_rank(values[: J.rows], tol=ZERO)) for values in numeric)

@@ -9,6 +9,7 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from dalembert.model.language.functions import Unspecified, function_of
+from dalembert.model.language.rates import partial
 from dalembert.model.language.symbols import Coordinate, Parameter, Reaction, is_name, is_of_time, name_of
 
 
@@ -58,7 +59,7 @@ def adopted(expression: sp.Basic) -> Any:
     if isinstance(expression, sp.Derivative):
         inner = adopted(expression.expr)
         for variable, count in expression.variable_count:
-            inner = sp.diff(inner, variable, count)
+            inner = partial(inner, variable, int(count))
         return inner
     parts = [adopted(part) for part in expression.args]
     if isinstance(expression, AppliedUndef) and not isinstance(expression, Unspecified):

@@ -17,7 +17,7 @@ from sympy.core.function import AppliedUndef, ArgumentIndexError, UndefinedFunct
 from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.printer import Printer
 
-from dalembert.model.language.symbols import t
+from dalembert.model.language.symbols import Coordinate, t
 
 Orders: TypeAlias = tuple[int, ...]
 # Assumptions of a user's function that its values keep. They are real numbers anyway.
@@ -175,7 +175,10 @@ def given_back(expression: sp.Basic) -> Any:
     moved = [k for k, n in enumerate(orders) if n]
     if not moved:
         return f(*parts)
-    if all(parts[k].is_Symbol and not any(p.has(parts[k]) for j, p in enumerate(parts) if j != k) for k in moved):
+    # By t beside coordinates: once the function has an expression, t itself would refuse to differentiate it.
+    ambiguous = any(parts[k] == t for k in moved) and any(part.has(Coordinate) for part in parts)
+    symbols = all(parts[k].is_Symbol and not any(p.has(parts[k]) for j, p in enumerate(parts) if j != k) for k in moved)
+    if symbols and not ambiguous:
         return sp.Derivative(f(*parts), *((parts[k], orders[k]) for k in moved))
     names = {k: sp.Dummy(f"xi_{k + 1}") for k in moved}
     inner = f(*(names.get(k, part) for k, part in enumerate(parts)))

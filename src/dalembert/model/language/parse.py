@@ -4,8 +4,8 @@
 one-sided one. The text is cut into
 tokens first; every name and number is replaced by a placeholder, and only then does Python's parser see it,
 so that no word of the text has a meaning to Python. The tree that comes back may hold sums, products, powers,
-signs, calls of known functions and comparisons in `where(…)`, nothing else. Constant parts are computed in floating
-point before SymPy sees them: `9**9**9**9` is refused, not computed.
+signs, calls of known functions, `rate(…)` and comparisons in `where(…)`, nothing else. Constant parts are computed in
+floating point before SymPy sees them: `9**9**9**9` is refused, not computed.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from types import MappingProxyType
 from typing import NoReturn
 
 import sympy as sp
 
-from dalembert.errors import ExpressionError
+from dalembert.errors import AmbiguousDerivative, ExpressionError
 from dalembert.model.language.constants import (
     MAX_EXPONENT,
     Denominator,
@@ -34,6 +35,7 @@ from dalembert.model.language.constants import (
     written,
 )
 from dalembert.model.language.functions import function_of
+from dalembert.model.language.rates import rate
 from dalembert.model.language.symbols import Reaction, is_name
 
 # Far above any hand-written or generated energy seen in practice, far below what could exhaust memory or the
@@ -68,6 +70,9 @@ FUNCTIONS: dict[str, tuple[Callable[..., sp.Expr], Callable[..., float], int | N
 }
 # where(condition, value, otherwise): one expression on one side of a comparison, another on the other.
 CHOICE = "where"
+# rate(expression): its derivative along a motion. A model may have a parameter of this name, and then has no such call.
+RATE = "rate"
+MAX_RATE = 1000  # parts of what is differentiated: a product of n factors has a rate of n² ones
 REACTIONS = ("ideal", "actual", "multiplier")
 CONSTANTS: dict[str, tuple[sp.Expr, float]] = {"pi": (sp.pi, math.pi)}
 RESERVED = frozenset(FUNCTIONS) | frozenset(CONSTANTS) | frozenset(REACTIONS) | {"t", CHOICE}
@@ -370,10 +375,13 @@ class _Reader:
             return self._choice(arguments, depth)
         if name.rstrip("'") in self.functions:
             return self._unspecified(name, arguments, depth)
+        if name == RATE and name not in self.table:
+            return self._rate(arguments, depth)
         if name not in FUNCTIONS:
             if name in self.table:
                 self.refuse(f"{name!r} is not a function; a product is written {name}*(…)")
-            self.refuse(f"function {name!r} is not allowed.{suggest(name, [*FUNCTIONS, CHOICE, *self.functions])}")
+            known = [*FUNCTIONS, CHOICE, RATE, *self.functions]
+            self.refuse(f"function {name!r} is not allowed.{suggest(name, known)}")
         symbolic, numeric, count = FUNCTIONS[name]
         if not arguments or (count is not None and len(arguments) != count):
             wanted = "at least one argument" if count is None else f"{count} argument{'s' * (count > 1)}"
@@ -409,6 +417,18 @@ class _Reader:
                 pairs = ((chosen[0].expression, condition), (chosen[1].expression, True))
                 return _Piece(sp.Piecewise(*pairs), None)
         self.refuse(f"{CHOICE} takes one comparison and two values: {CHOICE}(x < 0, value, otherwise)")
+
+    def _rate(self, arguments: list[ast.expr], depth: int) -> _Piece:
+        if len(arguments) != 1:
+            self.refuse(f"{RATE} takes 1 argument, got {len(arguments)}")
+        inner = self._convert(arguments[0], depth + 1).expression
+        if next(islice(sp.preorder_traversal(inner), MAX_RATE, None), None) is not None:
+            self.refuse(f"{RATE}(…) of more than {MAX_RATE} parts is too long; write velocities with x' instead")
+        try:
+            found = rate(inner)
+        except AmbiguousDerivative as error:
+            self.refuse(str(error))
+        return _Piece(found, 0.0 if found == 0 else None)
 
     def _reaction(self, kind: str, arguments: list[ast.expr]) -> _Piece:
         if not self.reactions:

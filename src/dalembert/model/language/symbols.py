@@ -1,16 +1,22 @@
 """The symbols of a model: coordinates with their time derivatives, parameters, time, reactions.
 
-All are plain SymPy symbols with a readable name (`x`, `x'`, `x''`), so every SymPy function works on them,
-and differentiation with respect to time is ours to do explicitly: no hidden functions of time.
+All are SymPy symbols with a readable name (`x`, `x'`, `x''`), so every SymPy function works on them, and
+differentiation with respect to time is ours to do explicitly: no hidden functions of time. For SymPy a symbol is a
+constant beside the time, so that the time refuses a derivative by it that would lose velocities: `rates` has `rate`.
 """
 
 from __future__ import annotations
 
 import re
+import sys
+from collections.abc import Iterable
+from types import FrameType
 from typing import Never, TypeVar
 
 import sympy as sp
 from sympy.core.function import AppliedUndef
+
+from dalembert.errors import AmbiguousDerivative
 
 Kind = TypeVar("Kind", bound=sp.Symbol)
 
@@ -109,13 +115,68 @@ class Reaction(sp.Symbol):
         return text if exp is None else rf"\left({text}\right)^{{{exp}}}"
 
 
+class Time(sp.Symbol):
+    """The time. Derivatives by it are SymPy's, but for what changes with time without showing it: a coordinate, a
+    velocity, a constraint force, a function of another symbol called t. SymPy would take these for constants, and a
+    model would be wrong without a sign of it; so this raises `AmbiguousDerivative`, which names the alternatives.
+
+    ∂F/∂t of a function without expression, F(x, t), is let be: it is written as such. So is a derivative that is not
+    carried out, `sp.Derivative(x, t)`, which models refuse.
+    """
+
+    @classmethod
+    def class_key(cls) -> tuple[int, int, str]:
+        """In sums and products it stands where a plain symbol does."""
+        return 2, 0, "Symbol"
+
+    @property
+    def _diff_wrt(self) -> bool:
+        # SymPy asks a symbol whether one may differentiate by it, and finds 0 at once where the symbol is not in the
+        # expression: there is no later place to object. What is differentiated stands in the frame that asks.
+        asking = sys._getframe(1)
+        if asking.f_globals.get("__name__") != "sympy.core.function" or asking.f_code.co_name != "__new__":
+            return True
+        if "expr" not in asking.f_locals or "kwargs" not in asking.f_locals:
+            return False  # a SymPy that does not show what is differentiated: then nothing is
+        expression, carried_out = asking.f_locals["expr"], asking.f_locals["kwargs"].get("evaluate", False)
+        if not carried_out or not isinstance(expression, sp.Basic):
+            return True
+        moving = self._changing_unseen(expression)
+        if moving and not self._is_argument_of(expression) and not self._is_argument_of(_differentiated_by(asking)):
+            shown = str(expression)
+            raise AmbiguousDerivative(
+                f"the derivative by t of {shown if len(shown) <= 80 else shown[:77] + '…'}: {', '.join(moving)} would "
+                "count as constant. Write da.rate(…) for the derivative along a motion; for the partial one, put "
+                "another symbol in the place of da.t first"
+            )
+        return True
+
+    def _changing_unseen(self, expression: sp.Basic) -> list[str]:
+        found = expression.atoms(Coordinate, Reaction)
+        found |= {symbol for symbol in expression.atoms(sp.Symbol) if symbol.name == self.name and symbol != self}
+        return sorted({f"{s} (another symbol than da.t)" if s.name == self.name else s.name for s in found})
+
+    def _is_argument_of(self, expression: object) -> bool:
+        """Whether this is a function without expression, or a derivative of one, with t for an argument."""
+        function = expression.expr if isinstance(expression, sp.Derivative) else expression
+        return isinstance(function, AppliedUndef) and self in function.args
+
+
+def _differentiated_by(frame: FrameType) -> object:
+    """What differentiates its parts by the chain rule and has come to this frame of SymPy with one of them."""
+    caller = frame.f_back
+    while caller is not None and caller.f_code.co_name in ("_derivative_dispatch", "diff"):
+        caller = caller.f_back
+    return caller.f_locals.get("self") if caller is not None and caller.f_code.co_name == "_eval_derivative" else None
+
+
 _LATEX_MARKS = {mark: "\\" + mark for mark in "{}$&#_%"}
 _LATEX_MARKS |= {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}"}
 
 #: The parameters that say on which side of a kink a motion is begin like this: see `kinks`.
 SIDE = "dalembert_side_"
 #: Time.
-t = sp.Symbol("t", real=True)
+t = Time("t", real=True)
 
 
 def _split(names: str) -> list[str]:
@@ -171,6 +232,16 @@ def parameters(names: str) -> Symbols[Parameter]:
     >>> m, g = parameters("m g")
     """
     return Symbols(Parameter.named(name) for name in _split(names))
+
+
+def symbol_table(
+    coordinates: Iterable[Coordinate], parameters: Iterable[sp.Symbol] = (), *, order: int = 2
+) -> dict[str, sp.Symbol]:
+    """The symbols of a model by their names: time, coordinates with their derivatives up to an order, parameters."""
+    found: dict[str, sp.Symbol] = {t.name: t}
+    for q in coordinates:
+        found |= {symbol.name: symbol for symbol in (q, q.d, q.dd)[: order + 1]}
+    return found | {symbol.name: symbol for symbol in parameters}
 
 
 def ideal(coordinate: Coordinate) -> Reaction:

@@ -20,11 +20,12 @@ from dalembert.model.changes import UNCHANGED, with_changes
 from dalembert.model.constraints import Constraint
 from dalembert.model.friction.laws import Law
 from dalembert.model.language.functions import functions_in
+from dalembert.model.language.rates import rate
 from dalembert.model.language.signatures import signatures
 from dalembert.model.language.symbols import Coordinate, Reaction, is_name, t
 from dalembert.model.particles.read_particles import belongs, read_particles, require_complete
 from dalembert.model.particles.supplementary import depends_on_reactions, held_system, pulled_back
-from dalembert.model.specify_functions import Change, law_with, substitution
+from dalembert.model.specify_functions import Change, substitution
 from dalembert.model.system import System, Value
 
 AXES = ("x", "y", "z")
@@ -230,7 +231,7 @@ class Particles:
         ]
         parts["constraints"] = [replace(c, expression=change(c.expression), level=None) for c in self.constraints]
         parts["potential"] = None if self.potential is None else change(self.potential)
-        parts["nonideal"] = [law_with(law, lambda e: None if e is None else change(e)) for law in self.nonideal]
+        parts["nonideal"] = [law.changed(change) for law in self.nonideal]
         return Particles(**parts)
 
     def __repr__(self) -> str:
@@ -258,8 +259,7 @@ class Particles:
         found: dict[sp.Symbol, sp.Expr] = {}
         for particle in self.particles:
             for s, place in zip(particle.coordinates, particle.position, strict=True):
-                rate = sp.diff(place, t) + sp.Add(*(sp.diff(place, q) * q.d for q in self.coordinates))
-                found |= {s: place, s.d: rate}
+                found |= {s: place, s.d: rate(place)}
         return found
 
     @cached_property
@@ -307,9 +307,8 @@ class Particles:
         """C along each Cartesian coordinate that has any, over these; dry friction as it is while sliding."""
         if not self.nonideal:
             return {}
-        laws = (*self.bare.works, *(contact.slipping() for contact in self.bare.contacts))
-        found = {s: sp.Add(*(law.work.get(s, sp.S.Zero) for law in laws)) for s in self.cartesian_coordinates}
-        return {s: C for s, C in found.items() if C != 0}
+        found = dict(zip(self.bare.coordinates, self.bare.sliding_C, strict=True))
+        return {s: found[s] for s in self.cartesian_coordinates if found[s] != 0}
 
     @cached_property
     def system(self) -> System:

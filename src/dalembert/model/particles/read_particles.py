@@ -13,7 +13,7 @@ import sympy as sp
 
 from dalembert.errors import ModelError, counted
 from dalembert.model.constraints import Constraint
-from dalembert.model.friction.laws import Rolling, Sliding, Spinning
+from dalembert.model.friction.sliding import Sliding
 from dalembert.model.language.functions import Unspecified
 from dalembert.model.language.stand_ins import stood_in
 from dalembert.model.language.symbols import Coordinate, Reaction, name_of, t
@@ -144,7 +144,7 @@ def _changing_masses(system: System, size: int, particles: list[Particle]) -> li
 
 def _at_particle(law: Any, particles: list[Particle], constraints: Mapping[Any, Any]) -> Any:
     """A law of sliding with its point: the particle that its constraints hold, where they hold one."""
-    if not isinstance(law, Sliding) or isinstance(law, (Rolling, Spinning)):
+    if not isinstance(law, Sliding) or not law.has("point"):
         return law
     if law.point is not None or law.slide is not None:
         return law

@@ -9,16 +9,16 @@ no reactions, and (q, q_{n+Δ}) are coordinates of the free particles, in which 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import sympy as sp
 
 from dalembert.errors import ModelError
 from dalembert.model.constraints import Constraint
-from dalembert.model.friction.laws import Law, Work
-from dalembert.model.language.symbols import Coordinate, Reaction, multiplier, t
+from dalembert.model.friction.law import Law
+from dalembert.model.language.rates import rate
+from dalembert.model.language.symbols import Coordinate, Reaction, multiplier
 from dalembert.model.particles.read_particles import ZERO, at_random
 from dalembert.model.system import System
 
@@ -79,8 +79,7 @@ def held_system(particles: Particles) -> System:
     rho = [particles.positions[s] + freed[j] for j, s in enumerate(particles.cartesian_coordinates)]
     place: dict[sp.Symbol, sp.Expr] = {}
     for s, at in zip(particles.cartesian_coordinates, rho, strict=True):
-        rate = sp.diff(at, t) + sp.Add(*(sp.diff(at, q) * q.d for q in both))
-        place |= {s: at, s.d: sp.expand(rate)}
+        place |= {s: at, s.d: sp.expand(rate(at))}
     given = [force.xreplace(place) for particle in particles.particles for force in particle.force]
     energy = sp.Add(
         *(m * place[s.d] ** 2 / 2 for s, m in zip(particles.cartesian_coordinates, particles.masses, strict=True))
@@ -123,31 +122,19 @@ def _law_at(
     law: Law, particles: Particles, place: Mapping[sp.Symbol, sp.Expr], both: tuple[Coordinate, ...], l: sp.Matrix
 ) -> Law:
     """A law over Cartesian coordinates, over those of the freed particles."""
-    if isinstance(law, Work):
-        swap = dict(place) | _reactions_at(law, particles, place, both, l)
-        return Work(
-            pulled_back({s: C.xreplace(swap) for s, C in law.work.items()}, place, both), law.constraint, law.heat
-        )
-    entries: dict[str, Any] = {key: getattr(law, key) for key in law.numbers()}
-    entries = {key: value if value is None else value.xreplace(place) for key, value in entries.items()}
-    entries |= {
-        key: tuple(e.xreplace(place) for e in getattr(law, key))
-        for key in ("point", "slide")
-        if getattr(law, key) is not None
-    }
-    found: Law = replace(law, **entries)
-    return found
+    swap = dict(place) | _reactions_at(law, particles, place, both, l)
+    return law.moved(swap, lambda forces: pulled_back(forces, place, both))
 
 
 def _reactions_at(
-    law: Work, particles: Particles, place: Mapping[sp.Symbol, sp.Expr], both: tuple[Coordinate, ...], l: sp.Matrix
+    law: Law, particles: Particles, place: Mapping[sp.Symbol, sp.Expr], both: tuple[Coordinate, ...], l: sp.Matrix
 ) -> dict[sp.Symbol, sp.Expr]:
     """ideal(x) and actual(x) of a Cartesian coordinate: actual is ∂f/∂x λ; ideal is made of the ideal forces along the
     supplementary coordinates, l (b⁻¹) ideal(q_{n+Δ}), where those are zero.
     """
     swap: dict[sp.Symbol, sp.Expr] = {}
     extra = both[len(particles.coordinates) :]
-    spoken = {r for C in law.work.values() for r in C.atoms(Reaction) if r.kind != "multiplier"}
+    spoken = {r for e in law.expressions() for r in e.atoms(Reaction) if r.kind != "multiplier"}
     for reaction in sorted(spoken, key=str):
         s = next(q for q in particles.cartesian_coordinates if q.name == reaction.coordinate)
         if reaction.kind == "actual":

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import sympy as sp
 from scipy.optimize import root
 
 from dalembert.arrays import Array
@@ -52,9 +51,8 @@ def answer(system: System, sampler: Sampler, solve: Solver) -> Callable[[State],
     n, names = len(system.coordinates), [c.name for c in system.constraints]
     kinds = [Reaction.of(kind, q.name) for kind in ("ideal", "actual") for q in system.coordinates]
     kinds += [Reaction.of("multiplier", name) for name in names]
-    C = [sum((law.work.get(q, sp.S.Zero) for law in system.works), sp.S.Zero) for q in system.coordinates]
-    work = sampler.function(C, kinds)
-    found = {reaction.kind for entry in C for reaction in entry.atoms(Reaction)}
+    work = sampler.function(list(system.C), kinds)
+    found = {reaction.kind for entry in system.C for reaction in entry.atoms(Reaction)}
     rows = [constraint_row(c, system.coordinates)[0] for c in system.constraints]
     gradients = sampler.function([entry for row in rows for entry in row]) if "multiplier" in found else None
 

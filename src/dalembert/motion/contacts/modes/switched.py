@@ -174,11 +174,7 @@ def plain(switched: Switched, values: Mapping[str, float]) -> System:
     exact = {Parameter.named(s): sp.Integer(int(x)) if x in (-1, 0, 1) else sp.Float(x) for s, x in values.items()}
     system = switched.system
     constraints = [replace(c, expression=c.expression.xreplace(exact), switch=None) for c in system.constraints]
-    works = [
-        Work({q: part.xreplace(exact) for q, part in work.work.items()}, work.constraint)
-        for work in system.nonideal
-        if isinstance(work, Work)
-    ]
+    works = [Work({q: part.xreplace(exact) for q, part in work.work.items()}, work.constraint) for work in system.works]
     kept = [c for c in constraints if c.expression != 0]
     works = [Work({q: x for q, x in work.work.items() if x != 0}, work.constraint) for work in works]
     parameters = {s: value for s, value in system.parameters.items() if not s.name.startswith(DATA)}

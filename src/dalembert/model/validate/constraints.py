@@ -1,0 +1,162 @@
+"""Reads the constraints of a model, and how those that are one-sided strike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import sympy as sp
+
+from dalembert.errors import ExpressionError
+from dalembert.model.constraints import IMPACT_LAWS, IMPACT_ORDERS, LEVELS, Constraint, is_constant, level_of
+from dalembert.model.friction.read_laws import value_of
+from dalembert.model.language.parse import parse_constraint, suggest
+from dalembert.model.language.symbols import Parameter
+from dalembert.model.validate.expressions import ExpressionReader
+
+
+@dataclass(frozen=True)
+class ConstraintReader:
+    """reader: of their expressions, which collects the faults; values: of the parameters."""
+
+    reader: ExpressionReader
+    values: Mapping[sp.Symbol, sp.Expr]
+
+    def read(self, given: Any) -> tuple[tuple[Constraint, ...], list[str]]:
+        """The constraints that could be read, and the names of all that were given."""
+        if isinstance(given, Mapping):
+            items = [item if isinstance(item, Constraint) else (str(name), item) for name, item in given.items()]
+        elif isinstance(given, Iterable) and not isinstance(given, str):
+            items = [
+                item if isinstance(item, (Constraint, tuple)) else (f"c{k}", item) for k, item in enumerate(given, 1)
+            ]
+        else:
+            self.reader.faults.append(f"constraints: a mapping from names to expressions is wanted, got {given!r}")
+            return (), []
+        found: list[Constraint] = []
+        names: list[str] = []
+        for item in items:
+            level = item.level if isinstance(item, Constraint) else None
+            item = item if isinstance(item, Constraint) else Constraint(item[0], item[1])
+            name, expression = item.name, item.expression
+            where = f"constraint {name!r}"
+            if name in names:
+                self.reader.faults.append(f"{where}: the name is given twice")
+                continue
+            if not isinstance(name, str) or not name.strip() or not name.isprintable():
+                self.reader.faults.append(f"{where}: a name is one line of printable text")
+                continue
+            names.append(name)
+            parsed, one_sided = self._relation(expression, where)
+            one_sided = self._one_sided(item, one_sided, where)
+            restitution = self._restitution(item.restitution, one_sided, where)
+            law = self._impact_law(item.impact, one_sided, where)
+            if parsed is None:
+                if expression is None:
+                    self.reader.faults.append(f"{where}: no equation given")
+                continue
+            real = level_of(parsed)
+            if real is None:
+                never = parsed.is_number and parsed != 0
+                effect = "can never hold" if never else "constrains nothing"
+                self.reader.faults.append(f"{where}: {parsed} = 0 contains no coordinate, so it {effect}")
+                continue
+            if is_constant(parsed):
+                self.reader.faults.append(
+                    f"{where}: {parsed} has one value whatever the coordinates, so it constrains nothing: remove it"
+                )
+                continue
+            if level is not None and level not in LEVELS:
+                self.reader.faults.append(f"{where}: level {level!r} is unknown.{suggest(str(level), LEVELS)}")
+            elif level is not None and level != real:
+                self.reader.faults.append(f"{where}: said to be at {level} level, but {parsed} = 0 is at {real} level")
+            if one_sided and real != "position":
+                self.reader.faults.append(
+                    f"{where}: one-sided constraints are at position level, this one is at {real} level"
+                )
+            found.append(Constraint(name, parsed, real, one_sided, restitution, item.by_friction, item.switch, law))
+        return tuple(found), names
+
+    def _relation(self, given: Any, where: str) -> tuple[sp.Expr | None, bool]:
+        """What is zero on every motion, or never negative, and whether it is the latter."""
+        if not isinstance(given, str):
+            if isinstance(given, (sp.StrictGreaterThan, sp.StrictLessThan)):
+                self.reader.faults.append(
+                    f"{where}: {given}: a one-sided constraint includes its bound: write >= or <="
+                )
+                return None, True
+            return self.reader.expression(given, where, equation=True), False
+        try:
+            return parse_constraint(given, self.reader.table, where=where, functions=self.reader.functions)
+        except ExpressionError as error:
+            self.reader.faults.append(str(error))
+            return None, True  # so it may be: its restitution is no fault
+
+    def _one_sided(self, item: Constraint, read: bool, where: str) -> bool:
+        if not isinstance(item.one_sided, bool):
+            self.reader.faults.append(f"{where}: one_sided is true or false, got {item.one_sided!r}")
+            return False
+        return item.one_sided or read
+
+    def _restitution(self, given: Any, one_sided: bool, where: str) -> sp.Expr | None:
+        """A number from 0 to 1, which may be computed from parameters."""
+        if given is None:
+            return None
+        if not one_sided:
+            self.reader.faults.append(
+                f"{where}: restitution belongs to one-sided constraints: add one_sided, or write >="
+            )
+        if isinstance(given, bool):
+            self.reader.faults.append(f"{where}: restitution is a number from 0 to 1, got {given!r}")
+            return None
+        parameters = [name for name, symbol in self.reader.table.items() if isinstance(symbol, Parameter)]
+        expression = self.reader.expression(given, f"{where}, restitution", offered=parameters, functions=False)
+        if expression is None:
+            return None
+        others = sorted(s.name for s in expression.free_symbols if not isinstance(s, Parameter))
+        if others:
+            self.reader.faults.append(f"{where}: restitution may use parameters only, not {', '.join(others)}")
+            return None
+        value = value_of(expression, self.values)
+        if value is not None and not 0 <= value <= 1:
+            self.reader.faults.append(f"{where}: restitution is from 0 to 1, it is {value:.6g}")
+        return expression
+
+    def _impact_law(self, given: Any, one_sided: bool, where: str) -> str | None:
+        if given is None:
+            return None
+        if not one_sided:
+            self.reader.faults.append(f"{where}: impact belongs to one-sided constraints: add one_sided, or write >=")
+        if given not in IMPACT_LAWS:
+            known = ", ".join(map(repr, IMPACT_LAWS))
+            self.reader.faults.append(
+                f"{where}: impact is one of {known}, got {given!r}.{suggest(str(given), IMPACT_LAWS)}"
+            )
+            return None
+        return str(given)
+
+    def impacts(self, given: Any, constraints: tuple[Constraint, ...]) -> str | tuple[str, ...]:
+        """How contacts that meet at one instant strike: together, in sequence, or in an order of names."""
+        if given is None:
+            return IMPACT_ORDERS[0]
+        if isinstance(given, str) and given in IMPACT_ORDERS:
+            return given
+        if isinstance(given, str) or not isinstance(given, Iterable):
+            known = " or ".join(map(repr, IMPACT_ORDERS))
+            self.reader.faults.append(
+                f"impacts: {known}, or a list of one-sided constraints in the order in which they strike, got {given!r}"
+            )
+            return IMPACT_ORDERS[0]
+        names = list(given)
+        sided = [c.name for c in constraints if c.one_sided]
+        for k, name in enumerate(names):
+            if name not in sided:
+                self.reader.faults.append(f"impacts: no one-sided constraint {name!r}.{suggest(str(name), sided)}")
+            elif name in names[:k]:
+                self.reader.faults.append(f"impacts: {name!r} is named twice; the order repeats by itself")
+        if not names:
+            self.reader.faults.append(
+                "impacts: the list is empty: name one-sided constraints in the order in which they strike"
+            )
+        return tuple(map(str, names))
