@@ -33,7 +33,7 @@ NOTHING = 1e-10
 SLOWEST, RISE = 1e-3, 1e-10
 
 
-def impact_residual(motion: Motion, contacts: Contacts | None) -> float:
+def impact_residual(motion: Motion, contacts: Contacts | None = None) -> float:
     """The largest departure of a blow from its laws, relative to the velocities of the blow in the metric of the
     masses; and of the losses of all from what the motion says it has lost, relative to the energy they exchange.
     """
