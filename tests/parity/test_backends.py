@@ -14,7 +14,7 @@ import pytest
 import dalembert as da
 from dalembert.kernel import kernel as kernels
 from dalembert.kernel.build import find_compiler
-from dalembert.kernel.kernel import Watch, make_kernel
+from dalembert.kernel.kernel import RunWatch, make_kernel
 from dalembert.mechanics.solve.fundamental import is_positive
 from dalembert.motion.integrate import native
 from dalembert.motion.integrate.trajectory import stalled
@@ -195,7 +195,7 @@ def test_a_long_run_with_steady_steps_is_no_stall():
     assert compiler is not None
     kernel = make_kernel(system, evaluation.graph, [0], (), compiler)
     q, v, t0 = system.initial_values()
-    y0, times, watch = np.concatenate([q, v, np.zeros(3)]), np.array([t0, 1e9]), Watch(t0)
+    y0, times, watch = np.concatenate([q, v, np.zeros(3)]), np.array([t0, 1e9]), RunWatch(t0)
     stop = threading.Timer(0.5, lambda: setattr(watch.stop, "value", 1))
     stop.start()
     run = kernel.integrate(y0, t0, evaluation.p, times, 1e-9, np.full(4, 1e-12), "dop853", True, watch)
@@ -213,7 +213,9 @@ def test_a_run_ends_after_the_steps_it_may_take():
     q, v, t0 = system.initial_values()
     y0, times = np.concatenate([q, v, np.zeros(3)]), np.array([t0, 1e9])
     for steps in (1, 64, 65, 128):
-        run = kernel.integrate(y0, t0, evaluation.p, times, 1e-9, np.full(4, 1e-12), "dop853", True, Watch(t0, steps))
+        run = kernel.integrate(
+            y0, t0, evaluation.p, times, 1e-9, np.full(4, 1e-12), "dop853", True, RunWatch(t0, steps)
+        )
         assert run.status == kernels.DONE
         assert run.y.shape[0] == 1
         assert steps <= run.report["steps"] < steps + 64, "it looks every 64 steps"

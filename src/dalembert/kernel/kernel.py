@@ -112,7 +112,7 @@ class Kernel:
         atol: Array,
         method: str,
         project: bool,
-        watch: Watch | None = None,
+        watch: RunWatch | None = None,
         events: EventBuffer | None = None,
         branch: Array | None = None,
         pace: PaceArgument | None = None,
@@ -207,7 +207,7 @@ class PaceArgument(ctypes.Structure):
         return (float(found[1]), found[2:].copy()) if found[0] > 0 else None
 
 
-class Watch:
+class RunWatch:
     """Shared with a running integration: the time it has reached, and how many steps it may take at most: 0 for any
     number, 1 is a wish that it stop now.
     """

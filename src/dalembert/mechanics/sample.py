@@ -35,7 +35,7 @@ ZERO = 1e-9
 
 
 @dataclass(frozen=True)
-class State:
+class Sample:
     """One state: q (n), v (n), t, and the values of the parameters p."""
 
     q: Array
@@ -90,20 +90,20 @@ class Sampler:
         """
         numbers = compiled([*self.arguments, *extra], expressions, stand_in=stood_in)
 
-        def evaluate(state: State, *more: float) -> Array:
+        def evaluate(state: Sample, *more: float) -> Array:
             with np.errstate(all="ignore"):
                 values = numbers(*state.arguments, *np.asarray(more, dtype=float))
             return np.array([value if np.isreal(value) else np.nan for value in values], dtype=float)
 
         return evaluate
 
-    def values(self, expressions: Sequence[sp.Expr], states: Sequence[State]) -> Array:
+    def values(self, expressions: Sequence[sp.Expr], states: Sequence[Sample]) -> Array:
         """Values (states, expressions); states where one of them is not finite are left out."""
         evaluate = self.function(expressions)
         table = np.array([evaluate(state) for state in states]).reshape(len(states), len(expressions))
         return table[np.all(np.isfinite(table), axis=1)]
 
-    def vanishes(self, expression: sp.Expr, states: Sequence[State]) -> bool:
+    def vanishes(self, expression: sp.Expr, states: Sequence[Sample]) -> bool:
         """Whether an expression is zero at the states. A sum is measured against its terms."""
         if expression.is_Add and sp.count_ops(expression) < 400:
             expression = sp.expand(expression)
@@ -117,7 +117,7 @@ class Sampler:
 
     # -- states
 
-    def start(self) -> State:
+    def start(self) -> Sample:
         """A random state, near the initial one where the model gives it; the constraints do not hold yet."""
         n = len(self.system.coordinates)
         given = self._initial
@@ -130,15 +130,15 @@ class Sampler:
         near = given[:-1] + free / 3 * np.where(np.isfinite(size[:-1]), size[:-1], unit)
         y = np.where(np.isnan(given[:-1]), free, near)
         time = (0.0 if np.isnan(given[-1]) else given[-1]) + self.random.uniform(0.1, 1.0)
-        return State(y[:n], y[n:], float(time), self.p)
+        return Sample(y[:n], y[n:], float(time), self.p)
 
-    def states(self, count: int, *, velocities: bool = True) -> list[State]:
+    def states(self, count: int, *, velocities: bool = True) -> list[Sample]:
         """Up to `count` random states with φ=0 and, unless only positions matter, φ̇=0 and ψ=0. States at which a
         gradient has vanished, as at the tip of the cone x²+y²=z², are not generic: they are given only where there are
         no others, as of u²=0.
         """
-        found: list[State] = []
-        tips: list[State] = []
+        found: list[Sample] = []
+        tips: list[Sample] = []
         for _ in range(4 * count):
             state, is_tip = self._lead_onto(self.start(), velocities)
             if state is not None:
@@ -147,7 +147,7 @@ class Sampler:
                 break
         return found or tips
 
-    def _lead_onto(self, start: State, velocities: bool) -> tuple[State | None, bool]:
+    def _lead_onto(self, start: Sample, velocities: bool) -> tuple[Sample | None, bool]:
         """A state on the constraints, and whether a gradient has vanished there. Newton's method leads to such a tip
         where it changes all coordinates alike, as to x=y=0 on xy=0; so it is tried again with random weights.
         """
@@ -177,16 +177,16 @@ class Sampler:
         return [*position, *rates, *(c.expression for c in self.system.constraints if c.level == "velocity")]
 
     @cached_property
-    def _newton(self) -> dict[bool, Callable[[State], Array] | None]:
+    def _newton(self) -> dict[bool, Callable[[Sample], Array] | None]:
         unknowns = (*self.system.coordinates, *self.system.velocities)
-        functions: dict[bool, Callable[[State], Array] | None] = {}
+        functions: dict[bool, Callable[[Sample], Array] | None] = {}
         for velocities in (True, False):
             conditions = self._conditions(velocities)
             slopes = [diff(expression, symbol) for expression in conditions for symbol in unknowns]
             functions[velocities] = self.function([*conditions, *slopes]) if conditions else None
         return functions
 
-    def _project(self, state: State, velocities: bool, shares: Array | float = 1.0) -> tuple[State | None, bool]:
+    def _project(self, state: Sample, velocities: bool, shares: Array | float = 1.0) -> tuple[Sample | None, bool]:
         """The state moved onto the constraints by Newton's method with least relative change, weighed by `shares`, or
         None where that fails; and whether the gradient of a constraint has vanished on the way.
         """
@@ -199,7 +199,7 @@ class Sampler:
         last = False
         first: Array | None = None
         for _ in range(40):
-            values = evaluate(State(y[:n], y[n:], state.t, state.p))
+            values = evaluate(Sample(y[:n], y[n:], state.t, state.p))
             count = values.size // (2 * n + 1)
             residual, slopes = values[:count], values[count:].reshape(count, 2 * n)
             if not np.all(np.isfinite(values)):
@@ -208,7 +208,7 @@ class Sampler:
             length = np.linalg.norm(scaled, axis=1)
             first = length if first is None else first
             if last:
-                return State(y[:n], y[n:], state.t, state.p), bool(np.any(length < VANISHED * first))
+                return Sample(y[:n], y[n:], state.t, state.p), bool(np.any(length < VANISHED * first))
             length = np.where(length > 0, length, 1.0)
             # One more step from here takes the state to rounding.
             last = bool(np.all(np.abs(residual) <= CONVERGED * length))
@@ -225,7 +225,7 @@ class Sampler:
         reactions = [ideal(q) for q in self.system.coordinates]
         return self.function([*form.M, *form.Q, *form.A, *form.b]), self.function(list(form.C), reactions)
 
-    def motion(self, state: State) -> Fundamental | None:
+    def motion(self, state: Sample) -> Fundamental | None:
         """The fundamental equation at a state; None where it has no unique, consistent solution there.
 
         For constraints linear in q̈ and C without `actual(x)`.

@@ -11,7 +11,7 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.mechanics.liberate.liberate import liberate
 from dalembert.mechanics.principles import liberation
-from dalembert.mechanics.sample import Sampler, State
+from dalembert.mechanics.sample import Sample, Sampler
 from dalembert.mechanics.standard_form import standard_form
 from dalembert.model.friction.frames import frames_of, inertia_of
 from dalembert.model.system import System
@@ -42,7 +42,7 @@ def reactions_on_particles(system: System, q: Array, opened: tuple[str, ...], mu
     if liberation.applies(held):
         return {}
     sampler = Sampler(standard_form(held))
-    state = State(q, np.zeros_like(q), 0.0, sampler.p)
+    state = Sample(q, np.zeros_like(q), 0.0, sampler.p)
     force = liberation.prepare(held, sampler)(state, np.zeros_like(q)).force
     inertia = inertia_of(held.kinetic, held.lagrangian, held.mass)
     assert inertia is not None

@@ -17,7 +17,7 @@ from dalembert.arrays import Array
 from dalembert.errors import DalembertError, DoesNotApply, MissingValues, counted
 from dalembert.mechanics.principles import FORMS, formulation
 from dalembert.mechanics.principles.shared.formulation import Answer, NotHere, answer
-from dalembert.mechanics.sample import Sampler, State
+from dalembert.mechanics.sample import Sample, Sampler
 from dalembert.mechanics.solve.fundamental import Fundamental, is_positive
 from dalembert.mechanics.standard_form import standard_form
 from dalembert.model.friction.contact import needs_legs
@@ -119,7 +119,7 @@ def compare(system: System, forms: Sequence[str] | None = None, states: int = ST
     smooth = initial_mode(system) if needs_legs(system) else system
     sampler = Sampler(standard_form(smooth))
     evaluation = Evaluation(smooth, sampler.p)
-    places: list[tuple[State, Fundamental]] = []
+    places: list[tuple[Sample, Fundamental]] = []
     trouble = ""
     for state in [*_initial(smooth, sampler), *sampler.states(states)]:
         try:
@@ -135,12 +135,12 @@ def compare(system: System, forms: Sequence[str] | None = None, states: int = ST
     return Comparison(system, len(places), tuple(rows))
 
 
-def _initial(system: System, sampler: Sampler) -> list[State]:
+def _initial(system: System, sampler: Sampler) -> list[Sample]:
     try:
         q, v, t = system.initial_values()
     except MissingValues:
         return []
-    return [State(q, v, t, sampler.p)]
+    return [Sample(q, v, t, sampler.p)]
 
 
 def _row(
@@ -148,7 +148,7 @@ def _row(
     sampler: Sampler,
     evaluation: Evaluation,
     form: str,
-    places: Sequence[tuple[State, Fundamental]],
+    places: Sequence[tuple[Sample, Fundamental]],
 ) -> Row:
     principle = formulation(system, form)
     if form == "fundamental":
@@ -180,7 +180,7 @@ def _row(
     return Row(form, not contrast, reason, size, float(acceleration), float(force), seconds, contrast)
 
 
-def _difference(found: Answer, solution: Fundamental, state: State, terms: Array) -> tuple[float, float]:
+def _difference(found: Answer, solution: Fundamental, state: Sample, terms: Array) -> tuple[float, float]:
     """Differences of acceleration and of constraint force, relative to the sizes of both and of what is free, in the
     metric of M: no unit of a coordinate changes them. terms: the sizes of what forces are sums of.
     """

@@ -7,7 +7,7 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.errors import DoesNotApply
 from dalembert.mechanics.principles.shared.powers_of_velocity import christoffel, powers_of, singular_mass
-from dalembert.mechanics.sample import Sampler, State
+from dalembert.mechanics.sample import Sample, Sampler
 from dalembert.mechanics.standard_form import standard_form
 from dalembert.model.language.symbols import t
 from dalembert.motion.result.motion import Motion
@@ -39,7 +39,7 @@ def curvature(motion: Motion) -> Array:
     evaluate = sampler.function([*powers.metric, *christoffel(powers.metric, system, system.velocities)])
     found = np.full(motion.t.size, np.nan)
     for k, (q, v, a, time) in enumerate(zip(motion.q, motion.v, motion.a, motion.t, strict=True)):
-        values = evaluate(State(q, v, float(time), system.parameter_values()))
+        values = evaluate(Sample(q, v, float(time), system.parameter_values()))
         M, c = values[: n * n].reshape(n, n), values[n * n :]
         squared = float(v @ M @ v)
         if squared > 0:

@@ -22,7 +22,7 @@ from dalembert.arrays import Array
 from dalembert.errors import DalembertError, DoesNotApply, MotionFailed
 from dalembert.mechanics.principles.shared.variations import slope_of
 from dalembert.mechanics.principles.shared.velocity_forms import lagrangian_derivative, velocity_form
-from dalembert.mechanics.sample import Sampler, State
+from dalembert.mechanics.sample import Sample, Sampler
 from dalembert.mechanics.solve.fundamental import null_space
 from dalembert.mechanics.standard_form import diff, standard_form
 from dalembert.model.friction.contact import needs_legs
@@ -183,7 +183,7 @@ class _Check:
             self.matrices.append(self._at(self.slopes, y[: self.n], y[self.n :], acceleration, self.t + float(t)))
 
     def _at(self, function: Any, q: Array, v: Array, a: Array, t: float) -> Array:
-        found = function(State(q, v, t, self.sampler.p), *a)
+        found = function(Sample(q, v, t, self.sampler.p), *a)
         return found.reshape(len(self.system.constraints), -1)
 
     def _rates(self, values: list[Array]) -> tuple[Array, Array]:

@@ -15,7 +15,7 @@ from latex_document import compiles
 import dalembert as da
 from dalembert.mechanics.principles import action
 from dalembert.mechanics.principles.shared.formulation import NotHere
-from dalembert.mechanics.sample import Sampler, State
+from dalembert.mechanics.sample import Sample, Sampler
 from dalembert.mechanics.standard_form import standard_form
 
 x, y, r, theta = da.coordinates("x y r theta")
@@ -24,7 +24,7 @@ m, g, l, k, a, Omega = da.parameters("m g l k a Omega")
 
 def answer(system: da.System, q: list[float], v: list[float], time: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
     sampler = Sampler(standard_form(system))
-    state = State(np.array(q), np.array(v), time, sampler.p)
+    state = Sample(np.array(q), np.array(v), time, sampler.p)
     found = action.prepare(system, sampler)(state, np.zeros(len(q)))
     return found.acceleration, found.force
 

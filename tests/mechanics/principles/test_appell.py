@@ -16,7 +16,7 @@ from dalembert.mechanics.equations import equations
 from dalembert.mechanics.principles import appell, gauss, kane
 from dalembert.mechanics.principles.appell import AppellEquations
 from dalembert.mechanics.principles.shared.formulation import NotHere
-from dalembert.mechanics.sample import Sampler, State
+from dalembert.mechanics.sample import Sample, Sampler
 from dalembert.mechanics.standard_form import standard_form
 from dalembert.model.friction.contact import needs_legs
 from dalembert.model.language.symbols import Coordinate
@@ -130,12 +130,12 @@ def test_rigid_body_in_body_rates_obeys_euler():
 # -- the equations shown are those of the motion
 
 
-def _numbers(found: AppellEquations) -> tuple[State, np.ndarray, np.ndarray]:
+def _numbers(found: AppellEquations) -> tuple[Sample, np.ndarray, np.ndarray]:
     """State, u̇ and q̈ that the equations shown give at the initial state."""
     system, quasi = found.system, found.quasi
     sampler = Sampler(standard_form(system))
     q, v, t = system.initial_values()
-    state = State(q, v, t, sampler.p)
+    state = Sample(q, v, t, sampler.p)
     extra = [s for s in quasi.symbols if s not in system.velocities]
     values = sampler.function(quasi.definitions)(state)[: len(extra)]
     p = len(quasi.rates)
@@ -249,7 +249,7 @@ def test_units_do_not_matter(size: float):
         constraints={"unit": body.constraints[0].expression.xreplace(swap)},
     )
     sampler = Sampler(standard_form(moved))
-    state = State(e / units, rate / units, 0.0, sampler.p)
+    state = Sample(e / units, rate / units, 0.0, sampler.p)
     for module in (gauss, appell, kane):
         found = module.prepare(moved, sampler)(state, np.zeros(4)).acceleration
         assert found * units == pytest.approx(expected, rel=1e-12)
@@ -273,7 +273,7 @@ def test_a_coordinate_of_vanishing_mass(module, small: float):
     rate = turned(e, w) / 2
     expected = turned(rate, w) / 2 + turned(e, np.cross(inertia * w, w) / inertia) / 2
     sampler = Sampler(standard_form(body))
-    found = module.prepare(body, sampler)(State(e, rate, 0.0, sampler.p), np.zeros(4))
+    found = module.prepare(body, sampler)(Sample(e, rate, 0.0, sampler.p), np.zeros(4))
     assert found.acceleration == pytest.approx(expected, rel=1e-13, abs=1e-14)
 
 
@@ -318,7 +318,7 @@ def test_no_answer_where_there_is_none(module):
         system = da.System("s", coordinates=[x, y], lagrangian=x.d**2 / 2, constraints=constraints)
         solve = module.prepare(system, Sampler(standard_form(system)))
         with pytest.raises(NotHere, match=message):
-            solve(State(np.zeros(2), np.array([1.0, 0]), 0.0, np.zeros(0)), np.zeros(2))
+            solve(Sample(np.zeros(2), np.array([1.0, 0]), 0.0, np.zeros(0)), np.zeros(2))
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from sympy import cos, sin, sqrt
 import dalembert as da
 from dalembert.mechanics.principles import gauss
 from dalembert.mechanics.principles.shared.formulation import NotHere
-from dalembert.mechanics.sample import Sampler, State
+from dalembert.mechanics.sample import Sample, Sampler
 from dalembert.mechanics.standard_form import standard_form
 from dalembert.model.friction.contact import needs_legs
 
@@ -25,7 +25,7 @@ def solve(system: da.System, C: np.ndarray | None = None):
     sampler = Sampler(standard_form(system))
     q, v, t = system.initial_values()
     none = np.zeros(len(q)) if C is None else C
-    return gauss.prepare(system, sampler)(State(q, v, t, sampler.p), none)
+    return gauss.prepare(system, sampler)(Sample(q, v, t, sampler.p), none)
 
 
 # -- by hand
@@ -115,7 +115,7 @@ def test_three_forms_of_g_are_one(name: str):
         return
     sampler = Sampler(standard_form(system))
     q, v, t = system.initial_values()
-    state, accelerations = State(q, v, t, sampler.p), system.accelerations
+    state, accelerations = Sample(q, v, t, sampler.p), system.accelerations
     now = system.at()
     by_force = sampler.function([found.by_force], found.forces)
     others = sampler.function([found.by_acceleration, found.by_deviation], accelerations)
@@ -188,7 +188,7 @@ def test_multiplier_of_the_isokinetic_library_system():
     system = da.library.isokinetic()
     value = Sampler(standard_form(system)).function([system.equations("gauss").multiplier])
     q, v, t = system.initial_values()
-    state = State(q, v, t, system.parameter_values())
+    state = Sample(q, v, t, system.parameter_values())
     assert value(state)[0] == pytest.approx(system.at().multipliers[0], rel=1e-13)
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import dalembert as da
 from dalembert.mechanics.principles import hamilton
 from dalembert.mechanics.principles.shared.formulation import NotHere
-from dalembert.mechanics.sample import Sampler, State
+from dalembert.mechanics.sample import Sample, Sampler
 from dalembert.mechanics.standard_form import standard_form
 
 x, y, r, theta, phi, psi = da.coordinates("x y r theta phi psi")
@@ -135,7 +135,7 @@ def test_relativistic_particle():
     )
     assert "not quadratic" in str(hamilton.hamiltonian(system))
     sampler = Sampler(standard_form(system))
-    state = State(np.array([0.7]), np.array([0.9]), 0.0, sampler.p)
+    state = Sample(np.array([0.7]), np.array([0.9]), 0.0, sampler.p)
     gamma = 1 / np.sqrt(1 - (0.9 / 1.5) ** 2)
     found = hamilton.prepare(system, sampler)(state, np.zeros(1))
     assert found.acceleration[0] == pytest.approx(-3.0 * 0.7 / (gamma**3 * 2.0), rel=1e-14)
@@ -201,8 +201,8 @@ def test_singular_at_one_state():
     sampler = Sampler(standard_form(system))
     solve = hamilton.prepare(system, sampler)
     with pytest.raises(NotHere, match="singular at this state"):
-        solve(State(np.zeros(2), np.ones(2), 0.0, sampler.p), np.zeros(2))
-    found = solve(State(np.array([2.0, 0.0]), np.ones(2), 0.0, sampler.p), np.zeros(2))
+        solve(Sample(np.zeros(2), np.ones(2), 0.0, sampler.p), np.zeros(2))
+    found = solve(Sample(np.array([2.0, 0.0]), np.ones(2), 0.0, sampler.p), np.zeros(2))
     np.testing.assert_allclose(found.acceleration, [2.0, -1.0])  # r θ'², −2r'θ'/r
 
 

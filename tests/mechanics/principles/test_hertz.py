@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import dalembert as da
 from dalembert.mechanics.principles import hertz
 from dalembert.mechanics.principles.shared.formulation import NotHere
-from dalembert.mechanics.sample import Sampler, State
+from dalembert.mechanics.sample import Sample, Sampler
 from dalembert.mechanics.standard_form import standard_form
 
 x, y, z, theta, phi, u = da.coordinates("x y z theta phi u")
@@ -63,7 +63,7 @@ def test_knife_edge():
     )
     assert lines(system, GEODESIC) == ["x_ss = mu_1*sin(phi)/m", "y_ss = -mu_1*cos(phi)/m", "phi_ss = 0"]
     sampler = Sampler(standard_form(system))
-    state = State(np.zeros(3), np.array([1.5, 0, 0.7]), 0.0, sampler.p)
+    state = Sample(np.zeros(3), np.array([1.5, 0, 0.7]), 0.0, sampler.p)
     found = hertz.prepare(system, sampler)(state, np.zeros(3))
     # v φ' across the blade, and the force m v φ' that makes it
     np.testing.assert_allclose(found.acceleration, [0, 1.05, 0], atol=1e-15)
@@ -180,7 +180,7 @@ def test_at_rest():
     system = ball()
     sampler = Sampler(standard_form(system))
     with pytest.raises(NotHere, match="at rest"):
-        hertz.prepare(system, sampler)(State(np.array([2.0, 0, 0]), np.zeros(3), 0.0, sampler.p), np.zeros(3))
+        hertz.prepare(system, sampler)(Sample(np.array([2.0, 0, 0]), np.zeros(3), 0.0, sampler.p), np.zeros(3))
     # The other states are compared all the same.
     assert system.replace(initial={y.d: 0, z.d: 0}).compare(["hertz"])["hertz"].applies
 

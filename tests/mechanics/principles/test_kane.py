@@ -11,7 +11,7 @@ from sympy import cos, sin
 import dalembert as da
 from dalembert.mechanics.principles import kane
 from dalembert.mechanics.principles.shared.euler_operator import euler_operator
-from dalembert.mechanics.sample import Sampler, State
+from dalembert.mechanics.sample import Sample, Sampler
 from dalembert.mechanics.standard_form import standard_form
 from dalembert.model.language.symbols import Coordinate
 
@@ -99,7 +99,7 @@ def test_sleigh_numbers():
     assert [float(rate.subs(at)) for rate in sleigh_rates(v, omega)] == pytest.approx([0.675, -1.8 / 0.58])
     q, speed, t = system.initial_values()
     sampler = Sampler(standard_form(system))
-    found = kane.prepare(system, sampler)(State(q, speed, t, sampler.p), np.zeros(3))
+    found = kane.prepare(system, sampler)(Sample(q, speed, t, sampler.p), np.zeros(3))
     c, s = np.cos(0.5), np.sin(0.5)
     # d/dt of (v cosφ, v sinφ)
     expected = [0.675 * c - 2 * 1.5 * s, 0.675 * s + 2 * 1.5 * c, -1.8 / 0.58]
@@ -123,7 +123,7 @@ def test_reactions_do_no_work_on_partial_velocities(name: str):
     found = system.equations("kane")
     now = system.at()
     sampler = Sampler(standard_form(system))
-    state = State(now.q, now.v, now.t, sampler.p)
+    state = Sample(now.q, now.v, now.t, sampler.p)
     n = len(system.coordinates)
     E = sampler.function(euler_operator(system), system.accelerations)(state, *now.acceleration)
     N = sampler.function(list(found.quasi.partial))(state).reshape(n, -1)

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 import dalembert as da
 from dalembert.mechanics.principles import liberation
-from dalembert.mechanics.sample import Sampler, State
+from dalembert.mechanics.sample import Sample, Sampler
 from dalembert.mechanics.standard_form import standard_form
 
 
 def numbers(system: da.System, q: list[float], v: list[float], t: float = 0.0):
     sampler = Sampler(standard_form(system))
     solve = liberation.prepare(system, sampler)
-    return solve(State(np.array(q), np.array(v), t, sampler.p), np.zeros(len(q)))
+    return solve(Sample(np.array(q), np.array(v), t, sampler.p), np.zeros(len(q)))
 
 
 def lines(system: da.System, title: str) -> dict[str, sp.Expr]:

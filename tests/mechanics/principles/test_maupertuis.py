@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import dalembert as da
 from dalembert.mechanics.principles import maupertuis
 from dalembert.mechanics.principles.shared.formulation import NotHere
-from dalembert.mechanics.sample import Sampler, State
+from dalembert.mechanics.sample import Sample, Sampler
 from dalembert.mechanics.standard_form import standard_form
 
 x, y, r, theta = da.coordinates("x y r theta")
@@ -62,10 +62,10 @@ def test_fall_at_a_state():
     sampler = Sampler(standard_form(system))
     solve = maupertuis.prepare(system, sampler)
     for speed in (1e-6, 1.0, 1e4):
-        found = solve(State(np.array([1.0, 7.0]), speed * np.array([0.6, 0.8]), 0.0, sampler.p), np.zeros(2))
+        found = solve(Sample(np.array([1.0, 7.0]), speed * np.array([0.6, 0.8]), 0.0, sampler.p), np.zeros(2))
         np.testing.assert_allclose(found.acceleration, [0, -9.81], rtol=1e-12, atol=1e-11)
     with pytest.raises(NotHere, match="at rest"):
-        solve(State(np.array([1.0, 7.0]), np.zeros(2), 0.0, sampler.p), np.zeros(2))
+        solve(Sample(np.array([1.0, 7.0]), np.zeros(2), 0.0, sampler.p), np.zeros(2))
 
 
 def test_nothing_left_to_move():

@@ -15,7 +15,7 @@ from test_action import random_system
 
 import dalembert as da
 from dalembert.mechanics.principles import vakonomic
-from dalembert.mechanics.sample import Sampler, State
+from dalembert.mechanics.sample import Sample, Sampler
 from dalembert.mechanics.standard_form import standard_form
 
 x, y, z, phi = da.coordinates("x y z phi")
@@ -43,7 +43,7 @@ def test_numbers_with_a_multiplier_by_hand():
     sampler = Sampler(standard_form(skate))
     q, v, t = skate.initial_values()
     solve = vakonomic.prepare(skate, sampler, multipliers=[0.3])
-    found = solve(State(q, v, t, sampler.p), np.zeros(3))
+    found = solve(Sample(q, v, t, sampler.p), np.zeros(3))
     np.testing.assert_allclose(found.acceleration, [0.3 * 0.7 / 2, 1.2 * 0.7, -0.3 * 1.2 / 0.5], rtol=1e-12)
     # The force that this asks for is not normal to the allowed displacements: it turns the skate.
     np.testing.assert_allclose(found.force, [0.3 * 0.7, 2 * 1.2 * 0.7, -0.3 * 1.2], rtol=1e-12)

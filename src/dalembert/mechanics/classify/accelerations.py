@@ -20,7 +20,7 @@ from dalembert.mechanics.algebra.tidy import tidy
 from dalembert.mechanics.classify.frobenius import Problem, integrable_part
 from dalembert.mechanics.classify.integrals import Zero, integral_of, potential_of
 from dalembert.mechanics.classify.pfaffian import DECIDING, linear_row
-from dalembert.mechanics.sample import Sampler, State
+from dalembert.mechanics.sample import Sample, Sampler
 from dalembert.mechanics.standard_form import diff, time_derivative
 from dalembert.model.constraints import is_linear
 from dalembert.model.language.symbols import t
@@ -56,7 +56,7 @@ class Disguises:
     positions: int | None
 
 
-def disguises(sampler: Sampler, states: list[State]) -> Disguises:
+def disguises(sampler: Sampler, states: list[Sample]) -> Disguises:
     system = sampler.system
     q, v, n = system.coordinates, system.velocities, len(system.coordinates)
     linear = [

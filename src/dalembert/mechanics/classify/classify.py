@@ -24,7 +24,7 @@ from dalembert.mechanics.classify.special_functions import caution, exceptions
 from dalembert.mechanics.classify.witness import witness
 from dalembert.mechanics.page.decimals import as_read
 from dalembert.mechanics.page.printing import plain
-from dalembert.mechanics.sample import Sampler, State
+from dalembert.mechanics.sample import Sample, Sampler
 from dalembert.mechanics.solve.fundamental import independent_rows, null_space
 from dalembert.mechanics.standard_form import diff, lagrangian, standard_form
 from dalembert.model.constraints import Constraint, is_linear
@@ -279,7 +279,7 @@ def _notes(
 def _kind(
     constraint: Constraint,
     sampler: Sampler,
-    states: list[State],
+    states: list[Sample],
     integrability: Integrability,
     hidden: Disguises,
 ) -> Kind:
@@ -340,7 +340,7 @@ def _degree(expression: sp.Expr, arguments: tuple[sp.Symbol, ...], sampler: Samp
     return degree if np.all(np.abs(ratios - float(degree)) <= 1e-9 * max(1.0, abs(float(degree)))) else None
 
 
-def _is_curved(expression: sp.Expr, sampler: Sampler, states: list[State], arguments: tuple[sp.Symbol, ...]) -> bool:
+def _is_curved(expression: sp.Expr, sampler: Sampler, states: list[Sample], arguments: tuple[sp.Symbol, ...]) -> bool:
     """Whether the velocities allowed by ψ(q, q̇, t) = 0 at one place form a curved surface, or the accelerations
     allowed by h(q, q̇, q̈, t) = 0 in one state.
 
@@ -363,7 +363,7 @@ def _is_curved(expression: sp.Expr, sampler: Sampler, states: list[State], argum
     return False
 
 
-def _values_on_constraint(evaluate: Callable[..., Any], state: State, sampler: Sampler, n: int) -> np.ndarray | None:
+def _values_on_constraint(evaluate: Callable[..., Any], state: Sample, sampler: Sampler, n: int) -> np.ndarray | None:
     """The values at a random acceleration that satisfies the constraint, by Newton's method along its gradient."""
     a = sampler.random.uniform(-2, 2, n)
     for _ in range(40):
@@ -378,7 +378,7 @@ def _values_on_constraint(evaluate: Callable[..., Any], state: State, sampler: S
     return None
 
 
-def _rank(sampler: Sampler, states: list[State]) -> tuple[int | None, tuple[str, ...]]:
+def _rank(sampler: Sampler, states: list[Sample]) -> tuple[int | None, tuple[str, ...]]:
     """The rank of A at a generic state and the constraints whose rows follow from those before."""
     form, names = sampler.form, [constraint.name for constraint in sampler.system.constraints]
     if not names:
@@ -398,7 +398,7 @@ def _rank(sampler: Sampler, states: list[State]) -> tuple[int | None, tuple[str,
     return len(best), tuple(names[k] for k in range(len(names)) if k not in best and (k in linear))
 
 
-def _kinked_where_it_holds(sampler: Sampler, states: list[State], name: str) -> bool:
+def _kinked_where_it_holds(sampler: Sampler, states: list[Sample], name: str) -> bool:
     """Whether a row of A is zero on the constraint, but not beside it: of |u| = 0 it jumps from −∂u to ∂u there."""
     row = next(k for k, c in enumerate(sampler.system.constraints) if c.name == name)
     evaluate = sampler.function(list(sampler.form.A[row, :]), sampler.system.accelerations)
@@ -407,7 +407,7 @@ def _kinked_where_it_holds(sampler: Sampler, states: list[State], name: str) -> 
     return not np.any(on) and bool(np.any(beside))
 
 
-def _cyclic(sampler: Sampler, states: list[State]) -> tuple[str, ...]:
+def _cyclic(sampler: Sampler, states: list[Sample]) -> tuple[str, ...]:
     """Coordinates with ∂L/∂q = 0."""
     L = lagrangian(sampler.system)
     points = states or [sampler.start() for _ in range(6)]

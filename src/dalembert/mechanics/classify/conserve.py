@@ -22,7 +22,7 @@ from dalembert.mechanics.classify.integrals import is_exact, potential_of
 from dalembert.mechanics.page.decimals import as_read
 from dalembert.mechanics.page.printing import escaped, plain
 from dalembert.mechanics.page.printing import latex as typeset
-from dalembert.mechanics.sample import Sampler, State, undecidable
+from dalembert.mechanics.sample import Sample, Sampler, undecidable
 from dalembert.mechanics.solve.fundamental import Fundamental
 from dalembert.mechanics.standard_form import diff, lagrangian, quadratic, standard_form
 from dalembert.model.language.functions import given_back
@@ -105,7 +105,7 @@ def conserved(system: System, sampler: Sampler | None = None) -> Conservation:
     return Conservation(tuple(found), verdicts.get("energy", verdicts.get("energy function")))
 
 
-def _energies(system: System, sampler: Sampler, states: list[State]) -> Iterator[tuple[str, sp.Expr]]:
+def _energies(system: System, sampler: Sampler, states: list[Sample]) -> Iterator[tuple[str, sp.Expr]]:
     """The energies of a system, each named and given once. Impressed forces that have a potential count with
     it.
     """
@@ -124,7 +124,7 @@ def _energies(system: System, sampler: Sampler, states: list[State]) -> Iterator
         yield "kinetic energy", T
 
 
-def _potential_of_forces(system: System, sampler: Sampler, states: list[State]) -> sp.Expr:
+def _potential_of_forces(system: System, sampler: Sampler, states: list[Sample]) -> sp.Expr:
     """U with forces = −∂U/∂q, where the given forces depend on positions only and have one; otherwise 0."""
     forces = tuple(-system.forces.get(q, sp.S.Zero) for q in system.coordinates)
     if not any(forces) or any(t in f.free_symbols or not f.free_symbols.isdisjoint(system.velocities) for f in forces):
@@ -168,7 +168,7 @@ class _Search:
         n = len(self.system.coordinates)
         count = STATES if n > LARGEST else STATES + n + n * (n - 1) // 2
         pairs = [(state, sampler.motion(state)) for state in sampler.states(count)]
-        self.states: list[tuple[State, Fundamental]] = [(s, m) for s, m in pairs if m is not None]
+        self.states: list[tuple[Sample, Fundamental]] = [(s, m) for s, m in pairs if m is not None]
         self.sizes = [_acceleration_size(motion) for _, motion in self.states]
 
     def measure(self, expression: sp.Expr) -> _Rate:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from dalembert.arrays import Array
-from dalembert.mechanics.sample import Sampler, State
+from dalembert.mechanics.sample import Sample, Sampler
 from dalembert.mechanics.standard_form import diff
 from dalembert.model.constraints import Constraint
 
@@ -46,9 +46,9 @@ def _flat(evaluate: Callable[..., Array], sampler: Sampler, level: str) -> bool:
             break
         step: Array = np.array(slope) * value / steep**2
         if level == "position":
-            state = State(state.q - step, state.v, state.t, state.p)
+            state = Sample(state.q - step, state.v, state.t, state.p)
         elif level == "velocity":
-            state = State(state.q, state.v - step, state.t, state.p)
+            state = Sample(state.q, state.v - step, state.t, state.p)
         else:
             a = a - step
     return first > 0 and steep <= FLAT * first

@@ -20,7 +20,7 @@ import sympy as sp
 from dalembert.mechanics.algebra.tidy import Budget, tidy
 from dalembert.mechanics.classify.frobenius import Found, Problem, integrable_part
 from dalembert.mechanics.classify.integrals import Form, integral_of
-from dalembert.mechanics.sample import Sampler, State
+from dalembert.mechanics.sample import Sample, Sampler
 from dalembert.mechanics.solve.fundamental import null_space
 from dalembert.mechanics.standard_form import diff, is_long
 from dalembert.model.constraints import is_linear
@@ -118,7 +118,7 @@ class Integrator:
     def __init__(self, sampler: Sampler) -> None:
         self.sampler = sampler
         self.forms = pfaffian(sampler.system)
-        self.points: list[State] = sampler.states(POINTS, velocities=False)
+        self.points: list[Sample] = sampler.states(POINTS, velocities=False)
         self.budget = Budget(20_000)
         self.constants: dict[sp.Symbol, sp.Expr] = {}  # of integration, with the functions that are constant
 

@@ -25,7 +25,7 @@ from dalembert.mechanics.algebra.splitting import Solver
 from dalembert.mechanics.algebra.tidy import Budget, tidy, tidy_matrix
 from dalembert.mechanics.explicit.signs import Signs
 from dalembert.mechanics.page.printing import plain
-from dalembert.mechanics.sample import SEED, ZERO, Sampler, State
+from dalembert.mechanics.sample import SEED, ZERO, Sample, Sampler
 from dalembert.mechanics.standard_form import StandardForm
 from dalembert.model.language.symbols import Reaction, actual, multiplier
 
@@ -154,7 +154,7 @@ def _dependence(
     return found
 
 
-def _rows_changed_by(evaluate, state: State, draws: np.ndarray, j: int) -> np.ndarray:  # type: ignore[no-untyped-def]
+def _rows_changed_by(evaluate, state: Sample, draws: np.ndarray, j: int) -> np.ndarray:  # type: ignore[no-untyped-def]
     """Of each row, whether it changes when reaction number j alone does."""
     other = draws[0].copy()
     other[j] = draws[1, j]

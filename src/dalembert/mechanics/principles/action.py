@@ -35,7 +35,7 @@ from dalembert.mechanics.principles.shared.formulation import (
 from dalembert.mechanics.principles.shared.page_marks import derivative, mark
 from dalembert.mechanics.principles.shared.stationary_path import StationaryPath
 from dalembert.mechanics.principles.shared.vanishing_gradients import vanishing_gradients
-from dalembert.mechanics.sample import Sampler, State
+from dalembert.mechanics.sample import Sample, Sampler
 from dalembert.mechanics.standard_form import diff, lagrangian, time_derivative
 from dalembert.model.language.symbols import t
 from dalembert.model.system import System
@@ -96,7 +96,7 @@ def _variation(name: str, forced: bool) -> sp.Symbol:
 def prepare(system: System, sampler: Sampler) -> Solver:
     path, require_gradients = StationaryPath(sampler), vanishing_gradients(sampler)
 
-    def solve(state: State, C: Array) -> Answer:
+    def solve(state: Sample, C: Array) -> Answer:
         if C.any():
             raise NotHere("the constraints do work, and their work has no action")
         require_gradients(state)

@@ -37,7 +37,7 @@ from dalembert.mechanics.principles.shared.formulation import (
 )
 from dalembert.mechanics.principles.shared.quasi_velocities import Quasi, choose, freedom, kinematics
 from dalembert.mechanics.principles.shared.scaled_constraints import column_scale, require_met, solve_refined, unit_rows
-from dalembert.mechanics.sample import Sampler, State
+from dalembert.mechanics.sample import Sample, Sampler
 from dalembert.mechanics.solve.fundamental import RANK_TOLERANCE
 from dalembert.mechanics.standard_form import diff, impressed, time_derivative
 from dalembert.model.system import System
@@ -180,7 +180,7 @@ def prepare(system: System, sampler: Sampler) -> Solver:
     constraints = affine(sampler, accelerations_of(system))
     forces = sampler.function(list(impressed(system)))
 
-    def solve(state: State, C: Array) -> Answer:
+    def solve(state: Sample, C: Array) -> Answer:
         M, inertial = gradient(state)
         A, h = constraints(state)
         Q = forces(state)

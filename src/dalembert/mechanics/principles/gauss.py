@@ -27,7 +27,7 @@ from dalembert.mechanics.principles.shared.euler_operator import accelerations_o
 from dalembert.mechanics.principles.shared.formulation import Answer, Solver, has_modes, nonlinear_in_acceleration
 from dalembert.mechanics.principles.shared.gauss_minimum import Search, least
 from dalembert.mechanics.principles.shared.scaled_constraints import column_scale
-from dalembert.mechanics.sample import Sampler, State
+from dalembert.mechanics.sample import Sample, Sampler
 from dalembert.mechanics.standard_form import diff, standard_form
 from dalembert.model.system import System
 
@@ -212,7 +212,7 @@ def prepare(system: System, sampler: Sampler) -> Solver:
     if nonlinear_in_acceleration(system):
         search = Search.of(sampler, accelerations_of(system))
 
-        def searched(state: State, C: Array) -> Answer:
+        def searched(state: Sample, C: Array) -> Answer:
             M, r = motion(state)
             q2 = search.lowest(state, M, C - r)
             return Answer(q2, M @ q2 + r)
@@ -220,7 +220,7 @@ def prepare(system: System, sampler: Sampler) -> Solver:
         return searched
     constraints = affine(sampler, accelerations_of(system))
 
-    def solve(state: State, C: Array) -> Answer:
+    def solve(state: Sample, C: Array) -> Answer:
         M, r = motion(state)
         A, h = constraints(state)
         q2 = least(M, C - r, A, -h)

@@ -33,7 +33,7 @@ from dalembert.mechanics.principles.shared.formulation import (
     nonlinear_in_acceleration,
 )
 from dalembert.mechanics.principles.shared.powers_of_velocity import Powers, momenta_of, powers_of, singular_mass
-from dalembert.mechanics.sample import Sampler, State
+from dalembert.mechanics.sample import Sample, Sampler
 from dalembert.mechanics.standard_form import diff, lagrangian
 from dalembert.model.language.symbols import Coordinate, t
 from dalembert.model.system import System
@@ -126,12 +126,12 @@ def prepare(system: System, sampler: Sampler) -> Solver:
     rows = [_row(system, k) for k in range(m)]
     constraints = sampler.function([*(entry for row, _ in rows for entry in row), *(rest for _, rest in rows)])
 
-    def solve(state: State, C: Array) -> Answer:
+    def solve(state: Sample, C: Array) -> Answer:
         H = slopes_at(state)
         if not all(np.isfinite(part).all() for part in (H.p, H.q, H.pp, H.pq, H.pt)):
             raise NotHere("M is singular at this state: the momenta do not determine the velocities")
         # From here on all that is known of the state is (q, p): velocities are those that H gives.
-        here = State(state.q, H.p, state.t, state.p)
+        here = Sample(state.q, H.p, state.t, state.p)
         values = constraints(here)
         A, rest = values[: m * n].reshape(m, n), values[m * n :]
         free = -H.q + impressed(here) + C
@@ -161,7 +161,7 @@ def _row(system: System, k: int) -> tuple[list[sp.Expr], sp.Expr]:
     return [diff(g, c.d) for c in q], diff(g, t) + sp.Add(*(diff(g, c) * c.d for c in q))
 
 
-def _symbolic(system: System, sampler: Sampler, found: Hamiltonian) -> Callable[[State], Slopes]:
+def _symbolic(system: System, sampler: Sampler, found: Hamiltonian) -> Callable[[Sample], Slopes]:
     """The derivatives of H as an expression."""
     n, q, p = len(system.coordinates), system.coordinates, found.momenta
     momenta = sampler.function(momenta_of(system))
@@ -175,14 +175,14 @@ def _symbolic(system: System, sampler: Sampler, found: Hamiltonian) -> Callable[
     ]
     evaluate = sampler.function(table, p)
 
-    def at(state: State) -> Slopes:
+    def at(state: Sample) -> Slopes:
         values = np.split(evaluate(state, *momenta(state)), np.cumsum([n, n, n * n, n * n]))
         return Slopes(values[0], values[1], values[2].reshape(n, n), values[3].reshape(n, n), values[4])
 
     return at
 
 
-def _implicit(system: System, sampler: Sampler) -> Callable[[State], Slopes]:
+def _implicit(system: System, sampler: Sampler) -> Callable[[Sample], Slopes]:
     """The derivatives of H by differentiating p = ∂L/∂q̇(q, q̇(q,p,t), t):
 
     H_q = −L_q,  H_pp = (L_vv)⁻¹,  H_pq = −H_pp L_vq,  H_pt = −H_pp L_vt
@@ -197,7 +197,7 @@ def _implicit(system: System, sampler: Sampler) -> Callable[[State], Slopes]:
     ]
     evaluate = sampler.function(table)
 
-    def at(state: State) -> Slopes:
+    def at(state: Sample) -> Slopes:
         by_q, vv, vq, vt = np.split(evaluate(state), np.cumsum([n, n * n, n * n]))
         try:
             inverse = np.asarray(np.linalg.inv(vv.reshape(n, n)), dtype=np.float64)

@@ -17,7 +17,7 @@ from dalembert.mechanics.principles.hamilton import Hamiltonian, hamiltonian, mo
 from dalembert.mechanics.principles.lagrange import gradient
 from dalembert.mechanics.principles.shared.formulation import NotHere, answer
 from dalembert.mechanics.principles.shared.powers_of_velocity import momenta_of, powers_of
-from dalembert.mechanics.sample import Sampler, State
+from dalembert.mechanics.sample import Sample, Sampler
 from dalembert.mechanics.standard_form import diff, lagrangian, standard_form
 from dalembert.model.language.symbols import Coordinate, t
 from dalembert.model.system import System
@@ -168,7 +168,7 @@ def _conservation(
     return rate, *_what_is_H(system, zero, known, budget)
 
 
-def _works(system: System, sampler: Sampler, states: list[State]) -> list[bool]:
+def _works(system: System, sampler: Sampler, states: list[Sample]) -> list[bool]:
     """Which constraints can do work: those whose force, along their gradient, is not across the velocity."""
     found = []
     for k in range(len(system.constraints)):
@@ -182,7 +182,7 @@ def _works(system: System, sampler: Sampler, states: list[State]) -> list[bool]:
     return found
 
 
-def _constant(system: System, sampler: Sampler, states: list[State]) -> bool:
+def _constant(system: System, sampler: Sampler, states: list[Sample]) -> bool:
     """Whether dH/dt vanishes at the states, all forces taken together."""
     ask = answer(system, sampler, prepare(system, sampler))
     explicit = sampler.function([-diff(lagrangian(system), t)])

@@ -45,7 +45,7 @@ from dalembert.mechanics.principles.shared.powers_of_velocity import (
     unnatural,
 )
 from dalembert.mechanics.principles.shared.vanishing_gradients import at_rest, vanishing_gradients
-from dalembert.mechanics.sample import Sampler, State
+from dalembert.mechanics.sample import Sample, Sampler
 from dalembert.mechanics.standard_form import diff, standard_form
 from dalembert.model.language.symbols import Coordinate
 from dalembert.model.system import System
@@ -103,13 +103,13 @@ def prepare(system: System, sampler: Sampler) -> Solver:
 
     require_gradients = vanishing_gradients(sampler)
 
-    def solve(state: State, C: Array) -> Answer:
+    def solve(state: Sample, C: Array) -> Answer:
         require_gradients(state)
         M = metric(state).reshape(n, n)
         if at_rest(M, path(state)[n : n + m * n].reshape(m, n), state.v):
             raise NotHere("the system is at rest: a path that is not traversed has no curvature")
         speed = np.sqrt(float(state.v @ M @ state.v))
-        along = State(state.q, state.v / speed, state.t, state.p)
+        along = Sample(state.q, state.v / speed, state.t, state.p)
         c, A, bend = np.split(path(along), np.cumsum([n, m * n]))
         turn = least_curvature(M, c, A.reshape(m, n), bend)
         return Answer(turn * speed**2, (M @ turn + c) * speed**2)

@@ -29,7 +29,7 @@ from dalembert.mechanics.principles.shared.formulation import (
     nonlinear_in_acceleration,
 )
 from dalembert.mechanics.principles.shared.scaled_constraints import independent, saddle, unit_rows
-from dalembert.mechanics.sample import Sampler, State
+from dalembert.mechanics.sample import Sample, Sampler
 from dalembert.mechanics.standard_form import diff
 from dalembert.model.system import System
 
@@ -85,7 +85,7 @@ def prepare(system: System, sampler: Sampler) -> Solver:
         return _stationary(system, sampler, motion)
     constraints = affine(sampler, accelerations_of(system))
 
-    def solve(state: State, C: Array) -> Answer:
+    def solve(state: Sample, C: Array) -> Answer:
         M, r = motion(state)
         A, h = constraints(state)
         q2, lam = saddle(M, C - r, A, -h)
@@ -94,14 +94,14 @@ def prepare(system: System, sampler: Sampler) -> Solver:
     return solve
 
 
-def _stationary(system: System, sampler: Sampler, motion: Callable[[State], tuple[Array, Array]]) -> Solver:
+def _stationary(system: System, sampler: Sampler, motion: Callable[[Sample], tuple[Array, Array]]) -> Solver:
     """(49) with h nonlinear in q̈: stationary points of G on h = 0, of which the motion is the lowest."""
     h, accelerations = accelerations_of(system), system.accelerations
     n, m = len(accelerations), len(h)
     slopes = [diff(entry, a) for entry in h for a in accelerations]
     rows = sampler.function([*h, *slopes], accelerations)
 
-    def solve(state: State, C: Array) -> Answer:
+    def solve(state: Sample, C: Array) -> Answer:
         M, r = motion(state)
         start = np.linalg.solve(M, C - r)
         size = max(1.0, float(np.linalg.norm(start)))

@@ -30,7 +30,7 @@ from dalembert.mechanics.principles.shared.euler_operator import accelerations_o
 from dalembert.mechanics.principles.shared.formulation import Answer, Solver, first, has_modes, nonholonomic
 from dalembert.mechanics.principles.shared.scaled_constraints import solve_refined
 from dalembert.mechanics.principles.shared.vanishing_gradients import vanishing_gradients
-from dalembert.mechanics.sample import Sampler, State
+from dalembert.mechanics.sample import Sample, Sampler
 from dalembert.mechanics.standard_form import diff, lagrangian, time_derivative
 from dalembert.model.language.rates import partial
 from dalembert.model.language.symbols import Coordinate, t
@@ -201,7 +201,7 @@ def prepare(system: System, sampler: Sampler) -> Solver:
 
     require_gradients = vanishing_gradients(sampler)
 
-    def solve(state: State, C: Array) -> Answer:
+    def solve(state: Sample, C: Array) -> Answer:
         require_gradients(state)
         masses, forces, normals = np.split(parts(state), [n, 2 * n])
         forces = forces + C
@@ -301,7 +301,7 @@ def _held(system: System, sampler: Sampler, held: dict[Coordinate, sp.Expr]) -> 
     prescribed = sampler.function([partial(value, t, 2) for value in held.values()])
     reaction = sampler.function(normal, system.accelerations)
 
-    def solve(state: State, C: Array) -> Answer:
+    def solve(state: Sample, C: Array) -> Answer:
         acceleration, force = np.zeros(len(places)), np.zeros(len(places))
         S, rest = motion(state)
         acceleration[kept] = np.linalg.solve(S[:, kept], C[kept] - rest)
@@ -317,7 +317,7 @@ def _free(system: System, sampler: Sampler) -> Solver:
     """(7.3) of particles in generalized coordinates, which have no reactions along them."""
     motion = affine(sampler, euler_operator(system))
 
-    def solve(state: State, C: Array) -> Answer:
+    def solve(state: Sample, C: Array) -> Answer:
         S, rest = motion(state)
         return Answer(np.asarray(np.linalg.solve(S, C - rest)), C)
 

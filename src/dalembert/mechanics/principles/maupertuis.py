@@ -35,7 +35,7 @@ from dalembert.mechanics.principles.shared.formulation import (
 from dalembert.mechanics.principles.shared.page_marks import differential
 from dalembert.mechanics.principles.shared.powers_of_velocity import gradient_and_bend, powers_of, unnatural
 from dalembert.mechanics.principles.shared.vanishing_gradients import at_rest, vanishing_gradients
-from dalembert.mechanics.sample import Sampler, State
+from dalembert.mechanics.sample import Sample, Sampler
 from dalembert.mechanics.standard_form import diff
 from dalembert.model.language.symbols import Parameter
 from dalembert.model.system import System
@@ -73,7 +73,7 @@ def prepare(system: System, sampler: Sampler) -> Solver:
 
     require_gradients = vanishing_gradients(sampler)
 
-    def solve(state: State, C: Array) -> Answer:
+    def solve(state: Sample, C: Array) -> Answer:
         require_gradients(state)
         mass, slopes, slope = np.split(metric(state), np.cumsum([n * n, n * n * n]))
         mass = mass.reshape(n, n)
@@ -86,7 +86,7 @@ def prepare(system: System, sampler: Sampler) -> Solver:
         pace = 2 * left  # ds/dt
         rates = state.v / pace
         c = np.einsum("ijk,j,k->i", by_q, rates, rates) - np.einsum("jki,j,k->i", by_q, rates, rates) / 2
-        values = constraints(State(state.q, rates, state.t, state.p))
+        values = constraints(Sample(state.q, rates, state.t, state.p))
         A, bend = values[: m * n].reshape(m, n), values[m * n :]
         turn, reaction = _on_constraints(g, c, A, bend)
         return Answer(turn * pace**2 - rates * 2 * float(slope @ state.v), pace * reaction)

@@ -35,7 +35,7 @@ from dalembert.mechanics.principles.shared.formulation import (
 from dalembert.mechanics.principles.shared.scaled_constraints import saddle
 from dalembert.mechanics.reduce.ignorable import ignorable
 from dalembert.mechanics.reduce.routhian import Routhian, routhian
-from dalembert.mechanics.sample import Sampler, State
+from dalembert.mechanics.sample import Sample, Sampler
 from dalembert.mechanics.standard_form import diff, lagrangian, time_derivative
 from dalembert.model.language.symbols import Coordinate
 from dalembert.model.system import System
@@ -161,12 +161,12 @@ def prepare(system: System, sampler: Sampler) -> Solver:
     rates = sampler.function(list(found.velocities), p)
     constraints = affine(sampler, accelerations_of(system))
 
-    def solve(state: State, C: Array) -> Answer:
+    def solve(state: Sample, C: Array) -> Answer:
         known = momenta(state)
         v = state.v.copy()
         v[there] = np.nan  # not used, and it shows if it were
-        v[there] = rates(State(state.q, v, state.t, state.p), *known)
-        again = State(state.q, v, state.t, state.p)
+        v[there] = rates(Sample(state.q, v, state.t, state.p), *known)
+        again = Sample(state.q, v, state.t, state.p)
         values = evaluate(again, *known)
         slopes, rest = values[: (n + k) * n].reshape(n + k, n), values[(n + k) * n :]
         A, h = constraints(again)

@@ -43,7 +43,7 @@ from dalembert.mechanics.principles.shared.velocity_forms import (
     not_integrable,
     on_accelerations,
 )
-from dalembert.mechanics.sample import Sampler, State
+from dalembert.mechanics.sample import Sample, Sampler
 from dalembert.model.system import System
 
 #: Shown beside the motion where it differs from it; the difference is no fault.
@@ -112,7 +112,7 @@ def prepare(system: System, sampler: Sampler, multipliers: Sequence[float] | Non
     reason = _no_action(system)
     if reason:
 
-        def refuse(state: State, C: Array) -> Answer:
+        def refuse(state: Sample, C: Array) -> Answer:
             raise NotHere(reason)
 
         return refuse
@@ -124,7 +124,7 @@ def prepare(system: System, sampler: Sampler, multipliers: Sequence[float] | Non
     motion, constraints = affine(sampler, pulled), affine(sampler, accelerations_of(system))
     force = force_along(sampler, E)
 
-    def solve(state: State, C: Array) -> Answer:
+    def solve(state: Sample, C: Array) -> Answer:
         M, r = motion(state)
         A, h = constraints(state)
         acceleration, _ = saddle(M, C - r, A, -h)

@@ -33,7 +33,7 @@ from dalembert.motion.state.evaluation import Evaluation
 
 
 @dataclass(frozen=True)
-class Passage:
+class Crossing:
     """Event number `which` passes zero at `t` in the state `y` (q, q̇, work), rising (1) or falling (-1)."""
 
     which: int
@@ -60,7 +60,7 @@ class Turn:
 class Outcome:
     """What the events of an integration came to. `ended`: the number of the event that ended it, or None."""
 
-    passages: tuple[Passage, ...] = ()
+    passages: tuple[Crossing, ...] = ()
     ended: int | None = None
 
     def reports(self, system: System) -> list[dict[str, Any]]:
@@ -80,7 +80,7 @@ class Outcome:
         return None if self.ended is None else system.events[self.ended].name
 
 
-class Watch:
+class EventWatch:
     """The events along one integration at `rtol`. `sizes`: of (q, q̇), what counts as large for each.
 
     `settle(t, y)` returns a state to the constraints, `multipliers(t, y)` gives theirs there, and the sizes of those.
@@ -105,7 +105,7 @@ class Watch:
             Track(left=left, leaving=leaving)
             for left, leaving in zip(settings.passages_left(self.events), settings.from_zero(self.events), strict=True)
         ]
-        self.passages: list[Passage] = []
+        self.passages: list[Crossing] = []
         self.ended: int | None = None
         self._last: Sample  # at the last accepted state
         self._found: list[tuple[float, int, int]] | None = None  # in a step that was looked through for kinks already
@@ -162,7 +162,7 @@ class Watch:
         direction = -side if side else int(np.sign(self.evaluation.events(state(x), time, self.sizes)[0][k]))
         return Turn(k - self.of_user, time, state(x).copy(), x, k in fallen, direction)
 
-    def step(self, t: float, y: Array, t_new: float, y_new: Array, at: Callable[[float], Array]) -> Passage | None:
+    def step(self, t: float, y: Array, t_new: float, y_new: Array, at: Callable[[float], Array]) -> Crossing | None:
         """Look through an accepted step with interpolant `at(time)`. Returns the passage that ends the motion."""
         found, self._found = self._found, None
         state = states_inside(t, y, t_new, y_new, at, self.settle)
@@ -170,7 +170,7 @@ class Watch:
             found, _, state = self._scan(t, y, t_new, y_new, at)
         for x, k, direction in found:
             time = t_new if x == 1.0 else t + x * (t_new - t)
-            if k < self.of_user and self._record(Passage(k, time, direction, state(x).copy())):
+            if k < self.of_user and self._record(Crossing(k, time, direction, state(x).copy())):
                 return self.passages[-1]
         return None
 
@@ -221,9 +221,9 @@ class Watch:
         """At the end of a motion, a function that has just become zero has arrived there."""
         for k, track in enumerate(self.tracks[: self.of_user]):
             if track.waiting and self.events[k].direction in (0, -track.sign):
-                self._record(Passage(k, t, -track.sign, y.copy()))
+                self._record(Crossing(k, t, -track.sign, y.copy()))
 
-    def _record(self, passage: Passage) -> bool:
+    def _record(self, passage: Crossing) -> bool:
         """Keep a passage; whether it ends the motion."""
         self.passages.append(passage)
         track = self.tracks[passage.which]

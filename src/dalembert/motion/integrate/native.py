@@ -13,14 +13,14 @@ from dalembert.errors import BuildError, DalembertError
 from dalembert.kernel import kernel as kernels
 from dalembert.kernel.build import NO_COMPILER, find_compiler
 from dalembert.kernel.events import EventBuffer
-from dalembert.kernel.kernel import Kernel, KernelRun, PaceArgument, Watch, make_kernel
+from dalembert.kernel.kernel import Kernel, KernelRun, PaceArgument, RunWatch, make_kernel
 from dalembert.kernel.limits import DRIFT_TOLERANCE
 from dalembert.kernel.size import MOST_INSTRUCTIONS
 from dalembert.mechanics.solve.fundamental import Fundamental, is_positive
 from dalembert.methods.table import METHODS
 from dalembert.model.events import Event
 from dalembert.model.kinks import switched
-from dalembert.motion.integrate.events import Outcome, Passage
+from dalembert.motion.integrate.events import Crossing, Outcome
 from dalembert.motion.integrate.kinks import Kinks, moving
 from dalembert.motion.integrate.progress import Progress
 from dalembert.motion.integrate.settings import Settings, method_of, share_of, tolerances
@@ -109,7 +109,7 @@ def integrate_native(
     # At the start the evaluation has found the branches of least Gauss function; the kernel follows them.
     branch = evaluation.followed(solution) if evaluation.graph.nonlinear else None
 
-    def integrate(watch: Watch) -> KernelRun:
+    def integrate(watch: RunWatch) -> KernelRun:
         times, rtol = settings.times, settings.rtol
         return kernel.integrate(
             y0, t0, evaluation.p, times, rtol, atol, method, settings.project, watch, buffer, branch, pace
@@ -121,7 +121,7 @@ def integrate_native(
     stack = _stack(evaluation.n, evaluation.m, len(requested))
     run = None
     if _may_be_short(kernel, settings, evaluation.n, len(requested)):
-        run = integrate(Watch(t0, SHORT_STEPS))
+        run = integrate(RunWatch(t0, SHORT_STEPS))
         ended = buffer is not None and buffer.ended is not None
         if run.status == kernels.DONE and run.y.shape[0] < settings.times.size and not ended:
             run = None  # not that short: from the beginning, with all that a long run needs
@@ -190,13 +190,15 @@ def _buffer(events: Sequence[Event], settings: Settings, width: int, room: int, 
 def _outcome(buffer: EventBuffer | None) -> Outcome:
     if buffer is None:
         return Outcome()
-    rows = [Passage(int(row[0]), float(row[1]), int(row[2]), row[3:].copy()) for row in buffer.rows]
+    rows = [Crossing(int(row[0]), float(row[1]), int(row[2]), row[3:].copy()) for row in buffer.rows]
     return Outcome(tuple(rows), buffer.ended)
 
 
-def _watched(integrate: Callable[[Watch], KernelRun], t0: float, stack: int, bar: Progress, most: int = 0) -> KernelRun:
+def _watched(
+    integrate: Callable[[RunWatch], KernelRun], t0: float, stack: int, bar: Progress, most: int = 0
+) -> KernelRun:
     """Run in a worker thread, so that the progress bar moves and an interrupt ends the run."""
-    watch = Watch(t0, most)
+    watch = RunWatch(t0, most)
     results: list[KernelRun] = []
     errors: list[BaseException] = []
 

@@ -24,7 +24,7 @@ from dalembert.kernel.limits import (
 )
 from dalembert.mechanics.solve.fundamental import Fundamental, row_lengths
 from dalembert.methods.table import METHODS
-from dalembert.motion.integrate.events import Outcome, Turn, Watch
+from dalembert.motion.integrate.events import EventWatch, Outcome, Turn
 from dalembert.motion.integrate.kinks import Kinks, Sides, moving
 from dalembert.motion.integrate.progress import Progress
 from dalembert.motion.integrate.scipy_methods import scipy_class
@@ -119,7 +119,7 @@ class _Run:
         self.last: Array  # the last accepted state
         self.points: list[tuple[float, Array, Array]] = []
         self.events: list[dict[str, Any]] = []
-        self.watch: Watch | None = None  # for the events of the system, where it has any
+        self.watch: EventWatch | None = None  # for the events of the system, where it has any
         self.sides: Sides | None = None  # of its kinks, where it has any
         self.anchor: _Anchor | None = None  # where sides changed last
         self.last_turn: Turn | None = None
@@ -227,7 +227,7 @@ class _Run:
         if self.evaluation.system.events:
             sizes = solver.atol[: 2 * self.n] / self.settings.rtol
             now = self.sides.now if self.sides is not None else []
-            self.watch = Watch(self.evaluation, sizes, self.settings, self._return, self._multipliers, now)
+            self.watch = EventWatch(self.evaluation, sizes, self.settings, self._return, self._multipliers, now)
             if self.sides is not None:
                 self.sides.sizes = sizes
             self.watch.start(t0, y)

@@ -31,7 +31,7 @@ from dalembert.mechanics.principles.shared.variations import (
     transposed,
 )
 from dalembert.mechanics.principles.shared.velocity_forms import velocity_form
-from dalembert.mechanics.sample import ZERO, Sampler, State
+from dalembert.mechanics.sample import ZERO, Sample, Sampler
 from dalembert.mechanics.standard_form import is_long, standard_form, time_derivative
 from dalembert.model.language.parse import suggest
 from dalembert.model.language.symbols import Coordinate, name_of
@@ -176,7 +176,7 @@ class Dependent:
         return sp.Add(*kept)
 
     @cached_property
-    def _states(self) -> tuple[Sampler, list[State]]:
+    def _states(self) -> tuple[Sampler, list[Sample]]:
         sampler = Sampler(standard_form(self.system))
         return sampler, sampler.states(STATES)
 
@@ -215,7 +215,7 @@ def dependent_of(system: System, given: Any, budget: Budget) -> Dependent | str:
     evaluate = sampler.function(list(G), system.accelerations)
     draw = sampler.random.uniform(0.3, 1.5, len(system.accelerations))
 
-    def numbers(state: State) -> Array:
+    def numbers(state: Sample) -> Array:
         return evaluate(state, *draw).reshape(G.rows, G.cols)
 
     # At the start, and where the constraints lose rank there, at a generic state.
@@ -233,12 +233,12 @@ def dependent_of(system: System, given: Any, budget: Budget) -> Dependent | str:
     return "the constraints depend on each other"
 
 
-def _initial(system: System, sampler: Sampler) -> list[State]:
+def _initial(system: System, sampler: Sampler) -> list[Sample]:
     try:
         q, v, start = system.initial_values()
     except MissingValues:
         return []
-    return [State(q, v, start, sampler.p)]
+    return [Sample(q, v, start, sampler.p)]
 
 
 def _pivots(table: Array) -> list[int]:

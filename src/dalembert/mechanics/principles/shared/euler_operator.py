@@ -14,7 +14,7 @@ import numpy as np
 import sympy as sp
 
 from dalembert.arrays import Array
-from dalembert.mechanics.sample import Sampler, State
+from dalembert.mechanics.sample import Sample, Sampler
 from dalembert.mechanics.standard_form import diff, lagrangian, time_derivative
 from dalembert.model.system import System
 
@@ -49,7 +49,7 @@ def accelerations_of(system: System) -> list[sp.Expr]:
     return found
 
 
-def affine(sampler: Sampler, expressions: list[sp.Expr]) -> Callable[[State], tuple[Array, Array]]:
+def affine(sampler: Sampler, expressions: list[sp.Expr]) -> Callable[[Sample], tuple[Array, Array]]:
     """Expressions affine in q̈ as numbers: e = S q̈ + r gives (S, r)."""
     accelerations = sampler.system.accelerations
     n, rows = len(accelerations), len(expressions)
@@ -57,14 +57,14 @@ def affine(sampler: Sampler, expressions: list[sp.Expr]) -> Callable[[State], tu
     at_rest = [expression.xreplace(dict.fromkeys(accelerations, sp.S.Zero)) for expression in expressions]
     evaluate = sampler.function([*slopes, *at_rest])
 
-    def at(state: State) -> tuple[Array, Array]:
+    def at(state: Sample) -> tuple[Array, Array]:
         values = evaluate(state)
         return values[: rows * n].reshape(rows, n), values[rows * n :]
 
     return at
 
 
-def force_along(sampler: Sampler, operator: list[sp.Expr]) -> Callable[[State, Array], Array]:
+def force_along(sampler: Sampler, operator: list[sp.Expr]) -> Callable[[Sample, Array], Array]:
     """The generalized force of the constraints at a state with a given acceleration."""
     evaluate = sampler.function(operator, sampler.system.accelerations)
     return lambda state, acceleration: np.asarray(evaluate(state, *acceleration))

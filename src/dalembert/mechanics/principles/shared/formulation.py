@@ -10,7 +10,7 @@ from scipy.optimize import root
 
 from dalembert.arrays import Array
 from dalembert.errors import DalembertError
-from dalembert.mechanics.sample import Sampler, State
+from dalembert.mechanics.sample import Sample, Sampler
 from dalembert.mechanics.standard_form import constraint_row
 from dalembert.model.constraints import is_linear
 from dalembert.model.friction.contact import needs_legs
@@ -32,14 +32,14 @@ class Answer:
     force: Array
 
 
-Solver = Callable[[State, Array], Answer]
+Solver = Callable[[Sample, Array], Answer]
 
 
 class NotHere(DalembertError):
     """A principle that applies to the system says nothing at this state; the message says why."""
 
 
-def answer(system: System, sampler: Sampler, solve: Solver) -> Callable[[State], Answer]:
+def answer(system: System, sampler: Sampler, solve: Solver) -> Callable[[Sample], Answer]:
     """A principle with the system's own work of the constraints.
 
     C may hold `ideal(x)`, the force that the principle itself finds for C = 0, and `actual(x)` or `multiplier(NAME)`,
@@ -56,7 +56,7 @@ def answer(system: System, sampler: Sampler, solve: Solver) -> Callable[[State],
     rows = [constraint_row(c, system.coordinates)[0] for c in system.constraints]
     gradients = sampler.function([entry for row in rows for entry in row]) if "multiplier" in found else None
 
-    def at(state: State) -> Answer:
+    def at(state: Sample) -> Answer:
         zero, none = np.zeros(n), np.zeros(len(names))
         ideal = solve(state, zero).force if found else zero
         if found <= {"ideal"}:

@@ -22,7 +22,7 @@ from dalembert.mechanics.principles.shared.scaled_constraints import (
     solve_refined,
     unit_rows,
 )
-from dalembert.mechanics.sample import Sampler, State
+from dalembert.mechanics.sample import Sample, Sampler
 from dalembert.mechanics.standard_form import diff
 
 # Scaled to a unit diagonal, a mass matrix with a pivot below this counts as singular. Adding |A z|² is right for a
@@ -92,7 +92,7 @@ class Search:
         rows = sampler.function([*h, *slopes], accelerations)
         return Search(len(accelerations), len(h), rows, sampler.function(bends, accelerations))
 
-    def lowest(self, state: State, M: Array, force: Array) -> Array:
+    def lowest(self, state: Sample, M: Array, force: Array) -> Array:
         """The acceleration of least G on the constraints."""
         scale = column_scale(M, np.zeros((0, self.n)))
         H, f = M * np.outer(scale, scale), scale * force
@@ -136,7 +136,7 @@ class Search:
             raise NotHere("G is least for several accelerations at once")
         return np.asarray(scale * y)
 
-    def _measure(self, state: State, scale: Array, y: Array) -> tuple[Array, list[int]]:
+    def _measure(self, state: Sample, scale: Array, y: Array) -> tuple[Array, list[int]]:
         """Factors that make h a distance from h = 0, about, and the rows that are independent at a generic place: the
         search cannot do with others.
         """

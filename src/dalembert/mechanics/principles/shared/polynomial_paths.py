@@ -20,7 +20,7 @@ from scipy.sparse import csc_matrix
 from scipy.sparse.linalg import SuperLU, splu
 
 from dalembert.arrays import Array
-from dalembert.mechanics.sample import Sampler, State
+from dalembert.mechanics.sample import Sample, Sampler
 from dalembert.mechanics.solve.fundamental import independent_rows
 from dalembert.mechanics.standard_form import diff, lagrangian
 from dalembert.model.language.symbols import t
@@ -68,7 +68,7 @@ class Here:
     which makes coordinates of any units comparable.
     """
 
-    state: State
+    state: Sample
     pull: Array
     momentum: Array
     phi: Array
@@ -133,7 +133,7 @@ class Stationarity:
         self._constraints = _along(sampler, [*phi, *slopes, *(diff(f, t) for f in phi)])
         self._sizes = _along(sampler, sizes)
 
-    def here(self, state: State) -> Here:
+    def here(self, state: Sample) -> Here:
         q, v, time = state.q[None], state.v[None], np.array([state.t])
         pull, momentum = np.split(self._energies(q, v, time, state.p)[0], 2)
         values = self._constraints(q, v, time, state.p)[0]

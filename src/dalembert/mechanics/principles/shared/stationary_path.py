@@ -22,7 +22,7 @@ from dalembert.mechanics.principles.shared.polynomial_paths import (
     Stationarity,
     basis_of,
 )
-from dalembert.mechanics.sample import Sampler, State
+from dalembert.mechanics.sample import Sample, Sampler
 
 # Terms of the paths. The error of a path falls by about h^TERMS; two lengths of the series tell how far it has fallen.
 TERMS, MORE_TERMS = 9, 12
@@ -73,7 +73,7 @@ class StationaryPath:
         self._equations = Stationarity(sampler)
         self._bases = (basis_of(TERMS), basis_of(MORE_TERMS))
 
-    def at(self, state: State) -> tuple[Array, Array]:
+    def at(self, state: Sample) -> tuple[Array, Array]:
         """The acceleration, and the force of the constraints λ ∂φ/∂q, at a state."""
         here = self._equations.here(state)
         best: _Attempt | None = None

@@ -8,7 +8,7 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.mechanics.principles.shared.formulation import NotHere
-from dalembert.mechanics.sample import Sampler, State
+from dalembert.mechanics.sample import Sample, Sampler
 from dalembert.mechanics.standard_form import diff
 
 # A gradient is no direction if it changes by more than this share on Newton's step to φ = 0. For φ = ψ², whose gradient
@@ -19,7 +19,7 @@ CHANGES = 0.1
 ASTRAY = 1e-3
 
 
-def vanishing_gradients(sampler: Sampler) -> Callable[[State], None]:
+def vanishing_gradients(sampler: Sampler) -> Callable[[Sample], None]:
     """A test for states: `NotHere`, with the name of the constraint, where a gradient vanishes to rounding."""
     system = sampler.system
     rows = [c for c in system.constraints if c.level == "position"]
@@ -29,11 +29,11 @@ def vanishing_gradients(sampler: Sampler) -> Callable[[State], None]:
     evaluate = sampler.function([*(c.expression for c in rows), *slopes])
     n, m = len(system.coordinates), len(rows)
 
-    def parts(state: State) -> tuple[Array, Array]:
+    def parts(state: Sample) -> tuple[Array, Array]:
         values = evaluate(state)
         return values[:m], values[m:].reshape(m, n)
 
-    def require(state: State) -> None:
+    def require(state: Sample) -> None:
         phi, gradients = parts(state)
         for k, (miss, row) in enumerate(zip(phi, gradients, strict=True)):
             # The step is shared out by the sizes of coordinates, so that their units do not matter.
@@ -41,7 +41,7 @@ def vanishing_gradients(sampler: Sampler) -> Callable[[State], None]:
             length = float(np.linalg.norm(row * units))
             if length > 0:
                 step = units * (row * units / length) * (miss / length)
-                after = parts(State(state.q - step, state.v, state.t, state.p))[1][k]
+                after = parts(Sample(state.q - step, state.v, state.t, state.p))[1][k]
                 if np.linalg.norm((after - row) * units) <= CHANGES * length:
                     continue
             raise NotHere(f"the gradient of {rows[k].name} vanishes here: the constraint has no normal")

@@ -21,7 +21,7 @@ from dalembert.motion.contacts.run.creep import LONGER, creeping, has_set_off
 from dalembert.motion.contacts.run.giving_way import GIVES_WAY, looked_at, while_it_holds
 from dalembert.motion.contacts.run.record import Record
 from dalembert.motion.contacts.run.transitions import GAP, Transitions
-from dalembert.motion.integrate.events import Outcome, Passage
+from dalembert.motion.integrate.events import Crossing, Outcome
 from dalembert.motion.integrate.settings import Settings, share_of, tolerances
 from dalembert.motion.integrate.trajectory import Trajectory, failure_message
 from dalembert.motion.state.evaluation import Evaluation
@@ -254,7 +254,9 @@ class _Run:
         sides = Side(before, last[:n], last[n : 2 * n]), Side(mode, q, v)
         for passing in passed_between(self.contacts, self.between.scale, self.settings, t, *sides):
             event, passed = system.events[passing.which], record.passed()[passing.which]
-            (report,) = Outcome((Passage(passing.which, t, passing.direction, np.concatenate([q, v])),)).reports(system)
+            (report,) = Outcome((Crossing(passing.which, t, passing.direction, np.concatenate([q, v])),)).reports(
+                system
+            )
             if record.is_reported(report, passing.since):
                 continue
             record.passages.append(report)
