@@ -126,11 +126,11 @@ def integrate_native(
         if run.status == kernels.DONE and run.y.shape[0] < settings.times.size and not ended:
             run = None  # not that short: from the beginning, with all that a long run needs
     if run is None:
-        run = _watched(integrate, t0, stack, bar, settings.most_steps)
+        run = _in_a_thread(integrate, t0, stack, bar, settings.most_steps)
     if buffer is not None and buffer.count > EVENT_ROOM:
         notes = (f"{buffer.count} events, more than the {EVENT_ROOM} there was room for: integrated again to keep all",)
         buffer = _buffer(requested, settings, y0.size, buffer.count, kinks)
-        run = _watched(integrate, t0, stack, bar, settings.most_steps)
+        run = _in_a_thread(integrate, t0, stack, bar, settings.most_steps)
     outcome = _outcome(buffer)
     unfinished = run.status == kernels.DONE and outcome.ended is None and run.y.shape[0] < settings.times.size
     n, report = evaluation.n, run.report
@@ -194,7 +194,7 @@ def _outcome(buffer: EventBuffer | None) -> Outcome:
     return Outcome(tuple(rows), buffer.ended)
 
 
-def _watched(
+def _in_a_thread(
     integrate: Callable[[RunWatch], KernelRun], t0: float, stack: int, bar: Progress, most: int = 0
 ) -> KernelRun:
     """Run in a worker thread, so that the progress bar moves and an interrupt ends the run."""
