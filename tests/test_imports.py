@@ -17,6 +17,7 @@ ROOT = Path(dalembert.__file__).parent
 ORDER = (
     "errors",
     "arrays",
+    "remember",
     "methods",
     "model",
     "results",

@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from dalembert.motion.result.certificate import Certificate
     from dalembert.motion.result.motion import Motion
     from dalembert.motion.result.trace import Trace
+    from dalembert.motion.state.state import State
     from dalembert.results import Result
     from dalembert.statics.result import Equilibria, Equilibrium, Range
     from dalembert.study.between import Passage
@@ -114,6 +115,7 @@ _LAZY = {
     "Run": "dalembert.motion.prepare",
     "Sliding": "dalembert.model.friction.laws",
     "Spinning": "dalembert.model.friction.laws",
+    "State": "dalembert.motion.state.state",
     "Steps": "dalembert.mechanics.liberate.steps",
     "Stribeck": "dalembert.model.friction.laws",
     "System": "dalembert.model.system",
@@ -220,6 +222,7 @@ __all__ = [
     "Run",
     "Sliding",
     "Spinning",
+    "State",
     "Steps",
     "Stribeck",
     "System",

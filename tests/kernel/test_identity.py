@@ -117,7 +117,7 @@ def test_another_emitter_or_runtime_makes_another_key(tmp_path: Path, name: str,
     before = key(system())
     monkeypatch.setattr(module, "PACKAGE", copy)
     assert identity(system(), graph_of(system()), (0, 1), (), 0.0) is None, "updated under a running process"
-    monkeypatch.setattr(module, "LOADED", code(copy))  # as in another process
+    monkeypatch.setattr(module, "LOADED", code(copy, module.METHODS_PACKAGE))  # as in another process
     assert key(system()) != before
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -121,3 +122,26 @@ def test_its_source_compiles_without_a_warning(options: tuple[str, ...], suffix:
     system = da.library.pendulum()
     text = kernel_source(system, graph_of(system), [0], [toy.name for toy in TOYS])
     assert messages(text, compiler, options, tmp_path, suffix) == ""
+
+
+def test_a_method_that_has_not_its_order_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Euler's method with a second stage that changes nothing, called one of order two."""
+    tableau = Tableau(a=((), (1.0,)), b=(1.0, 0.0), c=(0.0, 1.0), order=2, estimates=(Estimate((0.5, -0.5), 1),))
+    monkeypatch.setitem(METHODS, "false", Method("false", "false", "none", (2,), code=77, tableau=tableau))
+    with pytest.raises(da.ModelError, match="its step misses the order it claims"):
+        da.library.pendulum().simulate(1.0, method="false")
+
+
+def test_a_code_that_another_method_has_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(METHODS, "twin", replace(METHODS["dopri5"], name="twin", in_every_kernel=False))
+    with pytest.raises(da.ModelError, match="its code 5 is that of 'dopri5'"):
+        da.library.pendulum().simulate(1.0, method="twin")
+
+
+def test_what_the_reference_cannot_make_it_does_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An estimate in two parts is SciPy's own for DOP853 only."""
+    other = replace(METHODS["dop853"], name="own853", scipy=None, code=78, in_every_kernel=False, instead="dop853")
+    assert not other.runs_on_reference
+    monkeypatch.setitem(METHODS, "own853", other)
+    with pytest.raises(da.ModelError, match="runs on the native backend only"):
+        da.library.pendulum().simulate(1.0, method="own853", backend="reference")

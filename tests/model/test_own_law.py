@@ -188,3 +188,44 @@ def test_what_is_no_law() -> None:
 
     with pytest.raises(ValueError, match="another law 'coulomb'"):
         da.register_law(type("Mine", (da.Sliding,), {"law": "coulomb"}))
+
+
+@dataclass(frozen=True)
+class Misspelt(da.Sliding):
+    constraint: str
+    strength: object
+    point: object = None
+    slide: object = None
+
+    def dragg(self, speed, normal):
+        return self.strength
+
+
+@dataclass(frozen=True)
+class Wordy(Misspelt):
+    def drag(self, speed, normal):
+        return "strength * speed"
+
+
+@dataclass(frozen=True)
+class Falling(Misspelt):
+    def dry_coefficient(self, speed):
+        return self.strength - speed
+
+
+def on_the_floor(law: da.Law, **more: object) -> da.System:
+    return da.System(
+        "block", coordinates="x y", kinetic="(x'^2 + y'^2)/2", potential="9.81*y", constraints={"floor": "y = 0"},
+        nonideal=[law], initial={"x": 0, "y": 0, "x'": 1, "y'": 0}, **more,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("law", "message"), [(Misspelt, "it does nothing"), (Wordy, "gives no SymPy expression")])
+def test_a_law_that_says_nothing_is_refused(law: type[da.Law], message: str) -> None:
+    with pytest.raises(da.ModelError, match=message):
+        on_the_floor(law("floor", 0.3))
+
+
+def test_a_coefficient_that_speed_makes_negative_is_told() -> None:
+    motion = on_the_floor(Falling("floor", 0.3)).simulate(0.5, samples=11)
+    assert any("below zero" in warning for warning in motion.warnings)

@@ -222,3 +222,33 @@ def test_ice_that_was_not_stepped_over_holds(samples):
     # Friction acts on the whole way but √π w, so x′² = 25 − 2·0.3 g (x − √π w); a hundred tolerances.
     way = motion["x"][-1] - np.sqrt(np.pi) * 0.01
     assert motion["x'"][-1] == pytest.approx(np.sqrt(25 - 0.6 * G * way), rel=1e-7)
+
+
+@pytest.mark.parametrize("part", ["normal", "friction"])
+def test_what_is_no_number_obeys_no_law(part: str) -> None:
+    motion = da.library.stick_slip().simulate(1.0, samples=21)
+    (name,) = motion.contacts
+    values = getattr(motion.contacts[name], part).copy()
+    values[3] = np.nan
+    broken = replace(motion, contacts={name: replace(motion.contacts[name], **{part: values})})
+    assert not broken.certified().certificate.holds
+
+
+def test_friction_on_a_plane_stated_twice_turns_with_the_sliding() -> None:
+    """A block thrown across an incline, z = 0 and 2z = 0: how they share N is not known, but that friction is against
+    the sliding at every output.
+    """
+    g, alpha, mu = 9.81, 0.3, 0.25
+    block = da.System(
+        "block", coordinates="x y z", kinetic="(x'^2 + y'^2 + z'^2)/2",
+        potential=f"{g}*(z*cos({alpha}) - x*sin({alpha}))", constraints={"plane": "z = 0", "again": "2*z = 0"},
+        nonideal=[da.Coulomb("plane", mu, point=("x", "y", "z"))],
+        initial={"x": 0, "y": 0, "z": 0, "x'": 0, "y'": 2, "z'": 0},
+    )  # fmt: skip
+    motion = block.simulate(0.5, samples=21)
+    u = motion.v[:, :2]
+    size = np.linalg.norm(motion.nonideal[:, :2], axis=1)
+    assert (size > 0.1 * mu * g * np.cos(alpha)).all()
+    wanted = -size[:, None] * u / np.linalg.norm(u, axis=1)[:, None]
+    np.testing.assert_allclose(motion.nonideal[:, :2], wanted, atol=1e-9)  # rounding of forces of ten
+    assert motion.certificate.contact <= motion.certificate.thresholds["contact"]

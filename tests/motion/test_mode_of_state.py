@@ -112,3 +112,18 @@ def test_redundant_points_are_not_served() -> None:
     assert rates is not None
     assert np.isnan(rates).all()
     assert contacts.solve(mode, q, v, t).redundant
+
+
+def test_systems_of_one_structure_have_modes_of_their_own() -> None:
+    """Blocks on springs that slip: x″ = −k x/m − μ g, each with its own k and x."""
+
+    def block(k: float, x: float) -> da.System:
+        return da.System(
+            "block", coordinates="x y", kinetic="(x'^2 + y'^2)/2", potential="k*x^2/2 + 9.81*y",
+            constraints={"floor": "y = 0"}, nonideal=[da.Coulomb("floor", 0.3)],
+            parameters={"k": k}, initial={"x": x, "y": 0, "x'": 1, "y'": 0},
+        )  # fmt: skip
+
+    for k, x in ((3.0, 0.1), (500.0, 5.0)):
+        found = initial_mode(block(k, x)).at().acceleration[0]
+        assert found == pytest.approx(-k * x - 0.3 * 9.81, rel=1e-12)  # rounding

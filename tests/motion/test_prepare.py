@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 
 import dalembert as da
 from dalembert.motion.prepare import Prepared, Run
-from dalembert.motion.state.state import State
+from dalembert.remember import remember
 
 OPTIONS = {"rtol": 1e-8, "samples": 11}
 
@@ -36,7 +37,7 @@ def test_values_by_name_and_as_arrays_are_those_of_replace(backend: str) -> None
     wanted = changed.simulate(1.0, backend=backend, **OPTIONS)
     q, v, t = changed.initial_values()
     named = prepared.run(parameters={"m": 3.0, "g": 1.5})
-    arrays = prepared.run(State(q, v, t), changed.parameter_values())
+    arrays = prepared.run(da.State(q, v, t), changed.parameter_values())
     for run in (named, arrays):
         assert np.array_equal(run.q, wanted.q)
         motion = run.motion()
@@ -51,7 +52,7 @@ def test_a_run_from_another_state_and_time() -> None:
     falling = da.System("fall", coordinates=[x], kinetic=x.d**2 / 2, forces={x: -da.t}, initial={x: 1, x.d: 2})
     prepared = falling.prepare(1.5, **OPTIONS)
     first = prepared.run()
-    second = prepared.run(State(first.q[-1], first.v[-1], float(first.t[-1])))
+    second = prepared.run(da.State(first.q[-1], first.v[-1], float(first.t[-1])))
     assert second.t[0] == 1.5
     assert second.t[-1] == 3.0
     # x'' = -t: x = 1 + 2 t - t³/6. The error of a polynomial of third degree is rounding.
@@ -64,7 +65,7 @@ def test_a_run_from_another_state_and_time() -> None:
 
 def many(prepared: Prepared, speeds: np.ndarray, workers: int) -> list[bytes]:
     q, v, t = prepared.system.initial_values()
-    starts = [State(q, speed * v, t) for speed in speeds]
+    starts = [da.State(q, speed * v, t) for speed in speeds]
     with ThreadPoolExecutor(workers) as pool:
         return list(pool.map(lambda start: end(prepared.run(start)), starts))
 
@@ -83,7 +84,7 @@ def test_what_is_wrong_with_a_start_is_told() -> None:
     prepared = da.library.pendulum().prepare(1.0)
     q, v, t = prepared.system.initial_values()
     with pytest.raises(da.InconsistentState, match="violated"):
-        prepared.run(State(2 * q, v, t))
+        prepared.run(da.State(2 * q, v, t))
     with pytest.raises(da.ModelError, match="in this order"):
         prepared.run(parameters=np.zeros(17))
     with pytest.raises(da.ModelError, match="mass"):
@@ -99,3 +100,31 @@ def test_a_run_that_ends_early_says_why() -> None:
     assert run.t[-1] < 1.0 + 1e-6  # the error of the time at which it bursts, some hundred tolerances
     with pytest.raises(da.MotionFailed):
         run.motion()
+
+
+def test_a_state_of_another_shape_is_told() -> None:
+    prepared = da.library.pendulum().prepare(1.0)
+    with pytest.raises(da.ModelError, match="2 numbers each"):
+        prepared.run(da.State([1.0, 2.0, 3.0], [0.0, 0.0]))
+    with pytest.raises(da.ModelError, match="finite"):
+        prepared.run(da.State([1.0, np.nan], [0.0, 0.0]))
+    with pytest.raises(da.ModelError, match="rtol"):
+        da.library.pendulum().prepare(1.0, tol=1e-3)  # as simulate proposes
+
+
+def test_what_is_prepared_travels_to_other_processes() -> None:
+    """Before a run and after it: buffers stay where they are, all else goes."""
+    prepared = da.library.penny().prepare(1.0, **OPTIONS)
+    run = prepared.run()
+    copy = pickle.loads(pickle.dumps(prepared))
+    assert end(copy.run()) == end(run)
+    assert pickle.loads(pickle.dumps(run)).motion().certificate == run.motion().certificate
+
+
+def test_things_kept_are_not_lost_to_other_threads() -> None:
+    """More structures than are kept, asked for by several threads at once."""
+    kept: dict[object, int] = {}
+    with ThreadPoolExecutor(8) as pool:
+        asked = [k % 7 for k in range(2000)]
+        assert list(pool.map(lambda k: remember(kept, k, lambda: 10 * k, 3), asked)) == [10 * k for k in asked]
+    assert len(kept) <= 3 + 8  # as many more as there were threads at once

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import casadi as ca
 import sympy as sp
@@ -16,6 +15,7 @@ from dalembert.graph.evaluate import Evaluator
 from dalembert.model.friction.contact import SPEED, Contact
 from dalembert.model.language.symbols import multiplier, t
 from dalembert.model.system import System
+from dalembert.remember import remember
 
 
 @dataclass(frozen=True)
@@ -81,16 +81,14 @@ class ContactGraph:
 
 # A motion and its certificate ask for the same several times, a study for every member.
 KEPT = 32
-_made: dict[tuple[Any, ...], ContactGraph] = {}
+_made: dict[Hashable, ContactGraph] = {}
 
 
 def contact_graph(system: System) -> ContactGraph:
     """The contacts of a system as their laws are written: made once for systems of one structure."""
-    if system.structure not in _made:
-        while len(_made) >= KEPT:
-            _made.pop(next(iter(_made)), None)
-        _made[system.structure] = make_contact_graph(system, system.contacts, system.parameter_symbols)
-    return _made[system.structure]
+    return remember(
+        _made, system.structure, lambda: make_contact_graph(system, system.contacts, system.parameter_symbols), KEPT
+    )
 
 
 def make_contact_graph(system: System, contacts: Sequence[Contact], symbols: Sequence[sp.Symbol]) -> ContactGraph:

@@ -44,6 +44,10 @@ class Evaluator:
         self._sizes = [function.numel_in(k) for k in range(function.n_in())]
         self._own = _Buffers(function)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Buffers are made anew where a copy is used."""
+        return Evaluator, (self._function,)
+
     def __call__(self, *values: np.ndarray | float) -> list[np.ndarray]:
         results = []
         for array, (rows, columns) in zip(self._run(values), self._shapes, strict=True):
@@ -93,6 +97,9 @@ class Evaluators:
 
     def __init__(self, graph: Any) -> None:
         self._graph = graph
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Evaluators, (self._graph,)
 
     def __getattr__(self, name: str) -> Evaluator:
         made = Evaluator(getattr(self._graph, name))

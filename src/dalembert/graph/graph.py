@@ -9,9 +9,9 @@ acceleration rows  A = ∂h/∂q̈      b = −h at q̈ = 0       (linear; rows 
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import casadi as ca
 import sympy as sp
@@ -22,6 +22,7 @@ from dalembert.model.constraints import is_linear
 from dalembert.model.language.symbols import SIDE, Reaction, t
 from dalembert.model.specify_functions import require_specified
 from dalembert.model.system import System
+from dalembert.remember import remember
 
 
 @dataclass(frozen=True)
@@ -79,18 +80,12 @@ class Graph:
 
 # Enough for a study that goes back and forth between models; each takes a few hundred kilobytes at most.
 KEPT = 64
-_made: dict[tuple[Any, ...], Graph] = {}
+_made: dict[Hashable, Graph] = {}
 
 
 def graph_of(system: System) -> Graph:
     """The graph of a system, made once for each structure: other values of parameters change nothing in it."""
-    graph = _made.get(system.structure)
-    if graph is None:
-        graph = _build(system)
-        while len(_made) >= KEPT:
-            _made.pop(next(iter(_made)), None)
-        _made[system.structure] = graph
-    return graph
+    return remember(_made, system.structure, lambda: _build(system), KEPT)
 
 
 def _build(system: System) -> Graph:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any
 
 import casadi as ca
 import sympy as sp
@@ -12,6 +12,7 @@ from dalembert.graph.convert import Converter
 from dalembert.model.kinks import KINKED, switched
 from dalembert.model.language.symbols import Coordinate, t
 from dalembert.model.system import System
+from dalembert.remember import remember
 
 
 @dataclass(frozen=True)
@@ -23,16 +24,12 @@ class KinkGraph:
 
 
 KEPT = 64
-_made: dict[tuple[Any, ...], KinkGraph | None] = {}
+_made: dict[Hashable, KinkGraph | None] = {}
 
 
 def kink_graph(system: System) -> KinkGraph | None:
     """Made once for each structure; None where a motion passes no kinks."""
-    if system.structure not in _made:
-        while len(_made) >= KEPT:
-            _made.pop(next(iter(_made)), None)
-        _made[system.structure] = _build(system)
-    return _made[system.structure]
+    return remember(_made, system.structure, lambda: _build(system), KEPT)
 
 
 def _build(system: System) -> KinkGraph | None:

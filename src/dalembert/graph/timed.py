@@ -4,8 +4,8 @@ contacts the reactions, sliding velocities and coefficients.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -13,6 +13,7 @@ import numpy as np
 from dalembert.graph.contacts import contact_graph
 from dalembert.graph.graph import graph_of
 from dalembert.model.system import System
+from dalembert.remember import remember
 
 
 @dataclass(frozen=True)
@@ -26,16 +27,12 @@ class Timed:
 
 
 KEPT = 64
-_made: dict[tuple[Any, ...], Timed | None] = {}
+_made: dict[Hashable, Timed | None] = {}
 
 
 def timed_of(system: System) -> Timed | None:
     """Made once for each structure; None where nothing depends on t."""
-    if system.structure not in _made:
-        while len(_made) >= KEPT:
-            _made.pop(next(iter(_made)), None)
-        _made[system.structure] = _build(system)
-    return _made[system.structure]
+    return remember(_made, system.structure, lambda: _build(system), KEPT)
 
 
 def _build(system: System) -> Timed | None:

@@ -21,6 +21,7 @@ from dalembert.methods.table import METHODS, Method
 from dalembert.model.system import System
 
 PACKAGE = Path(__file__).parent
+METHODS_PACKAGE = PACKAGE.parent / "methods"  # what a tableau says of itself decides the source too
 
 
 def identity(
@@ -31,7 +32,7 @@ def identity(
     None where the package on disk is no longer the one that was loaded (it was updated under a running process): then
     only the source itself tells what it is.
     """
-    if code(PACKAGE) != LOADED:
+    if code(PACKAGE, METHODS_PACKAGE) != LOADED:
         return None
     options = ([int(row) for row in rows], list(asked), float(completion))
     package = [LOADED, table_text(), repr(LIMITS), ca.CasadiMeta.version()]
@@ -65,15 +66,16 @@ def table_text() -> str:
 _digests: dict[tuple[int, ...], tuple[tuple[Method, ...], str]] = {}
 
 
-def code(package: Path) -> str:
-    """A digest of the sources of a package, the C headers among them."""
+def code(*packages: Path) -> str:
+    """A digest of the sources of packages, C headers among them."""
     digest = hashlib.sha256()
-    for file in sorted(package.rglob("*")):
-        if file.suffix in (".py", ".h"):
-            text = file.read_bytes()
-            digest.update(f"{file.relative_to(package)} {len(text)}\n".encode())
-            digest.update(text)
+    for package in packages:
+        for file in sorted(package.rglob("*")):
+            if file.suffix in (".py", ".h"):
+                text = file.read_bytes()
+                digest.update(f"{file.relative_to(package)} {len(text)}\n".encode())
+                digest.update(text)
     return digest.hexdigest()
 
 
-LOADED = code(PACKAGE)
+LOADED = code(PACKAGE, METHODS_PACKAGE)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dalembert.graph.graph import Graph
-from dalembert.kernel.build import Compiler, build, cache_folder
+from dalembert.kernel.build import Compiler, build, cache_folder, most_optimised
 from dalembert.kernel.emit.dispatch import besides
 from dalembert.kernel.events import EventBuffer
 from dalembert.kernel.identity import identity, table_text
@@ -257,7 +257,8 @@ def make_kernel(
     """Emit, compile and load the kernel of a system, once. asked: methods it must have. See `kernel_source`."""
     started = time.perf_counter()
     asked = besides(asked)
-    key = (system.structure, tuple(rows), asked, table_text(), compiler, completion, cache_folder())
+    level = min(_level(graph), most_optimised())
+    key = (system.structure, tuple(rows), asked, table_text(), compiler, completion, cache_folder(), level)
     kernel = _made.get(key)
     if kernel is None:
 
@@ -267,7 +268,7 @@ def make_kernel(
             return kernel_source(system, graph, rows, asked, completion, limit)
 
         key_text = identity(system, graph, rows, asked, completion)
-        library, cached = build(source, compiler, key_text, _level(graph))
+        library, cached = build(source, compiler, key_text, level)
         kernel = Kernel(library, time.perf_counter() - started, cached)
         while len(_made) >= KEPT:
             _made.pop(next(iter(_made)), None)

@@ -53,7 +53,12 @@ class Method:
 
     @property
     def runs_on_reference(self) -> bool:
-        return self.code is None or self.scipy is not None or self.tableau is not None
+        """By a class of SciPy's, or one made from its tableau: not of an estimate in two parts, nor of an interpolant
+        with slopes of its own.
+        """
+        if self.code is None or self.scipy is not None:
+            return True
+        return self.tableau is not None and self.tableau.is_plain
 
     @property
     def is_explicit(self) -> bool:

@@ -93,6 +93,11 @@ class Tableau:
         estimated = any(len(estimate.weights) > self.stages for estimate in self.estimates)
         return estimated or isinstance(self.interpolant, Powers)
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether it has one estimate, and an interpolant that needs no slopes besides those of the step."""
+        return len(self.estimates) == 1 and not (isinstance(self.interpolant, Nested) and self.interpolant.rows)
+
     def matrix(self) -> tuple[Row, ...]:
         """The rows of all slopes, in their order: stages, the end of the step, what an interpolant needs besides."""
         return (*self.a, self.b, *(self.interpolant.a if isinstance(self.interpolant, Nested) else ()))

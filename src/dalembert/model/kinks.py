@@ -11,8 +11,8 @@ What cannot be continued beyond g = 0, as max(g, 0)^1.5, stays as it was written
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import sympy as sp
 
@@ -21,6 +21,7 @@ from dalembert.model.events import Event
 from dalembert.model.friction.laws import Work
 from dalembert.model.language.symbols import SIDE, Coordinate, Parameter, Reaction, t
 from dalembert.model.system import System
+from dalembert.remember import remember
 
 KINKED = (sp.Abs, sp.sign, sp.Heaviside, sp.Min, sp.Max, sp.Piecewise)
 # Functions that have no value beyond some argument: what stands in them may not be continued beyond a kink.
@@ -45,7 +46,7 @@ class Switched:
     kinks: tuple[Kink, ...]
 
 
-_made: dict[tuple[Any, ...], Switched | None] = {}
+_made: dict[Hashable, Switched | None] = {}
 
 
 def switched(system: System) -> Switched | None:
@@ -53,11 +54,7 @@ def switched(system: System) -> Switched | None:
 
     Kinks whose argument is constant, or depends on reactions or accelerations, stay as they are.
     """
-    if system.structure not in _made:
-        while len(_made) >= KEPT:
-            _made.pop(next(iter(_made)), None)
-        _made[system.structure] = _switch(system)
-    return _made[system.structure]
+    return remember(_made, system.structure, lambda: _switch(system), KEPT)
 
 
 def sides_of(expression: sp.Expr) -> tuple[sp.Expr, tuple[Kink, ...]]:

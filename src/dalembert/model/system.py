@@ -511,6 +511,7 @@ class System:
         step: float | None = None,
         order: int | None = None,
         max_step: float | None = None,
+        **unknown: Never,
     ) -> Prepared:
         """The system ready to be run from many states and with many values of its parameters; options as in `simulate`.
 
@@ -522,6 +523,8 @@ class System:
         """
         from dalembert.motion.prepare import prepare
 
+        if unknown:
+            raise ModelError(self.name, [_no_such_option("prepare", name, self.prepare) for name in unknown])
         options = {
             "rtol": rtol, "atol": atol, "samples": samples, "method": method, "project": project, "backend": backend,
             "step": step, "order": order, "max_step": max_step,

@@ -127,6 +127,8 @@ class Prepared(Result):
                 system, values = system.replace(parameters=named), None
         if isinstance(state, Mapping) and state:
             system = system.replace(initial=state)
+        if isinstance(state, State):
+            _require_shape(system, state)
         evaluation = self.evaluation if system is self.system else Evaluation(system)
         if values is not None:
             evaluation = evaluation.with_parameters(values)
@@ -266,6 +268,15 @@ def _run_legs(
     below_zero = negative_coefficients(legs.contacts, trajectory, legs.modes)
     warnings = (*torqueless(evaluation.system), *below_zero, *dict.fromkeys(notes), *trajectory.warnings)
     return Run(evaluation, trajectory, settings, warnings, timing, legs)
+
+
+def _require_shape(system: System, state: State) -> None:
+    n = len(system.coordinates)
+    if np.shape(state.q) != (n,) or np.shape(state.v) != (n,):
+        got = f"got arrays of shapes {np.shape(state.q)} and {np.shape(state.v)}"
+        raise ModelError(system.name, [f"a State has q and v with {n} numbers each, one for each coordinate; {got}"])
+    if not (np.isfinite(state.q).all() and np.isfinite(state.v).all() and np.isfinite(state.t)):
+        raise ModelError(system.name, ["a State has finite numbers only"])
 
 
 def _require_known(system: System, parameters: Mapping[Any, Any]) -> None:

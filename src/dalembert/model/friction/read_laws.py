@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -82,6 +82,9 @@ class LawReader:
         where = f"nonideal {law.law}"
         before = len(self.faults)
         known = self.known(law, where)
+        if not law.acts():
+            methods = "drag(speed, normal) or dry_coefficient(speed)"
+            self.faults.append(f"{where}: it does nothing; a law has a method {methods}")
         if known and (not law.constraints or len(set(law.constraints)) < len(law.constraints)):
             self.faults.append(f"{where}: name at least one constraint, and each once, got {law.constraint!r}")
             known = False
@@ -95,6 +98,8 @@ class LawReader:
         found: Sliding = replace(law, **values)  # type: ignore[type-var]  # a law is a dataclass
         if read:
             self.faults.extend(f"{where}: {fault}" for fault in found.faults(self._value))
+        if len(self.faults) == before:
+            self.faults.extend(f"{where}: {fault}" for fault in _not_expressions(found))
         if len(self.faults) > before:
             return None
         if known and self.inertia is not None:
@@ -204,3 +209,19 @@ class LawReader:
                         "components where it slides in several ways"
                     )
                 seen.add(carried)
+
+
+def _not_expressions(law: Sliding) -> Iterator[str]:
+    """Methods of a law of the user's own that fail, or give what is no expression."""
+    asked: dict[str, Callable[[], Any]] = {
+        "drag(speed, normal)": lambda: law.drag(SPEED, sp.Symbol("normal", positive=True)),
+        "dry_coefficient(speed)": lambda: law.dry_coefficient(SPEED),
+        "static_limit()": lambda: None if law.dry_coefficient(SPEED) is None else law.static_limit(),
+    }
+    for method, ask in asked.items():
+        try:
+            value = ask()
+            if value is not None and not isinstance(sp.sympify(value, strict=True), sp.Expr):
+                raise TypeError(f"got {value!r}")
+        except Exception as error:  # whatever a method of a user's own may raise
+            yield f"its method {method} gives no SymPy expression or number: {error or type(error).__name__}"

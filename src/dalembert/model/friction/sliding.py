@@ -98,6 +98,11 @@ class Sliding(Law):
 
     # -- what it is
 
+    @classmethod
+    def acts(cls) -> bool:
+        """Whether it has a law at all: one of the two methods is its own."""
+        return cls.drag is not Sliding.drag or cls.dry_coefficient is not Sliding.dry_coefficient
+
     @property
     def constraints(self) -> tuple[str, ...]:
         return self.constraint if isinstance(self.constraint, tuple) else (self.constraint,)

@@ -60,6 +60,9 @@ def contact_residual(motion: Motion) -> float:
     reach = max(float(np.abs(root * motion.q).max()), 1e-6 * span**2 * float(np.abs(Q / root).max())) or 1.0
     resting, fastest = _resting(motion), float(np.abs(motion.v).max(initial=0.0)) or 1.0
     rest = (motion.C - _smooth(motion)) / root
+    told = [part for name in motion.contacts for part in (motion.contacts[name].normal, motion.contacts[name].friction)]
+    if not all(np.isfinite(part).all() for part in (*told, N, u, mu, rest, motion.multipliers)):
+        return float("inf")  # what is no number obeys no law, and is not larger than any limit
     forces, slips = 0.0, 0.0
     unsure = np.zeros(T)  # slow slipping is a difference of large velocities: its direction has their rounding
     # Redundant constraints share a load in many ways, and columns may tell another one than multipliers.
@@ -81,8 +84,8 @@ def contact_residual(motion: Motion) -> float:
         forces = max(forces, float((weight * rubs)[moving & determined].max(initial=0.0)))
         drives = -weights[:, at].max(axis=1) * mu[:, k] * np.abs(N[:, k])
         forces = max(forces, float(drives[moving].max(initial=0.0)))
-        told = (state == STICK) & (speed > SEEN * resting)
-        slips = max(slips, float(speed[told].max(initial=0.0)) / fastest)
+        creeps = (state == STICK) & (speed > SEEN * resting)
+        slips = max(slips, float(speed[creeps].max(initial=0.0)) / fastest)
         holding[:, k] = (state != OPEN) & ~moving
     limits = np.maximum(found.mu_static, mu) * np.abs(N)
     beyond = beyond_limits(units, rest, graph.components, holding, limits, largest)

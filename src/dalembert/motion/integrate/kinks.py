@@ -51,7 +51,7 @@ class Sides:
 
     def __init__(self, evaluation: Evaluation, kinks: Kinks) -> None:
         self.evaluation, self.kinks = evaluation, kinks
-        self.sizes = np.zeros(2 * evaluation.n)  # of (q, q̇), as in `Watch`, once they are known
+        self.sizes = np.zeros(2 * evaluation.n)  # of (q, q̇), as in `EventWatch`, once they are known
         self.now = [1] * len(kinks.places)
         self.tried: list[set[int]] = []  # since the last passage
         self.rounds = 0

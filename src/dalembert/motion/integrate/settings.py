@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from dalembert.arrays import Array
 from dalembert.errors import ModelError
+from dalembert.methods.sound import faults_of
 from dalembert.methods.table import AUTO, METHODS, suited
 from dalembert.model.events import Event
 from dalembert.model.language.parse import suggest
@@ -98,6 +99,9 @@ def settings_of(
         faults += _faults_of_steps(step, order, options, points, backend)
     elif "step" in options or "order" in options:
         faults.append("step and order are options of method='variational'; other methods choose their steps")
+    asked = METHODS.get(method)
+    if asked is not None and not asked.in_every_kernel:
+        faults += [f"method {method!r}: {fault}" for fault in faults_of(asked)]
     if faults:
         raise ModelError(system.name, faults)
     project = bool(options.get("project", True))

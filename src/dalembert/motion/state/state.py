@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from dalembert.arrays import Array
 
 
@@ -13,4 +15,9 @@ class State:
 
     q: Array
     v: Array
-    t: float
+    t: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Sequences of numbers as arrays."""
+        object.__setattr__(self, "q", np.asarray(self.q, dtype=float))
+        object.__setattr__(self, "v", np.asarray(self.v, dtype=float))

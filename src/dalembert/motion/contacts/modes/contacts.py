@@ -112,7 +112,7 @@ class Contacts:
 
     def plain(self, mode: Mode) -> System:
         """The mode as a system by itself."""
-        return plain(self.switched, self.switched.values(mode, SLOW))
+        return plain(self.switched, self.switched.values(mode, SLOW), self.system)
 
     def ending(self, mode: Mode, name: str | None) -> Ending | None:
         """What an event that has ended a leg in a mode means; None where it is not one that ends a mode."""
@@ -282,9 +282,9 @@ class Contacts:
         return np.asarray(u / np.maximum(np.linalg.norm(u, axis=-1, keepdims=True), 1e-300))
 
     def given(self, mode: Mode, q: Array, v: Array, t: float) -> Array:
-        """All that determines the instant in a mode: the equations and the coefficients of friction. At rest nothing of
-        it changes, and neither does the solution.
+        """All that determines the instant in a mode: the equations, the coefficients of friction and the velocities of
+        sliding, whose directions friction has. At rest nothing of it changes, and neither does the solution.
         """
         state = self.at(q, v, t, frames=mode.frames)
-        parts = (*self.evaluation(mode).dynamics(q, v, t), state.mu, state.mu_static)
+        parts = (*self.evaluation(mode).dynamics(q, v, t), state.mu, state.mu_static, state.slide)
         return np.concatenate([part.ravel() for part in parts])

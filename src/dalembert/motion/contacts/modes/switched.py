@@ -9,7 +9,7 @@ The functions whose zeros end a mode are switched likewise; those of a mode that
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -34,6 +34,7 @@ from dalembert.motion.contacts.modes.mode_data import (
     of_gate,
 )
 from dalembert.motion.contacts.modes.modes import SLIP, STICK, Ending, Mode
+from dalembert.remember import remember
 
 # A contact that slides on a surface has stopped at this share of the speeds of a motion: its direction has no meaning
 # at zero.
@@ -99,7 +100,7 @@ class Switched:
 
 # A motion asks for the same several times, a study for every member.
 KEPT = 32
-_made: dict[tuple[Any, ...], Switched] = {}
+_made: dict[Hashable, Switched] = {}
 
 
 def switched(system: System, workless: bool) -> Switched:
@@ -108,11 +109,7 @@ def switched(system: System, workless: bool) -> Switched:
     Values of parameters are no part of it: it is made once for systems of one structure.
     """
     key = (system.structure, system.name, tuple((e.name, e.direction, e.terminal) for e in system.events))
-    if key not in _made:
-        while len(_made) >= KEPT:
-            _made.pop(next(iter(_made)))
-        _made[key] = _make(system, workless)
-    return _made[key]
+    return remember(_made, key, lambda: _make(system, workless), KEPT)
 
 
 def _make(system: System, workless: bool) -> Switched:
@@ -169,17 +166,18 @@ def _make(system: System, workless: bool) -> Switched:
     return Switched(whole, contacts, one_sided, carrier, tuple((what, k) for what, k, _ in events), graph)
 
 
-def plain(switched: Switched, values: Mapping[str, float]) -> System:
-    """One mode by itself, as a system without switches: what is off is left out."""
+def plain(switched: Switched, values: Mapping[str, float], own: System) -> System:
+    """One mode by itself, as a system without switches: what is off is left out. own: the system whose mode it is, of
+    which it has parameters, initial state and settings; what is switched belongs to all systems of the structure.
+    """
     exact = {Parameter.named(s): sp.Integer(int(x)) if x in (-1, 0, 1) else sp.Float(x) for s, x in values.items()}
     system = switched.system
     constraints = [replace(c, expression=c.expression.xreplace(exact), switch=None) for c in system.constraints]
     works = [Work({q: part.xreplace(exact) for q, part in work.work.items()}, work.constraint) for work in system.works]
     kept = [c for c in constraints if c.expression != 0]
     works = [Work({q: x for q, x in work.work.items() if x != 0}, work.constraint) for work in works]
-    parameters = {s: value for s, value in system.parameters.items() if not s.name.startswith(DATA)}
     return System(
-        system.name,
+        own.name,
         coordinates=system.coordinates,
         kinetic=system.kinetic,
         potential=system.potential,
@@ -188,9 +186,9 @@ def plain(switched: Switched, values: Mapping[str, float]) -> System:
         forces=system.forces,
         constraints=kept,
         nonideal=[work for work in works if work.work] if kept else (),
-        parameters=parameters,
-        initial=system.initial,
-        settings=system.settings,
+        parameters=own.parameters,
+        initial=own.initial,
+        settings=own.settings,
     )
 
 

@@ -53,11 +53,12 @@ def _one_by_one(
 ) -> Iterator[tuple[int, ModeSolution]]:
     """The points that are wanted, with forces inside the cones where they are not determined."""
     last: Array | None = None
+    last_mode: Mode | None = None
     for k in np.flatnonzero(wanted).tolist():
         mode = modes[k]
         here = contacts.given(mode, q[k], v[k], float(t[k]))
-        if not k or modes[k - 1] != mode or not unchanged(here, last):
+        if last is None or last_mode != mode or not unchanged(here, last):
             find = solved if mode.undetermined else Contacts.solve
             found = find(contacts, mode, q[k], v[k], float(t[k]))
-        last = here
+        last, last_mode = here, mode
         yield k, found

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from dalembert.model.friction.contact import SPEED
 from dalembert.model.language.symbols import Coordinate
 from dalembert.model.language.symbols import t as time
 from dalembert.motion.contacts.modes.contacts import Contacts
@@ -21,7 +22,7 @@ def negative_coefficients(contacts: Contacts, trajectory: Trajectory, modes: Seq
     varying = [
         k
         for k, contact in enumerate(contacts.contacts)
-        if any(symbol == time or isinstance(symbol, Coordinate) for symbol in contact.mu.free_symbols)
+        if any(symbol in (time, SPEED) or isinstance(symbol, Coordinate) for symbol in contact.mu.free_symbols)
     ]
     if not varying or not modes:
         return []

@@ -14,7 +14,7 @@ from dalembert.motion.contacts.modes.contacts import Contacts, unchanged
 from dalembert.motion.contacts.modes.modes import Mode
 from dalembert.motion.integrate.trajectory import Trajectory
 
-# A leg is looked through at so many instants: a linear programme takes longer than a step.
+# A leg is looked through at so many instants: a cone programme takes longer than a step.
 LOOKS = 64
 # So often the place of the least room between two looks is narrowed: to 1e-4 of their distance, where a parabola is as
 # deep as it gets to 1e-8.

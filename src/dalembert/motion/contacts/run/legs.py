@@ -46,7 +46,7 @@ SOON = 1e-15
 
 @dataclass(frozen=True)
 class Legs:
-    """A motion with contacts. modes: of each output point; `of` its own trajectory. impacts: its blows, in order."""
+    """A motion with contacts. modes: of each output point. impacts: its blows, in order."""
 
     trajectory: Trajectory
     modes: tuple[Mode, ...]

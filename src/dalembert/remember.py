@@ -1,0 +1,23 @@
+"""Things made once and kept, the oldest given up when there are too many."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import TypeVar
+
+Thing = TypeVar("Thing")
+_NOTHING = object()
+
+
+def remember(kept: dict[Hashable, Thing], key: Hashable, make: Callable[[], Thing], most: int) -> Thing:
+    """What is kept under a key, made where it is not there yet. Threads that ask at once may make it twice, but none
+    finds it gone.
+    """
+    found = kept.get(key, _NOTHING)
+    if found is _NOTHING:
+        made = make()
+        while len(kept) >= most:
+            kept.pop(next(iter(kept), None), None)
+        kept[key] = made
+        return made
+    return found  # type: ignore[return-value]  # what is kept is a thing
