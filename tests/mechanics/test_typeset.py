@@ -102,3 +102,12 @@ def test_equations_are_a_value():
     found = da.library.pendulum().equations("lagrange")
     assert isinstance(found, Equations)
     assert "lambda_1" in found.text()
+
+
+def test_greek_letters_in_names_are_text_where_names_are() -> None:
+    """`\\phi` is mathematics: inside `\\text` it stands between dollars."""
+    system = da.System(
+        "block", coordinates="x y", kinetic="(x'^2 + y'^2)/2", potential="9.81*y", constraints={"φ floor": "y = 0"},
+        nonideal=[da.Coulomb("φ floor", 0.3)],
+    )  # fmt: skip
+    assert r"\text{$\phi$ floor}" in system.equations("appell").latex()

@@ -167,3 +167,12 @@ def test_a_parameter_may_be_called_rate():
 def test_rates_that_cannot_be_read(text, message):
     with pytest.raises(da.ModelError, match=message):
         da.System("s", coordinates="x a", kinetic="x'^2 + a'^2", constraints={"c": text})
+
+
+def test_a_derivative_that_is_not_taken_is_refused() -> None:
+    (x,) = da.coordinates("x")
+    for given in (sp.Derivative(x, da.t), 2 * sp.Derivative(x.d * da.t, da.t)):
+        with pytest.raises(da.AmbiguousDerivative, match="not taken"):
+            da.rate(given)
+    g = sp.Function("g")(da.t)
+    assert da.rate(sp.Derivative(g, da.t)) == g.diff(da.t, 2)

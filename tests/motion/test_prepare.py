@@ -108,6 +108,14 @@ def test_a_state_of_another_shape_is_told() -> None:
         prepared.run(da.State([1.0, 2.0, 3.0], [0.0, 0.0]))
     with pytest.raises(da.ModelError, match="finite"):
         prepared.run(da.State([1.0, np.nan], [0.0, 0.0]))
+    with pytest.raises(da.ModelError, match="real numbers"):
+        prepared.run(da.State([1.0, 1j], [0.0, 0.0]))
+    for wrong in (np.zeros(4), [1.0, 2.0], "x=7", da.library.pendulum().at()):
+        with pytest.raises(da.ModelError, match="a state is given by names"):
+            prepared.run(wrong)
+    for wrong in ("k=4", ["a", 2, 3], np.full(3, np.nan)):
+        with pytest.raises(da.ModelError, match="finite numbers"):
+            prepared.run(parameters=wrong)
     with pytest.raises(da.ModelError, match="rtol"):
         da.library.pendulum().prepare(1.0, tol=1e-3)  # as simulate proposes
 
@@ -128,3 +136,12 @@ def test_things_kept_are_not_lost_to_other_threads() -> None:
         asked = [k % 7 for k in range(2000)]
         assert list(pool.map(lambda k: remember(kept, k, lambda: 10 * k, 3), asked)) == [10 * k for k in asked]
     assert len(kept) <= 3 + 8  # as many more as there were threads at once
+
+
+def test_values_may_come_with_the_run() -> None:
+    """x″ = −k x from x = 1: cos √k t."""
+    (x,), (k,) = da.coordinates("x"), da.parameters("k")
+    spring = da.System("spring", coordinates=[x], kinetic=x.d**2 / 2, potential=k * x**2 / 2)
+    run = spring.prepare(1.0, rtol=1e-10, samples=11).run(da.State([1], [0]), np.array([4.0]))
+    np.testing.assert_allclose(run.q[:, 0], np.cos(2 * run.t), atol=1e-8)  # some tolerances
+    assert run.motion().certificate.holds

@@ -43,6 +43,8 @@ def examples(
         else:
             typer.echo(f"{_paragraph(name, system)}\n{dumps(system)}", nl=False)
         return
+    if save is not None:
+        raise ModelError("examples", ["--save writes one system: name it, as in 'examples penny --save my.toml'"])
     if option:
         raise ModelError("examples", ["--option belongs to one system: name it, as in 'dalembert examples penny'"])
     names = library.names()

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
+from math import isfinite
 
 Row = tuple[float, ...]
 # Sums of coefficients are as far from what they should be as rounding makes them, relative to the largest of them.
@@ -130,10 +131,15 @@ class Tableau:
 
     def _faults(self) -> list[str]:
         s, found = self.stages, []
+        every = [*self.b, *self.c, *(x for row in self.a for x in row), *(x for e in self.estimates for x in e.weights)]
+        if not all(isinstance(x, (int, float)) and isfinite(x) for x in every):
+            return ["its coefficients must be finite floating-point numbers"]
         if len(self.a) != s or len(self.c) != s or any(len(row) > i for i, row in enumerate(self.a)):
             return [f"{s} weights b need as many entries c and rows of a, each with the slopes before it only"]
         if not 1 <= len(self.estimates) <= 2 or any(len(e.weights) not in (s, s + 1) for e in self.estimates):
             found.append(f"one or two estimates of the error are needed, of {s} or {s + 1} weights")
+        if self.order < 1 or not all(any(e.weights) for e in self.estimates):
+            found.append("its order must be positive, and no estimate of the error zero throughout")
         sums = [(f"row {i} of a", row, c) for i, (row, c) in enumerate(zip(self.a, self.c, strict=True))]
         sums += [("b", self.b, 1.0)]
         sums += [("an estimate of the error", estimate.weights, 0.0) for estimate in self.estimates]

@@ -8,13 +8,15 @@ from __future__ import annotations
 import time as clock
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dalembert.arrays import Array
-from dalembert.errors import ModelError, MotionFailed, UndefinedModel, counted
+from dalembert.errors import MissingValues, ModelError, MotionFailed, UndefinedModel, counted
+from dalembert.graph.graph import graph_of
 from dalembert.mechanics.solve.fundamental import Fundamental
 from dalembert.model.events import with_events
 from dalembert.model.friction.contact import needs_legs, torqueless
@@ -58,11 +60,16 @@ def prepare(
         from dalembert.motion.integrate.variational import require_action  # loads parts of SciPy
 
         require_action(system)
-    return Prepared(system, settings, Evaluation(system), clock.perf_counter() - started)
+    graph_of(system)
+    return Prepared(system, settings, clock.perf_counter() - started)
 
 
 def _initial_time(system: System) -> float:
-    return system.initial_values()[2]
+    """That of the system, or 0 where it has no initial state: each run begins at the time of its own."""
+    try:
+        return system.initial_values()[2]
+    except MissingValues:
+        return 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,8 +78,12 @@ class Prepared(Result):
 
     system: System
     settings: Settings
-    evaluation: Evaluation
     seconds: float = 0.0  # it took to prepare
+
+    @cached_property
+    def evaluation(self) -> Evaluation:
+        """Of the system with its own parameters, which it need not have where each run gives them."""
+        return Evaluation(self.system)
 
     def text(self) -> str:
         told = self.to_dict()
@@ -118,10 +129,7 @@ class Prepared(Result):
             _require_known(system, parameters)
             system = system.replace(parameters=parameters)
         elif parameters is not None and not isinstance(parameters, Mapping):
-            values = np.array(parameters, dtype=float)
-            if values.shape != (len(system.parameter_symbols),):
-                names = ", ".join(symbol.name for symbol in system.parameter_symbols)
-                raise ModelError(system.name, [f"parameters as an array are those of {names}, in this order"])
+            values = _parameters(system, parameters)
             if not isinstance(state, State) or needs_legs(system):
                 named = dict(zip(system.parameter_symbols, values.tolist(), strict=True))
                 system, values = system.replace(parameters=named), None
@@ -129,10 +137,13 @@ class Prepared(Result):
             system = system.replace(initial=state)
         if isinstance(state, State):
             _require_shape(system, state)
-        evaluation = self.evaluation if system is self.system else Evaluation(system)
+        elif state is not None and not isinstance(state, Mapping):
+            ways = "a state is given by names, {'x': 1, …}, or as da.State(q, v, t)"
+            raise ModelError(system.name, [f"{ways}, got {type(state).__name__}"])
+        start = state if isinstance(state, State) else State(*system.initial_values())
         if values is not None:
-            evaluation = evaluation.with_parameters(values)
-        return evaluation, state if isinstance(state, State) else State(*system.initial_values())
+            return Evaluation(system, values), start
+        return self.evaluation if system is self.system else Evaluation(system), start
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,8 +281,21 @@ def _run_legs(
     return Run(evaluation, trajectory, settings, warnings, timing, legs)
 
 
+def _parameters(system: System, given: Any) -> Array:
+    names = ", ".join(symbol.name for symbol in system.parameter_symbols)
+    try:
+        values = np.array(given, dtype=float)
+    except (TypeError, ValueError):
+        values = np.zeros(0)
+    if values.shape != (len(system.parameter_symbols),) or not np.isfinite(values).all():
+        raise ModelError(system.name, [f"parameters as an array are finite numbers: {names}, in this order"])
+    return values
+
+
 def _require_shape(system: System, state: State) -> None:
     n = len(system.coordinates)
+    if any(np.asarray(part).dtype.kind not in "fiu" for part in (state.q, state.v, state.t)):
+        raise ModelError(system.name, ["a State has real numbers only"])
     if np.shape(state.q) != (n,) or np.shape(state.v) != (n,):
         got = f"got arrays of shapes {np.shape(state.q)} and {np.shape(state.v)}"
         raise ModelError(system.name, [f"a State has q and v with {n} numbers each, one for each coordinate; {got}"])

@@ -82,7 +82,18 @@ def plain(expression: sp.Expr) -> str:
 def latex(expression: sp.Expr) -> str:
     """LaTeX for mathematics mode."""
     text = _PagePrinter().doprint(_shown(expression))
-    return text if text.isascii() else "".join(c if c.isascii() else f"{{{_escaped(c).strip('$')}}}" for c in text)
+    if text.isascii():
+        return text
+    parts = re.split(r"(\\text\{[^{}]*\})", text)  # inside these it is text
+    return "".join(_in_text(part) if k % 2 else _in_mathematics(part) for k, part in enumerate(parts))
+
+
+def _in_text(part: str) -> str:
+    return "".join(c if c.isascii() else _escaped(c) for c in part)
+
+
+def _in_mathematics(part: str) -> str:
+    return "".join(c if c.isascii() else f"{{{_escaped(c).strip('$')}}}" for c in part)
 
 
 def lambda_of(k: int) -> sp.Symbol:

@@ -202,6 +202,8 @@ LAWS: dict[str, type[Law]] = {
 
 def register_law(kind: Kind) -> Kind:
     """Make a law of one's own known to documents, under `kind.law`; also as a decorator of the class."""
+    if not (isinstance(kind, type) and issubclass(kind, Law)):
+        raise TypeError(f"a law is a class derived from da.Sliding or da.Law, got {kind!r}")
     known = LAWS.get(kind.law)
     if known is not None and (known.__module__, known.__qualname__) != (kind.__module__, kind.__qualname__):
         raise ValueError(f"documents know another law {kind.law!r}, {known.__qualname__}: give law = another name")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 import sympy as sp
+from sympy.core.function import AppliedUndef
 
 from dalembert.errors import AmbiguousDerivative
 from dalembert.model.language.symbols import Coordinate, Reaction, t
@@ -38,11 +39,18 @@ def rate(expression: Any) -> Any:
         return given.applyfunc(rate)
     if not isinstance(given, sp.Expr):
         raise AmbiguousDerivative(f"the rate of an expression is wanted, got {given}")
+    if any(t in derivative.variables and _moves(derivative.expr) for derivative in given.atoms(sp.Derivative)):
+        raise AmbiguousDerivative(f"{given} holds a derivative by t that is not taken: write da.rate(…) for it")
     moving = sorted(given.atoms(Coordinate), key=str)
     _refuse(given, moving)
     times = {symbol for symbol in given.atoms(sp.Symbol) if symbol.name == t.name}
     parts = [partial(given, symbol) for symbol in sorted(times, key=str)]
     return sp.Add(*parts, *(partial(given, symbol) * symbol.d for symbol in moving))
+
+
+def _moves(expression: sp.Expr) -> bool:
+    """Whether coordinates stand in it other than as arguments of a function without an expression."""
+    return not isinstance(expression, AppliedUndef) and bool(expression.atoms(Coordinate))
 
 
 def _refuse(expression: sp.Expr, moving: list[Coordinate]) -> None:

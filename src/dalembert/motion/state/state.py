@@ -19,5 +19,6 @@ class State:
 
     def __post_init__(self) -> None:
         """Sequences of numbers as arrays."""
-        object.__setattr__(self, "q", np.asarray(self.q, dtype=float))
-        object.__setattr__(self, "v", np.asarray(self.v, dtype=float))
+        for name in ("q", "v"):
+            value = np.asarray(getattr(self, name))
+            object.__setattr__(self, name, value.astype(float) if value.dtype.kind in "iu" else value)
