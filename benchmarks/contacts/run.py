@@ -4,7 +4,8 @@
 
 Siconos comes as Debian's python3-siconos, pooltool as pooltool-billiards, each with a Python of its own; one that is
 not there is left out. Errors are the largest deviation at the end, relative where values exceed one. A ratio is the
-peer's time over that of dalembert's fastest setting that is at least as right.
+peer's time over that of dalembert's fastest setting that is at least as right: of `simulate`, with forces and
+certificate, and of `prepared.run`, which integrates and nothing more, as the peers do.
 """
 
 from __future__ import annotations
@@ -17,8 +18,11 @@ import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Any
 
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
@@ -31,6 +35,7 @@ TOLERANCES = (1e-4, 1e-6, 1e-8, 1e-10)
 #: Runs of a setting, and seconds after which there are no more.
 REPEATS, LONG = 5, 5.0
 Row = tuple[str, float, float]  # setting, seconds, error
+Own = tuple[str, float, float, float]  # setting, seconds of `simulate` and of `prepared.run`, error
 
 
 def main() -> None:
@@ -41,24 +46,28 @@ def main() -> None:
         problem = make()
         print(f"\n{problem.title}", flush=True)
         ours = dalembert(problem, options.timeout)
-        for setting, seconds, error in ours:
-            print(f"  {'dalembert':24s} {setting:12s} {seconds:9.3g} s  error {error:8.1e}", flush=True)
+        for setting, seconds, alone, error in ours:
+            times = f"{seconds:9.3g} s  error {error:8.1e}  prepared.run {alone:9.3g} s"
+            print(f"  {'dalembert':24s} {setting:12s} {times}", flush=True)
         for label, script, numbers, steps in problem.peers:
             for row in peer(problem, script, getattr(options, script), numbers, steps, options.timeout):
                 setting, seconds, error = row
-                right = [s for _, s, e in ours if e <= max(error, 1e-14)]
-                ratio = f"{seconds / min(right):9.3g}× dalembert's" if right else "        — no setting is as right"
+                right = [own for own in ours if own[3] <= max(error, 1e-14)]
+                ratio = "        — no setting is as right"
+                if right:
+                    whole, alone = (seconds / min(own[k] for own in right) for k in (1, 2))
+                    ratio = f"{whole:9.3g}× dalembert's simulate, {alone:9.3g}× its prepared.run"
                 print(f"  {label:24s} {setting:12s} {seconds:9.3g} s  error {error:8.1e}  {ratio}", flush=True)
 
 
-def dalembert(problem: Problem, timeout: float) -> list[Row]:
+def dalembert(problem: Problem, timeout: float) -> list[Own]:
     """Every tolerance within the time limit, after a first run that compiles."""
     context = multiprocessing.get_context("fork")
     here, there = context.Pipe()
     process = context.Process(target=_measure, args=(there, problem))
     process.start()
     there.close()
-    rows: list[Row] = []
+    rows: list[Own] = []
     ends = time.monotonic() + timeout
     try:
         while here.poll(max(0.0, ends - time.monotonic())):
@@ -82,15 +91,23 @@ def _measure(pipe: Connection, problem: Problem) -> None:
         first = time.perf_counter() - started
         pipe.send(f"first run {first:.2g} s, certificate {'holds' if motion.certificate.holds else 'fails'}")
         for rtol in TOLERANCES:
-            seconds: list[float] = []
-            while len(seconds) < REPEATS and sum(seconds) < LONG:
-                started = time.perf_counter()
-                motion = problem.system.simulate(problem.duration, rtol=rtol, samples=2)
-                seconds.append(time.perf_counter() - started)
+            given = {"rtol": rtol, "samples": 2}
+            whole, motion = _timed(partial(problem.system.simulate, problem.duration, **given))
+            alone, _ = _timed(problem.system.prepare(problem.duration, **given).run)
             end = np.array([motion[name][-1] for name in problem.observed])
-            pipe.send((f"rtol {rtol:.0e}", statistics.median(seconds), error_of(end, problem.truth)))
+            pipe.send((f"rtol {rtol:.0e}", whole, alone, error_of(end, problem.truth)))
     except Exception as error:  # told, and the peers still run
         pipe.send(f"{type(error).__name__}: {str(error)[:200]}")
+
+
+def _timed(call: Callable[[], Any]) -> tuple[float, Any]:
+    """The median time of a call, and what it gave last."""
+    seconds: list[float] = []
+    while len(seconds) < REPEATS and sum(seconds) < LONG:
+        started = time.perf_counter()
+        found = call()
+        seconds.append(time.perf_counter() - started)
+    return statistics.median(seconds), found
 
 
 def error_of(end: np.ndarray, truth: np.ndarray) -> float:
