@@ -256,7 +256,7 @@ def test_a_passage_is_simulated_with_the_options_of_a_simulation():
         del options[name]
     assert list(inspect.signature(da.Passage.motion).parameters.items()) == list(options.items())
     del options["progress"]
-    assert set(inspect.signature(da.System.prepare).parameters) - {"duration"} == set(options)
+    assert set(inspect.signature(da.System.prepare).parameters) - {"duration", "unknown"} == set(options)
 
 
 def test_forms_are_principles():

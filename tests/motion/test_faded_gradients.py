@@ -33,7 +33,7 @@ def test_several_outputs_are_counted():
     """At φ₁ and φ₂ of one turn."""
     orbit = da.library.Orbit(1.0, 2.0)
     motion = da.library.quadratic_penny(ratio=2).simulate(times=[0, 1, orbit.phi1, orbit.phi2, 6])
-    assert "and at 1 other outputs" in motion.warnings[0]
+    assert "and at 1 other output:" in motion.warnings[0]
 
 
 @pytest.mark.parametrize("name", ["quadratic_penny", "penny", "skater", "pendulum", "moving_length_pendulum"])
