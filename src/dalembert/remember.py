@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from threading import Lock
 from typing import TypeVar
 
 Thing = TypeVar("Thing")
 _NOTHING = object()
+_CHANGING = Lock()
 
 
 def remember(kept: dict[Hashable, Thing], key: Hashable, make: Callable[[], Thing], most: int) -> Thing:
@@ -16,8 +18,9 @@ def remember(kept: dict[Hashable, Thing], key: Hashable, make: Callable[[], Thin
     found = kept.get(key, _NOTHING)
     if found is _NOTHING:
         made = make()
-        while len(kept) >= most:
-            kept.pop(next(iter(kept), None), None)
-        kept[key] = made
+        with _CHANGING:
+            while len(kept) >= most:
+                kept.pop(next(iter(kept)))
+            kept[key] = made
         return made
     return found  # type: ignore[return-value]  # what is kept is a thing
