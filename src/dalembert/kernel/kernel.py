@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import threading
 import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -234,6 +235,7 @@ KEPT = 64
 # Kernels with more constraints that are switched on and off are compiled as they stand.
 FEW_SWITCHES = 24
 _made: dict[tuple[Any, ...], Kernel] = {}
+_changing = threading.Lock()
 
 
 def _level(graph: Graph) -> int:
@@ -270,9 +272,10 @@ def make_kernel(
         key_text = identity(system, graph, rows, asked, completion)
         library, cached = build(source, compiler, key_text, level)
         kernel = Kernel(library, time.perf_counter() - started, cached)
-        while len(_made) >= KEPT:
-            _made.pop(next(iter(_made)), None)
-        _made[key] = kernel
+        with _changing:
+            while len(_made) >= KEPT:
+                _made.pop(next(iter(_made)))
+            _made[key] = kernel
     if kernel.instructions > limit:
         # Made for someone who asked for more: the limit says the same whatever lies on disk.
         raise KernelTooLarge(kernel.instructions, limit)
