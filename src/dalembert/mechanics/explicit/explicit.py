@@ -32,6 +32,7 @@ from dalembert.mechanics.page.parts import budget_for
 from dalembert.mechanics.page.printing import lambda_of, plain
 from dalembert.mechanics.sample import Sampler
 from dalembert.mechanics.solve.fundamental import CONSISTENCY_TOLERANCE, independent_rows, null_space, solve
+from dalembert.mechanics.solve.mass_scale import mass_scale
 from dalembert.mechanics.standard_form import StandardForm, impressed, standard_form
 from dalembert.model.language.symbols import Reaction, ideal, multiplier
 from dalembert.model.system import System
@@ -215,8 +216,7 @@ def _numeric(form: StandardForm) -> tuple[list[int], bool, str | None]:
 
 
 def _unit_diagonal(M: np.ndarray) -> np.ndarray:
-    scale = np.sqrt(np.abs(np.diag(M)))
-    scale = np.where(scale > 0, scale, 1.0)
+    scale = mass_scale(M)
     return M / np.outer(scale, scale)
 
 

@@ -46,6 +46,7 @@ from dalembert.mechanics.principles.shared.powers_of_velocity import (
 )
 from dalembert.mechanics.principles.shared.vanishing_gradients import at_rest, vanishing_gradients
 from dalembert.mechanics.sample import Sample, Sampler
+from dalembert.mechanics.solve.mass_scale import mass_scale
 from dalembert.mechanics.standard_form import diff, standard_form
 from dalembert.model.language.symbols import Coordinate
 from dalembert.model.system import System
@@ -125,7 +126,7 @@ def least_curvature(M: Array, c: Array, A: Array, bend: Array) -> Array:
     length = np.linalg.norm(A, axis=1)
     length = np.where(length > 0, length, 1.0)
     A, bend = A / length[:, None], bend / length
-    unit = 1 / np.sqrt(np.where(np.diag(M) > 0, np.diag(M), 1.0))
+    unit = 1 / mass_scale(M)
     M, c, A = M * np.outer(unit, unit), c * unit, A * unit
     if np.linalg.eigvalsh(M)[0] <= DEPENDENT:
         M, c = M + A.T @ A, c + A.T @ bend

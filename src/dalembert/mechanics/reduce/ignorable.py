@@ -18,6 +18,7 @@ from dalembert.mechanics.algebra.cofactors import LARGEST_BLOCK, blocks_of
 from dalembert.mechanics.algebra.tidy import Budget, exact, tidy
 from dalembert.mechanics.principles.shared.formulation import no_energies
 from dalembert.mechanics.sample import Sampler
+from dalembert.mechanics.solve.mass_scale import mass_scale
 from dalembert.mechanics.standard_form import diff, lagrangian, standard_form
 from dalembert.model.constraints import is_linear
 from dalembert.model.language.symbols import Coordinate
@@ -120,8 +121,7 @@ def _solvable(L: sp.Expr, found: list[Coordinate], kept: dict[str, str]) -> Igno
 
 def _loose(m: np.ndarray, coordinates: list[Coordinate]) -> str:
     """The coordinate that a singular matrix of inertia leaves open, if it is singular."""
-    scale = np.sqrt(np.abs(np.diag(m)))
-    scale = np.where(scale > 0, scale, 1.0)
+    scale = mass_scale(m)
     values, vectors = np.linalg.eigh(m / np.outer(scale, scale))
     worst = int(np.argmin(np.abs(values)))
     return "" if abs(values[worst]) > SINGULAR else coordinates[int(np.argmax(np.abs(vectors[:, worst])))].name

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dalembert.arrays import Array
+from dalembert.mechanics.solve.mass_scale import mass_scale
 from dalembert.motion.contacts.impacts.blow import POISSON, SMOOTH, STICK, STRONGE, TURN, Piece
 from dalembert.motion.contacts.impacts.impacts import ContactImpulse, Impact, Rough
 from dalembert.motion.contacts.modes.contacts import Contacts
@@ -62,8 +63,7 @@ class _Checked:
         self.falling = float(np.abs(Q) @ np.abs(blow.q))
         always = [k for k in range(contacts.m) if k not in contacts.one_sided]
         self.M, self.A = M, A[always]
-        root = np.sqrt(np.abs(np.diagonal(M)))
-        self.root = np.where(root > 0.0, root, 1.0)
+        self.root = mass_scale(M)
         self.size = max(float(np.linalg.norm(self.root * v)) for v in (blow.before, blow.after)) or 1.0
         names = [contacts.system.constraints[row].name for row in contacts.one_sided]
         self.sided = [Rough(contacts, names.index(c.name), blow.t, blow.q, blow.before) for c in blow.contacts]

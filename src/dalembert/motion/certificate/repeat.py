@@ -16,6 +16,7 @@ from dalembert.errors import DalembertError
 from dalembert.graph.evaluate import Evaluator
 from dalembert.graph.kinks import kink_graph
 from dalembert.mechanics.solve.fundamental import is_positive, solve
+from dalembert.mechanics.solve.mass_scale import mass_scale
 from dalembert.methods.table import METHODS
 from dalembert.motion.certificate.stretches import states_inside
 from dalembert.motion.state.evaluation import Evaluation
@@ -99,8 +100,7 @@ def repeat_and_consistency(
     """
     if motion.t.size < 2:
         return 0.0, 0.0
-    root = np.sqrt(np.abs(np.diagonal(M, axis1=1, axis2=2)))
-    root = np.where(root > 0, root, 1.0)
+    root = mass_scale(M)
     span = float(motion.t[-1] - motion.t[0])
     # At rest, velocities are rounding of what the forces would make of them.
     speed = max(float(np.abs(root * motion.v).max()), 1e-6 * span * float(np.abs(Q / root).max(initial=0.0)))

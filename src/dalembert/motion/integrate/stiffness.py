@@ -16,6 +16,7 @@ from dalembert.kernel.limits import (
     STIFF_SAMPLE,
     STIFF_WORTH,
 )
+from dalembert.mechanics.solve.mass_scale import mass_scale
 from dalembert.methods.table import METHODS
 from dalembert.motion.integrate.settings import Settings, tolerances
 from dalembert.motion.integrate.trajectory import Trajectory
@@ -70,7 +71,7 @@ def is_stiff(
         then = evaluation.solve(q + ahead * v, v + ahead * a, t + ahead, None, near).acceleration
     except (DalembertError, np.linalg.LinAlgError):
         return False
-    root = np.sqrt(np.abs(np.diagonal(here.M)))
+    root = mass_scale(here.M, massless=0.0)
     change = float(np.linalg.norm(root * (then - a))) / ahead
     tolerance = settings.rtol * np.abs(v) + tolerances(settings, q, v, a)[n:]
     alive = TOLERANCES * float(np.linalg.norm(root * tolerance)) * rate**2

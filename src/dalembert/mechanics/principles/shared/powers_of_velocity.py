@@ -11,6 +11,7 @@ import sympy as sp
 
 from dalembert.mechanics.algebra.tidy import tidy
 from dalembert.mechanics.sample import Sampler
+from dalembert.mechanics.solve.mass_scale import mass_scale
 from dalembert.mechanics.standard_form import diff, lagrangian, standard_form
 from dalembert.model.constraints import Constraint, is_linear
 from dalembert.model.system import System
@@ -57,8 +58,7 @@ def singular_mass(system: System) -> str:
     n = len(momenta)
     for row in sampler.values(slopes, sampler.states(3)):
         M = row.reshape(n, n)
-        scale = np.sqrt(np.abs(np.diag(M)))
-        scale = np.where(scale > 0, scale, 1.0)
+        scale = mass_scale(M)
         values, vectors = np.linalg.eigh(M / np.outer(scale, scale))
         worst = int(np.argmin(np.abs(values)))
         if abs(values[worst]) <= SINGULAR:

@@ -11,6 +11,7 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.errors import DalembertError
 from dalembert.mechanics.solve.fundamental import Fundamental
+from dalembert.mechanics.solve.mass_scale import mass_scale
 from dalembert.methods.table import STIFF
 from dalembert.motion.contacts.decide.agreement import moment_at
 from dalembert.motion.contacts.impacts.impacts import Impact
@@ -147,7 +148,7 @@ class _Run:
         sizes = np.array(tolerances(self.settings, q, v, free) / max(share_of(self.settings), 1e-300))
         # An angle that begins at zero says nothing of its size, and lengths in small units would say far too little:
         # one as large in the metric of the masses.
-        weight = np.sqrt(np.abs(np.diagonal(M)))
+        weight = mass_scale(M, massless=0.0)
         silent = (q == 0.0) & (v == 0.0) & (np.abs(free) <= 1e-12 * np.abs(free).max(initial=0.0)) & (weight > 0)
         for part in np.split(sizes, 2):
             largest = float((weight * part)[~silent].max(initial=0.0))
