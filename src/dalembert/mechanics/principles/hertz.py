@@ -42,7 +42,7 @@ from dalembert.mechanics.principles.shared.powers_of_velocity import (
     christoffel,
     gradient_and_bend,
     powers_of,
-    unnatural,
+    why_unnatural,
 )
 from dalembert.mechanics.principles.shared.vanishing_gradients import at_rest, vanishing_gradients
 from dalembert.mechanics.sample import Sample, Sampler
@@ -63,7 +63,9 @@ LONG = 120
 
 
 def applies(system: System) -> str:
-    plain = first(has_modes(system), no_energies(system), rheonomic(system), unnatural(system), nonpotential(system))
+    plain = first(
+        has_modes(system), no_energies(system), rheonomic(system), why_unnatural(system), nonpotential(system)
+    )
     return plain or first(acts(system), does_work(system)) or _not_about_directions(system)
 
 

@@ -90,7 +90,7 @@ class _Checked:
         may_be_left_out = float(np.sum((self.root * SLOWEST * self.fastest) ** 2)) + RISE * self.falling
         found += [-blow.left_out / self.size**2, (blow.left_out - may_be_left_out) / self.size**2]
         for k in range(len(blow.contacts)):
-            found += self._cone(k) + self._restitution_told(k)
+            found += self._cone(k) + self._restitution(k)
             found += self._path(k) if blow.contacts[k].pieces else self._together(k)
         return max(found)
 
@@ -112,7 +112,7 @@ class _Checked:
         beyond = float(np.linalg.norm(contact.friction)) - mu * contact.normal
         return [-contact.normal * weight / self.size, beyond * weight / self.size]
 
-    def _restitution_told(self, k: int) -> list[float]:
+    def _restitution(self, k: int) -> list[float]:
         """The restitution that a blow used is that of the model, unless it is limited or too slow to be seen."""
         contact, model = self.blow.contacts[k], self.sided[k].meeting(0.0)
         if contact.e == model.e or self.blow.limited:

@@ -59,7 +59,7 @@ def is_stiff(
         return False
     try:
         here = evaluation.solve(q, v, t)
-        a, near = here.acceleration, evaluation.followed(here)
+        a, near = here.acceleration, evaluation.branch_accelerations(here)
         slopes = evaluation.slopes(here, q, v, t)
         modes = np.linalg.eigvals(np.block([[np.zeros((n, n)), np.eye(n)], [slopes]]))
         noticed = NOTICED if settings.rtol >= HIDDEN else 0.0 if tried else NOTICED_HIDDEN
@@ -123,7 +123,7 @@ class StiffnessWatch:
         self.since, self.steps = 0.0, 0
         self._hits, self._calm = 0, 0
 
-    def found(self) -> int:
+    def stiff_steps(self) -> int:
         """So many steps were stiff; none unless enough of them came together."""
         return self.steps if self._hits == STIFF_HITS else 0
 

@@ -50,7 +50,7 @@ def powers_of(system: System) -> Powers | None:
     return Powers(lagrangian(system).xreplace(none), linear, sp.ImmutableMatrix(metric))
 
 
-def singular_mass(system: System) -> str:
+def why_singular(system: System) -> str:
     """Whether p = ∂L/∂q̇ leaves velocities open."""
     momenta = momenta_of(system)
     slopes = [diff(p, v) for p in momenta for v in system.velocities]
@@ -68,7 +68,7 @@ def singular_mass(system: System) -> str:
     return ""
 
 
-def unnatural(system: System) -> str:
+def why_unnatural(system: System) -> str:
     """A natural system has L = T − V, T of second degree in q̇ and V a function of positions."""
     powers = powers_of(system)
     if powers is None:
