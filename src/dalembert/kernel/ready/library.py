@@ -13,18 +13,34 @@ from pathlib import Path
 
 from dalembert.errors import BuildError
 from dalembert.kernel.build import build, find_compiler
+from dalembert.kernel.emit.operations import BINARY, UNARY
 
 SOURCES = Path(__file__).parent / "c"
 # In the order of the source. Each file is C with sizes as arguments.
-FILES: tuple[str, ...] = ("library.h",)
+FILES: tuple[str, ...] = (
+    "library.h",
+    "../../runtime/base/base.h",
+    "../../runtime/base/elementary.h",
+    "tape.h",
+    "tape_make.h",
+)
 PREBUILT = Path(__file__).parent / ("ready.dll" if sys.platform == "win32" else "ready.so")
 
 
 def source() -> str:
     """All of it as one C source, which names itself by a digest: a library of another version is not taken for it."""
-    text = "\n".join((SOURCES / name).read_text(encoding="utf-8") for name in FILES)
+    text = "\n".join([operations_macro(), *((SOURCES / name).read_text(encoding="utf-8") for name in FILES)])
     digest = hashlib.sha256(text.encode()).hexdigest()
     return f'#define DA_READY_DIGEST "{digest}"\n{text}'
+
+
+def operations_macro() -> str:
+    """DA_TAPE_OPERATIONS of c/tape.h: the operations that straight-line code has, in the same forms."""
+    known = [f"BINARY({op}, {form.format('x', 'y')})" for op, form in BINARY.items()]
+    known += [f"UNARY({op}, {form.format('x')})" for op, form in UNARY.items()]
+    lines = " \\\n    ".join(known)
+    codes = max(*BINARY, *UNARY) + 1
+    return f"#define DA_TAPE_CODES {codes}\n#define DA_TAPE_OPERATIONS(BINARY, UNARY) \\\n    {lines}\n"
 
 
 @lru_cache(maxsize=1)
