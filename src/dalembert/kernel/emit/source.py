@@ -33,7 +33,7 @@ INPUTS = {
     "acceleration": ("q", "v", "a", "t", "p", "k"),
     "heat_of_actual": (*STATE, "l"),
     "factor": (*STATE, "weight"),
-    "backsolve": ("F", "r"),
+    "backsolve": ("p", "F", "r"),
     "events": (*STATE, "s"),
     "events_of_multipliers": (*STATE, "s", "l", "k"),
     "rest": (*STATE, "x", "f"),
@@ -104,15 +104,15 @@ def kernel_source(
     return "\n".join(
         [
             _header(system, macros),
-            *map(_runtime, BASE),
+            *map(runtime_text, BASE),
             *(f"DA_LIST({name}) = {_list(rows)};" for name, rows in model_lists(graph, rows).items()),
             *model,
             hoist.source(),
-            *map(_runtime, AT_A_STATE),
+            *map(runtime_text, AT_A_STATE),
             steppers(methods),
-            *map(_runtime, (*WATCH, *extra, *headers)),
+            *map(runtime_text, (*WATCH, *extra, *headers)),
             dispatch(methods),
-            *map(_runtime, (*INSIDE, *RUN)),
+            *map(runtime_text, (*INSIDE, *RUN)),
         ]
     )
 
@@ -134,7 +134,7 @@ def _function(name: str, function: ca.Function, hoist: Hoist) -> str:
     return straight_line(f"da_{name}", function, INPUTS.get(name, STATE), OUTPUTS[name], hoist, qualifier)
 
 
-def _runtime(name: str) -> str:
+def runtime_text(name: str) -> str:
     return (RUNTIME / name).read_text(encoding="utf-8")
 
 

@@ -43,7 +43,7 @@ DA_FN void da_factored_solve(const double *q, const double *v, double t, const d
             da_rest(q, v, t, ctx->p, x, right, rest);
             for (int k = 0; k < DA_FAST_ROWS; k++) left = da_max(left, fabs(rest[DA_N + k]) / f->length[k]);
             if (pass && left <= 1e-16 * most) return;
-            da_backsolve(f->F, rest, change);
+            da_backsolve(ctx->p, f->F, rest, change);
             for (int i = 0; i < DA_UNKNOWNS; i++) x[i] += change[i];
         }
         return;
@@ -53,7 +53,7 @@ DA_FN void da_factored_solve(const double *q, const double *v, double t, const d
     (void)v;
     (void)t;
     (void)ctx;
-    da_backsolve(f->F, right, x);
+    da_backsolve(ctx->p, f->F, right, x);
 }
 
 #if DA_WITH_LARGE
