@@ -45,9 +45,9 @@ REPORT = (
 
 # The arguments of da_integrate in runtime/run/integrate.h, and of da_slope_of there.
 _POINTER, _REAL, _WHOLE = ctypes.c_void_p, ctypes.c_double, ctypes.c_int
-ENTRY = [_POINTER, _REAL, _POINTER, _POINTER, ctypes.c_long, _REAL, _POINTER, _WHOLE, _WHOLE]
+ENTRY: list[Any] = [_POINTER, _REAL, _POINTER, _POINTER, ctypes.c_long, _REAL, _POINTER, _WHOLE, _WHOLE]
 ENTRY += [_POINTER] * 7  # out, report, progress, stop, events, branch, pace
-SLOPE_ENTRY = [_POINTER, _REAL, _POINTER, _WHOLE, _POINTER, _POINTER]
+SLOPE_ENTRY: list[Any] = [_POINTER, _REAL, _POINTER, _WHOLE, _POINTER, _POINTER]
 HEAD, CHANGES, PASSED = len(REPORT), 3 * KEPT_CHANGES, 1 + 2 * KEPT_CHANGES
 
 

@@ -32,7 +32,7 @@ from dalembert.methods.table import METHODS, Method
 
 # What `model_sizes` and `model_lists` of emit/source.py say, in the order in which a model has it; then what belongs to
 # its tapes, and whether it has the slopes that implicit methods need.
-SIZES = [
+SIZES = (
     "DA_N",
     "DA_M",
     "DA_NP",
@@ -60,7 +60,7 @@ SIZES = [
     "DA_NC",
     "DA_STIFF",
     "DA_INSTRUCTIONS",
-]
+)
 LISTS = ("da_fast_rows", "da_position_rows", "da_nonlinear_rows", "da_friction_rows")
 TAPES = tuple(OUTPUTS)
 MOST = max(len(names) for names in (*INPUTS.values(), *OUTPUTS.values()))
