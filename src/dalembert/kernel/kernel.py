@@ -43,6 +43,11 @@ REPORT = (
 )
 
 
+# The arguments of da_integrate in runtime/run/integrate.h, and of da_slope_of there.
+_POINTER, _REAL, _WHOLE = ctypes.c_void_p, ctypes.c_double, ctypes.c_int
+ENTRY: list[Any] = [_POINTER, _REAL, _POINTER, _POINTER, ctypes.c_long, _REAL, _POINTER, _WHOLE, _WHOLE]
+ENTRY += [_POINTER] * 7  # out, report, progress, stop, events, branch, pace
+SLOPE_ENTRY: list[Any] = [_POINTER, _REAL, _POINTER, _WHOLE, _POINTER, _POINTER]
 HEAD, CHANGES, PASSED = len(REPORT), 3 * KEPT_CHANGES, 1 + 2 * KEPT_CHANGES
 
 
@@ -99,9 +104,23 @@ class Kernel:
         function.restype = ctypes.c_long
         return int(function())
 
+    @property
+    def kind(self) -> str:
+        """How it came to be: compiled for this system, or a tape."""
+        return "compiled"
+
     @cached_property
     def _integrate(self) -> Any:
-        return _entry(self.library)
+        function = self.library.da_integrate
+        if function.argtypes is None:
+            function.restype, function.argtypes = ctypes.c_int, ENTRY
+        return function
+
+    @cached_property
+    def _slope_of(self) -> Any:
+        function = self.library.da_slope_of
+        function.argtypes = SLOPE_ENTRY
+        return function
 
     def integrate(
         self,
@@ -173,11 +192,8 @@ class Kernel:
         """
         y, parameters = np.ascontiguousarray(y, dtype=float), np.ascontiguousarray(parameters, dtype=float)
         out = np.zeros(y.size)
-        function = self.library.da_slope_of
-        pointer = ctypes.c_void_p
-        function.argtypes = [pointer, ctypes.c_double, pointer, ctypes.c_int, pointer, pointer]
         near = None if branch is None else branch.ctypes.data
-        failed = function(y.ctypes.data, t, parameters.ctypes.data, way, near, out.ctypes.data)
+        failed = self._slope_of(y.ctypes.data, t, parameters.ctypes.data, way, near, out.ctypes.data)
         return np.full(y.size, np.nan) if failed else out
 
 
@@ -218,16 +234,6 @@ class RunWatch:
         self.stop = ctypes.c_int(steps)
         self.time_address = ctypes.addressof(self.time)
         self.stop_address = ctypes.addressof(self.stop)
-
-
-def _entry(library: ctypes.CDLL) -> Any:
-    function = library.da_integrate
-    if function.argtypes is None:
-        pointer, real, integer = ctypes.c_void_p, ctypes.c_double, ctypes.c_int
-        function.restype = integer
-        function.argtypes = [pointer, real, pointer, pointer, ctypes.c_long, real, pointer, integer, integer]
-        function.argtypes += [pointer] * 7  # out, report, progress, stop, events, branch, pace
-    return function
 
 
 # As many as graphs are kept. A library once loaded stays in memory: forgetting one only costs a look at the disk.

@@ -45,7 +45,7 @@ class KernelFunctions:
     position: ca.Function  # -> φ, (∂φ/∂q)ᵀ
     velocity: ca.Function  # -> (φ̇, ψ), (∂/∂q̇)ᵀ
     factor: ca.Function  # (…, w) -> factors, smallest relative pivot, lengths of the rows
-    backsolve: ca.Function  # (factors, right-hand side) -> (a, −λ)
+    backsolve: ca.Function  # (p, factors, right-hand side) -> (a, −λ)
     position_gap: ca.Function  # -> φ; zero in rows of other levels
     velocity_gap: ca.Function  # -> (φ̇, ψ); zero in rows of acceleration level
     right: ca.Function | None  # -> (Q, b); None where dense algebra is quick
@@ -145,7 +145,7 @@ def kernel_functions(
         position=function("position", phi, phi_q.T),
         velocity=function("velocity", rate, rate_v.T),
         factor=ca.Function("factor", [*state, weight], ca.cse([regular.factors(), regular.pivot(), lengths])),
-        backsolve=regular.backsolve(),
+        backsolve=_backsolve(regular, p),
         position_gap=function("position_gap", _placed(phi, graph.position_rows, rows)),
         velocity_gap=function("velocity_gap", _placed(rate, (*graph.position_rows, *graph.velocity_rows), rows)),
         right=function("right", ca.vertcat(Q, b)) if large else None,
@@ -154,6 +154,13 @@ def kernel_functions(
         events=_events(graph, state),
         multipliers=multipliers,
     )
+
+
+def _backsolve(saddle: Saddle, p: ca.SX) -> ca.Function:
+    """The solution from kept factors. It reads no parameter, but is called as all others are."""
+    function = saddle.backsolve()
+    given = [ca.SX.sym(name, function.numel_in(k)) for k, name in enumerate(("F", "r"))]
+    return ca.Function("backsolve", [p, *given], [function(*given)])
 
 
 def _solve(saddle: Saddle, Q: ca.SX, b: ca.SX, C: ca.SX, fi: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX, ca.SX]:
