@@ -37,7 +37,7 @@ ORDER = (
 ROOMS = {
     "model": (
         "language", "constraints", "friction", "events", "outputs", "simulation_options", "specify_functions",
-        "validate", "changes", "verbs", "system", "kinks", "particles", "documents",
+        "validate", "changes", "verbs", "kept", "system", "kinks", "particles", "documents",
     ),
     "mechanics": (
         "standard_form", "solve", "algebra", "sample", "page", "classify", "explicit", "principles.shared", "reduce",
@@ -46,6 +46,7 @@ ROOMS = {
     "kernel": ("limits", "size", "emit", "identity", "build", "ready", "events", "kernel"),
     "motion": (
         "state", "integrate", "contacts", "result", "certificate", "assemble", "prepare", "simulate", "instant",
+        "kept_models",
     ),
     "motion.contacts": ("modes", "decide", "impacts", "run"),
 }  # fmt: skip

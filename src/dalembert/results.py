@@ -87,7 +87,7 @@ def item_named(items: Mapping[str, Item], key: Any, what: str, more: Iterable[st
     """The item of a name, or of the symbol that has it. An unknown one is an error that tells the nearest and lists all
     there are, with those of `more`, which are known but not among the items.
     """
-    from dalembert.model.language.parse import suggest  # only here: arrays alone need no SymPy
+    from dalembert.model.language.suggest import suggest  # only here: arrays alone need no SymPy
     from dalembert.model.language.symbols import name_of
 
     name = name_of(key)

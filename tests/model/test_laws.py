@@ -10,7 +10,8 @@ import pytest
 import sympy as sp
 
 import dalembert as da
-from dalembert.model.friction.contact import SPEED, needs_legs
+from dalembert.model.friction.contact import SPEED
+from dalembert.model.friction.legs import needs_legs
 
 x, y, phi = da.coordinates("x y phi")
 m, g, mu, c, vs, eps = da.parameters("m g mu c vs eps")

@@ -9,54 +9,75 @@ import io
 import os
 import sys
 import warnings
-
-import typer
+from collections.abc import Iterable
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from dalembert import __version__
-from dalembert.cli.between import between
-from dalembert.cli.check import check
-from dalembert.cli.compare import compare
-from dalembert.cli.curvature import curvature
-from dalembert.cli.doctor import doctor
-from dalembert.cli.equations import equations
-from dalembert.cli.equilibrium import equilibrium
-from dalembert.cli.examples import examples
-from dalembert.cli.liberate import liberate
-from dalembert.cli.path import path
-from dalembert.cli.picture import picture
-from dalembert.cli.reduce import reduce
-from dalembert.cli.run import run
 from dalembert.errors import DalembertError
 
-app = typer.Typer(
-    name="dalembert",
-    help="Constrained mechanics: equations, motion, every force, and a certificate.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-)
+if TYPE_CHECKING:
+    import typer
+
+# Each in a file of its name.
 VERBS = (
-    run, check, equations, compare, reduce, liberate, equilibrium, path, between, curvature, picture, examples, doctor,
+    "run", "check", "equations", "compare", "reduce", "liberate", "equilibrium", "path", "between", "curvature",
+    "picture", "examples", "doctor",
 )  # fmt: skip
-for verb in VERBS:
-    app.command()(verb)
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"dalembert {__version__}")
-        raise typer.Exit
+def application(verbs: Iterable[str] = VERBS) -> typer.Typer:
+    """The command with some of its verbs: only their files are loaded."""
+    import typer  # not for plain lines
+
+    def tell_version(wanted: bool) -> None:
+        if wanted:
+            typer.echo(f"dalembert {__version__}")
+            raise typer.Exit
+
+    def options(
+        version: bool = typer.Option(
+            False, "--version", callback=tell_version, is_eager=True, help="Show the version."
+        ),
+    ) -> None:
+        """Constrained mechanics: equations, motion, every force, and a certificate."""
+
+    app = typer.Typer(
+        name="dalembert",
+        help="Constrained mechanics: equations, motion, every force, and a certificate.",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+    )
+    app.callback()(options)
+    for verb in verbs:
+        app.command()(getattr(import_module(f"dalembert.cli.{verb}"), verb))
+    return app
 
 
-@app.callback()
-def _options(
-    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Show the version."),
-) -> None:
-    """Constrained mechanics: equations, motion, every force, and a certificate."""
+def __getattr__(name: str) -> typer.Typer:
+    """`app`, with all verbs, made when it is asked for."""
+    if name != "app":
+        raise AttributeError(name)
+    globals()["app"] = made = application()
+    return made
+
+
+def _call(words: list[str]) -> None:
+    """Do what a line says: a plain one at once; any other is read by typer, with its verb alone where it has one."""
+    if words[:1] == ["run"]:
+        from dalembert.cli.plain_line import read_plain_line
+        from dalembert.cli.simulate import simulate_and_write
+
+        plain = read_plain_line(words[1:])
+        if plain is not None:
+            sys.exit(simulate_and_write(plain))
+    app = application(words[:1] if words and words[0] in VERBS else VERBS)
+    app(prog_name="dalembert")  # under `python -m` too: completion asks by this name
 
 
 def _tell(message: Warning | str, category: type[Warning], *where: object, **options: object) -> None:
     """A warning as a line of its own, without the place in the code that it comes from."""
-    typer.echo(f"dalembert: {message}", err=True)
+    print(f"dalembert: {message}", file=sys.stderr)
 
 
 def main() -> None:
@@ -68,16 +89,18 @@ def main() -> None:
     warnings.showwarning = _tell
     gc.freeze()  # what has been imported stays until the end: nobody need look through it for garbage, not even then
     try:
-        app(prog_name="dalembert")  # under `python -m` too: completion asks by this name
+        _call(sys.argv[1:])
+    except KeyboardInterrupt:
+        sys.exit(130)
     except DalembertError as error:
-        typer.echo(f"dalembert: {error}", err=True)
+        print(f"dalembert: {error}", file=sys.stderr)
         sys.exit(error.exit_status)
     except BrokenPipeError:
         # The reader went away (a closed pager): nobody is left to tell.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except MemoryError:
-        typer.echo("dalembert: this model needs more memory than there is", err=True)
+        print("dalembert: this model needs more memory than there is", file=sys.stderr)
         sys.exit(3)
 
 

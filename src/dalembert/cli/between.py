@@ -6,8 +6,9 @@ from pathlib import Path
 
 import typer
 
-from dalembert.cli.folders import OUT, compute_into, slug_of, write_and_tell
-from dalembert.cli.models import JSON, MODEL, OPTION, SET, find_model, pairs, with_values
+from dalembert.cli.arguments import JSON, MODEL, OPTION, OUT, SET
+from dalembert.cli.folders import compute_into, slug_of, write_and_tell
+from dalembert.cli.models import find_model, pairs, with_values
 from dalembert.cli.places import END, START, place
 from dalembert.errors import ModelError
 from dalembert.model.system import System

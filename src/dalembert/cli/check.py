@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import typer
 
-from dalembert.cli.models import JSON, MODEL, OPTION, find_model, print_json
+from dalembert.cli.arguments import JSON, MODEL, OPTION
+from dalembert.cli.models import find_model, print_json
 from dalembert.errors import MissingValues
 
 
@@ -17,7 +18,7 @@ def check(model: str = MODEL, option: list[str] = OPTION, json: bool = JSON) -> 
     except MissingValues as error:
         notes.append(str(error))
     else:
-        from dalembert.model.friction.contact import needs_legs
+        from dalembert.model.friction.legs import needs_legs
         from dalembert.motion.state.consistent import require_consistent_state
         from dalembert.motion.state.evaluation import Evaluation
 

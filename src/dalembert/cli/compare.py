@@ -5,7 +5,8 @@ from __future__ import annotations
 import typer
 
 from dalembert.cli import completion
-from dalembert.cli.models import INITIAL, JSON, MODEL, OPTION, SET, find_model, print_json, with_values
+from dalembert.cli.arguments import INITIAL, JSON, MODEL, OPTION, SET
+from dalembert.cli.models import find_model, print_json, with_values
 
 DISAGREEMENT = 3
 

@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import typer
 
-from dalembert.cli.folders import OUT, compute_into, slug_of, tell, write_table
-from dalembert.cli.models import INITIAL, JSON, MODEL, OPTION, SET, find_model, with_values
+from dalembert.cli.arguments import INITIAL, JSON, MODEL, OPTION, OUT, SET
+from dalembert.cli.folders import compute_into, slug_of, tell, write_table
+from dalembert.cli.models import find_model, with_values
 from dalembert.model.system import System
 from dalembert.motion.result.motion import Motion
 

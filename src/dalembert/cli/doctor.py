@@ -9,7 +9,8 @@ from importlib.metadata import PackageNotFoundError, version
 import typer
 
 from dalembert import __version__
-from dalembert.cli.models import JSON, print_json
+from dalembert.cli.arguments import JSON
+from dalembert.cli.models import print_json
 from dalembert.errors import counted
 from dalembert.kernel.build import NO_COMPILER, cache_folder, find_compiler
 

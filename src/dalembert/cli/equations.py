@@ -7,10 +7,11 @@ from pathlib import Path
 import typer
 
 from dalembert.cli import completion
-from dalembert.cli.models import JSON, MODEL, OPTION, find_model, print_json
+from dalembert.cli.arguments import JSON, MODEL, OPTION
+from dalembert.cli.models import find_model, print_json
 from dalembert.errors import DoesNotApply
 from dalembert.mechanics.page.equations import Equations
-from dalembert.model.documents.document import write_atomically
+from dalembert.model.documents.write_files import write_atomically
 from dalembert.model.system import System
 
 

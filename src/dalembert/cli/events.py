@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import re
-
-import typer
+from typing import TYPE_CHECKING
 
 from dalembert.errors import ModelError
-from dalembert.model.events import Event, with_events
-from dalembert.model.system import System
 
-EVENT = typer.Option(
-    [],
-    "--event",
-    metavar='"NAME: EXPRESSION"',
-    help='Report each time an expression passes through zero, as "apex: z\'" or "top: x = 1 rising"; may be repeated.',
-)
-UNTIL = typer.Option(
-    [], "--until", metavar='"NAME: EXPRESSION"', help='The same, and end the motion there, as "landing: z falling".'
-)
+if TYPE_CHECKING:
+    from dalembert.model.system import System
+
 # The direction is a word after the expression. After an operator the word would be a name in the expression.
 _TEXT = re.compile(r"(?P<expression>.*[\w'′’)])\s+(?P<direction>rising|falling)", re.DOTALL)
 
 
 def with_given_events(system: System, event: list[str], until: list[str]) -> System:
     """The system with the events of the command line; every fault is told at once."""
+    if not event and not until:
+        return system
+    from dalembert.model.events import Event, with_events  # needs SymPy
+
     given, faults = [], []
     for option, texts in (("--event", event), ("--until", until)):
         for text in texts:
@@ -37,8 +32,6 @@ def with_given_events(system: System, event: list[str], until: list[str]) -> Sys
             found = _TEXT.fullmatch(rest)
             expression, direction = (found["expression"], found["direction"]) if found else (rest, "any")
             given.append(Event(expression, direction, option == "--until", name))
-    if not given and not faults:
-        return system
     try:
         system = with_events(system, given)
     except ModelError as error:

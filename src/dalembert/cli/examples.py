@@ -9,7 +9,8 @@ from pathlib import Path
 import typer
 
 from dalembert.cli import completion
-from dalembert.cli.models import JSON, OPTION, find_model, print_json
+from dalembert.cli.arguments import JSON, OPTION
+from dalembert.cli.models import find_model, print_json
 from dalembert.errors import ModelError
 from dalembert.model.system import System
 

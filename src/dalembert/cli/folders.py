@@ -11,19 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-import typer
 
 from dalembert.cli.models import print_json
 from dalembert.errors import DalembertError, OutputError
-from dalembert.model.documents.document import write_atomically
-from dalembert.model.system import System
+from dalembert.model.documents.write_files import write_atomically
 
 if TYPE_CHECKING:
+    from dalembert.model.system import System
     from dalembert.study.between import Passage
     from dalembert.study.path import Path as FoundPath
 
 Answer = TypeVar("Answer")
-OUT = typer.Option(None, help="Folder for the results, default dalembert-NAME here.")
 
 
 def slug_of(system: System) -> str:
@@ -80,7 +78,7 @@ def tell(text: str, values: Mapping[str, Any], files: Iterable[Path], json: bool
     if json:
         print_json({**values, "files": names})
     else:
-        typer.echo("\n".join([text, *(f"wrote {name}" for name in names)]))
+        print("\n".join([text, *(f"wrote {name}" for name in names)]), flush=True)
 
 
 def write_table(file: Path, columns: Mapping[str, np.ndarray]) -> None:

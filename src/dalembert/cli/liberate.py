@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from dalembert.cli.models import INITIAL, JSON, MODEL, OPTION, SET, find_model, print_json, with_values
+from dalembert.cli.arguments import INITIAL, JSON, MODEL, OPTION, SET
+from dalembert.cli.models import find_model, print_json, with_values
 from dalembert.errors import DalembertError
-from dalembert.model.documents.document import write_atomically
+from dalembert.model.documents.write_files import write_atomically
 
 if TYPE_CHECKING:
     from dalembert.mechanics.liberate.liberate import Liberation

@@ -4,46 +4,22 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from dalembert.cli import completion
 from dalembert.errors import DocumentError, ModelError
-from dalembert.model.documents.document import load
-from dalembert.model.language.parse import suggest
-from dalembert.model.system import System
+from dalembert.model.language.suggest import suggest
 from dalembert.results import plain_values
 
-MODEL = typer.Argument(
-    ...,
-    help="A model document (TOML file) or the name of a library system.",
-    show_default=False,
-    autocompletion=completion.models,
-)
-OPTION = typer.Option(
-    [],
-    "--option",
-    metavar="NAME=VALUE",
-    help="Build the library system with this option, as ratio=2 or alpha=pi/6; may be repeated.",
-)
-SET = typer.Option(
-    [],
-    "--set",
-    metavar="NAME=VALUE",
-    help="Change a parameter, as g=1.62; may be repeated.",
-    autocompletion=completion.parameters,
-)
-INITIAL = typer.Option(
-    [], "--initial", metavar="NAME=VALUE", help='Change an initial value, as x=1 or "x\'=0"; may be repeated.'
-)
-JSON = typer.Option(False, "--json", help="Print exactly one JSON object on standard output.")
+if TYPE_CHECKING:
+    from dalembert.model.system import System
 
 
 def find_model(model: str, option: list[str] | None = None) -> System:
     """A system from a file or from the library, there with the options of `--option`."""
+    from dalembert.model.documents.document import load  # needs SymPy, as all that follows
+
     path = Path(model)
-    if path.is_file() or path.suffix == ".toml" or "/" in model:
+    if is_path(model):
         if option:
             raise ModelError(
                 model, ["--option is for systems of the library; a document has --set NAME=VALUE for its parameters"]
@@ -65,6 +41,12 @@ def find_model(model: str, option: list[str] | None = None) -> System:
     from dalembert.library.options import read_options
 
     return library.get(model, **read_options(model, library.example(model).build, option))
+
+
+def is_path(model: str) -> bool:
+    """Whether a file is meant, and not a system of the library."""
+    path = Path(model)
+    return path.is_file() or path.suffix == ".toml" or "/" in model
 
 
 def with_values(system: System, values: list[str], initial: list[str]) -> System:
@@ -99,4 +81,4 @@ def pairs(items: list[str], option: str, known: list[str], faults: list[str]) ->
 
 def print_json(data: dict[str, Any]) -> None:
     """One JSON object; numbers JSON cannot hold (NaN, infinity) become null."""
-    typer.echo(json.dumps(plain_values(data), ensure_ascii=False, indent=2))
+    print(json.dumps(plain_values(data), ensure_ascii=False, indent=2), flush=True)

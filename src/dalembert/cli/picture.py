@@ -6,8 +6,9 @@ from pathlib import Path
 
 import typer
 
+from dalembert.cli.arguments import INITIAL, JSON, MODEL, OPTION, SET
 from dalembert.cli.folders import slug_of, tell
-from dalembert.cli.models import INITIAL, JSON, MODEL, OPTION, SET, find_model, with_values
+from dalembert.cli.models import find_model, with_values
 
 
 def picture(

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import typer
 
-from dalembert.cli.models import INITIAL, JSON, MODEL, OPTION, SET, find_model, print_json, with_values
+from dalembert.cli.arguments import INITIAL, JSON, MODEL, OPTION, SET
+from dalembert.cli.models import find_model, print_json, with_values
 
 
 def reduce(

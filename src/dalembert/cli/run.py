@@ -8,10 +8,8 @@ from pathlib import Path
 import typer
 
 from dalembert.cli import completion
-from dalembert.cli.events import EVENT, UNTIL, with_given_events
-from dalembert.cli.folders import make, slug_of, unmake
-from dalembert.cli.models import INITIAL, JSON, MODEL, OPTION, SET, find_model, print_json, with_values
-from dalembert.errors import DalembertError, MotionFailed, OutputError
+from dalembert.cli.arguments import EVENT, INITIAL, JSON, MODEL, OPTION, SET, UNTIL
+from dalembert.cli.simulate import RunOptions, simulate_and_write
 from dalembert.methods.table import method_help
 
 
@@ -47,51 +45,10 @@ def run(
     json: bool = JSON,
 ) -> None:
     """Simulate a model, certify the motion, and write the numbers and a picture."""
-    system = with_given_events(with_values(find_model(model, option), set_, initial), event, until)
-    if repair:
-        system = system.replace(initial=system.consistent())
-    slug = slug_of(system)
-    folder = out if out is not None else Path(f"dalembert-{slug}")
-    made = make(folder)
-    failure: MotionFailed | None = None
-    try:
-        motion = system.simulate(
-            duration, rtol=rtol, samples=samples, method=method, max_step=max_step, step=step, order=order,
-            project=project, backend=backend,
-        )  # fmt: skip
-    except MotionFailed as error:
-        if error.motion is None:
-            unmake(made)
-            raise
-        motion, failure = error.motion, error
-    except (DalembertError, KeyboardInterrupt):
-        unmake(made)
-        raise
-    lost: OutputError | None = None
-    files: list[Path] = []
-    try:
-        files.append(folder / f"{slug}.{'csv' if kind is Format.csv else 'nc'}")
-        motion.save(files[-1])
-        files.append(folder / f"{slug}.png")
-        motion.plot(files[-1], free=free)
-    except OutputError as error:
-        lost = error
-        files.pop()
-        if not files:
-            unmake(made)
-    if json:
-        reason = {} if failure is None else {"failure": str(failure)}
-        print_json({**motion.to_dict(), "files": [str(file) for file in files], **reason})
-    else:
-        from dalembert.cli.summary import print_summary
-
-        print_summary(motion, files)
-    if lost is not None:
-        raise lost
-    if failure is not None:
-        raise failure
-    if not motion.certificate.holds:
-        failed = ", ".join(motion.certificate.failures)
-        hints = "".join(f"\n  {warning}" for warning in motion.warnings)
-        typer.echo(f"dalembert: {system.name}: the certificate does not hold: {failed}{hints}", err=True)
-        raise typer.Exit(3)
+    given = RunOptions(
+        model, tuple(option), tuple(set_), tuple(initial), duration, rtol, samples, method, max_step, step, order,
+        project, tuple(event), tuple(until), backend, repair, out, kind.value, free, json,
+    )  # fmt: skip
+    status = simulate_and_write(given)
+    if status:
+        raise typer.Exit(status)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import casadi as ca
-import sympy as sp
 
-from dalembert.graph.convert import Converter
-from dalembert.model.kinks import KINKED, switched_kinks
-from dalembert.model.language.symbols import Coordinate, t
-from dalembert.model.system import System
 from dalembert.remember import remember
+
+if TYPE_CHECKING:
+    from dalembert.model.system import System
 
 
 @dataclass(frozen=True)
@@ -29,10 +28,16 @@ _made: dict[Hashable, KinkGraph | None] = {}
 
 def kink_graph(system: System) -> KinkGraph | None:
     """Made once for each structure; None where a motion passes no kinks."""
-    return remember(_made, system.structure, lambda: _build(system), KEPT)
+    return remember(_made, system.structure, lambda: _build(system), KEPT) if system.may_have_kinks else None
 
 
 def _build(system: System) -> KinkGraph | None:
+    import sympy as sp  # only here: most models have no kinks
+
+    from dalembert.graph.convert import Converter
+    from dalembert.model.kinks import KINKED, switched_kinks
+    from dalembert.model.language.symbols import Coordinate, t
+
     if not any(expression.has(*KINKED) for expression in system.expressions()):
         return None
     found = switched_kinks(system)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import casadi as ca
 
 from dalembert.graph.contacts import contact_graph
-from dalembert.graph.graph import graph_of
+from dalembert.graph.functions import graph_of
 from dalembert.model.system import System
 
 

@@ -6,14 +6,16 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import casadi as ca
 import numpy as np
 
-from dalembert.graph.contacts import contact_graph
-from dalembert.graph.graph import graph_of
-from dalembert.model.system import System
+from dalembert.graph.functions import graph_of
 from dalembert.remember import remember
+
+if TYPE_CHECKING:
+    from dalembert.model.system import System
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,8 @@ def _build(system: System) -> Timed | None:
     parts = [*graph.dynamics(q, v, t, p), graph.work(q, v, t, p, f, f, lam)[0]]
     parts += [graph.position(q, t, p)[0], graph.velocity(q, v, t, p)[0]]
     if system.contacts:
+        from dalembert.graph.contacts import contact_graph  # needs SymPy
+
         N, u, _, mu, mu_static, *_ = contact_graph(system).state(q, v, ca.SX.zeros(n), t, p, lam)
         parts += [N, u, mu, mu_static]
     everything = ca.vertcat(*(ca.vec(ca.SX(part)) for part in parts))

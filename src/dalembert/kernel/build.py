@@ -177,11 +177,12 @@ def _compile(source: str, compiler: Compiler, flags: tuple[str, ...], workplace:
 
 def _trim(folder: Path) -> None:
     """Keep the cache within its size, oldest first, and clear away what builds that were killed have left."""
-    for left in folder.glob(".build-*"):
+    for left in [*folder.glob(".build-*"), *folder.glob(".model-*")]:
         with contextlib.suppress(OSError):
             if left.stat().st_mtime < time.time() - ABANDONED_S:
-                shutil.rmtree(left, ignore_errors=True)
-    files = sorted(folder.glob("*.so"), key=lambda file: file.stat().st_mtime)
+                left.unlink() if left.is_file() else shutil.rmtree(left, ignore_errors=True)
+    kept = [*folder.glob("*.so"), *folder.glob("*.model")]  # kernels, and models that were read
+    files = sorted(kept, key=lambda file: file.stat().st_mtime)
     total = sum(file.stat().st_size for file in files)
     if total <= CACHE_BYTES:
         return

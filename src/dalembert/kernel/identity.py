@@ -12,13 +12,16 @@ import hashlib
 from collections.abc import Collection, Sequence
 from dataclasses import fields
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import casadi as ca
 
-from dalembert.graph.graph import Graph
+from dalembert.graph.functions import Graph
 from dalembert.kernel.limits import LIMITS
 from dalembert.methods.table import METHODS, Method
-from dalembert.model.system import System
+
+if TYPE_CHECKING:
+    from dalembert.model.system import System
 
 PACKAGE = Path(__file__).parent
 METHODS_PACKAGE = PACKAGE.parent / "methods"  # what a tableau says of itself decides the source too

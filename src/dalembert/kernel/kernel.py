@@ -8,12 +8,12 @@ import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dalembert.graph.graph import Graph
+from dalembert.graph.functions import Graph
 from dalembert.kernel.build import Compiler, build, cache_folder, most_optimised
 from dalembert.kernel.emit.dispatch import optional_methods
 from dalembert.kernel.events import EventBuffer
@@ -21,7 +21,9 @@ from dalembert.kernel.identity import identity, table_text
 from dalembert.kernel.limits import KEPT_CHANGES
 from dalembert.kernel.size import MOST_INSTRUCTIONS, KernelTooLarge
 from dalembert.methods.table import METHODS
-from dalembert.model.system import System
+
+if TYPE_CHECKING:
+    from dalembert.model.system import System
 
 Array = NDArray[np.float64]
 # As the enumeration in runtime/base/base.h.

@@ -73,7 +73,7 @@ from dalembert.library.systems.stacked_blocks import stacked_blocks
 from dalembert.library.systems.stick_slip import stick_slip
 from dalembert.library.systems.thrown_block import thrown_block
 from dalembert.library.systems.upright_penny import upright_penny
-from dalembert.model.language.parse import suggest
+from dalembert.model.language.suggest import suggest
 from dalembert.model.system import System
 
 Exact = Callable[[System, np.ndarray], dict[str, np.ndarray]]

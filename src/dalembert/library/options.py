@@ -10,7 +10,8 @@ from inspect import Parameter, signature
 from typing import Any
 
 from dalembert.errors import ExpressionError, ModelError
-from dalembert.model.language.parse import parse_expression, suggest
+from dalembert.model.language.parse import parse_expression
+from dalembert.model.language.suggest import suggest
 from dalembert.model.system import System
 
 WORDS = {"true": True, "yes": True, "false": False, "no": False}

@@ -12,7 +12,7 @@ import sympy as sp
 from dalembert.errors import ModelError
 from dalembert.model.constraints import is_constant
 from dalembert.model.language.adopt import in_own_symbols
-from dalembert.model.language.parse import suggest
+from dalembert.model.language.suggest import suggest
 from dalembert.model.language.symbols import Coordinate, Parameter, Reaction, symbol_table, t
 
 if TYPE_CHECKING:

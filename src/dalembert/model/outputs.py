@@ -11,7 +11,7 @@ from typing import Any
 
 import sympy as sp
 
-from dalembert.model.language.parse import suggest
+from dalembert.model.language.suggest import suggest
 from dalembert.model.language.symbols import Coordinate, Reaction
 
 # First words of columns that a motion has by itself, and whole names: an output must not hide them.

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.methods.table import AUTO, method_names
-from dalembert.model.language.parse import suggest
+from dalembert.model.language.suggest import suggest
 
 MAX_SAMPLES = 10_000_000
 

@@ -13,8 +13,9 @@ from dalembert.errors import ExpressionError, MissingValues, ModelError
 from dalembert.model.events import Event
 from dalembert.model.language.adopt import function_faults, in_own_symbols
 from dalembert.model.language.functions import Unspecified, functions_in, names_of
-from dalembert.model.language.parse import RESERVED, parse_expression, suggest
+from dalembert.model.language.parse import RESERVED, parse_expression
 from dalembert.model.language.rates import partial
+from dalembert.model.language.suggest import suggest
 from dalembert.model.language.symbols import Coordinate, Parameter, t
 
 if TYPE_CHECKING:

@@ -10,13 +10,14 @@ from collections.abc import Callable, Iterable, Mapping
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Never, cast
 
-import sympy as sp
 from numpy.typing import ArrayLike
 
 from dalembert.errors import ModelError
-from dalembert.model.language.parse import suggest
+from dalembert.model.language.suggest import suggest
 
 if TYPE_CHECKING:
+    import sympy as sp
+
     from dalembert.mechanics.classify.classify import Classification
     from dalembert.mechanics.page.equations import Equations
     from dalembert.model.system import System, Value
@@ -33,10 +34,21 @@ if TYPE_CHECKING:
 
 
 class Verbs:
-    """What can be asked of a system. `System` derives from it, and nothing else does."""
+    """What can be asked of a system: of a `System`, and of what was kept of one, so that motions need no SymPy
+    (`model.kept`).
+    """
+
+    # Kinks are looked for (`model.kinks`).
+    may_have_kinks: bool = True
+
+    @property
+    def as_written(self) -> System:
+        """The system with all its expressions."""
+        return cast("System", self)
 
     @property
     def _system(self) -> System:
+        """What motions are made of, whatever it is."""
         return cast("System", self)
 
     def equations(
@@ -56,13 +68,15 @@ class Verbs:
         """
         from dalembert.mechanics.equations import equations
 
-        return equations(self._system, form, {"quasi_velocities": quasi_velocities, "dependent": dependent, **unknown})
+        return equations(
+            self.as_written, form, {"quasi_velocities": quasi_velocities, "dependent": dependent, **unknown}
+        )
 
     def classify(self) -> Classification:
         """The kind of each constraint, integrability, degrees of freedom, conserved quantities."""
         from dalembert.mechanics.classify.classify import classify
 
-        return classify(self._system)
+        return classify(self.as_written)
 
     def at(
         self,
@@ -75,7 +89,7 @@ class Verbs:
         """
         from dalembert.motion.instant import at
 
-        return at(self._system, state, t, parameters)
+        return at(self.as_written, state, t, parameters)
 
     def between(
         self, start: Mapping[Any, Value] | None, end: Mapping[Any, Value], duration: float, *, guess: Any = None
@@ -85,7 +99,7 @@ class Verbs:
         """
         from dalembert.study.between import between
 
-        return between(self._system, start, end, duration, guess=guess)
+        return between(self.as_written, start, end, duration, guess=guess)
 
     def compare(self, forms: Iterable[str] | None = None, *, states: int = 4) -> Comparison:
         """Every formulation side by side: which apply, why others do not, and by how much they differ."""
@@ -93,7 +107,7 @@ class Verbs:
 
         if isinstance(forms, str):
             forms = [forms]
-        return compare(self._system, None if forms is None else [str(form) for form in forms], states)
+        return compare(self.as_written, None if forms is None else [str(form) for form in forms], states)
 
     def equilibrium(
         self,
@@ -109,7 +123,7 @@ class Verbs:
         """
         from dalembert.statics.find import equilibrium
 
-        return equilibrium(self._system, state, t=t, starts=starts, range_of=range_of, between=between)
+        return equilibrium(self.as_written, state, t=t, starts=starts, range_of=range_of, between=between)
 
     def consistent(
         self, initial: Mapping[Any, Value] | None = None, hold: Iterable[Any] = ()
@@ -119,7 +133,7 @@ class Verbs:
         """
         from dalembert.motion.state.consistent import consistent
 
-        return consistent(self._system, initial, hold)
+        return consistent(self.as_written, initial, hold)
 
     def displacements(
         self,
@@ -132,7 +146,7 @@ class Verbs:
         """
         from dalembert.study.displacements import displacements
 
-        return displacements(self._system, state, t, parameters)
+        return displacements(self.as_written, state, t, parameters)
 
     def simulate(
         self,
@@ -236,13 +250,13 @@ class Verbs:
         """
         from dalembert.study.vakonomic import vakonomic
 
-        return vakonomic(self._system, duration, multipliers, rtol, samples)
+        return vakonomic(self.as_written, duration, multipliers, rtol, samples)
 
     def path(self, start: Any, end: Any, *, energy: float, guess: Any = "direct", samples: int = 201) -> Path:
         """The path between two points at a given energy, by Maupertuis' principle. See `dalembert.study.path.path`."""
         from dalembert.study.path import path
 
-        return path(self._system, start, end, energy=energy, guess=guess, samples=samples)
+        return path(self.as_written, start, end, energy=energy, guess=guess, samples=samples)
 
     def reduce(self, keep: Iterable[Any] = ()) -> ReducedSystem:
         """A system with fewer coordinates and the same motion: solvable position constraints give independent
@@ -250,13 +264,13 @@ class Verbs:
         """
         from dalembert.study.reduced import reduce
 
-        return reduce(self._system, keep)
+        return reduce(self.as_written, keep)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model as a TOML document."""
         from dalembert.model.documents.document import save
 
-        save(self._system, path)
+        save(self.as_written, path)
 
 
 def _no_such_option(verb: str, name: str, function: Callable[..., Any]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,13 +11,15 @@ from dalembert.arrays import Array
 from dalembert.errors import DalembertError, MotionFailed
 from dalembert.motion.certificate.certify import certify
 from dalembert.motion.certificate.determined import undetermined_warning
-from dalembert.motion.contacts.run.at_outputs import points_of
-from dalembert.motion.contacts.run.legs import Legs
 from dalembert.motion.integrate.trajectory import Trajectory, failure_message
 from dalembert.motion.result.motion import Motion, Timing
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.points import evaluate_points
 from dalembert.motion.state.without_gradient import warnings_of_faded
+
+if TYPE_CHECKING:
+    from dalembert.motion.contacts.run.legs import Legs
+    from dalembert.motion.state.contact_history import Held
 
 
 def assemble(
@@ -31,7 +34,7 @@ def assemble(
     n, t, y = evaluation.n, trajectory.t, trajectory.y
     failure = trajectory.failure
     try:
-        held = None if legs is None else points_of(legs.contacts, trajectory, legs.modes)
+        held = None if legs is None else _held(legs, trajectory)
         points = evaluate_points(evaluation, t, y[:, :n], y[:, n : 2 * n], trajectory.guesses, held)
     except DalembertError as error:
         # The last point may lie where the model has no value any more; the points before it do not.
@@ -79,6 +82,12 @@ def assemble(
     if certificate.undetermined:
         motion = replace(motion, warnings=(*warnings, undetermined_warning(certificate.undetermined)))
     return replace(motion, certificate=certificate), failure
+
+
+def _held(legs: Legs, trajectory: Trajectory) -> Held:
+    from dalembert.motion.contacts.run.at_outputs import points_of  # needs SymPy
+
+    return points_of(legs.contacts, trajectory, legs.modes)
 
 
 def _fastest(trajectory: Trajectory, n: int) -> Array | None:

@@ -26,7 +26,7 @@ from dalembert.mechanics.solve.deviation import (
     vector,
 )
 from dalembert.mechanics.solve.fundamental import CONSISTENCY_TOLERANCE, Fundamental, null_space
-from dalembert.model.friction.contact import needs_legs
+from dalembert.model.friction.legs import needs_legs
 from dalembert.model.system import System
 from dalembert.motion.contacts.run.mode_of_state import instant_with_contacts
 from dalembert.motion.state.evaluation import Energetics, Evaluation

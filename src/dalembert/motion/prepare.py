@@ -9,24 +9,18 @@ import time as clock
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dalembert.arrays import Array
 from dalembert.errors import MissingValues, ModelError, MotionFailed, UndefinedModel, counted
-from dalembert.graph.graph import graph_of
+from dalembert.graph.functions import graph_of
 from dalembert.mechanics.solve.fundamental import Fundamental
-from dalembert.model.events import with_events
-from dalembert.model.friction.contact import needs_legs, torqueless_warnings
-from dalembert.model.language.parse import suggest
-from dalembert.model.language.symbols import t as time
-from dalembert.model.system import System
+from dalembert.model.friction.legs import needs_legs
+from dalembert.model.language.suggest import suggest
 from dalembert.motion.assemble import assemble
-from dalembert.motion.contacts.modes.contacts import Contacts
-from dalembert.motion.contacts.run.coefficients import negative_coefficients
-from dalembert.motion.contacts.run.legs import Legs, integrate_legs
 from dalembert.motion.integrate.ahead import look_ahead
 from dalembert.motion.integrate.choose import integrate
 from dalembert.motion.integrate.progress import Progress
@@ -39,6 +33,10 @@ from dalembert.motion.state.project import project as project_state
 from dalembert.motion.state.state import State
 from dalembert.motion.state.without_gradient import require_gradient, without_gradient
 from dalembert.results import Result, Table, plain_values, state_columns
+
+if TYPE_CHECKING:
+    from dalembert.model.system import System
+    from dalembert.motion.contacts.run.legs import Legs
 
 
 def prepare(
@@ -53,12 +51,15 @@ def prepare(
     """
     started = clock.perf_counter()
     if events is not None:
-        system = with_events(system, events)
+        from dalembert.model.events import with_events  # needs SymPy
+
+        system = with_events(system.as_written, events)
     options = {**system.settings, **{key: value for key, value in options.items() if value is not None}}
     settings = settings_of(system, duration, times, _initial_time(system), options)
     if settings.method == "variational":
         from dalembert.motion.integrate.variational import require_action  # loads parts of SciPy
 
+        system = system.as_written
         require_action(system)
     graph_of(system)
     return Prepared(system, settings, clock.perf_counter() - started)
@@ -226,6 +227,9 @@ class Run(Table):
         system, given = self.evaluation.system, self.given
         if given is None:
             return self.evaluation
+        from dalembert.model.language.symbols import t as time  # needs SymPy
+
+        system = system.as_written
         names = (*system.coordinates, *system.velocities, time)
         initial = dict(zip(names, [*given.q.tolist(), *given.v.tolist(), given.t], strict=True))
         values = dict(zip(system.parameter_symbols, self.evaluation.p.tolist(), strict=True))
@@ -261,6 +265,12 @@ def _run_legs(
     evaluation: Evaluation, settings: Settings, state: State, bar: Progress, prepared: float, started: float
 ) -> Run:
     """A system with friction or one-sided constraints: leg by leg."""
+    # Here and not above: all of it needs SymPy, which other motions do without where their model was kept.
+    from dalembert.model.friction.contact import torqueless_warnings
+    from dalembert.motion.contacts.modes.contacts import Contacts
+    from dalembert.motion.contacts.run.coefficients import negative_coefficients
+    from dalembert.motion.contacts.run.legs import integrate_legs
+
     _require_energy(evaluation, state)
     _without_gradient(evaluation, state)
     derived = clock.perf_counter()

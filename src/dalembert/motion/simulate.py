@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
-from dalembert.model.system import System
 from dalembert.motion.prepare import prepare
 from dalembert.motion.result.motion import Motion
+
+if TYPE_CHECKING:
+    from dalembert.model.system import System
 
 
 def simulate(

@@ -12,7 +12,7 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.errors import DoesNotApply, MissingValues, ModelError
 from dalembert.model.constraints import is_linear
-from dalembert.model.friction.contact import needs_legs
+from dalembert.model.friction.legs import needs_legs
 from dalembert.model.system import System
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.without_gradient import require_gradient

@@ -18,8 +18,8 @@ from scipy.optimize import brentq, minimize_scalar
 
 from dalembert.arrays import Array
 from dalembert.errors import DoesNotApply, ModelError
-from dalembert.model.friction.contact import needs_legs
-from dalembert.model.language.parse import suggest
+from dalembert.model.friction.legs import needs_legs
+from dalembert.model.language.suggest import suggest
 from dalembert.model.language.symbols import name_of
 from dalembert.statics.cones import LIMIT
 from dalembert.statics.result import Range

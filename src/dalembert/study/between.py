@@ -21,7 +21,7 @@ from scipy.interpolate import CubicSpline
 from dalembert.arrays import Array
 from dalembert.errors import DoesNotApply, InconsistentState, ModelError, MotionFailed
 from dalembert.mechanics.principles.shared.formulation import does_work, first, has_modes, no_energies, nonholonomic
-from dalembert.model.language.parse import suggest
+from dalembert.model.language.suggest import suggest
 from dalembert.model.language.symbols import name_of
 from dalembert.model.system import System
 from dalembert.motion.result.motion import Motion

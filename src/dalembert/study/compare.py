@@ -20,7 +20,7 @@ from dalembert.mechanics.principles.shared.formulation import Answer, NotHere, a
 from dalembert.mechanics.sample import Sample, Sampler
 from dalembert.mechanics.solve.fundamental import Fundamental, is_positive
 from dalembert.mechanics.standard_form import standard_form
-from dalembert.model.friction.contact import needs_legs
+from dalembert.model.friction.legs import needs_legs
 from dalembert.model.system import System
 from dalembert.motion.contacts.run.mode_of_state import initial_mode
 from dalembert.motion.state.evaluation import Evaluation

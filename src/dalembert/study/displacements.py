@@ -25,7 +25,7 @@ from dalembert.mechanics.principles.shared.velocity_forms import lagrangian_deri
 from dalembert.mechanics.sample import Sample, Sampler
 from dalembert.mechanics.solve.fundamental import null_space
 from dalembert.mechanics.standard_form import diff, standard_form
-from dalembert.model.friction.contact import needs_legs
+from dalembert.model.friction.legs import needs_legs
 from dalembert.model.system import System
 from dalembert.motion.instant import starting_at
 from dalembert.motion.state.evaluation import Evaluation

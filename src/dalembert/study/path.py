@@ -22,7 +22,7 @@ from scipy.interpolate import CubicSpline
 from dalembert.arrays import Array
 from dalembert.errors import DalembertError, DoesNotApply, InconsistentState, ModelError, MotionFailed, counted
 from dalembert.mechanics.principles import maupertuis
-from dalembert.model.language.parse import suggest
+from dalembert.model.language.suggest import suggest
 from dalembert.model.language.symbols import name_of
 from dalembert.model.system import System
 from dalembert.motion.state.consistent import misses

@@ -18,7 +18,7 @@ import sympy as sp
 from dalembert.arrays import Array
 from dalembert.errors import DalembertError, MissingValues, ModelError, MotionFailed
 from dalembert.mechanics.algebra.compiled import numeric_function
-from dalembert.model.language.parse import suggest
+from dalembert.model.language.suggest import suggest
 from dalembert.model.language.symbols import name_of, t
 from dalembert.motion.certificate.certify import certify
 from dalembert.motion.certificate.repeat import Slope, integrate_again

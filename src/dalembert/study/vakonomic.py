@@ -23,7 +23,7 @@ from dalembert.graph.variables import variables_of
 from dalembert.mechanics.principles.shared.formulation import does_work, first, has_modes, no_energies
 from dalembert.mechanics.principles.shared.scaled_constraints import saddle
 from dalembert.mechanics.principles.shared.velocity_forms import on_accelerations
-from dalembert.model.language.parse import suggest
+from dalembert.model.language.suggest import suggest
 from dalembert.model.system import System
 from dalembert.motion.integrate.settings import settings_of, tolerances
 from dalembert.motion.result.motion import Motion

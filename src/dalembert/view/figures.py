@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 
 from dalembert.errors import OutputError
-from dalembert.model.documents.document import write_atomically
+from dalembert.model.documents.write_files import write_atomically
 
 DPI = 130
 #: Where a picture is to be drawn: one panel, or as many as it has, in any arrangement; None for a figure of its own.

@@ -18,7 +18,7 @@ from dalembert.mechanics.principles.appell import AppellEquations
 from dalembert.mechanics.principles.shared.formulation import NotHere
 from dalembert.mechanics.sample import Sample, Sampler
 from dalembert.mechanics.standard_form import standard_form
-from dalembert.model.friction.contact import needs_legs
+from dalembert.model.friction.legs import needs_legs
 from dalembert.model.language.symbols import Coordinate
 
 # The quaternion body has a test of its own, in the rates of the body.

@@ -15,7 +15,7 @@ from dalembert.mechanics.principles import gauss
 from dalembert.mechanics.principles.shared.formulation import NotHere
 from dalembert.mechanics.sample import Sample, Sampler
 from dalembert.mechanics.standard_form import standard_form
-from dalembert.model.friction.contact import needs_legs
+from dalembert.model.friction.legs import needs_legs
 
 SMOOTH = [name for name in da.library.names() if name != "rough_incline" and not needs_legs(da.library.get(name))]
 

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from dalembert.graph.graph import Graph
+from dalembert.graph.functions import Graph
 from dalembert.kernel.emit.coupled import Coupled
 from dalembert.kernel.emit.saddle import Saddle
 

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import casadi as ca
 
-from dalembert.graph.graph import Graph
+from dalembert.graph.functions import Graph
 from dalembert.kernel.emit.dispatch import dispatch, methods_of, sizes, steppers
 from dalembert.kernel.emit.functions import KernelFunctions, kernel_functions
 from dalembert.kernel.emit.straight_line import Hoist, straight_line
 from dalembert.kernel.emit.taylor import taylor_source
 from dalembert.kernel.limits import LIMITS
 from dalembert.kernel.size import MOST_INSTRUCTIONS, KernelTooLarge
-from dalembert.model.system import System
+
+if TYPE_CHECKING:
+    from dalembert.model.system import System
 
 RUNTIME = Path(__file__).parents[1] / "runtime"
 # In the order of the source: what comes before the functions of a model, what follows on them, …

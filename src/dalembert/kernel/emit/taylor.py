@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from dalembert.graph.graph import Graph
+from dalembert.graph.functions import Graph
 from dalembert.kernel.emit.saddle import Saddle
 from dalembert.kernel.emit.series import Emission, Shared, function_in_pieces, nodes_of
 from dalembert.kernel.emit.straight_line import Hoist, straight_line

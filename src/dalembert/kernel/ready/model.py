@@ -8,12 +8,12 @@ import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dalembert.graph.graph import Graph
+from dalembert.graph.functions import Graph
 from dalembert.kernel.emit.functions import kernel_functions
 from dalembert.kernel.emit.source import INPUTS, STATE, functions_by_name, model_lists, model_sizes
 from dalembert.kernel.identity import table_text
@@ -21,7 +21,9 @@ from dalembert.kernel.kernel import ENTRY, SLOPE_ENTRY, Kernel
 from dalembert.kernel.ready.runtime import LISTS, MOST, SIZES, TAPES
 from dalembert.kernel.ready.tape import Tape, TapeData, make_tape
 from dalembert.methods.table import METHODS
-from dalembert.model.system import System
+
+if TYPE_CHECKING:
+    from dalembert.model.system import System
 
 
 class _ModelData(ctypes.Structure):

@@ -18,8 +18,9 @@ from dalembert.mechanics.principles import liberation
 from dalembert.mechanics.principles import liberation_page as liberated
 from dalembert.mechanics.principles.shared.formulation import rheonomic
 from dalembert.mechanics.standard_form import diff, lagrangian, time_derivative
-from dalembert.model.friction.contact import needs_legs, sliding_system
+from dalembert.model.friction.contact import sliding_system
 from dalembert.model.friction.frames import frames_of, inertia_of
+from dalembert.model.friction.legs import needs_legs
 from dalembert.model.language.symbols import Coordinate, t
 from dalembert.model.particles.particles import Particles
 from dalembert.model.particles.supplementary import LETTERS, normals_of, supplementary_coordinates

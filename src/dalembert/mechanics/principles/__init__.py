@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Protocol, cast, runtime_checkable
 
 from dalembert.errors import ModelError
-from dalembert.model.language.parse import suggest
+from dalembert.model.language.suggest import suggest
 from dalembert.model.system import System
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from dalembert.mechanics.reduce.independent import Embedding, embedding
 from dalembert.mechanics.reduce.routhian import Routhian, routhian
 from dalembert.mechanics.standard_form import diff
 from dalembert.model.constraints import Constraint, is_linear
-from dalembert.model.friction.contact import needs_legs
 from dalembert.model.friction.laws import Work
+from dalembert.model.friction.legs import needs_legs
 from dalembert.model.language.symbols import Coordinate, Parameter, Reaction
 from dalembert.model.system import System
 

@@ -5,7 +5,6 @@ faults, not ignored.
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,16 +12,18 @@ from typing import Any
 import sympy as sp
 from sympy.printing.str import StrPrinter
 
-from dalembert.errors import DocumentError, ModelError, OutputError
+from dalembert.errors import DocumentError, ModelError
 from dalembert.model.constraints import IMPACT_ORDERS, Constraint
 from dalembert.model.documents.particle_document import PARTICLE, clashes, particle_faults, system_of_particles
 from dalembert.model.documents.salvage import salvage
+from dalembert.model.documents.write_files import write_atomically
 from dalembert.model.events import Event
 from dalembert.model.friction.laws import LAWS
 from dalembert.model.language.constants import MAX_EXPONENT, ExponentTooLarge, OutOfRange, writable
 from dalembert.model.language.functions import functions_in
-from dalembert.model.language.parse import CHOICE, FUNCTIONS, is_speakable, suggest
+from dalembert.model.language.parse import CHOICE, FUNCTIONS, is_speakable
 from dalembert.model.language.signatures import signatures, unwritable_functions
+from dalembert.model.language.suggest import suggest
 from dalembert.model.language.symbols import Reaction
 from dalembert.model.particles.particles import Particle
 from dalembert.model.system import System
@@ -53,9 +54,6 @@ REQUIRED = {
 NO_TEXTS = ("work", "direction", "terminal", "one_sided", "restitution", "mass", "position", "force")
 PLAIN = ("name", "description", "coordinates", "impacts", "functions")
 MAX_BYTES = 5_000_000
-# Read once, because reading it means setting it, for all threads.
-UMASK = os.umask(0o022)
-os.umask(UMASK)
 # Functions of SymPy that the printer writes by others, or under another name.
 WRITTEN_BY_OTHERS = {"sec", "csc", "cot", "Heaviside", "Min", "Max", "Piecewise"}
 
@@ -380,28 +378,3 @@ def dumps(system: System) -> str:
 def save(system: System, path: str | os.PathLike[str]) -> None:
     """Write a system as a TOML document."""
     write_atomically(path, dumps(system).encode("utf-8"))
-
-
-def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write a file whole or not at all: to a neighbour first, then renamed into place.
-
-    What is there and no plain file (a pipe, a device) is written to as it is.
-    """
-    target = Path(os.path.realpath(path))
-    temporary = None
-    try:
-        if target.exists() and not target.is_file():
-            with open(target, "wb") as stream:
-                stream.write(content)
-            return
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=".dalembert-")
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o666 & ~UMASK)
-        os.replace(temporary, target)
-    except OSError as error:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
-        raise OutputError(f"{target}: cannot be written: {error.strerror or error}") from None

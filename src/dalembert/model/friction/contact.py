@@ -11,6 +11,7 @@ import sympy as sp
 
 from dalembert.model.friction.frames import frames_of, inertia_of
 from dalembert.model.friction.law import Law
+from dalembert.model.friction.legs import needs_legs
 from dalembert.model.friction.surface import Bearing, coordinates_in
 from dalembert.model.friction.work import Work
 from dalembert.model.language.symbols import Coordinate
@@ -72,11 +73,6 @@ class Contact:
 def _contact(values: dict[str, Any]) -> Contact:
     values["force"] = tuple(MappingProxyType(force) for force in values["force"])
     return Contact(**values)
-
-
-def needs_legs(system: System) -> bool:
-    """Whether a motion is made of legs, stick and slip or contact and flight, with other equations in each."""
-    return bool(system.contacts) or any(constraint.one_sided for constraint in system.constraints)
 
 
 def sliding_system(system: System) -> System:

@@ -15,7 +15,7 @@ from dalembert.model.friction.frames import Inertia
 from dalembert.model.friction.laws import Law, Sliding
 from dalembert.model.friction.surface import Unclear, surface_of
 from dalembert.model.language.functions import Unspecified
-from dalembert.model.language.parse import suggest
+from dalembert.model.language.suggest import suggest
 from dalembert.model.language.symbols import Coordinate, Reaction
 
 

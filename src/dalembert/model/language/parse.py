@@ -11,7 +11,6 @@ floating point before SymPy sees them: `9**9**9**9` is refused, not computed.
 from __future__ import annotations
 
 import ast
-import difflib
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -36,6 +35,7 @@ from dalembert.model.language.constants import (
 )
 from dalembert.model.language.functions import function_of
 from dalembert.model.language.rates import rate
+from dalembert.model.language.suggest import suggest
 from dalembert.model.language.symbols import Reaction, is_name
 
 # Far above any hand-written or generated energy seen in practice, far below what could exhaust memory or the
@@ -101,18 +101,6 @@ class _Piece:
 
     expression: sp.Expr
     value: float | None
-
-
-def suggest(name: str, known: Iterable[str]) -> str:
-    """' Did you mean …?' or the known names, to end a message about an unknown one."""
-    names = sorted(set(known))
-    close = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
-    if not close:
-        close = [other for other in names if other.lower() == name.lower()]
-    if close:
-        return f" Did you mean {close[0]!r}?"
-    shown = ", ".join(names[:20]) + (", …" if len(names) > 20 else "")
-    return f" Known here: {shown}." if names else ""
 
 
 def parse_expression(

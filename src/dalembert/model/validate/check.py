@@ -9,7 +9,7 @@ import sympy as sp
 
 from dalembert.model.friction.law import Law
 from dalembert.model.language.functions import functions_in, names_of
-from dalembert.model.language.parse import suggest
+from dalembert.model.language.suggest import suggest
 from dalembert.model.language.symbols import Coordinate, Reaction
 
 INERTIA = ("kinetic", "lagrangian", "mass")

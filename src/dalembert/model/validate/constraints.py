@@ -11,7 +11,8 @@ import sympy as sp
 from dalembert.errors import ExpressionError
 from dalembert.model.constraints import IMPACT_LAWS, IMPACT_ORDERS, LEVELS, Constraint, is_constant, level_of
 from dalembert.model.friction.read_laws import value_of
-from dalembert.model.language.parse import parse_constraint, suggest
+from dalembert.model.language.parse import parse_constraint
+from dalembert.model.language.suggest import suggest
 from dalembert.model.language.symbols import Parameter
 from dalembert.model.validate.expressions import ExpressionReader
 

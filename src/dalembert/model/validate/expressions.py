@@ -10,7 +10,8 @@ import sympy as sp
 
 from dalembert.errors import ExpressionError
 from dalembert.model.language.adopt import faults_of_functions, function_faults, in_own_symbols
-from dalembert.model.language.parse import RESERVED, parse_equation, parse_expression, suggest
+from dalembert.model.language.parse import RESERVED, parse_equation, parse_expression
+from dalembert.model.language.suggest import suggest
 from dalembert.model.language.symbols import Coordinate, Parameter, is_name, name_of, symbol_table
 
 

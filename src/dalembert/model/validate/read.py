@@ -13,8 +13,9 @@ from dalembert.errors import ModelError, counted
 from dalembert.model.events import read_events
 from dalembert.model.friction.frames import inertia_of
 from dalembert.model.friction.read_laws import LawReader
-from dalembert.model.language.parse import RESERVED, suggest
+from dalembert.model.language.parse import RESERVED
 from dalembert.model.language.signatures import read_signatures
+from dalembert.model.language.suggest import suggest
 from dalembert.model.language.symbols import Coordinate, Parameter, is_of_time, name_of, symbol_table
 from dalembert.model.outputs import reaction_faults, read_outputs
 from dalembert.model.simulation_options import duration_faults, option_faults

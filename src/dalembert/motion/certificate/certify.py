@@ -11,20 +11,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dalembert.model.friction.contact import needs_legs
+from dalembert.model.friction.legs import needs_legs
 from dalembert.motion.certificate.algebra import algebraic_residuals, data_along, is_minimum
 from dalembert.motion.certificate.constraints import constraint_residuals
 from dalembert.motion.certificate.determined import undetermined_loads
 from dalembert.motion.certificate.energy import energy_residual
-from dalembert.motion.certificate.friction_laws import contact_residual
-from dalembert.motion.certificate.impact_laws import impact_residual
 from dalembert.motion.certificate.repeat import repeat_and_consistency
-from dalembert.motion.certificate.repeat_contacts import repeat_residual
-from dalembert.motion.contacts.modes.contacts import Contacts
 from dalembert.motion.result.certificate import MEASURES, Certificate
 from dalembert.motion.state.evaluation import Evaluation
 
 if TYPE_CHECKING:
+    from dalembert.motion.contacts.modes.contacts import Contacts
     from dalembert.motion.result.motion import Motion
 
 
@@ -64,7 +61,7 @@ def certify(motion: Motion, evaluation: Evaluation | None = None, contacts: Cont
     """Measure a motion against its own system. evaluation, contacts: of that system, where they are at hand."""
     evaluation = Evaluation(motion.system) if evaluation is None else evaluation
     if contacts is None and needs_legs(motion.system):
-        contacts = Contacts(motion.system)
+        contacts = _contacts(motion)
     data, limits = data_along(motion, evaluation), thresholds(motion.rtol, motion.timing.steps)
     algebra, ranks, unique = algebraic_residuals(motion, data)
     # Where a row nonlinear in q̇ vanishes, branches of the motion meet (`Evaluation.branching`).
@@ -74,6 +71,8 @@ def certify(motion: Motion, evaluation: Evaluation | None = None, contacts: Cont
     if evaluation.graph.nonlinear and not is_minimum(motion, evaluation, data):
         algebra["gauss"] = float("inf")
     if motion.C is not None and contacts is not None:
+        from dalembert.motion.certificate.repeat_contacts import repeat_residual  # needs SymPy
+
         repeat, consistency = repeat_residual(motion, contacts, limits["repeat"]), 0.0
     else:
         repeat, consistency = repeat_and_consistency(motion, evaluation, data.M, data.Q, limits["repeat"])
@@ -81,10 +80,10 @@ def certify(motion: Motion, evaluation: Evaluation | None = None, contacts: Cont
         **constraint_residuals(motion, evaluation),
         **algebra,
         "energy": energy_residual(motion, evaluation, data.M, data.Q),
-        "contact": contact_residual(motion) if motion.C is not None else 0.0,
+        "contact": _contact_residual(motion),
         "repeat": repeat,
         "consistency": consistency,
-        "impact": impact_residual(motion, contacts),
+        "impact": _impact_residual(motion, contacts),
     }
     holds = unique and all(measured[name] <= limits[name] for name in MEASURES)
     return Certificate(
@@ -96,3 +95,28 @@ def certify(motion: Motion, evaluation: Evaluation | None = None, contacts: Cont
         thresholds=limits,
         undetermined=undetermined,
     )
+
+
+# Contacts and impacts need SymPy, which other motions do without where their model was kept.
+
+
+def _contacts(motion: Motion) -> Contacts:
+    from dalembert.motion.contacts.modes.contacts import Contacts
+
+    return Contacts(motion.system)
+
+
+def _contact_residual(motion: Motion) -> float:
+    if motion.C is None:
+        return 0.0
+    from dalembert.motion.certificate.friction_laws import contact_residual
+
+    return contact_residual(motion)
+
+
+def _impact_residual(motion: Motion, contacts: Contacts | None) -> float:
+    if not motion.blows and not np.any(motion.impact_loss):
+        return 0.0
+    from dalembert.motion.certificate.impact_laws import impact_residual
+
+    return impact_residual(motion, contacts)

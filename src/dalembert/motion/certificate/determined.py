@@ -12,11 +12,10 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.mechanics.solve.fundamental import null_space
-from dalembert.motion.contacts.modes.contacts import Contacts
-from dalembert.motion.contacts.modes.modes import SLIP
 from dalembert.motion.state.evaluation import Evaluation
 
 if TYPE_CHECKING:
+    from dalembert.motion.contacts.modes.contacts import Contacts
     from dalembert.motion.result.motion import Motion
 
 # So many output points are looked at: redundancy comes and goes slowly, if at all.
@@ -81,6 +80,8 @@ def _slipping(motion: Motion, contacts: Contacts, i: int, multipliers: Array) ->
     """The generalized force of all friction that slips at an output point, with some multipliers: four feet share a
     load in any way, but friction on a table that they cross together is the same.
     """
+    from dalembert.motion.contacts.modes.modes import SLIP  # needs SymPy
+
     q, v, t = motion.q[i], motion.v[i], float(motion.t[i])
     frames = contacts.frames_at(q, v, t)
     found = contacts.at(q, v, t, motion.a[i], multipliers, frames)

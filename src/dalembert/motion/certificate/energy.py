@@ -8,7 +8,6 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.mechanics.solve.mass_scale import mass_scale
-from dalembert.motion.certificate.friction_heat import heat_residual
 from dalembert.motion.state.evaluation import Evaluation
 
 if TYPE_CHECKING:
@@ -43,5 +42,13 @@ def energy_residual(motion: Motion, evaluation: Evaluation, M: Array, Q: Array) 
     # Where that is zero too, forces do work on velocities of rounding, 1e-16 of what they would have made in the time.
     pull = np.abs(Q / mass_scale(M[: motion.t.size])).max(initial=0.0) * float(motion.t[-1] - motion.t[0])
     size = max(size, 1e-8 * pull**2)
-    missed = np.maximum(np.abs(energy - energy[0] - work).max(), heat_residual(motion))
+    missed = np.maximum(np.abs(energy - energy[0] - work).max(), _heat_residual(motion))
     return float(missed / size) if size > 0 else 0.0
+
+
+def _heat_residual(motion: Motion) -> float:
+    if not motion.heat:
+        return 0.0
+    from dalembert.motion.certificate.friction_heat import heat_residual  # needs SymPy
+
+    return heat_residual(motion)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,11 +25,13 @@ from dalembert.kernel.limits import (
     EVENT_SHIFT,
     EVENT_START_NOISE,
 )
-from dalembert.model.system import System
 from dalembert.motion.integrate.event_passages import Scan, Track
 from dalembert.motion.integrate.event_samples import UNKNOWN, Sample, is_resolved, sign_of, states_inside
 from dalembert.motion.integrate.settings import Settings
 from dalembert.motion.state.evaluation import Evaluation
+
+if TYPE_CHECKING:
+    from dalembert.model.system import System
 
 
 @dataclass(frozen=True)

@@ -10,14 +10,18 @@ chatter, and no side is right.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.kernel.limits import EVENT_START_NOISE
-from dalembert.model.kinks import switched_kinks
 from dalembert.motion.integrate.events import Turn
 from dalembert.motion.state.evaluation import Evaluation
+
+if TYPE_CHECKING:
+    from dalembert.model.kinks import Switched
+    from dalembert.model.system import System
 
 
 @dataclass(frozen=True)
@@ -31,9 +35,23 @@ class Kinks:
         return "" if which is None else self.texts[which]
 
 
+def kink_count(system: System) -> int:
+    """How many kinks a motion may pass."""
+    found = _switched(system)
+    return 0 if found is None else len(found.kinks)
+
+
+def _switched(system: System) -> Switched | None:
+    if not system.may_have_kinks:
+        return None
+    from dalembert.model.kinks import switched_kinks  # needs SymPy; most models have no kinks
+
+    return switched_kinks(system)
+
+
 def with_switches(evaluation: Evaluation) -> tuple[Evaluation, Kinks]:
     """What integrates: the model with its kinks switched, where it has any, and these; otherwise the model itself."""
-    found = switched_kinks(evaluation.system)
+    found = _switched(evaluation.system)
     if found is None:
         return evaluation, Kinks()
     values = dict(zip(evaluation.system.parameter_symbols, evaluation.p, strict=True))

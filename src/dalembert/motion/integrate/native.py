@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import warnings
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,10 +19,8 @@ from dalembert.kernel.limits import DRIFT_TOLERANCE
 from dalembert.kernel.size import MOST_INSTRUCTIONS
 from dalembert.mechanics.solve.fundamental import Fundamental, is_positive
 from dalembert.methods.table import METHODS
-from dalembert.model.events import Event
-from dalembert.model.kinks import switched_kinks
 from dalembert.motion.integrate.events import Crossing, Outcome
-from dalembert.motion.integrate.kinks import Kinks, with_switches
+from dalembert.motion.integrate.kinks import Kinks, kink_count, with_switches
 from dalembert.motion.integrate.progress import Progress
 from dalembert.motion.integrate.settings import Settings, method_of, share_of, tolerances
 from dalembert.motion.integrate.singular import singular_event
@@ -40,6 +39,9 @@ from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.reactions import NOT_FOUND, SINGULAR_FORCE
 from dalembert.motion.state.state import State
 
+if TYPE_CHECKING:
+    from dalembert.model.events import Event
+
 POLL_S = 0.05
 # A run this short is over, in a few milliseconds at most, before an interrupt could matter or a thread had started.
 SHORT_STEPS, SHORT_SAMPLES, SHORT_INSTRUCTIONS, SHORT_COORDINATES, SHORT_EVENTS = 128, 2000, 4000, 16, 100
@@ -55,8 +57,7 @@ SAY_ALL = (kernels.STALLED, kernels.BRANCH_ENDS, kernels.BRANCHES_MEET, kernels.
 
 def why_not_native(evaluation: Evaluation) -> str | None:
     """Why a system cannot run natively, or None where it can."""
-    found = switched_kinks(evaluation.system)
-    count = len(evaluation.system.events) + (0 if found is None else len(found.kinks))
+    count = len(evaluation.system.events) + kink_count(evaluation.system)
     if count > MOST_EVENTS:
         return f"it takes at most {MOST_EVENTS} events and kinks of the model, and there are {count}"
     if find_compiler() is None:

@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,11 +15,13 @@ from dalembert.arrays import Array
 from dalembert.errors import ModelError
 from dalembert.methods.sound import faults_of
 from dalembert.methods.table import AUTO, METHODS, method_for
-from dalembert.model.events import Event
-from dalembert.model.language.parse import suggest
+from dalembert.model.language.suggest import suggest
 from dalembert.model.simulation_options import duration_faults, number_of, option_faults
-from dalembert.model.system import System
 from dalembert.motion.integrate.pace import Pace
+
+if TYPE_CHECKING:
+    from dalembert.model.events import Event
+    from dalembert.model.system import System
 
 ORDERS = METHODS["variational"].orders
 BACKENDS = ("auto", "native", "reference")

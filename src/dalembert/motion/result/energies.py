@@ -32,7 +32,7 @@ def energy_names(system: System) -> list[str]:
 
 def energy_along(motion: Motion, name: str) -> Array:
     """One of them at the output points."""
-    system = motion.system
+    system = motion.system.as_written
     if name == "H":
         return np.array(motion.energy)  # the energy of a motion is q̇ᵀp − L
     arguments = (*system.coordinates, *system.velocities, t, *system.parameter_symbols)

@@ -13,14 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import sympy as sp
 
 from dalembert.arrays import Array
 from dalembert.errors import DocumentError, OutputError
-from dalembert.model.documents.document import dumps, loads, write_atomically
-from dalembert.model.language.symbols import name_of
-from dalembert.model.system import System
-from dalembert.motion.contacts.impacts.impacts import Impact
+from dalembert.model.documents.write_files import write_atomically
 from dalembert.motion.result import summary
 from dalembert.motion.result.certificate import Certificate
 from dalembert.motion.state.contact_history import STATES, ContactHistory
@@ -28,9 +24,12 @@ from dalembert.results import Table, item_named
 
 if TYPE_CHECKING:
     import pandas as pd
+    import sympy as sp
     import xarray as xr
     from matplotlib.figure import Figure
 
+    from dalembert.model.system import System
+    from dalembert.motion.contacts.impacts.impacts import Impact
     from dalembert.motion.result.trace import Trace
     from dalembert.view.figures import Given
 
@@ -147,12 +146,12 @@ class Motion(Table):
 
     def __getitem__(self, key: str | sp.Symbol) -> Array:
         columns = self.columns()
-        name = name_of(key)
+        name = _name_of(key)
         if name in columns:
             return columns[name]
         from dalembert.motion.result.energies import energy_along, energy_names
 
-        computed = energy_names(self.system)  # no columns, but they have names: energies and momenta
+        computed = energy_names(self.system.as_written)  # no columns, but they have names: energies and momenta
         return energy_along(self, name) if name in computed else item_named(columns, name, "column", computed)
 
     @property
@@ -214,6 +213,8 @@ class Motion(Table):
         """The motion as a labelled dataset with dimensions time, coordinate, constraint, source."""
         import xarray as xr
 
+        from dalembert.model.documents.document import dumps
+
         labels = {
             "time": self.t,
             "coordinate": [coordinate.name for coordinate in self.system.coordinates],
@@ -250,7 +251,7 @@ class Motion(Table):
             del labels["constraint"], data["multipliers"]
         attributes = {
             "title": self.system.name,
-            "model": dumps(self.system),
+            "model": dumps(self.system.as_written),
             "certificate": json.dumps(self.certificate.to_dict()),
             "events": json.dumps([dict(event) for event in self.events]),
             "ended_by": json.dumps(self.ended_by),
@@ -297,6 +298,9 @@ class Motion(Table):
     def load(path: str | os.PathLike[str]) -> Motion:
         """Read a motion written by `save` as `.nc`."""
         import xarray as xr
+
+        from dalembert.model.documents.document import loads
+        from dalembert.motion.contacts.impacts.impacts import Impact
 
         if Path(path).suffix == ".csv":
             raise DocumentError(str(path), ["a .csv file holds columns only; a motion is loaded from its .nc file"])
@@ -377,3 +381,11 @@ def _contacts(data: xr.Dataset) -> dict[str, ContactHistory]:
     states = np.array(STATES)[data["contact_state"].values]
     normal, friction = data["normal"].values, data["friction"].values
     return {name: ContactHistory(states[:, k], normal[:, k], friction[:, k]) for k, name in enumerate(names)}
+
+
+def _name_of(key: str | sp.Symbol) -> str:
+    if isinstance(key, str):
+        return key
+    from dalembert.model.language.symbols import name_of  # needs SymPy, which has made the symbol
+
+    return name_of(key)

@@ -18,7 +18,7 @@ from scipy.optimize import minimize_scalar
 
 from dalembert.arrays import Array
 from dalembert.errors import ModelError
-from dalembert.model.language.parse import suggest
+from dalembert.model.language.suggest import suggest
 from dalembert.model.language.symbols import name_of
 from dalembert.model.system import System
 from dalembert.motion.contacts.impacts.impacts import Impact

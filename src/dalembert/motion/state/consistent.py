@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import sympy as sp
 
 from dalembert.arrays import Array
 from dalembert.errors import InconsistentState, ModelError
 from dalembert.kernel.limits import PROJECT_ROUNDING
-from dalembert.model.constraints import Constraint
-from dalembert.model.language.parse import suggest
-from dalembert.model.language.symbols import name_of
-from dalembert.model.system import System
+from dalembert.model.language.suggest import suggest
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.project import nearest, relative_residual, size_of
+
+if TYPE_CHECKING:
+    import sympy as sp
+
+    from dalembert.model.constraints import Constraint
+    from dalembert.model.system import System
 
 # An initial state may miss a constraint by this much, relative to its own size: eight digits typed by hand
 # pass and are then polished to rounding by projection; anything worse is a mistake to be told.
@@ -89,6 +91,8 @@ def consistent(
     >>> round(state[y], 12)
     -0.8
     """
+    from dalembert.model.language.symbols import name_of  # needs SymPy
+
     changed = system.replace(initial=initial) if initial else system
     q, v, t = changed.initial_values()
     symbols = (*changed.coordinates, *changed.velocities)

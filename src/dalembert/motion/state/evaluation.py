@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
-import sympy as sp
 
 from dalembert.arrays import Array
 from dalembert.errors import DalembertError, InconsistentConstraints, ModelError, UndefinedModel, UndeterminedMotion
 from dalembert.graph.evaluate import Evaluators
-from dalembert.graph.graph import Graph, graph_of
+from dalembert.graph.functions import Graph, graph_of
 from dalembert.kernel.limits import SLOPE_FINER, SLOPE_REFINED, SLOPE_SMOOTH
 from dalembert.mechanics.solve.fundamental import (
     CONSISTENCY_TOLERANCE,
@@ -20,8 +20,6 @@ from dalembert.mechanics.solve.fundamental import (
     UndeterminedDirection,
     solve,
 )
-from dalembert.model.language.symbols import t as time
-from dalembert.model.system import System
 from dalembert.motion.state.branches import Branch, follow_branch, least_branch
 from dalembert.motion.state.reactions import (
     NEARLY_SINGULAR,
@@ -32,6 +30,9 @@ from dalembert.motion.state.reactions import (
     sizes,
     solve_together,
 )
+
+if TYPE_CHECKING:
+    from dalembert.model.system import System
 
 
 @dataclass(frozen=True)
@@ -388,10 +389,15 @@ class Evaluation:
 
     def _laws_without_value(self, q: Array, v: Array, t: float) -> str:
         """Which laws have no finite value here, by the constraints they belong to."""
-        symbols = (*self.system.coordinates, *self.system.velocities, *self.system.parameter_symbols, time)
+        import sympy as sp  # only for this message
+
+        from dalembert.model.language.symbols import t as time
+
+        system = self.system.as_written
+        symbols = (*system.coordinates, *system.velocities, *system.parameter_symbols, time)
         values = dict(zip(symbols, map(sp.Float, (*q, *v, *self.p, t)), strict=True))
         names = []
-        for law in self.system.works:
+        for law in system.works:
             numbers = [part.xreplace(values) for part in law.work.values()]
             if any(number.has(sp.nan, sp.zoo, sp.oo, -sp.oo) for number in numbers):
                 names.append(law.constraint)

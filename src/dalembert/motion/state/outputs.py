@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from dalembert.arrays import Array
-from dalembert.mechanics.algebra.compiled import numeric_function
-from dalembert.model.language.symbols import Reaction, t
-from dalembert.model.system import System
+from dalembert.graph.evaluate import Evaluator
+from dalembert.model.kept import KeptSystem
+
+if TYPE_CHECKING:
+    from dalembert.model.system import System
 
 
 def outputs_of(
-    system: System, time: Array, q: Array, v: Array, a: Array, ideal: Array, multipliers: Array
+    system: System | KeptSystem, time: Array, q: Array, v: Array, a: Array, ideal: Array, multipliers: Array
 ) -> dict[str, Array]:
     """Each output (T,) from t (T,), q, q̇, q̈ and ideal forces (T, n) and multipliers (T, m); NaN or infinite where it
     has no value.
     """
     if not system.outputs:
         return {}
+    if isinstance(system, KeptSystem):
+        given = (q, v, a, time, system.values, ideal, multipliers)
+        found = Evaluator(system.output_function).many(time.size, *given)[0]
+        return {name: found[:, k].copy() for k, name in enumerate(system.outputs)}
+    from dalembert.mechanics.algebra.compiled import numeric_function  # both need SymPy
+    from dalembert.model.language.symbols import Reaction, t
+
     coordinates = system.coordinates
     answers = [Reaction.of("ideal", c.name) for c in coordinates]
     answers += [Reaction.of("multiplier", c.name) for c in system.constraints]

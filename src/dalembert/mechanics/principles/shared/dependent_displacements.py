@@ -33,7 +33,7 @@ from dalembert.mechanics.principles.shared.variations import (
 from dalembert.mechanics.principles.shared.velocity_forms import velocity_form
 from dalembert.mechanics.sample import ZERO, Sample, Sampler
 from dalembert.mechanics.standard_form import is_long, standard_form, time_derivative
-from dalembert.model.language.parse import suggest
+from dalembert.model.language.suggest import suggest
 from dalembert.model.language.symbols import Coordinate, name_of
 from dalembert.model.system import System
 

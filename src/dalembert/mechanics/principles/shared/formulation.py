@@ -13,7 +13,7 @@ from dalembert.errors import DalembertError
 from dalembert.mechanics.sample import Sample, Sampler
 from dalembert.mechanics.standard_form import constraint_row
 from dalembert.model.constraints import is_linear
-from dalembert.model.friction.contact import needs_legs
+from dalembert.model.friction.legs import needs_legs
 from dalembert.model.language.symbols import Reaction, t
 from dalembert.model.system import System
 

@@ -1,0 +1,135 @@
+"""Models that were read before, kept on disk beside the kernels, so that their motions need no SymPy.
+
+A file has a digest of the rest in its first line, then names and numbers (`model.kept`) and the functions of the graph
+as CasADi writes them, as JSON. It is found by the text of the document, or by the name in the library with its options,
+together with the state of this package and of the two that read models: what has changed in any of them is read anew.
+A file that is damaged is made anew. Whoever can write into the folder could put other kernels there as well.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import casadi as ca
+
+from dalembert.errors import DalembertError
+from dalembert.graph.functions import Graph, graph_of, remember_graph
+from dalembert.kernel.build import cache_folder
+from dalembert.model.kept import KeptSystem, from_parts, kept_parts
+
+if TYPE_CHECKING:
+    from dalembert.model.system import System
+
+PACKAGE = Path(__file__).parents[1]
+SUFFIX = ".model"
+# Reading a larger one takes longer than it saves.
+MOST_BYTES = 4_000_000
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a model comes from: all that decides what is read, and what reads it."""
+
+    text: str
+    read: Callable[[], System]
+
+    def digest(self) -> str:
+        return hashlib.sha256("\0".join([*_readers(), self.text]).encode("utf-8", "surrogatepass")).hexdigest()[:40]
+
+
+def _readers() -> list[str]:
+    """The state of what reads models: files are told by size and time, because that is far quicker than their text."""
+    found = []
+    for folder, _, names in os.walk(PACKAGE):
+        for name in names:
+            if name.endswith(".py"):
+                file = os.path.join(folder, name)
+                state = os.stat(file)
+                found.append(f"{file} {state.st_size} {state.st_mtime_ns}")
+    sympy = find_spec("sympy")
+    if sympy is not None and sympy.origin is not None:
+        state = os.stat(Path(sympy.origin).with_name("release.py"))
+        found.append(f"{sympy.origin} {state.st_size} {state.st_mtime_ns}")
+    return [*sorted(found), ca.CasadiMeta.version()]
+
+
+def find_kept(origin: Origin) -> KeptSystem | None:
+    """What was kept of a model, or None."""
+    key = origin.digest()
+    file = cache_folder() / f"{key}{SUFFIX}"
+    try:
+        digest, _, text = file.read_bytes().partition(b"\n")
+        if hashlib.sha256(text).hexdigest().encode() != digest:
+            return None
+        data = json.loads(text)
+        graph = Graph(**{name: _value(value) for name, value in data["graph"].items()})
+        system = from_parts(data["system"], ("kept", key), _value(data["outputs"]), origin.read)
+    except (OSError, ValueError, KeyError, TypeError, RuntimeError):
+        return None  # not there, or of no use: read anew
+    with contextlib.suppress(OSError):
+        os.utime(file)  # the oldest are given up first
+    remember_graph(system.structure, graph)
+    return system
+
+
+def keep(origin: Origin, system: System) -> None:
+    """Keep what motions ask of a model, where it is plain; where it cannot be written, nothing is kept."""
+    if not is_plain(system):
+        return
+    from dalembert.graph.outputs import output_function  # needs SymPy, which has read the system
+
+    graph = graph_of(system)
+    try:
+        data = {
+            "system": kept_parts(system),
+            "graph": {field.name: _plain(getattr(graph, field.name)) for field in fields(graph)},
+            "outputs": _plain(output_function(system)),
+        }
+        text = json.dumps(data).encode()
+    except (DalembertError, TypeError, ValueError):
+        return  # an output without a form as a graph, or a setting that is no plain value
+    if len(text) > MOST_BYTES:
+        return
+    folder = cache_folder()
+    temporary = None
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=folder, prefix=".model-")
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(hashlib.sha256(text).hexdigest().encode() + b"\n" + text)
+        os.replace(temporary, folder / f"{origin.digest()}{SUFFIX}")
+    except OSError:
+        if temporary is not None:
+            Path(temporary).unlink(missing_ok=True)
+
+
+def is_plain(system: System) -> bool:
+    """Whether names, numbers and the graph are all that motions of a system ask for: no laws of nonideal constraints,
+    no one-sided ones, no kinks, no functions without an expression.
+    """
+    from dalembert.model.kinks import KINKED  # needs SymPy, which has read the system
+
+    if system.nonideal or system.functions or any(constraint.one_sided for constraint in system.constraints):
+        return False
+    return not any(expression.has(*KINKED) for expression in system.expressions())
+
+
+def _plain(value: Any) -> Any:
+    """A part of a graph for JSON."""
+    return {"function": value.serialize()} if isinstance(value, ca.Function) else value
+
+
+def _value(plain: Any) -> Any:
+    """A part of a graph again."""
+    if isinstance(plain, dict):
+        return ca.Function.deserialize(plain["function"])
+    return tuple(map(_value, plain)) if isinstance(plain, list) else plain
