@@ -17,6 +17,17 @@ import json, dalembert as da
 motion = da.library.penny().simulate(20, rtol=1e-9, samples=2, backend="native")
 print(json.dumps(motion.timing.derive_s + motion.timing.compile_s))
 """
+# The command, on the same motion: a model that was read before needs no SymPy.
+COMMAND = """
+import contextlib, io, json, os, sys
+os.chdir(os.environ["DALEMBERT_CACHE"])
+from dalembert.cli.app import main
+sys.argv = "dalembert run penny --duration 20 --rtol 1e-9 --samples 2 --backend native --json".split()
+with contextlib.redirect_stdout(io.StringIO()) as told, contextlib.suppress(SystemExit):
+    main()
+timing = json.loads(told.getvalue())["timing"]
+print(json.dumps(timing["derive_s"] + timing["compile_s"]))
+"""
 HEYOKA = """
 import math, os, heyoka as hy
 hy.llvm_state.set_diskcache_path(os.environ["DALEMBERT_CACHE"])
@@ -53,11 +64,12 @@ def measure(repeats: int) -> dict[str, tuple[float, float]]:
         cases: dict[str, Callable[[int], tuple[str, Path]]] = {
             "dalembert, cold": lambda k: (DALEMBERT, Path(folder) / f"cold{k}"),
             "dalembert, from cache": lambda k: (DALEMBERT, kept),
+            "dalembert run, from cache": lambda k: (COMMAND, kept),
             "heyoka, cold": lambda k: (HEYOKA, Path(folder) / f"heyoka{k}"),
             "heyoka, from cache": lambda k: (HEYOKA, kept),
             "SciPy + lambdify": lambda k: (LAMBDIFY, kept),
         }
-        for script in (DALEMBERT, HEYOKA):
+        for script in (DALEMBERT, COMMAND, HEYOKA):
             _process(script, kept)  # fills the cache
         for k in range(repeats):
             for name, case in cases.items():

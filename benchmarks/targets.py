@@ -93,6 +93,11 @@ def _start(state: str) -> Callable[[Curves, Startup], float | None]:
     return ratio
 
 
+def _command(curves: Curves, startup: Startup) -> float | None:
+    ours, theirs = startup.get("dalembert run, from cache"), startup.get("heyoka, cold")
+    return ours[0] / theirs[0] if ours and theirs else None
+
+
 TARGETS = (
     Target(
         "penny at 1e-9: time over that of the C loop by hand", slower("penny", "C by hand (DOP853)", 1e-9), most=1.1
@@ -118,4 +123,5 @@ TARGETS = (
     Target("penny: derive and compile, from cache", _seconds("dalembert, from cache", 1), most=0.02, unit=" s"),
     Target("process start to first motion, cold: time over heyoka's", _start("cold"), most=1.0),
     Target("process start to first motion, from cache: time over heyoka's", _start("from cache"), most=1.0),
+    Target("the same by the command line: time over heyoka's cold", _command, most=0.5),
 )
