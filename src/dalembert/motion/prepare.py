@@ -114,7 +114,7 @@ class Prepared(Result):
         settings = self.settings
         if start.t != settings.times[0]:
             settings = replace(settings, times=settings.times + (start.t - settings.times[0]))
-        if settings.method != "variational":
+        if not settings.equal_steps:
             settings = look_ahead(evaluation, settings, start.q, start.v)
         with Progress(self.system.name, start.t, float(settings.times[-1]), progress) as bar:
             one = _run_legs if needs_legs(self.system) else _run_smooth
@@ -246,7 +246,7 @@ def _run_smooth(
     warnings = _without_gradient(evaluation, state)
     derived = clock.perf_counter()
     notes: tuple[str, ...] = ()
-    if settings.method == "variational":
+    if settings.equal_steps:
         from dalembert.motion.integrate.variational import integrate_variational  # loads parts of SciPy
 
         trajectory, measured = integrate_variational(evaluation, settings, state.q, state.v, state.t, bar)
