@@ -29,6 +29,7 @@ from dalembert.motion.contacts.run.coefficients import negative_coefficients
 from dalembert.motion.contacts.run.legs import Legs, integrate_legs
 from dalembert.motion.integrate.ahead import look_ahead
 from dalembert.motion.integrate.choose import integrate
+from dalembert.motion.integrate.energy_jumps import require_continuous_energies
 from dalembert.motion.integrate.progress import Progress
 from dalembert.motion.integrate.settings import Settings, settings_of
 from dalembert.motion.integrate.trajectory import Trajectory
@@ -56,10 +57,11 @@ def prepare(
         system = with_events(system, events)
     options = {**system.settings, **{key: value for key, value in options.items() if value is not None}}
     settings = settings_of(system, duration, times, _initial_time(system), options)
-    if settings.method == "variational":
+    if settings.equal_steps:
         from dalembert.motion.integrate.variational import require_action  # loads parts of SciPy
 
         require_action(system)
+    require_continuous_energies(system)
     graph_of(system)
     return Prepared(system, settings, clock.perf_counter() - started)
 
