@@ -71,8 +71,11 @@ def _call(words: list[str]) -> None:
         plain = read_plain_line(words[1:])
         if plain is not None:
             sys.exit(simulate_and_write(plain))
-    app = application(words[:1] if words and words[0] in VERBS else VERBS)
-    app(prog_name="dalembert")  # under `python -m` too: completion asks by this name
+    from dalembert.cli.install_completion import complete_named_shell
+
+    if not complete_named_shell(words):
+        app = application(words[:1] if words and words[0] in VERBS else VERBS)
+        app(prog_name="dalembert")  # under `python -m` too: completion asks by this name
 
 
 def _tell(message: Warning | str, category: type[Warning], *where: object, **options: object) -> None:
