@@ -23,7 +23,6 @@ from dalembert.model.language.suggest import suggest
 from dalembert.motion.assemble import assemble
 from dalembert.motion.integrate.ahead import look_ahead
 from dalembert.motion.integrate.choose import integrate
-from dalembert.motion.integrate.energy_jumps import require_continuous_energies
 from dalembert.motion.integrate.progress import Progress
 from dalembert.motion.integrate.settings import Settings, settings_of
 from dalembert.motion.integrate.trajectory import Trajectory
@@ -62,7 +61,10 @@ def prepare(
 
         system = system.as_written
         require_action(system)
-    require_continuous_energies(system)
+    if system.may_have_kinks:
+        from dalembert.motion.integrate.energy_jumps import require_continuous_energies  # needs SymPy
+
+        require_continuous_energies(system)
     graph_of(system)
     return Prepared(system, settings, clock.perf_counter() - started)
 
