@@ -19,7 +19,7 @@ from dalembert.kernel import identity as module
 from dalembert.kernel.identity import PACKAGE, code, identity
 
 # What the emitter may import from outside its package. `Graph` and `System` are data, and in the key.
-OUTSIDE = {"dalembert.errors", "dalembert.graph.graph", "dalembert.model.system"}
+OUTSIDE = {"dalembert.errors", "dalembert.graph.functions", "dalembert.model.system"}
 # The table of methods is in the key, and so are the limits that the kernel has from the fundamental equation.
 OUTSIDE |= {"dalembert.methods.table", "dalembert.methods.tableau", "dalembert.mechanics.solve.fundamental"}
 

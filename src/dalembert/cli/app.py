@@ -90,7 +90,9 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper) and (stream.encoding or "").lower().replace("-", "") != "utf8":
             stream.reconfigure(errors="replace")
     warnings.showwarning = _tell
-    gc.freeze()  # what has been imported stays until the end: nobody need look through it for garbage, not even then
+    # What is loaded stays until the end, so that garbage is looked for seldom.
+    usual = gc.get_threshold()
+    gc.set_threshold(100_000, *usual[1:])
     try:
         _call(sys.argv[1:])
     except KeyboardInterrupt:
@@ -105,6 +107,9 @@ def main() -> None:
     except MemoryError:
         print("dalembert: this model needs more memory than there is", file=sys.stderr)
         sys.exit(3)
+    finally:
+        gc.set_threshold(*usual)
+        gc.freeze()  # nor need anybody look through it when the process ends
 
 
 if __name__ == "__main__":
