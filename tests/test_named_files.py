@@ -117,7 +117,7 @@ def test_the_map_has_every_room() -> None:
     [
         ("see `kernel/build.py`, build.py, `motion/certificate` and `docs/decisions/`, #include <math.h>", []),
         ("`kernel/bild.py`, bild.py, `motion/certificates`", ["kernel/bild.py", "bild.py", "motion/certificates"]),
-        ("`model.kinks`, `graph.graph.Graph`, `motion.energy`, `motion.certificate.energy`", []),
+        ("`model.kinks`, `graph.functions.Graph`, `motion.energy`, `motion.certificate.energy`", []),
         ("`model.kings`, `graph.graph.Grap`, `motion.ahead`", ["model.kings", "graph.graph.Grap", "motion.ahead"]),
         ("path.h = self.h", []),
         ("see weak_header.h", ["weak_header.h"]),

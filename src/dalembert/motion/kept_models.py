@@ -57,7 +57,7 @@ def _readers() -> list[str]:
                 found.append(f"{file} {state.st_size} {state.st_mtime_ns}")
     sympy = find_spec("sympy")
     if sympy is not None and sympy.origin is not None:
-        state = os.stat(Path(sympy.origin).with_name("release.py"))
+        state = os.stat(sympy.origin)
         found.append(f"{sympy.origin} {state.st_size} {state.st_mtime_ns}")
     return [*sorted(found), ca.CasadiMeta.version()]
 
