@@ -71,7 +71,14 @@ def _written_out(known: Definitions) -> list[tuple[Definition, sp.Expr]]:
 
 
 def _by_names(expression: sp.Expr, names: Sequence[tuple[Definition, sp.Expr]], known: Definitions) -> sp.Expr:
-    result = expression
+    sums: dict[sp.Expr, sp.Expr] = {}
+    for symbol, value in names:
+        content, primitive = value.primitive()
+        sums |= {primitive: symbol / content, -primitive: -symbol / content}
+    # Multiples of a sum are not found by SymPy's `subs`.
+    result = expression.replace(
+        lambda e: e.is_Add and e.primitive()[1] in sums, lambda e: e.primitive()[0] * sums[e.primitive()[1]]
+    )
     for symbol, value in names:
         if value.free_symbols <= result.free_symbols:
             result = result.subs(value, symbol)

@@ -47,7 +47,7 @@ _GREEK = frozenset({*greeks, *_CAPITALS} - {"omicron"})
 
 
 class _Shown(sp.Symbol):
-    """A coordinate or definition on the page: it prints the same but stands after the parameters, m x'' and not x'' m."""
+    """What moves, on the page: it prints the same but stands after the parameters, m x'' and not x'' m."""
 
     @classmethod
     def class_key(cls) -> tuple[int, int, str]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sympy as sp
+from numpy.typing import ArrayLike
 
 from dalembert.arrays import Array
 from dalembert.errors import DocumentError, OutputError
@@ -161,6 +162,22 @@ class Motion(Table):
             return self.evaluate(name)
         computed = energy_names(self.system)
         return energy_along(self, name) if name in computed else named(columns, name, "column", [*computed, *defined])
+
+    def __call__(self, t: ArrayLike) -> dict[str, Any]:
+        """The state at any time within the motion, {"t", "x", "x'", …}, as `system.at` and `replace(initial=…)` take
+        it; at several times arrays. It is as exact as the motion at its outputs: rtol of the size that each coordinate
+        and velocity has along it. Where interpolation between outputs does not reach that, the motion is integrated
+        from the output before (`motion.result.between_outputs`).
+
+        >>> import dalembert as da
+        >>> swing = da.library.pendulum().simulate(2.0, samples=5)
+        >>> finer = da.library.pendulum().simulate(2.0, samples=41)
+        >>> bool(abs(swing(0.95)["x"] - finer["x"][19]) < 1e-8)
+        True
+        """
+        from dalembert.motion.result.between_outputs import state_columns_at
+
+        return state_columns_at(self, t)
 
     def evaluate(self, expression: Any) -> Array:
         """An expression at the output points, (T,): text in the document language or SymPy's, in coordinates and their
