@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from dalembert.arrays import Array
 from dalembert.errors import DalembertError, ModelError, MotionFailed
 from dalembert.model.friction.contact import needs_legs
-from dalembert.model.kinks import switched
+from dalembert.model.kinks import switched_kinks
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.points import evaluate_points
 from dalembert.motion.state.project import project
@@ -77,7 +77,7 @@ class _Between:
 
     def __init__(self, motion: Motion) -> None:
         self.motion, self.evaluation = motion, Evaluation(motion.system)
-        self.smooth = not needs_legs(motion.system) and switched(motion.system) is None
+        self.smooth = not needs_legs(motion.system) and switched_kinks(motion.system) is None
 
     def close(self, ks: NDArray[np.int_]) -> set[int]:
         """Those outputs after which interpolation is within the tolerance."""

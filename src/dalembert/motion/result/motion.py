@@ -25,7 +25,7 @@ from dalembert.motion.contacts.impacts.impacts import Impact
 from dalembert.motion.result import summary
 from dalembert.motion.result.certificate import Certificate
 from dalembert.motion.state.contact_history import STATES, ContactHistory
-from dalembert.results import Table, named
+from dalembert.results import Table, item_named
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -161,7 +161,9 @@ class Motion(Table):
         if name in defined:
             return self.evaluate(name)
         computed = energy_names(self.system)
-        return energy_along(self, name) if name in computed else named(columns, name, "column", [*computed, *defined])
+        return (
+            energy_along(self, name) if name in computed else item_named(columns, name, "column", [*computed, *defined])
+        )
 
     def __call__(self, t: ArrayLike) -> dict[str, Any]:
         """The state at any time within the motion, {"t", "x", "x'", …}, as `system.at` and `replace(initial=…)` take
