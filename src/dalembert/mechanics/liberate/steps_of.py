@@ -66,7 +66,8 @@ def steps_of(particles: Particles, tangential: tuple[sp.Expr, ...], R: dict[str,
 
 def steps_of_system(system: System) -> Steps:
     """Those of a system to which the form "liberation" applies."""
-    smooth = sliding_system(system.expanded)
+    system = system.expanded
+    smooth = sliding_system(system)
     reason = liberation.applies(smooth)
     if reason:
         raise DoesNotApply(f"{system.name}: liberation does not apply: {reason}", reason)
