@@ -5,6 +5,7 @@ takes a millisecond for a short expression.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import casadi as ca
 import sympy as sp
@@ -13,7 +14,7 @@ from dalembert.model.language.rates import rate
 from dalembert.model.language.symbols import Moving, Time
 
 # Of these, what SymPy gives for the derivative by an argument is what it is everywhere.
-_SMOOTH: tuple[type, ...] = (sp.sin, sp.cos, sp.tan, sp.asin, sp.acos, sp.atan, sp.atan2, sp.sinh, sp.cosh, sp.tanh)
+_SMOOTH: tuple[Any, ...] = (sp.sin, sp.cos, sp.tan, sp.asin, sp.acos, sp.atan, sp.atan2, sp.sinh, sp.cosh, sp.tanh)
 _SMOOTH += (sp.asinh, sp.acosh, sp.atanh, sp.exp, sp.log, sp.erf, sp.sec, sp.csc, sp.cot)
 
 

@@ -43,6 +43,14 @@ def panels(
     return (whole.figure if isinstance(whole, SubFigure) else whole), given
 
 
+def panels_with_one_below(rows: int, columns: int, size: tuple[float, float]) -> tuple[Figure, list[Axes], Axes]:
+    """A new figure with its panels, row by row, and one below them as wide as all."""
+    figure = Picture(figsize=size, layout="constrained")
+    grid = figure.add_gridspec(rows + 1, columns)
+    places = [figure.add_subplot(grid[i, j]) for i in range(rows) for j in range(columns)]
+    return figure, places, figure.add_subplot(grid[rows, :])
+
+
 def finish(figure: Figure, path: str | os.PathLike[str] | None) -> Figure:
     """The figure, written to `path` (png, pdf, svg) where that is given."""
     if path is not None:

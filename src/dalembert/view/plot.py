@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from dalembert.arrays import Array
 from dalembert.motion.result.motion import WORKS, Motion
-from dalembert.view.figures import Given, finish, panels, printable
+from dalembert.view.figures import Given, finish, panels, panels_with_one_below, printable
 
 # Beyond this many curves a legend hides more than it tells.
 MOST_CURVES = 10
@@ -26,12 +26,16 @@ def plot(
 
     axes: four panels to draw into, six with `free`: path, coordinates, (e,) forces, energy (, q̈ − a).
     free: two more panels, the extent e to which the free motion misses the constraints, and q̈ − a, what they make of
-    it (Udwadia and Kalaba 1993).
+    it (Udwadia and Kalaba 1993). Outputs of the system have a panel below, in a figure of their own only.
     """
     above, below = [_path_or_speeds, _coordinates], [_forces, _energy]
     if free:
         above, below = [*above, _extent], [*below, _deviation]
-    figure, places = panels(axes, 2, len(above), (5.0 * len(above), 7.2))
+    if axes is None and motion.outputs:
+        figure, places, wide = panels_with_one_below(2, len(above), (5.0 * len(above), 10.2))
+        _outputs(wide, motion)
+    else:
+        figure, places = panels(axes, 2, len(above), (5.0 * len(above), 7.2))
     for draw, place in zip([*above, *below], places, strict=True):
         draw(place, motion)
     if axes is None:
@@ -64,6 +68,14 @@ def _coordinates(axes: Axes, motion: Motion) -> None:
         axes.plot(motion.t, motion.q[:, k], lw=1.2, label=name)
     more = "" if len(names) <= MOST_CURVES else f" (first {MOST_CURVES} of {len(names)})"
     axes.set(xlabel="t", title="coordinates" + more)
+    axes.legend(fontsize=8)
+
+
+def _outputs(axes: Axes, motion: Motion) -> None:
+    for name, values in [*motion.outputs.items()][:MOST_CURVES]:
+        axes.plot(motion.t, values, lw=1.2, label=printable(name))
+    count = len(motion.outputs)
+    axes.set(xlabel="t", title="outputs" + (f" (first {MOST_CURVES} of {count})" if count > MOST_CURVES else ""))
     axes.legend(fontsize=8)
 
 
