@@ -186,8 +186,11 @@ def test_columns_of_definitions_and_expressions(swing, tmp_path):
     again = da.Motion.load(tmp_path / "swing.nc")
     np.testing.assert_array_equal(again["V'"], swing["V'"])
     assert "height" in swing.to_dataframe().columns
-    titles = [axes.get_title() for axes in swing.plot().axes]
-    assert "outputs" in titles
+    *_, last = swing.plot(outputs=True).axes
+    assert last.get_title() == "outputs"
+    np.testing.assert_array_equal(last.lines[0].get_ydata(), swing["height"])
+    given = swing.plot(outputs=True).axes  # a figure to draw into again
+    assert swing.plot(axes=given, outputs=True) is given[0].figure
 
 
 @pytest.mark.parametrize(

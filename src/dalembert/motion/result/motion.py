@@ -394,15 +394,22 @@ class Motion(Table):
 
         return trace(self, coordinates)
 
-    def plot(self, path: str | os.PathLike[str] | None = None, *, axes: Given = None, free: bool = False) -> Figure:
+    def plot(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        axes: Given = None,
+        free: bool = False,
+        outputs: bool = False,
+    ) -> Figure:
         """A picture of the motion: path, coordinates, forces, energy. Written to `path` where it is given.
 
         axes: four panels to draw into, six with `free`, which adds how far the free motion misses the constraints, e,
-        and what they make of it, q̈ − a.
+        and what they make of it, q̈ − a; one more with `outputs`, those of the system.
         """
         from dalembert.view.plot import plot
 
-        return plot(self, path, axes=axes, free=free)
+        return plot(self, path, axes=axes, free=free, outputs=outputs)
 
 
 def _array(values: list[float] | None) -> Array | None:
