@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from itertools import pairwise
+from math import isfinite
 from typing import Any
 
 import casadi as ca
@@ -23,8 +25,10 @@ class _Buffers(threading.local):
         buffer, self.run = function.buffer()
         self.buffer = buffer
         self.inputs = [np.zeros(max(function.numel_in(k), 1)) for k in range(function.n_in())]
-        shapes = [function.size_out(k) for k in range(function.n_out())]
-        self.outputs = [np.zeros(max(r * c, 1)) for r, c in shapes]
+        sizes = [function.numel_out(k) for k in range(function.n_out())]
+        ends = np.cumsum([0, *(max(size, 1) for size in sizes)]).tolist()
+        self.whole, self.zeros = np.zeros(ends[-1]), np.zeros(ends[-1])  # all outputs in a row: copied at once
+        self.outputs = [self.whole[first:last] for first, last in pairwise(ends)]
         for k, array in enumerate(self.inputs):
             buffer.set_arg(k, array.data)
         for k, array in enumerate(self.outputs):
@@ -42,6 +46,11 @@ class Evaluator:
         self._mapped: dict[int, Evaluator] = {}
         self._shapes = [function.size_out(k) for k in range(function.n_out())]
         self._sizes = [function.numel_in(k) for k in range(function.n_in())]
+        self._places: list[tuple[int, int, tuple[int, int] | None]] = []
+        first = 0
+        for rows, columns in self._shapes:
+            self._places.append((first, first + rows * columns, None if columns == 1 else (columns, rows)))
+            first += max(rows * columns, 1)
         self._own = _Buffers(function)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -49,14 +58,21 @@ class Evaluator:
         return Evaluator, (self._function,)
 
     def __call__(self, *values: np.ndarray | float) -> list[np.ndarray]:
-        results = []
-        for array, (rows, columns) in zip(self._run(values), self._shapes, strict=True):
-            if columns == 1:
-                results.append(array[:rows].copy())
-            else:
-                # CasADi stores by columns.
-                results.append(array[: rows * columns].reshape((columns, rows)).T.copy())
-        return results
+        self._run(values)
+        return self._views(self._own.whole.copy())
+
+    def checked(self, *values: np.ndarray | float) -> tuple[list[np.ndarray], bool]:
+        """The same, and whether all of it is finite."""
+        self._run(values)
+        whole = self._own.whole.copy()
+        return self._views(whole), isfinite(whole.dot(self._own.zeros))  # what is not finite gives NaN, times zero
+
+    def _views(self, whole: np.ndarray) -> list[np.ndarray]:
+        """The outputs in an array of all of them; CasADi stores by columns."""
+        return [
+            whole[first:last] if shape is None else whole[first:last].reshape(shape).T
+            for first, last, shape in self._places
+        ]
 
     def many(self, count: int, *values: np.ndarray | float) -> list[np.ndarray]:
         """The same at `count` points, without a Python call for each. The first axis of the results is the points'.

@@ -31,7 +31,7 @@ def scale_of(contacts: Contacts, q: Array, v: Array, t: float, span: float) -> S
     """From the state and the forces there. Speeds are those it has, or would reach over its own lengths; from rest at
     the origin, where nothing has a length, those that the forces make in the time given.
     """
-    M, Q, _, _ = contacts.whole.dynamics(q, v, t)
+    M, Q, _, _ = contacts.unconstrained(q, v, t)
     rate = float(np.abs(np.linalg.lstsq(M, Q, rcond=None)[0]).max(initial=0.0))
     slide = contacts.at(q, v, t).slide
     place = float(np.abs(q).max(initial=0.0))

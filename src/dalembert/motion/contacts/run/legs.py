@@ -142,7 +142,7 @@ class _Run:
 
     def _sizes(self, q: Array, v: Array, t: float) -> Array:
         """The sizes of (q, q̇) over the whole motion, as a motion without contacts would have them."""
-        M, Q, _, _ = self.contacts.whole.dynamics(q, v, t)
+        M, Q, _, _ = self.contacts.unconstrained(q, v, t)
         free = np.asarray(np.linalg.lstsq(M, Q, rcond=None)[0], dtype=np.float64)
         sizes = np.array(tolerances(self.settings, q, v, free) / max(share_of(self.settings), 1e-300))
         # An angle that begins at zero says nothing of its size, and lengths in small units would say far too little:
@@ -164,10 +164,12 @@ class _Run:
         evaluation = contacts.evaluation(mode, scale.slow)
         rising = self._rising(mode, t, q, v, start.acceleration)
         creeps = creeping(contacts, mode, scale.slow, t, q, v, start)
-        since, moment, method = t, moment_at(scale, q, v, start), STIFF
+        since, moment, method = t, 0.0, STIFF
         if rising is not None:
             # A bounce may be short against a step: first to where it is seen to be open.
             moment, method = rising, self.settings.method
+        elif creeps:
+            moment = moment_at(scale, q, v, start)
         while (rising is not None or creeps) and since + moment < later[-1]:
             until = [*later[later < since + moment], since + moment]
             leg = self._part(mode, evaluation, until, t, q, v, start, work, method)
