@@ -28,7 +28,7 @@ from dalembert.errors import BuildError
 FLAGS = ("-std=c11", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast", "-fPIC", "-shared")
 NATIVE = ("-march=native",)
 # What decides where the system keeps caches.
-FOLDERS = ("HOME", "XDG_CACHE_HOME", "LOCALAPPDATA", "USERPROFILE", "WIN_PD_OVERRIDE_LOCAL_APPDATA")
+FOLDERS = ("LOCALAPPDATA", "WIN_PD_OVERRIDE_LOCAL_APPDATA") if sys.platform == "win32" else ("HOME", "XDG_CACHE_HOME")
 # What is said where no compiler answers.
 NO_COMPILER = "no C compiler was found; install one, or pip install 'dalembert[compiler]'"
 # Larger caches are cut back to half of this, oldest kernels first.

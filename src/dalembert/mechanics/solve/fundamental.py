@@ -261,6 +261,9 @@ def is_positive(W: Array) -> bool:
     """Whether a symmetric matrix (n, n) is positive definite beyond rounding, whatever the units of its
     coordinates.
     """
+    masses = W.diagonal()
+    if np.count_nonzero(W) == np.count_nonzero(masses):  # nothing beside the diagonal
+        return bool((masses > 0.0).all())
     scale = _coordinate_scale(W)
     return _cholesky(W / np.outer(scale, scale)) is not None
 

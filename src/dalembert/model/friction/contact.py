@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,7 @@ from dalembert.model.friction.law import Law
 from dalembert.model.friction.surface import Bearing, coordinates_in
 from dalembert.model.friction.work import Work
 from dalembert.model.language.symbols import Coordinate
+from dalembert.remember import remember
 
 if TYPE_CHECKING:
     from dalembert.model.system import System
@@ -97,6 +98,15 @@ def torqueless(system: System) -> list[str]:
     """What to say of laws whose point keeps a fixed distance from the centre of a body that may turn: friction at
     (x, y, z − r) of a ball makes no torque, because that point does not turn with it.
     """
+    return list(remember(_torqueless, system.structure, lambda: tuple(_torqueless_of(system)), KEPT))
+
+
+# What is said depends on the structure of a system alone, and each of its runs asks.
+KEPT = 32
+_torqueless: dict[Hashable, tuple[str, ...]] = {}
+
+
+def _torqueless_of(system: System) -> list[str]:
     inertia = inertia_of(system.kinetic, system.lagrangian, system.mass)
     found = []
     bodies = () if inertia is None else frames_of(inertia, system.coordinates).bodies

@@ -36,17 +36,24 @@ def friction_may_be_ambiguous(contacts: Contacts, mode: Mode, s: ModeSolution, q
 
 def reaction_to(M: Array, A: Array, F: Array) -> Array:
     """∂λ/∂f: how the multipliers of constraints with rows A answer forces F f, by the equations of motion."""
+    groups = parts_of(M, A)
+    if groups is None:
+        return _answers(M, A, F)
     found = np.zeros((A.shape[0], F.shape[1]))
-    for at, rows in parts_of(M, A) or [(np.arange(M.shape[0])[None], np.arange(A.shape[0])[None])]:
-        parts, n, m = at.shape[0], at.shape[1], rows.shape[1]
-        if not m:
-            continue
-        own = block(A, rows, at)
-        whole = np.zeros((parts, n + m, n + m))
-        whole[:, :n, :n], whole[:, n:, :n], whole[:, :n, n:] = block(M, at, at), own, -np.swapaxes(own, 1, 2)
+    for at, rows in groups:
         # A force on one part says nothing to the others.
-        found[rows] = _inverse(whole)[:, n:, :n] @ F[at]
+        found[rows] = _answers(block(M, at, at), block(A, rows, at), F[at])
     return found
+
+
+def _answers(M: Array, A: Array, F: Array) -> Array:
+    """`reaction_to` of one part, or of several of one shape."""
+    n, m = M.shape[-1], A.shape[-2]
+    if not m:
+        return np.zeros((*M.shape[:-2], 0, F.shape[-1]))
+    whole = np.zeros((*M.shape[:-2], n + m, n + m))
+    whole[..., :n, :n], whole[..., n:, :n], whole[..., :n, n:] = M, A, -np.swapaxes(A, -1, -2)
+    return np.asarray(_inverse(whole)[..., n:, :n] @ F)
 
 
 def _inverse(matrices: Array) -> Array:

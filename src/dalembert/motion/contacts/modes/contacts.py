@@ -112,6 +112,14 @@ class Contacts:
         key = q.tobytes(), v.tobytes(), t
         return _kept(self._parts, key, lambda: self.whole.dynamics(q, v, t))
 
+    def free(self, q: Array, v: Array, t: float) -> Array:
+        """Accelerations that impressed forces alone would make, none in directions without mass."""
+        M, Q, _, _ = self.unconstrained(q, v, t)
+        masses = M.diagonal()
+        if np.count_nonzero(M) == masses.size and masses.all():
+            return np.asarray(Q / masses)
+        return np.asarray(np.linalg.lstsq(M, Q, rcond=None)[0], dtype=np.float64)
+
     # -- modes
 
     def evaluation(self, mode: Mode, slow: float = SLOW) -> Evaluation:

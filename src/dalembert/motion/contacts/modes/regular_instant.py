@@ -31,10 +31,15 @@ def solve_regular(evaluation: Evaluation, q: Array, v: Array, t: float) -> Funda
     if found is None:
         return None
     acceleration, multipliers = found
-    free = nothing = np.full(evaluation.n, np.nan)
-    if M.diagonal().all():
-        with suppress(np.linalg.LinAlgError):
-            free = solve_by_parts(M[None], Q[None])[0]
+    nothing = np.full(evaluation.n, np.nan)
+    free = nothing
+    masses = M.diagonal()
+    if masses.all():
+        if np.count_nonzero(M) == masses.size:
+            free = Q / masses
+        else:
+            with suppress(np.linalg.LinAlgError):
+                free = solve_by_parts(M[None], Q[None])[0]
     rank = np.array(evaluation.m - np.count_nonzero(dependent))
     C = C0 + slope @ multipliers
     held = np.zeros(evaluation.m)

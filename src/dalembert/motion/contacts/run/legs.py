@@ -142,8 +142,7 @@ class _Run:
 
     def _sizes(self, q: Array, v: Array, t: float) -> Array:
         """The sizes of (q, q̇) over the whole motion, as a motion without contacts would have them."""
-        M, Q, _, _ = self.contacts.unconstrained(q, v, t)
-        free = np.asarray(np.linalg.lstsq(M, Q, rcond=None)[0], dtype=np.float64)
+        M, free = self.contacts.unconstrained(q, v, t)[0], self.contacts.free(q, v, t)
         sizes = np.array(tolerances(self.settings, q, v, free) / max(share_of(self.settings), 1e-300))
         # An angle that begins at zero says nothing of its size, and lengths in small units would say far too little:
         # one as large in the metric of the masses.
@@ -200,7 +199,7 @@ class _Run:
             times=np.concatenate([[t], looked_at(t, times) if mode.undetermined else times]),
             passed=self.record.passed(),
             of_user=len(self.contacts.system.events),
-            rates=BALANCED * np.abs(np.nan_to_num(start.unconstrained)),
+            rates=BALANCED * np.fmax(np.abs(start.unconstrained), 0.0),
             least=self.least,
             method=method or self.settings.method,
         )

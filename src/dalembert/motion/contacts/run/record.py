@@ -42,7 +42,9 @@ class Record:
         """A leg and its output points: its start was the end of the one before, its end is none unless asked for.
         inner: it ended with its mode, not with the motion.
         """
-        wanted = np.isin(leg.t, self.times)
+        near = self.times.searchsorted(leg.t)
+        near[near == self.times.size] = 0
+        wanted = self.times[near] == leg.t
         if self._t:
             wanted[0] = False
         if not inner and leg.ended is not None:

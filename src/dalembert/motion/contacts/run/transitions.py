@@ -90,10 +90,13 @@ class Transitions:
         self, t: float, q: Array, v: Array, stopped: set[int], touching: set[int], last: Mode | None, rtol: float
     ) -> tuple[Array, Mode]:
         """The velocity with which the next mode begins, and the mode. rtol: to which velocities are known."""
-        self.scale = replace(self.scale, slow=self._slow(q, v, t, rtol))
+        slow = self._slow(q, v, t, rtol)
+        if slow != self.scale.slow:
+            self.scale = replace(self.scale, slow=slow)
         mode, found, v = self._decided(t, q, v, stopped, touching, last)
         self.undetermined |= found.undetermined
-        mode = replace(mode, undetermined=found.undetermined)
+        if found.undetermined:
+            mode = replace(mode, undetermined=True)
         self._rest = Rest(speed=self._rest.speed)
         return v, mode
 
@@ -197,7 +200,7 @@ class Transitions:
         """The gaps and their rates, as lengths and velocities of the coordinates however the equation is scaled."""
         found = self.contacts.at(q, v, t)
         A = self.contacts.unconstrained(q, v, t)[2][list(self.contacts.one_sided)]
-        steep = np.linalg.norm(A, axis=1)
+        steep = np.sqrt(np.einsum("ij,ij->i", A, A))
         steep[steep == 0.0] = 1.0
         return found.gap / steep, found.gap_rate / steep
 
@@ -207,7 +210,6 @@ class Transitions:
 
     def _slowest(self, t: float, q: Array, v: Array) -> float:
         """The speed of the slowest bounce: a share of the fastest impact, and so fast that it rises visibly."""
-        M, Q, _, _ = self.contacts.unconstrained(q, v, t)
-        rate = float(np.abs(np.linalg.lstsq(M, Q, rcond=None)[0]).max())
-        self._farthest = max(self._farthest, float(np.abs(q).max()))
+        rate = largest(self.contacts.free(q, v, t))
+        self._farthest = max(self._farthest, largest(q))
         return max(BOUNCES * self._approach, float(np.sqrt(2 * RISE * self._farthest * rate)))
