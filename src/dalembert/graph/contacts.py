@@ -128,8 +128,8 @@ def make_contact_graph(system: System, contacts: Sequence[Contact], symbols: Seq
     u, gap, N = column(slides), column(gaps), column(normals)
     closing = rate(gap) if gaps else gap
     outputs = [N, u, rate(u) if slides else u, column(mu), column(mu_static)]
-    unit = ca.substitute(N, multipliers, ca.SX.ones(multipliers.shape))
-    lever = [unit[k] if contact.signed else ca.SX(0) for k, contact in enumerate(contacts)]
+    ones = ca.substitute(N, multipliers, ca.SX.ones(multipliers.shape))
+    lever = [ones[k] if contact.signed else ca.SX(0) for k, contact in enumerate(contacts)]
     outputs += [gap, closing, rate(closing) if gaps else gap, column(lever)]
     bearings = [convert(entry) for c in system.contacts if c.bearing is not None for entry in c.bearing.normal]
     return ContactGraph(

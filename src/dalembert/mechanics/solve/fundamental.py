@@ -327,7 +327,7 @@ def _combinations(directions: Array, tolerance: float) -> list[bool]:
     """
     rows = np.zeros((min(directions.shape), directions.shape[0]))
     count, flags = 0, []
-    for column, present in zip(directions.T, directions.any(axis=0).tolist(), strict=True):
+    for column, present in zip(directions.T, np.any(directions, axis=0), strict=True):
         size = 0.0
         if present and count < rows.shape[0]:
             basis = rows[:count]

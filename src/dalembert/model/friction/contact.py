@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 
 from dalembert.model.friction.frames import frames_of, inertia_of
-from dalembert.model.friction.law import Law
 from dalembert.model.friction.surface import Bearing, coordinates_in
 from dalembert.model.friction.work import Work
 from dalembert.model.language.symbols import Coordinate
@@ -18,6 +17,11 @@ from dalembert.remember import remember
 
 if TYPE_CHECKING:
     from dalembert.model.system import System
+
+# What depends on the structure of a system alone is made once: each of its runs asks.
+KEPT = 32
+_works: dict[Hashable, tuple[Work | None, ...]] = {}
+_torqueless: dict[Hashable, list[str]] = {}
 
 #: Stands for |u|, the size of the sliding velocity, inside a coefficient of friction.
 SPEED = sp.Symbol("sliding speed", nonnegative=True)
@@ -89,21 +93,16 @@ def sliding(system: System) -> System:
     return system.replace(nonideal=works, constraints=constraints)
 
 
-def work_of(system: System, law: Law) -> Work | None:
-    """What is smooth in a law, with the heat that it makes."""
-    return law.smooth(system)
+def works_of(system: System) -> tuple[Work | None, ...]:
+    """What is smooth in each law, with the heat that it makes; None where nothing is."""
+    return remember(_works, system.structure, lambda: tuple(law.smooth(system) for law in system.nonideal), KEPT)
 
 
 def torqueless(system: System) -> list[str]:
     """What to say of laws whose point keeps a fixed distance from the centre of a body that may turn: friction at
     (x, y, z − r) of a ball makes no torque, because that point does not turn with it.
     """
-    return list(remember(_torqueless, system.structure, lambda: tuple(_torqueless_of(system)), KEPT))
-
-
-# What is said depends on the structure of a system alone, and each of its runs asks.
-KEPT = 32
-_torqueless: dict[Hashable, tuple[str, ...]] = {}
+    return [*remember(_torqueless, system.structure, lambda: _torqueless_of(system), KEPT)]
 
 
 def _torqueless_of(system: System) -> list[str]:

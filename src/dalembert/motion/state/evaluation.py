@@ -421,6 +421,8 @@ class Evaluation:
 
 def _not_finite(count: int, *parts: Array) -> list[int]:
     """The points at which a part is not finite."""
+    if all(np.isfinite(part).all() for part in parts):
+        return []
     bad = np.zeros(count, dtype=bool)
     for part in parts:
         bad |= ~np.isfinite(part.reshape(count, -1)).all(axis=1)

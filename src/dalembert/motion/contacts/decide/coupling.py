@@ -26,7 +26,7 @@ def friction_may_be_ambiguous(contacts: Contacts, mode: Mode, s: ModeSolution, q
         return True
     names = contacts.rows
     A = s.solution.A[: contacts.m]
-    acting = A.any(axis=1).nonzero()[0]
+    acting = np.flatnonzero(A.any(axis=1))
     F = contacts.forces(q, v, t, mode.frames)
     response = reaction_to(s.solution.M, A[acting], F)
     follows = dict(zip(acting.tolist(), np.abs(response).sum(axis=1).tolist(), strict=True))
@@ -60,7 +60,7 @@ def _inverse(matrices: Array) -> Array:
     """Their inverses; pseudoinverses where constraints depend on each other or M is singular."""
     try:
         inverse = np.linalg.inv(matrices)
+        size = np.abs(matrices).sum(axis=-1).max() * np.abs(inverse).sum(axis=-1).max()
     except np.linalg.LinAlgError:
-        return np.linalg.pinv(matrices, rcond=RANK)
-    size = np.abs(matrices).sum(axis=-1).max() * np.abs(inverse).sum(axis=-1).max()
-    return inverse if size * REGULAR <= 1.0 else np.linalg.pinv(matrices, rcond=RANK)
+        size = np.inf
+    return np.asarray(inverse if size * REGULAR <= 1.0 else np.linalg.pinv(matrices, rcond=RANK), dtype=np.float64)

@@ -37,6 +37,11 @@ def unchanged(now: Array, before: Array | None) -> bool:
     return before is not None and bool(np.abs(now - before).max() <= UNCHANGED * np.abs(now).max())
 
 
+def all_unchanged(along: Array) -> bool:
+    """Whether what is given at T points, (T, …), is what was given at the first of them."""
+    return bool((np.abs(along - along[0]).max(axis=1) <= UNCHANGED * np.abs(along).max(axis=1)).all())
+
+
 def _kept(found: dict[Any, Any], key: Any, make: Callable[[], Any]) -> Any:
     """What was made for a key not long ago, or made now."""
     try:
@@ -256,7 +261,7 @@ class Contacts:
             C=found.M @ a - Q - A.T @ multipliers,
             friction=self._friction(mode, state, found.multipliers),
             steep=np.sqrt(np.einsum("ij,ij->i", A, A)),
-            redundant=int(found.rank) < np.count_nonzero(found.A.any(axis=1)),
+            redundant=bool(found.rank < np.count_nonzero(found.A.any(axis=1))),
         )
 
     def solve_along(self, modes: Sequence[Mode], q: Array, v: Array, t: Array) -> ModeForces | None:

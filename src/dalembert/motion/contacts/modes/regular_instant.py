@@ -23,9 +23,9 @@ def solve_regular(evaluation: Evaluation, q: Array, v: Array, t: float) -> Funda
         return None
     C0, slope = evaluation.affine_work(q, v, t)
     M, Q, A, b = evaluation.dynamics(q, v, t)
-    dependent = ~A.any(axis=1)
+    dependent = ~np.any(A, axis=1)
     if evaluation.n + evaluation.m < WORTHWHILE:
-        found = _eliminated(M, Q + C0, A, b, slope, (~dependent).nonzero()[0])
+        found = _eliminated(M, Q + C0, A, b, slope, np.flatnonzero(~dependent))
     else:
         found = _by_parts(M, Q, A, b, C0, slope)
     if found is None:

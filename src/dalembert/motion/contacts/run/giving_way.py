@@ -10,7 +10,7 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.motion.contacts.decide.undetermined import room
-from dalembert.motion.contacts.modes.contacts import Contacts, unchanged
+from dalembert.motion.contacts.modes.contacts import Contacts, all_unchanged, unchanged
 from dalembert.motion.contacts.modes.modes import Mode
 from dalembert.motion.integrate.trajectory import Trajectory
 
@@ -52,6 +52,8 @@ def while_it_holds(contacts: Contacts, mode: Mode, leg: Trajectory, onward: Onwa
 
     looks = [int(i) for i in np.unique(np.linspace(0, leg.t.size - 1, LOOKS + 1).round())]
     given = contacts.given_along(mode, leg.y[looks, :n], leg.y[looks, n : 2 * n], leg.t[looks])
+    if all_unchanged(given):
+        return leg  # it was decided where nothing was different
     rooms: list[float] = []
     for k, i in enumerate(looks):
         rooms.append(room_at(float(leg.t[i]), leg.y[i], given[k]))
