@@ -198,7 +198,7 @@ class PaceArgument(ctypes.Structure):
         """weights: of the squares of velocities, by which the fastest state is found. width: of a state."""
         given = [np.ascontiguousarray(x, dtype=float) for x in (starts, bounds, weights)]
         self.arrays = [*given, np.zeros(2 + width)]
-        at = [x.ctypes.data for x in self.arrays]
+        at = [x.__array_interface__["data"][0] for x in self.arrays]  # in half the time of x.ctypes.data
         super().__init__(at[0], at[1], len(starts), share, look, at[2], at[3])
 
     @property

@@ -71,8 +71,7 @@ def project(
             W = metric(M, A)
         return W
 
-    free_q = np.ones(n, bool) if free is None else free[:n]
-    free_v = np.ones(n, bool) if free is None else free[n:]
+    free_q, free_v = (None, None) if free is None else (free[:n], free[n:])
     left = 0.0
     rows = list(evaluation.graph.position_rows)
     if rows:
@@ -131,7 +130,7 @@ def _newton(
     residual: Callable[[Array], tuple[Array, Array]],
     x: Array,
     other: Array,
-    free: Array,
+    free: Array | None,
     weight: Callable[[], Array],
     iterations: int,
     natural: Natural | None,
@@ -150,8 +149,11 @@ def _newton(
         if miss <= PROJECT_ROUNDING:
             break
         W = weight()
-        step = np.zeros_like(x)
-        step[free] = minimum_norm(W[np.ix_(free, free)], slope[:, free], value, lengths)
+        if free is None:
+            step = minimum_norm(W, slope, value, lengths)
+        else:
+            step = np.zeros_like(x)
+            step[free] = minimum_norm(W[np.ix_(free, free)], slope[:, free], value, lengths)
         # Far away a full step may overshoot: halve it until the residual falls.
         for shorten in (1.0, 0.5, 0.25, 0.1, 0.02):
             trial = x - shorten * step

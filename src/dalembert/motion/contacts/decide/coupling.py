@@ -28,10 +28,18 @@ def friction_may_be_ambiguous(contacts: Contacts, mode: Mode, s: ModeSolution, q
     A = s.solution.A[: contacts.m]
     acting = np.flatnonzero(A.any(axis=1))
     F = contacts.forces(q, v, t, mode.frames)
+    if _apart(s.solution.M, A, F):
+        return False
     response = reaction_to(s.solution.M, A[acting], F)
     follows = dict(zip(acting.tolist(), np.abs(response).sum(axis=1).tolist(), strict=True))
     limits = (np.maximum(s.mu, s.mu_static) * np.abs(s.lever)).tolist()
     return any(limits[k] * follows.get(names[contacts.contacts[k].constraints[0]], 0.0) > SURE for k in closed)
+
+
+def _apart(M: Array, A: Array, F: Array) -> bool:
+    """Whether forces F change no reaction: masses stand alone, and the constraints do not see what F accelerates."""
+    masses = M.diagonal()
+    return bool(np.count_nonzero(M) == masses.size and masses.all() and not ((A / masses) @ F).any())
 
 
 def reaction_to(M: Array, A: Array, F: Array) -> Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from math import hypot
 from typing import Any
 
 import numpy as np
@@ -44,13 +45,12 @@ def all_unchanged(along: Array) -> bool:
 
 def _kept(found: dict[Any, Any], key: Any, make: Callable[[], Any]) -> Any:
     """What was made for a key not long ago, or made now."""
-    try:
-        return found[key]
-    except KeyError:
+    kept = found.get(key)
+    if kept is None:
         while len(found) >= FEW:
             found.pop(next(iter(found)), None)
-        made = found[key] = make()
-        return made
+        kept = found[key] = make()
+    return kept
 
 
 def _by_mode(modes: Sequence[Mode]) -> list[tuple[Mode, NDArray[np.int_]]]:
@@ -259,7 +259,7 @@ class Contacts:
             acceleration=a,
             multipliers=multipliers,
             C=found.M @ a - Q - A.T @ multipliers,
-            friction=self._friction(mode, state, found.multipliers),
+            friction=self._friction_at(mode, state, found.multipliers),
             steep=np.sqrt(np.einsum("ij,ij->i", A, A)),
             redundant=bool(found.rank < np.count_nonzero(found.A.any(axis=1))),
         )
@@ -307,6 +307,24 @@ class Contacts:
                 size = state.mu[..., k] * np.abs(state.normal[..., k])
                 friction[..., at] = -size[..., None] * self._way(mode, k, state.slide)
         return friction
+
+    def _friction_at(self, mode: Mode, state: ContactState, multipliers: Array) -> Array:
+        """The same at one state, by plain numbers."""
+        slide, held = state.slide.tolist(), multipliers[self.m :].tolist()
+        friction = [0.0] * len(slide)
+        for k, (at, mu, normal) in enumerate(
+            zip(self.components, state.mu.tolist(), state.normal.tolist(), strict=True)
+        ):
+            if mode.states[k] == STICK:
+                friction[at] = held[at]
+            elif mode.states[k] == SLIP:
+                own, size = slide[at], -mu * abs(normal)
+                if len(own) == 1:
+                    friction[at] = [size * mode.directions[k]]
+                else:
+                    speed = max(hypot(*own), 1e-300)
+                    friction[at] = [size * u / speed for u in own]
+        return np.array(friction)
 
     def _way(self, mode: Mode, k: int, slide: Array) -> Array:
         """The direction in which contact k slips."""

@@ -11,27 +11,58 @@ from numpy.typing import NDArray
 from dalembert.arrays import Array
 from dalembert.mechanics.solve.blocks import WORTHWHILE, solve_by_parts
 from dalembert.mechanics.solve.fundamental import Fundamental
+from dalembert.motion.contacts.modes.coupled_equations import coupled_at
 from dalembert.motion.contacts.modes.regular import SPREAD, Equations, eliminate, is_linear
 from dalembert.motion.state.evaluation import Evaluation
 
-Rows = NDArray[np.int_]
+Flags = NDArray[np.bool_]
 
 
 def solve_regular(evaluation: Evaluation, q: Array, v: Array, t: float) -> Fundamental | None:
     """The instant, or None where elimination does not serve. Ideal and nonideal forces are left as NaN."""
     if not is_linear(evaluation):
         return None
+    small = evaluation.n + evaluation.m < WORTHWHILE
+    at = coupled_at(evaluation, q, v, t) if small else None
+    if at is None:
+        return _by_parts(evaluation, q, v, t)
+    x = _solved(at.matrix, at.right)
+    if x is None:
+        return None
+    x /= at.scale
+    acceleration, multipliers = x[: evaluation.n], x[evaluation.n :]
+    C = at.C0 + at.slope @ multipliers
+    return _told(acceleration, multipliers, at.acts == 0.0, at.M, at.Q, at.A, at.b, C)
+
+
+def _solved(matrix: Array, right: Array) -> Array | None:
+    """The solution; None where it is not known to many digits."""
+    try:
+        inverse = np.linalg.inv(matrix)
+    except np.linalg.LinAlgError:
+        return None
+    x = inverse @ right
+    x += inverse @ (right - matrix @ x)
+    spread = float(np.abs(matrix).sum(axis=1).max()) * float(np.abs(inverse).sum(axis=1).max())
+    return x if isfinite(spread) and SPREAD * spread <= 1.0 else None
+
+
+def _by_parts(evaluation: Evaluation, q: Array, v: Array, t: float) -> Fundamental | None:
+    """Of a large system, which may fall apart, or where something has no finite value, which is then told."""
     C0, slope = evaluation.affine_work(q, v, t)
     M, Q, A, b = evaluation.dynamics(q, v, t)
-    dependent = ~np.any(A, axis=1)
-    if evaluation.n + evaluation.m < WORTHWHILE:
-        found = _eliminated(M, Q + C0, A, b, slope, np.flatnonzero(~dependent))
-    else:
-        found = _by_parts(M, Q, A, b, C0, slope)
-    if found is None:
+    found = eliminate(Equations(*(x[None] for x in (M, Q, A, b, C0, slope))))
+    if not found.served[0]:
         return None
-    acceleration, multipliers = found
-    nothing = np.full(evaluation.n, np.nan)
+    multipliers = found.multipliers[0]
+    C = C0 + slope @ multipliers
+    return _told(found.acceleration[0], multipliers, ~np.any(A, axis=1), M, Q, A, b, C)
+
+
+def _told(
+    acceleration: Array, multipliers: Array, dependent: Flags, M: Array, Q: Array, A: Array, b: Array, C: Array
+) -> Fundamental:
+    nothing = np.full(Q.size, np.nan)
     free = nothing
     masses = M.diagonal()
     if masses.all():
@@ -40,46 +71,6 @@ def solve_regular(evaluation: Evaluation, q: Array, v: Array, t: float) -> Funda
         else:
             with suppress(np.linalg.LinAlgError):
                 free = solve_by_parts(M[None], Q[None])[0]
-    rank = np.array(evaluation.m - np.count_nonzero(dependent))
-    C = C0 + slope @ multipliers
-    held = np.zeros(evaluation.m)
+    rank = np.array(dependent.size - np.count_nonzero(dependent))
+    held = np.zeros(dependent.size)
     return Fundamental(acceleration, free, nothing, nothing, multipliers, rank, dependent, held, M, Q, A, b, C)
-
-
-def _by_parts(M: Array, Q: Array, A: Array, b: Array, C0: Array, slope: Array) -> tuple[Array, Array] | None:
-    found = eliminate(Equations(*(x[None] for x in (M, Q, A, b, C0, slope))))
-    return (found.acceleration[0], found.multipliers[0]) if found.served[0] else None
-
-
-def _eliminated(M: Array, pull: Array, A: Array, b: Array, slope: Array, rows: Rows) -> tuple[Array, Array] | None:
-    """q̈ (n,) and λ (m,) of M q̈ − (Aᵀ + slope) λ = pull, A q̈ = b; None where they are not known to many digits. rows:
-    those of A that act; of the others λ = 0.
-    """
-    n, size = M.shape[0], M.shape[0] + rows.size
-    multipliers = np.zeros(b.size)
-    if rows.size < b.size:
-        A, slope, b = A[rows], slope[:, rows], b[rows]
-    scale = np.empty(size)
-    np.sqrt(np.abs(M.diagonal()), out=scale[:n])
-    scale[:n][scale[:n] == 0.0] = 1.0
-    whole, right = np.zeros((size, size)), np.empty(size)
-    whole[:n, :n], whole[n:, :n], whole[:n, n:] = M, A, -(A.T + slope)
-    right[:n], right[n:] = pull, b
-    # In rows and columns of like size, so that units do not decide what is solved well.
-    short = A / scale[:n]
-    np.sqrt(np.einsum("ij,ij->i", short, short), out=scale[n:])
-    whole /= scale
-    whole /= scale[:, None]
-    right /= scale
-    try:
-        inverse = np.linalg.inv(whole)
-    except np.linalg.LinAlgError:
-        return None
-    x = inverse @ right
-    x += inverse @ (right - whole @ x)
-    most = float(np.abs(whole).sum(axis=1).max()) * float(np.abs(inverse).sum(axis=1).max())
-    if not (isfinite(x.sum()) and SPREAD * most <= 1.0):
-        return None
-    x /= scale
-    multipliers[rows] = x[n:]
-    return x[:n], multipliers

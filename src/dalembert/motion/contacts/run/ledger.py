@@ -28,7 +28,8 @@ class Ledger:
 
     def along(self, before: Array, heats: Sequence[str], integrals: Array) -> Array:
         """The entries (T, …) along a leg, from its own integrals and the entries before it."""
-        entries = np.tile(before, (integrals.shape[0], 1))
+        entries = np.empty((integrals.shape[0], before.size))
+        entries[:] = before
         entries[:, self.columns(heats)] = integrals
         return entries
 

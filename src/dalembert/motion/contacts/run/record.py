@@ -56,6 +56,8 @@ class Record:
 
     def add(self, times: Array, q: Array, v: Array, work: Array, mode: Mode) -> None:
         """Output points at a state between legs."""
+        if not times.size:
+            return
         times = times[times > (self._t[-1][-1] if self._t and self._t[-1].size else -np.inf)]
         self._t.append(times)
         self._y.append(np.tile(np.concatenate([q, v, work]), (times.size, 1)))
