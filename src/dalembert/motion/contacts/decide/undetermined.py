@@ -170,6 +170,4 @@ def _told(contacts: Contacts, mode: Mode, s: ModeSolution, multipliers: Array) -
             friction[at] = multipliers[contacts.stick_rows(k)]
             if contact.signed:
                 normal[k] = s.lever[k] * own[contacts.rows[contact.constraints[0]]]
-    A = s.solution.A[: contacts.m]
-    C = s.solution.M @ s.acceleration - s.solution.Q - A.T @ own
-    return replace(s, multipliers=own, friction=friction, normal=normal, C=C, undetermined=True)
+    return replace(s, multipliers=own, friction=friction, normal=normal, undetermined=True)

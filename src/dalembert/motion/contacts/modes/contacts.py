@@ -251,14 +251,13 @@ class Contacts:
         found = self.instant(mode, q, v, t)
         self.evaluation(mode).require_consistent(found, t)
         a, multipliers = found.acceleration, found.multipliers[: self.m]
-        _, Q, A, _ = self.unconstrained(q, v, t)
+        A = self.unconstrained(q, v, t)[2]
         state = self.at(q, v, t, a, multipliers, mode.frames)
         return ModeSolution(
             **vars(state),
             solution=found,
             acceleration=a,
             multipliers=multipliers,
-            C=found.M @ a - Q - A.T @ multipliers,
             friction=self._friction_at(mode, state, found.multipliers),
             steep=np.sqrt(np.einsum("ij,ij->i", A, A)),
             redundant=bool(found.rank < np.count_nonzero(found.A.any(axis=1))),

@@ -48,18 +48,22 @@ class Ending:
 class ModeSolution(ContactState):
     """The instant in a mode, in terms of the whole system: the state of its contacts, and what makes it.
 
-    multipliers: of its constraints, zero where open. C: all that is not impressed and not Aᵀλ. friction: along the
-    sliding components.
+    multipliers: of its constraints, zero where open. friction: along the sliding components.
     """
 
     solution: Fundamental
     acceleration: Array
     multipliers: Array
-    C: Array
     friction: Array
     steep: Array  # |a| of each constraint with gradient a: |a| λ is a force however its equation is scaled
     redundant: bool = False  # some of the constraints of the mode follow from the others
     undetermined: bool = False  # more friction holds than is needed: its forces are one choice among many
+
+    @property
+    def C(self) -> Array:
+        """All forces that are not impressed and not Aᵀλ."""
+        s, own = self.solution, self.multipliers
+        return np.asarray(s.M @ self.acceleration - s.Q - s.A[: own.size].T @ own)
 
     @property
     def force_size(self) -> float:
