@@ -67,7 +67,7 @@ class LawReader:
         self._one_dry_law_each(laws)
         return tuple(laws)
 
-    def known(self, law: Law, where: str) -> bool:
+    def knows_constraints(self, law: Law, where: str) -> bool:
         """Whether the model has the constraints that a law names."""
         good = True
         for name in law.constraints:
@@ -80,11 +80,11 @@ class LawReader:
             good = False
         return good
 
-    def sliding(self, law: Sliding) -> Law | None:
+    def read_sliding(self, law: Sliding) -> Law | None:
         """A law of a sliding point with its coefficients and its geometry read."""
         where = f"nonideal {law.law}"
         before = len(self.faults)
-        known = self.known(law, where)
+        known = self.knows_constraints(law, where)
         if not law.acts():
             methods = "drag(speed, normal) or dry_coefficient(speed)"
             self.faults.append(f"{where}: it does nothing; a law has a method {methods}")
@@ -104,14 +104,14 @@ class LawReader:
         if len(self.faults) == before:
             self.faults.extend(f"{where}: {fault}" for fault in _not_expressions(found))
         if len(self.faults) == before and found.dry:
-            self.faults.extend(f"{where}: {fault}" for fault in self._holds_too_little(found))
+            self.faults.extend(f"{where}: {fault}" for fault in self._static_limit_faults(found))
         if len(self.faults) > before:
             return None
         if known and self.inertia is not None:
             self._geometry(found, where)
         return found
 
-    def _holds_too_little(self, law: Sliding) -> Iterator[str]:
+    def _static_limit_faults(self, law: Sliding) -> Iterator[str]:
         """A point that sticks up to less than it rubs with as it sets off would stop and set off without end."""
         try:
             given = (law.static_limit(), law.dry_coefficient(sp.S.Zero))

@@ -24,7 +24,7 @@ from dalembert.motion.contacts.modes.mode_data import SLOW_SPEED
 from dalembert.motion.contacts.modes.modes import OPEN, SLIP, STICK, Ending, Mode, ModeForces, ModeSolution
 from dalembert.motion.contacts.modes.regular import Along, Equations, eliminate, equations_along
 from dalembert.motion.contacts.modes.regular_instant import solve_regular
-from dalembert.motion.contacts.modes.switched import SLOW, Switched, plain, switched
+from dalembert.motion.contacts.modes.switched import SLOW, Switched, switched_modes, system_of_mode
 from dalembert.motion.state.evaluation import Evaluation
 
 # Numbers that differ by this share of the largest are the same but for rounding.
@@ -33,17 +33,17 @@ UNCHANGED = 1e-14
 KEPT, FEW = 64, 4
 
 
-def unchanged(now: Array, before: Array | None) -> bool:
+def is_unchanged(now: Array, before: Array | None) -> bool:
     """Whether what is given at an instant is what was given before."""
     return before is not None and bool(np.abs(now - before).max() <= UNCHANGED * np.abs(now).max())
 
 
-def all_unchanged(along: Array) -> bool:
+def are_unchanged(along: Array) -> bool:
     """Whether what is given at T points, (T, …), is what was given at the first of them."""
     return bool((np.abs(along - along[0]).max(axis=1) <= UNCHANGED * np.abs(along).max(axis=1)).all())
 
 
-def _kept(found: dict[Any, Any], key: Any, make: Callable[[], Any]) -> Any:
+def _keep(found: dict[Any, Any], key: Any, make: Callable[[], Any]) -> Any:
     """What was made for a key not long ago, or made now."""
     kept = found.get(key)
     if kept is None:
@@ -74,7 +74,7 @@ class Contacts:
         self.n, self.m = len(system.coordinates), len(system.constraints)
         self.heats = heat_names(system)
         self.rows = {constraint.name: row for row, constraint in enumerate(system.constraints)}
-        self.switched: Switched = switched(system, self.workless)
+        self.switched: Switched = switched_modes(system, self.is_workless)
         self.contacts, self.carrier = self.switched.contacts, self.switched.carrier
         self.graph = self.switched.graph
         self.components, self.one_sided = self.graph.components, self.graph.one_sided
@@ -93,7 +93,7 @@ class Contacts:
         self._still, self._unloaded = np.zeros(self.n), np.zeros(self.m)
 
     @cached_property
-    def workless(self) -> bool:
+    def is_workless(self) -> bool:
         """Whether the ideal forces of the system's own constraints can do no work: none of them moves by itself."""
         v = dict.fromkeys(self.system.velocities, sp.S.Zero)
         for constraint in self.system.constraints:
@@ -115,7 +115,7 @@ class Contacts:
     def unconstrained(self, q: Array, v: Array, t: float) -> tuple[Array, Array, Array, Array]:
         """M, Q, A, b of the whole: at an instant between legs they are asked for again and again."""
         key = q.tobytes(), v.tobytes(), t
-        return _kept(self._parts, key, lambda: self.whole.dynamics(q, v, t))
+        return _keep(self._parts, key, lambda: self.whole.dynamics(q, v, t))
 
     def free(self, q: Array, v: Array, t: float) -> Array:
         """Accelerations that impressed forces alone would make, none in directions without mass."""
@@ -147,7 +147,7 @@ class Contacts:
 
     def plain(self, mode: Mode) -> System:
         """The mode as a system by itself."""
-        return plain(self.switched, self.switched.values(mode, SLOW), self.system)
+        return system_of_mode(self.switched, self.switched.values(mode, SLOW), self.system)
 
     def ending(self, mode: Mode, name: str | None) -> Ending | None:
         """What an event that has ended a leg in a mode means; None where it is not one that ends a mode."""
@@ -164,7 +164,7 @@ class Contacts:
 
     def frames_at(self, q: Array, v: Array, t: float) -> tuple[float, ...]:
         """Directions in tangent planes that fit the normals at a state: data of a mode, see `frames`."""
-        if not self.switched.framed:
+        if not self.switched.framed_contacts:
             return ()
         normals = self.graph.unit_normals(q, v, t, self._given)
         return tuple(x for normal in normals for x in frame_values(normal))
@@ -205,7 +205,7 @@ class Contacts:
         frames = self.frames_at(q, v, t) if frames is None else frames
         if a is None and multipliers is None:
             key = q.tobytes(), v.tobytes(), t, frames
-            return _kept(self._states, key, lambda: self._at(q, v, t, self._still, self._unloaded, frames))
+            return _keep(self._states, key, lambda: self._at(q, v, t, self._still, self._unloaded, frames))
         a = self._still if a is None else a
         return self._at(q, v, t, a, self._unloaded if multipliers is None else multipliers, frames)
 
@@ -237,9 +237,9 @@ class Contacts:
         """
         # Whether forces are determined is found by it, and changes nothing of it.
         key = mode.states, mode.directions, mode.pushes, mode.closed, mode.frames, q.tobytes(), v.tobytes(), t
-        return _kept(self._instants, key, lambda: self._solved(mode, q, v, t))
+        return _keep(self._instants, key, lambda: self._solve_instant(mode, q, v, t))
 
-    def _solved(self, mode: Mode, q: Array, v: Array, t: float) -> Fundamental:
+    def _solve_instant(self, mode: Mode, q: Array, v: Array, t: float) -> Fundamental:
         evaluation = self.evaluation(mode)
         found = solve_regular(evaluation, q, v, t)
         return evaluation.solve(q, v, t) if found is None else found
@@ -332,13 +332,13 @@ class Contacts:
             return np.full(u.shape, float(mode.directions[k]))
         return np.asarray(u / np.maximum(np.linalg.norm(u, axis=-1, keepdims=True), 1e-300))
 
-    def given(self, mode: Mode, q: Array, v: Array, t: float) -> Array:
+    def data_at(self, mode: Mode, q: Array, v: Array, t: float) -> Array:
         """All that determines the instant in a mode: the equations, the coefficients of friction and the velocities of
         sliding, whose directions friction has. At rest nothing of it changes, and neither does the solution.
         """
-        return np.asarray(self.given_along(mode, q[None], v[None], np.array([t]))[0])
+        return np.asarray(self.data_along(mode, q[None], v[None], np.array([t]))[0])
 
-    def given_along(self, mode: Mode, q: Array, v: Array, t: Array) -> Array:
+    def data_along(self, mode: Mode, q: Array, v: Array, t: Array) -> Array:
         """The same at T points, (T, …)."""
         state = self.along(mode, q, v, t)
         parts = (*self.evaluation(mode).dynamics_along(q, v, t), state.mu, state.mu_static, state.slide)

@@ -26,16 +26,16 @@ def solve_regular(evaluation: Evaluation, q: Array, v: Array, t: float) -> Funda
     at = coupled_at(evaluation, q, v, t) if small else None
     if at is None:
         return _by_parts(evaluation, q, v, t)
-    x = _solved(at.matrix, at.right)
+    x = _solution(at.matrix, at.right)
     if x is None:
         return None
     x /= at.scale
     acceleration, multipliers = x[: evaluation.n], x[evaluation.n :]
     C = at.C0 + at.slope @ multipliers
-    return _told(acceleration, multipliers, at.acts == 0.0, at.M, at.Q, at.A, at.b, C)
+    return _fundamental(acceleration, multipliers, at.acts == 0.0, at.M, at.Q, at.A, at.b, C)
 
 
-def _solved(matrix: Array, right: Array) -> Array | None:
+def _solution(matrix: Array, right: Array) -> Array | None:
     """The solution; None where it is not known to many digits."""
     try:
         inverse = np.linalg.inv(matrix)
@@ -56,10 +56,10 @@ def _by_parts(evaluation: Evaluation, q: Array, v: Array, t: float) -> Fundament
         return None
     multipliers = found.multipliers[0]
     C = C0 + slope @ multipliers
-    return _told(found.acceleration[0], multipliers, ~np.any(A, axis=1), M, Q, A, b, C)
+    return _fundamental(found.acceleration[0], multipliers, ~np.any(A, axis=1), M, Q, A, b, C)
 
 
-def _told(
+def _fundamental(
     acceleration: Array, multipliers: Array, dependent: Flags, M: Array, Q: Array, A: Array, b: Array, C: Array
 ) -> Fundamental:
     nothing = np.full(Q.size, np.nan)
