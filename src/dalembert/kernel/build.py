@@ -27,6 +27,8 @@ from dalembert.errors import BuildError
 
 FLAGS = ("-std=c11", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast", "-fPIC", "-shared")
 NATIVE = ("-march=native",)
+# What decides where the system keeps caches.
+FOLDERS = ("LOCALAPPDATA", "WIN_PD_OVERRIDE_LOCAL_APPDATA") if sys.platform == "win32" else ("HOME", "XDG_CACHE_HOME")
 # What is said where no compiler answers.
 NO_COMPILER = "no C compiler was found; install one, or pip install 'dalembert[compiler]'"
 # Larger caches are cut back to half of this, oldest kernels first.
@@ -101,9 +103,14 @@ def _version_note(command: tuple[str, ...]) -> Path | None:
 
 def cache_folder() -> Path:
     """Where kernels are kept: DALEMBERT_CACHE, or the cache folder that the system keeps for a user's programs."""
-    if os.environ.get("DALEMBERT_CACHE"):
-        return Path(os.environ["DALEMBERT_CACHE"])
-    return user_cache_path("dalembert", appauthor=False)
+    asked = os.environ.get("DALEMBERT_CACHE")
+    return _folder(asked, *(os.environ.get(name) for name in FOLDERS))
+
+
+@lru_cache(maxsize=16)
+def _folder(asked: str | None, *_: str | None) -> Path:
+    """For values of the environment: a motion of many legs asks for it at each of them."""
+    return Path(asked) if asked else user_cache_path("dalembert", appauthor=False)
 
 
 def most_optimised() -> int:

@@ -293,9 +293,17 @@ class System(Verbs):
         lists them.
         """
         require_specified(self)
-        missing = [symbol.name for symbol in self.parameter_symbols if symbol not in self.parameters]
+        missing = self._without_value
         if missing:
             raise MissingValues(self.name, [f"no value for parameter {', '.join(missing)}: give parameters={{…}}"])
+        return self._parameter_numbers.copy()
+
+    @cached_property
+    def _without_value(self) -> list[str]:
+        return [symbol.name for symbol in self.parameter_symbols if symbol not in self.parameters]
+
+    @cached_property
+    def _parameter_numbers(self) -> np.ndarray:
         return np.array([float(self.parameters[symbol]) for symbol in self.parameter_symbols], dtype=float)
 
     def initial_values(self) -> tuple[np.ndarray, np.ndarray, float]:

@@ -12,6 +12,7 @@ full column rank (Udwadia and Phohomsiri 2006).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -255,6 +256,9 @@ def is_positive(W: Array) -> bool:
     """Whether a symmetric matrix (n, n) is positive definite beyond rounding, whatever the units of its
     coordinates.
     """
+    masses = W.diagonal()
+    if np.count_nonzero(W) == np.count_nonzero(masses):  # nothing beside the diagonal
+        return bool((masses > 0.0).all())
     scale = mass_scale(W)
     return _cholesky(W / np.outer(scale, scale)) is not None
 
@@ -316,15 +320,19 @@ def _combinations(directions: Array, tolerance: float) -> list[bool]:
     """For each column, whether it lies in the span of the columns before it (Gram–Schmidt, twice for
     rounding).
     """
-    basis = np.zeros((directions.shape[0], 0))
-    flags = []
-    for column in directions.T:
-        rest = column - basis @ (basis.T @ column)
-        rest = rest - basis @ (basis.T @ rest)
-        size = float(np.linalg.norm(rest))
+    rows = np.zeros((min(directions.shape), directions.shape[0]))
+    count, flags = 0, []
+    for column, present in zip(directions.T, np.any(directions, axis=0), strict=True):
+        size = 0.0
+        if present and count < rows.shape[0]:
+            basis = rows[:count]
+            rest = column - basis.T @ (basis @ column)
+            rest -= basis.T @ (basis @ rest)
+            size = math.sqrt(float(rest @ rest))
         flags.append(size <= tolerance)
         if size > tolerance:
-            basis = np.column_stack([basis, rest / size])
+            rows[count] = rest / size
+            count += 1
     return flags
 
 

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Data:
-    """M (T, n, n), Q, C (T, n), A (T, m, n), b (T, m) along the motion, and whether Q_i must be normal to null A."""
+    """M (T, n, n), Q, C (T, n), A (T, m, n), b (T, m) along the motion, and whether Q_i must be normal to null A.
+    closed: A with all its rows, also those of constraints that are open.
+    """
 
     M: Array
     Q: Array
@@ -28,6 +30,7 @@ class Data:
     b: Array
     C: Array
     split: bool
+    closed: Array
 
 
 def data_along(motion: Motion, evaluation: Evaluation) -> Data:
@@ -35,8 +38,8 @@ def data_along(motion: Motion, evaluation: Evaluation) -> Data:
     nonlinear = list(evaluation.graph.nonlinear)
     M, Q, A, b = evaluation.dynamics_along(motion.q, motion.v, motion.t)
     if motion.C is not None and motion.acting is not None:
-        A, b = np.where(motion.acting[:, :, None], A, 0.0), np.where(motion.acting, b, 0.0)
-        return Data(M, Q, A, b, motion.C, split=True)
+        acting, b = np.where(motion.acting[:, :, None], A, 0.0), np.where(motion.acting, b, 0.0)
+        return Data(M, Q, acting, b, motion.C, split=True, closed=A)
     for k in range(motion.t.size if nonlinear else 0):
         q, v, a, t = motion.q[k], motion.v[k], motion.a[k], float(motion.t[k])
         h, slope, _ = evaluation.nonlinear(q, v, a, t, np.zeros(len(nonlinear)))
@@ -44,7 +47,7 @@ def data_along(motion: Motion, evaluation: Evaluation) -> Data:
     actual = times(np.swapaxes(A, 1, 2), motion.multipliers)
     C = evaluation.work_along(motion.q, motion.v, motion.t, motion.ideal, actual, motion.multipliers)
     # With a constraint nonlinear in q̈ and C ≠ 0, the ideal force belongs to the normals at another acceleration.
-    return Data(M, Q, A, b, C, split=not (nonlinear and bool(np.any(C))))
+    return Data(M, Q, A, b, C, split=not (nonlinear and bool(np.any(C))), closed=A)
 
 
 def algebraic_residuals(motion: Motion, data: Data) -> tuple[dict[str, float], np.ndarray, bool]:

@@ -77,14 +77,14 @@ def certify(motion: Motion, evaluation: Evaluation | None = None, contacts: Cont
     if evaluation.graph.nonlinear and not is_minimum(motion, evaluation, data):
         algebra["gauss"] = float("inf")
     if motion.C is not None and contacts is not None:
-        repeat, consistency = repeat_residual(motion, contacts, limits["repeat"]), 0.0
+        repeat, consistency = repeat_residual(motion, contacts, data.M, data.Q, limits["repeat"]), 0.0
     else:
         repeat, consistency = repeat_and_consistency(motion, evaluation, data.M, data.Q, limits["repeat"])
     measured = {
         **constraint_residuals(motion, evaluation),
         **algebra,
         "energy": energy_residual(motion, evaluation, data.M, data.Q),
-        "contact": contact_residual(motion) if motion.C is not None else 0.0,
+        "contact": contact_residual(motion, data.M, data.Q, data.closed) if motion.C is not None else 0.0,
         "repeat": repeat,
         "consistency": consistency,
         "impact": impact_residual(motion, contacts),

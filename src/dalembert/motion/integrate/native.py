@@ -42,7 +42,9 @@ from dalembert.motion.state.state import State
 
 POLL_S = 0.05
 # A run this short is over, in a few milliseconds at most, before an interrupt could matter or a thread had started.
+# Of a kernel with more instructions, the fewer steps, but not so few that most runs would be longer.
 SHORT_STEPS, SHORT_SAMPLES, SHORT_INSTRUCTIONS, SHORT_COORDINATES, SHORT_EVENTS = 128, 2000, 4000, 16, 100
+MOST_SHORT = 5
 # Unless the native backend is asked for by name, kernels that compile for more than half a minute are left alone.
 AUTO_INSTRUCTIONS = 100_000
 # Passages of events that a first run has room for; a run with more is repeated with room for all.
@@ -81,12 +83,13 @@ def integrate_native(
         raise BuildError(f"{NO_COMPILER}, or use backend='reference'")
     as_written, q, v, t0 = evaluation, state.q, state.v, state.t
     evaluation, kinks = with_switches(evaluation)
-    # A row without a gradient here may act a moment later.
-    vanishing = ~solution.A.any(axis=1)
-    rows = [int(k) for k in np.flatnonzero(~solution.dependent | vanishing)]
     switched = bool(evaluation.graph.switched)
     if switched:
         rows = list(range(evaluation.m))  # which of them act is data: one kernel serves all modes
+    else:
+        # A row without a gradient here may act a moment later.
+        vanishing = ~solution.A.any(axis=1)
+        rows = [int(k) for k in np.flatnonzero(~solution.dependent | vanishing)]
     method = method_of(settings)
     M, A = solution.M, solution.A
     digits = ".0e" if switched else ".2g"  # modes differ in A: the fewer digits, the fewer kernels
@@ -117,38 +120,40 @@ def integrate_native(
 
     requested = evaluation.system.events
     notes: tuple[str, ...] = ()
-    buffer = _buffer(requested, settings, y0.size, EVENT_ROOM, kinks)
+    # Where each of them ends the run, there is one passage of each at most.
+    room = len(requested) if all(event.terminal == 1 for event in requested) else EVENT_ROOM
+    buffer = _buffer(requested, settings, y0.size, room, kinks)
     stack = _stack(evaluation.n, evaluation.m, len(requested))
     run = None
-    if _may_be_short(kernel, settings, evaluation.n, len(requested)):
-        run = integrate(RunWatch(t0, SHORT_STEPS))
+    if short := _short_steps(kernel, settings, evaluation.n, len(requested)):
+        run = integrate(RunWatch(t0, short))
         ended = buffer is not None and buffer.ended_by is not None
         if run.status == kernels.DONE and run.y.shape[0] < settings.times.size and not ended:
             run = None  # not that short: from the beginning, with all that a long run needs
     if run is None:
         run = _in_a_thread(integrate, t0, stack, bar, settings.most_steps)
-    if buffer is not None and buffer.count > EVENT_ROOM:
-        notes = (f"{buffer.count} events, more than the {EVENT_ROOM} there was room for: integrated again to keep all",)
+    if buffer is not None and buffer.count > room:
+        notes = (f"{buffer.count} events, more than the {room} there was room for: integrated again to keep all",)
         buffer = _buffer(requested, settings, y0.size, buffer.count, kinks)
         run = _in_a_thread(integrate, t0, stack, bar, settings.most_steps)
     outcome = _outcome(buffer)
     unfinished = run.status == kernels.DONE and outcome.ended is None and run.y.shape[0] < settings.times.size
     n, report = evaluation.n, run.report
-    changes = [{"name": "rank change", "t": t, "from": before, "to": after} for t, before, after in run.changes]
-    if switched:
-        changes = []  # straight-line code counts constraints that are switched off
+    changes = []
+    if not switched:  # straight-line code counts constraints that are switched off
+        changes = [{"name": "rank change", "t": t, "from": before, "to": after} for t, before, after in run.changes]
     passed = [singular_event(t, pivot) for t, pivot in run.singular]
     times = settings.times[: run.y.shape[0]].copy()
     if outcome.ended is not None:
-        times[-1] = run.report["time"]
+        times[-1] = report["time"]
     return Trajectory(
         t=times,
         y=run.y,
         guesses=run.branch,
         method=METHODS[method].title,
         backend="native",
-        steps=int(run.report["steps"]),
-        evaluations=int(run.report["evaluations"]),
+        steps=int(report["steps"]),
+        evaluations=int(report["evaluations"]),
         compile_s=kernel.seconds,
         events=in_order(changes, passed, outcome.reports(evaluation.system)),
         failure=_failure(as_written, run, "" if buffer is None else kinks.text(buffer.stuck_at)),
@@ -166,10 +171,14 @@ def _pace(settings: Settings, M: Array, width: int) -> PaceArgument:
     return PaceArgument(starts, bounds, share_of(settings), settings.look, np.abs(np.diagonal(M)), width)
 
 
-def _may_be_short(kernel: Kernel, settings: Settings, n: int, events: int) -> bool:
-    """Whether a trial in the calling thread costs next to nothing, and fits on any stack."""
-    small = n <= SHORT_COORDINATES and events <= SHORT_EVENTS and kernel.instructions <= SHORT_INSTRUCTIONS
-    return small and settings.times.size <= SHORT_SAMPLES
+def _short_steps(kernel: Kernel, settings: Settings, n: int, events: int) -> int:
+    """After how many steps a trial in the calling thread ends that costs next to nothing, and fits on any stack; 0
+    where none does.
+    """
+    small = n <= SHORT_COORDINATES and events <= SHORT_EVENTS and settings.times.size <= SHORT_SAMPLES
+    if not small or kernel.instructions > MOST_SHORT * SHORT_INSTRUCTIONS:
+        return 0
+    return SHORT_STEPS * SHORT_INSTRUCTIONS // max(kernel.instructions, SHORT_INSTRUCTIONS)
 
 
 def _stack(n: int, m: int, events: int) -> int:

@@ -86,8 +86,8 @@ class Evaluation:
 
     def dynamics(self, q: Array, v: Array, t: float) -> tuple[Array, Array, Array, Array]:
         """M, Q, A, b (rows nonlinear in q̈ are zero)."""
-        M, Q, A, b = self._run.dynamics(q, v, t, self.p)
-        if not (np.isfinite(Q).all() and np.isfinite(M).all() and np.isfinite(A).all() and np.isfinite(b).all()):
+        (M, Q, A, b), finite = self._run.dynamics.checked(q, v, t, self.p)
+        if not finite:
             self._complain({"M": M, "Q": Q, "A": A, "b": b}, q, v, t)
         return M.reshape(self.n, self.n), Q, A.reshape(self.m, self.n), b
 
@@ -132,6 +132,11 @@ class Evaluation:
         if not np.isfinite(C).all():
             self._complain({f"the work of {self._laws_without_value(q, v, t)}": C}, q, v, t)
         return C, by_force.reshape(self.n, self.n), by_multipliers.reshape(self.n, self.m)
+
+    def affine_work(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:
+        """C₀ and ∂C/∂λ, where C = C₀ + (∂C/∂λ) λ."""
+        C, _, by_multipliers = self.work(q, v, t, self._none, self._none, self._no_multipliers)
+        return C, by_multipliers
 
     def events(
         self, y: Array, t: float, sizes: Array, multipliers: tuple[Array, Array] | None = None
@@ -212,6 +217,10 @@ class Evaluation:
                 return self._solve_nonlinear(M, Q, A, b, q, v, t, guess)
             if self._ideal_only:
                 return solve(M, Q, A, b, self._none, natural=natural)
+            if self.graph.affine:
+                C, by_multipliers = self.affine_work(q, v, t)
+                if not by_multipliers.any():  # of what sticks or is open, C does not follow the forces
+                    return solve(M, Q, A, b, C, natural=natural)
             ideal = self._none
             if self.graph.uses_reactions:
                 ideal = solve(M, Q, A, b, self._none, natural=natural).ideal
@@ -412,6 +421,8 @@ class Evaluation:
 
 def _not_finite(count: int, *parts: Array) -> list[int]:
     """The points at which a part is not finite."""
+    if all(np.isfinite(part).all() for part in parts):
+        return []
     bad = np.zeros(count, dtype=bool)
     for part in parts:
         bad |= ~np.isfinite(part.reshape(count, -1)).all(axis=1)
