@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dalembert.graph.graph import Graph
-from dalembert.kernel.build import Compiler, build, cache_folder, most_optimised
+from dalembert.kernel.build import Compiler, build, cache_folder, find_built, most_optimised
 from dalembert.kernel.emit.dispatch import besides
 from dalembert.kernel.events import EventBuffer
 from dalembert.kernel.identity import identity, table_text
@@ -241,6 +241,7 @@ KEPT = 64
 # Kernels with more constraints that are switched on and off are compiled as they stand.
 FEW_SWITCHES = 24
 _made: dict[tuple[Any, ...], Kernel] = {}
+_missing: set[tuple[Any, ...]] = set()  # not on disk when last looked for
 _changing = threading.Lock()
 
 
@@ -251,6 +252,45 @@ def _level(graph: Graph) -> int:
     if not graph.switched:
         return 2
     return 1 if len(graph.switched) <= FEW_SWITCHES else 0
+
+
+def _key(
+    system: System, graph: Graph, rows: Sequence[int], asked: tuple[str, ...], compiler: Compiler, completion: float
+) -> tuple[Any, ...]:
+    level = min(_level(graph), most_optimised())
+    return (system.structure, tuple(rows), asked, table_text(), compiler, completion, cache_folder(), level)
+
+
+def find_kernel(
+    system: System,
+    graph: Graph,
+    rows: Sequence[int],
+    asked: Collection[str],
+    compiler: Compiler,
+    completion: float = 0.0,
+) -> Kernel | None:
+    """The kernel of a system if it is in memory or on disk, where it is looked for once. As for `make_kernel`."""
+    started = time.perf_counter()
+    asked = besides(asked)
+    key = _key(system, graph, rows, asked, compiler, completion)
+    kernel = _made.get(key)
+    if kernel is None and key not in _missing:
+        text = identity(system, graph, rows, asked, completion)
+        library = None if text is None else find_built(text, compiler, key[-1])
+        if library is None:
+            _missing.add(key)
+            return None
+        kernel = Kernel(library, 0.0, True)
+        _keep(key, kernel)
+    return None if kernel is None else replace(kernel, seconds=time.perf_counter() - started)
+
+
+def _keep(key: tuple[Any, ...], kernel: Kernel) -> None:
+    with _changing:
+        while len(_made) >= KEPT:
+            _made.pop(next(iter(_made)))
+        _made[key] = kernel
+        _missing.discard(key)
 
 
 def make_kernel(
@@ -265,8 +305,7 @@ def make_kernel(
     """Emit, compile and load the kernel of a system, once. asked: methods it must have. See `kernel_source`."""
     started = time.perf_counter()
     asked = besides(asked)
-    level = min(_level(graph), most_optimised())
-    key = (system.structure, tuple(rows), asked, table_text(), compiler, completion, cache_folder(), level)
+    key = _key(system, graph, rows, asked, compiler, completion)
     kernel = _made.get(key)
     if kernel is None:
 
@@ -276,12 +315,9 @@ def make_kernel(
             return kernel_source(system, graph, rows, asked, completion, limit)
 
         key_text = identity(system, graph, rows, asked, completion)
-        library, cached = build(source, compiler, key_text, level)
+        library, cached = build(source, compiler, key_text, key[-1])
         kernel = Kernel(library, time.perf_counter() - started, cached)
-        with _changing:
-            while len(_made) >= KEPT:
-                _made.pop(next(iter(_made)))
-            _made[key] = kernel
+        _keep(key, kernel)
     if kernel.instructions > limit:
         # Made for someone who asked for more: the limit says the same whatever lies on disk.
         raise KernelTooLarge(kernel.instructions, limit)
