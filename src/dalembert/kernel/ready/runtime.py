@@ -128,11 +128,13 @@ def _call(which: int, name: str) -> str:
     parameters = [f"double {i}" if i in BY_VALUE else f"const double *{i}" for i in inputs]
     parameters += [f"double *{o}" for o in outputs]
     puts = "".join(
-        f"    into = da_put(into, {'&' if i in BY_VALUE else ''}{i}, da_now->input[{which}][{k}]);\n"
+        f"    into = da_put_in(into, {'&' if i in BY_VALUE else ''}{i}, da_now->input[{which}][{k}]);\n"
         for k, i in enumerate(inputs)
         if i != "c"
     )
-    takes = "".join(f"    made = da_take(made, {o}, da_now->output[{which}][{k}]);\n" for k, o in enumerate(outputs))
+    takes = "".join(
+        f"    made = da_take_out(made, {o}, da_now->output[{which}][{k}]);\n" for k, o in enumerate(outputs)
+    )
     return (
         f"DA_FN void da_{name}({', '.join(parameters)})\n{{\n    const da_tape *tape = da_now->tape + {which};\n"
         f"    double *numbers = da_numbers({which}, c), *into = numbers + tape->inputs_at;\n{puts}    (void)into;\n"

@@ -102,7 +102,7 @@ def choose_kernel(wanted: Wanted) -> Choice:
 
 def _chosen(wanted: Wanted) -> Choice:
     asked = wish()
-    if METHODS[wanted.method].series or asked == "compiled":
+    if METHODS[wanted.method].series or (asked == "compiled" and find_compiler() is not None):
         return Choice(wanted.compiled())
     if asked != "tape" and (found := wanted.found()) is not None:
         return Choice(found)
