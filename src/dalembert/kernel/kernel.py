@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dalembert.graph.graph import Graph
 from dalembert.kernel.build import Compiler, build, cache_folder, find_built, most_optimised
-from dalembert.kernel.emit.dispatch import besides
+from dalembert.kernel.emit.dispatch import optional_methods
 from dalembert.kernel.events import EventBuffer
 from dalembert.kernel.identity import identity, table_text
 from dalembert.kernel.limits import KEPT_CHANGES
@@ -218,7 +218,7 @@ class PaceArgument(ctypes.Structure):
         super().__init__(at[0], at[1], len(starts), share, look, at[2], at[3])
 
     @property
-    def found(self) -> tuple[float, Array] | None:
+    def fastest_state(self) -> tuple[float, Array] | None:
         """The time and state between the steps of the last run where velocities, weighted, were largest."""
         found = self.arrays[3]
         return (float(found[1]), found[2:].copy()) if found[0] > 0 else None
@@ -271,7 +271,7 @@ def find_kernel(
 ) -> Kernel | None:
     """The kernel of a system if it is in memory or on disk, where it is looked for once. As for `make_kernel`."""
     started = time.perf_counter()
-    asked = besides(asked)
+    asked = optional_methods(asked)
     key = _key(system, graph, rows, asked, compiler, completion)
     kernel = _made.get(key)
     if kernel is None and key not in _missing:
@@ -304,7 +304,7 @@ def make_kernel(
 ) -> Kernel:
     """Emit, compile and load the kernel of a system, once. asked: methods it must have. See `kernel_source`."""
     started = time.perf_counter()
-    asked = besides(asked)
+    asked = optional_methods(asked)
     key = _key(system, graph, rows, asked, compiler, completion)
     kernel = _made.get(key)
     if kernel is None:
