@@ -45,7 +45,7 @@ def make_model(
 ) -> TapeModel:
     """Sizes, rows and tapes of a system, as c/model.h has them."""
     rows = [row for row in rows if row not in graph.nonlinear]
-    functions = kernel_functions(graph, rows, stiff, completion)
+    functions = kernel_functions(graph, rows, stiff, completion, share=False)  # tapes find it themselves
     tapes: list[Tape | None] = []
     named = functions_by_name(graph, functions)
     for name in TAPES:
