@@ -11,9 +11,9 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from dalembert.arrays import Array
 from dalembert.kernel.emit.operations import no_form
 
+Array = NDArray[np.float64]
 Codes = NDArray[np.intc]
 # CasADi's codes, in the order of da_function in c/tape_make.h.
 KINDS = (ca.OP_CONST, ca.OP_INPUT, ca.OP_OUTPUT, ca.OP_ASSIGN, ca.OP_ADD, ca.OP_SUB, ca.OP_MUL, ca.OP_SIN, ca.OP_COS)

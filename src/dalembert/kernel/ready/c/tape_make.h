@@ -1,7 +1,7 @@
 /* From CasADi's instructions to a tape: values get names of their own, the same operation on the same values is done
    once (CasADi's own search for that takes most of the time to derive a large model), what depends on parameters alone
-   is set apart, products are joined with the sums they go into, sines and cosines are taken four at once where all that they need is
-   known at the same time, and results get places that are free. */
+   is set apart, products are joined with the sums they go into, sines and cosines are taken four at once where all that
+   they need is known at the same time, and results get places that are free. */
 #ifndef DA_TAPE_MAKE_H
 #define DA_TAPE_MAKE_H
 
@@ -198,7 +198,7 @@ static void da_join(da_maker *m)
     }
 }
 
-/* The sines and cosines of one level, in groups of four angles. `first`: of each value, the group it is the angle of. */
+/* The sines and cosines of one level, in groups of four angles. `first`: of each value, the group whose angle it is. */
 static void da_group(da_maker *m, const int *turns, int count, int *first)
 {
     const int from = m->groups;
@@ -380,8 +380,8 @@ static void da_write_again(da_maker *m, int live)
 DA_READY long da_tape_room(long count) { return DA_LENGTH_TURN * count + 2; }
 
 /* Writes constants (at most as many as instructions) and code, first the fixed, then the live; `found` receives how
-   many constants, where inputs and outputs stand, the size of w, the length of both codes, and how many operations there
-   are. Returns 0; −1 where memory is
+   many constants, where inputs and outputs stand, the size of w, the length of both codes, and of operations how many.
+   Returns 0; −1 where memory is
    short; −2 − an operation that is not known. */
 DA_READY int da_tape_make(const da_function *f, int *code, double *constants, long *found)
 {
@@ -426,7 +426,8 @@ DA_READY int da_tape_make(const da_function *f, int *code, double *constants, lo
         found[5] = m.length - found[4];
         found[6] = m.distinct;
     }
-    free(m.known), free(m.value), free(m.holds), free(m.item), free(m.group), free(m.free_places), free(m.again), free(m.again_of);
+    free(m.known), free(m.value), free(m.holds), free(m.item), free(m.group), free(m.free_places);
+    free(m.again), free(m.again_of);
     return status;
 }
 
