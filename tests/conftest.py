@@ -23,6 +23,8 @@ def _kernel_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     # Most tests run a kernel for some milliseconds: compiled half as well, it is there in half the time. What is tested
     # for its own sake, in `kernel`, `parity` and `convergence`, is compiled as for users.
     os.environ.setdefault("DALEMBERT_OPTIMISE", "1")
+    # And most need no kernel of their own: the tape of a model is there at once.
+    os.environ.setdefault("DALEMBERT_KERNEL", "tape")
     yield
     if before is None:
         del os.environ["DALEMBERT_CACHE"]
@@ -34,3 +36,4 @@ def _kernel_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 def _as_for_users(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if {"kernel", "parity", "convergence"} & set(request.path.parts):
         monkeypatch.delenv("DALEMBERT_OPTIMISE", raising=False)
+        monkeypatch.setenv("DALEMBERT_KERNEL", "compiled")

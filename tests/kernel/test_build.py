@@ -11,7 +11,7 @@ import pytest
 
 import dalembert as da
 from dalembert.kernel import build, kernel
-from dalembert.motion.integrate import native
+from dalembert.motion.integrate import kernel_choice, native
 
 pytestmark = pytest.mark.skipif(build.find_compiler() is None, reason="no C compiler on this machine")
 
@@ -99,7 +99,8 @@ def test_a_compiler_that_fails_is_told(cache, monkeypatch):
 
 
 def test_without_a_compiler_the_reference_runs_with_one_warning(monkeypatch):
-    monkeypatch.setattr(native, "find_compiler", lambda: None)
+    monkeypatch.setattr(kernel_choice, "find_compiler", lambda: None)
+    monkeypatch.setattr(kernel_choice, "runtime_library", lambda: None)
     monkeypatch.setattr(native, "_told", set())
     with pytest.warns(UserWarning, match="reference backend"):
         motion = pendulum().simulate(0.5, samples=3, backend="auto")
@@ -216,6 +217,7 @@ def test_a_package_updated_under_a_running_process_does_no_harm(cache, monkeypat
     monkeypatch.undo()
     monkeypatch.setenv("DALEMBERT_CACHE", str(cache))
     monkeypatch.delenv("DALEMBERT_OPTIMISE", raising=False)  # as before: other code rounds otherwise
+    monkeypatch.setenv("DALEMBERT_KERNEL", "compiled")
     monkeypatch.setattr(kernel, "_made", {})
     assert final(pendulum()) == before
     assert len(list(cache.glob("*.so"))) == 2

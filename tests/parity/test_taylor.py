@@ -10,7 +10,7 @@ from dalembert.kernel import kernel as kernels
 from dalembert.kernel.build import find_compiler
 from dalembert.kernel.emit import taylor
 from dalembert.kernel.kernel import make_kernel
-from dalembert.motion.integrate import native
+from dalembert.motion.integrate import kernel_choice, native
 from dalembert.motion.state.evaluation import Evaluation
 
 from .test_backends import angle_at_the_end, four_bar
@@ -207,7 +207,8 @@ def test_refused_by_name():
 
 def test_without_a_compiler(monkeypatch):
     """Nobody said backend='reference': the motion is computed, and the result says how."""
-    monkeypatch.setattr(native, "find_compiler", lambda: None)
+    monkeypatch.setattr(kernel_choice, "find_compiler", lambda: None)
+    monkeypatch.setattr(kernel_choice, "runtime_library", lambda: None)
     native._told.clear()
     with pytest.warns(UserWarning, match="no C compiler"):
         motion = da.library.penny().simulate(1.0, method="taylor", samples=3)

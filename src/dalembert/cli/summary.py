@@ -37,7 +37,7 @@ def print_summary(motion: Motion, files: list[Path]) -> None:
     console.print(
         f"{motion.method} at rtol {motion.rtol:g}: {counted(timing.steps, 'step')}, "
         f"{counted(timing.evaluations, 'evaluation')}; {seconds}; "
-        f"{motion.backend} backend"
+        f"{motion.backend} backend{f', {timing.kernel}' if timing.kernel else ''}"
     )
     for file in files:
         console.print(f"wrote {escape(str(file))}", soft_wrap=True)

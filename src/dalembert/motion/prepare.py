@@ -315,7 +315,7 @@ def _require_known(system: System, parameters: Mapping[Any, Any]) -> None:
 
 def _timing(trajectory: Trajectory, derived: float, elapsed: float) -> Timing:
     compiled = trajectory.compile_s
-    return Timing(derived, compiled, elapsed - compiled, trajectory.steps, trajectory.evaluations)
+    return Timing(derived, compiled, elapsed - compiled, trajectory.steps, trajectory.evaluations, trajectory.kernel)
 
 
 def _require_energy(evaluation: Evaluation, state: State) -> None:

@@ -9,11 +9,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from dalembert.arrays import Array
-from dalembert.errors import BuildError, DalembertError
+from dalembert.errors import DalembertError
 from dalembert.kernel import kernel as kernels
-from dalembert.kernel.build import NO_COMPILER, find_compiler
+from dalembert.kernel.build import NO_COMPILER
 from dalembert.kernel.events import EventBuffer
-from dalembert.kernel.kernel import Kernel, KernelRun, PaceArgument, RunWatch, make_kernel
+from dalembert.kernel.kernel import Kernel, KernelRun, PaceArgument, RunWatch
 from dalembert.kernel.limits import DRIFT_TOLERANCE
 from dalembert.kernel.size import MOST_INSTRUCTIONS
 from dalembert.mechanics.solve.fundamental import Fundamental, is_positive
@@ -21,6 +21,7 @@ from dalembert.methods.table import METHODS
 from dalembert.model.events import Event
 from dalembert.model.kinks import switched_kinks
 from dalembert.motion.integrate.events import Crossing, Outcome
+from dalembert.motion.integrate.kernel_choice import Wanted, choose_kernel, compiled_or, has_kernels, note_steps
 from dalembert.motion.integrate.kinks import Kinks, with_switches
 from dalembert.motion.integrate.progress import Progress
 from dalembert.motion.integrate.settings import Settings, method_of, share_of, tolerances
@@ -61,9 +62,7 @@ def why_not_native(evaluation: Evaluation) -> str | None:
     count = len(evaluation.system.events) + (0 if found is None else len(found.kinks))
     if count > MOST_EVENTS:
         return f"it takes at most {MOST_EVENTS} events and kinks of the model, and there are {count}"
-    if find_compiler() is None:
-        return NO_COMPILER
-    return None
+    return None if has_kernels() else NO_COMPILER
 
 
 def integrate_native(
@@ -78,9 +77,6 @@ def integrate_native(
 
     work: done so far, where a motion is resumed.
     """
-    compiler = find_compiler()
-    if compiler is None:
-        raise BuildError(f"{NO_COMPILER}, or use backend='reference'")
     as_written, q, v, t0 = evaluation, state.q, state.v, state.t
     evaluation, kinks = with_switches(evaluation)
     switched = bool(evaluation.graph.switched)
@@ -95,15 +91,9 @@ def integrate_native(
     digits = ".0e" if switched else ".2g"  # modes differ in A: the fewer digits, the fewer kernels
     completion = 0.0 if is_positive(M) else float(f"{np.trace(M) / max(float(np.sum(A * A)), 1e-300):{digits}}")
     limit = MOST_INSTRUCTIONS if settings.backend == "native" else AUTO_INSTRUCTIONS
-    kernel = make_kernel(
-        evaluation.system,
-        evaluation.graph,
-        rows,
-        (method,),
-        compiler,
-        completion,
-        limit,
-    )
+    wanted = Wanted(evaluation.system, evaluation.graph, rows, method, completion, limit)
+    choice = choose_kernel(wanted)
+    kernel, seconds = choice.kernel, choice.seconds
     y0 = np.concatenate([q, v, np.zeros(3 + len(evaluation.graph.heats)) if work is None else work])
 
     atol = tolerances(settings, q, v, solution.acceleration)
@@ -124,20 +114,31 @@ def integrate_native(
     room = len(requested) if all(event.terminal == 1 for event in requested) else EVENT_ROOM
     buffer = _buffer(requested, settings, y0.size, room, kinks)
     stack = _stack(evaluation.n, evaluation.m, len(requested))
+
+    def is_unfinished(run: KernelRun) -> bool:
+        ended = buffer is not None and buffer.ended_by is not None
+        return run.status == kernels.DONE and run.y.shape[0] < settings.times.size and not ended
+
     run = None
     if short := _short_steps(kernel, settings, evaluation.n, len(requested)):
         run = integrate(RunWatch(t0, short))
-        ended = buffer is not None and buffer.ended_by is not None
-        if run.status == kernels.DONE and run.y.shape[0] < settings.times.size and not ended:
+        if is_unfinished(run):
             run = None  # not that short: from the beginning, with all that a long run needs
     if run is None:
+        most = min(filter(None, (settings.most_steps, choice.steps)), default=0)
+        run = _in_a_thread(integrate, t0, stack, bar, most)
+    if kernel.kind == "tape":
+        note_steps(wanted, int(run.report["steps"]))
+    if choice.steps and is_unfinished(run) and run.report["steps"] >= choice.steps:
+        kernel = compiled_or(kernel, wanted)
+        seconds += kernel.seconds
         run = _in_a_thread(integrate, t0, stack, bar, settings.most_steps)
     if buffer is not None and buffer.count > room:
         notes = (f"{buffer.count} events, more than the {room} there was room for: integrated again to keep all",)
         buffer = _buffer(requested, settings, y0.size, buffer.count, kinks)
         run = _in_a_thread(integrate, t0, stack, bar, settings.most_steps)
     outcome = _outcome(buffer)
-    unfinished = run.status == kernels.DONE and outcome.ended is None and run.y.shape[0] < settings.times.size
+    unfinished = is_unfinished(run)
     n, report = evaluation.n, run.report
     changes = []
     if not switched:  # straight-line code counts constraints that are switched off
@@ -154,7 +155,7 @@ def integrate_native(
         backend="native",
         steps=int(report["steps"]),
         evaluations=int(report["evaluations"]),
-        compile_s=kernel.seconds,
+        compile_s=seconds,
         events=in_order(changes, passed, outcome.reports(evaluation.system)),
         failure=_failure(as_written, run, "" if buffer is None else kinks.text(buffer.stuck_at)),
         ended=outcome.ended_by(evaluation.system),
@@ -162,6 +163,7 @@ def integrate_native(
         looked=(report["time"], run.last[:n].copy(), run.last[n : 2 * n].copy()) if unfinished else None,
         stiff=(report["stiff_since"], report["stiff_steps"]),
         fastest=pace.fastest_state,
+        kernel=kernel.kind,
     )
 
 

@@ -41,13 +41,17 @@ WORKS = ("impressed", "ideal", "nonideal")
 
 @dataclass(frozen=True)
 class Timing:
-    """Seconds spent, and how often the equations were evaluated."""
+    """Seconds spent, and how often the equations were evaluated.
+
+    kernel: "compiled" for code of this model, "tape" for its instructions as data; empty on the reference backend.
+    """
 
     derive_s: float = 0.0
     compile_s: float = 0.0
     integrate_s: float = 0.0
     steps: int = 0
     evaluations: int = 0
+    kernel: str = ""
 
 
 @dataclass(frozen=True, eq=False)

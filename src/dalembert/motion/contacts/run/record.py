@@ -96,6 +96,7 @@ class Record:
             failure=failure,
             ended=ended,
             fastest=fastest_of(legs, self.contacts.whole),
+            kernel=legs[-1].kernel,
             warnings=(
                 *dict.fromkeys(w for leg in legs for w in leg.warnings),
                 *((UNDETERMINED,) if undetermined else ()),
