@@ -16,7 +16,15 @@ from dalembert.kernel.build import build, find_compiler
 
 SOURCES = Path(__file__).parent / "c"
 # In the order of the source. Each file is C with sizes as arguments.
-FILES: tuple[str, ...] = ("library.h",)
+FILES: tuple[str, ...] = (
+    "library.h",
+    "many.h",
+    "dense.h",
+    "solve_points.h",
+    "check_points.h",
+    "again.h",
+    "quadrature.h",
+)
 PREBUILT = Path(__file__).parent / ("ready.dll" if sys.platform == "win32" else "ready.so")
 
 
