@@ -83,6 +83,10 @@ class Graph:
         """What others make of its functions, by name, once."""
         return {}
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what others made, which may belong to this process."""
+        return {name: value for name, value in vars(self).items() if name != "kept"}
+
 
 # Enough for a study that goes back and forth between models; each takes a few hundred kilobytes at most.
 KEPT = 64

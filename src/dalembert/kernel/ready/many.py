@@ -75,7 +75,6 @@ class Many:
 
     def __init__(self, function: ca.Function, parameters: int, watched: int = 0, sparse: bool = False) -> None:
         """sparse: the entries that outputs have, by columns, instead of dense matrices."""
-        self._made_of = (function, parameters, watched, sparse)
         shapes = [function.size_out(k) for k in range(function.n_out())]
         if sparse:
             shapes = [(function.nnz_out(k), 1) for k in range(function.n_out())]
@@ -97,9 +96,6 @@ class Many:
         self.at = ctypes.addressof(self.argument)
         self._run: Any = entry("da_many", "plpppp")
         self._pointers, self._longs = ctypes.c_void_p * function.n_in(), ctypes.c_long * function.n_in()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Many, self._made_of
 
     def block(self, count: int, values: Sequence[Array]) -> tuple[Array, bool]:
         """All outputs one after the other, each at all points, and whether the watched ones are finite.

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
 
 import casadi as ca
 
@@ -41,9 +40,6 @@ class Together:
         self._graph = graph
         self.n = graph.dynamics.numel_in(0)
         self.m = graph.dynamics.size1_out(3)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Together, (self._graph,)
 
     @cached_property
     def _symbols(self) -> list[ca.SX]:
