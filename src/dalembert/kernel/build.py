@@ -101,8 +101,13 @@ def _version_note(command: tuple[str, ...]) -> Path | None:
 
 def cache_folder() -> Path:
     """Where kernels are kept: DALEMBERT_CACHE, or the cache folder that the system keeps for a user's programs."""
-    if os.environ.get("DALEMBERT_CACHE"):
-        return Path(os.environ["DALEMBERT_CACHE"])
+    asked = os.environ.get("DALEMBERT_CACHE")
+    return Path(asked) if asked else _user_cache(os.environ.get("XDG_CACHE_HOME"), os.environ.get("HOME"))
+
+
+@lru_cache(maxsize=4)
+def _user_cache(*_: str | None) -> Path:
+    """The folder for these values of the variables that decide about it."""
     return user_cache_path("dalembert", appauthor=False)
 
 

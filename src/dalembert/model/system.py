@@ -294,6 +294,10 @@ class System:
         missing = [symbol.name for symbol in self.parameter_symbols if symbol not in self.parameters]
         if missing:
             raise MissingValues(self.name, [f"no value for parameter {', '.join(missing)}: give parameters={{…}}"])
+        return self._parameter_numbers.copy()
+
+    @cached_property
+    def _parameter_numbers(self) -> np.ndarray:
         return np.array([float(self.parameters[symbol]) for symbol in self.parameter_symbols], dtype=float)
 
     def initial_values(self) -> tuple[np.ndarray, np.ndarray, float]:

@@ -24,6 +24,7 @@ FILES: tuple[str, ...] = (
     "check_points.h",
     "again.h",
     "quadrature.h",
+    "start.h",
 )
 PREBUILT = Path(__file__).parent / ("ready.dll" if sys.platform == "win32" else "ready.so")
 
@@ -45,7 +46,7 @@ def ready_library() -> ctypes.CDLL | None:
     if compiler is None:
         return None
     try:
-        return build(text, compiler, level=3)[0]
+        return build(text, compiler, level=2)[0]
     except BuildError:
         return None
 

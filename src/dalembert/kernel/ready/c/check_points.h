@@ -33,20 +33,18 @@ DA_IN_PLACE da_v da_scaled_length(long n, const da_v *x, const da_v *part)
     return da_root(sum);
 }
 
-/* The largest part of a force along the null space, in scaled coordinates. */
-static da_v da_part_along(long n, long rank, const da_v *D, const da_v *factor, const da_v *force, const da_v *part,
-                          da_v *w)
+/* The largest part of a force along the null space, in scaled coordinates, where it is larger than what was found. */
+DA_APART void da_part_along(long n, long rank, const da_v *D, const da_v *factor, const da_v *force, const da_v *part,
+                            da_v *w, da_v *most)
 {
-    da_v most = {0.0};
     for (long i = 0; i < n; i++) w[i] = force[i] * part[i];
     da_into(n, rank, D, factor, w);
-    for (long i = rank; i < n; i++) most = da_larger(da_size(w[i]), most);
-    return most;
+    for (long i = rank; i < n; i++) *most = da_larger(da_size(w[i]), *most);
 }
 
 /* How far a is from the minimiser of G on the null space; good[l] becomes 0 where it is not certain that there is only
  * one. x: scaled accelerations that satisfy the constraints. */
-static da_v da_distance(long n, long rank, const da_v *M, const da_v *force, const da_v *a, const da_v *D,
+DA_IN_PLACE da_v da_distance(long n, long rank, const da_v *M, const da_v *force, const da_v *a, const da_v *D,
                         const da_v *factor, const da_v *part, const da_v *x, da_v *w, int *good)
 {
     const long free = n - rank;
@@ -79,7 +77,7 @@ static da_v da_distance(long n, long rank, const da_v *M, const da_v *force, con
 
 /* The points first, first + step, …, of which `lanes` are stored. Returns 1, with nothing stored, where other rows are
  * dependent at other points. */
-static int da_check_block(const da_check *all, long first, long step, int lanes)
+DA_APART int da_check_block(const da_check *all, long first, long step, int lanes)
 {
     const long n = all->n, m = all->m, count = all->count, last = count - 1;
     const da_checked *of = all->of;
@@ -176,11 +174,12 @@ static int da_check_block(const da_check *all, long first, long step, int lanes)
     }
     const da_v missed = da_larger(da_larger(da_root(wrong), da_scaled_length(n, balance, part)),
                                   da_scaled_length(n, reaction, part));
-    da_v along = da_larger(da_part_along(n, rank, D, factor, rest, part, x),
-                           da_part_along(n, rank, D, factor, balance, part, x));
+    da_v along = zero;
+    da_part_along(n, rank, D, factor, rest, part, x, &along);
+    da_part_along(n, rank, D, factor, balance, part, x, &along);
     if (of->split) {
-        along = da_larger(along, da_part_along(n, rank, D, factor, ideal, part, x));
-        along = da_larger(along, da_part_along(n, rank, D, factor, own, part, x));
+        da_part_along(n, rank, D, factor, ideal, part, x, &along);
+        da_part_along(n, rank, D, factor, own, part, x, &along);
     }
     da_upper_transposed(n, rank, D, inverse, g);
     for (long i = 0; i < n; i++) x[i] = i < rank ? g[i] : zero;

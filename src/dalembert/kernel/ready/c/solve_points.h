@@ -42,8 +42,8 @@ static long da_acting(long n, long rows, const da_dynamics *of, long *row)
 
 /* A block of points, the first `lanes` of which are stored. rank[l] is −1 where a point must be solved by other means.
  * Returns 1, with nothing done, where different rows are zero at different points. */
-static int da_solve_block(long n, long rows, const da_dynamics *of, const da_solution *to, int lanes, long *rank,
-                          da_v *w, long *row)
+DA_APART int da_solve_block(long n, long rows, const da_dynamics *of, const da_solution *to, int lanes, long *rank,
+                            da_v *w, long *row)
 {
     da_v *L = w, *columns = L + n * n, *D = columns + n * rows, *y = D + n * rows, *c = y + n, *z = c + n;
     da_v *z_ni = z + n, *s = z_ni + n, *part = s + n, *over = part + n, *sum = over + n, *length = sum + n;
