@@ -123,7 +123,7 @@ class TestContacts:
 
     def test_sliding(self) -> None:
         (contact,) = block(da.Coulomb("floor", mu)).contacts
-        assert contact.slipping() == da.Work({x: -mu * sp.Abs(N) * sp.sign(x.d)}, "floor")
+        assert contact.slipping_work() == da.Work({x: -mu * sp.Abs(N) * sp.sign(x.d)}, "floor")
 
     def test_a_coefficient_that_changes(self) -> None:
         (contact,) = block(da.Coulomb("floor", mu * (1 + x**2))).contacts

@@ -245,12 +245,12 @@ def test_contacts_pass_kinks_too(backend: str) -> None:
 
 
 def test_smooth_models_are_integrated_as_they_are() -> None:
-    from dalembert.motion.integrate.kinks import moving
+    from dalembert.motion.integrate.kinks import with_switches
     from dalembert.motion.state.evaluation import Evaluation
 
     for system in (particle(x**2 / 2), particle(sp.sqrt(x**2 + 1)), particle(x**2 * sp.Max(*da.parameters("a b")))):
         evaluation = Evaluation(system, np.ones(len(system.parameter_symbols)))
-        assert moving(evaluation)[0] is evaluation
+        assert with_switches(evaluation)[0] is evaluation
 
 
 @pytest.mark.parametrize("samples", [501, 1001, 5000])

@@ -138,7 +138,7 @@ def method_help() -> str:
     )
 
 
-def suited(rtol: float) -> Method:
+def method_for(rtol: float) -> Method:
     """What `auto` begins with."""
     return METHODS["dopri5" if rtol >= LOOSE_RTOL else "dop853"]
 

@@ -1,25 +1,22 @@
 """`System`: a mechanical system as a person writes it down. Frozen; change it with `replace`.
 
-The verbs at the end (`equations`, `classify`, `at`, `simulate`, …) hand over to the packages that do the
-work. They are the only places where this package names one to its right, and they import it only when called.
+Here are its parts: what they are, that they are checked, and what follows from them alone. What can be asked of it
+(`equations`, `classify`, `at`, `simulate`, …) stands in `Verbs`, which it derives from.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from inspect import signature
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Never
 
 import numpy as np
 import sympy as sp
-from numpy.typing import ArrayLike
 
 from dalembert.errors import MissingValues, ModelError, counted
-from dalembert.model.changes import UNCHANGED, with_changes
+from dalembert.model.changes import UNCHANGED, other_numbers, with_changes
 from dalembert.model.constraints import Constraint
 from dalembert.model.events import Event
 from dalembert.model.friction.contact import Contact
@@ -27,36 +24,27 @@ from dalembert.model.friction.law import Law
 from dalembert.model.friction.work import Work, total
 from dalembert.model.language.functions import Unspecified, functions_in
 from dalembert.model.language.hashed import Hashed
-from dalembert.model.language.parse import suggest
 from dalembert.model.language.signatures import signatures
 from dalembert.model.language.symbols import Coordinate, t
-from dalembert.model.specify_functions import mapped, require_specified, specified, substitution
+from dalembert.model.specify_functions import map_expressions, require_specified, specify, substitution
 from dalembert.model.validate.read import Draft, build_parts
+from dalembert.model.verbs import Verbs
 
 if TYPE_CHECKING:
-    from dalembert.mechanics.classify.classify import Classification
-    from dalembert.mechanics.page.equations import Equations
     from dalembert.model.particles.particles import Particles
-    from dalembert.motion.instant import Instant
-    from dalembert.motion.prepare import Prepared
-    from dalembert.motion.result.motion import Motion
-    from dalembert.statics.result import Equilibria
-    from dalembert.study.between import Passage
-    from dalembert.study.compare import Comparison
-    from dalembert.study.displacements import Displacements
-    from dalembert.study.path import Path
-    from dalembert.study.reduced import ReducedSystem
-    from dalembert.study.vakonomic import VakonomicMotion
 
 Value = Any  # a number, an expression in parameters, or text of one
 Settings = Mapping[str, Any]
 # What may change while a system is still the motion of the same particles.
 NUMBERS = frozenset({"name", "parameters", "initial", "settings", "description"})
 VALUES = NUMBERS | {"events"}
+# What a system remembers of its structure, whatever its numbers.
+SHARED = frozenset({"velocities", "accelerations", "parameter_symbols", "structure", "functions", "_functions_used"})
+SHARED |= {"works", "contacts", "C", "sliding_C"}
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
-class System:
+class System(Verbs):
     """A constrained mechanical system.
 
     Inertia and potential forces come in one of three ways: `kinetic` with `potential`; or `lagrangian`; or
@@ -147,7 +135,7 @@ class System:
         )
         for key, value in build_parts(draft).items():
             object.__setattr__(self, key, MappingProxyType(dict(value)) if isinstance(value, Mapping) else value)
-        object.__setattr__(self, "particles", None if particles is None else particles.valued(self))
+        object.__setattr__(self, "particles", None if particles is None else particles.with_values_of(self))
 
     def __repr__(self) -> str:
         names = ", ".join(q.name for q in self.coordinates)
@@ -163,7 +151,7 @@ class System:
         for c in self.constraints:
             sign = r"\le" if c.one_sided else "="
             lines.append(rf"0 &{sign} {sp.latex(c.expression)} && \text{{{_plain(c.name)}}}")
-        for law in (*self.works, *(contact.slipping() for contact in self.contacts)):
+        for law in (*self.works, *(contact.slipping_work() for contact in self.contacts)):
             lines += [rf"C_{{{sp.latex(q)}}} &= {sp.latex(work)}" for q, work in law.work.items()]
         return r"$$\begin{aligned}" + r" \\ ".join(lines) + r"\end{aligned}$$"
 
@@ -220,9 +208,13 @@ class System:
         changes = {key: value for key, value in given.items() if value is not UNCHANGED} | unknown
         if functions is UNCHANGED:
             return self._replaced(changes)
-        return _specified(self._replaced(changes) if changes else self, functions)
+        return _specify(self._replaced(changes) if changes else self, functions)
 
     def _replaced(self, changes: Mapping[str, Any]) -> System:
+        plain = not self.nonideal and self.particles is None and not any(c.one_sided for c in self.constraints)
+        numbers = other_numbers({"parameters": self.parameters, "initial": self.initial}, changes) if plain else None
+        if numbers is not None:
+            return self._with_numbers(numbers)
         arguments = with_changes("a System", self._arguments(), changes)
         if "particles" not in changes and not VALUES.issuperset(changes):
             arguments["particles"] = None  # another mechanics is no longer theirs
@@ -233,6 +225,14 @@ class System:
         known = {} if NUMBERS.issuperset(changes) else self._functions_used
         known = {name: used for name, used in known.items() if name not in map(str, names)}
         return System(**arguments, functions=signatures(known))
+
+    def _with_numbers(self, numbers: Mapping[str, Mapping[sp.Symbol, sp.Expr]]) -> System:
+        """The same with other numbers, which decide about nothing else: all that was checked and found stays so."""
+        made = object.__new__(System)
+        names = {f.name for f in fields(self)} | SHARED
+        vars(made).update({key: value for key, value in vars(self).items() if key in names})
+        vars(made).update({key: MappingProxyType(value) for key, value in numbers.items()})
+        return made
 
     # -- values
 
@@ -313,11 +313,16 @@ class System:
     @cached_property
     def _initial_numbers(self) -> tuple[np.ndarray, np.ndarray, float]:
         wanted: tuple[sp.Symbol, ...] = (*self.coordinates, *self.velocities, t)
-        values = self.parameter_values()
-        known = {symbol: sp.Float(value) for symbol, value in zip(self.parameter_symbols, values, strict=True)}
+        values = dict(zip(self.parameter_symbols, self.parameter_values().tolist(), strict=True))
         numbers = []
         for symbol in wanted:
-            expression = sp.sympify(self.initial.get(symbol, 0))
+            expression = self.initial.get(symbol, sp.Integer(0))
+            if isinstance(expression, (sp.Float, sp.Rational)) or expression in values:
+                # Numbers as they stand: to evaluate expressions takes a hundred times as long.
+                numbers.append(values[expression] if expression in values else float(expression))
+                continue
+            known = {parameter: sp.Float(value) for parameter, value in values.items()}
+            expression = sp.sympify(expression)
             value = complex(expression.xreplace(known).evalf()) if expression.free_symbols else complex(expression)
             if value.imag or not np.isfinite(value.real):
                 raise ModelError(
@@ -332,7 +337,7 @@ class System:
     @cached_property
     def works(self) -> tuple[Work, ...]:
         """The smooth laws as `Work`; regularised friction is among them, in terms of `multiplier(NAME)`."""
-        return tuple(work for law in self.nonideal if (work := law.smooth(self)) is not None)
+        return tuple(work for law in self.nonideal if (work := law.smooth_work(self)) is not None)
 
     @cached_property
     def contacts(self) -> tuple[Contact, ...]:
@@ -347,233 +352,7 @@ class System:
     @cached_property
     def sliding_C(self) -> tuple[sp.Expr, ...]:
         """The same while every contact slides: with dry friction, which has no value at rest."""
-        return total((*self.works, *(contact.slipping() for contact in self.contacts)), self.coordinates)
-
-    # -- verbs
-
-    def equations(
-        self,
-        form: str = "fundamental",
-        *,
-        quasi_velocities: Mapping[str, Any] | None = None,
-        dependent: Any = None,
-        **unknown: Never,
-    ) -> Equations:
-        """The equations of motion: explicit, (26) of Udwadia 2005 with the three kinds of force kept apart, or in
-        another `form`, by another principle: "lagrange", "gauss", "appell", "kane", "hamilton", "routh", "hertz",
-        "action", "maupertuis", "liberation", "vakonomic", "transposition".
-
-        quasi_velocities: of "appell" and "kane", names with expressions in the velocities; chosen unless given.
-        dependent: of "transposition", coordinates whose displacements follow from the others.
-        """
-        from dalembert.mechanics.equations import equations
-
-        return equations(self, form, {"quasi_velocities": quasi_velocities, "dependent": dependent, **unknown})
-
-    def classify(self) -> Classification:
-        """The kind of each constraint, integrability, degrees of freedom, conserved quantities."""
-        from dalembert.mechanics.classify.classify import classify
-
-        return classify(self)
-
-    def at(
-        self,
-        state: Mapping[Any, Value] | None = None,
-        t: float | None = None,
-        parameters: Mapping[Any, Value] | None = None,
-    ) -> Instant:
-        """Everything at one state: acceleration, forces, multipliers, rank. Missing parts come from the
-        initial state.
-        """
-        from dalembert.motion.instant import at
-
-        return at(self, state, t, parameters)
-
-    def between(
-        self, start: Mapping[Any, Value] | None, end: Mapping[Any, Value], duration: float, *, guess: Any = None
-    ) -> Passage:
-        """The motion from one configuration to another in a given time, by stationary action: with its action, and
-        whether that is a minimum or a saddle.
-        """
-        from dalembert.study.between import between
-
-        return between(self, start, end, duration, guess=guess)
-
-    def compare(self, forms: Iterable[str] | None = None, *, states: int = 4) -> Comparison:
-        """Every formulation side by side: which apply, why others do not, and by how much they differ."""
-        from dalembert.study.compare import compare
-
-        if isinstance(forms, str):
-            forms = [forms]
-        return compare(self, None if forms is None else [str(form) for form in forms], states)
-
-    def equilibrium(
-        self,
-        state: Mapping[Any, Value] | None = None,
-        *,
-        t: float | None = None,
-        starts: int = 1,
-        range_of: Any = None,
-        between: tuple[float, float] | None = None,
-    ) -> Equilibria:
-        """Configurations at rest with all forces, their stability and natural frequencies; with friction, whether the
-        configuration can be held and over which range. See `dalembert.statics.find.equilibrium`.
-        """
-        from dalembert.statics.find import equilibrium
-
-        return equilibrium(self, state, t=t, starts=starts, range_of=range_of, between=between)
-
-    def consistent(
-        self, initial: Mapping[Any, Value] | None = None, hold: Iterable[Any] = ()
-    ) -> dict[sp.Symbol, float]:
-        """The state nearest to `initial` (in the mass metric) that satisfies all constraints, with the
-        symbols in `hold` kept.
-        """
-        from dalembert.motion.state.consistent import consistent
-
-        return consistent(self, initial, hold)
-
-    def displacements(
-        self,
-        state: Mapping[Any, Value] | None = None,
-        t: float | None = None,
-        parameters: Mapping[Any, Value] | None = None,
-    ) -> Displacements:
-        """Whether displaced states are possible ones, constraint by constraint: the transpositional relations measured
-        at a state.
-        """
-        from dalembert.study.displacements import displacements
-
-        return displacements(self, state, t, parameters)
-
-    def simulate(
-        self,
-        duration: float | None = None,
-        *,
-        rtol: float | None = None,
-        atol: float | None = None,
-        samples: int | None = None,
-        times: ArrayLike | None = None,
-        method: str | None = None,
-        project: bool | None = None,
-        backend: str | None = None,
-        events: Mapping[str, Any] | Iterable[Any] | None = None,
-        progress: bool | None = None,
-        step: float | None = None,
-        order: int | None = None,
-        max_step: float | None = None,
-        **unknown: Never,
-    ) -> Motion:
-        """The motion from the initial state, with its forces and its certificate.
-
-        duration: how long, from the initial time.
-        rtol: relative tolerance, 0.1 … 1e-13 (default 1e-9).
-        atol: absolute tolerance (default: a thousandth of rtol, of the size that the motion will have).
-        samples: number of equidistant output times (default 501); or times: the output times themselves, increasing.
-        method: "auto", "dop853", "dopri5", "stiff" (an implicit method with the exact Jacobian), or "taylor" (Taylor
-        series: quickest at tight tolerances on long runs; native backend, smooth models), or "variational" (steps of
-        one length that make a discrete action stationary: momenta are kept to rounding and the energy within a bound
-        for very long times; constraints on positions only).
-        project: return to the constraints after each step (default True); False shows the drift.
-        backend: "auto", "native" (compiled C), or "reference" (CasADi's virtual machine and SciPy).
-        events: besides those of the system, names with expressions (or `da.Event`) whose passages through zero go to
-        `motion.events`; a terminal one ends the motion.
-        progress: a bar on long runs (default: on terminals).
-        step, order: of the variational method, the longest step (it is shortened to end at output times, of which there
-        are at most `samples`) and the order 2, 4 or 6 (default 2). The tolerance of such a motion, by which its
-        certificate is judged, is the error of its steps as measured along it.
-        max_step: the longest step of the other methods. Explicit functions of time are sampled in advance, so that
-        pulses longer than 1/2000 of the duration are seen without it; it is for shorter ones, and for forces that act
-        in a small place only.
-
-        Options not given come from `settings`, the `[simulate]` table of the system's document. Raises
-        `InconsistentState` where the initial state violates a constraint and `MotionFailed`, with the motion so far,
-        where the integration cannot go on.
-        """
-        from dalembert.motion.simulate import simulate
-
-        if unknown:
-            raise ModelError(self.name, [_no_such_option("simulate", name, self.simulate) for name in unknown])
-        options = {
-            "rtol": rtol, "atol": atol, "samples": samples, "method": method, "project": project, "backend": backend,
-            "step": step, "order": order, "max_step": max_step,
-        }  # fmt: skip
-        return simulate(self, duration, times, options, events, progress)
-
-    def prepare(
-        self,
-        duration: float | None = None,
-        *,
-        rtol: float | None = None,
-        atol: float | None = None,
-        samples: int | None = None,
-        times: ArrayLike | None = None,
-        method: str | None = None,
-        project: bool | None = None,
-        backend: str | None = None,
-        events: Mapping[str, Any] | Iterable[Any] | None = None,
-        step: float | None = None,
-        order: int | None = None,
-        max_step: float | None = None,
-        **unknown: Never,
-    ) -> Prepared:
-        """The system ready to be run from many states and with many values of its parameters; options as in `simulate`.
-
-        >>> import dalembert as da
-        >>> prepared = da.library.pendulum().prepare(1.0, rtol=1e-8)
-        >>> run = prepared.run(parameters={"m": 2.0})
-        >>> run.q.shape, run.motion().certificate.holds
-        ((501, 2), True)
-        """
-        from dalembert.motion.prepare import prepare
-
-        if unknown:
-            raise ModelError(self.name, [_no_such_option("prepare", name, self.prepare) for name in unknown])
-        options = {
-            "rtol": rtol, "atol": atol, "samples": samples, "method": method, "project": project, "backend": backend,
-            "step": step, "order": order, "max_step": max_step,
-        }  # fmt: skip
-        return prepare(self, duration, times, options, events)
-
-    def vakonomic(
-        self,
-        duration: float | None = None,
-        *,
-        multipliers: Mapping[str, float] | None = None,
-        rtol: float = 1e-10,
-        samples: int = 501,
-    ) -> VakonomicMotion:
-        """Not the motion: stationary action among paths that keep the constraints, from the initial state with μ as
-        given (0 by default). `.against()` shows where it leaves the motion.
-        """
-        from dalembert.study.vakonomic import vakonomic
-
-        return vakonomic(self, duration, multipliers, rtol, samples)
-
-    def path(self, start: Any, end: Any, *, energy: float, guess: Any = "direct", samples: int = 201) -> Path:
-        """The path between two points at a given energy, by Maupertuis' principle. See `dalembert.study.path.path`."""
-        from dalembert.study.path import path
-
-        return path(self, start, end, energy=energy, guess=guess, samples=samples)
-
-    def reduce(self, keep: Iterable[Any] = ()) -> ReducedSystem:
-        """A system with fewer coordinates and the same motion: solvable position constraints give independent
-        coordinates, ignorable ones are replaced by their momenta. See `dalembert.study.reduced.reduce`.
-        """
-        from dalembert.study.reduced import reduce
-
-        return reduce(self, keep)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model as a TOML document."""
-        from dalembert.model.documents.document import save
-
-        save(self, path)
-
-
-def _no_such_option(verb: str, name: str, function: Callable[..., Any]) -> str:
-    known = [key for key, value in signature(function).parameters.items() if value.kind is value.KEYWORD_ONLY]
-    return f"{verb} has no option {name!r}.{suggest(name, ['duration', *known])}"
+        return total((*self.works, *(contact.slipping_work() for contact in self.contacts)), self.coordinates)
 
 
 def _plain(text: str) -> str:
@@ -581,14 +360,14 @@ def _plain(text: str) -> str:
     return "".join(character if character.isalnum() or character in " -.,:()" else " " for character in text)
 
 
-def _specified(system: System, given: Any) -> System:
+def _specify(system: System, given: Any) -> System:
     """The system with expressions in the place of its functions."""
     if system.particles is None:
-        return system.replace(**specified(system, given))
+        return system.replace(**specify(system, given))
     expressions = [*system.particles.expressions(), *system.expressions(), *system.outputs.values()]
     put = substitution(system.name, expressions, system.symbols, given)
-    freed = system.particles.put(put).system
-    parts = mapped(system, put)
+    freed = system.particles.map_expressions(put).system
+    parts = map_expressions(system, put)
     return freed.replace(events=parts["events"], outputs=parts["outputs"], particles=freed.particles)
 
 

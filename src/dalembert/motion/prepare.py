@@ -19,7 +19,7 @@ from dalembert.errors import MissingValues, ModelError, MotionFailed, UndefinedM
 from dalembert.graph.graph import graph_of
 from dalembert.mechanics.solve.fundamental import Fundamental
 from dalembert.model.events import with_events
-from dalembert.model.friction.contact import needs_legs, torqueless
+from dalembert.model.friction.contact import needs_legs, torqueless_warnings
 from dalembert.model.language.parse import suggest
 from dalembert.model.language.symbols import t as time
 from dalembert.model.system import System
@@ -111,7 +111,7 @@ class Prepared(Result):
         the state violates a constraint; a run that cannot go on says so in `failure`.
         """
         started = clock.perf_counter()
-        evaluation, start = self._given(state, parameters)
+        evaluation, start = self._at_values(state, parameters)
         settings = self.settings
         if start.t != settings.times[0]:
             settings = replace(settings, times=settings.times + (start.t - settings.times[0]))
@@ -122,7 +122,7 @@ class Prepared(Result):
             run = one(evaluation, settings, start, bar, self.seconds, started)
         return replace(run, given=state) if isinstance(state, State) else run
 
-    def _given(
+    def _at_values(
         self, state: State | Mapping[Any, Any] | None, parameters: Array | Mapping[Any, Any] | None
     ) -> tuple[Evaluation, State]:
         system, values = self.system, None
@@ -286,7 +286,7 @@ def _run_legs(
     trajectory = legs.trajectory
     timing = _timing(trajectory, prepared + derived - started, clock.perf_counter() - derived)
     below_zero = negative_coefficients(legs.contacts, trajectory, legs.modes)
-    warnings = (*torqueless(evaluation.system), *below_zero, *dict.fromkeys(notes), *trajectory.warnings)
+    warnings = (*torqueless_warnings(evaluation.system), *below_zero, *dict.fromkeys(notes), *trajectory.warnings)
     return Run(evaluation, trajectory, settings, warnings, timing, legs)
 
 

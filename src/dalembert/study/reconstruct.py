@@ -1,9 +1,9 @@
 """The motion of a whole system from that of a reduced one: expressions for what constraints gave, quadratures for what
 was ignored, then all forces and the certificate of the whole system at the states so found.
 
-Between two outputs the reduced motion is followed again from its own state (`repeat.again`), with the velocities of the
-ignored coordinates, −∂R/∂p, and the powers of the whole system's forces riding along: errors do not add up from one
-output to the next, and outputs need not be dense.
+Between two outputs the reduced motion is followed again from its own state (`integrate_again`), with the velocities of
+the ignored coordinates, −∂R/∂p, and the powers of the whole system's forces riding along: errors do not add up from
+one output to the next, and outputs need not be dense.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ import sympy as sp
 
 from dalembert.arrays import Array
 from dalembert.errors import DalembertError, MissingValues, ModelError, MotionFailed
-from dalembert.mechanics.algebra.compiled import compiled
+from dalembert.mechanics.algebra.compiled import numeric_function
 from dalembert.model.language.parse import suggest
 from dalembert.model.language.symbols import name_of, t
 from dalembert.motion.certificate.certify import certify
-from dalembert.motion.certificate.repeat import Slope, again
+from dalembert.motion.certificate.repeat import Slope, integrate_again
 from dalembert.motion.result.motion import Motion
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.points import evaluate_points
@@ -137,7 +137,7 @@ def _chosen_at_start(system: ReducedSystem, name: str) -> float:
     state = {**dict(zip(system.whole.coordinates, q, strict=True)), t: t0}
     state |= dict(zip(system.whole.parameter_symbols, system.whole.parameter_values(), strict=True))
     for new in system.reduction.embedding.chosen:
-        state[new.coordinate] = float(compiled(list(state), [new.value])(*state.values())[0])
+        state[new.coordinate] = float(numeric_function(list(state), [new.value])(*state.values())[0])
     return float(next(value for symbol, value in state.items() if symbol.name == name))
 
 
@@ -158,7 +158,7 @@ class _States:
         symbols = [*system.coordinates, *(q.d for q in system.coordinates), *system.ignored, t]
         entries = [*places, *(speed.xreplace(rates) for speed in speeds), *rates.values()]
         known = {s: sp.Float(float(values[s.name])) for e in entries for s in e.free_symbols if s.name in values}
-        self._run = compiled(symbols, [sp.sympify(entry).xreplace(known) for entry in entries])
+        self._run = numeric_function(symbols, [sp.sympify(entry).xreplace(known) for entry in entries])
 
     def _all(self, time: Array, q: Array, v: Array, theta: Array) -> Array:
         with np.errstate(all="ignore"):
@@ -198,7 +198,9 @@ class _Along:
             length = lengths[rest] / pieces
             for piece in range(pieces):
                 try:
-                    now, _, known = again(self.slope, t[rest] + piece * length, now, length, wanted[rest] / pieces)
+                    now, _, known = integrate_again(
+                        self.slope, t[rest] + piece * length, now, length, wanted[rest] / pieces
+                    )
                 except (DalembertError, np.linalg.LinAlgError):
                     judged[:] = False  # a trial state without a value: shorter pieces go less astray
                     break

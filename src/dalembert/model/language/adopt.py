@@ -13,7 +13,7 @@ from dalembert.model.language.rates import partial
 from dalembert.model.language.symbols import Coordinate, Parameter, Reaction, is_name, is_of_time, name_of
 
 
-def canonical(expression: sp.Basic, table: Mapping[str, sp.Symbol]) -> sp.Expr:
+def in_own_symbols(expression: sp.Basic, table: Mapping[str, sp.Symbol]) -> sp.Expr:
     """The same expression in this package's symbols, matched by name.
 
     Accepts SymPy's `dynamicsymbols` of coordinates (functions of t and their derivatives) and plain symbols. A symbol
@@ -36,7 +36,7 @@ def canonical(expression: sp.Basic, table: Mapping[str, sp.Symbol]) -> sp.Expr:
         if is_of_time(function) and _is_coordinate(name_of(function), table):
             swap[function] = table[name_of(function)]
     # From the outside in, so that a second derivative is met before the function inside it.
-    expression = adopted(expression.xreplace(swap))
+    expression = adopt(expression.xreplace(swap))
     rename = {
         symbol: table.get(symbol.name, Parameter.named(symbol.name))
         for symbol in expression.free_symbols
@@ -49,19 +49,19 @@ def _is_coordinate(name: str, table: Mapping[str, sp.Symbol]) -> bool:
     return isinstance(table.get(name), Coordinate)
 
 
-def adopted(expression: sp.Basic) -> Any:
+def adopt(expression: sp.Basic) -> Any:
     """An expression with SymPy's undefined functions, `Derivative` and `Subs` of them as `Unspecified`."""
     if not expression.has(AppliedUndef, sp.Derivative, sp.Subs):
         return expression
     if isinstance(expression, sp.Subs):
-        point = [adopted(value) for value in expression.point]
-        return adopted(expression.expr).xreplace(dict(zip(expression.variables, point, strict=True)))
+        point = [adopt(value) for value in expression.point]
+        return adopt(expression.expr).xreplace(dict(zip(expression.variables, point, strict=True)))
     if isinstance(expression, sp.Derivative):
-        inner = adopted(expression.expr)
+        inner = adopt(expression.expr)
         for variable, count in expression.variable_count:
             inner = partial(inner, variable, int(count))
         return inner
-    parts = [adopted(part) for part in expression.args]
+    parts = [adopt(part) for part in expression.args]
     if isinstance(expression, AppliedUndef) and not isinstance(expression, Unspecified):
         return function_of(expression.func, (0,) * len(parts))(*parts)
     return expression.func(*parts) if tuple(parts) != expression.args else expression
@@ -95,7 +95,7 @@ def function_faults(expression: sp.Basic, table: Mapping[str, sp.Symbol], reserv
     return faults
 
 
-def refused(expression: sp.Basic) -> list[str]:
+def faults_of_functions(expression: sp.Basic) -> list[str]:
     """Why a place that takes values cannot hold the functions of an expression; empty where it has none."""
     return [
         f"the function {function} has no expression. Write its expression in its place"

@@ -30,9 +30,9 @@ from dalembert.model.language.constants import (
     ExponentTooLarge,
     OutOfRange,
     logarithms_tamed,
+    number_of_text,
     power,
-    tamed,
-    written,
+    tame,
 )
 from dalembert.model.language.functions import function_of
 from dalembert.model.language.rates import rate
@@ -295,7 +295,7 @@ class _Reader:
             digits = text.lower().partition("e")[0]
             if not math.isfinite(value) or (value == 0.0 and digits.strip("0.")):
                 self.refuse(f"{text} is too large or too small for a number")
-            return _Piece(written(text, value), value)
+            return _Piece(number_of_text(text, value), value)
         if text in self.table:
             return _Piece(self.table[text], None)
         if text in CONSTANTS:
@@ -355,7 +355,7 @@ class _Reader:
 
     def _tamed(self, product: sp.Expr, value: float | None) -> _Piece:
         try:
-            return _Piece(tamed(product, self.denominator), value)
+            return _Piece(tame(product, self.denominator), value)
         except ExponentTooLarge:
             if value is None:
                 self._refuse_exponent()

@@ -57,7 +57,7 @@ def signatures(functions: Mapping[str, Collection[Unspecified]]) -> list[str]:
     return found
 
 
-def unwritten(functions: Mapping[str, Collection[Unspecified]]) -> list[str]:
+def unwritable_functions(functions: Mapping[str, Collection[Unspecified]]) -> list[str]:
     """What text cannot say of functions: derivatives by one of several arguments or beyond the third, and a sign that
     is assumed.
     """

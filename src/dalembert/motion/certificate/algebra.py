@@ -12,6 +12,7 @@ from dalembert.kernel.ready.check import ALONG, GAUSS, KINETIC, RANK, SPEED, che
 from dalembert.kernel.ready.together import together_of
 from dalembert.mechanics.solve.blocks import WORTHWHILE, block, parts_of
 from dalembert.mechanics.solve.fundamental import MASS_TOLERANCE, RANK_TOLERANCE, null_space
+from dalembert.mechanics.solve.mass_scale import mass_scale
 from dalembert.motion.certificate.along import norm, times
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.points import Points
@@ -134,8 +135,7 @@ def at_points_dense(motion: Motion, data: Data) -> AtPoints:
     motion within its duration.
     """
     M, Q, A, b, C, a = data.M, data.Q, data.A, data.b, data.C, motion.a
-    scale = np.sqrt(np.abs(np.diagonal(M, axis1=1, axis2=2)))
-    scale = np.where(scale > 0, scale, 1.0)
+    scale = mass_scale(M)
     inertia = times(M, a)
     impressed = motion.impressed + motion.inertial
     balance = inertia - impressed - motion.ideal - motion.nonideal

@@ -56,7 +56,7 @@ INSIDE = 9
 NOT_SMOOTH = ("rank change", "singular configuration")
 
 
-def again(slope: Slope, t: Array, y: Array, length: Array, wanted: Array) -> tuple[Array, Array, Array]:
+def integrate_again(slope: Slope, t: Array, y: Array, length: Array, wanted: Array) -> tuple[Array, Array, Array]:
     """States a `length` (B,) after (t, y), how far each entry may be from right, and whether that is `wanted` (B, w).
 
     Gragg's modified midpoint rule with the steps of SEQUENCE, extrapolated to none by Aitken's and Neville's scheme
@@ -287,10 +287,10 @@ def _all_again(
 def _in_pieces(
     slope: Slope, t: Array, y: Array, length: Array, wanted: Array, pieces: int
 ) -> tuple[Array, Array, np.ndarray]:
-    """As `again`, one piece of this length after the other."""
+    """As `integrate_again`, one piece of this length after the other."""
     left, judged = np.zeros(y.shape), np.ones(t.size, dtype=bool)
     for k in range(pieces):
-        y, more, known = again(slope, t + k * length, y, length, wanted / pieces)
+        y, more, known = integrate_again(slope, t + k * length, y, length, wanted / pieces)
         left, judged = left + more, judged & known
         if not judged.any():
             break
@@ -340,7 +340,7 @@ def _alone(motion: Motion, evaluation: Evaluation, k: int) -> Slope:
     """
     n = evaluation.n
     start = evaluation.solve(motion.q[k], motion.v[k], float(motion.t[k]), None, motion.a[k])
-    rows, near = [int(j) for j in np.flatnonzero(~start.dependent)], evaluation.followed(start)
+    rows, near = [int(j) for j in np.flatnonzero(~start.dependent)], evaluation.branch_accelerations(start)
     some = None if len(rows) == evaluation.m or evaluation.graph.nonlinear else rows
 
     def slope(t: Array, y: Array) -> Array:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from dalembert.arrays import Array
 from dalembert.errors import ModelError
 from dalembert.methods.sound import faults_of
-from dalembert.methods.table import AUTO, METHODS, suited
+from dalembert.methods.table import AUTO, METHODS, method_for
 from dalembert.model.events import Event
 from dalembert.model.language.parse import suggest
 from dalembert.model.simulation_options import duration_faults, number_of, option_faults
@@ -162,7 +162,7 @@ def _on_steps(points: Array, step: float, exactly: bool) -> tuple[Array, float]:
 
 def method_of(settings: Settings) -> str:
     """The method asked for, or the one that suits the tolerance."""
-    return settings.method if settings.method != AUTO else suited(settings.rtol).name
+    return settings.method if settings.method != AUTO else method_for(settings.rtol).name
 
 
 def tolerances(settings: Settings, q: Array, v: Array, a: Array) -> Array:

@@ -24,7 +24,7 @@ from dalembert.motion.contacts.impacts.impacts import Impact
 from dalembert.motion.result import summary
 from dalembert.motion.result.certificate import Certificate
 from dalembert.motion.state.contact_history import STATES, ContactHistory
-from dalembert.results import Table, named
+from dalembert.results import Table, item_named
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -194,7 +194,7 @@ class Motion(Table):
         from dalembert.motion.result.energies import energy_along, energy_names
 
         computed = energy_names(self.system)  # no columns, but they have names: energies and momenta
-        return energy_along(self, name) if name in computed else named(columns, name, "column", computed)
+        return energy_along(self, name) if name in computed else item_named(columns, name, "column", computed)
 
     @property
     def ledger(self) -> dict[str, Any]:

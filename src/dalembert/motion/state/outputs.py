@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dalembert.arrays import Array
-from dalembert.mechanics.algebra.compiled import compiled
+from dalembert.mechanics.algebra.compiled import numeric_function
 from dalembert.model.language.symbols import Reaction, t
 from dalembert.model.system import System
 
@@ -22,7 +22,7 @@ def outputs_of(
     answers = [Reaction.of("ideal", c.name) for c in coordinates]
     answers += [Reaction.of("multiplier", c.name) for c in system.constraints]
     state = (*coordinates, *system.velocities, *system.accelerations)
-    function = compiled([*state, t, *answers, *system.parameter_symbols], list(system.outputs.values()))
+    function = numeric_function([*state, t, *answers, *system.parameter_symbols], list(system.outputs.values()))
     columns = [*q.T, *v.T, *a.T, time, *ideal.T, *multipliers.T]
     with np.errstate(all="ignore"):
         values = function(*columns, *system.parameter_values())
