@@ -22,6 +22,7 @@ FILES: tuple[str, ...] = (
     "dense.h",
     "solve_points.h",
     "check_points.h",
+    "sparse.h",
     "again.h",
     "quadrature.h",
     "start.h",

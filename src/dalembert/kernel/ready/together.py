@@ -8,12 +8,16 @@ from collections.abc import Callable
 from functools import cached_property
 
 import casadi as ca
+import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.graph.graph import Graph
 from dalembert.kernel.ready.library import ready_library
 from dalembert.kernel.ready.many import Many, many_of
+from dalembert.kernel.ready.solve import solve_points
+from dalembert.kernel.ready.sparse import Pattern
 from dalembert.mechanics.solve.blocks import WORTHWHILE
+from dalembert.mechanics.solve.fundamental import Fundamental
 
 # Python takes about 4 µs to read an instruction: CasADi evaluates a few points of longer functions in that time.
 LONGEST = 20_000
@@ -40,6 +44,19 @@ class Together:
         self._graph = graph
         self.n = graph.dynamics.numel_in(0)
         self.m = graph.dynamics.size1_out(3)
+
+    @cached_property
+    def pattern(self) -> Pattern | None:
+        """Of a large system, where M and A have entries; None where dense algebra is quicker."""
+        if self.n + self.m < WORTHWHILE:
+            return None
+        places = []
+        for matrix in (self._dynamics[0], self._dynamics[2]):
+            made = np.zeros((matrix.size1(), matrix.size2()), dtype=bool)
+            rows, columns = matrix.sparsity().get_triplet()
+            made[rows, columns] = True
+            places.append(made)
+        return Pattern(*places)
 
     @cached_property
     def _symbols(self) -> list[ca.SX]:
@@ -76,17 +93,27 @@ class Together:
         M, Q, A, b, C, E, *rest = self.points.parts(t.size, base)
         return [M.reshape(t.size, self.n, self.n), Q, A.reshape(t.size, self.m, self.n), b, C, E[:, 0], *rest]
 
+    def solve(self, q: Array, v: Array, t: Array, p: Array) -> Fundamental | None:
+        """The fundamental equation at T points; None where M, Q, A, b or C is not finite at one of them."""
+        base, finite = self.dynamics.block(t.size, (q, v, t, p))
+        if not finite:
+            return None
+        M, Q, A, b, C = self.dynamics.parts(t.size, base)
+        M, A = M.reshape(t.size, self.n, self.n), A.reshape(t.size, self.m, self.n)
+        return solve_points(M, Q, A, b, C, self.pattern)
+
 
 def together_of(graph: Graph) -> Together | None:
-    """None where forces depend on reactions, constraints are nonlinear in q̈, the system is large, or the library is
-    missing.
+    """None where forces depend on reactions, constraints are nonlinear in q̈, the functions are very long, or the
+    library is missing.
     """
     if "together" in graph.kept:
         return graph.kept["together"]
     made = None
-    n, m = graph.dynamics.numel_in(0), graph.dynamics.size1_out(3)
     simple = not (graph.nonlinear or graph.uses_reactions)
-    if simple and n + m < WORTHWHILE and graph.dynamics.n_instructions() <= LONGEST and ready_library() is not None:
+    # Zeros of dense outputs are no instructions here.
+    length = graph.dynamics.n_instructions() - graph.dynamics.nnz_out()
+    if simple and length <= LONGEST and ready_library() is not None:
         made = Together(graph)
         try:
             _ = made.points, made.dynamics

@@ -9,6 +9,7 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.kernel.ready.check import ALONG, GAUSS, KINETIC, RANK, SPEED, check_points
+from dalembert.kernel.ready.sparse import Pattern
 from dalembert.kernel.ready.together import together_of
 from dalembert.mechanics.solve.blocks import WORTHWHILE, block, parts_of
 from dalembert.mechanics.solve.fundamental import MASS_TOLERANCE, RANK_TOLERANCE, null_space
@@ -34,6 +35,7 @@ class Data:
     energy: Array | None = None  # E (T,), φ and (φ̇, ψ), where they came with the others
     position: Array | None = None
     velocity: Array | None = None
+    pattern: Pattern | None = None  # of M and A, where they are large
 
 
 @dataclass(frozen=True)
@@ -61,12 +63,12 @@ def data_along(motion: Motion, evaluation: Evaluation, points: Points | None = N
         if points is not None and points.position is not None:
             solved = points.solution
             parts = (solved.M, solved.Q, solved.A, solved.b, solved.C)
-            return Data(*parts, True, points.energy, points.position, points.velocity)
+            return Data(*parts, True, points.energy, points.position, points.velocity, together.pattern)
         q, v, at = (np.ascontiguousarray(x, dtype=float) for x in (motion.q, motion.v, motion.t))
         found = together.at(q, v, at, evaluation.p)
         if found is not None:
             M, Q, A, b, C, energy, _, position, velocity = found
-            return Data(M, Q, A, b, C, True, energy, position, velocity)
+            return Data(M, Q, A, b, C, True, energy, position, velocity, together.pattern)
     nonlinear = list(evaluation.graph.nonlinear)
     M, Q, A, b = evaluation.dynamics_along(motion.q, motion.v, motion.t)
     if motion.C is not None and motion.acting is not None:
@@ -140,14 +142,13 @@ def at_points_dense(motion: Motion, data: Data) -> AtPoints:
     impressed = motion.impressed + motion.inertial
     balance = inertia - impressed - motion.ideal - motion.nonideal
     reaction = inertia - Q - C - times(np.swapaxes(A, 1, 2), motion.multipliers)
-    along, best, ranks, unique = _by_parts(M, Q, A, b, C, scale, _checked_forces(motion, data))
+    along, gauss, ranks, unique = _of_large(motion, data, scale, inertia)
 
     span = float(motion.t[-1] - motion.t[0]) or 1.0
     force_size = np.max([norm(f / scale) for f in (inertia, Q, motion.ideal, motion.nonideal, C)], axis=0)
     braking = float(norm(scale * motion.v).max()) / span
     size = np.maximum(force_size, 1e-6 * max(float(force_size.max()), braking))
     size = np.where(size > 0, size, 1.0)
-    gauss = _distance(M, a - best)
 
     pulled = (np.abs(Q) + np.abs(motion.ideal) + np.abs(C)) / scale**2
     # What reaches a row through the others carries rounding into it, as in `fundamental`.
@@ -169,6 +170,28 @@ def at_points_dense(motion: Motion, data: Data) -> AtPoints:
     kinetic = np.abs(np.einsum("ti,ti->t", motion.v, times(M, motion.v))) / 2
     pushed, pull = float(np.einsum("ti,ti->t", a, inertia).max()), float(((Q / scale) ** 2).max(initial=0.0))
     return AtPoints(measured, (int(ranks.min()), int(ranks.max())), unique, scale, lengths, kinetic, pushed, pull)
+
+
+def _of_large(motion: Motion, data: Data, scale: Array, inertia: Array) -> tuple[Array, Array, np.ndarray, bool]:
+    """Virtual work, distance from the minimum of G, and rank at each point, and whether q̈ is unique: by sparse factors
+    where the pattern is known, at points where these do not do by singular values.
+    """
+    M, Q, A, b, C, a = data.M, data.Q, data.A, data.b, data.C, motion.a
+    forces = _checked_forces(motion, data)
+    found = None
+    if data.pattern is not None:
+        found = data.pattern.check(M, A, np.stack(forces), inertia - Q - C, times(A, a) - b)
+    if found is None:
+        along, best, ranks, unique = _by_parts(M, Q, A, b, C, scale, forces)
+        return along, _distance(M, a - best), ranks, unique
+    along, distance = found
+    ranks, unique = np.full(along.size, b.shape[1]), True
+    at = np.flatnonzero(~(along >= 0))
+    if at.size:
+        own = [force[at] for force in forces]
+        along[at], best, ranks[at], unique = _by_parts(M[at], Q[at], A[at], b[at], C[at], scale[at], own)
+        distance[at] = _distance(M[at], a[at] - best)
+    return along, distance, ranks, unique
 
 
 def _by_parts(

@@ -302,7 +302,7 @@ def _in_pieces_by_c(
 ) -> tuple[Array, Array, np.ndarray] | None:
     """As `_in_pieces`, with the same formulas in C; None where they do not do."""
     together = together_of(evaluation.graph)
-    if together is None:
+    if together is None or together.pattern is not None:
         return None
     left, judged = np.zeros(y.shape), np.ones(t.size, dtype=bool)
     for k in range(pieces):
@@ -321,10 +321,13 @@ def _is_simple(evaluation: Evaluation) -> bool:
 
 
 def _together(evaluation: Evaluation) -> Slope:
-    n = evaluation.n
+    n, together = evaluation.n, together_of(evaluation.graph)
 
     def slope(t: Array, y: Array) -> Array:
         q, v = y[:, :n], y[:, n:]
+        found = None if together is None else together.solve(q, v, t, evaluation.p)
+        if found is not None:
+            return np.concatenate([v, found.acceleration], axis=1)
         M, Q, A, b = evaluation.dynamics_along(q, v, t)
         C = np.zeros_like(Q)
         if evaluation.system.works:

@@ -37,7 +37,7 @@ def evaluate_points(
         found = together.at(q, v, t, evaluation.p)
         if found is not None:
             M, Q, A, b, C, *rest = found
-            return Points(solve_points(M, Q, A, b, C), *rest)
+            return Points(solve_points(M, Q, A, b, C, together.pattern), *rest)
     if held is not None:
         M, Q, A, b = evaluation.dynamics_along(q, v, t)
         solution = solve_points(M, Q, np.where(held.acting[:, :, None], A, 0.0), np.where(held.acting, b, 0.0), held.C)

@@ -55,7 +55,7 @@ def plain_start(evaluation: Evaluation, q: Array, v: Array, t: float) -> Fundame
     )  # fmt: skip
     if not run(ctypes.addressof(start)) or not np.isfinite(energy[0]):
         return None
-    solved = solve_points(M[:1], Q[:1], A[:1], b[:1], C[:1])
+    solved = solve_points(M[:1], Q[:1], A[:1], b[:1], C[:1], together.pattern)
     solution = solved.at(0)
     if int(solution.rank) < m or (m and float(solution.residual.max()) > CONSISTENCY_TOLERANCE):
         return None
