@@ -64,7 +64,8 @@ def other_numbers(
             name = name_of(key) if isinstance(key, (str, sp.Symbol)) else None
             symbol = None if name is None else known.get(name)
             plain = isinstance(value, NUMBERS) and not isinstance(value, bool) and np.isfinite(value)
-            if symbol is None or not plain or parts[part][symbol].free_symbols:
+            # A name that only the old value has would be none of the model's any more.
+            if symbol is None or not plain or not parts[part][symbol].free_symbols <= parts["parameters"].keys():
                 return None
             found[part][symbol] = sp.sympify(value, strict=True)
     return found

@@ -228,6 +228,7 @@ class System(Verbs):
 
     def _with_numbers(self, numbers: Mapping[str, Mapping[sp.Symbol, sp.Expr]]) -> System:
         """The same with other numbers, which decide about nothing else: all that was checked and found stays so."""
+        _ = self.structure, self.functions  # found once for all that have them in common
         made = object.__new__(System)
         names = {f.name for f in fields(self)} | SHARED
         vars(made).update({key: value for key, value in vars(self).items() if key in names})
