@@ -51,8 +51,8 @@ def test_both_ways_measure_the_same(name: str):
         assert (ours.ranks, ours.unique) == (theirs.ranks, theirs.unique)
         for measure, value in theirs.measured.items():
             one = ours.measured[measure]
-            # Rounding is rounding; what is wrong is measured to many digits. Virtual work is the largest component along
-            # some basis of the null space, and these differ by no more than the root of its dimension.
+            # Rounding is rounding; what is wrong is measured to many digits. Virtual work is the largest component
+            # along some basis of the null space, and these differ by no more than the root of its dimension.
             factor = np.sqrt(evaluation.n) if measure == "virtual_work" else 1 + 1e-6
             assert one <= factor * value + 1e-10, measure
             assert value <= factor * one + 1e-10, measure
@@ -132,7 +132,7 @@ def test_without_the_library_all_is_as_before(monkeypatch: pytest.MonkeyPatch):
         monkeypatch.setattr(module, "ready_library", lambda: None)
     # A graph of its own, which keeps nothing yet.
     other = system.replace(forces={"x": "0*x'"}).simulate(2, samples=21)
-    assert "together" not in vars(other) and together.together_of(Evaluation(other.system).graph) is None
+    assert together.together_of(Evaluation(other.system).graph) is None
     np.testing.assert_allclose(other.a, with_it.a, rtol=0, atol=1e-12)
     np.testing.assert_allclose(other.multipliers, with_it.multipliers, rtol=0, atol=1e-11)
     assert other.certificate.holds

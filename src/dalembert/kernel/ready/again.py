@@ -19,7 +19,7 @@ ROWS = 8
 
 
 class _Model(ctypes.Structure):
-    """da_model of c/again.h."""
+    """da_repeated of c/again.h."""
 
     _fields_ = (
         ("dynamics", ctypes.c_void_p),
@@ -50,7 +50,7 @@ def extrapolate(
     Gragg's modified midpoint rule with these numbers of steps, extrapolated. None where a state on the way has no value
     or needs singular values.
     """
-    run = entry("da_again", "pppppplpppp")
+    run = entry("da_repeat", "pppppplpppp")
     if run is None or len(sequence) > ROWS:
         return None
     count, n, m, program = t.size, together.n, together.m, together.dynamics

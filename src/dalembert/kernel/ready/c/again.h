@@ -3,7 +3,7 @@
 #ifndef DA_READY_AGAIN_H
 #define DA_READY_AGAIN_H
 
-#define DA_ROWS 8
+#define DA_REPEAT_ROWS 8
 
 typedef struct {
     const da_program *dynamics; /* (q, v, t, p) -> M, Q, A, b, C */
@@ -11,10 +11,10 @@ typedef struct {
     long count, n, m;
     double *base, *registers;
     da_v *w;
-} da_model;
+} da_repeated;
 
 /* d/dt of states y (count, 2n) at the times t; 1 where one of them must be solved by other means. */
-static int da_rates(const da_model *of, const double *t, const double *y, double *rates)
+static int da_rates(const da_repeated *of, const double *t, const double *y, double *rates)
 {
     const long n = of->n, m = of->m, count = of->count;
     const double *in[4] = {y, y + n, t, of->p};
@@ -25,7 +25,7 @@ static int da_rates(const da_model *of, const double *t, const double *y, double
         for (long i = 0; i < n; i++) rates[2 * n * k + i] = y[2 * n * k + n + i];
     for (long first = 0; first < count; first += DA_WIDE) {
         const int lanes = count - first < DA_WIDE ? (int)(count - first) : DA_WIDE;
-        const da_dynamics given = da_dynamics_at(n, m, M, Q, A, b, C, first, 1, count - 1);
+        const da_point_data given = da_dynamics_at(n, m, M, Q, A, b, C, first, 1, count - 1);
         long rank[DA_WIDE];
         da_solution to;
         to.all = 0;
@@ -38,16 +38,17 @@ static int da_rates(const da_model *of, const double *t, const double *y, double
 }
 
 /* From y (count, 2n) at t over `length` (count): end, how far each entry may be from right, and whether that is what is
- * wanted. sequence: numbers of steps. room: (2 · DA_ROWS + 4) · count · 2n and count numbers more. */
-DA_READY int da_again(const da_model *of, const double *t, const double *y, const double *length, const double *wanted,
-                      const long *sequence, long rows, double *end, double *unsure, unsigned char *known, double *room)
+ * wanted. sequence: numbers of steps. room: (2 · DA_REPEAT_ROWS + 4) · count · 2n and count numbers more. */
+DA_READY int da_repeat(const da_repeated *of, const double *t, const double *y, const double *length,
+                       const double *wanted, const long *sequence, long rows, double *end, double *unsure,
+                       unsigned char *known, double *room)
 {
     const long width = 2 * of->n, all = of->count * width;
     double *first = room, *rate = first + all, *before = rate + all, *now = before + all, *time = now + all;
-    double *row[DA_ROWS], *new[DA_ROWS];
-    for (long j = 0; j < DA_ROWS; j++) {
+    double *row[DA_REPEAT_ROWS], *new[DA_REPEAT_ROWS];
+    for (long j = 0; j < DA_REPEAT_ROWS; j++) {
         row[j] = time + of->count + j * all;
-        new[j] = row[j] + DA_ROWS * all;
+        new[j] = row[j] + DA_REPEAT_ROWS * all;
     }
     if (da_rates(of, t, y, first)) return 1;
     for (long i = 0; i < all; i++) {

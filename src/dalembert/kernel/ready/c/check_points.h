@@ -30,7 +30,7 @@ DA_IN_PLACE da_v da_scaled_length(long n, const da_v *x, const da_v *part)
 {
     da_v sum = {0.0};
     for (long i = 0; i < n; i++) sum += x[i] * part[i] * (x[i] * part[i]);
-    return da_root(sum);
+    return da_roots(sum);
 }
 
 /* The largest part of a force along the null space, in scaled coordinates, where it is larger than what was found. */
@@ -61,10 +61,10 @@ DA_IN_PLACE da_v da_distance(long n, long rank, const da_v *M, const da_v *force
     }
     for (long i = 0; i < n; i++) moved[i] = x[i] * part[i];
     for (long i = 0; i < n; i++) pull[i] = (force[i] - da_inner(n, M + n * i, moved)) * part[i];
-    da_factor(free, H, over, DA_UNIQUE_PIVOT, good);
+    da_lower_factor(free, H, over, DA_UNIQUE_PIVOT, good);
     for (long k = 0; k < free; k++) z[k] = da_inner(n, N + n * k, pull);
-    da_forward(free, H, over, z);
-    da_backward(free, H, over, z);
+    da_lower(free, H, over, z);
+    da_lower_transposed(free, H, over, z);
     for (long i = 0; i < n; i++) {
         sum = x[i];
         for (long k = 0; k < free; k++) sum += N[n * k + i] * z[k];
@@ -72,7 +72,7 @@ DA_IN_PLACE da_v da_distance(long n, long rank, const da_v *M, const da_v *force
     }
     sum = zero;
     for (long i = 0; i < n; i++) sum += moved[i] * da_inner(n, M + n * i, moved);
-    return da_root(da_larger(sum, zero));
+    return da_roots(da_larger(sum, zero));
 }
 
 /* The points first, first + step, …, of which `lanes` are stored. Returns 1, with nothing stored, where other rows are
@@ -96,12 +96,13 @@ DA_APART int da_check_block(const da_check *all, long first, long step, int lane
     da_v *D = Q + n, *factor = D + n * m, *inverse = factor + m, *g = inverse + m, *plain = g + m, *miss = plain + m;
     da_v *terms = miss + m, *behind = terms + m;
     int good[DA_WIDE];
-    da_v zero = {0.0}, kinetic = zero, pushed = zero, pull = zero, speed = zero, wrong = zero, fall = zero, reach = zero;
+    const da_v zero = {0.0};
+    da_v kinetic = zero, pushed = zero, pull = zero, speed = zero, wrong = zero, fall = zero, reach = zero;
     for (int l = 0; l < DA_WIDE; l++) good[l] = 1;
 
     for (long i = 0; i < n * n; i++) M[i] = da_load(at[0], i);
     for (long i = 0; i < n; i++) {
-        s[i] = da_divisor(da_root(da_size(M[n * i + i])));
+        s[i] = da_divisor(da_roots(da_size(M[n * i + i])));
         part[i] = 1.0 / s[i];
         a[i] = da_load(at[6], i);
         more[i] = da_load(at[5], i);
@@ -133,7 +134,7 @@ DA_APART int da_check_block(const da_check *all, long first, long step, int lane
     lengths = da_larger(lengths, da_scaled_length(n, ideal, part));
     lengths = da_larger(lengths, da_scaled_length(n, x, part));
     lengths = da_larger(lengths, da_scaled_length(n, work, part));
-    reach = da_root(fall) + da_root(reach);
+    reach = da_roots(fall) + da_roots(reach);
     long rank = 0;
     for (long k = 0; k < m; k++) {
         da_v *d = D + n * rank, length = zero;
@@ -150,13 +151,13 @@ DA_APART int da_check_block(const da_check *all, long first, long step, int lane
             terms[k] += da_size(entry) * others[i];
             reaction[i] -= entry * multiplier;
         }
-        length = da_root(length);
+        length = da_roots(length);
         terms[k] += 1e-4 * length * reach;
         const da_v shorter = 1.0 / da_divisor(length);
         if (rank == n) continue; /* what is left of this row is nothing */
         for (long i = 0; i < n; i++) d[i] *= shorter;
         da_into(n, rank, D, factor, d);
-        da_v left = da_root(da_inner(n - rank, d + rank, d + rank));
+        da_v left = da_roots(da_inner(n - rank, d + rank, d + rank));
         int independent = 0, dependent = 0;
         for (int l = 0; l < DA_WIDE; l++) {
             if (left[l] > DA_RANK_ABOVE) {
@@ -172,7 +173,7 @@ DA_APART int da_check_block(const da_check *all, long first, long step, int lane
         da_reflect(n, rank, d, da_divisor(left), factor + rank, inverse + rank);
         g[rank++] = right * shorter;
     }
-    const da_v missed = da_larger(da_larger(da_root(wrong), da_scaled_length(n, balance, part)),
+    const da_v missed = da_larger(da_larger(da_roots(wrong), da_scaled_length(n, balance, part)),
                                   da_scaled_length(n, reaction, part));
     da_v along = zero;
     da_part_along(n, rank, D, factor, rest, part, x, &along);
@@ -186,7 +187,7 @@ DA_APART int da_check_block(const da_check *all, long first, long step, int lane
     da_out_of(n, rank, D, factor, x);
     const da_v gauss = da_distance(n, rank, M, force, a, D, factor, part, x, behind, good);
     kinetic = da_size(kinetic) / 2.0;
-    speed = da_root(speed);
+    speed = da_roots(speed);
     for (int l = 0; l < lanes; l++) {
         double *to = all->numbers + DA_NUMBERS * (first + l);
         to[DA_FORCE] = lengths[l];
@@ -256,7 +257,8 @@ DA_READY void da_check_totals(long count, long m, const double *numbers, const d
         }
         const double floor = 0.1 * fmax(most, longest * slowing);
         for (long k = 0; k < count; k++) {
-            const double terms = fmax(rows[m * (count + k) + j], floor), off = rows[m * k + j] / (terms > 0 ? terms : 1);
+            const double terms = fmax(rows[m * (count + k) + j], floor);
+            const double off = rows[m * k + j] / (terms > 0.0 ? terms : 1.0);
             found[0] = fmax(found[0], off == off ? off : INFINITY);
         }
     }

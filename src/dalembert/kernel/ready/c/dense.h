@@ -26,7 +26,7 @@ DA_IN_PLACE void da_store(double *const *at, long i, da_v x, int lanes)
     for (int l = 0; l < lanes; l++) at[l][i] = x[l];
 }
 
-DA_IN_PLACE da_v da_root(da_v x)
+DA_IN_PLACE da_v da_roots(da_v x)
 {
     for (int l = 0; l < DA_WIDE; l++) x[l] = sqrt(x[l]);
     return x;
@@ -61,7 +61,7 @@ DA_IN_PLACE da_v da_inner(long n, const da_v *x, const da_v *y)
 
 /* The lower factor of symmetric matrices (n, n), in its place, and the inverses of its diagonal. Where a pivot is not
  * above `least`, good[l] becomes 0. */
-DA_APART void da_factor(long n, da_v *W, da_v *inverse, double least, int *good)
+DA_APART void da_lower_factor(long n, da_v *W, da_v *inverse, double least, int *good)
 {
     for (long i = 0; i < n; i++) {
         da_v *row = W + n * i;
@@ -72,19 +72,19 @@ DA_APART void da_factor(long n, da_v *W, da_v *inverse, double least, int *good)
             good[l] = 0;
             pivot[l] = 1.0;
         }
-        row[i] = da_root(pivot);
+        row[i] = da_roots(pivot);
         inverse[i] = 1.0 / row[i];
     }
 }
 
 /* x := L⁻¹ x */
-DA_APART void da_forward(long n, const da_v *L, const da_v *inverse, da_v *x)
+DA_APART void da_lower(long n, const da_v *L, const da_v *inverse, da_v *x)
 {
     for (long i = 0; i < n; i++) x[i] = (x[i] - da_inner(i, L + n * i, x)) * inverse[i];
 }
 
 /* x := L⁻ᵀ x */
-DA_APART void da_backward(long n, const da_v *L, const da_v *inverse, da_v *x)
+DA_APART void da_lower_transposed(long n, const da_v *L, const da_v *inverse, da_v *x)
 {
     for (long i = n - 1; i >= 0; i--) {
         x[i] *= inverse[i];

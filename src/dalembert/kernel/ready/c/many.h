@@ -7,10 +7,10 @@
 
 /* The order is that of OPERATIONS in kernel/ready/many.py. */
 enum {
-    DA_CONSTANT, DA_INPUT, DA_OUTPUT, DA_ASSIGN, DA_ADD, DA_SUB, DA_MUL, DA_DIV, DA_NEG, DA_SQ, DA_TWICE, DA_INV,
+    DA_OP_CONSTANT, DA_OP_INPUT, DA_OUTPUT, DA_ASSIGN, DA_ADD, DA_SUB, DA_MUL, DA_DIV, DA_NEG, DA_SQ, DA_TWICE, DA_INV,
     DA_SQRT, DA_SIN, DA_COS, DA_TAN, DA_ASIN, DA_ACOS, DA_ATAN, DA_SINH, DA_COSH, DA_TANH, DA_ASINH, DA_ACOSH,
     DA_ATANH, DA_EXP, DA_LOG, DA_LOG1P, DA_EXPM1, DA_ERF, DA_FABS, DA_SIGN, DA_FLOOR, DA_CEIL, DA_NOT, DA_POW,
-    DA_ATAN2, DA_FMIN, DA_FMAX, DA_LT, DA_LE, DA_EQ, DA_NE, DA_AND, DA_OR, DA_IF_ELSE_ZERO, DA_COPYSIGN, DA_HYPOT
+    DA_ATAN2, DA_FMIN, DA_FMAX, DA_LT, DA_LE, DA_EQ, DA_OP_NE, DA_AND, DA_OR, DA_IF_ELSE_ZERO, DA_COPYSIGN, DA_HYPOT
 };
 
 typedef struct {
@@ -37,8 +37,8 @@ static void da_block(const da_program *P, long from, long until, long first, int
         double *to = w + (long)DA_LANES * c[1];
         const double *x = w + (long)DA_LANES * c[2], *y = w + (long)DA_LANES * c[3];
         switch (c[0]) {
-        case DA_CONSTANT: DA_EACH(P->constants[c[2]]);
-        case DA_INPUT: {
+        case DA_OP_CONSTANT: DA_EACH(P->constants[c[2]]);
+        case DA_OP_INPUT: {
             const double *at = in[c[2]] + c[3];
             const long s = stride[c[2]];
             for (int l = 0; l < DA_LANES; l++) to[l] = at[s * (first + (l < lanes ? l : lanes - 1))];
@@ -93,7 +93,7 @@ static void da_block(const da_program *P, long from, long until, long first, int
         case DA_LT: DA_EACH((double)(x[l] < y[l]));
         case DA_LE: DA_EACH((double)(x[l] <= y[l]));
         case DA_EQ: DA_EACH((double)(x[l] == y[l]));
-        case DA_NE: DA_EACH((double)(x[l] != y[l]));
+        case DA_OP_NE: DA_EACH((double)(x[l] != y[l]));
         case DA_AND: DA_EACH((double)(x[l] != 0.0 && y[l] != 0.0));
         case DA_OR: DA_EACH((double)(x[l] != 0.0 || y[l] != 0.0));
         case DA_IF_ELSE_ZERO: DA_EACH(x[l] != 0.0 ? y[l] : 0.0);

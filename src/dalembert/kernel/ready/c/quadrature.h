@@ -43,7 +43,8 @@ DA_READY void da_quadrature(const da_outputs *of, double *found, double *trapezo
         const double h = of->t[k + 1] - of->t[k];
         found[k] = trapezoid[k] = 0.0;
         for (long i = 0; i < n; i++) {
-            const double *a = of->a + n * k + i, change = of->v[of->v_stride * (k + 1) + i] - of->v[of->v_stride * k + i];
+            const double *a = of->a + n * k + i;
+            const double change = of->v[of->v_stride * (k + 1) + i] - of->v[of->v_stride * k + i];
             const double off = of->root[n * k + i] * fabs(change - h / 2 * (a[0] + a[n]));
             trapezoid[k] = fmax(trapezoid[k], off == off ? off : INFINITY);
         }

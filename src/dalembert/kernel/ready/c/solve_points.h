@@ -11,7 +11,7 @@
 /* The data of the points of a block: for each lane, where its own begin. */
 typedef struct {
     const double *M[DA_WIDE], *Q[DA_WIDE], *A[DA_WIDE], *b[DA_WIDE], *C[DA_WIDE];
-} da_dynamics;
+} da_point_data;
 
 typedef struct {
     double *acceleration[DA_WIDE];
@@ -24,7 +24,7 @@ typedef struct {
 static long da_solve_room(long n, long m) { return n * n + 2 * m * n + 8 * n + 7 * m; }
 
 /* Which rows are not zero, in `row`; their number, or −1 where the points differ in that. */
-static long da_acting(long n, long rows, const da_dynamics *of, long *row)
+static long da_acting(long n, long rows, const da_point_data *of, long *row)
 {
     long m = 0;
     for (long k = 0; k < rows; k++) {
@@ -42,7 +42,7 @@ static long da_acting(long n, long rows, const da_dynamics *of, long *row)
 
 /* A block of points, the first `lanes` of which are stored. rank[l] is −1 where a point must be solved by other means.
  * Returns 1, with nothing done, where different rows are zero at different points. */
-DA_APART int da_solve_block(long n, long rows, const da_dynamics *of, const da_solution *to, int lanes, long *rank,
+DA_APART int da_solve_block(long n, long rows, const da_point_data *of, const da_solution *to, int lanes, long *rank,
                             da_v *w, long *row)
 {
     da_v *L = w, *columns = L + n * n, *D = columns + n * rows, *y = D + n * rows, *c = y + n, *z = c + n;
@@ -57,12 +57,12 @@ DA_APART int da_solve_block(long n, long rows, const da_dynamics *of, const da_s
     const long used = m <= n ? m : 0;
 
     for (long i = 0; i < n; i++) {
-        s[i] = da_divisor(da_root(da_size(da_load(of->M, n * i + i))));
+        s[i] = da_divisor(da_roots(da_size(da_load(of->M, n * i + i))));
         part[i] = 1.0 / s[i];
     }
     for (long i = 0; i < n; i++)
         for (long j = 0; j <= i; j++) L[n * i + j] = da_load(of->M, n * i + j) * (part[i] * part[j]);
-    da_factor(n, L, over, DA_MASS_PIVOT, good);
+    da_lower_factor(n, L, over, DA_MASS_PIVOT, good);
     for (long i = 0; i < n; i++) {
         for (long j = 0; j <= i; j++) L[n * i + j] *= s[i];
         over[i] *= part[i];
@@ -74,19 +74,19 @@ DA_APART int da_solve_block(long n, long rows, const da_dynamics *of, const da_s
         z[i] = zero;
         for (int l = 0; l < DA_WIDE; l++) works |= c[i][l] != 0.0;
     }
-    da_forward(n, L, over, y);
-    if (works) da_forward(n, L, over, c);
+    da_lower(n, L, over, y);
+    if (works) da_lower(n, L, over, c);
     for (long i = 0; i < n; i++) z_ni[i] = c[i];
     for (long k = 0; k < used; k++) {
         da_v *column = columns + n * k, *d = D + n * k;
         for (long i = 0; i < n; i++) column[i] = da_load(of->A, n * row[k] + i);
-        da_forward(n, L, over, column);
-        length[k] = da_root(da_inner(n, column, column));
+        da_lower(n, L, over, column);
+        length[k] = da_roots(da_inner(n, column, column));
         below[k] = 1.0 / da_divisor(length[k]);
         e[k] = (da_load(of->b, row[k]) - da_inner(n, column, y)) * below[k];
         for (long i = 0; i < n; i++) d[i] = column[i] * below[k];
         da_into(n, k, D, factor, d);
-        da_v left = da_root(da_inner(n - k, d + k, d + k));
+        da_v left = da_roots(da_inner(n - k, d + k, d + k));
         for (int l = 0; l < DA_WIDE; l++) {
             if (left[l] > DA_ROW_PIVOT) continue;
             good[l] = 0;
@@ -118,12 +118,12 @@ DA_APART int da_solve_block(long n, long rows, const da_dynamics *of, const da_s
     }
     for (int l = 0; l < lanes; l++) rank[l] = good[l] ? m : -1;
     for (long i = 0; i < n; i++) sum[i] = y[i] + z[i] + z_ni[i];
-    da_backward(n, L, over, sum);
+    da_lower_transposed(n, L, over, sum);
     for (long i = 0; i < n; i++) da_store(to->acceleration, i, sum[i], lanes);
     if (!to->all) return 0;
 
-    const da_v reach = da_root(da_inner(n, y, y)) + da_root(da_inner(n, z, z)) + da_root(da_inner(n, z_ni, z_ni));
-    da_backward(n, L, over, y);
+    const da_v reach = da_roots(da_inner(n, y, y)) + da_roots(da_inner(n, z, z)) + da_roots(da_inner(n, z_ni, z_ni));
+    da_lower_transposed(n, L, over, y);
     for (long i = 0; i < n; i++) {
         da_store(to->unconstrained, i, y[i], lanes);
         da_store(to->ideal, i, da_inner(i + 1, L + n * i, z), lanes);
@@ -148,10 +148,10 @@ DA_APART int da_solve_block(long n, long rows, const da_dynamics *of, const da_s
 }
 
 /* Where the points first, first + step, … of arrays begin. */
-static da_dynamics da_dynamics_at(long n, long m, const double *M, const double *Q, const double *A, const double *b,
+static da_point_data da_dynamics_at(long n, long m, const double *M, const double *Q, const double *A, const double *b,
                                   const double *C, long first, long step, long last)
 {
-    da_dynamics of;
+    da_point_data of;
     for (int l = 0; l < DA_WIDE; l++) {
         const long k = first + l * step < last ? first + l * step : last;
         of.M[l] = M + n * n * k;
@@ -174,7 +174,7 @@ typedef struct {
 static int da_solve_some(const da_points *of, long first, long step, int lanes)
 {
     const long n = of->n, m = of->m, count = of->count;
-    const da_dynamics given = da_dynamics_at(n, m, of->M, of->Q, of->A, of->b, of->C, first, step, count - 1);
+    const da_point_data given = da_dynamics_at(n, m, of->M, of->Q, of->A, of->b, of->C, first, step, count - 1);
     double *second = of->found + 4 * count * n;
     da_solution to;
     to.all = 1;

@@ -1,5 +1,5 @@
-/* Large systems, whose M and A are mostly zeros: the saddle matrix [M Aᵀ; A 0], scaled, by factors L D Lᵀ of one pattern
- * for all points, a block of points at once. Each constraint comes after all its coordinates, so that pivots need no
+/* Large systems, whose M and A are mostly zeros: the saddle matrix [M Aᵀ; A 0], scaled, by factors L D Lᵀ of one
+ * pattern for all points, a block of points at once. Each constraint comes after all its coordinates, so that pivots need no
  * exchange: those of coordinates are positive, those of constraints negative, and a small one tells of dependence. */
 #ifndef DA_READY_SPARSE_H
 #define DA_READY_SPARSE_H
@@ -48,7 +48,7 @@ static da_sparse_room da_sparse_rooms(const da_pattern *P, double *w)
 static void da_sparse_scale(const da_pattern *P, const double *const *M, const double *const *A, da_sparse_room *r)
 {
     const da_v zero = {0.0};
-    for (long i = 0; i < P->n; i++) r->part[i] = 1.0 / da_divisor(da_root(da_size(da_load(M, P->n * i + i))));
+    for (long i = 0; i < P->n; i++) r->part[i] = 1.0 / da_divisor(da_roots(da_size(da_load(M, P->n * i + i))));
     for (long k = 0; k < P->m; k++) {
         da_v sum = zero;
         for (long e = P->row_start[k]; e < P->row_start[k + 1]; e++) {
@@ -56,7 +56,7 @@ static void da_sparse_scale(const da_pattern *P, const double *const *M, const d
             const da_v entry = da_load(A, P->n * k + j) * r->part[j];
             sum += entry * entry;
         }
-        r->length[k] = da_root(sum);
+        r->length[k] = da_roots(sum);
         r->below[k] = 1.0 / da_divisor(r->length[k]);
     }
 }
@@ -143,8 +143,8 @@ DA_APART void da_sparse_solve(const da_pattern *P, const da_sparse_room *r, da_v
     for (long k = 0; k < size; k++) right[k] = r->x[P->place[k]] + r->rest[P->place[k]];
 }
 
-/* As da_solve_points, for large systems whose rows are independent. alone: the pattern of M by itself. w, other: room for
- * the factors of both; more: for 6 n + 3 m vectors. */
+/* As da_solve_points, for large systems whose rows are independent. alone: the pattern of M by itself. w, other: room
+ * for the factors of both; more: for 6 n + 3 m vectors. */
 DA_READY long da_sparse_points(long count, const da_pattern *P, const da_pattern *alone, const double *M,
                                const double *Q, const double *A, const double *b, const double *C, double *found,
                                long *rank, double *w, double *other, double *more)
@@ -155,7 +155,7 @@ DA_READY long da_sparse_points(long count, const da_pattern *P, const da_pattern
     long missed = 0;
     for (long first = 0; first < count; first += DA_WIDE) {
         const int lanes = count - first < DA_WIDE ? (int)(count - first) : DA_WIDE;
-        const da_dynamics of = da_dynamics_at(n, m, M, Q, A, b, C, first, 1, count - 1);
+        const da_point_data of = da_dynamics_at(n, m, M, Q, A, b, C, first, 1, count - 1);
         int good[DA_WIDE] = {1, 1, 1, 1};
         da_v *one = (da_v *)more, *two = one + n + m, *free = two + n + m, *ideal = free + n, *nonideal = ideal + n;
         da_v *sizes = nonideal + n, y = zero, z = zero, z_ni = zero;
@@ -200,7 +200,7 @@ DA_READY long da_sparse_points(long count, const da_pattern *P, const da_pattern
             z_ni += nonideal[i] * two[i];
             one[i] += two[i];
         }
-        const da_v reach = da_root(da_size(y)) + da_root(da_size(z)) + da_root(da_size(z_ni));
+        const da_v reach = da_roots(da_size(y)) + da_roots(da_size(z)) + da_roots(da_size(z_ni));
         for (long k = 0; k < m; k++) {
             const da_v right = da_load(of.b, k);
             da_v miss = -right, size = da_size(right) + 1e-4 * reach * both.length[k];
@@ -243,7 +243,7 @@ DA_READY long da_sparse_check(long count, const da_pattern *P, const double *M, 
     long missed = 0;
     for (long first = 0; first < count; first += DA_WIDE) {
         const int lanes = count - first < DA_WIDE ? (int)(count - first) : DA_WIDE;
-        const da_dynamics of = da_dynamics_at(n, m, M, rest, A, miss, rest, first, 1, count - 1);
+        const da_point_data of = da_dynamics_at(n, m, M, rest, A, miss, rest, first, 1, count - 1);
         int good[DA_WIDE] = {1, 1, 1, 1};
         da_v *x = (da_v *)more, most = zero, sum = zero;
         da_sparse_scale(P, of.M, of.A, &r);
@@ -266,7 +266,7 @@ DA_READY long da_sparse_check(long count, const da_pattern *P, const double *M, 
             const long i = P->mass_i[e], j = P->mass_j[e];
             sum += x[i] * x[j] * (da_load(of.M, n * i + j) * (r.part[i] * r.part[j]));
         }
-        sum = da_root(da_larger(sum, zero));
+        sum = da_roots(da_larger(sum, zero));
         for (int l = 0; l < lanes; l++) {
             along[first + l] = good[l] ? most[l] : -1.0;
             distance[first + l] = sum[l];

@@ -12,7 +12,7 @@ typedef struct {
     double rounding, least, small;
 } da_start;
 
-static double da_largest(long n, const double *x)
+static double da_largest_size(long n, const double *x)
 {
     double most = 0.0;
     for (long i = 0; i < n; i++) most = fmax(most, fabs(x[i]));
@@ -30,7 +30,7 @@ static double da_row_length(long n, const double *row)
 DA_READY long da_is_plain_start(const da_start *of)
 {
     const long n = of->n;
-    const double q = da_largest(n, of->q), v = da_largest(n, of->v);
+    const double q = da_largest_size(n, of->q), v = da_largest_size(n, of->v);
     const double place = fmax(fmax(q, 1e-3 * v), of->least), speed = fmax(fmax(v, 1e-3 * q), of->least);
     for (long k = 0; k < of->m; k++) {
         const double here = da_row_length(n, of->A + n * k), near = da_row_length(n, of->beside + n * k);
