@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dalembert.arrays import Array
+from dalembert.kernel.ready.together import together_of
 from dalembert.motion.certificate.algebra import AtPoints
 from dalembert.motion.certificate.friction_heat import heat_residual
 from dalembert.motion.state.evaluation import Evaluation
@@ -50,5 +51,9 @@ def _at_fastest(fastest: Array, evaluation: Evaluation) -> tuple[Array, float, f
     """The work done (1, 3), the kinetic and the whole energy where the motion was fastest."""
     n, t = evaluation.n, float(fastest[0])
     q, v = fastest[1 : n + 1], fastest[n + 1 : 2 * n + 1]
+    together = together_of(evaluation.graph)
+    found = None if together is None else together.at(q[None], v[None], np.array([t]), evaluation.p)
+    if found is not None:
+        return fastest[None, 2 * n + 1 :], abs(float(v @ found[0][0] @ v)) / 2, float(found[5][0])
     M = evaluation.dynamics(q, v, t)[0]
     return fastest[None, 2 * n + 1 :], abs(float(v @ M @ v)) / 2, evaluation.energetics(q, v, t).energy

@@ -112,7 +112,7 @@ def repeat_and_consistency(
     apart, doubt = quadratures(motion, root)
     suspect = np.where(smooth, apart / speed, 0.0)
     independent = bool((motion.rank == evaluation.m).all())
-    together = _is_simple(evaluation) and independent and is_positive(M[0])
+    together = _is_simple(evaluation) and independent and _is_regular(M[0])
     stretches = _stretches(motion, smooth, doubt + 1e6 * suspect, MOST if together else FEW)
     if not stretches.size:
         return 0.0, float(suspect.max(initial=0.0))
@@ -150,6 +150,8 @@ def _distances(
         apart = np.maximum(np.abs(end - there[rest]) - unsure, 0.0)
         off = (apart / sizes[rest]).max(axis=1) / granted[rest]
         right = known & (off <= wanted)
+        if pieces == 1 and right.all():
+            return off, right
         wrong = known & ~right & (np.abs(end - before[rest]) <= wanted * sizes[rest]).all(axis=1)
         if wrong.any():
             grown = _growth_of_errors(motion, evaluation, some[wrong], end[wrong], wanted * sizes[rest][wrong], pieces)
@@ -313,6 +315,14 @@ def _in_pieces_by_c(
         if not judged.any():
             break
     return y, left, judged
+
+
+def _is_regular(M: Array) -> bool:
+    """Whether a mass matrix is positive definite; plain where it is diagonal."""
+    diagonal = np.diagonal(M)
+    if np.count_nonzero(M) == np.count_nonzero(diagonal):
+        return bool((diagonal > 0).all())
+    return is_positive(M)
 
 
 def _is_simple(evaluation: Evaluation) -> bool:

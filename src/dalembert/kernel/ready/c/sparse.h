@@ -1,6 +1,7 @@
 /* Large systems, whose M and A are mostly zeros: the saddle matrix [M Aᵀ; A 0], scaled, by factors L D Lᵀ of one
- * pattern for all points, a block of points at once. Each constraint comes after all its coordinates, so that pivots need no
- * exchange: those of coordinates are positive, those of constraints negative, and a small one tells of dependence. */
+ * pattern for all points, a block of points at once. Each constraint comes after all its coordinates, so that pivots
+ * need no exchange: those of coordinates are positive, those of constraints negative, and a small one tells of
+ * dependence. */
 #ifndef DA_READY_SPARSE_H
 #define DA_READY_SPARSE_H
 
