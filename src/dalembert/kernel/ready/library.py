@@ -24,6 +24,14 @@ FILES: tuple[str, ...] = (
     "../../runtime/base/elementary.h",
     "tape.h",
     "tape_make.h",
+    "many.h",
+    "dense.h",
+    "solve_points.h",
+    "check_points.h",
+    "sparse.h",
+    "again.h",
+    "quadrature.h",
+    "start.h",
 )
 PREBUILT = Path(__file__).parent / ("ready.dll" if sys.platform == "win32" else "ready.so")
 

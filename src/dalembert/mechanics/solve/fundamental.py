@@ -92,6 +92,13 @@ class Fundamental(Result):
     def to_dict(self) -> dict[str, Any]:
         return {key: plain_values(value) for key, value in vars(self).items()}
 
+    def at(self, k: int) -> Fundamental:
+        """The solution at one point of a batch."""
+        return Fundamental(
+            self.acceleration[k], self.unconstrained[k], self.ideal[k], self.nonideal[k], self.multipliers[k],
+            self.rank[k], self.dependent[k], self.residual[k], self.M[k], self.Q[k], self.A[k], self.b[k], self.C[k],
+        )  # fmt: skip
+
     def gauss(self, z: ArrayLike | None = None) -> Array:
         """G_ni(z) = (Mz − Q − C)ᵀ M⁻¹ (Mz − Q − C), (16); at the acceleration itself where z is not given.
 

@@ -16,7 +16,7 @@ from dalembert.kernel.events import EventBuffer
 from dalembert.kernel.kernel import Kernel, KernelRun, PaceArgument, RunWatch
 from dalembert.kernel.limits import DRIFT_TOLERANCE
 from dalembert.kernel.size import MOST_INSTRUCTIONS
-from dalembert.mechanics.solve.fundamental import Fundamental, is_positive
+from dalembert.mechanics.solve.fundamental import Fundamental
 from dalembert.methods.table import METHODS
 from dalembert.model.events import Event
 from dalembert.model.kinks import switched_kinks
@@ -80,16 +80,16 @@ def integrate_native(
     as_written, q, v, t0 = evaluation, state.q, state.v, state.t
     evaluation, kinks = with_switches(evaluation)
     switched = bool(evaluation.graph.switched)
-    if switched:
-        rows = list(range(evaluation.m))  # which of them act is data: one kernel serves all modes
-    else:
+    rows = list(range(evaluation.m))
+    if not switched and int(solution.rank) < evaluation.m:  # which of them act is data where they are switched
         # A row without a gradient here may act a moment later.
         vanishing = ~solution.A.any(axis=1)
         rows = [int(k) for k in np.flatnonzero(~solution.dependent | vanishing)]
     method = method_of(settings)
     M, A = solution.M, solution.A
     digits = ".0e" if switched else ".2g"  # modes differ in A: the fewer digits, the fewer kernels
-    completion = 0.0 if is_positive(M) else float(f"{np.trace(M) / max(float(np.sum(A * A)), 1e-300):{digits}}")
+    regular = not np.isnan(solution.unconstrained).any()  # it has no value where M is singular
+    completion = 0.0 if regular else float(f"{np.trace(M) / max(float(np.sum(A * A)), 1e-300):{digits}}")
     limit = MOST_INSTRUCTIONS if settings.backend == "native" else AUTO_INSTRUCTIONS
     wanted = Wanted(evaluation.system, evaluation.graph, rows, method, completion, limit)
     choice = choose_kernel(wanted)
