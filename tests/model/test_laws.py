@@ -160,3 +160,11 @@ class TestEquations:
 
     def test_nothing_is_said_to_be_conserved(self) -> None:
         assert block(da.Coulomb("floor", mu)).classify().conservation.energy is None
+
+
+def test_the_heat_of_a_law_is_carried_into_other_coordinates():
+    (r,) = da.coordinates("r")
+    law = da.Work({x: -x.d}, "floor", heat={"floor": x.d**2})
+    turned = law.in_coordinates({x: r, x.d: r.d}, lambda forces: {r: forces[x]})
+    assert dict(turned.work) == {r: -r.d}
+    assert dict(turned.heat) == {"floor": r.d**2}

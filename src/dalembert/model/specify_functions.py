@@ -13,7 +13,7 @@ from dalembert.errors import ExpressionError, MissingValues, ModelError
 from dalembert.model.events import Event
 from dalembert.model.language.adopt import function_faults, in_own_symbols
 from dalembert.model.language.functions import Unspecified, functions_in, names_of
-from dalembert.model.language.parse import RESERVED, parse_expression, suggest
+from dalembert.model.language.parse import RESERVED_FOR_CALLS, parse_expression, suggest
 from dalembert.model.language.rates import partial
 from dalembert.model.language.symbols import Coordinate, Parameter, t
 
@@ -203,7 +203,7 @@ class _Reader:
                 f"{where}: an expression in its arguments, sp.Lambda or a Python function is wanted, got {value!r}"
             )
             return None
-        faults = function_faults(expression, table, RESERVED)
+        faults = function_faults(expression, table, RESERVED_FOR_CALLS)
         self.faults += [f"{where}: {fault}" for fault in faults]
         return None if faults else in_own_symbols(expression, table)
 

@@ -140,6 +140,9 @@ class System(Verbs):
 
     def _repr_latex_(self) -> str:
         """The model as Jupyter shows it: energies, forces, constraints, work."""
+        return r"$$\begin{aligned}" + r" \\ ".join(self._latex_lines()) + r"\end{aligned}$$"
+
+    def _latex_lines(self) -> list[str]:
         lines = []
         for symbol, value in (("T", self.kinetic), ("V", self.potential), ("L", self.lagrangian), ("M", self.mass)):
             if value is not None:
@@ -150,7 +153,7 @@ class System(Verbs):
             lines.append(rf"0 &{sign} {sp.latex(c.expression)} && \text{{{_plain(c.name)}}}")
         for law in (*self.works, *(contact.slipping_work() for contact in self.contacts)):
             lines += [rf"C_{{{sp.latex(q)}}} &= {sp.latex(work)}" for q, work in law.work.items()]
-        return r"$$\begin{aligned}" + r" \\ ".join(lines) + r"\end{aligned}$$"
+        return lines
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (self._arguments(),)

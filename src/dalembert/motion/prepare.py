@@ -29,6 +29,7 @@ from dalembert.motion.contacts.run.coefficients import negative_coefficients
 from dalembert.motion.contacts.run.legs import Legs, integrate_legs
 from dalembert.motion.integrate.ahead import look_ahead
 from dalembert.motion.integrate.choose import integrate
+from dalembert.motion.integrate.energy_jumps import require_continuous_energies
 from dalembert.motion.integrate.progress import Progress
 from dalembert.motion.integrate.settings import Settings, settings_of
 from dalembert.motion.integrate.trajectory import Trajectory
@@ -56,10 +57,11 @@ def prepare(
         system = with_events(system, events)
     options = {**system.settings, **{key: value for key, value in options.items() if value is not None}}
     settings = settings_of(system, duration, times, _initial_time(system), options)
-    if settings.method == "variational":
+    if settings.equal_steps:
         from dalembert.motion.integrate.variational import require_action  # loads parts of SciPy
 
         require_action(system)
+    require_continuous_energies(system)
     graph_of(system)
     return Prepared(system, settings, clock.perf_counter() - started)
 
@@ -114,7 +116,7 @@ class Prepared(Result):
         settings = self.settings
         if start.t != settings.times[0]:
             settings = replace(settings, times=settings.times + (start.t - settings.times[0]))
-        if settings.method != "variational":
+        if not settings.equal_steps:
             settings = look_ahead(evaluation, settings, start.q, start.v)
         with Progress(self.system.name, start.t, float(settings.times[-1]), progress) as bar:
             one = _run_legs if needs_legs(self.system) else _run_smooth
@@ -246,7 +248,7 @@ def _run_smooth(
     warnings = _without_gradient(evaluation, state)
     derived = clock.perf_counter()
     notes: tuple[str, ...] = ()
-    if settings.method == "variational":
+    if settings.equal_steps:
         from dalembert.motion.integrate.variational import integrate_variational  # loads parts of SciPy
 
         trajectory, measured = integrate_variational(evaluation, settings, state.q, state.v, state.t, bar)

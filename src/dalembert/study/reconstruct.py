@@ -9,7 +9,6 @@ one output to the next, and outputs need not be dense.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,8 +19,9 @@ from dalembert.errors import DalembertError, MissingValues, ModelError, MotionFa
 from dalembert.mechanics.algebra.compiled import numeric_function
 from dalembert.model.language.parse import suggest
 from dalembert.model.language.symbols import name_of, t
-from dalembert.motion.certificate.certify import certify
+from dalembert.motion.assemble import assemble
 from dalembert.motion.certificate.repeat import Slope, integrate_again
+from dalembert.motion.integrate.trajectory import Trajectory
 from dalembert.motion.result.motion import Motion
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.points import evaluate_points
@@ -55,33 +55,23 @@ def reconstruct(system: ReducedSystem, motion: Motion, start: Mapping[Any, Any] 
     sums = np.vstack([np.zeros(gained.shape[1]), np.cumsum(gained, axis=0)])
     theta = first + sums[:, : len(first)]
     q, v = states(motion.t, motion.q, motion.v, theta)
-    points = evaluate_points(evaluation, motion.t, q, v, None)
-    solution, work = points.solution, sums[:, len(first) :]
-    found = Motion(
-        system=whole,
+    trajectory = Trajectory(
         t=motion.t,
-        q=q,
-        v=v,
-        a=solution.acceleration,
-        impressed=solution.Q - points.inertial,
-        inertial=points.inertial,
-        ideal=solution.ideal,
-        nonideal=solution.nonideal,
-        multipliers=solution.multipliers,
-        rank=solution.rank,
-        energy=points.energy,
-        work=work[:, :3],
-        heat={name: work[:, 3 + k] for k, name in enumerate(evaluation.graph.heats)},
-        impact_loss=np.zeros(motion.t.size),
-        rtol=motion.rtol,
+        y=np.concatenate([q, v, sums[:, len(first) :]], axis=1),
+        guesses=None,
         method=motion.method,
         backend=motion.backend,
+        steps=motion.timing.steps,
+        evaluations=motion.timing.evaluations,
+        compile_s=motion.timing.compile_s,
         events=_events(motion, states, along, theta),
-        ended_by=motion.ended_by,
-        warnings=motion.warnings,
-        timing=motion.timing,
+        failure=None,
+        ended=motion.ended_by,
     )
-    return replace(found, certificate=certify(found, evaluation))
+    found, failure = assemble(evaluation, trajectory, motion.rtol, motion.warnings, motion.timing)
+    if failure is not None:
+        raise MotionFailed(failure, found)
+    return found
 
 
 def _whole(system: ReducedSystem, motion: Motion) -> Any:

@@ -97,6 +97,16 @@ class ReducedSystem(System):
     def __str__(self) -> str:
         return self.text()
 
+    def _latex_lines(self) -> list[str]:
+        """The reduced model, and below it what was eliminated: how the whole follows from it."""
+        lines = super()._latex_lines()
+        lines += [rf"{sp.latex(q)} &= {sp.latex(place)}" for q, place in self.places.items()]
+        rates = () if self.reduction.routhian is None else self.reduction.routhian.velocities
+        for q, rate in zip(self.ignored, rates, strict=True):
+            lines.append(rf"{sp.latex(q.d)} &= {sp.latex(tidy(rate))}")
+        kept = {**self.momenta, **self.constants}
+        return lines + [rf"{sp.latex(c)} &= {sp.latex(value)} && \text{{constant}}" for c, value in kept.items()]
+
     def summary(self) -> str:
         """The same as `text`."""
         return self.text()

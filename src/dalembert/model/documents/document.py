@@ -20,8 +20,8 @@ from dalembert.model.documents.salvage import salvage
 from dalembert.model.events import Event
 from dalembert.model.friction.laws import LAWS
 from dalembert.model.language.constants import MAX_EXPONENT, ExponentTooLarge, OutOfRange, writable
-from dalembert.model.language.functions import functions_in
-from dalembert.model.language.parse import CHOICE, FUNCTIONS, is_speakable, suggest
+from dalembert.model.language.functions import Unspecified, functions_in
+from dalembert.model.language.parse import CHOICE, FUNCTIONS, PARTIAL, is_speakable, suggest
 from dalembert.model.language.signatures import signatures, unwritable_functions
 from dalembert.model.language.symbols import Reaction
 from dalembert.model.particles.particles import Particle
@@ -237,6 +237,12 @@ def _exactly(value: sp.Expr) -> float | int | str:
 
 class _DocumentPrinter(StrPrinter):
     """Expressions in the document language."""
+
+    def _print(self, expr: sp.Basic, **kwargs: Any) -> str:
+        if not isinstance(expr, Unspecified) or not any(expr.orders) or (len(expr.args) == 1 and expr.orders[0] <= 3):
+            return str(super()._print(expr, **kwargs))
+        by = ", ".join(str(k) for k, order in enumerate(expr.orders, 1) for _ in range(order))
+        return f"{PARTIAL}({expr.title}({', '.join(map(self._print, expr.args))}), {by})"
 
     def _print_Abs(self, expr: sp.Abs) -> str:
         return f"abs({self._print(expr.args[0])})"

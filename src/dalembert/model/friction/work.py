@@ -61,7 +61,8 @@ class Work(Law):
         return Work({q: change(C) for q, C in self.work.items()}, self.constraint, heat)
 
     def in_coordinates(self, place: Mapping[sp.Symbol, sp.Expr], pull: Callable[[Forces], Forces]) -> Work:
-        return Work(pull({s: C.xreplace(place) for s, C in self.work.items()}), self.constraint, self.heat)
+        heat = {name: power.xreplace(place) for name, power in self.heat.items()}
+        return Work(pull({s: C.xreplace(place) for s, C in self.work.items()}), self.constraint, heat)
 
     @property
     def written_work(self) -> Forces:

@@ -10,7 +10,7 @@ import sympy as sp
 
 from dalembert.errors import ExpressionError
 from dalembert.model.language.adopt import faults_of_functions, function_faults, in_own_symbols
-from dalembert.model.language.parse import RESERVED, parse_equation, parse_expression, suggest
+from dalembert.model.language.parse import RESERVED, RESERVED_FOR_CALLS, parse_equation, parse_expression, suggest
 from dalembert.model.language.symbols import Coordinate, Parameter, is_name, name_of, symbol_table
 
 
@@ -97,7 +97,9 @@ class ExpressionReader:
 
     def functions_fit(self, expression: sp.Basic, where: str, allowed: bool) -> bool:
         """Whether the functions of an expression can stand where they do; otherwise that is told."""
-        faults = function_faults(expression, self.table, RESERVED) if allowed else faults_of_functions(expression)
+        faults = (
+            function_faults(expression, self.table, RESERVED_FOR_CALLS) if allowed else faults_of_functions(expression)
+        )
         self.faults += [f"{where}: {fault}" for fault in faults]
         return not faults
 

@@ -13,7 +13,7 @@ from dalembert.errors import ModelError, counted
 from dalembert.model.events import read_events
 from dalembert.model.friction.frames import inertia_of
 from dalembert.model.friction.read_laws import LawReader
-from dalembert.model.language.parse import RESERVED, suggest
+from dalembert.model.language.parse import RESERVED_FOR_CALLS, suggest
 from dalembert.model.language.signatures import read_signatures
 from dalembert.model.language.symbols import Coordinate, Parameter, is_of_time, name_of, symbol_table
 from dalembert.model.outputs import reaction_faults, read_outputs
@@ -68,7 +68,9 @@ class _Builder:
             self.reader.faults.append(f"the name of a system is one line of printable text, got {title!r}")
         coordinates = self._coordinates()
         parameters = self._parameters(coordinates)
-        self.reader.functions = read_signatures(draft.functions, {*RESERVED, *self.reader.table}, self.reader.faults)
+        self.reader.functions = read_signatures(
+            draft.functions, {*RESERVED_FOR_CALLS, *self.reader.table}, self.reader.faults
+        )
         energies = {
             key: self.reader.expression(getattr(draft, key), key) for key in ("kinetic", "potential", "lagrangian")
         }
