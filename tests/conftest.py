@@ -16,11 +16,12 @@ settings.load_profile("the same each time")
 # How kernels are made for tests that are not about them. Most run a kernel for some milliseconds, and a compiler that
 # does not optimise is there with it in a third of the time (0.3 s instead of 1.1 s for a pendulum).
 QUICK = {"DALEMBERT_OPTIMISE": "0"}
-# Folders whose tests are about kernels. Products and sums are fused from the first level on, so that code rounds as it
-# does for users; `kernel` is about the making itself, with nothing set.
+# Folders and files whose tests are about kernels. Products and sums are fused from the first level on, so that code
+# rounds as it does for users; `kernel` is about the making itself, with nothing set.
 OTHERWISE: dict[str, dict[str, str]] = {
     "kernel": {},
-    "parity": {"DALEMBERT_OPTIMISE": "1"},
+    "test_backends.py": {"DALEMBERT_OPTIMISE": "1"},
+    "test_four_bar.py": {"DALEMBERT_OPTIMISE": "1"},
     "convergence": {"DALEMBERT_OPTIMISE": "1"},
 }
 
@@ -39,8 +40,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture(autouse=True)
 def _kernels_made_otherwise(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    for folder in OTHERWISE.keys() & set(request.path.parts):
+    for part in OTHERWISE.keys() & set(request.path.parts):
         for name in QUICK:
             monkeypatch.delenv(name, raising=False)
-        for name, value in OTHERWISE[folder].items():
+        for name, value in OTHERWISE[part].items():
             monkeypatch.setenv(name, value)
