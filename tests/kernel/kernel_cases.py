@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -234,8 +235,10 @@ def recorded(system: da.System, **options: Any) -> Call:
     raise AssertionError("no kernel was called")
 
 
-def calls(case: Case, points: int = 41) -> list[Call]:
-    """One call for each method, of the same source."""
+@cache
+def calls(name: str, points: int = 41) -> tuple[Call, ...]:
+    """One call for each method, of the same source, of the case of this name: made once, read by several tests."""
+    case = EVERY_KIND[name]
     system = case.system()
     duration = case.options.get("duration", system.settings.get("duration"))
     start = system.initial_values()[2]
@@ -244,4 +247,4 @@ def calls(case: Case, points: int = 41) -> list[Call]:
     found = [recorded(system, times=times, method=method, **options) for method in case.methods]
     if "#define DA_TAYLOR 1" in found[0].source and tuple(case.methods) == METHODS:
         found.append(recorded(system, times=times, method="taylor", **options))
-    return found
+    return tuple(found)

@@ -19,6 +19,7 @@ pytestmark = pytest.mark.skipif(build.find_compiler() is None, reason="no C comp
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("DALEMBERT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("DALEMBERT_OPTIMISE", "0")  # what is kept matters here, not how well it is made
     return tmp_path / "cache"
 
 
@@ -136,7 +137,7 @@ def answers(script: str, count: int, cache: Path, *arguments: str) -> list[str]:
 
 
 @pytest.mark.slow
-def test_two_hundred_processes_build_the_same_library_at_once(cache):
+def test_many_processes_build_the_same_library_at_once(cache):
     """Atomic renames: every process gets a whole library, whoever was first."""
     script = (
         "import sys\n"
@@ -146,7 +147,8 @@ def test_two_hundred_processes_build_the_same_library_at_once(cache):
     )
     # Long enough that half a file would show: the constant lies at the end of the library's data.
     source = "static const int data[20000] = {[19999] = 22};\nint answer(int x) { return x + data[19999]; }\n"
-    found = answers(script, 200, cache, source)
+    # Many times as many as there are cores: each build is overtaken by others while it is at work.
+    found = answers(script, 24, cache, source)
     assert {answer.split()[0] for answer in found} == {"42"}
     assert sum(answer.endswith("False") for answer in found) > 1, "they did not build at the same time"
     assert len(list(cache.glob("*.so"))) == 1
@@ -160,7 +162,7 @@ def test_many_processes_build_the_same_system_at_once(cache):
         "import dalembert as da\n"
         "print(repr(da.library.pendulum().simulate(1.0, samples=2, backend='native').final['x']))"
     )
-    assert len(set(answers(script, 8, cache))) == 1
+    assert len(set(answers(script, 4, cache))) == 1
     assert len(list(cache.glob("*.so"))) == 1
     assert list(cache.glob(".build-*")) == []
 

@@ -188,15 +188,13 @@ def solve(
         coefficients, z = coefficients + more, z + _mul(U, more)
     along = np.where(kept, _row(U, c), 0.0)
     z_ni = c - _mul(U, along)
-    q2 = _back(L, y + z + z_ni)
+    a, q2 = _back(L, y), _back(L, y + z + z_ni)
     multipliers = _row(Vt, inverse * (coefficients - along)) / length
     rank = kept.sum(axis=-1)
     reach = length * np.linalg.norm(np.stack([y, z, z_ni]), axis=-1).sum(axis=0)[..., None]
-    residual = _residual(A, b, q2, _back(L, y), reach)
+    residual = _residual(A, b, q2, a, reach)
     dependent = _dependent(directions, rank, tolerance)
-    return Fundamental(
-        q2, _back(L, y), _mul(L, z), _mul(L, z_ni), multipliers, rank, dependent, residual, M, Q, A, b, C
-    )
+    return Fundamental(q2, a, _mul(L, z), _mul(L, z_ni), multipliers, rank, dependent, residual, M, Q, A, b, C)
 
 
 def minimum_norm(W: Array, A: Array, r: Array, natural: Array | None = None) -> Array:
@@ -319,7 +317,7 @@ def _residual(A: Array, b: Array, q2: Array, a: Array, reach: Array) -> Array:
     M: 1e-16 of its reach. With CONSISTENCY_TOLERANCE the factor 1e-4 allows 1e-12 of it, rounding times a
     condition of 1e4.
     """
-    size = np.abs(b) + _mul(np.abs(A), np.abs(q2) + np.abs(np.nan_to_num(a))) + 1e-4 * reach
+    size = np.abs(b) + _mul(np.abs(A), np.abs(q2) + np.abs(np.where(np.isnan(a), 0.0, a))) + 1e-4 * reach
     return np.abs(_mul(A, q2) - b) / np.where(size > 0, size, 1.0)
 
 
@@ -346,6 +344,10 @@ def _combinations(directions: Array, tolerance: float) -> list[bool]:
 def _dependent(directions: Array, rank: NDArray[np.int_], tolerance: float) -> NDArray[np.bool_]:
     m = directions.shape[-1]
     flags = np.zeros((*directions.shape[:-2], m), dtype=bool)
+    if (rank == m).all():
+        return flags
+    if directions.ndim == 2:  # one state, as at every step of a motion
+        return np.array(_combinations(directions, tolerance), dtype=bool)
     for index in np.argwhere(rank < m):
         flags[tuple(index)] = _combinations(directions[tuple(index)], tolerance)
     return flags
