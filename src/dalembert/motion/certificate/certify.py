@@ -74,7 +74,7 @@ def certify(
     evaluation = Evaluation(motion.system) if evaluation is None else evaluation
     if motion.system.definitions and (motion.system.nonideal or needs_legs(motion.system)):
         # Laws of friction are told by SymPy. A copy would have the certificate, which is made here.
-        motion = replace(motion, system=motion.system.expanded, certificate=None, warnings=())
+        motion = replace(motion, system=motion.system.expanded, certificate=None, warnings=())  # type: ignore[arg-type]
     if contacts is None and needs_legs(motion.system):
         contacts = Contacts(motion.system)
     data, limits = data_along(motion, evaluation, evaluated), thresholds(motion.rtol, motion.timing.steps)
