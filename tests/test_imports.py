@@ -34,14 +34,14 @@ ORDER = (
 # Inside a package the same rule holds between its rooms, and the files that stand beside them.
 ROOMS = {
     "model": (
-        "language", "constraints", "friction", "events", "outputs", "simulation_options", "specify_functions",
-        "validate", "changes", "verbs", "kept", "system", "kinks", "particles", "documents",
+        "language", "definitions", "constraints", "friction", "events", "outputs", "simulation_options",
+        "specify_functions", "validate", "changes", "verbs", "kept", "system", "kinks", "particles", "documents",
     ),
     "mechanics": (
         "standard_form", "solve", "algebra", "sample", "page", "classify", "explicit", "principles.shared", "reduce",
         "principles", "equations", "liberate",
     ),
-    "kernel": ("limits", "size", "emit", "identity", "build", "ready", "events", "kernel"),
+    "kernel": ("limits", "size", "emit", "identity", "build", "ready", "events", "kernel", "tape_kernel"),
     "motion": (
         "state", "integrate", "contacts", "result", "certificate", "assemble", "prepare", "simulate", "instant",
         "kept_models",

@@ -131,6 +131,8 @@ def test_a_new_file_counts(tmp_path: Path):
 def test_the_emitter_takes_nothing_from_elsewhere():
     """What it imports from other packages of this project would influence the source without being in the key."""
     for file in PACKAGE.rglob("*.py"):
+        if file.parent.name == "ready":
+            continue  # what serves every model is in no source of a single one
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import):
                 names = [alias.name for alias in node.names]

@@ -65,7 +65,7 @@ def test_each_operation_is_casadis(operation: int) -> None:
 
 def test_products_sums_and_angles_together() -> None:
     """All that a tape does besides single operations: products joined with sums, angles inside angles, the same twice,
-    an input and a constant as outputs, zeros left out, one value as two outputs, parameters alone.
+    an input and a constant as outputs, zeros left out, one value as two outputs, parameters alone, what occurs twice.
     """
     x, p = ca.SX.sym("x", 6), ca.SX.sym("p", 2)
     turns = ca.vertcat(*[ca.sin(x[k] * p[0]) + ca.cos(ca.sin(x[k]) + x[0]) for k in range(6)])
@@ -103,6 +103,18 @@ def test_functions_of_the_library(name: str) -> None:
         for one, other in zip(found, wanted, strict=True):
             # Joined products and other sines differ in the last place; eliminations lose a few digits of it.
             np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12 * np.nanmax(np.abs(other), initial=1e-3))
+
+
+def test_what_occurs_twice_is_done_once() -> None:
+    x, p = ca.SX.sym("x", 2), ca.SX.sym("p")
+    terms = [ca.sin(x[0] * p + 0.5) * x[1] for _ in range(3)]
+    twice = ca.Function("f", [x, p], [terms[0] + terms[1], terms[2] - x[0]])
+    # x[0] p, + 0.5, sin, times x[1], the sum and the difference: six.
+    assert twice.n_instructions() > 3 * 4
+    assert make_tape(library(), twice, 1).instructions == 6
+    given = (np.array([0.3, 0.7]), np.array([1.7]))
+    for one, other in zip(evaluated(twice, *given, parameters=1), by_casadi(twice, *given), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-15)  # a rounding or two
 
 
 def test_instructions_are_read_from_the_text(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,10 @@ import casadi as ca
 import sympy as sp
 
 from dalembert.errors import ModelError
+from dalembert.graph.rates import rate_node
+from dalembert.model.definitions import NO_DEFINITIONS, Definitions
+from dalembert.model.language.rates import rate
+from dalembert.model.language.symbols import Definition
 
 _UNARY: dict[type, Callable[[ca.SX], ca.SX]] = {
     sp.sin: ca.sin,
@@ -46,10 +50,13 @@ _COMPARE: dict[type, Callable[[ca.SX, ca.SX], ca.SX]] = {
 
 
 class Converter:
-    """Turns SymPy expressions into CasADi scalars; shared subexpressions are converted once."""
+    """Turns SymPy expressions into CasADi scalars; shared subexpressions are converted once, as are definitions and
+    their rates, which all that use them share.
+    """
 
-    def __init__(self, symbols: Mapping[sp.Symbol, ca.SX]) -> None:
+    def __init__(self, symbols: Mapping[sp.Symbol, ca.SX], definitions: Definitions = NO_DEFINITIONS) -> None:
         self._done: dict[sp.Basic, ca.SX] = dict(symbols)
+        self._definitions = definitions
 
     def __call__(self, expression: sp.Basic) -> ca.SX:
         done = self._done.get(expression)
@@ -62,6 +69,10 @@ class Converter:
         return ca.vertcat(*(self(e) for e in expressions)) if expressions else ca.SX(0, 1)
 
     def _convert(self, expression: sp.Basic) -> ca.SX:
+        if isinstance(expression, Definition):
+            for symbol in self._definitions.needed([expression], self._done):
+                self._done[symbol] = self._defined(symbol)
+            return self._done[expression]
         if isinstance(expression, sp.Symbol):
             raise ModelError("model", [f"{expression.name!r} is no coordinate, parameter or time of this system"])
         if expression.is_number and not expression.atoms(sp.Function):
@@ -87,6 +98,12 @@ class Converter:
         if convert is None or len(expression.args) != 1:
             raise ModelError("model", [f"{expression.func} has no numeric form here (in {expression})"])
         return convert(self(expression.args[0]))
+
+    def _defined(self, symbol: Definition) -> ca.SX:
+        value = self._definitions.values[symbol.base]
+        if symbol.order == 0:
+            return self(value)
+        return rate_node(value if symbol.order == 1 else rate(value), self)
 
     def _product(self, expression: sp.Mul) -> ca.SX:
         """Factors with negative powers are gathered into one denominator: one division instead of many."""

@@ -67,7 +67,7 @@ class KeptSystem(Verbs):
     read: Callable[[], System]
 
     may_have_kinks = False
-    nonideal = works = contacts = ()
+    nonideal = works = contacts = definitions = ()
 
     @cached_property
     def as_written(self) -> System:

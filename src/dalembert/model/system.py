@@ -16,8 +16,9 @@ import numpy as np
 import sympy as sp
 
 from dalembert.errors import MissingValues, ModelError, counted
-from dalembert.model.changes import UNCHANGED, with_changes
+from dalembert.model.changes import UNCHANGED, other_numbers, with_changes
 from dalembert.model.constraints import Constraint
+from dalembert.model.definitions import Definitions
 from dalembert.model.events import Event
 from dalembert.model.friction.contact import Contact
 from dalembert.model.friction.law import Law
@@ -25,7 +26,7 @@ from dalembert.model.friction.work import Work, total
 from dalembert.model.language.functions import Unspecified, functions_in
 from dalembert.model.language.hashed import Hashed
 from dalembert.model.language.signatures import signatures
-from dalembert.model.language.symbols import Coordinate, t
+from dalembert.model.language.symbols import Coordinate, Definition, Moving, Reaction, Time, t
 from dalembert.model.specify_functions import map_expressions, require_specified, specify, substitution
 from dalembert.model.validate.read import Draft, build_parts
 from dalembert.model.verbs import Verbs
@@ -38,6 +39,9 @@ Settings = Mapping[str, Any]
 # What may change while a system is still the motion of the same particles.
 NUMBERS = frozenset({"name", "parameters", "initial", "settings", "description"})
 VALUES = NUMBERS | {"events"}
+# What a system remembers of its structure, whatever its numbers.
+SHARED = frozenset({"velocities", "accelerations", "parameter_symbols", "structure", "functions", "_functions_used"})
+SHARED |= {"works", "contacts", "C", "sliding_C"}
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -54,6 +58,8 @@ class System(Verbs):
     that meet at one instant strike: "together" (the default), in "sequence", the fastest approach first, or a list of
     their names, in that order again and again. `outputs` maps names to expressions that motions evaluate,
     `motion[name]`: in coordinates and their derivatives, t, parameters, `da.ideal(x)` and `da.multiplier(constraint)`.
+    `definitions` maps names to expressions that all others may use, with their rates, in any order: `da.definitions`
+    makes symbols for them, text just names them, `tip` and `tip'`. They are kept as such, and computed once.
     `particles`: of the motion of a `da.Particles`, those.
 
     Functions without an expression, `sp.Function("g")(da.t)`, may stand in expressions; text that applies them needs
@@ -87,6 +93,7 @@ class System(Verbs):
     events: tuple[Event, ...] = ()
     impacts: str | tuple[str, ...] = "together"
     outputs: Mapping[str, sp.Expr] = field(default_factory=dict)
+    definitions: Mapping[str, sp.Expr] = field(default_factory=dict)
     particles: Particles | None = None
 
     def __init__(
@@ -108,6 +115,7 @@ class System(Verbs):
         events: Mapping[str, Any] | Iterable[Event] = (),
         impacts: str | Iterable[str] | None = None,
         outputs: Mapping[str, Any] | None = None,
+        definitions: Mapping[Any, Any] | None = None,
         particles: Particles | None = None,
         functions: Iterable[Any] = (),
     ) -> None:
@@ -129,6 +137,7 @@ class System(Verbs):
             impacts=impacts,
             outputs=outputs or {},
             functions=functions,
+            definitions=definitions,
         )
         for key, value in build_parts(draft).items():
             object.__setattr__(self, key, MappingProxyType(dict(value)) if isinstance(value, Mapping) else value)
@@ -151,6 +160,10 @@ class System(Verbs):
         for c in self.constraints:
             sign = r"\le" if c.one_sided else "="
             lines.append(rf"0 &{sign} {sp.latex(c.expression)} && \text{{{_plain(c.name)}}}")
+        lines += [
+            rf"\text{{where }} {sp.latex(Definition.named(name))} &= {sp.latex(value)}"
+            for name, value in self.definitions.items()
+        ]
         for law in (*self.works, *(contact.slipping_work() for contact in self.contacts)):
             lines += [rf"C_{{{sp.latex(q)}}} &= {sp.latex(work)}" for q, work in law.work.items()]
         return lines
@@ -181,6 +194,7 @@ class System(Verbs):
         events: Any = UNCHANGED,
         impacts: Any = UNCHANGED,
         outputs: Any = UNCHANGED,
+        definitions: Any = UNCHANGED,
         particles: Any = UNCHANGED,
         functions: Any = UNCHANGED,
         **unknown: Never,
@@ -203,7 +217,7 @@ class System(Verbs):
             "lagrangian": lagrangian, "mass": mass, "forces": forces, "constraints": constraints,
             "nonideal": nonideal, "parameters": parameters, "initial": initial, "settings": settings,
             "description": description, "events": events, "impacts": impacts, "outputs": outputs,
-            "particles": particles,
+            "definitions": definitions, "particles": particles,
         }  # fmt: skip
         changes = {key: value for key, value in given.items() if value is not UNCHANGED} | unknown
         if functions is UNCHANGED:
@@ -211,6 +225,10 @@ class System(Verbs):
         return _specify(self._replaced(changes) if changes else self, functions)
 
     def _replaced(self, changes: Mapping[str, Any]) -> System:
+        plain = not self.nonideal and self.particles is None and not any(c.one_sided for c in self.constraints)
+        numbers = other_numbers({"parameters": self.parameters, "initial": self.initial}, changes) if plain else None
+        if numbers is not None:
+            return self._with_numbers(numbers)
         arguments = with_changes("a System", self._arguments(), changes)
         if "particles" not in changes and not VALUES.issuperset(changes):
             arguments["particles"] = None  # another mechanics is no longer theirs
@@ -221,6 +239,15 @@ class System(Verbs):
         known = {} if NUMBERS.issuperset(changes) else self._functions_used
         known = {name: used for name, used in known.items() if name not in map(str, names)}
         return System(**arguments, functions=signatures(known))
+
+    def _with_numbers(self, numbers: Mapping[str, Mapping[sp.Symbol, sp.Expr]]) -> System:
+        """The same with other numbers, which decide about nothing else: all that was checked and found stays so."""
+        _ = self.structure, self.functions  # found once for all that have them in common
+        made = object.__new__(System)
+        names = {f.name for f in fields(self)} | SHARED
+        vars(made).update({key: value for key, value in vars(self).items() if key in names})
+        vars(made).update({key: MappingProxyType(value) for key, value in numbers.items()})
+        return made
 
     # -- values
 
@@ -234,16 +261,17 @@ class System(Verbs):
 
     @property
     def symbols(self) -> tuple[sp.Symbol, ...]:
-        """What expressions may hold: coordinates with their derivatives, parameters, time."""
-        return (*self.coordinates, *self.velocities, *self.accelerations, *self.parameter_symbols, t)
+        """What expressions may hold: coordinates with their derivatives, definitions likewise, parameters, time."""
+        moving = (*self.coordinates, *self.velocities, *self.accelerations)
+        own = [symbol for name in self.definitions for d in [Definition.named(name)] for symbol in (d, d.d, d.dd)]
+        return (*moving, *own, *self.parameter_symbols, t)
 
     @cached_property
     def parameter_symbols(self) -> tuple[sp.Symbol, ...]:
         """All parameters that appear in the model or were given a value, in order of their names."""
         found = set(self.parameters)
-        known = {*self.coordinates, *self.velocities, *self.accelerations, t}
         for expression in (*self.expressions(), *self.initial.values(), *self.outputs.values()):
-            found |= {s for s in expression.free_symbols if s not in known and "(" not in s.name}
+            found.update(s for s in expression.free_symbols if not isinstance(s, (Moving, Reaction, Time)))
         return tuple(sorted(found, key=lambda symbol: symbol.name))
 
     @cached_property
@@ -253,7 +281,8 @@ class System(Verbs):
         energies = (self.kinetic, self.potential, self.lagrangian, self.mass)
         events = tuple(event.expression for event in self.events)
         forces = tuple(self.forces.items())
-        return Hashed((self.coordinates, energies, forces, self.constraints, laws, events, self.parameter_symbols))
+        held = (self.constraints, laws, events, self.parameter_symbols, tuple(self.definitions.items()))
+        return Hashed((self.coordinates, energies, forces, *held))
 
     def expressions(self) -> list[sp.Expr]:
         """Every expression of the model that decides about its motion or events."""
@@ -263,6 +292,7 @@ class System(Verbs):
         parts += [expression for law in self.nonideal for expression in law.expressions()]
         parts += list(self.mass) if self.mass is not None else []
         parts += [event.expression for event in self.events]
+        parts += self.definitions.values()
         return [part for part in parts if part is not None]
 
     @cached_property
@@ -279,9 +309,17 @@ class System(Verbs):
         lists them.
         """
         require_specified(self)
-        missing = [symbol.name for symbol in self.parameter_symbols if symbol not in self.parameters]
+        missing = self._without_value
         if missing:
             raise MissingValues(self.name, [f"no value for parameter {', '.join(missing)}: give parameters={{…}}"])
+        return self._parameter_numbers.copy()
+
+    @cached_property
+    def _without_value(self) -> list[str]:
+        return [symbol.name for symbol in self.parameter_symbols if symbol not in self.parameters]
+
+    @cached_property
+    def _parameter_numbers(self) -> np.ndarray:
         return np.array([float(self.parameters[symbol]) for symbol in self.parameter_symbols], dtype=float)
 
     def initial_values(self) -> tuple[np.ndarray, np.ndarray, float]:
@@ -297,11 +335,16 @@ class System(Verbs):
     @cached_property
     def _initial_numbers(self) -> tuple[np.ndarray, np.ndarray, float]:
         wanted: tuple[sp.Symbol, ...] = (*self.coordinates, *self.velocities, t)
-        values = self.parameter_values()
-        known = {symbol: sp.Float(value) for symbol, value in zip(self.parameter_symbols, values, strict=True)}
+        values = dict(zip(self.parameter_symbols, self.parameter_values().tolist(), strict=True))
         numbers = []
         for symbol in wanted:
-            expression = sp.sympify(self.initial.get(symbol, 0))
+            expression = self.initial.get(symbol, sp.Integer(0))
+            if isinstance(expression, (sp.Float, sp.Rational)) or expression in values:
+                # Numbers as they stand: to evaluate expressions takes a hundred times as long.
+                numbers.append(values[expression] if expression in values else float(expression))
+                continue
+            known = {parameter: sp.Float(value) for parameter, value in values.items()}
+            expression = sp.sympify(expression)
             value = complex(expression.xreplace(known).evalf()) if expression.free_symbols else complex(expression)
             if value.imag or not np.isfinite(value.real):
                 raise ModelError(
@@ -311,17 +354,33 @@ class System(Verbs):
         n = len(self.coordinates)
         return np.array(numbers[:n]), np.array(numbers[n : 2 * n]), numbers[-1]
 
+    # -- definitions
+
+    @cached_property
+    def defined(self) -> Definitions:
+        """The definitions, with their rates and what they are written out."""
+        return Definitions(self.definitions)
+
+    @cached_property
+    def expanded(self) -> System:
+        """The same system with its definitions written out wherever they are used; itself where it has none."""
+        if not self.definitions:
+            return self
+        return self.replace(**{**map_expressions(self, self.defined.expand), "definitions": {}})
+
     # -- the laws of nonideal constraints, as mechanics uses them
 
     @cached_property
     def works(self) -> tuple[Work, ...]:
         """The smooth laws as `Work`; regularised friction is among them, in terms of `multiplier(NAME)`."""
-        return tuple(work for law in self.nonideal if (work := law.smooth_work(self)) is not None)
+        own = self if all(isinstance(law, Work) for law in self.nonideal) else self.expanded
+        return tuple(work for law in own.nonideal if (work := law.smooth_work(own)) is not None)
 
     @cached_property
     def contacts(self) -> tuple[Contact, ...]:
         """The laws of dry friction, with stick and slip."""
-        return tuple(contact for law in self.nonideal if (contact := law.contact(self)) is not None)
+        own = self.expanded if any(law.dry for law in self.nonideal) else self
+        return tuple(contact for law in own.nonideal if (contact := law.contact(own)) is not None)
 
     @cached_property
     def C(self) -> tuple[sp.Expr, ...]:

@@ -118,7 +118,9 @@ def is_plain(system: System) -> bool:
     """
     from dalembert.model.kinks import KINKED  # needs SymPy, which has read the system
 
-    if system.nonideal or system.functions or any(constraint.one_sided for constraint in system.constraints):
+    if system.nonideal or system.definitions or system.functions:
+        return False
+    if any(constraint.one_sided for constraint in system.constraints):
         return False
     return not any(expression.has(*KINKED) for expression in system.expressions())
 

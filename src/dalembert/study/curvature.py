@@ -25,7 +25,7 @@ def curvature(motion: Motion) -> Array:
     >>> bool(abs(circle.curvature() - 1 / (4.0**0.5 * 2.0)).max() < 1e-9)
     True
     """
-    system = motion.system
+    system = motion.system.expanded
     powers = powers_of(system)
     if powers is None or any(t in entry.free_symbols for entry in powers.metric):
         raise DoesNotApply(

@@ -57,12 +57,12 @@ class KernelFunctions:
 
 
 def kernel_functions(
-    graph: Graph, rows: Sequence[int], stiff: bool = False, completion: float = 0.0
+    graph: Graph, rows: Sequence[int], stiff: bool = False, completion: float = 0.0, share: bool = True
 ) -> KernelFunctions:
     """The functions of a kernel.
 
     rows: the constraints that straight-line code uses, an independent set, linear in q̈. stiff: with slopes.
-    completion: κ where M is singular.
+    completion: κ where M is singular. share: what occurs twice in a function is found, which takes most of the time.
     """
     n, count = graph.dynamics.numel_in(0), graph.dynamics.numel_in(3)
     q, v = ca.SX.sym("q", n), ca.SX.sym("v", n)
@@ -84,8 +84,11 @@ def kernel_functions(
     off = _switched_off(graph, rows, p)
     saddle = Saddle(M, A, off=off)
 
+    def once(outputs: list[ca.SX]) -> list[ca.SX]:
+        return ca.cse(outputs) if share else outputs
+
     def function(name: str, *outputs: ca.SX) -> ca.Function:
-        return ca.Function(name, state, ca.cse([ca.sparsify(output) for output in outputs]))
+        return ca.Function(name, state, once([ca.sparsify(output) for output in outputs]))
 
     all_rows = list(rows) == list(range(A_all.size1()))
     follows = graph.affine and all_rows and not graph.nonlinear  # C follows the multipliers
@@ -144,7 +147,7 @@ def kernel_functions(
         ),
         position=function("position", phi, phi_q.T),
         velocity=function("velocity", rate, rate_v.T),
-        factor=ca.Function("factor", [*state, weight], ca.cse([regular.factors(), regular.pivot(), lengths])),
+        factor=ca.Function("factor", [*state, weight], once([regular.factors(), regular.pivot(), lengths])),
         backsolve=_backsolve(regular, p),
         position_gap=function("position_gap", _placed(phi, graph.position_rows, rows)),
         velocity_gap=function("velocity_gap", _placed(rate, (*graph.position_rows, *graph.velocity_rows), rows)),

@@ -24,6 +24,14 @@ FILES: tuple[str, ...] = (
     "../../runtime/base/elementary.h",
     "tape.h",
     "tape_make.h",
+    "many.h",
+    "dense.h",
+    "solve_points.h",
+    "check_points.h",
+    "sparse.h",
+    "again.h",
+    "quadrature.h",
+    "start.h",
 )
 PREBUILT = Path(__file__).parent / ("ready.dll" if sys.platform == "win32" else "ready.so")
 
@@ -60,7 +68,7 @@ def ready_library() -> ctypes.CDLL | None:
     return load(source(), PREBUILT)
 
 
-def load(text: str, prebuilt: Path, level: int = 3) -> ctypes.CDLL | None:
+def load(text: str, prebuilt: Path, level: int = 3, more: tuple[str, ...] = ()) -> ctypes.CDLL | None:
     """A library that serves every model, from its source: as it came with the package, or compiled here and kept."""
     if prebuilt.is_file() and (library := _prebuilt(text, prebuilt)) is not None:
         return library
@@ -68,7 +76,7 @@ def load(text: str, prebuilt: Path, level: int = 3) -> ctypes.CDLL | None:
     if compiler is None:
         return None
     try:
-        return build(text, compiler, level=level)[0]
+        return build(text, compiler, level=level, more=more)[0]
     except BuildError:
         return None
 

@@ -1,13 +1,10 @@
-"""The kernel of a model as data: its functions as tapes, for the runtime that serves every model."""
+"""A model as data: its sizes, and its functions as tapes, for the runtime that serves every model."""
 
 from __future__ import annotations
 
 import ctypes
-import threading
-import time
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,11 +13,8 @@ from numpy.typing import NDArray
 from dalembert.graph.functions import Graph
 from dalembert.kernel.emit.functions import kernel_functions
 from dalembert.kernel.emit.source import INPUTS, STATE, functions_by_name, model_lists, model_sizes
-from dalembert.kernel.identity import table_text
-from dalembert.kernel.kernel import ENTRY, SLOPE_ENTRY, Kernel
 from dalembert.kernel.ready.runtime import LISTS, MOST, SIZES, TAPES
 from dalembert.kernel.ready.tape import Tape, TapeData, make_tape
-from dalembert.methods.table import METHODS
 
 if TYPE_CHECKING:
     from dalembert.model.system import System
@@ -48,67 +42,12 @@ class TapeModel:
     instructions: int
 
 
-@dataclass(frozen=True)
-class TapeKernel(Kernel):
-    """A system that was not compiled: the runtime evaluates its tapes. The counterpart of `Kernel`, called alike."""
-
-    model: TapeModel
-
-    @property
-    def kind(self) -> str:
-        return "tape"
-
-    @cached_property
-    def instructions(self) -> int:
-        return self.model.instructions
-
-    @cached_property
-    def _integrate(self) -> Any:
-        function = self.library.da_integrate_model
-        function.restype, function.argtypes = ctypes.c_int, [ctypes.c_void_p, *ENTRY]
-        return partial(function, ctypes.addressof(self.model.data))
-
-    @cached_property
-    def _slope_of(self) -> Any:
-        function = self.library.da_slope_of_model
-        function.restype, function.argtypes = ctypes.c_int, [ctypes.c_void_p, *SLOPE_ENTRY]
-        return partial(function, ctypes.addressof(self.model.data))
-
-
-# As many as graphs are kept.
-KEPT = 64
-_made: dict[tuple[Any, ...], TapeKernel] = {}
-_changing = threading.Lock()
-
-
-def make_tape_kernel(
-    library: ctypes.CDLL,
-    system: System,
-    graph: Graph,
-    rows: Sequence[int],
-    asked: Collection[str],
-    completion: float = 0.0,
-) -> TapeKernel:
-    """The kernel of a system without a compiler, once. rows, asked and completion as for `kernel_source`."""
-    started = time.perf_counter()
-    stiff = any(METHODS[name].stiff for name in asked)
-    key = (system.structure, tuple(rows), stiff, completion, table_text())
-    kernel = _made.get(key)
-    if kernel is None:
-        kernel = TapeKernel(library, 0.0, False, make_model(library, system, graph, rows, stiff, completion))
-        with _changing:
-            while len(_made) >= KEPT:
-                _made.pop(next(iter(_made)))
-            _made[key] = kernel
-    return replace(kernel, seconds=time.perf_counter() - started)
-
-
 def make_model(
     library: ctypes.CDLL, system: System, graph: Graph, rows: Sequence[int], stiff: bool, completion: float
 ) -> TapeModel:
     """Sizes, rows and tapes of a system, as c/model.h has them."""
     rows = [row for row in rows if row not in graph.nonlinear]
-    functions = kernel_functions(graph, rows, stiff, completion)
+    functions = kernel_functions(graph, rows, stiff, completion, share=False)  # tapes find it themselves
     tapes: list[Tape | None] = []
     named = functions_by_name(graph, functions)
     for name in TAPES:

@@ -66,17 +66,23 @@ TAPES = tuple(OUTPUTS)
 MOST = max(len(names) for names in (*INPUTS.values(), *OUTPUTS.values()))
 
 
+# Level 2 takes twice the time to compile, and joins what belongs to several instructions of a tape: long ones then take
+# half as long again. The flag gives each instruction its own jump to the next.
+LEVEL, FLAGS = 1, ("-fexpensive-optimizations",)
+TABLE = table_text()  # as the package has it
 PREBUILT = library.PREBUILT.with_name(f"runtime{library.PREBUILT.suffix}")
 
 
-@lru_cache(maxsize=2)
-def _library(table: str) -> ctypes.CDLL | None:
-    return library.load(source(), PREBUILT, level=2)
+@lru_cache(maxsize=1)
+def _library() -> ctypes.CDLL | None:
+    return library.load(source(), PREBUILT, LEVEL, FLAGS)
 
 
 def runtime_library() -> ctypes.CDLL | None:
-    """The library, of the table of methods as it stands; None where there is none and no compiler to make it."""
-    return _library(table_text())
+    """The library; None where there is none and no compiler to make it, and where the table of methods was changed:
+    for some methods of one process, kernels of single models do.
+    """
+    return _library() if table_text() == TABLE else None
 
 
 def source() -> str:
@@ -122,11 +128,13 @@ def _call(which: int, name: str) -> str:
     parameters = [f"double {i}" if i in BY_VALUE else f"const double *{i}" for i in inputs]
     parameters += [f"double *{o}" for o in outputs]
     puts = "".join(
-        f"    into = da_put(into, {'&' if i in BY_VALUE else ''}{i}, da_now->input[{which}][{k}]);\n"
+        f"    into = da_put_in(into, {'&' if i in BY_VALUE else ''}{i}, da_now->input[{which}][{k}]);\n"
         for k, i in enumerate(inputs)
         if i != "c"
     )
-    takes = "".join(f"    made = da_take(made, {o}, da_now->output[{which}][{k}]);\n" for k, o in enumerate(outputs))
+    takes = "".join(
+        f"    made = da_take_out(made, {o}, da_now->output[{which}][{k}]);\n" for k, o in enumerate(outputs)
+    )
     return (
         f"DA_FN void da_{name}({', '.join(parameters)})\n{{\n    const da_tape *tape = da_now->tape + {which};\n"
         f"    double *numbers = da_numbers({which}, c), *into = numbers + tape->inputs_at;\n{puts}    (void)into;\n"

@@ -11,9 +11,9 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from dalembert.arrays import Array
 from dalembert.kernel.emit.operations import no_form
 
+Array = NDArray[np.float64]
 Codes = NDArray[np.intc]
 # CasADi's codes, in the order of da_function in c/tape_make.h.
 KINDS = (ca.OP_CONST, ca.OP_INPUT, ca.OP_OUTPUT, ca.OP_ASSIGN, ca.OP_ADD, ca.OP_SUB, ca.OP_MUL, ca.OP_SIN, ca.OP_COS)
@@ -63,7 +63,7 @@ class Tape:
     constants: Array
     input_sizes: tuple[int, ...]  # parameters count as none
     output_sizes: tuple[int, ...]
-    instructions: int  # of the function it was made from
+    instructions: int  # operations of the function that differ
 
     def __call__(self, library: ctypes.CDLL, parameters: Array, *inputs: Array) -> list[Array]:
         """The outputs (points, size) at many points; inputs (points, size), without the parameters."""
@@ -108,7 +108,7 @@ def make_tape(library: ctypes.CDLL, function: ca.Function, parameters: int | Non
     )
     library.da_tape_room.restype = ctypes.c_long
     code = np.empty(library.da_tape_room(ctypes.c_long(count)), dtype=np.intc)
-    constants, found = np.empty(count + 1), np.zeros(6, dtype=np.dtype("long"))
+    constants, found = np.empty(count + 1), np.zeros(7, dtype=np.dtype("long"))
     make: Any = library.da_tape_make
     make.argtypes = [ctypes.c_void_p] * 4
     status = make(ctypes.addressof(given), code.ctypes.data, constants.ctypes.data, found.ctypes.data)
@@ -116,7 +116,7 @@ def make_tape(library: ctypes.CDLL, function: ca.Function, parameters: int | Non
         raise MemoryError("a tape could not be made")
     if status:
         raise no_form(-2 - status)
-    literals, inputs_at, outputs_at, size, fixed_length, live_length = (int(x) for x in found)
+    literals, inputs_at, outputs_at, size, fixed_length, live_length, distinct = (int(x) for x in found)
     code, constants = code[: fixed_length + live_length].copy(), constants[:literals].copy()
     start = code.ctypes.data
     data = TapeData(
@@ -130,7 +130,7 @@ def make_tape(library: ctypes.CDLL, function: ca.Function, parameters: int | Non
         sum(outputs),
         size,
     )
-    return Tape(data, code, constants, moving, outputs, count)
+    return Tape(data, code, constants, moving, outputs, distinct)
 
 
 def _starts(sizes: Sequence[int]) -> Codes:

@@ -67,6 +67,7 @@ def steps_of(particles: Particles, tangential: tuple[sp.Expr, ...], R: dict[str,
 
 def steps_of_system(system: System) -> Steps:
     """Those of a system to which the form "liberation" applies."""
+    system = system.expanded
     smooth = sliding_system(system)
     reason = liberation.applies(smooth)
     if reason:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import sympy as sp
 
 from dalembert.model.constraints import Constraint, is_linear
+from dalembert.model.definitions import Definitions
 from dalembert.model.friction.contact import SPEED
 from dalembert.model.friction.frames import Inertia
 from dalembert.model.friction.laws import Law, Sliding
@@ -17,6 +19,9 @@ from dalembert.model.friction.surface import Unclear, surface_of
 from dalembert.model.language.functions import Unspecified
 from dalembert.model.language.suggest import suggest
 from dalembert.model.language.symbols import Coordinate, Reaction
+
+# Coefficients that differ by less than this share are the same.
+ROUNDING = 1e-12
 
 
 def value_of(expression: sp.Expr | None, parameters: Mapping[sp.Symbol, sp.Expr]) -> float | None:
@@ -35,6 +40,7 @@ class LawReader:
     """What the laws of a model are read with.
 
     constraints: those that could be read; names: of all that were given. inertia: None where it could not be read.
+    definitions: what is asked of an expression is asked of it written out, while a law keeps it as it was written.
     expression: reads one expression; work: one expression for each coordinate.
     """
 
@@ -42,6 +48,7 @@ class LawReader:
     constraints: tuple[Constraint, ...]
     names: list[str]
     inertia: Inertia | None
+    definitions: Definitions
     parameters: Mapping[sp.Symbol, sp.Expr]
     expression: Callable[[Any, str], sp.Expr | None]
     work: Callable[[Any], Mapping[Coordinate, sp.Expr]]
@@ -100,11 +107,26 @@ class LawReader:
             self.faults.extend(f"{where}: {fault}" for fault in found.faults(self._value))
         if len(self.faults) == before:
             self.faults.extend(f"{where}: {fault}" for fault in _not_expressions(found))
+        if len(self.faults) == before and found.dry:
+            self.faults.extend(f"{where}: {fault}" for fault in self._static_limit_faults(found))
         if len(self.faults) > before:
             return None
         if known and self.inertia is not None:
             self._geometry(found, where)
         return found
+
+    def _static_limit_faults(self, law: Sliding) -> Iterator[str]:
+        """A point that sticks up to less than it rubs with as it sets off would stop and set off without end."""
+        try:
+            given = (law.static_limit(), law.dry_coefficient(sp.S.Zero))
+            static, sliding = (self._value(sp.sympify(part, strict=True)) for part in given)
+        except Exception:  # a law with a limit of its own need have no coefficient at rest
+            return
+        if static is not None and sliding is not None and static < sliding * (1 - ROUNDING):
+            yield (
+                f"it sticks up to {static:.6g}, static_limit(), and slides with {sliding:.6g} at the smallest speeds, "
+                "dry_coefficient(0): the limit cannot be the smaller one"
+            )
 
     def _value(self, expression: sp.Expr | None) -> float | None:
         return value_of(expression, self.parameters)
@@ -119,7 +141,7 @@ class LawReader:
         expression = self.expression(given, f"{where}, {key}")
         if expression is None:
             return None
-        if any(isinstance(s, Coordinate) and s.order == 2 for s in expression.free_symbols):
+        if self.definitions.order_of(expression) == 2:
             self.faults.append(f"{where}: accelerations cannot appear in {key}")
         if expression.atoms(Reaction):
             self.faults.append(f"{where}: constraint forces cannot appear in {key}")
@@ -134,7 +156,7 @@ class LawReader:
             return None
         found = []
         for place, expression in self._components(given, "point", where):
-            orders = {s.order for s in expression.free_symbols if isinstance(s, Coordinate)}
+            orders = self.definitions.orders_in(expression)
             if orders - {0}:
                 self.faults.append(
                     f"{place}: {expression} is no place: coordinates and t may appear, no velocities (a velocity of "
@@ -153,10 +175,10 @@ class LawReader:
             return None
         found = []
         for place, expression in self._components(law.slide, "slide", where):
-            orders = {s.order for s in expression.free_symbols if isinstance(s, Coordinate)}
+            orders = self.definitions.orders_in(expression)
             if 1 not in orders:
                 self.faults.append(f"{place}: {expression} contains no velocity (a place is given as point)")
-            elif 2 in orders or not is_linear([expression], [q.d for q in self.coordinates]):
+            elif 2 in orders or not is_linear([self.definitions.expand(expression)], [q.d for q in self.coordinates]):
                 self.faults.append(f"{place}: {expression} is not linear in the velocities")
             found.append(expression)
         return tuple(found)
@@ -182,7 +204,8 @@ class LawReader:
 
     def _geometry(self, law: Sliding, where: str) -> None:
         """Tell where nothing slides, or what slides cannot be told."""
-        by_name = {constraint.name: constraint for constraint in self.constraints}
+        law, (inertia, constraints) = law.map_expressions(self.definitions.expand), self._written_out
+        by_name = {constraint.name: constraint for constraint in constraints}
         named = [by_name[name] for name in law.constraints if name in by_name]
         high = [constraint.name for constraint in named if constraint.level == "acceleration"]
         if high:
@@ -191,12 +214,22 @@ class LawReader:
                 "positions or velocities"
             )
         elif len(named) == len(law.constraints):
-            assert self.inertia is not None
             try:
-                others = tuple(c for c in self.constraints if c not in named)
-                surface_of(self.inertia, self.coordinates, tuple(named), law.point, law.slide, others)
+                others = tuple(c for c in constraints if c not in named)
+                surface_of(inertia, self.coordinates, tuple(named), law.point, law.slide, others)
             except Unclear as unclear:
                 self.faults.append(f"{where}: {unclear}")
+
+    @cached_property
+    def _written_out(self) -> tuple[Inertia, tuple[Constraint, ...]]:
+        """The inertia and the constraints without definitions."""
+        assert self.inertia is not None  # or nothing slides that one could tell
+        expand = self.definitions.expand
+        if not self.definitions.values:
+            return self.inertia, self.constraints
+        matrix = isinstance(self.inertia, sp.MatrixBase)
+        inertia = self.inertia.applyfunc(expand) if matrix else expand(self.inertia)
+        return inertia, tuple(replace(c, expression=expand(c.expression)) for c in self.constraints)
 
     def _one_dry_law_each(self, laws: list[Law]) -> None:
         seen: set[tuple[str, frozenset[str]]] = set()

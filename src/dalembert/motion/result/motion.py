@@ -6,13 +6,14 @@ import csv
 import io
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dalembert.arrays import Array
 from dalembert.errors import DocumentError, OutputError
@@ -35,17 +36,38 @@ if TYPE_CHECKING:
 
 VECTORS = ("q", "v", "a", "impressed", "inertial", "ideal", "nonideal")
 WORKS = ("impressed", "ideal", "nonideal")
+# What the output points have besides states, and all that may be computed when asked for.
+AT_POINTS = ("a", "impressed", "inertial", "ideal", "nonideal", "multipliers", "rank", "energy")
+COMPUTED = frozenset((*AT_POINTS, "warnings", "certificate"))
 
 
 @dataclass(frozen=True)
 class Timing:
-    """Seconds spent, and how often the equations were evaluated."""
+    """Seconds spent, and how often the equations were evaluated. forces_s: on all that belongs to the output points,
+    and certify_s on the certificate, zero as long as nobody has asked for them.
+
+    kernel: "compiled" for code of this model, "tape" for its instructions as data; empty on the reference backend.
+    """
 
     derive_s: float = 0.0
     compile_s: float = 0.0
     integrate_s: float = 0.0
     steps: int = 0
     evaluations: int = 0
+    kernel: str = ""
+    forces_s: float = 0.0
+    certify_s: float = 0.0
+
+
+class Later(Protocol):
+    """What computes, when asked for, what a motion does not hold yet."""
+
+    def part(self, motion: Motion, name: str) -> dict[str, Any]:
+        """Values by name, the one asked for among them."""
+
+
+def _none() -> Any:
+    return None
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +83,8 @@ class Motion(Table):
     `motion["ideal x"]`, `motion["multiplier rod"]`,
     `motion["energy"]`, `motion["work ideal"]`, `motion["heat plane"]`, `motion["impact loss"]` and
     the outputs of the system give columns by name;
-    `motion["kinetic"]`, `["potential"]`, `["L"]`, `["H"]` and momenta `["p_x"]` are computed when asked for.
+    `motion["kinetic"]`, `["potential"]`, `["L"]`, `["H"]`, momenta `["p_x"]`, and the definitions of the system with
+    their rates are computed when asked for, as are expressions, `evaluate`; `motion[["x", "y"]]` is (T, 2).
 
     events: what happened on the way, in order of time: {"name", "t", "state": {"x", "x'", …}, "direction"} for each
     passage of an event of the system, {"name": "rank change", "t", "from", "to"} where constraints became dependent
@@ -73,6 +96,9 @@ class Motion(Table):
     of friction, and which constraints act (a one-sided one may be open); None elsewhere. blows: the impacts, each with
     its velocities before and after and its impulses. fastest (2n + 4): t, q, v and work where a step ended with the
     largest velocities, which outputs may miss; None where that is not known.
+
+    Accelerations, forces, energy, rank, warnings and certificate of a computed motion are computed when first asked for
+    (`motion_with`), and kept; `timing` then says what that took.
     """
 
     system: System
@@ -92,7 +118,7 @@ class Motion(Table):
     method: str
     backend: str
     events: tuple[Mapping[str, Any], ...] = ()
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = field(default_factory=tuple)
     timing: Timing = field(default_factory=Timing)
     ended_by: str | None = None
     heat: Mapping[str, Array] = field(default_factory=dict)
@@ -102,7 +128,27 @@ class Motion(Table):
     contacts: Mapping[str, ContactHistory] = field(default_factory=dict)
     blows: tuple[Impact, ...] = ()
     fastest: Array | None = None
-    certificate: Certificate = None  # type: ignore[assignment]  # measured on the finished arrays, see `certified`
+    certificate: Certificate = field(default_factory=_none)  # measured on the finished arrays, see `certified`
+
+    if not TYPE_CHECKING:  # type checkers know the fields
+
+        def __getattr__(self, name: str) -> Any:
+            """Called for what is not there: parts that are computed when first asked for."""
+            held = self.__dict__
+            if name not in COMPUTED or "_later" not in held:
+                if name in held:  # by another thread, just now
+                    return held[name]
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            held.update(held["_later"].part(self, name))
+            if held.keys() >= COMPUTED:
+                held.pop("_later", None)
+            return held[name]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All of it, computed: what is pickled or copied stands for itself."""
+        for name in COMPUTED:
+            getattr(self, name)
+        return {key: value for key, value in vars(self).items() if key != "_later"}
 
     def text(self) -> str:
         """The last state with its forces, the balance of energy, events, warnings, and the certificate."""
@@ -144,15 +190,52 @@ class Motion(Table):
             found |= {f"normal {name}": contact.normal, f"friction {name}": contact.friction}
         return found | self.outputs
 
-    def __getitem__(self, key: str | sp.Symbol) -> Array:
+    def __getitem__(self, key: str | sp.Symbol | Sequence[str | sp.Symbol]) -> Array:
+        if isinstance(key, (list, tuple)):
+            return np.stack([self[item] for item in key], axis=1) if key else np.zeros((self.t.size, 0))
         columns = self.columns()
         name = _name_of(key)
         if name in columns:
             return columns[name]
         from dalembert.motion.result.energies import energy_along, energy_names
+        from dalembert.motion.result.evaluate import definition_names
 
-        computed = energy_names(self.system.as_written)  # no columns, but they have names: energies and momenta
-        return energy_along(self, name) if name in computed else item_named(columns, name, "column", computed)
+        defined = definition_names(self.system.as_written)  # no columns, but they have names, as energies and momenta
+        if name in defined:
+            return self.evaluate(name)
+        computed = energy_names(self.system.as_written)
+        return (
+            energy_along(self, name) if name in computed else item_named(columns, name, "column", [*computed, *defined])
+        )
+
+    def __call__(self, t: ArrayLike) -> dict[str, Any]:
+        """The state at any time within the motion, {"t", "x", "x'", …}, as `system.at` and `replace(initial=…)` take
+        it; at several times arrays. It is as exact as the motion at its outputs: rtol of the size that each coordinate
+        and velocity has along it. Where interpolation between outputs does not reach that, the motion is integrated
+        from the output before (`motion.result.between_outputs`).
+
+        >>> import dalembert as da
+        >>> swing = da.library.pendulum().simulate(2.0, samples=5)
+        >>> finer = da.library.pendulum().simulate(2.0, samples=41)
+        >>> bool(abs(swing(0.95)["x"] - finer["x"][19]) < 1e-8)
+        True
+        """
+        from dalembert.motion.result.between_outputs import state_columns_at
+
+        return state_columns_at(self, t)
+
+    def evaluate(self, expression: Any) -> Array:
+        """An expression at the output points, (T,): text in the document language or SymPy's, in coordinates and their
+        derivatives, definitions and theirs, t, parameters, `ideal(x)` and `multiplier(constraint)`.
+
+        >>> import dalembert as da
+        >>> swing = da.library.pendulum().simulate(1.0, samples=3)
+        >>> swing.evaluate("sqrt(x^2 + y^2)/l").round(9)
+        array([1., 1., 1.])
+        """
+        from dalembert.motion.result.evaluate import evaluate
+
+        return evaluate(self, expression)
 
     @property
     def ledger(self) -> dict[str, Any]:
@@ -359,15 +442,29 @@ class Motion(Table):
 
         return trace(self, coordinates)
 
-    def plot(self, path: str | os.PathLike[str] | None = None, *, axes: Given = None, free: bool = False) -> Figure:
+    def plot(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        axes: Given = None,
+        free: bool = False,
+        outputs: bool = False,
+    ) -> Figure:
         """A picture of the motion: path, coordinates, forces, energy. Written to `path` where it is given.
 
         axes: four panels to draw into, six with `free`, which adds how far the free motion misses the constraints, e,
-        and what they make of it, q̈ − a.
+        and what they make of it, q̈ − a; one more with `outputs`, those of the system.
         """
         from dalembert.view.plot import plot
 
-        return plot(self, path, axes=axes, free=free)
+        return plot(self, path, axes=axes, free=free, outputs=outputs)
+
+
+def motion_with(parts: Mapping[str, Any], later: Later) -> Motion:
+    """A motion of these parts, which has the others computed when they are asked for."""
+    made = Motion.__new__(Motion)
+    vars(made).update(parts, _later=later)
+    return made
 
 
 def _array(values: list[float] | None) -> Array | None:

@@ -20,13 +20,13 @@ static __thread const da_model *da_now __attribute__((tls_model("initial-exec"))
 /* The numbers of a tape. They are written at every evaluation, by the one run that has them. */
 DA_FN double *da_numbers(int which, const double *constants) { return (double *)constants + da_now->work_at[which]; }
 
-DA_FN double *da_put(double *to, const double *x, int count)
+DA_FN double *da_put_in(double *to, const double *x, int count)
 {
     for (int i = 0; i < count; i++) to[i] = x[i];
     return to + count;
 }
 
-DA_FN const double *da_take(const double *from, double *x, int count)
+DA_FN const double *da_take_out(const double *from, double *x, int count)
 {
     for (int i = 0; i < count; i++) x[i] = from[i];
     return from + count;

@@ -1,6 +1,7 @@
-/* From CasADi's instructions to a tape: values get names of their own, what depends on parameters alone is set apart,
-   products are joined with the sums they go into, sines and cosines are taken four at once where all that they need is
-   known at the same time, and results get places that are free. */
+/* From CasADi's instructions to a tape: values get names of their own, the same operation on the same values is done
+   once (CasADi's own search for that takes most of the time to derive a large model), what depends on parameters alone
+   is set apart, products are joined with the sums they go into, sines and cosines are taken four at once where all that
+   they need is known at the same time, and results get places that are free. */
 #ifndef DA_TAPE_MAKE_H
 #define DA_TAPE_MAKE_H
 
@@ -31,7 +32,8 @@ typedef struct {
     int uses;
     int home;  /* the output that it is, or -1 */
     int below; /* how many sines and cosines stand one inside the other in what it is made from */
-    int gone;  /* joined with another */
+    int gone;  /* joined with another, or the same as another */
+    int made[2]; /* what it was made of, as it was read */
     int last;  /* the last item that reads it */
 } da_value;
 
@@ -44,6 +46,9 @@ typedef struct {
     const da_function *f;
     da_value *value;
     int *holds;       /* of each of CasADi's places: the value there now */
+    int *known;       /* values by what they are made of: a table with free places, −1 */
+    unsigned mask;    /* its length, a power of two, less one */
+    long distinct;    /* operations that differ */
     int *item;        /* what is to be done, in order: a value, or −1 − a group */
     da_turn_group *group;
     int *free_places; /* given back */
@@ -96,11 +101,25 @@ static void da_read_output(da_maker *m, const da_raw *r)
     }
 }
 
-static void da_read_operation(da_maker *m, const da_raw *r, da_value *v)
+/* The value that is made of the same, or this one, which is kept. Constants are made of their bits. */
+static int da_same(da_maker *m, int k, int op, int a, int b)
+{
+    unsigned at = (unsigned)op * 0x9E3779B1u ^ (unsigned)a * 0x85EBCA6Bu ^ (unsigned)b * 0xC2B2AE35u;
+    at ^= at >> 15;
+    for (at &= m->mask; m->known[at] >= 0; at = (at + 1) & m->mask) {
+        const da_value *v = m->value + m->known[at];
+        if (v->op == op && v->made[0] == a && v->made[1] == b) return m->known[at];
+    }
+    m->known[at] = k;
+    m->value[k].made[0] = a;
+    m->value[k].made[1] = b;
+    return k;
+}
+
+static void da_read_operation(da_maker *m, da_value *v)
 {
     int moves = 0;
-    v->a = m->holds[r->a];
-    v->b = da_tape_arity[r->op] == 2 ? m->holds[r->b] : -1;
+    m->distinct++;
     for (int second = 0; second <= (v->b >= 0); second++) {
         da_value *of = m->value + (second ? v->b : v->a);
         of->uses++;
@@ -132,6 +151,16 @@ static int da_read(da_maker *m, double *constants)
             v->gone = 1;
             continue;
         }
+        const int whole = r->op == f->op_constant || r->op == f->op_input;
+        if (!whole && (r->op < 0 || r->op >= DA_TAPE_CODES || !da_tape_arity[r->op])) return -1 - r->op;
+        const int a = whole ? r->a : m->holds[r->a];
+        const int b = whole ? r->b : da_tape_arity[r->op] == 2 ? m->holds[r->b] : -1;
+        const int same = da_same(m, (int)k, r->op, a, b);
+        m->holds[r->into] = same;
+        if (same != k) {
+            v->gone = 1;
+            continue;
+        }
         if (r->op == f->op_constant) {
             v->kind = DA_CONSTANT;
             v->at = m->constants++;
@@ -140,12 +169,11 @@ static int da_read(da_maker *m, double *constants)
         } else if (r->op == f->op_input) {
             v->kind = f->input_at[r->a] < 0 ? DA_PARAMETER : DA_INPUT;
             v->at = v->kind == DA_INPUT ? f->input_at[r->a] + r->b : r->b;
-        } else if (r->op >= 0 && r->op < DA_TAPE_CODES && da_tape_arity[r->op]) {
-            da_read_operation(m, r, v);
         } else {
-            return -1 - r->op;
+            v->a = a;
+            v->b = b;
+            da_read_operation(m, v);
         }
-        m->holds[r->into] = (int)k;
     }
     return 0;
 }
@@ -170,7 +198,7 @@ static void da_join(da_maker *m)
     }
 }
 
-/* The sines and cosines of one level, in groups of four angles. `first`: of each value, the group it is the angle of. */
+/* The sines and cosines of one level, in groups of four angles. `first`: of each value, the group whose angle it is. */
 static void da_group(da_maker *m, const int *turns, int count, int *first)
 {
     const int from = m->groups;
@@ -352,7 +380,8 @@ static void da_write_again(da_maker *m, int live)
 DA_READY long da_tape_room(long count) { return DA_LENGTH_TURN * count + 2; }
 
 /* Writes constants (at most as many as instructions) and code, first the fixed, then the live; `found` receives how
-   many constants, where inputs and outputs stand, the size of w, the length of both codes. Returns 0; −1 where memory is
+   many constants, where inputs and outputs stand, the size of w, the length of both codes, and of operations how many.
+   Returns 0; −1 where memory is
    short; −2 − an operation that is not known. */
 DA_READY int da_tape_make(const da_function *f, int *code, double *constants, long *found)
 {
@@ -368,7 +397,11 @@ DA_READY int da_tape_make(const da_function *f, int *code, double *constants, lo
     m.free_places = malloc(sizeof(int) * count);
     m.again = malloc(sizeof(int) * count);
     m.again_of = malloc(sizeof(int) * count);
-    if (m.value && m.holds && m.item && m.group && m.free_places && m.again && m.again_of) {
+    for (m.mask = 1; m.mask < 2 * count; m.mask *= 2) {}
+    m.known = malloc(sizeof(int) * m.mask);
+    for (unsigned i = 0; m.known && i < m.mask; i++) m.known[i] = -1;
+    m.mask--;
+    if (m.known && m.value && m.holds && m.item && m.group && m.free_places && m.again && m.again_of) {
         status = da_read(&m, constants);
         if (status) status--;
     }
@@ -391,8 +424,10 @@ DA_READY int da_tape_make(const da_function *f, int *code, double *constants, lo
         found[2] = m.outputs_at;
         found[3] = m.places;
         found[5] = m.length - found[4];
+        found[6] = m.distinct;
     }
-    free(m.value), free(m.holds), free(m.item), free(m.group), free(m.free_places), free(m.again), free(m.again_of);
+    free(m.known), free(m.value), free(m.holds), free(m.item), free(m.group), free(m.free_places);
+    free(m.again), free(m.again_of);
     return status;
 }
 

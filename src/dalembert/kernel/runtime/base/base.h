@@ -14,7 +14,11 @@
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
+#ifdef DA_GENERIC
+#define DA_FN static __attribute__((unused)) /* with sizes at run time there is little to gain from copies */
+#else
 #define DA_FN static inline __attribute__((unused)) /* a kernel need not call all of the runtime */
+#endif
 #define DA_HOT static inline __attribute__((unused, always_inline)) /* short, in every step */
 #define DA_PIECE static __attribute__((noinline))
 #define DA_SMALL __attribute__((cold))

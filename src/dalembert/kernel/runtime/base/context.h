@@ -51,7 +51,7 @@ typedef struct {
     int fast;        /* straight-line code may be used */
     int independent; /* straight-line code covers all constraints: none is redundant */
     int rank;        /* at the last accepted state */
-    int kept;        /* so many of its constraints at trial states: the rank, and rows whose gradient has vanished for a moment */
+    int kept;        /* so many of `order` at trial states: the rank, and rows whose gradient has vanished for now */
     int fading;      /* nonzero: a gradient fades near here, and projections take the robust path */
     DA_CONTEXT_ARRAYS(DA_ARRAY_MEMBER, DA_PART_MEMBER)
 #if DA_WITH_KINKS

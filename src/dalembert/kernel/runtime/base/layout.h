@@ -50,13 +50,24 @@
 /* LIST(ARRAY, PART) names the arrays of a structure, ARRAY(type, name, length), and the structures with arrays in it,
    PART(type, name). DA_STRUCTURE(name, LIST) defines name_copy(to, from), DA_CLEARED(name, LIST) name_clear(it). */
 #ifdef DA_GENERIC
+/* Arrays stand behind each other in one room; under the address sanitizer there is a fence behind each. */
+#ifdef __SANITIZE_ADDRESS__
+void __asan_poison_memory_region(void const volatile *, size_t);
+#define DA_FENCE_SIZE 4
+#define DA_FENCE(room) __asan_poison_memory_region(room, sizeof(double) * DA_FENCE_SIZE)
+#else
+#define DA_FENCE_SIZE 0
+#define DA_FENCE(room) (void)(room)
+#endif
 #define DA_ARRAY_MEMBER(type, name, length) type *name;
 #define DA_DOUBLES(type, length) ((sizeof(type) * (size_t)DA_AT_LEAST_1(length) + sizeof(double) - 1) / sizeof(double))
-#define DA_ARRAY_ROOM(type, name, length) +DA_DOUBLES(type, length)
+#define DA_ARRAY_ROOM(type, name, length) +DA_DOUBLES(type, length) + DA_FENCE_SIZE
 #define DA_PART_ROOM(type, name) +type##_room()
 #define DA_ARRAY_PLACE(type, name, length) \
     it->name = (type *)(void *)room;       \
-    room += DA_DOUBLES(type, length);
+    room += DA_DOUBLES(type, length);      \
+    DA_FENCE(room);                        \
+    room += DA_FENCE_SIZE;
 #define DA_PART_PLACE(type, name) room = type##_place(&it->name, room);
 #define DA_ARRAY_COPY(type, name, length) \
     to->name = kept.name;                 \

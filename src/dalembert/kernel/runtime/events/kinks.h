@@ -5,8 +5,8 @@
 #define DA_KINKS_H
 
 #if DA_WITH_KINKS
-/* now: of each kink, -1, 0 or 1. tried: since the last passage, bit 0 for side -1, bit 1 for 0, bit 2 for 1. values: the
-   parameters, sides among them. */
+/* now: of each kink, -1, 0 or 1. tried: since the last passage, bit 0 for side -1, bit 1 for 0, bit 2 for 1. values:
+   the parameters, sides among them. */
 #define DA_SIDES_ARRAYS(ARRAY, PART) ARRAY(int, now, DA_KINKS) ARRAY(int, tried, DA_KINKS) ARRAY(double, values, DA_NP)
 typedef struct {
     DA_SIDES_ARRAYS(DA_ARRAY_MEMBER, DA_PART_MEMBER)

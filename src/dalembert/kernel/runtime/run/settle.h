@@ -30,7 +30,8 @@ DA_FN int da_settle(double t, const double *y, double *dy, da_context *ctx)
         const int straight = ctx->fast && ctx->independent && !da_fades(size, ctx);
         int good = straight && pivot[0] > DA_PIVOT && da_all_finite(dy, DA_NY);
 #if DA_WITH_LARGE
-        if (DA_LARGE && !good && straight && pivot[0] > DA_NO_RANK) good = !da_weak(q, v, t, ctx, dy + DA_N, dy + 2 * DA_N);
+        if (DA_LARGE && !good && straight && pivot[0] > DA_NO_RANK)
+            good = !da_weak(q, v, t, ctx, dy + DA_N, dy + 2 * DA_N);
 #endif
         if (good) {
             da_settled(q, v, t, size, ctx);

@@ -61,8 +61,8 @@ DA_FN int da_choose(da_run *r)
 DA_FN int da_attempt(da_run *r)
 {
     const int order = da_order_of(r);
-    const int failed = da_step_by(r->taken, r->t, r->y, r->step, DA_ROWS(r->k, DA_NW), r->ynew, r->rtol, r->atol, &r->norm,
-                                  DA_ROWS(r->dense, DA_NW), &r->own, &r->ctx);
+    const int failed = da_step_by(r->taken, r->t, r->y, r->step, DA_ROWS(r->k, DA_NW), r->ynew, r->rtol, r->atol,
+                                  &r->norm, DA_ROWS(r->dense, DA_NW), &r->own, &r->ctx);
     if (failed || r->norm >= 1.0)
         return da_again(r, r->step * (failed ? 0.2 : da_max(0.2, 0.9 * pow(r->norm, -1.0 / order))));
     r->grow = da_next_size(r->method, order, r->norm, r->last_norm, r->step, r->last_step);
