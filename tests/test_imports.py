@@ -36,8 +36,8 @@ ORDER = (
 # Inside a package the same rule holds between its rooms, and the files that stand beside them.
 ROOMS = {
     "model": (
-        "language", "constraints", "friction", "events", "outputs", "simulation_options", "specify_functions",
-        "validate", "changes", "system", "kinks", "particles", "documents",
+        "language", "definitions", "constraints", "friction", "events", "outputs", "simulation_options",
+        "specify_functions", "validate", "changes", "verbs", "system", "kinks", "particles", "documents",
     ),
     "mechanics": (
         "standard_form", "solve", "algebra", "sample", "page", "classify", "explicit", "principles.shared", "reduce",
@@ -50,7 +50,7 @@ ROOMS = {
     "motion.contacts": ("modes", "decide", "impacts", "run"),
 }  # fmt: skip
 # The verbs of a system and of results that draw themselves hand over to what is to their right, when called.
-VERBS = {"model/system.py", "motion/instant.py", "motion/result/motion.py", "study/path.py", "study/vakonomic.py"}
+VERBS = {"model/verbs.py", "motion/instant.py", "motion/result/motion.py", "study/path.py", "study/vakonomic.py"}
 VERBS |= {"study/between.py", "study/gauss_picture.py", "motion/result/trace.py", "library/orbits.py"}
 # A principle that another part of mechanics carries further hands over likewise.
 VERBS |= {"mechanics/principles/liberation.py"}
@@ -149,8 +149,8 @@ def test_imports_go_left(module: str) -> None:
         ("model/language/parse.py", "from ...motion import motion", 1),
         ("model/language/parse.py", "def f():\n    from dalembert.motion import motion", 1),
         ("model/language/parse.py", "try:\n    import dalembert.view.plot\nexcept ImportError:\n    pass", 1),
-        ("model/system.py", "from dalembert.motion.result.motion import Motion", 1),
-        ("model/system.py", "def f():\n    from dalembert.motion.result.motion import Motion", 0),
+        ("model/verbs.py", "from dalembert.motion.result.motion import Motion", 1),
+        ("model/verbs.py", "def f():\n    from dalembert.motion.result.motion import Motion", 0),
         ("motion/simulate.py", "from dalembert.model.system import System\nfrom dalembert.errors import ModelError", 0),
         ("model/language/parse.py", "if TYPE_CHECKING:\n    from dalembert.motion.result.motion import Motion", 0),
         (

@@ -102,7 +102,7 @@ def make_contact_graph(system: System, contacts: Sequence[Contact], symbols: Seq
         table |= {coordinate: q[k], coordinate.d: v[k], coordinate.dd: a[k]}
     table |= {symbol: p[k] for k, symbol in enumerate(symbols)}
     table |= {multiplier(c.name): multipliers[k] for k, c in enumerate(system.constraints)}
-    convert = Converter(table)
+    convert = Converter(table, system.defined)
 
     def rate(x: ca.SX) -> ca.SX:
         return ca.jtimes(x, q, v) + ca.jtimes(x, v, a) + ca.jacobian(x, time)

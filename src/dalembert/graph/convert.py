@@ -10,6 +10,8 @@ import casadi as ca
 import sympy as sp
 
 from dalembert.errors import ModelError
+from dalembert.model.definitions import NO_DEFINITIONS, Definitions
+from dalembert.model.language.symbols import Definition
 
 _UNARY: dict[type, Callable[[ca.SX], ca.SX]] = {
     sp.sin: ca.sin,
@@ -46,10 +48,13 @@ _COMPARE: dict[type, Callable[[ca.SX, ca.SX], ca.SX]] = {
 
 
 class Converter:
-    """Turns SymPy expressions into CasADi scalars; shared subexpressions are converted once."""
+    """Turns SymPy expressions into CasADi scalars; shared subexpressions are converted once, as are definitions and
+    their rates, which all that use them share.
+    """
 
-    def __init__(self, symbols: Mapping[sp.Symbol, ca.SX]) -> None:
+    def __init__(self, symbols: Mapping[sp.Symbol, ca.SX], definitions: Definitions = NO_DEFINITIONS) -> None:
         self._done: dict[sp.Basic, ca.SX] = dict(symbols)
+        self._definitions = definitions
 
     def __call__(self, expression: sp.Basic) -> ca.SX:
         done = self._done.get(expression)
@@ -62,6 +67,10 @@ class Converter:
         return ca.vertcat(*(self(e) for e in expressions)) if expressions else ca.SX(0, 1)
 
     def _convert(self, expression: sp.Basic) -> ca.SX:
+        if isinstance(expression, Definition):
+            for symbol in self._definitions.needed([expression], self._done):
+                self._done[symbol] = self(self._definitions.written(symbol))
+            return self._done[expression]
         if isinstance(expression, sp.Symbol):
             raise ModelError("model", [f"{expression.name!r} is no coordinate, parameter or time of this system"])
         if expression.is_number and not expression.atoms(sp.Function):

@@ -19,7 +19,7 @@ import sympy as sp
 from dalembert.graph.convert import Converter
 from dalembert.graph.evaluate import Evaluators
 from dalembert.model.constraints import is_linear
-from dalembert.model.language.symbols import SIDE, Reaction, t
+from dalembert.model.language.symbols import SIDE, Coordinate, Reaction, t
 from dalembert.model.specify_functions import require_specified
 from dalembert.model.system import System
 from dalembert.remember import remember
@@ -100,7 +100,7 @@ def _build(system: System) -> Graph:
         table |= {Reaction.of("ideal", coordinate.name): fi[k], Reaction.of("actual", coordinate.name): fa[k]}
     table |= {Reaction.of("multiplier", constraint.name): lam[k] for k, constraint in enumerate(system.constraints)}
     table |= {symbol: p[k] for k, symbol in enumerate(symbols)}
-    convert = Converter(table)
+    convert = Converter(table, system.defined)
 
     F = convert.column([system.forces.get(coordinate, sp.Integer(0)) for coordinate in system.coordinates])
     M, Q, inertial, E, rest = _inertia(system, convert, F, q, v, time)
@@ -139,9 +139,7 @@ def _build(system: System) -> Graph:
         position_rows=rows.position_rows,
         velocity_rows=rows.velocity_rows,
         by_friction=tuple(k for k, constraint in enumerate(system.constraints) if constraint.by_friction),
-        curved=tuple(
-            k for k in rows.velocity_rows if not is_linear([system.constraints[k].expression], system.velocities)
-        ),
+        curved=tuple(k for k in rows.velocity_rows if not _is_affine(system, convert, k, v, system.velocities)),
         uses_reactions=bool(reactions),
         uses_actual=any(reaction.kind != "ideal" for reaction in reactions),
         events_use_multipliers=any(event.expression.has(Reaction) for event in system.events),
@@ -215,7 +213,7 @@ def _rows(system: System, convert: Converter, q: ca.SX, v: ca.SX, a: ca.SX, time
             b.append(-(ca.jtimes(g, q, v) + ca.jacobian(g, time)))
             psis.append(g)
             velocity_rows.append(k)
-        elif is_linear([constraint.expression], system.accelerations):
+        elif _is_affine(system, convert, k, a, system.accelerations):
             A.append(ca.substitute(ca.jacobian(g, a), a, zero))
             b.append(-ca.substitute(g, a, zero))
         else:
@@ -238,6 +236,16 @@ def _rows(system: System, convert: Converter, q: ca.SX, v: ca.SX, a: ca.SX, time
         position_rows=tuple(position_rows),
         velocity_rows=tuple(velocity_rows),
     )
+
+
+def _is_affine(system: System, convert: Converter, row: int, variables: ca.SX, symbols: tuple[Coordinate, ...]) -> bool:
+    """Whether a constraint is affine in the velocities or accelerations. Its definitions are written out only where the
+    graph as it stands does not show it.
+    """
+    expression = system.constraints[row].expression
+    if system.definitions and not ca.depends_on(ca.jacobian(convert(expression), variables), variables):
+        return True
+    return is_linear([system.defined.expand(expression)], symbols)
 
 
 def _work(system: System, convert: Converter, n: int) -> tuple[ca.SX, set[Reaction]]:

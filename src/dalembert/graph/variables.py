@@ -30,4 +30,4 @@ def variables_of(system: System) -> Variables:
     for k, coordinate in enumerate(system.coordinates):
         table |= {coordinate: q[k], coordinate.d: v[k]}
     table |= {symbol: p[k] for k, symbol in enumerate(symbols)}
-    return Variables(q, v, time, p, Converter(table))
+    return Variables(q, v, time, p, Converter(table, system.defined))

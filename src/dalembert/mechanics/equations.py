@@ -9,6 +9,7 @@ from typing import Any
 
 from dalembert.errors import DoesNotApply, ModelError
 from dalembert.mechanics.page.decimals import as_written, exactly, has_decimals
+from dalembert.mechanics.page.definitions import with_definitions
 from dalembert.mechanics.page.equations import Equations, conditions
 from dalembert.mechanics.page.function_names import as_sympy
 from dalembert.mechanics.page.parts import by_parts
@@ -36,6 +37,8 @@ def equations(system: System, form: str = "fundamental", options: Mapping[str, A
     accelerations
       x'' = -k*x/m
     """
+    if system.definitions:
+        return with_definitions(equations(system.expanded, form, options), system)
     principle = formulation(system, form)
     given = {name: value for name, value in (options or {}).items() if value is not None}
     smooth = system if form == "fundamental" else sliding(system)  # the fundamental form shows contacts by itself

@@ -10,7 +10,7 @@ from typing import Any
 import sympy as sp
 
 from dalembert.model.language.stand_ins import stood_in
-from dalembert.model.language.symbols import Coordinate
+from dalembert.model.language.symbols import Coordinate, Moving
 
 LEVELS = ("position", "velocity", "acceleration")
 #: What restitution is a ratio of: velocities, impulses, or (squared) works of the normal impulse.
@@ -72,9 +72,13 @@ class Constraint:
 
 
 def level_of(expression: sp.Expr) -> str | None:
-    """The level of a constraint: the highest derivative it holds. None where it holds no coordinate."""
-    orders = [symbol.order for symbol in expression.free_symbols if isinstance(symbol, Coordinate)]
-    return LEVELS[max(orders)] if orders else None
+    """The level of a constraint: the highest derivative it holds. None where it holds no coordinate, or definitions,
+    whose own expressions decide.
+    """
+    moving = [symbol for symbol in expression.free_symbols if isinstance(symbol, Moving)]
+    if not all(isinstance(symbol, Coordinate) for symbol in moving):
+        return None
+    return LEVELS[max(symbol.order for symbol in moving)] if moving else None
 
 
 def is_linear(expressions: Iterable[sp.Expr], symbols: Iterable[sp.Symbol]) -> bool:

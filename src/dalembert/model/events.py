@@ -11,9 +11,10 @@ import sympy as sp
 
 from dalembert.errors import ModelError
 from dalembert.model.constraints import is_constant
+from dalembert.model.definitions import NO_DEFINITIONS, Definitions
 from dalembert.model.language.adopt import canonical
 from dalembert.model.language.parse import suggest
-from dalembert.model.language.symbols import Coordinate, Parameter, Reaction, symbol_table, t
+from dalembert.model.language.symbols import Coordinate, Definition, Parameter, Reaction, symbol_table, t
 
 if TYPE_CHECKING:
     from dalembert.model.system import System
@@ -69,13 +70,17 @@ def as_list(given: Any, faults: list[str]) -> list[Event]:
 
 
 def read_events(
-    given: Any, read: Callable[[Any, str], sp.Expr | None], faults: list[str], contacts: bool = False
+    given: Any,
+    read: Callable[[Any, str], sp.Expr | None],
+    faults: list[str],
+    contacts: bool = False,
+    definitions: Definitions = NO_DEFINITIONS,
 ) -> tuple[Event, ...]:
     """The events that could be read; what is wrong with the others goes to `faults`. `read` reads one expression.
     contacts: whether the system has events of contacts.
     """
     found: list[Event] = []
-    names: list[str] = []
+    names: set[str] = set()
     for event in as_list(given, faults):
         name, where = event.name, f"event {event.name!r}"
         if not isinstance(name, str) or not name.strip() or not name.isprintable():
@@ -86,14 +91,14 @@ def read_events(
             continue
         if name in TAKEN or (contacts and (name in OF_CONTACTS or name.endswith(MARK))):
             faults.append(f"{where}: a simulation reports events of this name by itself; choose another")
-        names.append(name)
+        names.add(name)
         direction, terminal = _direction(event.direction, where, faults), _count(event.terminal, where, faults)
         expression = read(event.expression, where)
         if expression is None:
             if event.expression is None:
                 faults.append(f"{where}: no expression given")
             continue
-        fault = _unfit(expression)
+        fault = _unfit(expression, definitions)
         if fault:
             faults.append(f"{where}: {fault}")
         found.append(Event(expression, direction, terminal, name))
@@ -104,7 +109,8 @@ def with_events(system: System, given: Any) -> System:
     """The system with more events. Names that it does not know are faults here: they could only be mistyped."""
     faults: list[str] = []
     extra = as_list(given, faults)
-    table = symbol_table(system.coordinates, system.parameter_symbols)
+    moving = (*system.coordinates, *map(Definition.named, system.definitions))
+    table = symbol_table(moving, system.parameter_symbols)
     for event in extra:
         expression = event.expression
         if not isinstance(expression, sp.Basic):
@@ -136,8 +142,11 @@ def _count(given: Any, where: str, faults: list[str]) -> int:
     return 0
 
 
-def _unfit(expression: sp.Expr) -> str | None:
+def _unfit(expression: sp.Expr, definitions: Definitions) -> str | None:
     """Why an expression cannot be an event."""
+    if definitions.order_of(expression) < 2 and definitions.certainly_holds(expression, 0):
+        return None  # as most do
+    expression = definitions.expand(expression)
     symbols = expression.free_symbols
     if any(isinstance(symbol, Coordinate) and symbol.order == 2 for symbol in symbols):
         return "accelerations cannot appear in it; it depends on positions, velocities, time and parameters"

@@ -65,6 +65,10 @@ def sides_of(expression: sp.Expr) -> tuple[sp.Expr, tuple[Kink, ...]]:
 
 
 def _switch(system: System) -> Switched | None:
+    friction = (expression for work in system.works for expression in work.expressions())
+    if not any(expression.has(*KINKED) for expression in (*system.expressions(), *friction)):
+        return None
+    system = system.expanded
     swap = _Swap()
     energies = {name: getattr(system, name) for name in ("kinetic", "potential", "lagrangian")}
     energies = {name: None if value is None else swap(value) for name, value in energies.items()}

@@ -45,15 +45,21 @@ def reaction_faults(
     outputs: Mapping[str, sp.Expr], coordinates: tuple[Coordinate, ...], constraints: list[str]
 ) -> list[str]:
     """Constraint forces that the outputs ask for and a motion does not have."""
+    found = outputs.items()
+    return [f for name, e in found for f in unknown_reactions(f"output {name!r}", e, coordinates, constraints)]
+
+
+def unknown_reactions(
+    where: str, expression: sp.Expr, coordinates: tuple[Coordinate, ...], constraints: list[str]
+) -> list[str]:
+    """Those of one expression. where: begins the message."""
     faults = []
-    known = [q.name for q in coordinates]
-    for name, expression in outputs.items():
-        for reaction in sorted(expression.atoms(Reaction), key=str):
-            where, of = f"output {name!r}: {reaction}", reaction.coordinate
-            if reaction.kind == "multiplier" and of not in constraints:
-                faults.append(f"{where}: {of!r} is not a constraint.{suggest(of, constraints)}")
-            elif reaction.kind == "actual":
-                faults.append(f"{where}: an output may use ideal(coordinate) and multiplier(constraint)")
-            elif reaction.kind == "ideal" and of not in known:
-                faults.append(f"{where}: {of!r} is not a coordinate.{suggest(of, known)}")
+    for reaction in sorted(expression.atoms(Reaction), key=str):
+        place, of, known = f"{where}: {reaction}", reaction.coordinate, [q.name for q in coordinates]
+        if reaction.kind == "multiplier" and of not in constraints:
+            faults.append(f"{place}: {of!r} is not a constraint.{suggest(of, constraints)}")
+        elif reaction.kind == "actual":
+            faults.append(f"{place}: an output may use ideal(coordinate) and multiplier(constraint)")
+        elif reaction.kind == "ideal" and of not in known:
+            faults.append(f"{place}: {of!r} is not a coordinate.{suggest(of, known)}")
     return faults

@@ -90,6 +90,7 @@ def mapped(system: System, change: Change) -> dict[str, Any]:
         # The level may be another one then, and is read again.
         "constraints": [replace(c, expression=put(c.expression), level=None) for c in system.constraints],
         "nonideal": [law.changed(put) for law in system.nonideal],
+        "definitions": {name: put(value) for name, value in system.definitions.items()},
         "outputs": {name: put(output) for name, output in system.outputs.items()},
         "events": [Event(put(e.expression), e.direction, e.terminal, e.name) for e in system.events],
     }

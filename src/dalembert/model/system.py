@@ -1,52 +1,38 @@
 """`System`: a mechanical system as a person writes it down. Frozen; change it with `replace`.
 
-The verbs at the end (`equations`, `classify`, `at`, `simulate`, …) hand over to the packages that do the
-work. They are the only places where this package names one to its right, and they import it only when called.
+Here are its parts: what they are, that they are checked, and what follows from them alone. What can be asked of it
+(`equations`, `classify`, `at`, `simulate`, …) stands in `Verbs`, which it derives from.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from inspect import signature
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Never
 
 import numpy as np
 import sympy as sp
-from numpy.typing import ArrayLike
 
 from dalembert.errors import MissingValues, ModelError, counted
 from dalembert.model.changes import UNCHANGED, with_changes
 from dalembert.model.constraints import Constraint
+from dalembert.model.definitions import Definitions
 from dalembert.model.events import Event
 from dalembert.model.friction.contact import Contact
 from dalembert.model.friction.law import Law
 from dalembert.model.friction.work import Work, total
 from dalembert.model.language.functions import Unspecified, functions_in
 from dalembert.model.language.hashed import Hashed
-from dalembert.model.language.parse import suggest
 from dalembert.model.language.signatures import signatures
-from dalembert.model.language.symbols import Coordinate, t
+from dalembert.model.language.symbols import Coordinate, Definition, Moving, Reaction, Time, t
 from dalembert.model.specify_functions import mapped, require_specified, specified, substitution
 from dalembert.model.validate.read import Draft, build_parts
+from dalembert.model.verbs import Verbs
 
 if TYPE_CHECKING:
-    from dalembert.mechanics.classify.classify import Classification
-    from dalembert.mechanics.page.equations import Equations
     from dalembert.model.particles.particles import Particles
-    from dalembert.motion.instant import Instant
-    from dalembert.motion.prepare import Prepared
-    from dalembert.motion.result.motion import Motion
-    from dalembert.statics.result import Equilibria
-    from dalembert.study.between import Passage
-    from dalembert.study.compare import Comparison
-    from dalembert.study.displacements import Displacements
-    from dalembert.study.path import Path
-    from dalembert.study.reduced import ReducedSystem
-    from dalembert.study.vakonomic import VakonomicMotion
 
 Value = Any  # a number, an expression in parameters, or text of one
 Settings = Mapping[str, Any]
@@ -56,7 +42,7 @@ VALUES = NUMBERS | {"events"}
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
-class System:
+class System(Verbs):
     """A constrained mechanical system.
 
     Inertia and potential forces come in one of three ways: `kinetic` with `potential`; or `lagrangian`; or
@@ -69,6 +55,8 @@ class System:
     that meet at one instant strike: "together" (the default), in "sequence", the fastest approach first, or a list of
     their names, in that order again and again. `outputs` maps names to expressions that motions evaluate,
     `motion[name]`: in coordinates and their derivatives, t, parameters, `da.ideal(x)` and `da.multiplier(constraint)`.
+    `definitions` maps names to expressions that all others may use, with their rates, in any order: `da.definitions`
+    makes symbols for them, text just names them, `tip` and `tip'`. They are kept as such, and computed once.
     `particles`: of the motion of a `da.Particles`, those.
 
     Functions without an expression, `sp.Function("g")(da.t)`, may stand in expressions; text that applies them needs
@@ -102,6 +90,7 @@ class System:
     events: tuple[Event, ...] = ()
     impacts: str | tuple[str, ...] = "together"
     outputs: Mapping[str, sp.Expr] = field(default_factory=dict)
+    definitions: Mapping[str, sp.Expr] = field(default_factory=dict)
     particles: Particles | None = None
 
     def __init__(
@@ -123,6 +112,7 @@ class System:
         events: Mapping[str, Any] | Iterable[Event] = (),
         impacts: str | Iterable[str] | None = None,
         outputs: Mapping[str, Any] | None = None,
+        definitions: Mapping[Any, Any] | None = None,
         particles: Particles | None = None,
         functions: Iterable[Any] = (),
     ) -> None:
@@ -144,6 +134,7 @@ class System:
             impacts=impacts,
             outputs=outputs or {},
             functions=functions,
+            definitions=definitions,
         )
         for key, value in build_parts(draft).items():
             object.__setattr__(self, key, MappingProxyType(dict(value)) if isinstance(value, Mapping) else value)
@@ -163,6 +154,10 @@ class System:
         for c in self.constraints:
             sign = r"\le" if c.one_sided else "="
             lines.append(rf"0 &{sign} {sp.latex(c.expression)} && \text{{{_plain(c.name)}}}")
+        lines += [
+            rf"\text{{where }} {sp.latex(Definition.named(name))} &= {sp.latex(value)}"
+            for name, value in self.definitions.items()
+        ]
         for law in (*self.works, *(contact.slipping() for contact in self.contacts)):
             lines += [rf"C_{{{sp.latex(q)}}} &= {sp.latex(work)}" for q, work in law.work.items()]
         return r"$$\begin{aligned}" + r" \\ ".join(lines) + r"\end{aligned}$$"
@@ -193,6 +188,7 @@ class System:
         events: Any = UNCHANGED,
         impacts: Any = UNCHANGED,
         outputs: Any = UNCHANGED,
+        definitions: Any = UNCHANGED,
         particles: Any = UNCHANGED,
         functions: Any = UNCHANGED,
         **unknown: Never,
@@ -215,7 +211,7 @@ class System:
             "lagrangian": lagrangian, "mass": mass, "forces": forces, "constraints": constraints,
             "nonideal": nonideal, "parameters": parameters, "initial": initial, "settings": settings,
             "description": description, "events": events, "impacts": impacts, "outputs": outputs,
-            "particles": particles,
+            "definitions": definitions, "particles": particles,
         }  # fmt: skip
         changes = {key: value for key, value in given.items() if value is not UNCHANGED} | unknown
         if functions is UNCHANGED:
@@ -246,16 +242,17 @@ class System:
 
     @property
     def symbols(self) -> tuple[sp.Symbol, ...]:
-        """What expressions may hold: coordinates with their derivatives, parameters, time."""
-        return (*self.coordinates, *self.velocities, *self.accelerations, *self.parameter_symbols, t)
+        """What expressions may hold: coordinates with their derivatives, definitions likewise, parameters, time."""
+        moving = (*self.coordinates, *self.velocities, *self.accelerations)
+        own = [symbol for name in self.definitions for d in [Definition.named(name)] for symbol in (d, d.d, d.dd)]
+        return (*moving, *own, *self.parameter_symbols, t)
 
     @cached_property
     def parameter_symbols(self) -> tuple[sp.Symbol, ...]:
         """All parameters that appear in the model or were given a value, in order of their names."""
         found = set(self.parameters)
-        known = {*self.coordinates, *self.velocities, *self.accelerations, t}
         for expression in (*self.expressions(), *self.initial.values(), *self.outputs.values()):
-            found |= {s for s in expression.free_symbols if s not in known and "(" not in s.name}
+            found.update(s for s in expression.free_symbols if not isinstance(s, (Moving, Reaction, Time)))
         return tuple(sorted(found, key=lambda symbol: symbol.name))
 
     @cached_property
@@ -265,7 +262,8 @@ class System:
         energies = (self.kinetic, self.potential, self.lagrangian, self.mass)
         events = tuple(event.expression for event in self.events)
         forces = tuple(self.forces.items())
-        return Hashed((self.coordinates, energies, forces, self.constraints, laws, events, self.parameter_symbols))
+        held = (self.constraints, laws, events, self.parameter_symbols, tuple(self.definitions.items()))
+        return Hashed((self.coordinates, energies, forces, *held))
 
     def expressions(self) -> list[sp.Expr]:
         """Every expression of the model that decides about its motion or events."""
@@ -275,6 +273,7 @@ class System:
         parts += [expression for law in self.nonideal for expression in law.expressions()]
         parts += list(self.mass) if self.mass is not None else []
         parts += [event.expression for event in self.events]
+        parts += self.definitions.values()
         return [part for part in parts if part is not None]
 
     @cached_property
@@ -323,17 +322,33 @@ class System:
         n = len(self.coordinates)
         return np.array(numbers[:n]), np.array(numbers[n : 2 * n]), numbers[-1]
 
+    # -- definitions
+
+    @cached_property
+    def defined(self) -> Definitions:
+        """The definitions, with their rates and what they are written out."""
+        return Definitions(self.definitions)
+
+    @cached_property
+    def expanded(self) -> System:
+        """The same system with its definitions written out wherever they are used; itself where it has none."""
+        if not self.definitions:
+            return self
+        return self.replace(**{**mapped(self, self.defined.expand), "definitions": {}})
+
     # -- the laws of nonideal constraints, as mechanics uses them
 
     @cached_property
     def works(self) -> tuple[Work, ...]:
         """The smooth laws as `Work`; regularised friction is among them, in terms of `multiplier(NAME)`."""
-        return tuple(work for law in self.nonideal if (work := law.smooth(self)) is not None)
+        own = self if all(isinstance(law, Work) for law in self.nonideal) else self.expanded
+        return tuple(work for law in own.nonideal if (work := law.smooth(own)) is not None)
 
     @cached_property
     def contacts(self) -> tuple[Contact, ...]:
         """The laws of dry friction, with stick and slip."""
-        return tuple(contact for law in self.nonideal if (contact := law.contact(self)) is not None)
+        own = self.expanded if any(law.dry for law in self.nonideal) else self
+        return tuple(contact for law in own.nonideal if (contact := law.contact(own)) is not None)
 
     @cached_property
     def C(self) -> tuple[sp.Expr, ...]:
@@ -344,232 +359,6 @@ class System:
     def sliding_C(self) -> tuple[sp.Expr, ...]:
         """The same while every contact slides: with dry friction, which has no value at rest."""
         return total((*self.works, *(contact.slipping() for contact in self.contacts)), self.coordinates)
-
-    # -- verbs
-
-    def equations(
-        self,
-        form: str = "fundamental",
-        *,
-        quasi_velocities: Mapping[str, Any] | None = None,
-        dependent: Any = None,
-        **unknown: Never,
-    ) -> Equations:
-        """The equations of motion: explicit, (26) of Udwadia 2005 with the three kinds of force kept apart, or in
-        another `form`, by another principle: "lagrange", "gauss", "appell", "kane", "hamilton", "routh", "hertz",
-        "action", "maupertuis", "liberation", "vakonomic", "transposition".
-
-        quasi_velocities: of "appell" and "kane", names with expressions in the velocities; chosen unless given.
-        dependent: of "transposition", coordinates whose displacements follow from the others.
-        """
-        from dalembert.mechanics.equations import equations
-
-        return equations(self, form, {"quasi_velocities": quasi_velocities, "dependent": dependent, **unknown})
-
-    def classify(self) -> Classification:
-        """The kind of each constraint, integrability, degrees of freedom, conserved quantities."""
-        from dalembert.mechanics.classify.classify import classify
-
-        return classify(self)
-
-    def at(
-        self,
-        state: Mapping[Any, Value] | None = None,
-        t: float | None = None,
-        parameters: Mapping[Any, Value] | None = None,
-    ) -> Instant:
-        """Everything at one state: acceleration, forces, multipliers, rank. Missing parts come from the
-        initial state.
-        """
-        from dalembert.motion.instant import at
-
-        return at(self, state, t, parameters)
-
-    def between(
-        self, start: Mapping[Any, Value] | None, end: Mapping[Any, Value], duration: float, *, guess: Any = None
-    ) -> Passage:
-        """The motion from one configuration to another in a given time, by stationary action: with its action, and
-        whether that is a minimum or a saddle.
-        """
-        from dalembert.study.between import between
-
-        return between(self, start, end, duration, guess=guess)
-
-    def compare(self, forms: Iterable[str] | None = None, *, states: int = 4) -> Comparison:
-        """Every formulation side by side: which apply, why others do not, and by how much they differ."""
-        from dalembert.study.compare import compare
-
-        if isinstance(forms, str):
-            forms = [forms]
-        return compare(self, None if forms is None else [str(form) for form in forms], states)
-
-    def equilibrium(
-        self,
-        state: Mapping[Any, Value] | None = None,
-        *,
-        t: float | None = None,
-        starts: int = 1,
-        range_of: Any = None,
-        between: tuple[float, float] | None = None,
-    ) -> Equilibria:
-        """Configurations at rest with all forces, their stability and natural frequencies; with friction, whether the
-        configuration can be held and over which range. See `dalembert.statics.find.equilibrium`.
-        """
-        from dalembert.statics.find import equilibrium
-
-        return equilibrium(self, state, t=t, starts=starts, range_of=range_of, between=between)
-
-    def consistent(
-        self, initial: Mapping[Any, Value] | None = None, hold: Iterable[Any] = ()
-    ) -> dict[sp.Symbol, float]:
-        """The state nearest to `initial` (in the mass metric) that satisfies all constraints, with the
-        symbols in `hold` kept.
-        """
-        from dalembert.motion.state.consistent import consistent
-
-        return consistent(self, initial, hold)
-
-    def displacements(
-        self,
-        state: Mapping[Any, Value] | None = None,
-        t: float | None = None,
-        parameters: Mapping[Any, Value] | None = None,
-    ) -> Displacements:
-        """Whether displaced states are possible ones, constraint by constraint: the transpositional relations measured
-        at a state.
-        """
-        from dalembert.study.displacements import displacements
-
-        return displacements(self, state, t, parameters)
-
-    def simulate(
-        self,
-        duration: float | None = None,
-        *,
-        rtol: float | None = None,
-        atol: float | None = None,
-        samples: int | None = None,
-        times: ArrayLike | None = None,
-        method: str | None = None,
-        project: bool | None = None,
-        backend: str | None = None,
-        events: Mapping[str, Any] | Iterable[Any] | None = None,
-        progress: bool | None = None,
-        step: float | None = None,
-        order: int | None = None,
-        max_step: float | None = None,
-        **unknown: Never,
-    ) -> Motion:
-        """The motion from the initial state, with its forces and its certificate.
-
-        duration: how long, from the initial time.
-        rtol: relative tolerance, 0.1 … 1e-13 (default 1e-9).
-        atol: absolute tolerance (default: a thousandth of rtol, of the size that the motion will have).
-        samples: number of equidistant output times (default 501); or times: the output times themselves, increasing.
-        method: "auto", "dop853", "dopri5", "stiff" (an implicit method with the exact Jacobian), or "taylor" (Taylor
-        series: quickest at tight tolerances on long runs; native backend, smooth models), or "variational" (steps of
-        one length that make a discrete action stationary: momenta are kept to rounding and the energy within a bound
-        for very long times; constraints on positions only).
-        project: return to the constraints after each step (default True); False shows the drift.
-        backend: "auto", "native" (compiled C), or "reference" (CasADi's virtual machine and SciPy).
-        events: besides those of the system, names with expressions (or `da.Event`) whose passages through zero go to
-        `motion.events`; a terminal one ends the motion.
-        progress: a bar on long runs (default: on terminals).
-        step, order: of the variational method, the longest step (it is shortened to end at output times, of which there
-        are at most `samples`) and the order 2, 4 or 6 (default 2). The tolerance of such a motion, by which its
-        certificate is judged, is the error of its steps as measured along it.
-        max_step: the longest step of the other methods. Explicit functions of time are sampled in advance, so that
-        pulses longer than 1/2000 of the duration are seen without it; it is for shorter ones, and for forces that act
-        in a small place only.
-
-        Options not given come from `settings`, the `[simulate]` table of the system's document. Raises
-        `InconsistentState` where the initial state violates a constraint and `MotionFailed`, with the motion so far,
-        where the integration cannot go on.
-        """
-        from dalembert.motion.simulate import simulate
-
-        if unknown:
-            raise ModelError(self.name, [_no_such_option("simulate", name, self.simulate) for name in unknown])
-        options = {
-            "rtol": rtol, "atol": atol, "samples": samples, "method": method, "project": project, "backend": backend,
-            "step": step, "order": order, "max_step": max_step,
-        }  # fmt: skip
-        return simulate(self, duration, times, options, events, progress)
-
-    def prepare(
-        self,
-        duration: float | None = None,
-        *,
-        rtol: float | None = None,
-        atol: float | None = None,
-        samples: int | None = None,
-        times: ArrayLike | None = None,
-        method: str | None = None,
-        project: bool | None = None,
-        backend: str | None = None,
-        events: Mapping[str, Any] | Iterable[Any] | None = None,
-        step: float | None = None,
-        order: int | None = None,
-        max_step: float | None = None,
-        **unknown: Never,
-    ) -> Prepared:
-        """The system ready to be run from many states and with many values of its parameters; options as in `simulate`.
-
-        >>> import dalembert as da
-        >>> prepared = da.library.pendulum().prepare(1.0, rtol=1e-8)
-        >>> run = prepared.run(parameters={"m": 2.0})
-        >>> run.q.shape, run.motion().certificate.holds
-        ((501, 2), True)
-        """
-        from dalembert.motion.prepare import prepare
-
-        if unknown:
-            raise ModelError(self.name, [_no_such_option("prepare", name, self.prepare) for name in unknown])
-        options = {
-            "rtol": rtol, "atol": atol, "samples": samples, "method": method, "project": project, "backend": backend,
-            "step": step, "order": order, "max_step": max_step,
-        }  # fmt: skip
-        return prepare(self, duration, times, options, events)
-
-    def vakonomic(
-        self,
-        duration: float | None = None,
-        *,
-        multipliers: Mapping[str, float] | None = None,
-        rtol: float = 1e-10,
-        samples: int = 501,
-    ) -> VakonomicMotion:
-        """Not the motion: stationary action among paths that keep the constraints, from the initial state with μ as
-        given (0 by default). `.against()` shows where it leaves the motion.
-        """
-        from dalembert.study.vakonomic import vakonomic
-
-        return vakonomic(self, duration, multipliers, rtol, samples)
-
-    def path(self, start: Any, end: Any, *, energy: float, guess: Any = "direct", samples: int = 201) -> Path:
-        """The path between two points at a given energy, by Maupertuis' principle. See `dalembert.study.path.path`."""
-        from dalembert.study.path import path
-
-        return path(self, start, end, energy=energy, guess=guess, samples=samples)
-
-    def reduce(self, keep: Iterable[Any] = ()) -> ReducedSystem:
-        """A system with fewer coordinates and the same motion: solvable position constraints give independent
-        coordinates, ignorable ones are replaced by their momenta. See `dalembert.study.reduced.reduce`.
-        """
-        from dalembert.study.reduced import reduce
-
-        return reduce(self, keep)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model as a TOML document."""
-        from dalembert.model.documents.document import save
-
-        save(self, path)
-
-
-def _no_such_option(verb: str, name: str, function: Callable[..., Any]) -> str:
-    known = [key for key, value in signature(function).parameters.items() if value.kind is value.KEYWORD_ONLY]
-    return f"{verb} has no option {name!r}.{suggest(name, ['duration', *known])}"
 
 
 def _plain(text: str) -> str:

@@ -55,7 +55,7 @@ def equilibrium(
     >>> sorted((round(e["y"], 9), e.stability.verdict) for e in found)
     [(-1.0, 'stable'), (1.0, 'unstable')]
     """
-    asked = _at_rest(system, state, t)
+    asked = _at_rest(system.expanded, state, t)
     if isinstance(starts, bool) or not isinstance(starts, int) or starts < 1:
         raise ModelError(system.name, [f"starts: a whole number of at least 1 is wanted, got {starts!r}"])
     q = asked.initial_values()[0]

@@ -157,6 +157,7 @@ def between(
     >>> round(throw.launch["y'"], 9), throw.kind
     (10.0, 'minimum')
     """
+    system = system.expanded
     reason = first(has_modes(system), no_energies(system), nonholonomic(system), does_work(system))
     if reason:
         raise DoesNotApply(f"{system.name}: stationary action between two places does not apply: {reason}")

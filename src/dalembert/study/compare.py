@@ -116,6 +116,7 @@ def compare(system: System, forms: Sequence[str] | None = None, states: int = ST
     >>> da.library.pendulum().compare(["lagrange"]).agree
     True
     """
+    system = system.expanded
     smooth = initial_mode(system) if needs_legs(system) else system
     sampler = Sampler(standard_form(smooth))
     evaluation = Evaluation(smooth, sampler.p)

@@ -113,7 +113,7 @@ def displacements(
     >>> da.library.penny().displacements().possible, da.library.pendulum().displacements().possible
     (False, True)
     """
-    changed = starting_at(system, state, t, parameters)
+    changed = starting_at(system.expanded, state, t, parameters)
     if needs_legs(changed) or not changed.constraints:
         reason = "dry friction or one-sided constraints" if needs_legs(changed) else "there are no constraints"
         raise DoesNotApply(f"{system.name}: displacements are looked at for smooth constraints: {reason}")

@@ -184,7 +184,7 @@ def _of_forces(pull: Array, along: list[Array], allowed: Array, forbidden: Array
 
 def _violation(instant: Instant, basis: Array, origin: Array) -> Callable[[Array], Array] | None:
     """Constraints nonlinear in q̈ at points of the plane; None where all are linear."""
-    system = instant.system
+    system = instant.system.expanded
     if is_linear([c.expression for c in system.constraints], system.accelerations):
         return None
     arguments = (*system.coordinates, *system.velocities, t, *system.parameter_symbols, *system.accelerations)

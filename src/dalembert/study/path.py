@@ -121,6 +121,7 @@ def path(system: System, start: Any, end: Any, *, energy: float, guess: Any = "d
     >>> print(low.duration.__round__(9), high.duration.__round__(9))
     0.894427191 1.788854382
     """
+    system = system.expanded
     reason = maupertuis.applies(system)
     if reason:
         raise DoesNotApply(f"{system.name}: there is no path at a given energy: {reason}")

@@ -143,6 +143,7 @@ def reduce(system: System, keep: Iterable[Any] = ()) -> ReducedSystem:
         keep = [keep]
     if not isinstance(keep, Iterable):
         raise ModelError(system.name, [f"keep: names of coordinates are wanted, got {keep!r}"])
+    system = system.expanded
     names, known = [name_of(item) for item in keep], [q.name for q in system.coordinates]
     unknown = [name for name in names if name not in known]
     if unknown:

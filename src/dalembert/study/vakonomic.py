@@ -173,6 +173,7 @@ def vakonomic(
 
     multipliers: initial values μ(0) by the names of constraints, 0 where not given; no mechanics determines them.
     """
+    system = system.expanded
     reason = first(has_modes(system), on_accelerations(system), no_energies(system), does_work(system))
     if reason:
         raise DoesNotApply(f"{system.name}: the vakonomic equations do not apply: {reason}")

@@ -175,7 +175,7 @@ def classify(system: System) -> Classification:
     >>> kind.holonomic, kind.degrees_of_freedom, kind.configuration_freedoms
     (False, 2, 3)
     """
-    given, (system, roots) = system, with_roots(system)
+    given, (system, roots) = system.expanded, with_roots(system.expanded)
     sampler = Sampler(standard_form(system))
     states = sampler.states(8)
     integrator = Integrator(sampler)

@@ -66,7 +66,7 @@ def steps_of(particles: Particles, tangential: tuple[sp.Expr, ...], R: dict[str,
 
 def steps_of_system(system: System) -> Steps:
     """Those of a system to which the form "liberation" applies."""
-    smooth = sliding(system)
+    smooth = sliding(system.expanded)
     reason = liberation.applies(smooth)
     if reason:
         raise DoesNotApply(f"{system.name}: liberation does not apply: {reason}", reason)

@@ -13,7 +13,7 @@ from sympy.printing.printer import Printer
 from dalembert.model.documents.document import text_of
 from dalembert.model.language.adopt import adopted
 from dalembert.model.language.functions import Unspecified
-from dalembert.model.language.symbols import Coordinate
+from dalembert.model.language.symbols import Moving
 
 _SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -47,14 +47,14 @@ _GREEK = frozenset({*greeks, *_CAPITALS} - {"omicron"})
 
 
 class _Shown(sp.Symbol):
-    """A coordinate on the page: it prints the same but stands after the parameters, m x'' and not x'' m."""
+    """What moves, on the page: it prints the same but stands after the parameters, m x'' and not x'' m."""
 
     @classmethod
     def class_key(cls) -> tuple[int, int, str]:
         return 2, 1, cls.__name__
 
     def _latex(self, printer: Printer, exp: str | None = None) -> str:
-        return Coordinate.named(self.name)._latex(printer, exp)
+        return Moving.named(self.name)._latex(printer, exp)
 
 
 class _PagePrinter(LatexPrinter):
@@ -65,7 +65,7 @@ class _PagePrinter(LatexPrinter):
 
 def _shown(expression: sp.Expr) -> sp.Expr:
     expression = adopted(expression)
-    return expression.xreplace({s: _Shown(s.name) for s in expression.free_symbols if isinstance(s, Coordinate)})
+    return expression.xreplace({s: _Shown(s.name) for s in expression.free_symbols if isinstance(s, Moving)})
 
 
 def plain(expression: sp.Expr) -> str:
@@ -103,7 +103,7 @@ def lambda_of(k: int) -> sp.Symbol:
 
 def ordered_terms(expression: sp.Expr) -> list[sp.Expr]:
     """The terms of a sum in the order in which it is shown."""
-    back = {_Shown(s.name): s for s in expression.free_symbols if isinstance(s, Coordinate)}
+    back = {_Shown(s.name): s for s in expression.free_symbols if isinstance(s, Moving)}
     return [term.xreplace(back) for term in _shown(expression).as_ordered_terms()]
 
 

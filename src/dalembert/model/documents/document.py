@@ -32,6 +32,7 @@ TABLES: dict[str, tuple[str, ...] | None] = {
     "parameters": None,
     "energy": ("kinetic", "potential", "lagrangian"),
     "mass": ("matrix",),
+    "definitions": None,
     "forces": None,
     "outputs": None,
     "initial": None,
@@ -135,6 +136,7 @@ def _system(data: Mapping[str, Any]) -> System:
         events=[_event(entry) for entry in data.get("events", [])],
         impacts=data.get("impacts"),
         outputs=data.get("outputs", {}),
+        definitions=data.get("definitions", {}),
         functions=data.get("functions", ()),
     )
 
@@ -354,6 +356,7 @@ def to_data(system: System) -> dict[str, Any]:
     data["functions"] = signatures(functions)
     if system.impacts != IMPACT_ORDERS[0]:
         data["impacts"] = system.impacts if isinstance(system.impacts, str) else list(system.impacts)
+    data["definitions"] = {name: text_of(value) for name, value in system.definitions.items()}
     data["parameters"] = {symbol.name: _number_or_text(value) for symbol, value in system.parameters.items()}
     data["particles"] = [] if freed is None else [_particle_data(particle) for particle in freed.particles]
     energy = {key: getattr(shown, key, None) for key in ("kinetic", "potential", "lagrangian")}

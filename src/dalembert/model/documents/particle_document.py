@@ -45,6 +45,8 @@ def clashes(data: Mapping[str, Any]) -> list[str]:
         faults.append("[mass]: the masses are those of [[particles]]: leave it out")
     if "forces" in data:
         faults.append('[forces]: forces act on particles: write force = ["…", "…"] in [[particles]]')
+    if "definitions" in data:
+        faults.append("[definitions]: positions of particles are written in coordinates: leave it out")
     if "impacts" in data:
         faults.append("impacts: particles have constraints that hold at all times: leave it out")
     return faults

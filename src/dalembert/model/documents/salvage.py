@@ -86,7 +86,7 @@ def _give_inertia(
     """
     energy = found.get("energy", {})
     if "particles" in found:  # whose masses are the inertia
-        for key in ("mass", "forces", "impacts"):
+        for key in ("mass", "forces", "impacts", "definitions"):
             found.pop(key, None)
         found["energy"] = {key: value for key, value in energy.items() if key == "potential"}
         return

@@ -97,6 +97,7 @@ def torqueless(system: System) -> list[str]:
     """What to say of laws whose point keeps a fixed distance from the centre of a body that may turn: friction at
     (x, y, z − r) of a ball makes no torque, because that point does not turn with it.
     """
+    system = system.expanded
     inertia = inertia_of(system.kinetic, system.lagrangian, system.mass)
     found = []
     bodies = () if inertia is None else frames_of(inertia, system.coordinates).bodies

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import sympy as sp
 
 from dalembert.model.constraints import Constraint, is_linear
+from dalembert.model.definitions import Definitions
 from dalembert.model.friction.contact import SPEED
 from dalembert.model.friction.frames import Inertia
 from dalembert.model.friction.laws import Law, Sliding
@@ -35,6 +37,7 @@ class LawReader:
     """What the laws of a model are read with.
 
     constraints: those that could be read; names: of all that were given. inertia: None where it could not be read.
+    definitions: what is asked of an expression is asked of it written out, while a law keeps it as it was written.
     expression: reads one expression; work: one expression for each coordinate.
     """
 
@@ -42,6 +45,7 @@ class LawReader:
     constraints: tuple[Constraint, ...]
     names: list[str]
     inertia: Inertia | None
+    definitions: Definitions
     parameters: Mapping[sp.Symbol, sp.Expr]
     expression: Callable[[Any, str], sp.Expr | None]
     work: Callable[[Any], Mapping[Coordinate, sp.Expr]]
@@ -119,7 +123,7 @@ class LawReader:
         expression = self.expression(given, f"{where}, {key}")
         if expression is None:
             return None
-        if any(isinstance(s, Coordinate) and s.order == 2 for s in expression.free_symbols):
+        if self.definitions.order_of(expression) == 2:
             self.faults.append(f"{where}: accelerations cannot appear in {key}")
         if expression.atoms(Reaction):
             self.faults.append(f"{where}: constraint forces cannot appear in {key}")
@@ -134,7 +138,7 @@ class LawReader:
             return None
         found = []
         for place, expression in self._components(given, "point", where):
-            orders = {s.order for s in expression.free_symbols if isinstance(s, Coordinate)}
+            orders = self.definitions.orders_in(expression)
             if orders - {0}:
                 self.faults.append(
                     f"{place}: {expression} is no place: coordinates and t may appear, no velocities (a velocity of "
@@ -153,10 +157,10 @@ class LawReader:
             return None
         found = []
         for place, expression in self._components(law.slide, "slide", where):
-            orders = {s.order for s in expression.free_symbols if isinstance(s, Coordinate)}
+            orders = self.definitions.orders_in(expression)
             if 1 not in orders:
                 self.faults.append(f"{place}: {expression} contains no velocity (a place is given as point)")
-            elif 2 in orders or not is_linear([expression], [q.d for q in self.coordinates]):
+            elif 2 in orders or not is_linear([self.definitions.expand(expression)], [q.d for q in self.coordinates]):
                 self.faults.append(f"{place}: {expression} is not linear in the velocities")
             found.append(expression)
         return tuple(found)
@@ -182,7 +186,8 @@ class LawReader:
 
     def _geometry(self, law: Sliding, where: str) -> None:
         """Tell where nothing slides, or what slides cannot be told."""
-        by_name = {constraint.name: constraint for constraint in self.constraints}
+        law, (inertia, constraints) = law.changed(self.definitions.expand), self._written_out
+        by_name = {constraint.name: constraint for constraint in constraints}
         named = [by_name[name] for name in law.constraints if name in by_name]
         high = [constraint.name for constraint in named if constraint.level == "acceleration"]
         if high:
@@ -191,12 +196,22 @@ class LawReader:
                 "positions or velocities"
             )
         elif len(named) == len(law.constraints):
-            assert self.inertia is not None
             try:
-                others = tuple(c for c in self.constraints if c not in named)
-                surface_of(self.inertia, self.coordinates, tuple(named), law.point, law.slide, others)
+                others = tuple(c for c in constraints if c not in named)
+                surface_of(inertia, self.coordinates, tuple(named), law.point, law.slide, others)
             except Unclear as unclear:
                 self.faults.append(f"{where}: {unclear}")
+
+    @cached_property
+    def _written_out(self) -> tuple[Inertia, tuple[Constraint, ...]]:
+        """The inertia and the constraints without definitions."""
+        assert self.inertia is not None  # or nothing slides that one could tell
+        expand = self.definitions.expand
+        if not self.definitions.values:
+            return self.inertia, self.constraints
+        matrix = isinstance(self.inertia, sp.MatrixBase)
+        inertia = self.inertia.applyfunc(expand) if matrix else expand(self.inertia)
+        return inertia, tuple(replace(c, expression=expand(c.expression)) for c in self.constraints)
 
     def _one_dry_law_each(self, laws: list[Law]) -> None:
         seen: set[tuple[str, frozenset[str]]] = set()

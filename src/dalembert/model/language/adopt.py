@@ -10,15 +10,37 @@ from sympy.core.function import AppliedUndef
 
 from dalembert.model.language.functions import Unspecified, function_of
 from dalembert.model.language.rates import partial
-from dalembert.model.language.symbols import Coordinate, Parameter, Reaction, is_name, is_of_time, name_of
+from dalembert.model.language.symbols import (
+    Definition,
+    Moving,
+    Parameter,
+    Reaction,
+    is_name,
+    is_of_time,
+    name_of,
+)
 
 
 def canonical(expression: sp.Basic, table: Mapping[str, sp.Symbol]) -> sp.Expr:
     """The same expression in this package's symbols, matched by name.
 
-    Accepts SymPy's `dynamicsymbols` of coordinates (functions of t and their derivatives) and plain symbols. A symbol
-    whose name is not in `table` becomes a parameter, a function that is no coordinate `Unspecified`.
+    Accepts SymPy's `dynamicsymbols` of coordinates and definitions (functions of t and their derivatives) and plain
+    symbols. A symbol whose name is not in `table` becomes a parameter, a function that is no coordinate `Unspecified`.
     """
+    if expression.has(AppliedUndef, sp.Derivative, sp.Subs):
+        expression = _with_symbols(expression, table)
+    rename: dict[sp.Basic, sp.Basic] = {}
+    for symbol in expression.free_symbols:
+        if isinstance(symbol, sp.Symbol) and not isinstance(symbol, Reaction):
+            own = table.get(symbol.name)
+            own = Parameter.named(symbol.name) if own is None else own
+            if own != symbol:
+                rename[symbol] = own
+    return expression.xreplace(rename) if rename else expression
+
+
+def _with_symbols(expression: sp.Basic, table: Mapping[str, sp.Symbol]) -> Any:
+    """The expression with symbols for its functions of time, and its other functions as `Unspecified`."""
     # A total derivative is carried out before coordinates become symbols, which do not depend on t.
     total = {
         derivative: derivative.doit()
@@ -29,24 +51,18 @@ def canonical(expression: sp.Basic, table: Mapping[str, sp.Symbol]) -> sp.Expr:
     swap: dict[sp.Basic, sp.Basic] = {}
     for derivative in expression.atoms(sp.Derivative):
         inner, *counts = derivative.args
-        if is_of_time(inner) and len(counts) == 1 and _is_coordinate(name_of(inner), table):
+        if is_of_time(inner) and len(counts) == 1 and _is_moving(name_of(inner), table):
             name = name_of(derivative)
             swap[derivative] = table.get(name, Parameter.named(name))
     for function in expression.atoms(AppliedUndef):
-        if is_of_time(function) and _is_coordinate(name_of(function), table):
+        if is_of_time(function) and _is_moving(name_of(function), table):
             swap[function] = table[name_of(function)]
     # From the outside in, so that a second derivative is met before the function inside it.
-    expression = adopted(expression.xreplace(swap))
-    rename = {
-        symbol: table.get(symbol.name, Parameter.named(symbol.name))
-        for symbol in expression.free_symbols
-        if isinstance(symbol, sp.Symbol) and not isinstance(symbol, Reaction)
-    }
-    return expression.xreplace({old: new for old, new in rename.items() if old != new})
+    return adopted(expression.xreplace(swap))
 
 
-def _is_coordinate(name: str, table: Mapping[str, sp.Symbol]) -> bool:
-    return isinstance(table.get(name), Coordinate)
+def _is_moving(name: str, table: Mapping[str, sp.Symbol]) -> bool:
+    return isinstance(table.get(name), Moving)
 
 
 def adopted(expression: sp.Basic) -> Any:
@@ -71,13 +87,15 @@ def function_faults(expression: sp.Basic, table: Mapping[str, sp.Symbol], reserv
     """What is wrong with the functions of an expression that SymPy does not define. `table` has the names of the model
     (a `dynamicsymbols` of a coordinate is the coordinate), `reserved` those that mean something else.
     """
-    faults = []
-    coordinates = [s.name for s in table.values() if isinstance(s, Coordinate) and not s.order]
+    faults: list[str] = []
+    if not expression.has(AppliedUndef, sp.Derivative):
+        return faults
     for function in sorted(expression.atoms(AppliedUndef), key=str):
         name = str(function.func.__name__)
-        if name in coordinates:
+        if isinstance(table.get(name), Moving):
             if not is_of_time(function):
-                faults.append(f"{function}: the coordinate {name} is a function of the time t; write {name}(t)")
+                what = "definition" if isinstance(table[name], Definition) else "coordinate"
+                faults.append(f"{function}: the {what} {name} is a function of the time t; write {name}(t)")
         elif name in table:
             faults.append(
                 f"the function {function}: {name} is a parameter, which is constant; give the function another name"
@@ -97,6 +115,8 @@ def function_faults(expression: sp.Basic, table: Mapping[str, sp.Symbol], reserv
 
 def refused(expression: sp.Basic) -> list[str]:
     """Why a place that takes values cannot hold the functions of an expression; empty where it has none."""
+    if not expression.has(AppliedUndef):
+        return []
     return [
         f"the function {function} has no expression. Write its expression in its place"
         for function in sorted(expression.atoms(AppliedUndef), key=str)

@@ -36,7 +36,7 @@ from dalembert.model.language.constants import (
 )
 from dalembert.model.language.functions import function_of
 from dalembert.model.language.rates import rate
-from dalembert.model.language.symbols import Reaction, is_name
+from dalembert.model.language.symbols import Coordinate, Reaction, is_name
 
 # Far above any hand-written or generated energy seen in practice, far below what could exhaust memory or the
 # stack.
@@ -439,7 +439,8 @@ class _Reader:
         name = self.pieces[arguments[0].id]
         if kind == "multiplier":
             return _Piece(Reaction.of(kind, name), None)  # whether there is such a constraint is known later
-        if name + "''" not in self.table:
+        along = self.table.get(name)
+        if not isinstance(along, Coordinate) or along.order:
             self.refuse(f"{kind}({name}): {name!r} is not a coordinate")
         return _Piece(Reaction.of(kind, name), None)
 

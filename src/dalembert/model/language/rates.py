@@ -8,7 +8,7 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from dalembert.errors import AmbiguousDerivative
-from dalembert.model.language.symbols import Coordinate, Reaction, t
+from dalembert.model.language.symbols import Moving, Reaction, t
 
 Of = TypeVar("Of", bound=sp.Basic)
 
@@ -19,8 +19,9 @@ _CLOCK = sp.Dummy("t", real=True)
 def rate(expression: Any) -> Any:
     """The derivative by time along a motion, d/dt = ∂/∂t + q̇ ∂/∂q + q̈ ∂/∂q̇, of an expression or a matrix of them.
 
-    Coordinates and velocities change, as do functions of time, `sp.Function("g")(da.t)`; every other symbol is a
-    constant. There is none of an acceleration or of a constraint force: a model has no symbols for it.
+    Coordinates and velocities change, as do functions of time, `sp.Function("g")(da.t)`, and definitions, which have
+    their rate `tip.d`; every other symbol is a constant. There is none of an acceleration or of a constraint force: a
+    model has no symbols for it.
 
     >>> import dalembert as da
     >>> x, a = da.coordinates("x a")
@@ -41,7 +42,7 @@ def rate(expression: Any) -> Any:
         raise AmbiguousDerivative(f"the rate of an expression is wanted, got {given}")
     if any(t in derivative.variables and _moves(derivative.expr) for derivative in given.atoms(sp.Derivative)):
         raise AmbiguousDerivative(f"{given} holds a derivative by t that is not taken: write da.rate(…) for it")
-    moving = sorted(given.atoms(Coordinate), key=str)
+    moving = sorted(given.atoms(Moving), key=lambda symbol: symbol.name)
     _refuse(given, moving)
     times = {symbol for symbol in given.atoms(sp.Symbol) if symbol.name == t.name}
     parts = [partial(given, symbol) for symbol in sorted(times, key=str)]
@@ -49,22 +50,24 @@ def rate(expression: Any) -> Any:
 
 
 def _moves(expression: sp.Expr) -> bool:
-    """Whether coordinates stand in it other than as arguments of a function without an expression."""
-    return not isinstance(expression, AppliedUndef) and bool(expression.atoms(Coordinate))
+    """Whether coordinates or definitions stand in it other than as arguments of a function without an expression."""
+    return not isinstance(expression, AppliedUndef) and bool(expression.atoms(Moving))
 
 
-def _refuse(expression: sp.Expr, moving: list[Coordinate]) -> None:
+def _refuse(expression: sp.Expr, moving: list[Moving]) -> None:
     fast = [symbol.name for symbol in moving if symbol.order == 2]
     if fast:
-        raise AmbiguousDerivative(f"the rate of {fast[0]}, an acceleration: a model has no third derivatives")
+        raise AmbiguousDerivative(f"the rate of {fast[0]}, a second derivative: a model has no third derivatives")
     forces = sorted(symbol.name for symbol in expression.atoms(Reaction))
     if forces:
         raise AmbiguousDerivative(f"the rate of {forces[0]}, a constraint force: a model has no symbol for it")
     names = {symbol.name for symbol in moving}
     for symbol in expression.atoms(sp.Symbol):
-        if symbol.name in names and not isinstance(symbol, Coordinate):
-            message = f"{symbol.name} is a coordinate and another symbol as well, which would count as constant"
-            raise AmbiguousDerivative(f"{message}: use the one of da.coordinates throughout")
+        if symbol.name in names and not isinstance(symbol, Moving):
+            message = (
+                f"{symbol.name} changes along a motion and is another symbol as well, which would count as constant"
+            )
+            raise AmbiguousDerivative(f"{message}: use the one of da.coordinates or da.definitions throughout")
 
 
 def partial(expression: sp.Expr, symbol: sp.Symbol, times: int = 1) -> sp.Expr:

@@ -1,4 +1,4 @@
-"""The symbols of a model: coordinates with their time derivatives, parameters, time, reactions.
+"""The symbols of a model: coordinates and definitions with their time derivatives, parameters, time, reactions.
 
 All are SymPy symbols with a readable name (`x`, `x'`, `x''`), so every SymPy function works on them, and
 differentiation with respect to time is ours to do explicitly: no hidden functions of time. For SymPy a symbol is a
@@ -11,7 +11,7 @@ import re
 import sys
 from collections.abc import Iterable
 from types import FrameType
-from typing import Never, TypeVar
+from typing import Never, Self, TypeVar
 
 import sympy as sp
 from sympy.core.function import AppliedUndef
@@ -38,16 +38,11 @@ def is_of_time(item: object) -> bool:
     return isinstance(item, AppliedUndef) and len(item.args) == 1 and str(item.args[0]) == "t"
 
 
-class Coordinate(sp.Symbol):
-    """A generalized coordinate, or its first or second time derivative.
-
-    >>> x = Coordinate.named("x")
-    >>> x.d, x.dd, x.d.order
-    (x', x'', 1)
-    """
+class Moving(sp.Symbol):
+    """What changes along a motion: a symbol that has time derivatives, themselves symbols with primes."""
 
     @classmethod
-    def named(cls, name: str) -> Coordinate:
+    def named(cls, name: str) -> Self:
         return cls(name, real=True)
 
     @property
@@ -57,18 +52,18 @@ class Coordinate(sp.Symbol):
 
     @property
     def order(self) -> int:
-        """0 for a coordinate, 1 for its velocity, 2 for its acceleration."""
+        """How often it is differentiated: 0, 1 or 2."""
         return len(self.name) - len(self.base)
 
     @property
-    def d(self) -> Coordinate:
+    def d(self) -> Self:
         """The time derivative."""
         if self.order >= 2:
-            raise AttributeError(f"{self.name} is an acceleration; a model has no higher derivatives")
-        return Coordinate.named(self.name + "'")
+            raise AttributeError(f"{self.name} is a second derivative; a model has no higher ones")
+        return self.named(self.name + "'")
 
     @property
-    def dd(self) -> Coordinate:
+    def dd(self) -> Self:
         """The second time derivative."""
         return self.d.d
 
@@ -76,6 +71,24 @@ class Coordinate(sp.Symbol):
         body = printer.doprint(sp.Symbol(self.base))
         text = {0: body, 1: rf"\dot{{{body}}}", 2: rf"\ddot{{{body}}}"}[self.order]
         return text if exp is None else f"{text}^{{{exp}}}"
+
+
+class Coordinate(Moving):
+    """A generalized coordinate, or its first or second time derivative.
+
+    >>> x = Coordinate.named("x")
+    >>> x.d, x.dd, x.d.order
+    (x', x'', 1)
+    """
+
+
+class Definition(Moving):
+    """A quantity that a model defines by an expression, or its first or second rate: see `System.definitions`.
+
+    >>> tip, = definitions("tip")
+    >>> tip.d**2
+    tip'**2
+    """
 
 
 class Parameter(sp.Symbol):
@@ -117,8 +130,9 @@ class Reaction(sp.Symbol):
 
 class Time(sp.Symbol):
     """The time. Derivatives by it are SymPy's, but for what changes with time without showing it: a coordinate, a
-    velocity, a constraint force, a function of another symbol called t. SymPy would take these for constants, and a
-    model would be wrong without a sign of it; so this raises `AmbiguousDerivative`, which names the alternatives.
+    velocity, a definition, a constraint force, a function of another symbol called t. SymPy would take these for
+    constants, and a model would be wrong without a sign of it; so this raises `AmbiguousDerivative`, which names the
+    alternatives.
 
     ∂F/∂t of a function without expression, F(x, t), is let be: it is written as such. So is a derivative that is not
     carried out, `sp.Derivative(x, t)`, which models refuse.
@@ -152,7 +166,7 @@ class Time(sp.Symbol):
         return True
 
     def _changing_unseen(self, expression: sp.Basic) -> list[str]:
-        found = expression.atoms(Coordinate, Reaction)
+        found = expression.atoms(Moving, Reaction)
         found |= {symbol for symbol in expression.atoms(sp.Symbol) if symbol.name == self.name and symbol != self}
         return sorted({f"{s} (another symbol than da.t)" if s.name == self.name else s.name for s in found})
 
@@ -206,7 +220,8 @@ class Symbols(tuple[Kind, ...]):
 
     def _remedy(self) -> str:
         names = [symbol.name for symbol in self]
-        maker = "parameters" if self and isinstance(self[0], Parameter) else "coordinates"
+        kinds = {Parameter: "parameters", Definition: "definitions"}
+        maker = kinds.get(type(self[0]), "coordinates") if self else "coordinates"
         comma = "," if len(names) == 1 else ""
         alone = " (the comma takes the one that is in it)" if comma else ""
         return f'write {", ".join(names)}{comma} = da.{maker}("{" ".join(names)}"){alone}'
@@ -234,14 +249,30 @@ def parameters(names: str) -> Symbols[Parameter]:
     return Symbols(Parameter.named(name) for name in _split(names))
 
 
+def definitions(names: str) -> Symbols[Definition]:
+    """Symbols of definitions from a text of names, to write expressions that use them: always a tuple.
+
+    >>> import dalembert as da
+    >>> a, = da.coordinates("a")
+    >>> tip, = da.definitions("tip")
+    >>> swing = da.System("swing", coordinates=[a], definitions={tip: 2*sp.sin(a)}, kinetic=tip.d**2/2 + a.d**2)
+    >>> swing.kinetic, dict(swing.definitions)
+    (a'**2 + tip'**2/2, {'tip': 2*sin(a)})
+    """
+    return Symbols(Definition.named(name) for name in _split(names))
+
+
 def symbol_table(
-    coordinates: Iterable[Coordinate], parameters: Iterable[sp.Symbol] = (), *, order: int = 2
+    moving: Iterable[Moving], parameters: Iterable[sp.Symbol] = (), *, order: int = 2
 ) -> dict[str, sp.Symbol]:
-    """The symbols of a model by their names: time, coordinates with their derivatives up to an order, parameters."""
+    """The symbols of a model by their names: time, coordinates (and definitions) with their derivatives up to an order,
+    parameters.
+    """
     found: dict[str, sp.Symbol] = {t.name: t}
-    for q in coordinates:
-        found |= {symbol.name: symbol for symbol in (q, q.d, q.dd)[: order + 1]}
-    return found | {symbol.name: symbol for symbol in parameters}
+    for q in moving:
+        found.update((symbol.name, symbol) for symbol in (q, q.d, q.dd)[: order + 1])
+    found.update((symbol.name, symbol) for symbol in parameters)
+    return found
 
 
 def ideal(coordinate: Coordinate) -> Reaction:

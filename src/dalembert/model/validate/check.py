@@ -7,10 +7,11 @@ from typing import Any
 
 import sympy as sp
 
+from dalembert.model.definitions import Definitions
 from dalembert.model.friction.law import Law
 from dalembert.model.language.functions import functions_in, listed
 from dalembert.model.language.parse import suggest
-from dalembert.model.language.symbols import Coordinate, Reaction
+from dalembert.model.language.symbols import Definition, Reaction
 
 INERTIA = ("kinetic", "lagrangian", "mass")
 
@@ -28,32 +29,38 @@ def not_one_inertia(given: Mapping[str, Any]) -> list[str]:
     return faults
 
 
-def derivatives_out_of_place(parts: Mapping[str, Any], names: list[str]) -> list[str]:
+def derivatives_out_of_place(parts: Mapping[str, Any], names: list[str], definitions: Definitions) -> list[str]:
     """Accelerations in an energy or force, velocities in a potential, reactions outside a work expression, or of no
     constraint or coordinate. names: of the constraints.
     """
     faults: list[str] = []
+    orders = definitions.orders_in
 
-    def orders(expression: sp.Expr | None) -> set[int]:
-        symbols = expression.free_symbols if expression is not None else set()
-        return {symbol.order for symbol in symbols if isinstance(symbol, Coordinate)}
+    def through(expression: sp.Expr, least: int) -> str:
+        """Which definitions bring them in."""
+        found = sorted(s.name for s in expression.free_symbols if isinstance(s, Definition))
+        found = [name for name in found if definitions.order_of(Definition.named(name)) >= least]
+        return f" (look at {', '.join(found)})" if found else ""
 
     for key in ("kinetic", "lagrangian"):
         if 2 in orders(parts[key]):
-            faults.append(f"{key}: accelerations cannot appear in it")
-    if orders(parts["potential"]) & {1, 2}:
-        faults.append("potential: it depends on positions and time only; put velocity terms in a lagrangian")
+            faults.append(f"{key}: accelerations cannot appear in it{through(parts[key], 2)}")
+    potential = parts["potential"]
+    if orders(potential) & {1, 2}:
+        what = f"it depends on positions and time only{through(potential, 1)}"
+        faults.append(f"potential: {what}; put velocity terms in a lagrangian")
     for q, force in parts["forces"].items():
         if 2 in orders(force):
-            faults.append(f"forces {q.name}: accelerations cannot appear in a force")
+            faults.append(f"forces {q.name}: accelerations cannot appear in a force{through(force, 2)}")
     for entry in parts["mass"] or ():
         if orders(entry) & {1, 2}:
-            faults.append("mass: the matrix depends on positions and time only")
+            faults.append(f"mass: the matrix depends on positions and time only{through(entry, 1)}")
             break
     laws: tuple[Law, ...] = parts["nonideal"]
     for law in laws:
-        if any(2 in orders(expression) for expression in law.written.values()):
-            faults.append("work: accelerations cannot appear in it")
+        high = [expression for expression in law.written.values() if 2 in orders(expression)]
+        if high:
+            faults.append(f"work: accelerations cannot appear in it{through(high[0], 2)}")
     places = [(key, parts[key]) for key in ("kinetic", "potential", "lagrangian")]
     places += [(f"forces {q.name}", force) for q, force in parts["forces"].items()]
     places += [(f"constraint {c.name!r}", c.expression) for c in parts["constraints"]]
@@ -80,6 +87,7 @@ def functions_at_odds(parts: Mapping[str, Any], declared: Iterable[str]) -> list
     every += [*parts["forces"].values(), *(parts["mass"] or ())]
     every += [expression for law in parts["nonideal"] for expression in law.expressions()]
     every += [item.expression for item in (*parts["constraints"], *parts["events"])]
+    every += parts["definitions"].values()
     symbols = {symbol.name for expression in every for symbol in expression.free_symbols}
     for name, applied in functions_in(every).items():
         if len({len(f.args) for f in applied}) > 1:

@@ -35,7 +35,7 @@ class ConstraintReader:
             self.reader.faults.append(f"constraints: a mapping from names to expressions is wanted, got {given!r}")
             return (), []
         found: list[Constraint] = []
-        names: list[str] = []
+        names: dict[str, None] = {}
         for item in items:
             level = item.level if isinstance(item, Constraint) else None
             item = item if isinstance(item, Constraint) else Constraint(item[0], item[1])
@@ -47,7 +47,7 @@ class ConstraintReader:
             if not isinstance(name, str) or not name.strip() or not name.isprintable():
                 self.reader.faults.append(f"{where}: a name is one line of printable text")
                 continue
-            names.append(name)
+            names[name] = None
             parsed, one_sided = self._relation(expression, where)
             one_sided = self._one_sided(item, one_sided, where)
             restitution = self._restitution(item.restitution, one_sided, where)
@@ -56,13 +56,13 @@ class ConstraintReader:
                 if expression is None:
                     self.reader.faults.append(f"{where}: no equation given")
                 continue
-            real = level_of(parsed)
+            parsed, real = self._level(parsed)
             if real is None:
                 never = parsed.is_number and parsed != 0
                 effect = "can never hold" if never else "constrains nothing"
                 self.reader.faults.append(f"{where}: {parsed} = 0 contains no coordinate, so it {effect}")
                 continue
-            if is_constant(parsed):
+            if not self._acts(parsed, real) and is_constant(self.reader.definitions.expand(parsed)):
                 self.reader.faults.append(
                     f"{where}: {parsed} has one value whatever the coordinates, so it constrains nothing: remove it"
                 )
@@ -76,7 +76,23 @@ class ConstraintReader:
                     f"{where}: one-sided constraints are at position level, this one is at {real} level"
                 )
             found.append(Constraint(name, parsed, real, one_sided, restitution, item.by_friction, item.switch, law))
-        return tuple(found), names
+        return tuple(found), list(names)
+
+    def _level(self, parsed: sp.Expr) -> tuple[sp.Expr, str | None]:
+        """The level of a constraint, and its expression: without its definitions where what makes the level cancels
+        when they are written out, as in w − x' = 0 with w = x' + y.
+        """
+        known = self.reader.definitions
+        order = known.order_of(parsed)
+        if not known.values or (order >= 0 and known.certainly_holds(parsed, order)):
+            return parsed, LEVELS[order] if order >= 0 else None
+        written_out = known.expand(parsed)
+        level = level_of(written_out)
+        return (parsed, level) if order >= 0 and level == LEVELS[order] else (written_out, level)
+
+    def _acts(self, parsed: sp.Expr, level: str) -> bool:
+        """Whether it is certain that a constraint depends on the coordinates."""
+        return self.reader.definitions.certainly_holds(parsed, LEVELS.index(level))
 
     def _relation(self, given: Any, where: str) -> tuple[sp.Expr | None, bool]:
         """What is zero on every motion, or never negative, and whether it is the latter."""
@@ -88,7 +104,8 @@ class ConstraintReader:
                 return None, True
             return self.reader.expression(given, where, equation=True), False
         try:
-            return parse_constraint(given, self.reader.table, where=where, functions=self.reader.functions)
+            read, one_sided = parse_constraint(given, self.reader.table, where=where, functions=self.reader.functions)
+            return self.reader.with_possible_rates(read, where), one_sided
         except ExpressionError as error:
             self.reader.faults.append(str(error))
             return None, True  # so it may be: its restitution is no fault

@@ -9,14 +9,23 @@ from typing import Any
 import sympy as sp
 
 from dalembert.errors import ExpressionError
+from dalembert.model.definitions import NO_DEFINITIONS
 from dalembert.model.language.adopt import canonical, function_faults, refused
 from dalembert.model.language.parse import RESERVED, parse_equation, parse_expression, suggest
-from dalembert.model.language.symbols import Coordinate, Parameter, is_name, name_of, symbol_table
+from dalembert.model.language.symbols import (
+    Coordinate,
+    Definition,
+    Parameter,
+    is_name,
+    name_of,
+    symbol_table,
+)
 
 
 class ExpressionReader:
     """table: the symbols of the model by name, as they become known; declared: the parameters with a value among them.
-    functions: without an expression, that text may apply, with their numbers of arguments.
+    functions: without an expression, that text may apply, with their numbers of arguments. definitions: of the model,
+    once they are read.
     faults: everything found to be wrong so far, also by those who read with it.
     """
 
@@ -25,6 +34,7 @@ class ExpressionReader:
         self.table: dict[str, sp.Symbol] = symbol_table(())
         self.declared: dict[str, sp.Symbol] = {}
         self.functions: dict[str, int] = {}
+        self.definitions = NO_DEFINITIONS
 
     def good_name(self, name: str, what: str) -> bool:
         if not is_name(name):
@@ -62,10 +72,12 @@ class ExpressionReader:
         try:
             if isinstance(given, str):
                 if equation:
-                    return parse_equation(given, self.table, where=where, functions=known)
-                return parse_expression(
-                    given, self.table, where=where, reactions=reactions, offered=offered, functions=known
-                )
+                    read = parse_equation(given, self.table, where=where, functions=known)
+                else:
+                    read = parse_expression(
+                        given, self.table, where=where, reactions=reactions, offered=offered, functions=known
+                    )
+                return self.with_possible_rates(read, where)
             if isinstance(given, sp.Equality):
                 given = given.lhs - given.rhs
             expression = sp.sympify(given, strict=True)
@@ -81,7 +93,7 @@ class ExpressionReader:
         if expression.has(sp.nan, sp.oo, -sp.oo, sp.zoo, sp.I):
             self.faults.append(f"{where}: the expression holds NaN, infinity or an imaginary number: {expression}")
             return None
-        if not self.functions_fit(expression, where, functions):
+        if not self.functions_fit(expression, where, functions) or not self._defined(expression, where):
             return None
         expression = canonical(expression, self.table)
         strange = sorted(
@@ -93,7 +105,31 @@ class ExpressionReader:
         stray = [s.name for s in expression.free_symbols if s.name.endswith("'") and s.name not in self.table]
         if stray:
             self.faults.append(f"{where}: {', '.join(sorted(stray))} belongs to no coordinate of the system")
-        return expression
+        return self.with_possible_rates(expression, where)
+
+    def with_possible_rates(self, expression: sp.Expr, where: str) -> sp.Expr | None:
+        """The expression, unless it holds rates of definitions that a model has no symbols for, which is told."""
+        orders = self.definitions.orders
+        if not orders:
+            return expression
+        used = [s for s in expression.free_symbols if isinstance(s, Definition) and s.base in orders]
+        high = sorted(s.name for s in used if s.order and orders[s.base] + s.order > 2)
+        if high:
+            what = "accelerations" if orders[high[0].rstrip("'")] == 2 else "velocities"
+            self.faults.append(
+                f"{where}: {high[0]}: {high[0].rstrip(chr(39))} holds {what}, and a model has no third derivatives"
+            )
+        return None if high else expression
+
+    def _defined(self, expression: sp.Basic, where: str) -> bool:
+        """Whether the model has the definitions that an expression uses; otherwise that is told."""
+        unknown = {s.base for s in expression.free_symbols if isinstance(s, Definition) and s.base not in self.table}
+        for name in sorted(unknown):
+            known = [
+                other for other, symbol in self.table.items() if isinstance(symbol, Definition) and not symbol.order
+            ]
+            self.faults.append(f"{where}: there is no definition {name!r}.{suggest(name, known)}")
+        return not unknown
 
     def functions_fit(self, expression: sp.Basic, where: str, allowed: bool) -> bool:
         """Whether the functions of an expression can stand where they do; otherwise that is told."""
@@ -137,7 +173,9 @@ class ExpressionReader:
             self.faults.append(f"{where}: a mapping from coordinates to expressions is wanted, got {given!r}")
             return {}
         found: dict[Coordinate, sp.Expr] = {}
-        names = [name for name in self.table if name + "''" in self.table]
+        if not given:
+            return {}
+        names = {name for name, q in self.table.items() if isinstance(q, Coordinate) and not q.order}
         for key, value in given.items():
             name = name_of(key)
             if name not in names:
@@ -162,7 +200,7 @@ class ExpressionReader:
         if not expression.free_symbols:
             return self.finite(expression, where)
         others = [
-            s.name for s in expression.free_symbols if s in (*self.table.values(),) and s.name not in self.declared
+            s.name for s in expression.free_symbols if s == self.table.get(s.name) and s.name not in self.declared
         ]
         if others:
             self.faults.append(f"{where}: an initial value may use parameters only, not {', '.join(sorted(others))}")

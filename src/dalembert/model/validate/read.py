@@ -20,6 +20,7 @@ from dalembert.model.outputs import reaction_faults, read_outputs
 from dalembert.model.simulation_options import duration_faults, option_faults
 from dalembert.model.validate.check import derivatives_out_of_place, functions_at_odds, not_one_inertia
 from dalembert.model.validate.constraints import ConstraintReader
+from dalembert.model.validate.definitions import read_definitions, read_names
 from dalembert.model.validate.expressions import ExpressionReader
 
 SETTINGS = {"duration": float, "rtol": float, "atol": float, "samples": int, "method": str, "project": bool}
@@ -47,6 +48,7 @@ class Draft:
     impacts: Any = None
     outputs: Any = None
     functions: Any = ()
+    definitions: Any = None
 
 
 def build_parts(draft: Draft) -> dict[str, Any]:
@@ -68,7 +70,9 @@ class _Builder:
             self.reader.faults.append(f"the name of a system is one line of printable text, got {title!r}")
         coordinates = self._coordinates()
         parameters = self._parameters(coordinates)
+        named = read_names(draft.definitions or {}, self.reader)
         self.reader.functions = read_signatures(draft.functions, {*RESERVED, *self.reader.table}, self.reader.faults)
+        definitions = self.reader.definitions = read_definitions(named, coordinates, self.reader)
         energies = {
             key: self.reader.expression(getattr(draft, key), key) for key in ("kinetic", "potential", "lagrangian")
         }
@@ -79,6 +83,7 @@ class _Builder:
         parts: dict[str, Any] = {
             "name": title,
             "coordinates": coordinates,
+            "definitions": definitions.values,
             **energies,
             "mass": mass,
             "forces": self.reader.by_coordinate(draft.forces, "forces"),
@@ -88,6 +93,7 @@ class _Builder:
                 constraints=constraints,
                 names=names,
                 inertia=inertia_of(energies["kinetic"], energies["lagrangian"], mass),
+                definitions=definitions,
                 parameters=parameters,
                 expression=self.reader.expression,
                 work=lambda given: self.reader.by_coordinate(given, "work", reactions=True),
@@ -104,6 +110,7 @@ class _Builder:
             lambda given, where: self.reader.expression(given, where, equation=True),
             self.reader.faults,
             switches,
+            definitions,
         )
         parts["impacts"] = held.impacts(draft.impacts, constraints)
         parts["outputs"] = outputs = read_outputs(
@@ -113,7 +120,7 @@ class _Builder:
             self.reader.faults,
         )
         self.reader.faults += reaction_faults(outputs, coordinates, names)
-        self.reader.faults += derivatives_out_of_place(parts, names)
+        self.reader.faults += derivatives_out_of_place(parts, names, definitions)
         self.reader.faults += functions_at_odds(parts, self.reader.declared)
         if self.reader.faults:
             raise ModelError(title, self.reader.faults)
@@ -126,7 +133,7 @@ class _Builder:
         if not isinstance(given, Iterable):
             self.reader.faults.append(f"coordinates: a list of coordinates is wanted, got {given!r}")
             return ()
-        found: list[Coordinate] = []
+        found: dict[str, Coordinate] = {}
         for item in given:
             name = name_of(item)
             if not isinstance(item, (str, sp.Expr)):
@@ -135,14 +142,14 @@ class _Builder:
                 self.reader.faults.append(
                     f"coordinates: {item}: a coordinate is a function of the time t alone, or a symbol"
                 )
-            elif any(q.name == name for q in found):
+            elif name in found:
                 self.reader.faults.append(f"coordinate {name!r} is given twice")
             elif self.reader.good_name(name, "coordinate"):
-                found.append(Coordinate.named(name))
+                found[name] = Coordinate.named(name)
         if not found and not self.reader.faults:
             self.reader.faults.append("a system needs at least one coordinate")
-        self.reader.table |= symbol_table(found)
-        return tuple(found)
+        self.reader.table |= symbol_table(found.values())
+        return tuple(found.values())
 
     def _parameters(self, coordinates: tuple[Coordinate, ...]) -> dict[sp.Symbol, sp.Expr]:
         values: dict[sp.Symbol, sp.Expr] = {}

@@ -7,6 +7,7 @@ from the work integrals.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -63,6 +64,8 @@ def thresholds(rtol: float, steps: int = 0) -> dict[str, float]:
 def certify(motion: Motion, evaluation: Evaluation | None = None, contacts: Contacts | None = None) -> Certificate:
     """Measure a motion against its own system. evaluation, contacts: of that system, where they are at hand."""
     evaluation = Evaluation(motion.system) if evaluation is None else evaluation
+    if motion.system.nonideal or needs_legs(motion.system):
+        motion = replace(motion, system=motion.system.expanded)  # laws of friction are told by SymPy
     if contacts is None and needs_legs(motion.system):
         contacts = Contacts(motion.system)
     data, limits = data_along(motion, evaluation), thresholds(motion.rtol, motion.timing.steps)

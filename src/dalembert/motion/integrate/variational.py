@@ -31,6 +31,7 @@ PROBES = 12
 
 def require_action(system: System) -> None:
     """Raise where a system has no discrete action."""
+    system = system.expanded
     events = "events are not located by this method" if system.events else ""
     reason = first(has_modes(system), no_energies(system), nonholonomic(system), does_work(system), events)
     if reason:

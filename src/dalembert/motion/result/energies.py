@@ -26,13 +26,14 @@ if TYPE_CHECKING:
 
 def energy_names(system: System) -> list[str]:
     """What can be asked for: T and V where the model says what they are."""
+    system = system.expanded if system.lagrangian is not None else system
     known = ["kinetic", "potential"] if system.lagrangian is None or powers_of(system) is not None else []
     return [*known, "L", "H", *(p.name for p in momentum_symbols(system))]
 
 
 def energy_along(motion: Motion, name: str) -> Array:
     """One of them at the output points."""
-    system = motion.system
+    system = motion.system.expanded
     if name == "H":
         return np.array(motion.energy)  # the energy of a motion is q̇ᵀp − L
     arguments = (*system.coordinates, *system.velocities, t, *system.parameter_symbols)

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sympy as sp
+from numpy.typing import ArrayLike
 
 from dalembert.arrays import Array
 from dalembert.errors import DocumentError, OutputError
@@ -62,7 +63,8 @@ class Motion(Table):
     `motion["ideal x"]`, `motion["multiplier rod"]`,
     `motion["energy"]`, `motion["work ideal"]`, `motion["heat plane"]`, `motion["impact loss"]` and
     the outputs of the system give columns by name;
-    `motion["kinetic"]`, `["potential"]`, `["L"]`, `["H"]` and momenta `["p_x"]` are computed when asked for.
+    `motion["kinetic"]`, `["potential"]`, `["L"]`, `["H"]`, momenta `["p_x"]`, and the definitions of the system with
+    their rates are computed when asked for, as are expressions, `evaluate`; `motion[["x", "y"]]` is (T, 2).
 
     events: what happened on the way, in order of time: {"name", "t", "state": {"x", "x'", …}, "direction"} for each
     passage of an event of the system, {"name": "rank change", "t", "from", "to"} where constraints became dependent
@@ -145,15 +147,50 @@ class Motion(Table):
             found |= {f"normal {name}": contact.normal, f"friction {name}": contact.friction}
         return found | self.outputs
 
-    def __getitem__(self, key: str | sp.Symbol) -> Array:
+    def __getitem__(self, key: str | sp.Symbol | Sequence[str | sp.Symbol]) -> Array:
+        if isinstance(key, (list, tuple)):
+            return np.stack([self[item] for item in key], axis=1) if key else np.zeros((self.t.size, 0))
         columns = self.columns()
         name = name_of(key)
         if name in columns:
             return columns[name]
         from dalembert.motion.result.energies import energy_along, energy_names
+        from dalembert.motion.result.evaluate import definition_names
 
-        computed = energy_names(self.system)  # no columns, but they have names: energies and momenta
-        return energy_along(self, name) if name in computed else named(columns, name, "column", computed)
+        defined = definition_names(self.system)  # no columns, but they have names, as energies and momenta
+        if name in defined:
+            return self.evaluate(name)
+        computed = energy_names(self.system)
+        return energy_along(self, name) if name in computed else named(columns, name, "column", [*computed, *defined])
+
+    def __call__(self, t: ArrayLike) -> dict[str, Any]:
+        """The state at any time within the motion, {"t", "x", "x'", …}, as `system.at` and `replace(initial=…)` take
+        it; at several times arrays. It is as exact as the motion at its outputs: rtol of the size that each coordinate
+        and velocity has along it. Where interpolation between outputs does not reach that, the motion is integrated
+        from the output before (`motion.result.between_outputs`).
+
+        >>> import dalembert as da
+        >>> swing = da.library.pendulum().simulate(2.0, samples=5)
+        >>> finer = da.library.pendulum().simulate(2.0, samples=41)
+        >>> bool(abs(swing(0.95)["x"] - finer["x"][19]) < 1e-8)
+        True
+        """
+        from dalembert.motion.result.between_outputs import state_columns_at
+
+        return state_columns_at(self, t)
+
+    def evaluate(self, expression: Any) -> Array:
+        """An expression at the output points, (T,): text in the document language or SymPy's, in coordinates and their
+        derivatives, definitions and theirs, t, parameters, `ideal(x)` and `multiplier(constraint)`.
+
+        >>> import dalembert as da
+        >>> swing = da.library.pendulum().simulate(1.0, samples=3)
+        >>> swing.evaluate("sqrt(x^2 + y^2)/l").round(9)
+        array([1., 1., 1.])
+        """
+        from dalembert.motion.result.evaluate import evaluate
+
+        return evaluate(self, expression)
 
     @property
     def ledger(self) -> dict[str, Any]:

@@ -52,7 +52,7 @@ class Contacts:
     """
 
     def __init__(self, system: System) -> None:
-        self.system = system
+        self.system = system = system.expanded
         self.n, self.m = len(system.coordinates), len(system.constraints)
         self.heats = heat_names(system)
         self.switched: Switched = switched(system, self.workless)

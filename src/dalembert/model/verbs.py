@@ -1,0 +1,264 @@
+"""What can be asked of a system, `simulate`, `equations`, `at`, …: each verb hands over to the package that does it.
+
+The verbs are the only places where `model` names packages to its right, and they import these only when called.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from inspect import signature
+from typing import TYPE_CHECKING, Any, Never, cast
+
+import sympy as sp
+from numpy.typing import ArrayLike
+
+from dalembert.errors import ModelError
+from dalembert.model.language.parse import suggest
+
+if TYPE_CHECKING:
+    from dalembert.mechanics.classify.classify import Classification
+    from dalembert.mechanics.page.equations import Equations
+    from dalembert.model.system import System, Value
+    from dalembert.motion.instant import Instant
+    from dalembert.motion.prepare import Prepared
+    from dalembert.motion.result.motion import Motion
+    from dalembert.statics.result import Equilibria
+    from dalembert.study.between import Passage
+    from dalembert.study.compare import Comparison
+    from dalembert.study.displacements import Displacements
+    from dalembert.study.path import Path
+    from dalembert.study.reduced import ReducedSystem
+    from dalembert.study.vakonomic import VakonomicMotion
+
+
+class Verbs:
+    """What can be asked of a system. `System` derives from it, and nothing else does."""
+
+    @property
+    def _system(self) -> System:
+        return cast("System", self)
+
+    def equations(
+        self,
+        form: str = "fundamental",
+        *,
+        quasi_velocities: Mapping[str, Any] | None = None,
+        dependent: Any = None,
+        **unknown: Never,
+    ) -> Equations:
+        """The equations of motion: explicit, (26) of Udwadia 2005 with the three kinds of force kept apart, or in
+        another `form`, by another principle: "lagrange", "gauss", "appell", "kane", "hamilton", "routh", "hertz",
+        "action", "maupertuis", "liberation", "vakonomic", "transposition".
+
+        quasi_velocities: of "appell" and "kane", names with expressions in the velocities; chosen unless given.
+        dependent: of "transposition", coordinates whose displacements follow from the others.
+        """
+        from dalembert.mechanics.equations import equations
+
+        return equations(self._system, form, {"quasi_velocities": quasi_velocities, "dependent": dependent, **unknown})
+
+    def classify(self) -> Classification:
+        """The kind of each constraint, integrability, degrees of freedom, conserved quantities."""
+        from dalembert.mechanics.classify.classify import classify
+
+        return classify(self._system)
+
+    def at(
+        self,
+        state: Mapping[Any, Value] | None = None,
+        t: float | None = None,
+        parameters: Mapping[Any, Value] | None = None,
+    ) -> Instant:
+        """Everything at one state: acceleration, forces, multipliers, rank. Missing parts come from the
+        initial state.
+        """
+        from dalembert.motion.instant import at
+
+        return at(self._system, state, t, parameters)
+
+    def between(
+        self, start: Mapping[Any, Value] | None, end: Mapping[Any, Value], duration: float, *, guess: Any = None
+    ) -> Passage:
+        """The motion from one configuration to another in a given time, by stationary action: with its action, and
+        whether that is a minimum or a saddle.
+        """
+        from dalembert.study.between import between
+
+        return between(self._system, start, end, duration, guess=guess)
+
+    def compare(self, forms: Iterable[str] | None = None, *, states: int = 4) -> Comparison:
+        """Every formulation side by side: which apply, why others do not, and by how much they differ."""
+        from dalembert.study.compare import compare
+
+        if isinstance(forms, str):
+            forms = [forms]
+        return compare(self._system, None if forms is None else [str(form) for form in forms], states)
+
+    def equilibrium(
+        self,
+        state: Mapping[Any, Value] | None = None,
+        *,
+        t: float | None = None,
+        starts: int = 1,
+        range_of: Any = None,
+        between: tuple[float, float] | None = None,
+    ) -> Equilibria:
+        """Configurations at rest with all forces, their stability and natural frequencies; with friction, whether the
+        configuration can be held and over which range. See `dalembert.statics.find.equilibrium`.
+        """
+        from dalembert.statics.find import equilibrium
+
+        return equilibrium(self._system, state, t=t, starts=starts, range_of=range_of, between=between)
+
+    def consistent(
+        self, initial: Mapping[Any, Value] | None = None, hold: Iterable[Any] = ()
+    ) -> dict[sp.Symbol, float]:
+        """The state nearest to `initial` (in the mass metric) that satisfies all constraints, with the
+        symbols in `hold` kept.
+        """
+        from dalembert.motion.state.consistent import consistent
+
+        return consistent(self._system, initial, hold)
+
+    def displacements(
+        self,
+        state: Mapping[Any, Value] | None = None,
+        t: float | None = None,
+        parameters: Mapping[Any, Value] | None = None,
+    ) -> Displacements:
+        """Whether displaced states are possible ones, constraint by constraint: the transpositional relations measured
+        at a state.
+        """
+        from dalembert.study.displacements import displacements
+
+        return displacements(self._system, state, t, parameters)
+
+    def simulate(
+        self,
+        duration: float | None = None,
+        *,
+        rtol: float | None = None,
+        atol: float | None = None,
+        samples: int | None = None,
+        times: ArrayLike | None = None,
+        method: str | None = None,
+        project: bool | None = None,
+        backend: str | None = None,
+        events: Mapping[str, Any] | Iterable[Any] | None = None,
+        progress: bool | None = None,
+        step: float | None = None,
+        order: int | None = None,
+        max_step: float | None = None,
+        **unknown: Never,
+    ) -> Motion:
+        """The motion from the initial state, with its forces and its certificate.
+
+        duration: how long, from the initial time.
+        rtol: relative tolerance, 0.1 … 1e-13 (default 1e-9).
+        atol: absolute tolerance (default: a thousandth of rtol, of the size that the motion will have).
+        samples: number of equidistant output times (default 501); or times: the output times themselves, increasing.
+        method: "auto", "dop853", "dopri5", "stiff" (an implicit method with the exact Jacobian), or "taylor" (Taylor
+        series: quickest at tight tolerances on long runs; native backend, smooth models), or "variational" (steps of
+        one length that make a discrete action stationary: momenta are kept to rounding and the energy within a bound
+        for very long times; constraints on positions only).
+        project: return to the constraints after each step (default True); False shows the drift.
+        backend: "auto", "native" (compiled C), or "reference" (CasADi's virtual machine and SciPy).
+        events: besides those of the system, names with expressions (or `da.Event`) whose passages through zero go to
+        `motion.events`; a terminal one ends the motion.
+        progress: a bar on long runs (default: on terminals).
+        step, order: of the variational method, the longest step (it is shortened to end at output times, of which there
+        are at most `samples`) and the order 2, 4 or 6 (default 2). The tolerance of such a motion, by which its
+        certificate is judged, is the error of its steps as measured along it.
+        max_step: the longest step of the other methods. Explicit functions of time are sampled in advance, so that
+        pulses longer than 1/2000 of the duration are seen without it; it is for shorter ones, and for forces that act
+        in a small place only.
+
+        Options not given come from `settings`, the `[simulate]` table of the system's document. Raises
+        `InconsistentState` where the initial state violates a constraint and `MotionFailed`, with the motion so far,
+        where the integration cannot go on.
+        """
+        from dalembert.motion.simulate import simulate
+
+        if unknown:
+            raise ModelError(self._system.name, [_no_such_option("simulate", name, self.simulate) for name in unknown])
+        options = {
+            "rtol": rtol, "atol": atol, "samples": samples, "method": method, "project": project, "backend": backend,
+            "step": step, "order": order, "max_step": max_step,
+        }  # fmt: skip
+        return simulate(self._system, duration, times, options, events, progress)
+
+    def prepare(
+        self,
+        duration: float | None = None,
+        *,
+        rtol: float | None = None,
+        atol: float | None = None,
+        samples: int | None = None,
+        times: ArrayLike | None = None,
+        method: str | None = None,
+        project: bool | None = None,
+        backend: str | None = None,
+        events: Mapping[str, Any] | Iterable[Any] | None = None,
+        step: float | None = None,
+        order: int | None = None,
+        max_step: float | None = None,
+        **unknown: Never,
+    ) -> Prepared:
+        """The system ready to be run from many states and with many values of its parameters; options as in `simulate`.
+
+        >>> import dalembert as da
+        >>> prepared = da.library.pendulum().prepare(1.0, rtol=1e-8)
+        >>> run = prepared.run(parameters={"m": 2.0})
+        >>> run.q.shape, run.motion().certificate.holds
+        ((501, 2), True)
+        """
+        from dalembert.motion.prepare import prepare
+
+        if unknown:
+            raise ModelError(self._system.name, [_no_such_option("prepare", name, self.prepare) for name in unknown])
+        options = {
+            "rtol": rtol, "atol": atol, "samples": samples, "method": method, "project": project, "backend": backend,
+            "step": step, "order": order, "max_step": max_step,
+        }  # fmt: skip
+        return prepare(self._system, duration, times, options, events)
+
+    def vakonomic(
+        self,
+        duration: float | None = None,
+        *,
+        multipliers: Mapping[str, float] | None = None,
+        rtol: float = 1e-10,
+        samples: int = 501,
+    ) -> VakonomicMotion:
+        """Not the motion: stationary action among paths that keep the constraints, from the initial state with μ as
+        given (0 by default). `.against()` shows where it leaves the motion.
+        """
+        from dalembert.study.vakonomic import vakonomic
+
+        return vakonomic(self._system, duration, multipliers, rtol, samples)
+
+    def path(self, start: Any, end: Any, *, energy: float, guess: Any = "direct", samples: int = 201) -> Path:
+        """The path between two points at a given energy, by Maupertuis' principle. See `dalembert.study.path.path`."""
+        from dalembert.study.path import path
+
+        return path(self._system, start, end, energy=energy, guess=guess, samples=samples)
+
+    def reduce(self, keep: Iterable[Any] = ()) -> ReducedSystem:
+        """A system with fewer coordinates and the same motion: solvable position constraints give independent
+        coordinates, ignorable ones are replaced by their momenta. See `dalembert.study.reduced.reduce`.
+        """
+        from dalembert.study.reduced import reduce
+
+        return reduce(self._system, keep)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model as a TOML document."""
+        from dalembert.model.documents.document import save
+
+        save(self._system, path)
+
+
+def _no_such_option(verb: str, name: str, function: Callable[..., Any]) -> str:
+    known = [key for key, value in signature(function).parameters.items() if value.kind is value.KEYWORD_ONLY]
+    return f"{verb} has no option {name!r}.{suggest(name, ['duration', *known])}"

@@ -1,0 +1,141 @@
+"""The state of a motion at any time: `motion(t)`.
+
+Between two outputs the state is interpolated by the polynomials of degree 5 that take q, q̇ and q̈ from both ends. How
+far they are from the motion is measured: with h between the outputs and r the largest difference between their q̈ and
+the one of the equations of motion, at points between, an error q − p = c (s (s − h))³ is at most h²|r|/24 in q and
+0.15 h|r| in q̇. Where that is more than the tolerance of the motion, and wherever contacts or kinks may lie between,
+the motion is integrated again from the output before.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dalembert.arrays import Array
+from dalembert.errors import DalembertError, ModelError, MotionFailed
+from dalembert.model.friction.contact import needs_legs
+from dalembert.model.kinks import switched
+from dalembert.motion.state.evaluation import Evaluation
+from dalembert.motion.state.points import evaluate_points
+from dalembert.motion.state.project import project
+from dalembert.results import state_columns
+
+if TYPE_CHECKING:
+    from dalembert.motion.result.motion import Motion
+
+# Where between two outputs accelerations are compared, and how many times the error that they show must fit into the
+# tolerance: the leading term of the error is not all of it.
+PLACES, MARGIN = (0.2, 0.5, 0.8), 2.0
+# Of the largest coordinate or velocity, what counts as the size of one that hardly moves.
+SMALL = 1e-3
+# Tolerances that an integration takes; that of a variational motion is measured, and may be any.
+LEAST_RTOL, LARGEST_RTOL = 1e-13, 0.1
+
+
+def states_at(motion: Motion, times: ArrayLike) -> tuple[Array, Array]:
+    """q and v (K, n) at times (K,) within a motion, to its tolerance: rtol of the size that each coordinate and each
+    velocity has along it.
+    """
+    t = np.asarray(times, dtype=float).ravel()
+    low, high = float(motion.t[0]), float(motion.t[-1])
+    outside = t[~((t >= low) & (t <= high))]
+    if outside.size:
+        raise ModelError(
+            motion.system.name, [f"t = {outside[0]:g} is not within the motion, which is from t = {low:g} to {high:g}"]
+        )
+    at = np.searchsorted(motion.t, t)
+    q, v = motion.q[at], motion.v[at]  # right where a time is an output
+    between = np.flatnonzero(motion.t[at] != t)
+    if between.size:
+        path = _Between(motion)
+        close = path.close(np.unique(at[between]) - 1)
+        for k in between:
+            if at[k] - 1 in close:
+                q[k], v[k] = path.interpolated(int(at[k]) - 1, float(t[k]))
+        for first in np.unique(at[between]) - 1:
+            if first not in close:
+                here = between[at[between] - 1 == first]
+                moments, places = np.unique(t[here], return_inverse=True)
+                found = path.integrated(int(first), moments)
+                q[here], v[here] = found[0][places], found[1][places]
+    return q, v
+
+
+def state_columns_at(motion: Motion, t: ArrayLike) -> dict[str, Array]:
+    """The same as columns; numbers where t is one."""
+    q, v = states_at(motion, t)
+    found = state_columns(motion.system.coordinates, np.asarray(t, dtype=float).ravel(), q, v)
+    shape = np.shape(t)
+    return {name: np.reshape(column, shape) if shape else column[0].item() for name, column in found.items()}
+
+
+class _Between:
+    """States between outputs of one motion; k is the output before."""
+
+    def __init__(self, motion: Motion) -> None:
+        self.motion, self.evaluation = motion, Evaluation(motion.system)
+        self.smooth = not needs_legs(motion.system) and switched(motion.system) is None
+
+    def close(self, ks: NDArray[np.int_]) -> set[int]:
+        """Those outputs after which interpolation is within the tolerance."""
+        motion, n = self.motion, self.motion.q.shape[1]
+        if not self.smooth:
+            return set()
+        worst, h = np.zeros((ks.size, n)), np.diff(motion.t)[ks, None]
+        try:
+            for share in PLACES:
+                q, v, a = self._path(ks, np.full(ks.size, share))
+                t = motion.t[ks] + share * h[:, 0]
+                guesses = motion.a[ks + round(share)] if self.evaluation.graph.nonlinear else None
+                right = evaluate_points(self.evaluation, t, q, v, guesses).solution.acceleration
+                worst = np.maximum(worst, MARGIN * np.abs(right - a))
+        except DalembertError:
+            return set()  # somewhere between, the model may have no value
+        tolerances = [motion.rtol * _sizes(values) for values in (motion.q, motion.v)]
+        good = (h**2 / 24 * worst <= tolerances[0]) & (0.15 * h * worst <= tolerances[1])
+        return {int(k) for k in ks[good.all(axis=1)]}
+
+    def interpolated(self, k: int, t: float) -> tuple[Array, Array]:
+        """The state on the constraints next to the interpolated one."""
+        span = self.motion.t[k + 1] - self.motion.t[k]
+        q, v, _ = self._path(np.array([k]), np.array([(t - self.motion.t[k]) / span]))
+        return project(self.evaluation, q[0], v[0], t)[:2]
+
+    def _path(self, ks: NDArray[np.int_], s: Array) -> tuple[Array, Array, Array]:
+        """q, q̇, q̈ (K, n) of the polynomials at shares s of the ways from the outputs ks to the next."""
+        motion, s = self.motion, s[:, None]
+        h = np.diff(motion.t)[ks, None]
+        (q0, v0, a0), (q1, v1, a1) = (
+            (motion.q[at], h * motion.v[at], h**2 * motion.a[at]) for at in (ks, ks + 1)
+        )  # all of them lengths
+        D, E, F = q1 - q0 - v0 - a0 / 2, v1 - v0 - a0, a1 - a0
+        c3, c4, c5 = 10 * D - 4 * E + F / 2, -15 * D + 7 * E - F, 6 * D - 3 * E + F / 2
+        q = q0 + s * (v0 + s * (a0 / 2 + s * (c3 + s * (c4 + s * c5))))
+        v = v0 + s * (a0 + s * (3 * c3 + s * (4 * c4 + s * 5 * c5)))
+        a = a0 + s * (6 * c3 + s * (12 * c4 + s * 20 * c5))
+        return q, v / h, a / h**2
+
+    def integrated(self, k: int, t: Array) -> tuple[Array, Array]:
+        """By the method of the motion, from the output before."""
+        motion, system = self.motion, self.motion.system
+        q, v, t0 = motion.q[k], motion.v[k], float(motion.t[k])
+        if self.smooth:
+            q, v, _ = project(self.evaluation, q, v, t0)  # a motion may show its drift
+        symbols = (*system.coordinates, *system.velocities)
+        initial = dict(zip((s.name for s in symbols), [*q.tolist(), *v.tolist()], strict=True))
+        # Without events, which might end it, and without what its document would choose.
+        from_here = system.replace(initial={**initial, "t": t0}, events=(), settings=None)
+        method = "auto" if motion.method == "variational" else motion.method  # whose steps have one length
+        run = from_here.prepare(times=t, rtol=min(max(motion.rtol, LEAST_RTOL), LARGEST_RTOL), method=method).run()
+        if run.failure is not None:
+            raise MotionFailed(run.failure)
+        first = int(run.t.size - t.size)
+        return run.q[first:], run.v[first:]
+
+
+def _sizes(values: Array) -> Array:
+    sizes = np.abs(values).max(axis=0)
+    return np.asarray(np.maximum(sizes, SMALL * sizes.max(initial=0.0)))
