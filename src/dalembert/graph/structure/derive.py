@@ -1,123 +1,155 @@
-"""What a template contributes, differentiated once: CasADi functions of its own few names.
-
-Every function takes x (the quantities), v (their rates), p (the given values) and t.
+"""What a template contributes, differentiated once: a CasADi function of its own few names for each role that an
+expression may play.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import casadi as ca
-import sympy as sp
 
 from dalembert.graph.convert import Converter
 from dalembert.graph.structure.templates import GIVEN, QUANTITY, RATE, TIME, Templates
 
+Target = tuple[str | int, ...]
+
 
 @dataclass(frozen=True)
 class Contribution:
-    """A function with one output for each of `into`, which says where it belongs; `literal` are outputs that are
-    numbers, so that nothing need be computed.
+    """A function of x, v, p, t (the quantities of an instance, their rates, what is given, the time) with one output
+    for each of `into`; then outputs that are numbers, for each of which nothing need be computed.
     """
 
     function: ca.Function
-    into: tuple[object, ...]
-    literal: dict[object, float]
+    into: tuple[Target, ...]
+    literal: tuple[tuple[Target, float], ...]
 
 
 class Derivatives:
-    """Contributions of templates by the role that an expression plays, made when first asked for."""
+    """Contributions of templates by role, made when first asked for."""
 
     def __init__(self, templates: Templates) -> None:
         self.templates = templates
         self._made: dict[tuple[str, int], Contribution] = {}
 
-    def definition(self, template: int) -> Contribution:
-        """d = f: f itself, its rate, its slopes J, and what d̈ is besides J ẍ."""
-        return self._role("definition", template)
-
-    def energy(self, template: int) -> Contribution:
-        """A term of L: its parts of the masses ∂²L/∂v² and of the forces."""
-        return self._role("energy", template)
-
-    def force(self, template: int) -> Contribution:
-        """A force: its value."""
-        return self._role("force", template)
-
-    def position(self, template: int) -> Contribution:
-        """A constraint φ = 0: its row of A, and its b."""
-        return self._role("position", template)
-
-    def velocity(self, template: int) -> Contribution:
-        """A constraint ψ = 0: its row of A, and its b."""
-        return self._role("velocity", template)
-
-    def _role(self, role: str, template: int) -> Contribution:
+    def of(self, role: str, template: int) -> Contribution:
+        """role: one of `ROLES`."""
         key = role, template
         if key not in self._made:
             self._made[key] = self._derive(role, template)
         return self._made[key]
 
     def _derive(self, role: str, template: int) -> Contribution:
-        expression, instance = self.templates.examples[template]
-        r = len(instance.quantities)
-        x, v, p, t = ca.SX.sym("x", r), ca.SX.sym("v", r), ca.SX.sym("p", len(instance.given)), ca.SX.sym("t")
-        f = Converter(self._table(expression, instance, x, v, p, t))(expression)
-        rate = ca.jtimes(f, x, v) + ca.jacobian(f, t)
-        outputs: dict[object, ca.SX] = {}
-        if role == "definition":
-            outputs = {"value": f, "rate": rate}
-            outputs |= {("slope", i): s for i, s in enumerate(ca.vertsplit(ca.gradient(f, x)))} if r else {}
-            outputs["bias"] = ca.jtimes(rate, x, v) + ca.jacobian(rate, t)
-        elif role == "energy":
-            momentum = ca.gradient(f, v) if r else ca.SX(0, 1)
-            force = ca.gradient(f, x) - ca.jtimes(momentum, x, v) - ca.jacobian(momentum, t)
-            mass = ca.jacobian(momentum, v)
-            outputs = {("force", i): force[i] for i in range(r)}
-            outputs |= {("mass", i, j): mass[i, j] for i in range(r) for j in range(i + 1)}
-        elif role == "force":
-            outputs = {"value": f}
-        else:
-            on, dot = (x, rate) if role == "position" else (v, f)
-            slopes = ca.gradient(f, on)
-            outputs = {("slope", i): slopes[i] for i in range(r)}
-            outputs["bias"] = -(ca.jtimes(dot, x, v) + ca.jacobian(dot, t))
-            outputs["residual"] = f
-        return _contribution(f"{role}{template}", [x, v, p, t], outputs)
-
-    def _table(
-        self, expression: sp.Expr, instance: object, x: ca.SX, v: ca.SX, p: ca.SX, t: ca.SX
-    ) -> dict[sp.Basic, ca.SX]:
-        table: dict[sp.Basic, ca.SX] = {}
-        names = self.templates.names
-        _, leaves = self.templates._shape(expression)
-        quantities: dict[int, int] = {}
-        given: dict[object, int] = {}
-        for leaf in leaves:
-            if isinstance(leaf, sp.Number):
-                table[leaf] = p[given.setdefault(leaf, len(given))]
+        example = self.templates.examples[template]
+        x, v = ca.SX.sym("x", example.quantities), ca.SX.sym("v", example.quantities)
+        p, t = ca.SX.sym("p", example.given), ca.SX.sym("t")
+        stand = {QUANTITY: x, RATE: v, GIVEN: p, TIME: t}
+        table = {leaf: stand[kind][place] for leaf, (kind, place) in example.slots.items()}
+        f = Converter(table)(example.expression)
+        kept: dict[Target, ca.SX] = {}
+        literal: dict[Target, float] = {}
+        for into, value in ROLES[role](f, x, v, t).items():
+            value = ca.sparsify(ca.simplify(value))
+            if value.nnz() == 0 or value.is_zero():
                 continue
-            kind, number = names[leaf]
-            if kind == TIME:
-                table[leaf] = t
-            elif kind == GIVEN:
-                table[leaf] = p[given.setdefault(leaf, len(given))]
+            if value.is_constant():
+                literal[into] = float(ca.DM(value))
             else:
-                place = quantities.setdefault(number, len(quantities))
-                table[leaf] = {QUANTITY: x, RATE: v}[kind][place]
-        return table
+                kept[into] = value
+        function = ca.Function(role.replace(" ", "_"), [x, v, p, t], ca.cse([ca.densify(y) for y in kept.values()]))
+        return Contribution(function, tuple(kept), tuple(literal.items()))
 
 
-def _contribution(name: str, inputs: list[ca.SX], outputs: dict[object, ca.SX]) -> Contribution:
-    """Structural zeros are left out; numbers are kept apart."""
-    kept, literal = {}, {}
-    for into, value in outputs.items():
-        value = ca.sparsify(ca.simplify(value))
-        if value.nnz() == 0 or value.is_zero():
-            continue
-        if value.is_constant():
-            literal[into] = float(ca.DM(value))
-        else:
-            kept[into] = value
-    function = ca.Function(name, inputs, ca.cse([ca.densify(value) for value in kept.values()]))
-    return Contribution(function, tuple(kept), literal)
+def _rate(f: ca.SX, x: ca.SX, v: ca.SX, t: ca.SX) -> ca.SX:
+    """df/dt as far as it comes from x and t."""
+    return ca.jtimes(f, x, v) + ca.jacobian(f, t)
+
+
+def _slopes(f: ca.SX, by: ca.SX) -> dict[Target, ca.SX]:
+    found = ca.gradient(f, by)
+    return {("slope", i): found[i] for i in range(by.numel())}
+
+
+def _definition(f: ca.SX, x: ca.SX, v: ca.SX, t: ca.SX) -> dict[Target, ca.SX]:
+    """d = f, ḋ, its slopes J, and what d̈ is besides J ẍ."""
+    rate = _rate(f, x, v, t)
+    return {("value",): f, ("rate",): rate, **_slopes(f, x), ("bias",): _rate(rate, x, v, t)}
+
+
+def _placed_definition(f: ca.SX, x: ca.SX, v: ca.SX, t: ca.SX) -> dict[Target, ca.SX]:
+    """The same without d̈."""
+    return {("value",): f, ("rate",): _rate(f, x, v, t), **_slopes(f, x)}
+
+
+def _masses(f: ca.SX, x: ca.SX, v: ca.SX, t: ca.SX) -> dict[Target, ca.SX]:
+    """Of a term of the kinetic energy: ∂²T/∂v²."""
+    mass = ca.jacobian(ca.gradient(f, v), v)
+    return {("mass", i, j): mass[i, j] for i in range(v.numel()) for j in range(i + 1)}
+
+
+def _forces(f: ca.SX, x: ca.SX, v: ca.SX, t: ca.SX) -> dict[Target, ca.SX]:
+    """Of a term of T − V: ∂L/∂x − (∂²L/∂v∂x) v − ∂²L/∂v∂t."""
+    momentum = ca.gradient(f, v)
+    force = ca.gradient(f, x) - ca.jtimes(momentum, x, v) - ca.jacobian(momentum, t)
+    return {("force", i): force[i] for i in range(x.numel())}
+
+
+def _pull(f: ca.SX, x: ca.SX, v: ca.SX, t: ca.SX) -> dict[Target, ca.SX]:
+    """Of a term of the potential: −∂V/∂x."""
+    return {("force", i): -s for i, s in enumerate(ca.vertsplit(ca.gradient(f, x)))} if x.numel() else {}
+
+
+def _energy(f: ca.SX, x: ca.SX, v: ca.SX, t: ca.SX) -> dict[Target, ca.SX]:
+    """Of a term of T: v·∂T/∂v − T, and what it loses because it depends on t."""
+    return {("energy",): ca.dot(v, ca.gradient(f, v)) - f, ("power",): -ca.jacobian(f, t)}
+
+
+def _potential(f: ca.SX, x: ca.SX, v: ca.SX, t: ca.SX) -> dict[Target, ca.SX]:
+    return {("energy",): f, ("power",): ca.jacobian(f, t)}
+
+
+def _row(on_rates: bool) -> Callable[[ca.SX, ca.SX, ca.SX, ca.SX], dict[Target, ca.SX]]:
+    """The row of A and b of a constraint φ = 0 or, on rates, ψ = 0."""
+
+    def derive(f: ca.SX, x: ca.SX, v: ca.SX, t: ca.SX) -> dict[Target, ca.SX]:
+        rate = f if on_rates else _rate(f, x, v, t)
+        return {**_slopes(f, v if on_rates else x), ("bias",): -_rate(rate, x, v, t)}
+
+    return derive
+
+
+def _position_gap(f: ca.SX, x: ca.SX, v: ca.SX, t: ca.SX) -> dict[Target, ca.SX]:
+    """The row of A, and −φ, which is to be made up for."""
+    return {**_slopes(f, x), ("bias",): -f}
+
+
+def _rate_gap(on_rates: bool) -> Callable[[ca.SX, ca.SX, ca.SX, ca.SX], dict[Target, ca.SX]]:
+    """The row of A, and −φ̇ or −ψ."""
+
+    def derive(f: ca.SX, x: ca.SX, v: ca.SX, t: ca.SX) -> dict[Target, ca.SX]:
+        return {**_slopes(f, v if on_rates else x), ("bias",): -(f if on_rates else _rate(f, x, v, t))}
+
+    return derive
+
+
+ROLES: dict[str, Callable[[ca.SX, ca.SX, ca.SX, ca.SX], dict[Target, ca.SX]]] = {
+    "definition": _definition,
+    "placed definition": _placed_definition,
+    "moved definition": lambda f, x, v, t: {("value",): f, ("rate",): _rate(f, x, v, t)},
+    "masses": _masses,
+    "kinetic": lambda f, x, v, t: _masses(f, x, v, t) | _forces(f, x, v, t),
+    "pull": _pull,
+    "kinetic energy": _energy,
+    "potential energy": _potential,
+    "force": lambda f, x, v, t: {("force", 0): f},
+    "values of a position": lambda f, x, v, t: {
+        ("reach",): ca.jtimes(f, x, v), ("gap",): f, ("rate",): _rate(f, x, v, t),
+    },
+    "values of a velocity": lambda f, x, v, t: {("reach",): ca.jtimes(f, v, v), ("rate",): f},
+    "position": _row(False),
+    "velocity": _row(True),
+    "position gap": _position_gap,
+    "rate gap of a position": _rate_gap(False),
+    "rate gap of a velocity": _rate_gap(True),
+}

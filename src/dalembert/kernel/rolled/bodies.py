@@ -22,10 +22,14 @@ def body(code: tuple[object, ...], contribution: Contribution | None) -> list[Li
     kind = code[0]
     if contribution is not None:
         return list(_contribution(contribution, code[2]))  # type: ignore[arg-type]
-    if kind == "substitute":
-        return list(_substitute(*code[1:]))  # type: ignore[arg-type]
+    if kind == "replace":
+        return list(_replace(*code[1:]))  # type: ignore[arg-type]
     if kind == "follow":
         return list(_follow(*code[1:]))  # type: ignore[arg-type]
+    if kind == "clear":
+        return [Line(0, "0.0")]
+    if kind == "copy":
+        return [Line(1, "@0")]
     if kind == "solve":
         return list(_solve(*code[1:]))  # type: ignore[arg-type]
     return list(_back(*code[1:]))  # type: ignore[arg-type]
@@ -51,8 +55,8 @@ def _contribution(made: Contribution, news: Sequence[bool]) -> Iterator[Line]:
             form = _BINARY.get(operation) or _UNARY[operation]
             yield Line(f"v{k}", form.format(*(held[place] for place in of)))
             held[into[0]] = f"v{k}"
-    # Slopes that are numbers are no places: they stand in the steps that use them.
-    values += [number(value) for into, value in made.literal.items() if news or into in ("value", "rate")]
+    # Slopes of definitions that are numbers have no places: they stand in the steps that use them.
+    values += [number(value) for into, value in made.literal if news or into[0] in ("value", "rate")]
     for k, value in enumerate(values):
         place = starts[4] + k
         yield Line(place, value if not news or news[k] else f"@{place} + {value}")
@@ -78,7 +82,7 @@ def _times(a: str, b: str) -> str:
     return f"{a} * {b}"
 
 
-def _substitute(shape: tuple, pairs: Sequence[tuple], news: Sequence[bool]) -> Iterator[Line]:
+def _replace(shape: tuple, pairs: Sequence[tuple], news: Sequence[bool]) -> Iterator[Line]:
     literal, gamma, has_own, has_right, degree = shape
     J, k = _factors(literal, 0)
     bias = None

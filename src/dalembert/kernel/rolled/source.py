@@ -3,56 +3,61 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from dalembert.graph.structure.program import Program
+from dalembert.graph.structure.steps import Program
 from dalembert.kernel.rolled.bodies import Line, body
 from dalembert.kernel.rolled.loops import Stretch, stretches
 
+Table = NDArray[np.intc]
 PLACE = re.compile(r"@(\d+)")
 LOCAL = re.compile(r"\b([a-z]\d*)\b(?!\()")
 
 
 @dataclass(frozen=True)
 class Rolled:
-    """The source, and the index table it reads."""
+    """C functions for programs, by name, and the index table that each of them reads."""
 
     text: str
-    table: np.ndarray
+    tables: dict[str, Table]
 
 
-def rolled_source(program: Program) -> Rolled:
+def rolled_source(programs: Mapping[str, Program]) -> Rolled:
+    """A function `da_NAME(w, T)` for each program: w its numbers, T its table."""
+    parts, tables = ["#include <math.h>\n"], {}
+    for name, program in programs.items():
+        text, tables[name] = _function(name, program)
+        parts.append(text)
+    return Rolled("\n".join(parts), tables)
+
+
+def _function(name: str, program: Program) -> tuple[str, Table]:
     numbers: dict[object, int] = {}
-    codes = np.array([numbers.setdefault(step.code, len(numbers)) for step in program.steps])
-    bodies = {code: body(code, program.contributions.get(code)) for code in numbers}
-    tables: list[np.ndarray] = []
-    length = 0
-    text = []
-    for stretch in stretches(codes):
+    codes = np.array([numbers.setdefault(step.code, len(numbers)) for step in program.steps], dtype=np.int64)
+    bodies: dict[object, list[Line]] = {code: body(code, program.contributions.get(code)) for code in numbers}
+    tables: list[Table] = []
+    functions, calls, length = [], [], 0
+    for k, stretch in enumerate(stretches(codes)):
         piece, made = _stretch(program, bodies, stretch, length)
-        text.append(piece)
         tables += made
         length += sum(table.size for table in made)
-    table = np.concatenate(tables).astype(np.int32) if tables else np.zeros(0, np.int32)
-    functions, calls = [], []
-    for k, piece in enumerate(text):
-        functions.append(
-            f"static __attribute__((noinline)) void da_part{k}(double *restrict w, const int *restrict T)\n{{\n"
-            f"    (void)T;\n{piece}}}\n"
-        )
-        calls.append(f"    da_part{k}(w, T);\n")
-    head = "#include <math.h>\n"
-    main = f'__attribute__((visibility("default"))) void da_rolled(double *w, const int *T)\n{{\n{"".join(calls)}}}\n'
-    return Rolled(head + "\n".join(functions) + main, table)
+        head = f"static __attribute__((noinline)) void da_{name}_{k}(double *restrict w, const int *restrict T)"
+        functions.append(f"{head}\n{{\n    (void)T;\n{piece}}}\n")
+        calls.append(f"    da_{name}_{k}(w, T);\n")
+    visible = '__attribute__((visibility("default")))'
+    functions.append(f"{visible} void da_{name}(double *w, const int *T)\n{{\n{''.join(calls)}}}\n")
+    return "\n".join(functions), np.concatenate(tables).astype(np.intc) if tables else np.zeros(1, np.intc)
 
 
 def _stretch(
     program: Program, bodies: dict[object, list[Line]], stretch: Stretch, length: int
-) -> tuple[str, list[np.ndarray]]:
+) -> tuple[str, list[Table]]:
     steps = program.steps
-    tables: list[np.ndarray] = []
+    tables: list[Table] = []
     lines: list[str] = []
     address: dict[object, str] = {}
 

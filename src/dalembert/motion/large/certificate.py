@@ -1,0 +1,152 @@
+"""The certificate of a large motion: the same measures, by products with the sparse equations that the model gives.
+
+The elimination that made the motion has no part in it: forces are balanced by virtual work along the definitions, and
+at some points the equations are solved by another factorisation, of the whole matrix with pivoting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dalembert.arrays import Array
+from dalembert.motion.certificate.certify import thresholds
+from dalembert.motion.certificate.repeat import again, consistency
+from dalembert.motion.large.forces import Entries, EntriesOf, Forces
+from dalembert.motion.large.state import DEPENDENT, LargeState
+from dalembert.motion.result.certificate import MEASURES, Certificate
+from dalembert.motion.state.project import size_of
+
+if TYPE_CHECKING:
+    from dalembert.motion.result.motion import Motion
+
+# So many points are solved again, and so many stretches integrated again.
+SOLVED, REPEATED = 4, 3
+
+
+def certify_large(motion: Motion, at: LargeState, forces: Sequence[Forces], pivots: Array) -> Certificate:
+    limits = thresholds(motion.rtol, motion.timing.steps)
+    entries = EntriesOf(at)
+    unbalanced = max(f.unbalanced for f in forces)
+    measured = {
+        **_constraints(motion, at, entries),
+        "acceleration": max(f.missed for f in forces),
+        "forces": unbalanced,
+        "virtual_work": unbalanced,
+        "gauss": _gauss(motion, entries),
+        "energy": _energy(motion, np.array([f.kinetic for f in forces])),
+        "contact": 0.0,
+        "impact": 0.0,
+        "repeat": _repeat(motion, at, limits["repeat"]),
+        "consistency": _consistency(motion),
+    }
+    unique = bool((pivots > DEPENDENT).all())
+    return Certificate(
+        **measured,
+        rank_min=int(motion.rank.min()),
+        rank_max=int(motion.rank.max()),
+        unique=unique,
+        holds=unique and all(measured[name] <= limits[name] for name in MEASURES),
+        thresholds=limits,
+    )
+
+
+def _evenly(count: int, most: int) -> list[int]:
+    return sorted({int(k) for k in np.linspace(0, count - 1, min(most, count)).round()})
+
+
+def _constraints(motion: Motion, at: LargeState, entries: EntriesOf) -> dict[str, float]:
+    """φ and (φ̇, ψ) relative to the gradient times the size of the state."""
+    if not at.m:
+        return {"position": 0.0, "velocity": 0.0}
+    sums, found = at.model.sums, {"position": 0.0, "velocity": 0.0}
+    first = entries.at(motion.q[0], motion.v[0], float(motion.t[0]))
+    lengths = np.sqrt((first.K[at.nz :, : at.nz] ** 2).sum(axis=1))
+    lengths = np.where(lengths > 0, lengths, 1.0)
+    for k in range(motion.t.size):
+        w = at.run("sums", motion.q[k], motion.v[k], float(motion.t[k]))
+        for name, places in (("position", sums.gaps), ("velocity", sums.rate_gaps)):
+            found[name] = max(found[name], float((np.abs(w[list(places)]) / lengths).max()))
+    found["position"] /= size_of(motion.q, motion.v)
+    found["velocity"] /= size_of(motion.v, motion.q)
+    return found
+
+
+def _gauss(motion: Motion, entries: EntriesOf) -> float:
+    """How far accelerations are from those of the whole equations, solved with pivoting, in the metric of masses."""
+    worst = 0.0
+    for k in _evenly(motion.t.size, SOLVED):
+        here = entries.at(motion.q[k], motion.v[k], float(motion.t[k]))
+        best = _solved_whole(here)
+        own = here.followed(motion.a[k], here.gamma)
+        M = here.K[: here.nz, : here.nz]
+        apart = own - best
+        size = np.sqrt(abs(float(best @ (M @ best)))) + np.sqrt(abs(float(own @ (M @ own))))
+        worst = max(worst, np.sqrt(abs(float(apart @ (M @ apart)))) / (size or 1.0))
+    return worst
+
+
+def _solved_whole(entries: Entries) -> Array:
+    """The accelerations of all quantities, with a multiplier for each definition too."""
+    from scipy.sparse import block_array, eye_array, hstack
+    from scipy.sparse.linalg import splu
+
+    nz, n = entries.nz, entries.n
+    m, defined = entries.b.size, entries.nz - entries.n
+    blocks = [[entries.K, None], [None, None]]
+    right = [entries.inertia + entries.impressed, entries.b]
+    if defined:
+        G = eye_array(nz, format="csr")[n:, :] - entries.J
+        G = hstack([G, _nothing(defined, m)]) if m else G
+        blocks = [[entries.K, G.T], [G, None]]
+        right.append(entries.gamma)
+        K = block_array(blocks, format="csc")
+    else:
+        K = entries.K.tocsc()
+    return np.asarray(splu(K).solve(np.concatenate(right))[:nz])
+
+
+def _nothing(rows: int, columns: int) -> object:
+    from scipy.sparse import csr_array
+
+    return csr_array((rows, columns))
+
+
+def _energy(motion: Motion, kinetic: Array) -> float:
+    """|E(t) − E(0) − work| against the largest kinetic energy, change of potential, or work."""
+    rest = motion.energy - kinetic
+    size = max(kinetic.max(), np.abs(rest - rest[0]).max(), np.abs(motion.work).max(initial=0.0))
+    size = max(size, 1e-7 * np.abs(motion.energy).max())
+    missed = np.abs(motion.energy - motion.energy[0] - motion.work.sum(axis=1)).max()
+    return float(missed / size) if size > 0 else 0.0
+
+
+def _repeat(motion: Motion, at: LargeState, wanted: float) -> float:
+    """Stretches integrated again by another method; those that do not converge are not judged."""
+    n, worst = at.n, 0.0
+    if motion.t.size < 2:
+        return 0.0
+    speed, place = float(np.abs(motion.v).max()), float(np.abs(motion.q).max())
+    if not speed > 0:
+        return 0.0
+    sizes = np.concatenate([np.full(n, place or speed), np.full(n, speed)])
+
+    def slope(t: Array, y: Array) -> Array:
+        a, _ = at.solve(y[0, :n], y[0, n:], float(t[0]))
+        return np.concatenate([y[0, n:], a[:n]])[None, :]
+
+    for k in _evenly(motion.t.size - 1, REPEATED):
+        y = np.concatenate([motion.q[k], motion.v[k]])[None, :]
+        there = np.concatenate([motion.q[k + 1], motion.v[k + 1]])
+        length = motion.t[k + 1 : k + 2] - motion.t[k]
+        end, unsure, known = again(slope, motion.t[k : k + 1], y, length, 0.1 * wanted * sizes[None, :])
+        if known[0]:
+            worst = max(worst, float((np.maximum(np.abs(end[0] - there) - unsure[0], 0.0) / sizes).max()))
+    return worst
+
+
+def _consistency(motion: Motion) -> float:
+    speed = float(np.abs(motion.v).max())
+    return float(consistency(motion, np.ones_like(motion.v)).max(initial=0.0)) / speed if speed > 0 else 0.0

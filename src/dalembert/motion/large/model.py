@@ -1,0 +1,80 @@
+"""A large system made ready: its programs, compiled, kept for every system of the same structure."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+from dalembert.errors import BuildError
+from dalembert.graph.structure.eliminate import NotEliminated, Solution, solution_of
+from dalembert.graph.structure.equations import ACCELERATIONS, POSITIONS, VELOCITIES, Equations, equations_of
+from dalembert.graph.structure.read import obstacle_of, structured_of
+from dalembert.graph.structure.steps import Structured
+from dalembert.graph.structure.sums import Sums, sums_of
+from dalembert.kernel.build import find_compiler
+from dalembert.kernel.rolled.functions import RolledFunction, compile_programs
+from dalembert.methods.table import AUTO, METHODS
+from dalembert.model.language.symbols import t as time
+from dalembert.model.system import System
+from dalembert.remember import remember
+
+# Smaller systems are compiled as a whole: straight-line code is faster than loops, and goes through singular places.
+LARGE = 48
+
+
+@dataclass(frozen=True, eq=False)
+class LargeModel:
+    """Functions of one structure. `entries` computes the equations as the model gives them; the others solve them."""
+
+    structured: Structured
+    entries: Equations
+    sums: Sums
+    solutions: dict[str, Solution]
+    functions: dict[str, RolledFunction]
+    works: bool  # something may do work besides the potential: forces, the time, constraints that move
+
+
+KEPT = 4
+_made: dict[Hashable, LargeModel | None] = {}
+
+
+def large_model(system: System, method: str, backend: str) -> LargeModel | None:
+    """The model of a system that is large and has one; None for any other, and where another method or backend is asked
+    for.
+    """
+    if len(system.coordinates) < LARGE or backend == "reference" or not _explicit(method) or obstacle_of(system):
+        return None
+    return remember(_made, system.structure, lambda: _make(system), KEPT)
+
+
+def _explicit(method: str) -> bool:
+    return method == AUTO or METHODS[method].tableau is not None
+
+
+def _make(system: System) -> LargeModel | None:
+    compiler = find_compiler()
+    if compiler is None:
+        return None
+    structured = structured_of(system)
+    wanted = [ACCELERATIONS] + ([POSITIONS, VELOCITIES] if structured.constraints else [])
+    try:
+        solutions = {name: solution_of(equations_of(structured, name), structured.coordinates) for name in wanted}
+    except NotEliminated:
+        return None  # a coordinate without mass, say: the small way knows what to do with it
+    entries, sums = equations_of(structured, ACCELERATIONS, apart=True), sums_of(structured)
+    programs = {name: solution.program for name, solution in solutions.items()}
+    try:
+        functions = compile_programs({**programs, "entries": entries.program, "sums": sums.program}, compiler)
+    except BuildError:
+        return None
+    return LargeModel(structured, entries, sums, solutions, functions, _works(system))
+
+
+def _works(system: System) -> bool:
+    """Whether anything but the potential may do work. A constraint on velocities may, where it is not linear in them
+    alone: that is not looked into.
+    """
+    parts = [system.kinetic, system.potential, *(c.expression for c in system.constraints)]
+    parts += list(system.definitions.values())
+    timed = any(part is not None and time in part.free_symbols for part in parts)
+    return timed or bool(system.forces) or any(c.level == "velocity" for c in system.constraints)
