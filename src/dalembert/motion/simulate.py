@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import time as clock
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from numpy.typing import ArrayLike
 
 from dalembert.model.system import System
-from dalembert.motion.prepare import prepare
+from dalembert.motion.large.model import LARGE, large_model
+from dalembert.motion.large.simulate import simulate_large, starts
+from dalembert.motion.prepare import prepare, settings_of_system
 from dalembert.motion.result.motion import Motion
 
 
@@ -21,4 +24,10 @@ def simulate(
     progress: bool | None,
 ) -> Motion:
     """Integrate the motion from the initial state and certify it. `System.simulate` says what the options are."""
+    if len(system.coordinates) >= LARGE and not events:
+        started = clock.perf_counter()
+        settings = settings_of_system(system, duration, times, options)
+        model = large_model(system, settings.method, settings.backend)
+        if model is not None and starts(system, model):
+            return simulate_large(system, model, settings, progress, clock.perf_counter() - started)
     return prepare(system, duration, times, options, events).run(progress=progress).motion()

@@ -144,7 +144,9 @@ ROLES: dict[str, Callable[[ca.SX, ca.SX, ca.SX, ca.SX], dict[Target, ca.SX]]] = 
     "potential energy": _potential,
     "force": lambda f, x, v, t: {("force", 0): f},
     "values of a position": lambda f, x, v, t: {
-        ("reach",): ca.jtimes(f, x, v), ("gap",): f, ("rate",): _rate(f, x, v, t),
+        ("reach",): ca.jtimes(f, x, v),
+        ("gap",): f,
+        ("rate",): _rate(f, x, v, t),
     },
     "values of a velocity": lambda f, x, v, t: {("reach",): ca.jtimes(f, v, v), ("rate",): f},
     "position": _row(False),

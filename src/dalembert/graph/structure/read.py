@@ -13,25 +13,17 @@ from dalembert.model.definitions import Definitions
 from dalembert.model.language.symbols import Definition, t
 from dalembert.model.system import System
 
-
-def obstacle_of(system: System) -> str | None:
-    """Why a system has no such form; None where it has one."""
-    if system.kinetic is None:
-        return "it is given by a Lagrangian or a mass matrix: give kinetic and potential energy"
-    if system.works or any(constraint.by_friction for constraint in system.constraints):
-        return "it has nonideal constraints"
-    if any(constraint.level == "acceleration" for constraint in system.constraints):
-        return "it has constraints on accelerations"
-    if any(constraint.one_sided for constraint in system.constraints):
-        return "it has one-sided constraints"
-    if system.events:
-        return "it has events"
-    return None
+# What has a kink: its passages are located, and the motion is smooth in between.
+KINKED = (sp.Abs, sp.sign, sp.Min, sp.Max, sp.Piecewise, sp.Heaviside, sp.floor, sp.ceiling)
+# A pattern with more quantities, or more patterns, is no repetition: sums over all coordinates, say.
+WIDEST, MOST = 24, 200
 
 
-def structured_of(system: System) -> Structured:
-    """The templates of a system without obstacles."""
-    known = Definitions(system.definitions)
+def structured_of(system: System) -> Structured | None:
+    """The templates of a system; None where it has no such form."""
+    if not _is_plain(system):
+        return None
+    known = system.defined
     placed = [name for name, order in known.orders.items() if order <= 0]
     names: dict[sp.Symbol, tuple[str, int]] = {t: (TIME, 0)}
     quantities = [*system.coordinates, *(Definition.named(name) for name in placed)]
@@ -48,7 +40,7 @@ def structured_of(system: System) -> Structured:
 
     places = {coordinate: k for k, coordinate in enumerate(system.coordinates)}
     forces = [(places[coordinate], force) for coordinate, force in system.forces.items() if force != 0]
-    return Structured(
+    structured = Structured(
         coordinates=len(system.coordinates),
         definitions=read(known.values[name] for name in placed),
         kinetic=terms(system.kinetic),
@@ -62,6 +54,19 @@ def structured_of(system: System) -> Structured:
         ],
         parameters=len(system.parameter_symbols),
         derivatives=Derivatives(templates),
+    )
+    repeats = len(templates.examples) <= MOST and all(e.quantities <= WIDEST for e in templates.examples)
+    kinked = any(example.expression.has(*KINKED) for example in templates.examples)
+    return structured if repeats and not kinked else None
+
+
+def _is_plain(system: System) -> bool:
+    """Kinetic and potential energy, forces, ideal constraints on positions and velocities; nothing else."""
+    if system.kinetic is None or system.works or system.events:
+        return False
+    return all(
+        constraint.level != "acceleration" and not constraint.one_sided and not constraint.by_friction
+        for constraint in system.constraints
     )
 
 

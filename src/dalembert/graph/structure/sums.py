@@ -9,9 +9,9 @@ from dalembert.graph.structure.steps import Program, Structured
 
 @dataclass(frozen=True)
 class Sums:
-    """energy, power: places of the energy, and of its rate through explicit dependence on time; NONE where there is
-    none. forces: places of nonpotential forces with the coordinates they act on. reach: of each constraint, what A v is;
-    gaps: φ, rate_gaps: φ̇ or ψ. What is zero everywhere has a place that is never written.
+    """energy, power: places of the energy, and of its rate through explicit dependence on time. forces: places of
+    nonpotential forces with the coordinates they act on. reach: of each constraint, what A v is; gaps: φ, rate_gaps: φ̇
+    or ψ. What is zero everywhere has a place that is never written.
     """
 
     program: Program
@@ -54,6 +54,4 @@ def sums_of(system: Structured) -> Sums:
             found[name].append(place)
         targets = (*made.into, *(target for target, _ in made.literal))
         program.contribute(role, instance, made, [here[str(target[0])] for target in targets], [True] * len(targets))
-    return Sums(
-        program, energy, power, tuple(forces), tuple(found["reach"]), tuple(found["gap"]), tuple(found["rate"])
-    )
+    return Sums(program, energy, power, tuple(forces), tuple(found["reach"]), tuple(found["gap"]), tuple(found["rate"]))

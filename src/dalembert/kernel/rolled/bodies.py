@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import casadi as ca
 
@@ -82,7 +82,7 @@ def _times(a: str, b: str) -> str:
     return f"{a} * {b}"
 
 
-def _replace(shape: tuple, pairs: Sequence[tuple], news: Sequence[bool]) -> Iterator[Line]:
+def _replace(shape: tuple[Any, ...], pairs: Sequence[tuple[Any, ...]], news: Sequence[bool]) -> Iterator[Line]:
     literal, gamma, has_own, has_right, degree = shape
     J, k = _factors(literal, 0)
     bias = None

@@ -7,7 +7,7 @@ at some points the equations are solved by another factorisation, of the whole m
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,7 +30,7 @@ def certify_large(motion: Motion, at: LargeState, forces: Sequence[Forces], pivo
     limits = thresholds(motion.rtol, motion.timing.steps)
     entries = EntriesOf(at)
     unbalanced = max(f.unbalanced for f in forces)
-    measured = {
+    measured: dict[str, Any] = {
         **_constraints(motion, at, entries),
         "acceleration": max(f.missed for f in forces),
         "forces": unbalanced,
@@ -90,28 +90,17 @@ def _gauss(motion: Motion, entries: EntriesOf) -> float:
 
 def _solved_whole(entries: Entries) -> Array:
     """The accelerations of all quantities, with a multiplier for each definition too."""
-    from scipy.sparse import block_array, eye_array, hstack
+    from scipy.sparse import block_array, csr_array, eye_array, hstack
     from scipy.sparse.linalg import splu
 
     nz, n = entries.nz, entries.n
     m, defined = entries.b.size, entries.nz - entries.n
-    blocks = [[entries.K, None], [None, None]]
-    right = [entries.inertia + entries.impressed, entries.b]
+    K, right = entries.K, [entries.inertia + entries.impressed, entries.b]
     if defined:
-        G = eye_array(nz, format="csr")[n:, :] - entries.J
-        G = hstack([G, _nothing(defined, m)]) if m else G
-        blocks = [[entries.K, G.T], [G, None]]
+        G = hstack([eye_array(nz, format="csr")[n:, :] - entries.J, csr_array((defined, m))])
+        K = block_array([[K, G.T], [G, None]])
         right.append(entries.gamma)
-        K = block_array(blocks, format="csc")
-    else:
-        K = entries.K.tocsc()
-    return np.asarray(splu(K).solve(np.concatenate(right))[:nz])
-
-
-def _nothing(rows: int, columns: int) -> object:
-    from scipy.sparse import csr_array
-
-    return csr_array((rows, columns))
+    return np.asarray(splu(K.tocsc()).solve(np.concatenate(right))[:nz])
 
 
 def _energy(motion: Motion, kinetic: Array) -> float:

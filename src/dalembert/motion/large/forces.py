@@ -6,6 +6,7 @@ along the definitions.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -66,19 +67,14 @@ class EntriesOf:
     def __init__(self, state: LargeState) -> None:
         made = state.model.entries
         self.state, self.count = state, state.nz + state.m
-        rows, columns, places = [], [], []
-        for i, beside in enumerate(made.beside):
-            if made.own[i] != NONE:
-                rows.append(i), columns.append(i), places.append(made.own[i])
-            for j, place in beside.items():
-                rows.append(i), columns.append(j), places.append(place)
-        self.rows, self.columns, self.places = (np.array(x, dtype=np.int64) for x in (rows, columns, places))
-        self.right = _reader(made.right)
-        self.pulled = _reader(made.pulled)
+        found = [(i, i, place) for i, place in enumerate(made.own) if place != NONE]
+        found += [(i, j, place) for i, beside in enumerate(made.beside) for j, place in beside.items()]
+        self.rows, self.columns, self.places = np.array(found, dtype=np.int64).reshape(-1, 3).T
+        self.right, self.pulled = _Numbers(made.right), _Numbers(made.pulled)
         slopes = [(k, i, value) for k, row in enumerate(made.slopes) for i, value in row]
         self.slope_at = np.array([(k, i) for k, i, _ in slopes], dtype=np.int64).reshape(-1, 2)
-        self.slope = _reader_or_numbers([value for _, _, value in slopes])
-        self.bias = _reader_or_numbers([0.0 if value is None else value for value in made.bias])
+        self.slope = _Numbers([value for _, _, value in slopes])
+        self.bias = _Numbers([0.0 if value is None else value for value in made.bias])
 
     def at(self, q: Array, v: Array, t: float) -> Entries:
         from scipy.sparse import csr_array
@@ -91,26 +87,15 @@ class EntriesOf:
         return Entries(K, right[:nz], pulled[:nz], right[nz:], J, self.bias(w), self.state.n)
 
 
-class _reader:  # noqa: N801  # used as a function
-    """Numbers at places, zero where there is none."""
+class _Numbers:
+    """Reads numbers off their places. A float is no place but the number itself; NONE is zero."""
 
-    def __init__(self, places: list[int]) -> None:
-        self.at = np.array(places, dtype=np.int64)
-        self.there = self.at != NONE
-
-    def __call__(self, w: Array) -> Array:
-        return np.where(self.there, w[self.at], 0.0)
-
-
-class _reader_or_numbers:  # noqa: N801  # used as a function
-    """Numbers at places, or the numbers that stand for them."""
-
-    def __init__(self, values: list[int | float]) -> None:
+    def __init__(self, values: Sequence[int | float]) -> None:
         self.fixed = np.array([value if isinstance(value, float) else 0.0 for value in values])
         self.at = np.array([NONE if isinstance(value, float) else value for value in values], dtype=np.int64)
 
     def __call__(self, w: Array) -> Array:
-        return np.where(self.at != NONE, w[self.at], self.fixed) if self.at.size else self.fixed
+        return np.where(self.at != NONE, w[self.at], self.fixed)
 
 
 @dataclass(frozen=True)

@@ -55,14 +55,16 @@ class _Run:
         if end == t0:
             return None
         atol = np.full(y.size, np.inf)  # works ride along and do not decide the step
-        atol[: 2 * self.n] = tolerances(self.settings, state.q, state.v, self.at.solve(state.q, state.v, t0)[0][: self.n])
+        atol[: 2 * self.n] = tolerances(
+            self.settings, state.q, state.v, self.at.solve(state.q, state.v, t0)[0][: self.n]
+        )
         options: dict[str, Any] = {"rtol": self.settings.rtol, "atol": atol}
-        pace, share = self.settings.pace, share_of(self.settings)
+        if self.settings.max_step is not None:
+            options["max_step"] = self.settings.max_step
+        share = share_of(self.settings)
         solver = scipy_class(METHODS[method_of(self.settings)])(self.derivative, t0, y, end, **options)
         pending, mark, longest = 1, t0, 0.0
         while solver.status == "running":
-            if pace is not None:
-                solver.max_step = pace.longest(float(solver.t))
             message = solver.step()
             t = float(solver.t)
             if solver.status == "failed":

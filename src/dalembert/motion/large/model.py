@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from dalembert.errors import BuildError
 from dalembert.graph.structure.eliminate import NotEliminated, Solution, solution_of
 from dalembert.graph.structure.equations import ACCELERATIONS, POSITIONS, VELOCITIES, Equations, equations_of
-from dalembert.graph.structure.read import obstacle_of, structured_of
+from dalembert.graph.structure.read import structured_of
 from dalembert.graph.structure.steps import Structured
 from dalembert.graph.structure.sums import Sums, sums_of
 from dalembert.kernel.build import find_compiler
@@ -19,7 +19,7 @@ from dalembert.model.system import System
 from dalembert.remember import remember
 
 # Smaller systems are compiled as a whole: straight-line code is faster than loops, and goes through singular places.
-LARGE = 48
+LARGE = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +31,7 @@ class LargeModel:
     sums: Sums
     solutions: dict[str, Solution]
     functions: dict[str, RolledFunction]
+    timed: bool  # the time stands in the model itself
     works: bool  # something may do work besides the potential: forces, the time, constraints that move
 
 
@@ -42,7 +43,7 @@ def large_model(system: System, method: str, backend: str) -> LargeModel | None:
     """The model of a system that is large and has one; None for any other, and where another method or backend is asked
     for.
     """
-    if len(system.coordinates) < LARGE or backend == "reference" or not _explicit(method) or obstacle_of(system):
+    if len(system.coordinates) < LARGE or backend == "reference" or not _explicit(method):
         return None
     return remember(_made, system.structure, lambda: _make(system), KEPT)
 
@@ -53,9 +54,9 @@ def _explicit(method: str) -> bool:
 
 def _make(system: System) -> LargeModel | None:
     compiler = find_compiler()
-    if compiler is None:
-        return None
     structured = structured_of(system)
+    if compiler is None or structured is None:
+        return None
     wanted = [ACCELERATIONS] + ([POSITIONS, VELOCITIES] if structured.constraints else [])
     try:
         solutions = {name: solution_of(equations_of(structured, name), structured.coordinates) for name in wanted}
@@ -67,14 +68,13 @@ def _make(system: System) -> LargeModel | None:
         functions = compile_programs({**programs, "entries": entries.program, "sums": sums.program}, compiler)
     except BuildError:
         return None
-    return LargeModel(structured, entries, sums, solutions, functions, _works(system))
+    timed = _is_timed(system)
+    # A constraint on velocities may do work where it is not linear in them alone: that is not looked into.
+    works = timed or bool(system.forces) or any(c.level == "velocity" for c in system.constraints)
+    return LargeModel(structured, entries, sums, solutions, functions, timed, works)
 
 
-def _works(system: System) -> bool:
-    """Whether anything but the potential may do work. A constraint on velocities may, where it is not linear in them
-    alone: that is not looked into.
-    """
+def _is_timed(system: System) -> bool:
     parts = [system.kinetic, system.potential, *(c.expression for c in system.constraints)]
-    parts += list(system.definitions.values())
-    timed = any(part is not None and time in part.free_symbols for part in parts)
-    return timed or bool(system.forces) or any(c.level == "velocity" for c in system.constraints)
+    parts += [*system.definitions.values(), *system.forces.values()]
+    return any(part is not None and time in part.free_symbols for part in parts)

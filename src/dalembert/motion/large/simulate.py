@@ -45,6 +45,9 @@ def simulate_large(
         raise InconsistentState(f"{system.name}: the initial state is off its constraints by {off:.2g}; {remedy}")
     if settings.project:
         state = State(q, v, state.t)
+    if model.timed and settings.max_step is None and settings.times.size > 1:
+        # Explicit functions of time might be stepped over: outputs show what is to be seen of them.
+        settings = replace(settings, max_step=float(np.diff(settings.times).max()))
     derived = clock.perf_counter()
     with Progress(system.name, state.t, float(settings.times[-1]), progress) as bar:
         trajectory = integrate_large(at, settings, state, bar)
@@ -59,8 +62,7 @@ def simulate_large(
         a, multipliers = a.copy(), multipliers.copy()
         pivots.append(at.smallest_pivot())
         here = entries.at(q, v, float(t[k]))
-        rates = at._numbers["entries"][at.nz : 2 * at.nz]
-        forces.append(forces_at(here, a, multipliers, rates))
+        forces.append(forces_at(here, a, multipliers, at.rates()))
         energy, _, _ = at.energy_and_powers(q, v, float(t[k]), multipliers)
         found.append((a[:n], multipliers, energy))
     motion = Motion(

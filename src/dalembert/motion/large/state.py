@@ -36,6 +36,10 @@ class LargeState:
         self.model.functions[name](w)
         return w
 
+    def rates(self) -> Array:
+        """Of all quantities, where `entries` ran last."""
+        return self._numbers["entries"][self.nz : 2 * self.nz].copy()
+
     def solve(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:
         """The accelerations of all quantities, and the multipliers."""
         w = self.run(ACCELERATIONS, q, v, t)
@@ -82,7 +86,7 @@ class LargeState:
         return w[start : start + self.n].copy()
 
     def energy_and_powers(self, q: Array, v: Array, t: float, multipliers: Array) -> tuple[float, float, float]:
-        """The energy, and the powers of impressed forces without potential (and of explicit time) and of constraints."""
+        """The energy, and the powers of impressed forces without potential (with explicit time) and of constraints."""
         sums = self.model.sums
         w = self.run("sums", q, v, t)
         impressed = float(w[sums.power]) + sum(float(w[place]) * float(v[k]) for place, k in sums.forces)
