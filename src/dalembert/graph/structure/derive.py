@@ -136,6 +136,9 @@ def _rate_gap(on_rates: bool) -> Callable[[ca.SX, ca.SX, ca.SX, ca.SX], dict[Tar
 ROLES: dict[str, Callable[[ca.SX, ca.SX, ca.SX, ca.SX], dict[Target, ca.SX]]] = {
     "definition": _definition,
     "placed definition": _placed_definition,
+    "rate definition": lambda f, x, v, t: {("rate",): f, **_slopes(f, v), ("bias",): _rate(f, x, v, t)},
+    "placed rate definition": lambda f, x, v, t: {("rate",): f, **_slopes(f, v)},
+    "moved rate definition": lambda f, x, v, t: {("rate",): f},
     "moved definition": lambda f, x, v, t: {("value",): f, ("rate",): _rate(f, x, v, t)},
     "masses": _masses,
     "kinetic": lambda f, x, v, t: _masses(f, x, v, t) | _forces(f, x, v, t),

@@ -67,7 +67,8 @@ def equations_of(system: Structured, wanted: str, apart: bool = False) -> Equati
     program = Program(system.quantities, system.parameters)
     made = Equations(program, [NONE] * count, [{} for _ in range(count)], [NONE] * count, [NONE] * count)
     for k, instance in enumerate(system.definitions):
-        _define(made, system, k, instance, "definition" if wanted == ACCELERATIONS else "placed definition")
+        role = "definition" if system.has_value(k) else "rate definition"
+        _define(made, system, k, instance, role if wanted == ACCELERATIONS else f"placed {role}")
     for instance in _alike(system.kinetic):
         _add(made, system, "kinetic" if wanted == ACCELERATIONS else "masses", instance, instance.quantities)
     if wanted == ACCELERATIONS:

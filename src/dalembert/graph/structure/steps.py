@@ -14,7 +14,8 @@ from dalembert.graph.structure.templates import Instance
 
 @dataclass(frozen=True)
 class Structured:
-    """A system as instances of templates. Quantities 0 … n − 1 are coordinates, those after them defined ones.
+    """A system as instances of templates. Quantities 0 … n − 1 are coordinates, those after them defined ones; of the
+    last `rates_only` of these, only the rate is defined.
 
     constraints: whether each is one on velocities, and its instance. forces: the coordinate each acts on.
     """
@@ -27,10 +28,15 @@ class Structured:
     constraints: Sequence[tuple[bool, Instance]]
     parameters: int
     derivatives: Derivatives
+    rates_only: int = 0
 
     @property
     def quantities(self) -> int:
         return self.coordinates + len(self.definitions)
+
+    def has_value(self, k: int) -> bool:
+        """Whether the k-th definition gives a value, and not only a rate."""
+        return k < len(self.definitions) - self.rates_only
 
 
 @dataclass(frozen=True)

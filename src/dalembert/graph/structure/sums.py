@@ -27,10 +27,11 @@ def sums_of(system: Structured) -> Sums:
     program = Program(system.quantities, system.parameters)
     energy, power = program.place(), program.place()
     for k, instance in enumerate(system.definitions):
-        made = system.derivatives.of("moved definition", instance.template)
+        role = "moved definition" if system.has_value(k) else "moved rate definition"
+        made = system.derivatives.of(role, instance.template)
         home = {"value": system.coordinates + k, "rate": system.quantities + system.coordinates + k}
         targets = (*made.into, *(target for target, _ in made.literal))
-        program.contribute("moved definition", instance, made, [home[str(target[0])] for target in targets])
+        program.contribute(role, instance, made, [home[str(target[0])] for target in targets])
     program.step("clear", at=(energy,))
     program.step("clear", at=(power,))
     for role, instances in (("kinetic energy", system.kinetic), ("potential energy", system.potential)):
