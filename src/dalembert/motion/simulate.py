@@ -9,7 +9,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from dalembert.model.system import System
-from dalembert.motion.large.model import LARGE, large_model
+from dalembert.motion.large.model import is_large, large_model
 from dalembert.motion.large.simulate import simulate_large, starts
 from dalembert.motion.prepare import prepare, settings_of_system
 from dalembert.motion.result.motion import Motion
@@ -24,7 +24,7 @@ def simulate(
     progress: bool | None,
 ) -> Motion:
     """Integrate the motion from the initial state and certify it. `System.simulate` says what the options are."""
-    if len(system.coordinates) >= LARGE and not events:
+    if is_large(system) and not events:
         started = clock.perf_counter()
         settings = settings_of_system(system, duration, times, options)
         model = large_model(system, settings.method, settings.backend)

@@ -57,7 +57,8 @@ class Derivatives:
                 literal[into] = float(ca.DM(value))
             else:
                 kept[into] = value
-        function = ca.Function(role.replace(" ", "_"), [x, v, p, t], ca.cse([ca.densify(y) for y in kept.values()]))
+        values = ca.cse([ca.densify(y) for y in kept.values()]) if kept else []
+        function = ca.Function(role.replace(" ", "_"), [x, v, p, t], values)
         return Contribution(function, tuple(kept), tuple(literal.items()))
 
 

@@ -9,13 +9,14 @@ from dalembert.graph.structure.steps import Program, Structured
 
 @dataclass(frozen=True)
 class Sums:
-    """energy, power: places of the energy, and of its rate through explicit dependence on time. forces: places of
-    nonpotential forces with the coordinates they act on. reach: of each constraint, what A v is; gaps: φ, rate_gaps: φ̇
-    or ψ. What is zero everywhere has a place that is never written.
+    """energy, kinetic, power: places of the energy, of its kinetic part, and of its rate through explicit dependence on
+    time. forces: places of nonpotential forces with the coordinates they act on. reach: of each constraint, what A v
+    is; gaps: φ, rate_gaps: φ̇ or ψ. What is zero everywhere has a place that is never written.
     """
 
     program: Program
     energy: int
+    kinetic: int
     power: int
     forces: tuple[tuple[int, int], ...]
     reach: tuple[int, ...]
@@ -25,7 +26,7 @@ class Sums:
 
 def sums_of(system: Structured) -> Sums:
     program = Program(system.quantities, system.parameters)
-    energy, power = program.place(), program.place()
+    energy, kinetic, power = program.place(), program.place(), program.place()
     for k, instance in enumerate(system.definitions):
         role = "moved definition" if system.has_value(k) else "moved rate definition"
         made = system.derivatives.of(role, instance.template)
@@ -35,6 +36,8 @@ def sums_of(system: Structured) -> Sums:
     program.step("clear", at=(energy,))
     program.step("clear", at=(power,))
     for role, instances in (("kinetic energy", system.kinetic), ("potential energy", system.potential)):
+        if role == "potential energy":
+            program.step("copy", at=(energy, kinetic))
         for instance in sorted(instances, key=lambda instance: instance.template):
             made = system.derivatives.of(role, instance.template)
             targets = (*made.into, *(target for target, _ in made.literal))
@@ -55,4 +58,5 @@ def sums_of(system: Structured) -> Sums:
             found[name].append(place)
         targets = (*made.into, *(target for target, _ in made.literal))
         program.contribute(role, instance, made, [here[str(target[0])] for target in targets], [True] * len(targets))
-    return Sums(program, energy, power, tuple(forces), tuple(found["reach"]), tuple(found["gap"]), tuple(found["rate"]))
+    reach, gaps, rates = (tuple(places) for places in found.values())
+    return Sums(program, energy, kinetic, power, tuple(forces), reach, gaps, rates)

@@ -15,6 +15,8 @@ import sympy as sp
 QUANTITY, RATE, GIVEN, TIME = "z", "z'", "p", "t"
 # Whole numbers and quotients made of smaller numbers than this belong to a pattern; others are data of an instance.
 PLAIN = 12
+# A sum of more terms, multiplied by something, is taken apart.
+LONG = 6
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,7 @@ def terms_of(expression: sp.Expr) -> list[sp.Expr]:
     if expression.is_Add:
         return [term for part in expression.args for term in terms_of(part)]
     if expression.is_Mul:
-        sums = [factor for factor in expression.args if factor.is_Add and len(factor.args) > PLAIN]
+        sums = [factor for factor in expression.args if factor.is_Add and len(factor.args) > LONG]
         if len(sums) == 1:
             rest = sp.Mul(*(factor for factor in expression.args if factor is not sums[0]))
             return [sp.Mul(rest, term) for term in sums[0].args]

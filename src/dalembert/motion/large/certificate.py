@@ -6,7 +6,6 @@ at some points the equations are solved by another factorisation, of the whole m
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +13,7 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.motion.certificate.certify import thresholds
 from dalembert.motion.certificate.repeat import again, consistency
-from dalembert.motion.large.forces import Entries, EntriesOf, Forces
+from dalembert.motion.large.forces import Entries, EntriesOf, forces_at
 from dalembert.motion.large.state import DEPENDENT, LargeState
 from dalembert.motion.result.certificate import MEASURES, Certificate
 from dalembert.motion.state.project import size_of
@@ -26,23 +25,21 @@ if TYPE_CHECKING:
 SOLVED, REPEATED = 4, 3
 
 
-def certify_large(motion: Motion, at: LargeState, forces: Sequence[Forces], pivots: Array) -> Certificate:
+def certify_large(motion: Motion, at: LargeState) -> Certificate:
+    """Measured on the motion's own numbers: its accelerations, multipliers and forces at every point."""
     limits = thresholds(motion.rtol, motion.timing.steps)
     entries = EntriesOf(at)
-    unbalanced = max(f.unbalanced for f in forces)
     measured: dict[str, Any] = {
         **_constraints(motion, at, entries),
-        "acceleration": max(f.missed for f in forces),
-        "forces": unbalanced,
-        "virtual_work": unbalanced,
+        **_balance(motion, at, entries),
         "gauss": _gauss(motion, entries),
-        "energy": _energy(motion, np.array([f.kinetic for f in forces])),
+        "energy": _energy(motion, at),
         "contact": 0.0,
         "impact": 0.0,
         "repeat": _repeat(motion, at, limits["repeat"]),
         "consistency": _consistency(motion),
     }
-    unique = bool((pivots > DEPENDENT).all())
+    unique = _is_unique(motion, at)
     return Certificate(
         **measured,
         rank_min=int(motion.rank.min()),
@@ -51,6 +48,38 @@ def certify_large(motion: Motion, at: LargeState, forces: Sequence[Forces], pivo
         holds=unique and all(measured[name] <= limits[name] for name in MEASURES),
         thresholds=limits,
     )
+
+
+def _balance(motion: Motion, at: LargeState, entries: EntriesOf) -> dict[str, float]:
+    """A z̈ = b; M q̈ as the sum of the forces that the motion has, each of them as the model gives it; and the virtual
+    work of what is left when impressed forces and inertia are taken together, along the definitions.
+    """
+    found = {"acceleration": 0.0, "forces": 0.0, "virtual_work": 0.0}
+    for k in range(motion.t.size):
+        here = entries.at(motion.q[k], motion.v[k], float(motion.t[k]))
+        a = here.followed(motion.a[k], here.gamma)
+        given = forces_at(here, a, motion.multipliers[k])
+        size = np.maximum(given.size, 1e-6 * given.size.max(initial=0.0))
+        size = np.where(size > 0, size, 1.0)
+        own = motion.impressed[k] + motion.inertial[k] + motion.ideal[k] + motion.nonideal[k]
+        apart = [given.impressed - motion.impressed[k], given.inertial - motion.inertial[k]]
+        apart += [given.ideal - motion.ideal[k], motion.nonideal[k], given.inertia - own]
+        worst = {
+            "acceleration": given.missed,
+            "forces": max(float((np.abs(part) / size).max()) for part in apart),
+            "virtual_work": float((np.abs(given.unbalanced) / size).max()),
+        }
+        found = {name: max(found[name], worst[name]) for name in found}
+    return found
+
+
+def _is_unique(motion: Motion, at: LargeState) -> bool:
+    """Whether masses are positive and constraints independent at every point."""
+    for k in range(motion.t.size):
+        at.solve(motion.q[k], motion.v[k], float(motion.t[k]))
+        if not at.smallest_pivot() > DEPENDENT:
+            return False
+    return True
 
 
 def _evenly(count: int, most: int) -> list[int]:
@@ -103,12 +132,15 @@ def _solved_whole(entries: Entries) -> Array:
     return np.asarray(splu(K.tocsc()).solve(np.concatenate(right))[:nz])
 
 
-def _energy(motion: Motion, kinetic: Array) -> float:
-    """|E(t) − E(0) − work| against the largest kinetic energy, change of potential, or work."""
-    rest = motion.energy - kinetic
+def _energy(motion: Motion, at: LargeState) -> float:
+    """|E(t) − E(0) − work| against the largest kinetic energy, change of potential, or work; and E itself."""
+    found = [at.energies(motion.q[k], motion.v[k], float(motion.t[k])) for k in range(motion.t.size)]
+    energy, kinetic = np.array(found).T
+    rest = energy - kinetic
     size = max(kinetic.max(), np.abs(rest - rest[0]).max(), np.abs(motion.work).max(initial=0.0))
-    size = max(size, 1e-7 * np.abs(motion.energy).max())
-    missed = np.abs(motion.energy - motion.energy[0] - motion.work.sum(axis=1)).max()
+    size = max(size, 1e-7 * np.abs(energy).max())
+    missed = np.abs(energy - energy[0] - motion.work.sum(axis=1)).max()
+    missed = max(missed, np.abs(energy - motion.energy).max())
     return float(missed / size) if size > 0 else 0.0
 
 

@@ -100,46 +100,45 @@ class _Numbers:
 
 @dataclass(frozen=True)
 class Forces:
-    """On the coordinates at one state, with M q̈ = impressed + inertial + ideal; and what of that is not so."""
+    """On the coordinates at one state, with inertia M q̈ = impressed + inertial + ideal, `unbalanced` what is not so;
+    `missed`: of A z̈ = b and of d̈ = J z̈ + γ, relative to their terms. `size`: of the terms of each balance.
+    """
 
     impressed: Array
     inertial: Array
     ideal: Array
-    unbalanced: float  # of virtual work, relative to the terms
-    missed: float  # of A z̈ = b and of d̈ = J z̈ + γ, relative to the terms
-    kinetic: float
+    inertia: Array
+    unbalanced: Array
+    size: Array
+    missed: float
 
 
-def forces_at(entries: Entries, a: Array, multipliers: Array, rates: Array) -> Forces:
-    """a: accelerations of all quantities. rates: of all quantities."""
+def forces_at(entries: Entries, a: Array, multipliers: Array) -> Forces:
+    """a: accelerations of all quantities."""
     nz, n = entries.nz, entries.n
     M, A = entries.K[:nz, :nz], entries.K[nz:, :nz]
-    ideal = A.T @ multipliers
+    held = A.T @ multipliers
     rest = entries.followed(np.zeros(n), entries.gamma)  # accelerations of the defined ones at q̈ = 0
-    inertial = entries.inertia - M @ rest
-    given, ideal_q, inertial_q = (entries.handed_down(f) for f in (entries.impressed, ideal, inertial))
-    unbalanced = entries.handed_down(M @ a - entries.inertia - entries.impressed - ideal)
-    # Terms of every kind at their sizes: what is left is rounding of these.
-    size = np.abs(given) + np.abs(ideal_q) + np.abs(inertial_q) + np.abs(entries.handed_down(M @ (a - rest)))
-    size = np.maximum(size, 1e-6 * size.max(initial=0.0))
+    parts = (entries.impressed, entries.inertia - M @ rest, held, M @ (a - rest))
+    impressed, inertial, ideal, inertia = (entries.handed_down(part) for part in parts)
+    unbalanced = entries.handed_down(M @ a - entries.inertia - entries.impressed - held)
     rows = np.abs(A @ a - entries.b)
-    terms = abs(A) @ np.abs(a) + np.abs(entries.b)
     own = np.abs(a[n:] - entries.J @ a - entries.gamma)
-    own_terms = np.abs(a[n:]) + abs(entries.J) @ np.abs(a) + np.abs(entries.gamma)
     return Forces(
-        impressed=given,
-        inertial=inertial_q,
-        ideal=ideal_q,
-        unbalanced=_share(np.abs(unbalanced), size),
-        missed=max(_share(rows, _not_below(terms)), _share(own, _not_below(own_terms))),
-        kinetic=float(rates @ (M @ rates)) / 2,
+        impressed=impressed,
+        inertial=inertial,
+        ideal=ideal,
+        inertia=inertia,
+        unbalanced=unbalanced,
+        size=np.abs(impressed) + np.abs(inertial) + np.abs(ideal) + np.abs(inertia),
+        missed=max(
+            _share(rows, abs(A) @ np.abs(a) + np.abs(entries.b)),
+            _share(own, np.abs(a[n:]) + abs(entries.J) @ np.abs(a) + np.abs(entries.gamma)),
+        ),
     )
 
 
-def _not_below(terms: Array) -> Array:
+def _share(part: Array, terms: Array) -> float:
     """A row whose terms all vanish for a moment counts with a millionth of the largest."""
-    return np.maximum(terms, 1e-6 * terms.max(initial=0.0))
-
-
-def _share(part: Array, of: Array) -> float:
+    of = np.maximum(terms, 1e-6 * terms.max(initial=0.0))
     return float((part / np.where(of > 0, of, 1.0)).max(initial=0.0))

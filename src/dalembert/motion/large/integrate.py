@@ -37,7 +37,7 @@ class _Run:
         rates = np.zeros(y.size)
         rates[: self.n], rates[self.n : 2 * self.n] = v, a[: self.n]
         if self.at.model.works:
-            _, rates[-3], rates[-2] = self.at.energy_and_powers(q, v, t, multipliers)
+            rates[-3], rates[-2] = self.at.powers(q, v, t, multipliers)
         return rates
 
     def back(self, t: float, y: Array) -> Array:

@@ -39,11 +39,15 @@ KEPT = 4
 _made: dict[Hashable, LargeModel | None] = {}
 
 
+def is_large(system: System) -> bool:
+    return len(system.coordinates) >= LARGE
+
+
 def large_model(system: System, method: str, backend: str) -> LargeModel | None:
     """The model of a system that is large and has one; None for any other, and where another method or backend is asked
     for.
     """
-    if len(system.coordinates) < LARGE or backend == "reference" or not _explicit(method):
+    if not is_large(system) or backend == "reference" or not _explicit(method):
         return None
     return remember(_made, system.structure, lambda: _make(system), KEPT)
 

@@ -55,16 +55,13 @@ def simulate_large(
         prepared + derived - started, 0.0, clock.perf_counter() - derived, trajectory.steps, trajectory.evaluations
     )
     n, t, y = at.n, trajectory.t, trajectory.y
-    entries, forces, found, pivots = EntriesOf(at), [], [], []
+    entries, forces, found = EntriesOf(at), [], []
     for k in range(t.size):
         q, v = y[k, :n], y[k, n : 2 * n]
         a, multipliers = at.solve(q, v, float(t[k]))
         a, multipliers = a.copy(), multipliers.copy()
-        pivots.append(at.smallest_pivot())
-        here = entries.at(q, v, float(t[k]))
-        forces.append(forces_at(here, a, multipliers, at.rates()))
-        energy, _, _ = at.energy_and_powers(q, v, float(t[k]), multipliers)
-        found.append((a[:n], multipliers, energy))
+        forces.append(forces_at(entries.at(q, v, float(t[k])), a, multipliers))
+        found.append((a[:n], multipliers, at.energies(q, v, float(t[k]))[0]))
     motion = Motion(
         system=system,
         t=t,
@@ -85,7 +82,7 @@ def simulate_large(
         backend=trajectory.backend,
         timing=timing,
     )
-    motion = replace(motion, certificate=certify_large(motion, at, forces, np.array(pivots)))
+    motion = replace(motion, certificate=certify_large(motion, at))
     if trajectory.failure is not None:
         raise MotionFailed(trajectory.failure, motion)
     return motion

@@ -36,10 +36,6 @@ class LargeState:
         self.model.functions[name](w)
         return w
 
-    def rates(self) -> Array:
-        """Of all quantities, where `entries` ran last."""
-        return self._numbers["entries"][self.nz : 2 * self.nz].copy()
-
     def solve(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:
         """The accelerations of all quantities, and the multipliers."""
         w = self.run(ACCELERATIONS, q, v, t)
@@ -85,10 +81,16 @@ class LargeState:
         start = self.model.solutions[what].unknowns
         return w[start : start + self.n].copy()
 
-    def energy_and_powers(self, q: Array, v: Array, t: float, multipliers: Array) -> tuple[float, float, float]:
-        """The energy, and the powers of impressed forces without potential (with explicit time) and of constraints."""
+    def powers(self, q: Array, v: Array, t: float, multipliers: Array) -> tuple[float, float]:
+        """The powers of impressed forces without potential (with explicit time) and of constraints."""
         sums = self.model.sums
         w = self.run("sums", q, v, t)
         impressed = float(w[sums.power]) + sum(float(w[place]) * float(v[k]) for place, k in sums.forces)
         ideal = float(multipliers @ w[list(sums.reach)]) if self.m else 0.0
-        return float(w[sums.energy]), impressed, ideal
+        return impressed, ideal
+
+    def energies(self, q: Array, v: Array, t: float) -> tuple[float, float]:
+        """The energy, and the kinetic part of it."""
+        sums = self.model.sums
+        w = self.run("sums", q, v, t)
+        return float(w[sums.energy]), float(w[sums.kinetic])
