@@ -27,11 +27,9 @@ ORDER = (
     "motion",
     "statics",
     "study",
-    "ensemble",
     "library",
     "view",
     "cli",
-    "studio",
 )
 # Inside a package the same rule holds between its rooms, and the files that stand beside them.
 ROOMS = {
@@ -93,7 +91,7 @@ def faults(module: str, source: str) -> list[str]:
     for name, inside, line in imports(ast.parse(source), package):
         parts = name.split(".")
         if parts[0] != "dalembert" or len(parts) < 2:
-            if name == "dalembert" and own not in ("cli", "studio", "library", "view"):
+            if name == "dalembert" and own not in ("cli", "library", "view"):
                 found.append(f"{module}:{line} imports the whole package")
             continue
         if parts[1] not in ORDER:

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 import dalembert as da
 from dalembert.library import Orbit, OrbitFigure
 from dalembert.mechanics.principles import FORMS, Principle, formulation
-from dalembert.results import Page, Result, Table, named, plain_values
+from dalembert.results import Page, Result, Table, item_named, plain_values
 
 PENDULUM = da.library.pendulum()
 
@@ -211,7 +211,7 @@ def test_unknown_names_are_told_with_the_nearest():
     with pytest.raises(KeyError, match=r"no constraint 'rode' here. Did you mean 'rod'"):
         one("Displacements")["rode"]
     with pytest.raises(KeyError, match="There are: a, b"):
-        named({"a": 1}, "q", "thing", more=["b"])
+        item_named({"a": 1}, "q", "thing", more=["b"])
 
 
 def test_plain_values_are_those_of_json():

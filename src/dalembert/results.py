@@ -80,10 +80,10 @@ class Table(Result):
         """Every column by its name."""
 
     def __getitem__(self, key: Any) -> Array:
-        return named(self.columns(), key, "column")
+        return item_named(self.columns(), key, "column")
 
 
-def named(items: Mapping[str, Item], key: Any, what: str, more: Iterable[str] = ()) -> Item:
+def item_named(items: Mapping[str, Item], key: Any, what: str, more: Iterable[str] = ()) -> Item:
     """The item of a name, or of the symbol that has it. An unknown one is an error that tells the nearest and lists all
     there are, with those of `more`, which are known but not among the items.
     """

@@ -61,3 +61,26 @@ def test_every_command_and_option_says_what_it_is_for():
     assert len(commands) > 10
     silent = [(name, part.name) for name, verb in commands.items() for part in (verb, *verb.params) if not part.help]
     assert silent == []
+
+
+@pytest.mark.parametrize("option", ["--install-completion", "--show-completion"])
+def test_a_shell_without_completion_is_refused(dalembert, monkeypatch, tmp_path, option):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    done = dalembert(option, "tcsh")
+    assert (done.status, done.out) == (2, "")
+    assert (
+        done.err
+        == f"dalembert: {option}: there is no completion for 'tcsh'; there is for bash, zsh, fish, powershell, pwsh\n"
+    )
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_shell_that_is_named_gets_its_completion(dalembert, monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert (
+        "fish_source" in dalembert("--show-completion", "fish").out
+        or "complete --command dalembert" in dalembert("--show-completion", "fish").out
+    )
+    done = dalembert("--install-completion", "fish")
+    assert done.status == 0
+    assert (tmp_path / ".config" / "fish" / "completions" / "dalembert.fish").is_file()

@@ -9,7 +9,7 @@ import pytest
 from scipy.special import ellipk
 
 import dalembert as da
-from dalembert.cli.events import watched
+from dalembert.cli.events import with_given_events
 
 # Released horizontally: at the bottom after K(sin²(π/4)) √(l/g), with l = 0.9.
 QUARTER = ellipk(0.5) * np.sqrt(0.9 / 9.81)
@@ -81,5 +81,5 @@ def test_all_faults_at_once(dalembert, document, tmp_path):
 def test_direction_after_the_expression(text, direction):
     """A parameter may have the name of a direction."""
     system = da.System("s", coordinates=["x"], kinetic="x'^2", parameters={"falling": 1})
-    (event,) = watched(system, [f"e: {text}"], []).events
+    (event,) = with_given_events(system, [f"e: {text}"], []).events
     assert event.direction_name == direction

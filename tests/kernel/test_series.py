@@ -15,7 +15,7 @@ import pytest
 
 from dalembert.kernel.build import FLAGS, find_compiler
 from dalembert.kernel.emit import series, source
-from dalembert.kernel.emit.series import Emission, Shared, cut, read
+from dalembert.kernel.emit.series import Emission, Shared, function_in_pieces, nodes_of
 from dalembert.kernel.emit.straight_line import Hoist
 from dalembert.kernel.size import TaylorNotApplicable
 
@@ -43,7 +43,7 @@ DA_API void run(const double *x, const double *p, double *out)
 def coefficients(function: ca.Function, x: np.ndarray, p: np.ndarray, folder: Path) -> np.ndarray:
     """Of the outputs of a function of (q, t, p), q and t being polynomials: x has a row for each order, t last."""
     hoist, shared, size = Hoist(), Shared(), function.numel_out(0)
-    outputs = read(function, ("q", "t", "p"), ("out",), hoist, {})["out"]
+    outputs = nodes_of(function, ("q", "t", "p"), ("out",), hoist, {})["out"]
     higher, first = Emission(shared, hoist, first=False), Emission(shared, hoist, first=True)
     for order in (higher, first):
         for i, node in enumerate(outputs):
@@ -58,7 +58,7 @@ def coefficients(function: ca.Function, x: np.ndarray, p: np.ndarray, folder: Pa
         names = ("q", "t", "c", *more)
         declared = ", ".join(f"double {n}" if n in ("t", "k", "over_k") else f"double *{n}" for n in names)
         declared = declared.replace("double *q", "const double *q").replace("double *c", "const double *c")
-        texts.append(cut(name, order.lines, declared, names, order.variables))
+        texts.append(function_in_pieces(name, order.lines, declared, names, order.variables))
     sizes = {
         "constants": max(hoist.size, 1),
         "kept": max(len(shared.kept), 1),
@@ -181,7 +181,7 @@ def test_not_analytic(make, name):
     hoist = Hoist()
 
     def orders(function: ca.Function) -> None:
-        node = read(function, ("q", "t", "p"), ("out",), hoist, {})["out"][0]
+        node = nodes_of(function, ("q", "t", "p"), ("out",), hoist, {})["out"][0]
         Emission(Shared(), hoist, first=True).value(node)
         Emission(Shared(), hoist, first=False).value(node)
 

@@ -8,7 +8,7 @@ from sympy import cos, sin, sqrt
 from sympy.physics.mechanics import dynamicsymbols
 
 import dalembert as da
-from dalembert.mechanics.classify.conserve import conserved
+from dalembert.mechanics.classify.conserve import conserved_quantities
 
 x, y, z, phi = da.coordinates("x y z phi")
 x1, y1, x2, y2 = da.coordinates("x1 y1 x2 y2")
@@ -17,7 +17,7 @@ t = da.t
 
 
 def names(system: da.System) -> set[str]:
-    return {quantity.name for quantity in conserved(system).quantities}
+    return {quantity.name for quantity in conserved_quantities(system).quantities}
 
 
 def particle(**changes) -> da.System:
@@ -43,7 +43,7 @@ def test_penny():
 
 def test_viscous_force_takes_energy_and_leaves_momentum():
     system = da.library.penny().replace(forces={"psi": "-k*psi'"}, parameters={"k": 1e-3})
-    found = conserved(system)
+    found = conserved_quantities(system)
     assert found.energy is False
     assert names(system) == {"p_phi"}
     turning = da.library.penny().replace(forces={"phi": "-k*phi'"}, parameters={"k": 1e-3})
@@ -53,21 +53,21 @@ def test_viscous_force_takes_energy_and_leaves_momentum():
 def test_appell_hamel():
     cone = x.d**2 + y.d**2 - z.d**2
     ideal = particle(constraints={"cone": cone})
-    assert conserved(ideal).energy is True
+    assert conserved_quantities(ideal).energy is True
     # A homogeneous ideal constraint does no work; one that is driven, or inhomogeneous, or not ideal, does.
-    assert conserved(particle(constraints={"cone": cone - 2 * alpha * sin(t)})).energy is False
-    assert conserved(particle(constraints={"cone": cone - alpha})).energy is False
+    assert conserved_quantities(particle(constraints={"cone": cone - 2 * alpha * sin(t)})).energy is False
+    assert conserved_quantities(particle(constraints={"cone": cone - alpha})).energy is False
     u = sqrt(x.d**2 + y.d**2 + z.d**2)
     drag = da.Work({q: -a0 * u * q.d for q in (x, y, z)})
-    assert conserved(particle(constraints={"cone": cone}, nonideal=[drag])).energy is False
+    assert conserved_quantities(particle(constraints={"cone": cone}, nonideal=[drag])).energy is False
     # A nonideal force that is always normal to the velocity takes nothing.
     swerve = da.Work({x: -a0 * y.d, y: a0 * x.d})
-    assert conserved(particle(constraints={"floor": z}, nonideal=[swerve], potential=0)).energy is True
+    assert conserved_quantities(particle(constraints={"floor": z}, nonideal=[swerve], potential=0)).energy is True
 
 
 def test_pendulum_of_moving_length():
-    assert conserved(da.library.pendulum()).energy is True
-    assert conserved(da.library.moving_length_pendulum()).energy is False
+    assert conserved_quantities(da.library.pendulum()).energy is True
+    assert conserved_quantities(da.library.moving_length_pendulum()).energy is False
 
 
 def test_spherical_pendulum():
@@ -83,7 +83,7 @@ def test_spherical_pendulum():
 
 
 def test_isokinetic():
-    found = conserved(da.library.isokinetic())
+    found = conserved_quantities(da.library.isokinetic())
     assert found.energy is False
     (kinetic,) = found.quantities
     assert kinetic.name == "kinetic energy"
@@ -119,21 +119,21 @@ def test_momentum_and_spin_together():
 def test_rotating_frame_and_driven_lagrangian():
     T = m * ((x.d - w * y) ** 2 + (y.d + w * x) ** 2) / 2
     frame = da.System("frame", coordinates=[x, y], kinetic=T, potential=k * x**2 / 2)
-    found = conserved(frame)
+    found = conserved_quantities(frame)
     # With a potential that turns with the frame, the energy function is constant and T + V is not.
     assert found.energy is False
     assert [q.name for q in found.quantities] == ["energy function"]
     L = m * x.d**2 / 2 - k * x**2 / 2
-    assert conserved(da.System("oscillator", coordinates=[x], lagrangian=L)).energy is True
-    assert conserved(da.System("driven", coordinates=[x], lagrangian=L + x * cos(t))).energy is False
+    assert conserved_quantities(da.System("oscillator", coordinates=[x], lagrangian=L)).energy is True
+    assert conserved_quantities(da.System("driven", coordinates=[x], lagrangian=L + x * cos(t))).energy is False
 
 
 def test_forces_that_have_a_potential_count_with_it():
     fall = da.System("fall", coordinates=[x, z], mass=sp.diag(m, m), forces={z: -m * g})
-    assert conserved(fall).energy is True
+    assert conserved_quantities(fall).energy is True
     assert names(fall) == {"energy", "p_x"}
     curl = da.System("curl", coordinates=[x, z], mass=sp.diag(m, m), forces={z: x, x: -z})
-    assert conserved(curl).energy is False
+    assert conserved_quantities(curl).energy is False
 
 
 def test_what_the_constraints_make_zero_is_not_listed():
@@ -148,26 +148,26 @@ def test_friction_with_the_ideal_reaction():
     law = da.Work({x: -k * da.ideal(z) * x.d / speed, y: -k * da.ideal(z) * y.d / speed}, "table")
     rough = particle(constraints={"table": z}, nonideal=[law])
     assert names(rough) == set()
-    assert conserved(rough.replace(parameters={"k": 0})).energy is True
+    assert conserved_quantities(rough.replace(parameters={"k": 0})).energy is True
 
 
 def test_undecided_rather_than_guessed():
-    nonlinear = conserved(particle(constraints={"size": x.dd**2 + y.dd**2 - g**2}))
+    nonlinear = conserved_quantities(particle(constraints={"size": x.dd**2 + y.dd**2 - g**2}))
     assert nonlinear.energy is None
     assert nonlinear.quantities == ()
     assert "size" in nonlinear.reason
-    actual = conserved(particle(constraints={"table": z}, nonideal=[da.Work({x: -k * da.actual(z)})]))
+    actual = conserved_quantities(particle(constraints={"table": z}, nonideal=[da.Work({x: -k * da.actual(z)})]))
     assert actual.energy is None
     assert "actual(z)" in actual.reason
-    impossible = conserved(particle(constraints={"none": x**2 + y**2 + 1}))
+    impossible = conserved_quantities(particle(constraints={"none": x**2 + y**2 + 1}))
     assert impossible.energy is None
     assert "states" in impossible.reason
 
 
 def test_small_effects_are_seen():
     # A drag a million times smaller than the other forces is not rounding.
-    assert conserved(particle(forces={x: -1e-6 * x.d})).energy is False
-    assert conserved(particle(forces={x: 0 * x.d})).energy is True
+    assert conserved_quantities(particle(forces={x: -1e-6 * x.d})).energy is False
+    assert conserved_quantities(particle(forces={x: 0 * x.d})).energy is True
 
 
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e7])
@@ -186,7 +186,7 @@ def test_units_do_not_matter(scale):
 
 
 def test_quaternion_body_keeps_its_angular_momentum():
-    found = conserved(da.library.quaternion_body())
+    found = conserved_quantities(da.library.quaternion_body())
     assert found.energy is True
     assert len(found.quantities) == 4
 

@@ -7,7 +7,7 @@ from math import factorial, prod
 import pytest
 import sympy as sp
 
-from dalembert.mechanics.algebra.jets import Jets, NoJet, fixed, number
+from dalembert.mechanics.algebra.jets import Jets, NoJet, fixed_point, number
 
 x, y = sp.symbols("x y", real=True)
 POINT = {x: sp.Rational(7, 10), y: sp.Rational(3, 10)}
@@ -31,7 +31,7 @@ def derivative(expression: sp.Expr, power: tuple[int, ...]) -> sp.Expr:
 @pytest.mark.parametrize("expression", EXPRESSIONS, ids=str)
 def test_coefficients_are_derivatives(expression):
     jets = Jets(2, 3)
-    values = {symbol: jets.variable(k, fixed(POINT[symbol])) for k, symbol in enumerate((x, y))}
+    values = {symbol: jets.variable(k, fixed_point(POINT[symbol])) for k, symbol in enumerate((x, y))}
     (jet,) = jets.of([expression], values)
     for power, coefficient in zip(jets.powers, jet, strict=True):
         exact = sp.N(derivative(expression, power), 60)
@@ -41,7 +41,7 @@ def test_coefficients_are_derivatives(expression):
 
 def test_derivative_of_a_jet():
     jets = Jets(2, 3)
-    values = {symbol: jets.variable(k, fixed(POINT[symbol])) for k, symbol in enumerate((x, y))}
+    values = {symbol: jets.variable(k, fixed_point(POINT[symbol])) for k, symbol in enumerate((x, y))}
     f = sp.sin(x) * sp.exp(x * y)
     whole, slope = jets.of([f, sp.diff(f, y)], values)
     found = jets.derivative(whole, 1)
@@ -51,13 +51,13 @@ def test_derivative_of_a_jet():
 
 
 def test_a_decimal_number_is_what_was_written():
-    assert fixed(sp.Float(0.1)) == fixed(sp.Rational(1, 10)) == fixed(0.1)
-    assert fixed(sp.Float(0.1) + sp.pi) == fixed(sp.Rational(1, 10) + sp.pi)
+    assert fixed_point(sp.Float(0.1)) == fixed_point(sp.Rational(1, 10)) == fixed_point(0.1)
+    assert fixed_point(sp.Float(0.1) + sp.pi) == fixed_point(sp.Rational(1, 10) + sp.pi)
 
 
 @pytest.mark.parametrize("expression", [1 / (x - x**2 / sp.Rational(7, 10)), sp.sqrt(y - x), sp.log(y - x), sp.I * x])
 def test_no_series_where_there_is_no_real_value(expression):
     jets = Jets(2, 1)
-    values = {symbol: jets.variable(k, fixed(POINT[symbol])) for k, symbol in enumerate((x, y))}
+    values = {symbol: jets.variable(k, fixed_point(POINT[symbol])) for k, symbol in enumerate((x, y))}
     with pytest.raises(NoJet):
         jets.of([expression], values)

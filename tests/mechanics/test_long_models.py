@@ -11,7 +11,7 @@ import sympy as sp
 from large_models import bicycle, rattleback
 
 import dalembert as da
-from dalembert.mechanics.algebra.compiled import compiled
+from dalembert.mechanics.algebra.compiled import numeric_function
 from dalembert.mechanics.classify.classify import classify
 from dalembert.mechanics.principles import FORMS
 from dalembert.mechanics.sample import Sampler
@@ -69,7 +69,7 @@ def at_random(system: da.System, entries: list[sp.Expr], parts=()) -> np.ndarray
     defined = {symbol for symbol, _ in parts}
     symbols = sorted({s for e in (*entries, *(v for _, v in parts)) for s in e.free_symbols} - defined, key=str)
     known = {s: random.Random(f"{s}").uniform(0.2, 0.9) for s in symbols}
-    return np.array(compiled(list(known), entries, parts)(*map(np.float64, known.values())))
+    return np.array(numeric_function(list(known), entries, parts)(*map(np.float64, known.values())))
 
 
 def entries_of(found) -> list[sp.Expr]:
@@ -107,7 +107,7 @@ def test_quasi_velocities_by_parts_give_the_motion(form):
     )
 
     def values(entries) -> np.ndarray:
-        return np.array(compiled(list(known), list(entries), found.parts)(*known.values()))
+        return np.array(numeric_function(list(known), list(entries), found.parts)(*known.values()))
 
     # Rounding of the numeric motion, 1e-13 of its largest acceleration, about 1e3 here.
     assert np.allclose(values(found.quasi.velocities), state.v, rtol=1e-10, atol=1e-12)
@@ -124,7 +124,7 @@ def test_quasi_velocities_by_parts_give_the_motion(form):
 
 def impressed(system: da.System, known: dict) -> np.ndarray:
     slopes = [-sp.diff(system.potential, q) for q in system.coordinates]
-    return np.array(compiled(list(known), slopes)(*known.values()), dtype=float)
+    return np.array(numeric_function(list(known), slopes)(*known.values()), dtype=float)
 
 
 @pytest.mark.parametrize(("name", "form"), [("rattleback", "appell"), ("rattleback", "kane"), ("bicycle", "appell")])

@@ -12,7 +12,7 @@ from dalembert.cli.app import app
 from dalembert.errors import ModelError
 from dalembert.graph.graph import graph_of
 from dalembert.kernel.emit.source import kernel_source
-from dalembert.methods.table import METHODS, method_names, rows, suited
+from dalembert.methods.table import METHODS, method_for, method_names, rows
 
 DOCS = Path(__file__).parents[2] / "docs" / "documents.md"
 NATIVE = {name: method for name, method in METHODS.items() if method.code is not None}
@@ -53,7 +53,7 @@ def test_the_source_has_the_codes_and_the_methods_asked_for() -> None:
 
 
 def test_auto_takes_what_suits_the_tolerance() -> None:
-    assert [suited(rtol).name for rtol in (0.1, 1e-4, 9e-5, 1e-13)] == ["dopri5", "dopri5", "dop853", "dop853"]
+    assert [method_for(rtol).name for rtol in (0.1, 1e-4, 9e-5, 1e-13)] == ["dopri5", "dopri5", "dop853", "dop853"]
     motion = da.library.pendulum().simulate(0.1, samples=2, rtol=1e-3)
     assert motion.method == METHODS["dopri5"].title
 

@@ -54,7 +54,17 @@ def test_a_document_has_the_same_functions_as_sympy():
 
 
 @pytest.mark.parametrize(
-    "potential", [V(x), V(2 * x) + V(x) ** 2, F(x, da.t) * x, V(x).diff(x), V(x).diff(x, 3) + V(F(x, da.t))]
+    "potential",
+    [
+        V(x),
+        V(2 * x) + V(x) ** 2,
+        F(x, da.t) * x,
+        V(x).diff(x),
+        V(x).diff(x, 3) + V(F(x, da.t)),
+        V(x).diff(x, 4),
+        2 * F(x, da.t).diff(x) ** 2 - F(x, da.t).diff(x, da.t),
+        F(2 * x, x).diff(x),
+    ],
 )
 def test_what_is_saved_is_read_back(potential):
     system = given(potential=potential)
@@ -66,14 +76,22 @@ def test_what_is_saved_is_read_back(potential):
 @pytest.mark.parametrize(
     ("potential", "told"),
     [
-        (F(x, da.t).diff(x), "∂F/∂x"),
-        (V(x).diff(x, 4), r"V\^\(4\)\(x\)"),
         (sp.Function("P", positive=True)(x), "that P is positive"),
     ],
 )
 def test_what_text_cannot_say_is_not_saved(potential, told):
     with pytest.raises(da.ModelError, match=f"a document cannot hold {told};"):
         dumps(given(potential=potential))
+
+
+def test_the_rate_of_a_function_is_saved():
+    """By partial derivatives, ∂F/∂t + x' ∂F/∂x, for which there is a word of its own."""
+    system = loads(DOCUMENT.replace("= 2*G(t)", "= rate(F(x, y, z, t))"))
+    again = loads(dumps(system))
+    assert again.constraints == system.constraints
+    # F = x t: rate(F) = x' t + x
+    found = again.replace(functions={"F": "x*t"}).constraints[0].expression
+    assert sp.expand(found - (x.d**2 + y.d**2 - z.d**2 - x.d * da.t - x)) == 0
 
 
 def test_text_among_changes_knows_the_functions():
@@ -104,6 +122,8 @@ def test_numbers_need_an_expression():
         (["g(2)"], r"is wanted, got 'g\(2\)'"),
         ([3], "is wanted, got 3"),
         (["sin(t)"], "'sin' is a coordinate, a parameter or a word"),
+        (["rate(t)"], "'rate' is a coordinate, a parameter or a word"),
+        (["partial(t)"], "'partial' is a coordinate, a parameter or a word"),
         (["x(t)"], "'x' is a coordinate, a parameter or a word"),
         (["g(t)", "g(x)"], "'g' is given twice"),
         (["_g(t)"], "'_g' is no name"),
@@ -121,6 +141,11 @@ def test_bad_declarations_are_told(functions, told):
         ("G(x, t)", "G takes 1 argument, got 2"),
         ("F(x)", "F takes 2 arguments, got 1"),
         ("F'(x, t)", "primes are for functions of one argument; F has 2"),
+        ("partial(F(x, t), 3)", r"partial takes a function without an expression and the numbers"),
+        ("partial(F(x, t), x)", r"as in partial\(F\(x, y\), 2\)"),
+        ("partial(F(x, t))", "partial takes"),
+        ("partial(x, 1)", "partial takes"),
+        ("partial()", "partial takes"),
         ("g(t)", r"function 'g' is not allowed\. Did you mean 'G'"),
     ],
 )
@@ -165,3 +190,8 @@ def test_particles_are_replaced_as_systems_are():
         wire.replace(mass=2)
     with pytest.raises(da.ModelError, match="the model has no function 'W'"):
         wire.replace(functions={"W": 1})
+
+
+def test_a_function_of_sympy_cannot_take_a_word_of_the_language():
+    with pytest.raises(da.ModelError, match="the name rate has a meaning of its own"):
+        given(potential=sp.Function("rate")(da.t) * x)

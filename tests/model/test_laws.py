@@ -123,7 +123,7 @@ class TestContacts:
 
     def test_sliding(self) -> None:
         (contact,) = block(da.Coulomb("floor", mu)).contacts
-        assert contact.slipping() == da.Work({x: -mu * sp.Abs(N) * sp.sign(x.d)}, "floor")
+        assert contact.slipping_work() == da.Work({x: -mu * sp.Abs(N) * sp.sign(x.d)}, "floor")
 
     def test_a_coefficient_that_changes(self) -> None:
         (contact,) = block(da.Coulomb("floor", mu * (1 + x**2))).contacts
@@ -160,3 +160,11 @@ class TestEquations:
 
     def test_nothing_is_said_to_be_conserved(self) -> None:
         assert block(da.Coulomb("floor", mu)).classify().conservation.energy is None
+
+
+def test_the_heat_of_a_law_is_carried_into_other_coordinates():
+    (r,) = da.coordinates("r")
+    law = da.Work({x: -x.d}, "floor", heat={"floor": x.d**2})
+    turned = law.in_coordinates({x: r, x.d: r.d}, lambda forces: {r: forces[x]})
+    assert dict(turned.work) == {r: -r.d}
+    assert dict(turned.heat) == {"floor": r.d**2}

@@ -8,7 +8,7 @@ import pytest
 import sympy as sp
 
 import dalembert as da
-from dalembert.model.kinks import switched
+from dalembert.model.kinks import switched_kinks
 
 x, y = da.coordinates("x y")
 a, b = da.parameters("a b")
@@ -37,7 +37,7 @@ def model(potential: sp.Expr) -> da.System:
 @pytest.mark.parametrize("name", MODELS)
 def test_the_same_values_with_the_sides_of_a_state(name: str) -> None:
     system = model(MODELS[name])
-    found = switched(system)
+    found = switched_kinks(system)
     assert found is not None
     rng = random.Random(3)
     for _ in range(40):
@@ -50,21 +50,21 @@ def test_the_same_values_with_the_sides_of_a_state(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in MODELS if not name.startswith("not")])
 def test_nothing_of_the_kinks_is_left(name: str) -> None:
-    found = switched(model(MODELS[name]))
+    found = switched_kinks(model(MODELS[name]))
     assert found is not None
     left = found.system.potential.atoms(sp.Abs, sp.sign, sp.Heaviside, sp.Min, sp.Max, sp.Piecewise)
     assert not any(kink.free_symbols & {x, y, da.t} for kink in left)
 
 
 def test_a_function_and_its_negative_share_a_side() -> None:
-    found = switched(model(sp.Abs(x - a) + sp.Max(a, x) + sp.Piecewise((x, x < a), (0, True))))
+    found = switched_kinks(model(sp.Abs(x - a) + sp.Max(a, x) + sp.Piecewise((x, x < a), (0, True))))
     assert found is not None
     assert len(found.kinks) == 1
 
 
 @pytest.mark.parametrize("potential", [x**2, x * sp.Max(a, b), sp.sqrt(x**2 + y**2), x * sp.floor(y)])
 def test_without_kinks_that_a_motion_could_pass(potential: sp.Expr) -> None:
-    assert switched(model(potential)) is None
+    assert switched_kinks(model(potential)) is None
 
 
 def test_kinks_of_reactions_stay() -> None:
@@ -76,4 +76,4 @@ def test_kinks_of_reactions_stay() -> None:
         constraints={"floor": y},
         nonideal=[da.Work({x: -sp.Abs(da.multiplier("floor")) * x.d})],
     )
-    assert switched(rubbed) is None
+    assert switched_kinks(rubbed) is None

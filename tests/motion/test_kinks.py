@@ -245,12 +245,12 @@ def test_contacts_pass_kinks_too(backend: str) -> None:
 
 
 def test_smooth_models_are_integrated_as_they_are() -> None:
-    from dalembert.motion.integrate.kinks import moving
+    from dalembert.motion.integrate.kinks import with_switches
     from dalembert.motion.state.evaluation import Evaluation
 
     for system in (particle(x**2 / 2), particle(sp.sqrt(x**2 + 1)), particle(x**2 * sp.Max(*da.parameters("a b")))):
         evaluation = Evaluation(system, np.ones(len(system.parameter_symbols)))
-        assert moving(evaluation)[0] is evaluation
+        assert with_switches(evaluation)[0] is evaluation
 
 
 @pytest.mark.parametrize("samples", [501, 1001, 5000])
@@ -267,3 +267,45 @@ def test_a_short_push_switched_by_conditions_is_certified():
     motion = system.simulate(10)
     assert motion["x'"][-1] == pytest.approx(0.1, rel=1e-9)
     assert motion.certificate.holds
+
+
+@pytest.mark.parametrize("edge", [x, da.t - 1, x**2 - 4])
+def test_a_jump_of_mass_is_refused(edge: sp.Expr) -> None:
+    """At a place energy would be kept and at a time momentum, by a velocity that jumps."""
+    jumps = da.System(
+        "jumps", coordinates=[x], kinetic=sp.Piecewise((1, edge < 0), (2, True)) * x.d**2 / 2, initial={x: -1, x.d: 1}
+    )
+    with pytest.raises(da.ModelError, match=r"the kinetic energy jumps where .* = 0: velocities would have to jump"):
+        jumps.simulate(3.0)
+
+
+def test_a_jump_of_a_potential_at_a_place_is_refused() -> None:
+    step = sp.Piecewise((0, x < 0), (1, True))
+    with pytest.raises(da.ModelError, match="the potential energy jumps where x = 0: the force would be infinite"):
+        particle(step).simulate(1.0)
+    # At a time it is another potential from then on: x' = 1 until t = 1, where x = 0, then x = sin(t − 1).
+    later = particle(sp.Piecewise((0, da.t < 1), (x**2 / 2, True))).replace(initial={x: -1, x.d: 1})
+    assert later.simulate(2.0, samples=3).q[-1, 0] == pytest.approx(np.sin(1.0), abs=1e-8)  # of the integration
+
+
+def test_a_mass_that_changes_within_a_stretch_keeps_the_energy() -> None:
+    """The velocity beyond the ramp is that of the kept energy, 1/√2, however short the ramp is."""
+    ramp = 1 + sp.Min(1, sp.Max(0, 100 * x))
+    block = da.System("ramp", coordinates=[x], kinetic=ramp * x.d**2 / 2, initial={x: -1, x.d: 1})
+    motion = block.simulate(3.0, samples=31)
+    assert motion.certificate.holds
+    assert motion.v[-1, 0] == pytest.approx(2**-0.5, abs=1e-8)
+
+
+def test_equal_masses_on_both_sides_are_no_jump() -> None:
+    (m,) = da.parameters("m")
+    same = da.System(
+        "same",
+        coordinates=[x],
+        kinetic=sp.Piecewise((m, x < 0), (2, True)) * x.d**2 / 2,
+        parameters={m: 2},
+        initial={x: -1, x.d: 1},
+    )
+    assert same.simulate(2.0, samples=3).q[-1, 0] == pytest.approx(1.0, abs=1e-12)
+    with pytest.raises(da.ModelError, match="kinetic energy jumps"):
+        same.replace(parameters={m: 1}).simulate(2.0)

@@ -13,7 +13,7 @@ from sample_systems import l, pendulum, penny, x, y
 import dalembert as da
 from dalembert.motion import prepare
 from dalembert.motion.certificate.certify import certify, thresholds
-from dalembert.motion.certificate.repeat import again, consistency
+from dalembert.motion.certificate.repeat import consistency, integrate_again
 
 
 def test_the_method_has_its_order() -> None:
@@ -26,7 +26,7 @@ def test_the_method_has_its_order() -> None:
         calls += 1
         return np.stack([y[:, 1], -y[:, 0]], axis=1)
 
-    end, left, judged = again(slope, t, y, np.array([1.0, 0.5]), np.full((2, 2), 1e-8))
+    end, left, judged = integrate_again(slope, t, y, np.array([1.0, 0.5]), np.full((2, 2), 1e-8))
     right = [[np.cos(1), -np.sin(1)], [2 * np.sin(0.5), 2 * np.cos(0.5)]]
     assert judged.all()
     assert calls <= 43
@@ -37,7 +37,7 @@ def test_the_method_has_its_order() -> None:
 def test_what_is_too_fast_is_not_judged() -> None:
     """Sixteen periods in a stretch."""
     slope = lambda t, y: np.stack([y[:, 1], -1e4 * y[:, 0]], axis=1)  # noqa: E731
-    *_, judged = again(slope, np.zeros(1), np.array([[1.0, 0.0]]), np.ones(1), np.full((1, 2), 1e-6))
+    *_, judged = integrate_again(slope, np.zeros(1), np.array([[1.0, 0.0]]), np.ones(1), np.full((1, 2), 1e-6))
     assert not judged.any()
 
 

@@ -17,7 +17,7 @@ from dalembert.kernel.build import find_compiler
 from dalembert.kernel.kernel import RunWatch, make_kernel
 from dalembert.mechanics.solve.fundamental import is_positive
 from dalembert.motion.integrate import native
-from dalembert.motion.integrate.trajectory import stalled
+from dalembert.motion.integrate.trajectory import is_stalled
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.project import project
 
@@ -60,7 +60,7 @@ def test_accelerations(name):
         y, t = np.concatenate([q, v, np.zeros(3)]), float(motion.t[k])
         solution = evaluation.solve(q, v, t)
         exact = solution.acceleration
-        branch = evaluation.followed(solution) if evaluation.graph.nonlinear else None
+        branch = evaluation.branch_accelerations(solution) if evaluation.graph.nonlinear else None
         scale = 1 + np.abs(exact).max()
         for way in (0, 1, 2):
             found = kernel.slope(y, t, evaluation.p, way, branch)[n : 2 * n]
@@ -261,10 +261,10 @@ def test_an_interrupt_ends_a_long_run():
 
 
 def test_what_counts_as_a_stall():
-    assert not stalled(covered=50.0, longest=0.06, span=1e9)  # steady steps, long motion
-    assert stalled(covered=1e-7, longest=0.06, span=3.0)  # collapsed
-    assert stalled(covered=1e-12, longest=1e-15, span=3.0)  # tiny from the start
-    assert not stalled(covered=0.1, longest=10.0, span=3.0)  # slow, but it arrives
+    assert not is_stalled(covered=50.0, longest=0.06, span=1e9)  # steady steps, long motion
+    assert is_stalled(covered=1e-7, longest=0.06, span=3.0)  # collapsed
+    assert is_stalled(covered=1e-12, longest=1e-15, span=3.0)  # tiny from the start
+    assert not is_stalled(covered=0.1, longest=10.0, span=3.0)  # slow, but it arrives
 
 
 @pytest.mark.parametrize("backend", ["native", "reference"])

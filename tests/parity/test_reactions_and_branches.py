@@ -91,7 +91,7 @@ def test_accelerations_on_a_branch(name: str) -> None:
     evaluation = Evaluation(system)
     q, v, t = system.initial_values()
     start = evaluation.solve(q, v, t)
-    near = evaluation.followed(start)
+    near = evaluation.branch_accelerations(start)
     compiler = find_compiler()
     assert compiler is not None
     rows = [int(k) for k in np.flatnonzero(~start.dependent)]

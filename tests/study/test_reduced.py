@@ -442,3 +442,14 @@ def test_integrals_after_integrals(model, left):
     reduced = system.reduce()
     assert len(reduced.coordinates) == left
     agree(system, reduced, 1.5, samples=11)
+
+
+def test_a_notebook_shows_what_was_eliminated():
+    """A particle in the plane: the angle is gone, and follows from its momentum by θ' = p/(m r²)."""
+    r, theta = da.coordinates("r theta")
+    (m,) = da.parameters("m")
+    system = da.System("orbit", coordinates=[r, theta], kinetic=m * (r.d**2 + r**2 * theta.d**2) / 2, potential=-1 / r)
+    shown = system.reduce()._repr_latex_()
+    assert shown.startswith(r"$$\begin{aligned}T &=")
+    assert r"\dot{\theta} &= \frac{p_{\theta}}{r^{2} m}" in shown
+    assert r"p_{\theta} &= r^{2} \dot{\theta} m && \text{constant}" in shown

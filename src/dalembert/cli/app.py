@@ -21,6 +21,7 @@ from dalembert.cli.doctor import doctor
 from dalembert.cli.equations import equations
 from dalembert.cli.equilibrium import equilibrium
 from dalembert.cli.examples import examples
+from dalembert.cli.install_completion import complete_named_shell
 from dalembert.cli.liberate import liberate
 from dalembert.cli.path import path
 from dalembert.cli.picture import picture
@@ -68,7 +69,8 @@ def main() -> None:
     warnings.showwarning = _tell
     gc.freeze()  # what has been imported stays until the end: nobody need look through it for garbage, not even then
     try:
-        app(prog_name="dalembert")  # under `python -m` too: completion asks by this name
+        if not complete_named_shell(sys.argv[1:]):
+            app(prog_name="dalembert")  # under `python -m` too: completion asks by this name
     except DalembertError as error:
         typer.echo(f"dalembert: {error}", err=True)
         sys.exit(error.exit_status)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import typer
 
-from dalembert.cli.folders import OUT, computed, slug_of, write_and_tell
-from dalembert.cli.models import JSON, MODEL, OPTION, SET, changed, find_model, pairs
+from dalembert.cli.folders import OUT, compute_into, slug_of, write_and_tell
+from dalembert.cli.models import JSON, MODEL, OPTION, SET, find_model, pairs, with_values
 from dalembert.cli.places import END, START, place
 from dalembert.errors import ModelError
 from dalembert.model.system import System
@@ -27,11 +27,11 @@ def between(
     json: bool = JSON,
 ) -> None:
     """Find the motion between two places in a given time, and whether its action is least; write it and a picture."""
-    system = changed(find_model(model, option), set_, [])
+    system = with_values(find_model(model, option), set_, [])
     ends = place(system, start, "--start"), place(system, end, "--end")
     speeds = _speeds(system, guess)
     folder = out if out is not None else Path(f"dalembert-{slug_of(system)}")
-    found = computed(folder, lambda: system.between(*ends, duration, guess=speeds))
+    found = compute_into(folder, lambda: system.between(*ends, duration, guess=speeds))
     write_and_tell(found, folder, "between", json)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from dalembert.cli import completion
-from dalembert.cli.models import INITIAL, JSON, MODEL, OPTION, SET, changed, find_model, print_json
+from dalembert.cli.models import INITIAL, JSON, MODEL, OPTION, SET, find_model, print_json, with_values
 
 DISAGREEMENT = 3
 
@@ -20,7 +20,7 @@ def compare(
     json: bool = JSON,
 ) -> None:
     """Derive the motion by every principle that applies, and compare."""
-    found = changed(find_model(model, option), set_, initial).compare(form or None, states=states)
+    found = with_values(find_model(model, option), set_, initial).compare(form or None, states=states)
     if json:
         print_json(found.to_dict())
     else:

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import typer
 
-from dalembert.cli.folders import OUT, computed, slug_of, tell, write_table
-from dalembert.cli.models import INITIAL, JSON, MODEL, OPTION, SET, changed, find_model
+from dalembert.cli.folders import OUT, compute_into, slug_of, tell, write_table
+from dalembert.cli.models import INITIAL, JSON, MODEL, OPTION, SET, find_model, with_values
 from dalembert.model.system import System
 from dalembert.motion.result.motion import Motion
 
@@ -25,9 +25,9 @@ def curvature(
     json: bool = JSON,
 ) -> None:
     """Simulate a model and write Hertz's curvature √K along the motion, with a picture."""
-    system = changed(find_model(model, option), set_, initial)
+    system = with_values(find_model(model, option), set_, initial)
     folder = out if out is not None else Path(f"dalembert-{slug_of(system)}")
-    motion, bend = computed(folder, lambda: _bend(system, duration, rtol, samples))
+    motion, bend = compute_into(folder, lambda: _bend(system, duration, rtol, samples))
     files = [folder / f"{slug_of(system)}-curvature.csv", folder / f"{slug_of(system)}-curvature.png"]
     write_table(files[0], {"t": motion.t, "curvature": bend})
     from dalembert.view.plot_curvature import plot_curvature

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from dalembert.cli.models import INITIAL, JSON, MODEL, OPTION, SET, changed, find_model, print_json
+from dalembert.cli.models import INITIAL, JSON, MODEL, OPTION, SET, find_model, print_json, with_values
 
 
 def equilibrium(
@@ -23,7 +23,7 @@ def equilibrium(
     json: bool = JSON,
 ) -> None:
     """Find equilibria, what holds them, and whether they are stable."""
-    system = changed(find_model(model, option), set_, initial)
+    system = with_values(find_model(model, option), set_, initial)
     found = system.equilibrium(t=time, starts=starts, range_of=range_of, between=between)
     if json:
         print_json(found.to_dict())

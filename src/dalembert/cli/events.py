@@ -23,7 +23,7 @@ UNTIL = typer.Option(
 _TEXT = re.compile(r"(?P<expression>.*[\w'′’)])\s+(?P<direction>rising|falling)", re.DOTALL)
 
 
-def watched(system: System, event: list[str], until: list[str]) -> System:
+def with_given_events(system: System, event: list[str], until: list[str]) -> System:
     """The system with the events of the command line; every fault is told at once."""
     given, faults = [], []
     for option, texts in (("--event", event), ("--until", until)):

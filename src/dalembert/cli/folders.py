@@ -55,7 +55,7 @@ def unmake(made: list[Path]) -> None:
             return
 
 
-def computed(folder: Path, compute: Callable[[], Answer]) -> Answer:
+def compute_into(folder: Path, compute: Callable[[], Answer]) -> Answer:
     """What is computed once the folder is there; the folder is gone again where that fails."""
     made = make(folder)
     try:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from dalembert.cli.models import INITIAL, JSON, MODEL, OPTION, SET, changed, find_model, print_json
+from dalembert.cli.models import INITIAL, JSON, MODEL, OPTION, SET, find_model, print_json, with_values
 from dalembert.errors import DalembertError
 from dalembert.model.documents.document import write_atomically
 
@@ -30,7 +30,7 @@ def liberate(
     from dalembert.mechanics.liberate.liberate import Liberation
     from dalembert.mechanics.liberate.liberate import liberate as freed_of
 
-    system = changed(find_model(model, option), set_, initial)
+    system = with_values(find_model(model, option), set_, initial)
     freed = freed_of(system)
     steps = freed.steps if isinstance(freed, Liberation) else freed
     if not brief:

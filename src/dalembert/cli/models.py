@@ -67,7 +67,7 @@ def find_model(model: str, option: list[str] | None = None) -> System:
     return library.get(model, **read_options(model, library.example(model).build, option))
 
 
-def changed(system: System, values: list[str], initial: list[str]) -> System:
+def with_values(system: System, values: list[str], initial: list[str]) -> System:
     """The system with `--set` and `--initial` applied; every fault is told at once."""
     faults: list[str] = []
     known = [symbol.name for symbol in system.parameter_symbols]

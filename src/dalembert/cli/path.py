@@ -6,8 +6,8 @@ from pathlib import Path
 
 import typer
 
-from dalembert.cli.folders import OUT, computed, slug_of, write_and_tell
-from dalembert.cli.models import JSON, MODEL, OPTION, SET, changed, find_model
+from dalembert.cli.folders import OUT, compute_into, slug_of, write_and_tell
+from dalembert.cli.models import JSON, MODEL, OPTION, SET, find_model, with_values
 from dalembert.cli.places import END, START, THROUGH, place, points
 
 
@@ -24,9 +24,9 @@ def path(
     json: bool = JSON,
 ) -> None:
     """Find the path between two points at a given energy, and the time along it; write it and a picture."""
-    system = changed(find_model(model, option), set_, [])
+    system = with_values(find_model(model, option), set_, [])
     ends = place(system, start, "--start"), place(system, end, "--end")
     guess = points(system, through) or "direct"
     folder = out if out is not None else Path(f"dalembert-{slug_of(system)}")
-    found = computed(folder, lambda: system.path(*ends, energy=energy, guess=guess, samples=samples))
+    found = compute_into(folder, lambda: system.path(*ends, energy=energy, guess=guess, samples=samples))
     write_and_tell(found, folder, "path", json)

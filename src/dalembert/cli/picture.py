@@ -7,7 +7,7 @@ from pathlib import Path
 import typer
 
 from dalembert.cli.folders import slug_of, tell
-from dalembert.cli.models import INITIAL, JSON, MODEL, OPTION, SET, changed, find_model
+from dalembert.cli.models import INITIAL, JSON, MODEL, OPTION, SET, find_model, with_values
 
 
 def picture(
@@ -20,7 +20,7 @@ def picture(
     json: bool = JSON,
 ) -> None:
     """Draw the accelerations that the constraints allow, the free one, and the motion: the foot of a perpendicular."""
-    system = changed(find_model(model, option), set_, initial)
+    system = with_values(find_model(model, option), set_, initial)
     found = system.at().gauss_picture(of)
     file = out if out is not None else Path(f"{slug_of(system)}-gauss.png")
     found.plot(file)

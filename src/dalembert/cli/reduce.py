@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from dalembert.cli.models import INITIAL, JSON, MODEL, OPTION, SET, changed, find_model, print_json
+from dalembert.cli.models import INITIAL, JSON, MODEL, OPTION, SET, find_model, print_json, with_values
 
 
 def reduce(
@@ -21,7 +21,7 @@ def reduce(
     """Eliminate cyclic coordinates by their momenta and constraints by independent coordinates."""
     from dalembert.model.documents.document import dumps
 
-    found = changed(find_model(model, option), set_, initial).reduce(keep)
+    found = with_values(find_model(model, option), set_, initial).reduce(keep)
     if save is not None:
         found.save(save)
     if json:

@@ -8,9 +8,9 @@ from pathlib import Path
 import typer
 
 from dalembert.cli import completion
-from dalembert.cli.events import EVENT, UNTIL, watched
+from dalembert.cli.events import EVENT, UNTIL, with_given_events
 from dalembert.cli.folders import make, slug_of, unmake
-from dalembert.cli.models import INITIAL, JSON, MODEL, OPTION, SET, changed, find_model, print_json
+from dalembert.cli.models import INITIAL, JSON, MODEL, OPTION, SET, find_model, print_json, with_values
 from dalembert.errors import DalembertError, MotionFailed, OutputError
 from dalembert.methods.table import method_help
 
@@ -47,7 +47,7 @@ def run(
     json: bool = JSON,
 ) -> None:
     """Simulate a model, certify the motion, and write the numbers and a picture."""
-    system = watched(changed(find_model(model, option), set_, initial), event, until)
+    system = with_given_events(with_values(find_model(model, option), set_, initial), event, until)
     if repair:
         system = system.replace(initial=system.consistent())
     slug = slug_of(system)

@@ -10,7 +10,9 @@ import casadi as ca
 import sympy as sp
 
 from dalembert.errors import ModelError
+from dalembert.graph.rates import rate_node
 from dalembert.model.definitions import NO_DEFINITIONS, Definitions
+from dalembert.model.language.rates import rate
 from dalembert.model.language.symbols import Definition
 
 _UNARY: dict[type, Callable[[ca.SX], ca.SX]] = {
@@ -69,7 +71,7 @@ class Converter:
     def _convert(self, expression: sp.Basic) -> ca.SX:
         if isinstance(expression, Definition):
             for symbol in self._definitions.needed([expression], self._done):
-                self._done[symbol] = self(self._definitions.written(symbol))
+                self._done[symbol] = self._defined(symbol)
             return self._done[expression]
         if isinstance(expression, sp.Symbol):
             raise ModelError("model", [f"{expression.name!r} is no coordinate, parameter or time of this system"])
@@ -96,6 +98,12 @@ class Converter:
         if convert is None or len(expression.args) != 1:
             raise ModelError("model", [f"{expression.func} has no numeric form here (in {expression})"])
         return convert(self(expression.args[0]))
+
+    def _defined(self, symbol: Definition) -> ca.SX:
+        value = self._definitions.values[symbol.base]
+        if symbol.order == 0:
+            return self(value)
+        return rate_node(value if symbol.order == 1 else rate(value), self)
 
     def _product(self, expression: sp.Mul) -> ca.SX:
         """Factors with negative powers are gathered into one denominator: one division instead of many."""

@@ -9,7 +9,7 @@ import casadi as ca
 import sympy as sp
 
 from dalembert.graph.convert import Converter
-from dalembert.model.kinks import KINKED, switched
+from dalembert.model.kinks import KINKED, switched_kinks
 from dalembert.model.language.symbols import Coordinate, t
 from dalembert.model.system import System
 from dalembert.remember import remember
@@ -35,7 +35,7 @@ def kink_graph(system: System) -> KinkGraph | None:
 def _build(system: System) -> KinkGraph | None:
     if not any(expression.has(*KINKED) for expression in system.expressions()):
         return None
-    found = switched(system)
+    found = switched_kinks(system)
     if found is None:
         return None
     functions = [kink.function.xreplace({k.side: sp.S.One for k in found.kinks}) for kink in found.kinks]

@@ -56,12 +56,12 @@ class EventBuffer:
         return int(self._requests.count)
 
     @property
-    def ended(self) -> int | None:
+    def ended_by(self) -> int | None:
         """The number of the event that ended the run."""
         return int(self._requests.ended) if self._requests.ended >= 0 else None
 
     @property
-    def stuck(self) -> int | None:
+    def stuck_at(self) -> int | None:
         """The number of the kink at which the run could not go on."""
         return int(self._requests.stuck) if self._requests.stuck >= 0 else None
 

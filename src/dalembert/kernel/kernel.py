@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dalembert.graph.graph import Graph
 from dalembert.kernel.build import Compiler, build, cache_folder, most_optimised
-from dalembert.kernel.emit.dispatch import besides
+from dalembert.kernel.emit.dispatch import optional_methods
 from dalembert.kernel.events import EventBuffer
 from dalembert.kernel.identity import identity, table_text
 from dalembert.kernel.limits import KEPT_CHANGES
@@ -202,7 +202,7 @@ class PaceArgument(ctypes.Structure):
         super().__init__(at[0], at[1], len(starts), share, look, at[2], at[3])
 
     @property
-    def found(self) -> tuple[float, Array] | None:
+    def fastest_state(self) -> tuple[float, Array] | None:
         """The time and state between the steps of the last run where velocities, weighted, were largest."""
         found = self.arrays[3]
         return (float(found[1]), found[2:].copy()) if found[0] > 0 else None
@@ -258,7 +258,7 @@ def make_kernel(
 ) -> Kernel:
     """Emit, compile and load the kernel of a system, once. asked: methods it must have. See `kernel_source`."""
     started = time.perf_counter()
-    asked = besides(asked)
+    asked = optional_methods(asked)
     level = min(_level(graph), most_optimised())
     key = (system.structure, tuple(rows), asked, table_text(), compiler, completion, cache_folder(), level)
     kernel = _made.get(key)

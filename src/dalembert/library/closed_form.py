@@ -11,7 +11,7 @@ import sympy as sp
 from dalembert.mechanics.page.printing import escaped, plain
 from dalembert.mechanics.page.printing import latex as typeset
 from dalembert.model.language.symbols import parameters, t
-from dalembert.results import Page, named
+from dalembert.results import Page, item_named
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +26,7 @@ class ClosedForm(Page, Mapping[str, sp.Expr]):
     where: Mapping[sp.Symbol, sp.Expr]
 
     def __getitem__(self, key: str) -> sp.Expr:
-        return named(self.expressions, key, "expression")
+        return item_named(self.expressions, key, "expression")
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.expressions)

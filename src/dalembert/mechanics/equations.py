@@ -15,7 +15,7 @@ from dalembert.mechanics.page.function_names import as_sympy
 from dalembert.mechanics.page.parts import by_parts
 from dalembert.mechanics.page.printing import lambda_of
 from dalembert.mechanics.principles import formulation
-from dalembert.model.friction.contact import sliding
+from dalembert.model.friction.contact import sliding_system
 from dalembert.model.language.symbols import Reaction
 from dalembert.model.system import System
 
@@ -41,7 +41,9 @@ def equations(system: System, form: str = "fundamental", options: Mapping[str, A
         return with_definitions(equations(system.expanded, form, options), system)
     principle = formulation(system, form)
     given = {name: value for name, value in (options or {}).items() if value is not None}
-    smooth = system if form == "fundamental" else sliding(system)  # the fundamental form shows contacts by itself
+    smooth = (
+        system if form == "fundamental" else sliding_system(system)
+    )  # the fundamental form shows contacts by itself
     reason = principle.applies(smooth)
     # What is shown as a contrast, or as a relation between displacements, can be read where it is not the motion.
     readable = getattr(principle, "CONTRAST", False) or getattr(principle, "RELATION", False)
@@ -54,7 +56,7 @@ def equations(system: System, form: str = "fundamental", options: Mapping[str, A
             raise ModelError(system.name, [f"the form {form!r} has no option {name!r}; {has}"])
     decimals = has_decimals(smooth)
     used = exactly(smooth) if decimals else smooth
-    found = by_parts(_named(principle.derive(used, **given)))
+    found = by_parts(_with_named_reactions(principle.derive(used, **given)))
     if decimals:
         found = replace(found, system=smooth, sections=as_written(found.sections))
     if system.functions or given:  # quasi-velocities may hold functions too
@@ -64,7 +66,7 @@ def equations(system: System, form: str = "fundamental", options: Mapping[str, A
     return replace(found, system=system, reason="; ".join(filter(None, [found.reason, *conditions(system)])))
 
 
-def _named(found: Equations) -> Equations:
+def _with_named_reactions(found: Equations) -> Equations:
     """Reactions in C under the names that the page has for them, where it has."""
     names = {Reaction.of("multiplier", c.name): lambda_of(k) for k, c in enumerate(found.system.constraints)}
     lines = [line for section in found.sections for line in section.lines]

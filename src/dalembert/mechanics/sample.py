@@ -16,7 +16,7 @@ import sympy as sp
 
 from dalembert.arrays import Array
 from dalembert.errors import DalembertError
-from dalembert.mechanics.algebra.compiled import compiled
+from dalembert.mechanics.algebra.compiled import numeric_function
 from dalembert.mechanics.solve.fundamental import CONSISTENCY_TOLERANCE, Fundamental, solve
 from dalembert.mechanics.standard_form import StandardForm, diff, time_derivative
 from dalembert.model.language.stand_ins import stood_in
@@ -88,7 +88,7 @@ class Sampler:
         """The expressions as one numeric function of a state (and further numbers); NaN where they have no
         real value.
         """
-        numbers = compiled([*self.arguments, *extra], expressions, stand_in=stood_in)
+        numbers = numeric_function([*self.arguments, *extra], expressions, stand_in=stood_in)
 
         def evaluate(state: Sample, *more: float) -> Array:
             with np.errstate(all="ignore"):
@@ -250,7 +250,7 @@ class Sampler:
         return result
 
 
-def undecidable(form: StandardForm) -> str | None:
+def why_undecidable(form: StandardForm) -> str | None:
     """Why the fundamental equation alone does not give the motion at a state, or None where it does."""
     if form.nonlinear:
         return f"nonlinear in the accelerations: {', '.join(form.nonlinear)}"

@@ -137,7 +137,7 @@ def lagrangian(system: System) -> sp.Expr:
     return quadratic(system.mass, system.velocities) / 2 - potential
 
 
-def impressed(system: System) -> sp.ImmutableMatrix:
+def impressed_forces(system: System) -> sp.ImmutableMatrix:
     """The impressed forces, those of the potential among them, n×1: F − ∂V/∂q, or F + ∂L/∂q at q̇ = 0 where only L is
     known. The rest of Q is inertial (centrifugal, Coriolis). With M given, all of Q is impressed.
     """

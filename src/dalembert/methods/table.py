@@ -24,6 +24,7 @@ class Method:
     named after the file. scipy: the class of the reference backend, where it is not made from the tableau. stiff: an
     implicit method, for stiff motions, which needs the slopes of the accelerations. series: it needs their series.
     in_every_kernel: others are compiled for those who ask. instead: what takes its place where it cannot go.
+    equal_steps: all of the length `step=`, which users give, instead of what the tolerance asks for.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Method:
     own_control: int | None = None
     in_every_kernel: bool = False
     instead: str | None = None
+    equal_steps: bool = False
 
     @property
     def control(self) -> int:
@@ -117,6 +119,7 @@ METHODS: dict[str, Method] = {
             help="steps of one length (step=) that make a discrete action stationary: energy within a bound for very "
             "long times; constraints on positions only",
             orders=(2, 4, 6),
+            equal_steps=True,
         ),
     )
 }
@@ -138,7 +141,7 @@ def method_help() -> str:
     )
 
 
-def suited(rtol: float) -> Method:
+def method_for(rtol: float) -> Method:
     """What `auto` begins with."""
     return METHODS["dopri5" if rtol >= LOOSE_RTOL else "dop853"]
 

@@ -77,12 +77,19 @@ class Definitions:
             if symbol in done or symbol in known:
                 stack.pop()
                 continue
-            waiting = [s for s in _definitions_in(self.written(symbol)) if s not in done and s not in known]
+            waiting = [s for s in self._below(symbol) if s not in done and s not in known]
             if waiting:
                 stack += waiting
             else:
                 done[stack.pop()] = None
         return list(done)
+
+    def _below(self, symbol: Definition) -> list[Definition]:
+        """What a definition or a rate of one is made of, and perhaps a little more: all without differentiating."""
+        found = _definitions_in(self.values[symbol.base])
+        for _ in range(symbol.order):
+            found = [*found, *(s.d for s in found if s.order < 2)]
+        return list(dict.fromkeys(found))
 
     def expand(self, expression: sp.Expr) -> sp.Expr:
         """The expression with its definitions written out. Those of a long chain become very long."""

@@ -12,7 +12,7 @@ import sympy as sp
 from dalembert.errors import ModelError
 from dalembert.model.constraints import is_constant
 from dalembert.model.definitions import NO_DEFINITIONS, Definitions
-from dalembert.model.language.adopt import canonical
+from dalembert.model.language.adopt import in_own_symbols
 from dalembert.model.language.parse import suggest
 from dalembert.model.language.symbols import Coordinate, Definition, Parameter, Reaction, symbol_table, t
 
@@ -115,7 +115,7 @@ def with_events(system: System, given: Any) -> System:
         expression = event.expression
         if not isinstance(expression, sp.Basic):
             continue
-        names = {s.name for s in canonical(expression, table).free_symbols if isinstance(s, Parameter)}
+        names = {s.name for s in in_own_symbols(expression, table).free_symbols if isinstance(s, Parameter)}
         for name in sorted(name for name in names if name not in table and not name.endswith("'")):
             faults.append(f"event {event.name!r}: unknown name {name!r}.{suggest(name, table)}")
     try:

@@ -4,8 +4,8 @@ Between two passages of g through zero its side σ = ±1 is constant, and with �
 
     |g| = σ g,    sign g = σ,    max(a, b) = w a + (1 − w) b   with g = a − b and w = (1 + σ)/2,
 
-and so for conditions. `switched` is the model with the sides as parameters, and the functions g among its events: an
-integration locates their zeros, changes sides and goes on. At g = 0 exactly, σ = 0 gives what the model itself does.
+and so for conditions. `switched_kinks` is the model with the sides as parameters, and the functions g among its events:
+an integration locates their zeros, changes sides and goes on. At g = 0 exactly, σ = 0 gives what the model itself does.
 What cannot be continued beyond g = 0, as max(g, 0)^1.5, stays as it was written; only its zeros are located.
 """
 
@@ -49,7 +49,7 @@ class Switched:
 _made: dict[Hashable, Switched | None] = {}
 
 
-def switched(system: System) -> Switched | None:
+def switched_kinks(system: System) -> Switched | None:
     """The model with its kinks switched, made once for each structure; None where it has none that a motion can pass.
 
     Kinks whose argument is constant, or depends on reactions or accelerations, stay as they are.

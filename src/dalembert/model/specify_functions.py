@@ -11,9 +11,9 @@ from sympy.core.function import AppliedUndef, UndefinedFunction
 
 from dalembert.errors import ExpressionError, MissingValues, ModelError
 from dalembert.model.events import Event
-from dalembert.model.language.adopt import canonical, function_faults
-from dalembert.model.language.functions import Unspecified, functions_in, listed
-from dalembert.model.language.parse import RESERVED, parse_expression, suggest
+from dalembert.model.language.adopt import function_faults, in_own_symbols
+from dalembert.model.language.functions import Unspecified, functions_in, names_of
+from dalembert.model.language.parse import RESERVED_FOR_CALLS, parse_expression, suggest
 from dalembert.model.language.rates import partial
 from dalembert.model.language.symbols import Coordinate, Parameter, t
 
@@ -35,7 +35,7 @@ def require_specified(system: System) -> None:
     raise MissingValues(
         system.name,
         [
-            f"no expression for {listed(found)}: numbers need one; use system.replace(functions={{{example}}}), or "
+            f"no expression for {names_of(found)}: numbers need one; use system.replace(functions={{{example}}}), or "
             f"write it in the place of the function.{hint}"
         ],
     )
@@ -56,12 +56,12 @@ class Expression:
         return value.xreplace(dict(zip(self.arguments, arguments, strict=True)))
 
 
-def specified(system: System, given: Any) -> dict[str, Any]:
+def specify(system: System, given: Any) -> dict[str, Any]:
     """The parts of a system, those with expressions in them, with the functions given put in; `ModelError` with every
     fault of what is given.
     """
     expressions = [*system.expressions(), *system.outputs.values()]
-    return mapped(system, substitution(system.name, expressions, system.symbols, given))
+    return map_expressions(system, substitution(system.name, expressions, system.symbols, given))
 
 
 def substitution(name: str, expressions: Iterable[sp.Expr], symbols: Iterable[sp.Symbol], given: Any) -> Change:
@@ -75,7 +75,7 @@ def substitution(name: str, expressions: Iterable[sp.Expr], symbols: Iterable[sp
     return lambda expression: _put(expression, values)
 
 
-def mapped(system: System, change: Change) -> dict[str, Any]:
+def map_expressions(system: System, change: Change) -> dict[str, Any]:
     """The parts of a system that are made of expressions, each expression changed."""
 
     def put(expression: Any) -> Any:
@@ -89,7 +89,7 @@ def mapped(system: System, change: Change) -> dict[str, Any]:
         "forces": {q: put(force) for q, force in system.forces.items()},
         # The level may be another one then, and is read again.
         "constraints": [replace(c, expression=put(c.expression), level=None) for c in system.constraints],
-        "nonideal": [law.changed(put) for law in system.nonideal],
+        "nonideal": [law.map_expressions(put) for law in system.nonideal],
         "definitions": {name: put(value) for name, value in system.definitions.items()},
         "outputs": {name: put(output) for name, output in system.outputs.items()},
         "events": [Event(put(e.expression), e.direction, e.terminal, e.name) for e in system.events],
@@ -145,7 +145,7 @@ class _Reader:
             return None
         if name in self.known:
             return name
-        has = f" The model has {listed(self.known)}." if self.known else " The model has none."
+        has = f" The model has {names_of(self.known)}." if self.known else " The model has none."
         self.faults.append(f"functions: the model has no function {name!r}.{suggest(name, self.known)}{has}")
         return None
 
@@ -166,8 +166,8 @@ class _Reader:
             formal = tuple(sp.Dummy(real=True) for _ in range(count))  # a constant
         if formal is None:
             self.faults.append(
-                f"{where} is applied as {listed({name: self.known[name]})}, so that its expression needs arguments of "
-                f"its own: give sp.Lambda, a Python function, or write {name}(s) for the key"
+                f"{where} is applied as {names_of({name: self.known[name]})}, so that its expression needs "
+                f"arguments of its own: give sp.Lambda, a Python function, or write {name}(s) for the key"
             )
             return None
         return self._checked(where, formal, expression)
@@ -181,7 +181,7 @@ class _Reader:
         symbols and everywhere the same.
         """
         if isinstance(key, AppliedUndef):
-            return tuple(dict.fromkeys(canonical(argument, self.table) for argument in key.args))
+            return tuple(dict.fromkeys(in_own_symbols(argument, self.table) for argument in key.args))
         ways = {f.args for f in self.known[name]}
         if len(ways) == 1 and next(iter(self.known[name])).plain_arguments:
             return next(iter(ways))
@@ -204,9 +204,9 @@ class _Reader:
                 f"{where}: an expression in its arguments, sp.Lambda or a Python function is wanted, got {value!r}"
             )
             return None
-        faults = function_faults(expression, table, RESERVED)
+        faults = function_faults(expression, table, RESERVED_FOR_CALLS)
         self.faults += [f"{where}: {fault}" for fault in faults]
-        return None if faults else canonical(expression, table)
+        return None if faults else in_own_symbols(expression, table)
 
     def _of_call(self, where: str, count: int, function: Callable[..., Any]) -> Expression | None:
         formal = tuple(Parameter.named(f"argument_{k}") for k in range(1, count + 1))

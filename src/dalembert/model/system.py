@@ -27,7 +27,7 @@ from dalembert.model.language.functions import Unspecified, functions_in
 from dalembert.model.language.hashed import Hashed
 from dalembert.model.language.signatures import signatures
 from dalembert.model.language.symbols import Coordinate, Definition, Moving, Reaction, Time, t
-from dalembert.model.specify_functions import mapped, require_specified, specified, substitution
+from dalembert.model.specify_functions import map_expressions, require_specified, specify, substitution
 from dalembert.model.validate.read import Draft, build_parts
 from dalembert.model.verbs import Verbs
 
@@ -138,7 +138,7 @@ class System(Verbs):
         )
         for key, value in build_parts(draft).items():
             object.__setattr__(self, key, MappingProxyType(dict(value)) if isinstance(value, Mapping) else value)
-        object.__setattr__(self, "particles", None if particles is None else particles.valued(self))
+        object.__setattr__(self, "particles", None if particles is None else particles.with_values_of(self))
 
     def __repr__(self) -> str:
         names = ", ".join(q.name for q in self.coordinates)
@@ -146,6 +146,9 @@ class System(Verbs):
 
     def _repr_latex_(self) -> str:
         """The model as Jupyter shows it: energies, forces, constraints, work."""
+        return r"$$\begin{aligned}" + r" \\ ".join(self._latex_lines()) + r"\end{aligned}$$"
+
+    def _latex_lines(self) -> list[str]:
         lines = []
         for symbol, value in (("T", self.kinetic), ("V", self.potential), ("L", self.lagrangian), ("M", self.mass)):
             if value is not None:
@@ -158,9 +161,9 @@ class System(Verbs):
             rf"\text{{where }} {sp.latex(Definition.named(name))} &= {sp.latex(value)}"
             for name, value in self.definitions.items()
         ]
-        for law in (*self.works, *(contact.slipping() for contact in self.contacts)):
+        for law in (*self.works, *(contact.slipping_work() for contact in self.contacts)):
             lines += [rf"C_{{{sp.latex(q)}}} &= {sp.latex(work)}" for q, work in law.work.items()]
-        return r"$$\begin{aligned}" + r" \\ ".join(lines) + r"\end{aligned}$$"
+        return lines
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (self._arguments(),)
@@ -216,7 +219,7 @@ class System(Verbs):
         changes = {key: value for key, value in given.items() if value is not UNCHANGED} | unknown
         if functions is UNCHANGED:
             return self._replaced(changes)
-        return _specified(self._replaced(changes) if changes else self, functions)
+        return _specify(self._replaced(changes) if changes else self, functions)
 
     def _replaced(self, changes: Mapping[str, Any]) -> System:
         arguments = with_changes("a System", self._arguments(), changes)
@@ -334,7 +337,7 @@ class System(Verbs):
         """The same system with its definitions written out wherever they are used; itself where it has none."""
         if not self.definitions:
             return self
-        return self.replace(**{**mapped(self, self.defined.expand), "definitions": {}})
+        return self.replace(**{**map_expressions(self, self.defined.expand), "definitions": {}})
 
     # -- the laws of nonideal constraints, as mechanics uses them
 
@@ -342,7 +345,7 @@ class System(Verbs):
     def works(self) -> tuple[Work, ...]:
         """The smooth laws as `Work`; regularised friction is among them, in terms of `multiplier(NAME)`."""
         own = self if all(isinstance(law, Work) for law in self.nonideal) else self.expanded
-        return tuple(work for law in own.nonideal if (work := law.smooth(own)) is not None)
+        return tuple(work for law in own.nonideal if (work := law.smooth_work(own)) is not None)
 
     @cached_property
     def contacts(self) -> tuple[Contact, ...]:
@@ -358,7 +361,7 @@ class System(Verbs):
     @cached_property
     def sliding_C(self) -> tuple[sp.Expr, ...]:
         """The same while every contact slides: with dry friction, which has no value at rest."""
-        return total((*self.works, *(contact.slipping() for contact in self.contacts)), self.coordinates)
+        return total((*self.works, *(contact.slipping_work() for contact in self.contacts)), self.coordinates)
 
 
 def _plain(text: str) -> str:
@@ -366,14 +369,14 @@ def _plain(text: str) -> str:
     return "".join(character if character.isalnum() or character in " -.,:()" else " " for character in text)
 
 
-def _specified(system: System, given: Any) -> System:
+def _specify(system: System, given: Any) -> System:
     """The system with expressions in the place of its functions."""
     if system.particles is None:
-        return system.replace(**specified(system, given))
+        return system.replace(**specify(system, given))
     expressions = [*system.particles.expressions(), *system.expressions(), *system.outputs.values()]
     put = substitution(system.name, expressions, system.symbols, given)
-    freed = system.particles.put(put).system
-    parts = mapped(system, put)
+    freed = system.particles.map_expressions(put).system
+    parts = map_expressions(system, put)
     return freed.replace(events=parts["events"], outputs=parts["outputs"], particles=freed.particles)
 
 

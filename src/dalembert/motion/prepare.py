@@ -19,7 +19,7 @@ from dalembert.errors import MissingValues, ModelError, MotionFailed, UndefinedM
 from dalembert.graph.graph import graph_of
 from dalembert.mechanics.solve.fundamental import Fundamental
 from dalembert.model.events import with_events
-from dalembert.model.friction.contact import needs_legs, torqueless
+from dalembert.model.friction.contact import needs_legs, torqueless_warnings
 from dalembert.model.language.parse import suggest
 from dalembert.model.language.symbols import t as time
 from dalembert.model.system import System
@@ -29,6 +29,7 @@ from dalembert.motion.contacts.run.coefficients import negative_coefficients
 from dalembert.motion.contacts.run.legs import Legs, integrate_legs
 from dalembert.motion.integrate.ahead import look_ahead
 from dalembert.motion.integrate.choose import integrate
+from dalembert.motion.integrate.energy_jumps import require_continuous_energies
 from dalembert.motion.integrate.progress import Progress
 from dalembert.motion.integrate.settings import Settings, settings_of
 from dalembert.motion.integrate.trajectory import Trajectory
@@ -55,10 +56,11 @@ def prepare(
     if events is not None:
         system = with_events(system, events)
     settings = settings_of_system(system, duration, times, options)
-    if settings.method == "variational":
+    if settings.equal_steps:
         from dalembert.motion.integrate.variational import require_action  # loads parts of SciPy
 
         require_action(system)
+    require_continuous_energies(system)
     graph_of(system)
     return Prepared(system, settings, clock.perf_counter() - started)
 
@@ -117,18 +119,18 @@ class Prepared(Result):
         the state violates a constraint; a run that cannot go on says so in `failure`.
         """
         started = clock.perf_counter()
-        evaluation, start = self._given(state, parameters)
+        evaluation, start = self._at_values(state, parameters)
         settings = self.settings
         if start.t != settings.times[0]:
             settings = replace(settings, times=settings.times + (start.t - settings.times[0]))
-        if settings.method != "variational":
+        if not settings.equal_steps:
             settings = look_ahead(evaluation, settings, start.q, start.v)
         with Progress(self.system.name, start.t, float(settings.times[-1]), progress) as bar:
             one = _run_legs if needs_legs(self.system) else _run_smooth
             run = one(evaluation, settings, start, bar, self.seconds, started)
         return replace(run, given=state) if isinstance(state, State) else run
 
-    def _given(
+    def _at_values(
         self, state: State | Mapping[Any, Any] | None, parameters: Array | Mapping[Any, Any] | None
     ) -> tuple[Evaluation, State]:
         system, values = self.system, None
@@ -253,7 +255,7 @@ def _run_smooth(
     warnings = _without_gradient(evaluation, state)
     derived = clock.perf_counter()
     notes: tuple[str, ...] = ()
-    if settings.method == "variational":
+    if settings.equal_steps:
         from dalembert.motion.integrate.variational import integrate_variational  # loads parts of SciPy
 
         trajectory, measured = integrate_variational(evaluation, settings, state.q, state.v, state.t, bar)
@@ -284,7 +286,7 @@ def _run_legs(
     trajectory = legs.trajectory
     timing = _timing(trajectory, prepared + derived - started, clock.perf_counter() - derived)
     below_zero = negative_coefficients(legs.contacts, trajectory, legs.modes)
-    warnings = (*torqueless(evaluation.system), *below_zero, *dict.fromkeys(notes), *trajectory.warnings)
+    warnings = (*torqueless_warnings(evaluation.system), *below_zero, *dict.fromkeys(notes), *trajectory.warnings)
     return Run(evaluation, trajectory, settings, warnings, timing, legs)
 
 

@@ -20,7 +20,7 @@ from dalembert.statics.cones import Holding, at_contacts, deepest_forces
 from dalembert.statics.directions import coordinates_to_move, persistent_directions
 from dalembert.statics.families import SAME, apart, gather, merge_families
 from dalembert.statics.frozen import frozen_at, mentions_time
-from dalembert.statics.particles import supplementary
+from dalembert.statics.particles import supplementary_places
 from dalembert.statics.ranges import Question, range_of_equilibria
 from dalembert.statics.result import ContactForce, Equilibria, Equilibrium
 from dalembert.statics.stability import stability
@@ -70,7 +70,7 @@ def equilibrium(
         near = _judge(statics, place, None, far=False).found
         return None if near is None else (near[0].q, persistent_directions(statics, near[0], near[1]))
 
-    reason, freed = "", supplementary(asked)
+    reason, freed = "", supplementary_places(asked)
     for k, start in enumerate(_starts(q, statics.sizes, turns, starts)):
         start[freed] = q[freed]
         one, why = _from(statics, start)
@@ -118,7 +118,7 @@ def _require_rows(system: System, q: Array) -> None:
             f"{system.name}: {', '.join(map(repr, nonlinear))} is nonlinear in the accelerations: what it forbids at "
             "rest is not determined"
         )
-    branching = Evaluation(system).branching(q, np.zeros_like(q), 0.0)
+    branching = Evaluation(system).branching_constraints(q, np.zeros_like(q), 0.0)
     if branching:
         raise DoesNotApply(
             f"{system.name}: the gradient of {', '.join(map(repr, branching))} vanishes at rest: which displacements "

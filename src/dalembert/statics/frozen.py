@@ -28,7 +28,7 @@ def frozen_at(system: System, time: float) -> System:
         mass=None if system.mass is None else system.mass.xreplace(swap),
         forces={q: force.xreplace(swap) for q, force in system.forces.items()},
         constraints=[replace(c, expression=c.expression.xreplace(swap)) for c in system.constraints],
-        nonideal=[law.changed(lambda e: e.xreplace(swap)) for law in system.nonideal],
+        nonideal=[law.map_expressions(lambda e: e.xreplace(swap)) for law in system.nonideal],
         events=(),
     )
 

@@ -17,7 +17,7 @@ from dalembert.model.friction.frames import frames_of, inertia_of
 from dalembert.model.system import System
 
 
-def supplementary(system: System) -> list[int]:
+def supplementary_places(system: System) -> list[int]:
     """Places of the supplementary coordinates of a system of particles whose friction needs them. They are zero, though
     the constraints may have other roots, as where a rod would be turned inside out.
     """

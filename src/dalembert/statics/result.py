@@ -11,7 +11,7 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.model.system import System
-from dalembert.results import Result, by_name, named, plain_values
+from dalembert.results import Result, by_name, item_named, plain_values
 from dalembert.statics.particles import reactions_on_particles
 from dalembert.statics.stability import Stability
 
@@ -63,7 +63,7 @@ class Equilibrium(Result):
         return by_name(q, self.q) | by_name(q, np.zeros(len(q)), "'")
 
     def __getitem__(self, key: Any) -> float:
-        return named(by_name(self.system.coordinates, self.q), key, "coordinate")
+        return item_named(by_name(self.system.coordinates, self.q), key, "coordinate")
 
     @property
     def reactions(self) -> dict[str, float]:

@@ -24,7 +24,7 @@ from dalembert.model.friction.contact import needs_legs
 from dalembert.model.system import System
 from dalembert.motion.contacts.run.mode_of_state import initial_mode
 from dalembert.motion.state.evaluation import Evaluation
-from dalembert.results import Result, named, plain_values
+from dalembert.results import Result, item_named, plain_values
 
 # Formulations that differ by less than this, relative, agree. Each solves a few small linear systems: rounding leaves
 # 1e-15 times their condition, and states of the library have conditions below 1e5.
@@ -74,7 +74,7 @@ class Comparison(Result):
         return all(row.agrees for row in self.rows)
 
     def __getitem__(self, form: str) -> Row:
-        return named({row.form: row for row in self.rows}, form, "row")
+        return item_named({row.form: row for row in self.rows}, form, "row")
 
     def to_dict(self) -> dict[str, Any]:
         keys = ("form", "applies", "reason", "acceleration_difference", "force_difference", "state_size", "seconds")

@@ -6,7 +6,7 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.errors import DoesNotApply
-from dalembert.mechanics.principles.shared.powers_of_velocity import christoffel, powers_of, singular_mass
+from dalembert.mechanics.principles.shared.powers_of_velocity import christoffel, powers_of, why_singular
 from dalembert.mechanics.sample import Sample, Sampler
 from dalembert.mechanics.standard_form import standard_form
 from dalembert.model.language.symbols import t
@@ -25,13 +25,13 @@ def curvature(motion: Motion) -> Array:
     >>> bool(abs(circle.curvature() - 1 / (4.0**0.5 * 2.0)).max() < 1e-9)
     True
     """
-    system = motion.system
+    system = motion.system.expanded
     powers = powers_of(system)
     if powers is None or any(t in entry.free_symbols for entry in powers.metric):
         raise DoesNotApply(
             f"{system.name}: curvature needs a kinetic energy quadratic in q' that is the same at all times"
         )
-    reason = singular_mass(system)
+    reason = why_singular(system)
     if reason:
         raise DoesNotApply(f"{system.name}: curvature needs a metric: {reason}")
     n = len(system.coordinates)

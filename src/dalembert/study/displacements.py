@@ -29,7 +29,7 @@ from dalembert.model.friction.contact import needs_legs
 from dalembert.model.system import System
 from dalembert.motion.instant import starting_at
 from dalembert.motion.state.evaluation import Evaluation
-from dalembert.results import Result, named, plain_values
+from dalembert.results import Result, item_named, plain_values
 
 # Displaced states count as possible where g_kj δq_j is below this share of its terms: far above the rounding of
 # derivatives along the path, about 1e-10, far below generic values.
@@ -79,7 +79,7 @@ class Displacements(Result):
         return all(relation.possible for relation in self.relations)
 
     def __getitem__(self, name: str) -> Relation:
-        return named({relation.name: relation for relation in self.relations}, name, "constraint")
+        return item_named({relation.name: relation for relation in self.relations}, name, "constraint")
 
     def to_dict(self) -> dict[str, Any]:
         found = {"possible": self.possible, "basis": self.basis, "relations": self.relations}

@@ -1,15 +1,14 @@
 """The motion of a whole system from that of a reduced one: expressions for what constraints gave, quadratures for what
 was ignored, then all forces and the certificate of the whole system at the states so found.
 
-Between two outputs the reduced motion is followed again from its own state (`repeat.again`), with the velocities of the
-ignored coordinates, −∂R/∂p, and the powers of the whole system's forces riding along: errors do not add up from one
-output to the next, and outputs need not be dense.
+Between two outputs the reduced motion is followed again from its own state (`integrate_again`), with the velocities of
+the ignored coordinates, −∂R/∂p, and the powers of the whole system's forces riding along: errors do not add up from
+one output to the next, and outputs need not be dense.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,11 +16,12 @@ import sympy as sp
 
 from dalembert.arrays import Array
 from dalembert.errors import DalembertError, MissingValues, ModelError, MotionFailed
-from dalembert.mechanics.algebra.compiled import compiled
+from dalembert.mechanics.algebra.compiled import numeric_function
 from dalembert.model.language.parse import suggest
 from dalembert.model.language.symbols import name_of, t
-from dalembert.motion.certificate.certify import certify
-from dalembert.motion.certificate.repeat import Slope, again
+from dalembert.motion.assemble import assemble
+from dalembert.motion.certificate.repeat import Slope, integrate_again
+from dalembert.motion.integrate.trajectory import Trajectory
 from dalembert.motion.result.motion import Motion
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.points import evaluate_points
@@ -55,33 +55,23 @@ def reconstruct(system: ReducedSystem, motion: Motion, start: Mapping[Any, Any] 
     sums = np.vstack([np.zeros(gained.shape[1]), np.cumsum(gained, axis=0)])
     theta = first + sums[:, : len(first)]
     q, v = states(motion.t, motion.q, motion.v, theta)
-    points = evaluate_points(evaluation, motion.t, q, v, None)
-    solution, work = points.solution, sums[:, len(first) :]
-    found = Motion(
-        system=whole,
+    trajectory = Trajectory(
         t=motion.t,
-        q=q,
-        v=v,
-        a=solution.acceleration,
-        impressed=solution.Q - points.inertial,
-        inertial=points.inertial,
-        ideal=solution.ideal,
-        nonideal=solution.nonideal,
-        multipliers=solution.multipliers,
-        rank=solution.rank,
-        energy=points.energy,
-        work=work[:, :3],
-        heat={name: work[:, 3 + k] for k, name in enumerate(evaluation.graph.heats)},
-        impact_loss=np.zeros(motion.t.size),
-        rtol=motion.rtol,
+        y=np.concatenate([q, v, sums[:, len(first) :]], axis=1),
+        guesses=None,
         method=motion.method,
         backend=motion.backend,
+        steps=motion.timing.steps,
+        evaluations=motion.timing.evaluations,
+        compile_s=motion.timing.compile_s,
         events=_events(motion, states, along, theta),
-        ended_by=motion.ended_by,
-        warnings=motion.warnings,
-        timing=motion.timing,
+        failure=None,
+        ended=motion.ended_by,
     )
-    return replace(found, certificate=certify(found, evaluation))
+    found, failure = assemble(evaluation, trajectory, motion.rtol, motion.warnings, motion.timing)
+    if failure is not None:
+        raise MotionFailed(failure, found)
+    return found
 
 
 def _whole(system: ReducedSystem, motion: Motion) -> Any:
@@ -137,7 +127,7 @@ def _chosen_at_start(system: ReducedSystem, name: str) -> float:
     state = {**dict(zip(system.whole.coordinates, q, strict=True)), t: t0}
     state |= dict(zip(system.whole.parameter_symbols, system.whole.parameter_values(), strict=True))
     for new in system.reduction.embedding.chosen:
-        state[new.coordinate] = float(compiled(list(state), [new.value])(*state.values())[0])
+        state[new.coordinate] = float(numeric_function(list(state), [new.value])(*state.values())[0])
     return float(next(value for symbol, value in state.items() if symbol.name == name))
 
 
@@ -158,7 +148,7 @@ class _States:
         symbols = [*system.coordinates, *(q.d for q in system.coordinates), *system.ignored, t]
         entries = [*places, *(speed.xreplace(rates) for speed in speeds), *rates.values()]
         known = {s: sp.Float(float(values[s.name])) for e in entries for s in e.free_symbols if s.name in values}
-        self._run = compiled(symbols, [sp.sympify(entry).xreplace(known) for entry in entries])
+        self._run = numeric_function(symbols, [sp.sympify(entry).xreplace(known) for entry in entries])
 
     def _all(self, time: Array, q: Array, v: Array, theta: Array) -> Array:
         with np.errstate(all="ignore"):
@@ -198,7 +188,9 @@ class _Along:
             length = lengths[rest] / pieces
             for piece in range(pieces):
                 try:
-                    now, _, known = again(self.slope, t[rest] + piece * length, now, length, wanted[rest] / pieces)
+                    now, _, known = integrate_again(
+                        self.slope, t[rest] + piece * length, now, length, wanted[rest] / pieces
+                    )
                 except (DalembertError, np.linalg.LinAlgError):
                     judged[:] = False  # a trial state without a value: shorter pieces go less astray
                     break

@@ -10,7 +10,7 @@ import numpy as np
 import sympy as sp
 
 from dalembert.errors import InconsistentState, MissingValues, ModelError, counted
-from dalembert.mechanics.algebra.compiled import compiled
+from dalembert.mechanics.algebra.compiled import numeric_function
 from dalembert.mechanics.algebra.tidy import tidy
 from dalembert.mechanics.page.printing import plain
 from dalembert.mechanics.reduce.reduction import Reduction, reduction
@@ -64,7 +64,7 @@ class ReducedSystem(System):
             object.__setattr__(self, key, value)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _again, (self.whole, self.reduction, self._arguments())
+        return _reduce_again, (self.whole, self.reduction, self._arguments())
 
     def _replaced(self, changes: Mapping[str, Any]) -> System:
         """With other values it is still a reduction; with other equations a system like others."""
@@ -97,6 +97,16 @@ class ReducedSystem(System):
     def __str__(self) -> str:
         return self.text()
 
+    def _latex_lines(self) -> list[str]:
+        """The reduced model, and below it what was eliminated: how the whole follows from it."""
+        lines = super()._latex_lines()
+        lines += [rf"{sp.latex(q)} &= {sp.latex(place)}" for q, place in self.places.items()]
+        rates = () if self.reduction.routhian is None else self.reduction.routhian.velocities
+        for q, rate in zip(self.ignored, rates, strict=True):
+            lines.append(rf"{sp.latex(q.d)} &= {sp.latex(tidy(rate))}")
+        kept = {**self.momenta, **self.constants}
+        return lines + [rf"{sp.latex(c)} &= {sp.latex(value)} && \text{{constant}}" for c, value in kept.items()]
+
     def summary(self) -> str:
         """The same as `text`."""
         return self.text()
@@ -117,7 +127,7 @@ class ReducedSystem(System):
         return "\n".join([*lines, *(f"  {told}" for told in self.left)])
 
 
-def _again(whole: System, found: Reduction, arguments: dict[str, Any]) -> ReducedSystem:
+def _reduce_again(whole: System, found: Reduction, arguments: dict[str, Any]) -> ReducedSystem:
     return ReducedSystem(whole, found, arguments)
 
 
@@ -200,7 +210,7 @@ def _rates(system: System, found: Reduction, state: Mapping[sp.Symbol, float]) -
 def _numbers(expressions: list[sp.Expr], state: Mapping[sp.Symbol, float]) -> list[float]:
     if not expressions:
         return []
-    values = [float(value) for value in compiled(list(state), expressions)(*state.values())]
+    values = [float(value) for value in numeric_function(list(state), expressions)(*state.values())]
     if not np.isfinite(values).all():
         raise InconsistentState(f"the initial state has no finite {expressions[int(np.argmin(np.isfinite(values)))]}")
     return values

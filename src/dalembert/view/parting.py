@@ -18,7 +18,7 @@ MOTION, OTHER = "C0", "C3"
 def plot_parting(parting: Parting, path: str | os.PathLike[str] | None = None, axes: Given = None) -> Figure:
     """Draw both; write it to `path` (png, pdf, svg) where that is given."""
     figure, places = panels(axes, 2, 2, (11, 7.2))
-    for draw, place in zip((_paths, _coordinates, _apart, _multipliers), places, strict=True):
+    for draw, place in zip((_paths, _coordinates, _draw_distance, _multipliers), places, strict=True):
         draw(place, parting)
     if axes is None:
         what = "the motion, and stationary action among paths that keep the constraints"
@@ -54,7 +54,7 @@ def _coordinates(axes: Axes, parting: Parting) -> None:
     axes.legend(fontsize=8)
 
 
-def _apart(axes: Axes, parting: Parting) -> None:
+def _draw_distance(axes: Axes, parting: Parting) -> None:
     t = parting.path.t
     for k, q in enumerate(parting.path.system.coordinates[:MOST_CURVES]):
         shown = np.where(parting.apart[:, k] > 0, parting.apart[:, k], np.nan)

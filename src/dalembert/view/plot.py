@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from dalembert.arrays import Array
 from dalembert.motion.result.motion import WORKS, Motion
-from dalembert.view.figures import Given, finish, panels, printable
+from dalembert.view.figures import Given, finish, panels, panels_with_one_below, printable
 
 # Beyond this many curves a legend hides more than it tells.
 MOST_CURVES = 10
@@ -20,18 +20,29 @@ PLANES = (("x", "y"), ("x", "z"), ("y", "z"), ("x1", "y1"))
 
 
 def plot(
-    motion: Motion, path: str | os.PathLike[str] | None = None, *, axes: Given = None, free: bool = False
+    motion: Motion,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    axes: Given = None,
+    free: bool = False,
+    outputs: bool = False,
 ) -> Figure:
     """Draw a motion; write it to `path` (png, pdf, svg) where that is given.
 
     axes: four panels to draw into, six with `free`: path, coordinates, (e,) forces, energy (, q̈ − a).
     free: two more panels, the extent e to which the free motion misses the constraints, and q̈ − a, what they make of
     it (Udwadia and Kalaba 1993).
+    outputs: one more panel below the others, or the last of those given: the outputs of the system.
     """
     above, below = [_path_or_speeds, _coordinates], [_forces, _energy]
     if free:
         above, below = [*above, _extent], [*below, _deviation]
-    figure, places = panels(axes, 2, len(above), (5.0 * len(above), 7.2))
+    size = (5.0 * len(above), 7.2)
+    if outputs:
+        figure, places, last = panels_with_one_below(axes, 2, len(above), size)
+        _outputs(last, motion)
+    else:
+        figure, places = panels(axes, 2, len(above), size)
     for draw, place in zip([*above, *below], places, strict=True):
         draw(place, motion)
     if axes is None:
@@ -65,6 +76,16 @@ def _coordinates(axes: Axes, motion: Motion) -> None:
     more = "" if len(names) <= MOST_CURVES else f" (first {MOST_CURVES} of {len(names)})"
     axes.set(xlabel="t", title="coordinates" + more)
     axes.legend(fontsize=8)
+
+
+def _outputs(axes: Axes, motion: Motion) -> None:
+    for name, values in [*motion.outputs.items()][:MOST_CURVES]:
+        axes.plot(motion.t, values, lw=1.2, label=printable(name))
+    count = len(motion.outputs)
+    more = f" (first {MOST_CURVES} of {count})" if count > MOST_CURVES else ""
+    axes.set(xlabel="t", title="outputs" + more if count else "outputs: none")
+    if count:
+        axes.legend(fontsize=8)
 
 
 def _forces(axes: Axes, motion: Motion) -> None:

@@ -16,21 +16,21 @@ from dalembert.view.plot import MOST_CURVES, PLANES
 def plot_path(path: Path, file: str | os.PathLike[str] | None = None, axes: Given = None) -> Figure:
     """Draw a path; write it to `file` (png, pdf, svg) where that is given."""
     time = f"time {path.duration:.6g}, action {path.action:.6g}"
-    return _drawn(path, f"path at energy {path.energy:g}", time, file, axes)
+    return _draw(path, f"path at energy {path.energy:g}", time, file, axes)
 
 
 def plot_passage(passage: Passage, file: str | os.PathLike[str] | None = None, axes: Given = None) -> Figure:
     """Draw a motion between two places; write it to `file` where that is given."""
     time = f"motion in the time {passage.t[-1] - passage.t[0]:g}"
-    return _drawn(passage, time, f"action {passage.action:.6g}: {passage.kind}", file, axes)
+    return _draw(passage, time, f"action {passage.action:.6g}: {passage.kind}", file, axes)
 
 
 def plot_vakonomic(way: VakonomicMotion, file: str | os.PathLike[str] | None = None, axes: Given = None) -> Figure:
     """Draw a vakonomic path; write it to `file` where that is given."""
-    return _drawn(way, "vakonomic path, not the motion", "coordinates", file, axes)
+    return _draw(way, "vakonomic path, not the motion", "coordinates", file, axes)
 
 
-def _drawn(
+def _draw(
     way: Path | Passage | VakonomicMotion, place: str, time: str, file: str | os.PathLike[str] | None, axes: Given
 ) -> Figure:
     figure, (left, right) = panels(axes, 1, 2, (10, 4.2))

@@ -15,7 +15,7 @@ import dalembert as da
 from dalembert.arrays import Array
 from dalembert.mechanics.page.equations import Equations, Line, Section
 from dalembert.mechanics.principles import FORMS
-from dalembert.mechanics.principles.shared.euler_operator import accelerations_of, affine, euler_operator
+from dalembert.mechanics.principles.shared.euler_operator import accelerations_of, affine_parts, euler_operator
 from dalembert.mechanics.principles.shared.formulation import Answer, Solver, has_modes
 from dalembert.mechanics.sample import Sample, Sampler
 from dalembert.mechanics.solve.fundamental import null_space
@@ -38,7 +38,7 @@ def derive(system: da.System) -> Equations:
 
 
 def prepare(system: da.System, sampler: Sampler) -> Solver:
-    motion, constraints = affine(sampler, euler_operator(system)), affine(sampler, accelerations_of(system))
+    motion, constraints = affine_parts(sampler, euler_operator(system)), affine_parts(sampler, accelerations_of(system))
 
     def solve(state: Sample, C: Array) -> Answer:
         (M, r), (A, h) = motion(state), constraints(state)

@@ -212,30 +212,32 @@ def test_a_quadratic_programming_solver_finds_the_same(seed: int):
     M, A = X @ X.T + np.eye(n), draw.normal(size=(m, n))
     force, b = draw.normal(size=n), draw.normal(size=m)
     expected = quadratic_program(M, force, A, b)
-    assert gauss.least(M, force, A, b) == pytest.approx(expected, rel=1e-11, abs=1e-12)
+    assert gauss.least_deviation(M, force, A, b) == pytest.approx(expected, rel=1e-11, abs=1e-12)
     # redundant rows, of any length, change nothing
     rows = np.vstack([A, 1e6 * (A[0] - A[2]), 1e-6 * A[1]])
     right = np.concatenate([b, [1e6 * (b[0] - b[2])], [1e-6 * b[1]]])
-    assert gauss.least(M, force, rows, right) == pytest.approx(expected, rel=1e-11, abs=1e-12)
+    assert gauss.least_deviation(M, force, rows, right) == pytest.approx(expected, rel=1e-11, abs=1e-12)
     # nor do units of the coordinates: z = D y
     D = 10.0 ** draw.uniform(-6, 6, size=n)
-    moved = gauss.least(M * np.outer(D, D), D * force, A * D, b)
+    moved = gauss.least_deviation(M * np.outer(D, D), D * force, A * D, b)
     assert D * moved == pytest.approx(expected, rel=1e-10, abs=1e-10)
     # a singular M, with a force outside its range
     M = X[:, :4] @ X[:, :4].T
     expected = quadratic_program(M, force, A, b)
-    assert gauss.least(M, force, A, b) == pytest.approx(expected, rel=1e-10, abs=1e-10)
-    assert D * gauss.least(M * np.outer(D, D), D * force, A * D, b) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+    assert gauss.least_deviation(M, force, A, b) == pytest.approx(expected, rel=1e-10, abs=1e-10)
+    assert D * gauss.least_deviation(M * np.outer(D, D), D * force, A * D, b) == pytest.approx(
+        expected, rel=1e-9, abs=1e-9
+    )
 
 
 def test_contradicting_rows_are_said():
     with pytest.raises(NotHere, match="contradict"):
-        gauss.least(np.eye(2), np.zeros(2), np.array([[1.0, 0], [2.0, 0]]), np.array([1.0, 3.0]))
+        gauss.least_deviation(np.eye(2), np.zeros(2), np.array([[1.0, 0], [2.0, 0]]), np.array([1.0, 3.0]))
 
 
 def test_an_undetermined_direction_is_said():
     with pytest.raises(NotHere, match="do not determine"):
-        gauss.least(np.diag([1.0, 0.0]), np.zeros(2), np.array([[1.0, 0.0]]), np.array([1.0]))
+        gauss.least_deviation(np.diag([1.0, 0.0]), np.zeros(2), np.array([[1.0, 0.0]]), np.array([1.0]))
 
 
 def test_dry_friction_is_shown_sliding():

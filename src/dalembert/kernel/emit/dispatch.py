@@ -18,7 +18,7 @@ def methods_of(asked: Collection[str]) -> list[Method]:
     return [m for m in METHODS.values() if m.code is not None and (m.in_every_kernel or m.name in asked)]
 
 
-def besides(asked: Collection[str]) -> tuple[str, ...]:
+def optional_methods(asked: Collection[str]) -> tuple[str, ...]:
     """Those asked for that not every kernel has, in the order of the table: the same kernel for the same ones."""
     return tuple(m.name for m in methods_of(asked) if not m.in_every_kernel)
 

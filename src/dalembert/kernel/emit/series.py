@@ -258,7 +258,7 @@ class Nodes:
         return found
 
 
-def read(
+def nodes_of(
     function: ca.Function,
     inputs: Sequence[str],
     outputs: Sequence[str],
@@ -461,7 +461,7 @@ class Emission:
                 done += 1
 
 
-def cut(name: str, lines: Sequence[str], parameters: str, arguments: Sequence[str], work: int) -> str:
+def function_in_pieces(name: str, lines: Sequence[str], parameters: str, arguments: Sequence[str], work: int) -> str:
     """A C function with these lines, which keep their values in w; a long one in pieces, as in `emit`."""
     quiet = "".join(f"    (void){a};\n" for a in (*arguments, "w"))
     space = f"    double w[{max(work, 1)}];\n"

@@ -18,7 +18,7 @@ import casadi as ca
 
 from dalembert.graph.graph import Graph
 from dalembert.kernel.emit.saddle import Saddle
-from dalembert.kernel.emit.series import Emission, Shared, cut, read
+from dalembert.kernel.emit.series import Emission, Shared, function_in_pieces, nodes_of
 from dalembert.kernel.emit.straight_line import Hoist, straight_line
 from dalembert.kernel.size import TaylorNotApplicable
 
@@ -51,7 +51,7 @@ def taylor_source(graph: Graph, rows: Sequence[int], completion: float, hoist: H
         raise TaylorNotApplicable("work with actual(…) is found by iteration")
     function, solve, staged = _functions(graph, rows, completion)
     n, m = graph.dynamics.numel_in(0), len(rows)
-    outputs = read(function, INPUTS, OUTPUTS, hoist, STAGES)
+    outputs = nodes_of(function, INPUTS, OUTPUTS, hoist, STAGES)
     shared = Shared()
     stages = (1, 2) if staged else (1,)
     small = n + m <= SMALL
@@ -112,7 +112,7 @@ def taylor_source(graph: Graph, rows: Sequence[int], completion: float, hoist: H
     given = {"q", "v", "c", "sum"}
     for name, order, names in (("da_taylor_start", start, of_start), ("da_taylor_order", higher, of_order)):
         known = given if order is start else given | {"factor", "z"}
-        text.append(cut(name, order.lines, _declared(names, known), names, order.variables))
+        text.append(function_in_pieces(name, order.lines, _declared(names, known), names, order.variables))
     return TaylorSource("\n".join(text), sizes, len(start.lines) + len(higher.lines))
 
 

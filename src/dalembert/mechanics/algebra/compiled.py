@@ -43,7 +43,7 @@ class _Unknown(Exception):
     pass
 
 
-def compiled(
+def numeric_function(
     arguments: Sequence[sp.Symbol],
     expressions: Sequence[sp.Expr],
     parts: Sequence[tuple[sp.Symbol, sp.Expr]] = (),

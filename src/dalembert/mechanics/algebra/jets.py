@@ -99,7 +99,7 @@ class Jets:
         if e in known:
             return known[e]
         if e.is_number:
-            result = self.constant(fixed(e))
+            result = self.constant(fixed_point(e))
         elif e.is_Add:
             result = self._of(e.args[0], known)
             for term in e.args[1:]:
@@ -138,7 +138,7 @@ class Jets:
         return result
 
     def _applied(self, function: Callable[..., object], key: tuple[object, ...], argument: Jet) -> Jet:
-        return self.compose(argument, [fixed(d) for d in function(*key, self.order, number(argument[0]))])  # type: ignore[attr-defined]
+        return self.compose(argument, [fixed_point(d) for d in function(*key, self.order, number(argument[0]))])  # type: ignore[attr-defined]
 
 
 def number(value: int) -> mpmath.mpf:
@@ -147,7 +147,7 @@ def number(value: int) -> mpmath.mpf:
         return mpmath.ldexp(mpmath.mpf(value), -BITS)
 
 
-def fixed(value: sp.Expr | mpmath.mpf | float) -> int:
+def fixed_point(value: sp.Expr | mpmath.mpf | float) -> int:
     """A real number in units of 2^-BITS. A decimal number is what was written: 0.1 is a tenth."""
     with mpmath.workdps(DIGITS):
         if isinstance(value, (sp.Float, float)):
@@ -215,5 +215,5 @@ def _power_function(exponent: sp.Expr, order: int, at: mpmath.mpf) -> list[mpmat
     if at <= 0:
         raise NoJet("a root of what is not positive")
     with mpmath.workdps(DIGITS):
-        e = number(fixed(exponent))
+        e = number(fixed_point(exponent))
         return [mpmath.binomial(e, k) * at ** (e - k) for k in range(order + 1)]

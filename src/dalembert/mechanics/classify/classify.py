@@ -16,7 +16,7 @@ import numpy as np
 import sympy as sp
 
 from dalembert.mechanics.classify.accelerations import Disguises, disguises
-from dalembert.mechanics.classify.conserve import Conservation, conserved
+from dalembert.mechanics.classify.conserve import Conservation, conserved_quantities
 from dalembert.mechanics.classify.flat import flat_where_it_holds
 from dalembert.mechanics.classify.pfaffian import Integrability, Integrator
 from dalembert.mechanics.classify.powers import Root, with_roots
@@ -190,7 +190,7 @@ def classify(system: System) -> Classification:
     flat = [c.name for c in system.constraints if not c.one_sided and flat_where_it_holds(sampler, c)]
     flat += [name for name in redundant if name not in flat and _kinked_where_it_holds(sampler, states, name)]
     n = len(system.coordinates)
-    conservation = conserved(system, sampler)
+    conservation = conserved_quantities(system, sampler)
     positions = integrability.dimension if hidden.positions is None else hidden.positions
     return Classification(
         system=system.name,
@@ -228,7 +228,7 @@ def integrability_of(system: System) -> Mapping[str, str]:
 def _integrable(sampler: Sampler) -> dict[str, bool | None]:
     """Which constraints are integrable, as far as that is decided."""
     states = sampler.states(8)
-    integrability, hidden = Integrator(sampler).decided(), disguises(sampler, states)
+    integrability, hidden = Integrator(sampler).verdict(), disguises(sampler, states)
     constraints = sampler.system.constraints
     return {c.name: _kind(c, sampler, states, integrability, hidden).integrable for c in constraints}
 

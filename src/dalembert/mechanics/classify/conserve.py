@@ -22,7 +22,7 @@ from dalembert.mechanics.classify.integrals import is_exact, potential_of
 from dalembert.mechanics.page.decimals import as_read
 from dalembert.mechanics.page.printing import escaped, plain
 from dalembert.mechanics.page.printing import latex as typeset
-from dalembert.mechanics.sample import Sample, Sampler, undecidable
+from dalembert.mechanics.sample import Sample, Sampler, why_undecidable
 from dalembert.mechanics.solve.fundamental import Fundamental
 from dalembert.mechanics.standard_form import diff, lagrangian, quadratic, standard_form
 from dalembert.model.language.functions import given_back
@@ -80,14 +80,14 @@ class Conservation(Result):
         return {"conserved": [q.to_dict() for q in self.quantities], "energy_conserved": self.energy}
 
 
-def conserved(system: System, sampler: Sampler | None = None) -> Conservation:
+def conserved_quantities(system: System, sampler: Sampler | None = None) -> Conservation:
     """The conserved quantities of a system at the parameter values it is given (random ones where it is not).
 
     Candidates: the energy function h = q̇·∂L/∂q̇ − L and T + V, the kinetic energy, the momenta p = ∂L/∂q̇,
     the moments q_i p_j − q_j p_i, and sums of these with simple constant coefficients.
     """
     form = sampler.form if sampler is not None else standard_form(system)
-    reason = undecidable(form)
+    reason = why_undecidable(form)
     if reason is not None:
         return Conservation((), None, reason)
     search = _Search(sampler or Sampler(form))
@@ -99,7 +99,7 @@ def conserved(system: System, sampler: Sampler | None = None) -> Conservation:
     for name, expression in energies:
         rate = search.measure(expression)
         verdicts[name] = rate.zero
-        found += rate.conserved(name, expression)
+        found += rate.as_conserved(name, expression)
     found += search.momenta(system)
     found = [replace(quantity, expression=given_back(quantity.expression)) for quantity in found]
     return Conservation(tuple(found), verdicts.get("energy", verdicts.get("energy function")))
@@ -152,7 +152,7 @@ class _Rate:
     def zero(self) -> bool:
         return bool(self.rate.size and np.all(np.abs(self.rate) <= RATE * self.size))
 
-    def conserved(self, name: str, expression: sp.Expr) -> list[Conserved]:
+    def as_conserved(self, name: str, expression: sp.Expr) -> list[Conserved]:
         """The quantity, if it is one: constant, and not merely zero."""
         # The states satisfy the constraints to 1e-12; what the constraints make zero is zero to that.
         if not self.zero or np.all(np.abs(self.value) <= 1e-9 * self.reach):
@@ -230,7 +230,7 @@ class _Search:
         for k, rate in enumerate(rates):
             if rate.zero:
                 known.append(np.eye(len(pool))[k])
-                found += [] if uniform(k) else rate.conserved(names[k], shown(k))
+                found += [] if uniform(k) else rate.as_conserved(names[k], shown(k))
         # First sums of momenta alone, the simplest to read, then sums with moments.
         for count in (linear, len(pool)) if len(q) <= LARGEST else ():
             for coefficients in _combinations(rates, count, known):
@@ -239,7 +239,7 @@ class _Search:
                 if all(uniform(k) for _, k in parts):
                     continue
                 total = tidy(sp.Add(*(c * shown(k) for c, k in parts)), budget)
-                found += self.measure(total).conserved(_sum_name([(c, names[k]) for c, k in parts]), total)
+                found += self.measure(total).as_conserved(_sum_name([(c, names[k]) for c, k in parts]), total)
         return found
 
 

@@ -18,7 +18,7 @@ from math import comb
 
 import sympy as sp
 
-from dalembert.mechanics.algebra.jets import BITS, UNIT, Jet, Jets, NoJet, fixed
+from dalembert.mechanics.algebra.jets import BITS, UNIT, Jet, Jets, NoJet, fixed_point
 
 # What is smaller than this beside the terms it is a sum of is zero. Rounding leaves 1e-90 of them; parameters given as
 # floating-point numbers, 1e-16: lengths that fit a mechanism only to rounding must count as fitting.
@@ -94,13 +94,13 @@ def _at(problem: Problem, point: Mapping[sp.Symbol, float]) -> Found:
     every = (*problem.conditions, *(a for row in (*problem.forms, *problem.asked) for a in row))
     present = set().union(*(e.free_symbols for e in every)) if every else set()
     active = [k for k, z in enumerate(problem.variables) if z in present]
-    start = [fixed(point[z]) for z in problem.variables]
+    start = [fixed_point(point[z]) for z in problem.variables]
     place, dependent, rank = _on_manifold(problem, active, start)
     free = [k for k in active if k not in dependent]
     for order in range(1, DEEPEST + 1):
         if comb(len(free) + order, order) > LARGEST_JET:
             break
-        found = _Local(problem, place, dependent, free, order).closed()
+        found = _Local(problem, place, dependent, free, order).closure()
         if found is not None:
             return Found(rank, *found)
     raise NoJet("brackets of a higher order would have to be looked at")
@@ -133,7 +133,7 @@ def _on_manifold(problem: Problem, active: list[int], start: list[int]) -> tuple
 
 def _symbols(problem: Problem, jets: Jets, place: list[int], which: Mapping[int, int]) -> dict[sp.Symbol, Jet]:
     """The jets of all symbols; `which` variables are those of the series."""
-    values = {symbol: jets.constant(fixed(value)) for symbol, value in problem.values.items()}
+    values = {symbol: jets.constant(fixed_point(value)) for symbol, value in problem.values.items()}
     for k, z in enumerate(problem.variables):
         values[z] = jets.variable(which[k], place[k]) if k in which else jets.constant(place[k])
     return values
@@ -200,7 +200,7 @@ class _Local:
         ]
         return found, sizes
 
-    def closed(self) -> tuple[int, int, tuple[bool, ...], tuple[bool, ...], int] | None:
+    def closure(self) -> tuple[int, int, tuple[bool, ...], tuple[bool, ...], int] | None:
         """The parts of `Found` after the first, or None where the order is too low."""
         if self.left < 0:
             return None

@@ -141,7 +141,7 @@ class Integrator:
         points = [dict(zip((*system.coordinates, t), (*p.q, p.t), strict=True)) for p in self.points[:DECIDING]]
         return integrable_part(problem, points)
 
-    def decided(self) -> Integrability:
+    def verdict(self) -> Integrability:
         """What is integrable, without the integrals."""
         forms = self.forms
         member: dict[str, bool | None] = {
@@ -162,7 +162,7 @@ class Integrator:
 
     def integrability(self) -> Integrability:
         """What is integrable, and its integrals as far as they are found."""
-        result = self.decided()
+        result = self.verdict()
         given = sum(self.forms.position)
         if given == len(self.forms.names) or not self.points or (self._found is not None and not result.unwritten):
             return result

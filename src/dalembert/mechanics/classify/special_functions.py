@@ -14,7 +14,7 @@ from dalembert.mechanics.sample import Sampler
 from dalembert.mechanics.standard_form import standard_form
 from dalembert.model.language.functions import functions_in
 from dalembert.model.language.stand_ins import KINDS, stood_in
-from dalembert.model.specify_functions import mapped
+from dalembert.model.specify_functions import map_expressions
 from dalembert.model.system import System
 
 
@@ -32,7 +32,7 @@ def exceptions(
     are = f"{', '.join(names)} {'is' if len(names) == 1 else 'are'}"
     for kind in KINDS[1:]:
         try:
-            special = system.replace(**mapped(system, partial(stood_in, kind=kind)))
+            special = system.replace(**map_expressions(system, partial(stood_in, kind=kind)))
         except ModelError:
             continue  # a constraint that such functions leave nothing of
         again = decide(Sampler(standard_form(special)))

@@ -32,7 +32,8 @@ from dalembert.mechanics.page.parts import budget_for
 from dalembert.mechanics.page.printing import lambda_of, plain
 from dalembert.mechanics.sample import Sampler
 from dalembert.mechanics.solve.fundamental import CONSISTENCY_TOLERANCE, independent_rows, null_space, solve
-from dalembert.mechanics.standard_form import StandardForm, impressed, standard_form
+from dalembert.mechanics.solve.mass_scale import mass_scale
+from dalembert.mechanics.standard_form import StandardForm, impressed_forces, standard_form
 from dalembert.model.language.symbols import Reaction, ideal, multiplier
 from dalembert.model.system import System
 
@@ -120,11 +121,11 @@ def derive(system: System) -> FundamentalEquations:
     if reason is None:
         kept, regular, reason = _numeric(raw)
     if reason is not None:
-        return _with_conditions(_implicit(raw, impressed(system), kept, reason))
+        return _with_conditions(_implicit(raw, impressed_forces(system), kept, reason))
     budget = budget_for(system)
     if system.contacts:
         raw = replace(raw, C=work_while_sliding(system, budget))
-    matrices = (raw.M, raw.Q, raw.A, raw.b, raw.C, impressed(system))
+    matrices = (raw.M, raw.Q, raw.A, raw.b, raw.C, impressed_forces(system))
     held = held_coordinates(system, [entry for matrix in matrices for entry in matrix])
     M, Q, A, b, C, F = (tidy_matrix(m.applyfunc(exact).xreplace(held), budget) for m in matrices)
     form = StandardForm(system, M, Q, A, b, C, ())
@@ -215,8 +216,7 @@ def _numeric(form: StandardForm) -> tuple[list[int], bool, str | None]:
 
 
 def _unit_diagonal(M: np.ndarray) -> np.ndarray:
-    scale = np.sqrt(np.abs(np.diag(M)))
-    scale = np.where(scale > 0, scale, 1.0)
+    scale = mass_scale(M)
     return M / np.outer(scale, scale)
 
 
@@ -237,7 +237,7 @@ def _closed_form(
         C, notes = known.C, known.notes
     C = tidy_matrix(C, budget)
     if form.C.atoms(Reaction):
-        C = tidy_matrix(C.applyfunc(signs.resolved), budget)  # sizes of reactions, √(m²…), have bars
+        C = tidy_matrix(C.applyfunc(signs.without_bars), budget)  # sizes of reactions, √(m²…), have bars
     Q_ni, acceleration = Matrix(sp.zeros(n, 1)), free
     if not C.is_zero_matrix:
         moved, more = solver(C, zero)

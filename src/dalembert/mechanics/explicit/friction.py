@@ -96,7 +96,7 @@ def solve_reactions(
         row = found.into(rows[ready].xreplace({sp.Abs(s): sp.S.Zero for s in absent} | absent))
         _solve(ready, tidy(row, budget), ready in pushes, found, budget)
         open_.remove(ready)
-    shown = [signs.resolved(tidy(found.into(entry), budget)) for entry in C]
+    shown = [signs.without_bars(tidy(found.into(entry), budget)) for entry in C]
     return WorkWithoutReactions(tidy_matrix(Matrix(shown), budget), tuple(found.notes))
 
 
@@ -117,7 +117,7 @@ def _solve(symbol: Reaction, row: sp.Expr, pushes: bool, found: _Reactions, budg
         value = p / (1 - share)
         found.put(symbol, value, value if pushes else found.signs.modulus(value))
     else:
-        side = sp.S.One if modulus == p else -sp.S.One if modulus == -p else sp.sign(found.signs.stripped(p))
+        side = sp.S.One if modulus == p else -sp.S.One if modulus == -p else sp.sign(found.signs.sign_core(p))
         whole = tidy(1 - share * side, budget)
         found.put(symbol, p / whole, modulus / whole)
     bound = "not 1" if s != 0 else "between -1 and 1"

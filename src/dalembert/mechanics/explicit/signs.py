@@ -48,13 +48,13 @@ class Signs:
         self.masses = {entry for entry in M.diagonal() if entry.is_Symbol and not isinstance(entry, Coordinate)}
         self.used: dict[sp.Expr, bool] = {}
 
-    def stripped(self, value: sp.Expr) -> sp.Expr:
+    def sign_core(self, value: sp.Expr) -> sp.Expr:
         """What has the sign of a value."""
         return same_sign(value, self.masses)
 
     def modulus(self, value: sp.Expr) -> sp.Expr:
         """|value|."""
-        core = self.stripped(value)
+        core = self.sign_core(value)
         if core.is_number:
             return value if core >= 0 else -value
         if any(isinstance(s, Coordinate) or s == t or s not in self.known for s in core.free_symbols):
@@ -68,7 +68,7 @@ class Signs:
             self.used[core] = number > 0
         return value if number > 0 else -value
 
-    def resolved(self, expression: sp.Expr) -> sp.Expr:
+    def without_bars(self, expression: sp.Expr) -> sp.Expr:
         """An expression with the bars in it taken off where they can be."""
         return expression.replace(sp.Abs, self.modulus)
 

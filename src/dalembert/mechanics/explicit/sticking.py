@@ -69,12 +69,12 @@ def _section(
     force, right = (tidy_matrix(m.xreplace(still), budget) for m in (form.Q + work, Matrix([*b, *right])))
     acceleration, lam = solver(force, right)
     values = {multiplier(system.constraints[k].name): value for k, value in zip(kept, lam, strict=False)}
-    held = [tidy(signs.resolved(value), budget) for value in lam[len(kept) :]]
+    held = [tidy(signs.without_bars(value), budget) for value in lam[len(kept) :]]
     normal = tidy(contact.normal.xreplace(values), budget)
     if not any(c.one_sided for c in system.constraints if c.name in contact.constraints):
         normal = signs.modulus(normal)  # what is one-sided pushes
     limit = exact(contact.mu_static.xreplace({SPEED: sp.S.Zero})) * normal
-    limit = without_squares(tidy(signs.resolved(limit), budget))
+    limit = without_squares(tidy(signs.without_bars(limit), budget))
     longest = max(int(sp.count_ops(entry)) for entry in (*acceleration, *held, limit))
     if longest > LARGEST_ENTRY:
         raise TooLarge(f"an entry has {longest} operations; it is shown up to {LARGEST_ENTRY}")
@@ -82,7 +82,7 @@ def _section(
     lines = [Line(q.dd, (("", entry),)) for q, entry in zip(system.coordinates, acceleration, strict=True)]
     for f, value, u in zip(forces, held, contact.slide, strict=True):
         # Which way it points: along that component of the sliding velocity.
-        along = plain(tidy(signs.resolved(tidy(u, budget)), budget))
+        along = plain(tidy(signs.without_bars(tidy(u, budget)), budget))
         lines.append(Line(f, (("", value),), f"friction that holds it, along the sliding {along}"))
     size = "abs(F)" if len(held) == 1 else "sqrt(" + " + ".join(f"{f.name}^2" for f in forces) + ")"
     lines.append(Line(sp.Symbol("F_max", real=True), (("", limit),), f"sticks while {size} is at most F_max"))

@@ -30,7 +30,7 @@ from dalembert.mechanics.principles.liberation import SAME_NORMAL
 from dalembert.mechanics.principles.liberation_page import MOTION, NORMAL, REACTIONS, TITLE, reactions_of
 from dalembert.mechanics.solve.fundamental import independent_rows
 from dalembert.mechanics.standard_form import diff, time_derivative
-from dalembert.model.language.functions import functions_in, listed
+from dalembert.model.language.functions import functions_in, names_of
 from dalembert.model.language.stand_ins import stood_in
 from dalembert.model.language.symbols import Reaction, t
 from dalembert.model.particles.particles import Particles
@@ -208,7 +208,7 @@ class Liberation(ShownByEquations):
         if functions := functions_in(expressions):
             raise MissingValues(
                 self.particles.name,
-                [f"no expression for {listed(functions)}: numbers need one; write it in the particles and constraints"],
+                [f"no expression for {names_of(functions)}: numbers need one; write it where the function stands"],
             )
         others = tuple(sorted({s for e in expressions for s in e.free_symbols} - set(variables), key=str))
         return sp.lambdify([*variables, *others], expressions, modules="numpy", cse=True), others

@@ -25,7 +25,7 @@ from sympy import ImmutableMatrix as Vector
 from dalembert.arrays import Array
 from dalembert.errors import ModelError
 from dalembert.mechanics.algebra.cofactors import TooLarge, inverse_of
-from dalembert.mechanics.algebra.compiled import compiled
+from dalembert.mechanics.algebra.compiled import numeric_function
 from dalembert.mechanics.algebra.tidy import Budget, exact, tidy
 from dalembert.mechanics.page.equations import Equations, Line, ShownByEquations
 from dalembert.mechanics.principles.liberation_page import inverse_reaction
@@ -219,7 +219,7 @@ class Steps(ShownByEquations):
             raise ModelError(self.system.name, [told])
         system, time = of.system, np.atleast_1d(np.asarray(of.t, dtype=float))
         slopes = [sp.diff(c.expression, q) for c in system.constraints for q in system.coordinates]
-        run = compiled([*system.coordinates, t, *system.parameter_symbols], slopes)
+        run = numeric_function([*system.coordinates, t, *system.parameter_symbols], slopes)
         entries = run(*np.atleast_2d(of.q).T, time, *system.parameter_values())
         A = np.array([np.broadcast_to(entry, time.shape) for entry in entries], dtype=float)
         A = A.reshape(len(system.constraints), len(names), time.size)

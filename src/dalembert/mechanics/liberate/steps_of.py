@@ -18,7 +18,7 @@ from dalembert.mechanics.principles import liberation
 from dalembert.mechanics.principles import liberation_page as liberated
 from dalembert.mechanics.principles.shared.formulation import rheonomic
 from dalembert.mechanics.standard_form import diff, lagrangian, time_derivative
-from dalembert.model.friction.contact import needs_legs, sliding
+from dalembert.model.friction.contact import needs_legs, sliding_system
 from dalembert.model.friction.frames import frames_of, inertia_of
 from dalembert.model.language.symbols import Coordinate, t
 from dalembert.model.particles.particles import Particles
@@ -66,7 +66,8 @@ def steps_of(particles: Particles, tangential: tuple[sp.Expr, ...], R: dict[str,
 
 def steps_of_system(system: System) -> Steps:
     """Those of a system to which the form "liberation" applies."""
-    smooth = sliding(system.expanded)
+    system = system.expanded
+    smooth = sliding_system(system)
     reason = liberation.applies(smooth)
     if reason:
         raise DoesNotApply(f"{system.name}: liberation does not apply: {reason}", reason)
@@ -80,7 +81,7 @@ def steps_of_system(system: System) -> Steps:
 
 def _cartesian(system: System) -> dict[str, Any]:
     budget, q = Budget(), system.coordinates
-    freed = liberated.exactly(liberation.free(system))
+    freed = liberated.exactly(liberation.free_particles(system))
     rows, dependent = liberated.independent(system, freed)
     R = liberated.generalized_reactions(system, freed, budget)
     l, names = freed.normals, tuple(c.name for c in system.constraints)

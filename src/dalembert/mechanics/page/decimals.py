@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import sympy as sp
 
 from dalembert.mechanics.algebra.tidy import exact
-from dalembert.model.specify_functions import mapped
+from dalembert.model.specify_functions import map_expressions
 from dalembert.model.system import System
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def exactly(system: System) -> System:
     """The system with the fractions that its decimal numbers were written as."""
     if not any(expression.has(sp.Float) for expression in _expressions(system)):
         return system
-    return system.replace(**mapped(system, _exact))
+    return system.replace(**map_expressions(system, _exact))
 
 
 def _exact(expression: sp.Expr) -> sp.Expr:

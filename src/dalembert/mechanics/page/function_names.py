@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from dalembert.model.language.adopt import adopted
+from dalembert.model.language.adopt import adopt
 from dalembert.model.language.functions import Unspecified, function_of, functions_in, given_back
 from dalembert.model.particles.particles import Particles
 from dalembert.model.system import System
@@ -25,7 +25,7 @@ def by_names(sections: Sequence[Section]) -> tuple[Section, ...]:
     says so.
     """
     entries = [e for s in sections for line in s.lines for e in (line.left, *(term for _, term in line.terms))]
-    found = functions_in(adopted(entry) for entry in entries)
+    found = functions_in(adopt(entry) for entry in entries)
     # H of the page is not H(x) of the model.
     taken = {symbol.name.rstrip("'") for entry in entries for symbol in entry.free_symbols} if found else set()
     alike = {
@@ -37,7 +37,7 @@ def by_names(sections: Sequence[Section]) -> tuple[Section, ...]:
         return tuple(sections)
 
     def bare(entry: sp.Expr) -> sp.Expr:
-        entry = adopted(entry)
+        entry = adopt(entry)
         return entry.xreplace({f: _bare(f) for f in entry.atoms(Unspecified) if f.title in alike})
 
     changed = [

@@ -11,7 +11,7 @@ from sympy.printing.latex import LatexPrinter
 from sympy.printing.printer import Printer
 
 from dalembert.model.documents.document import text_of
-from dalembert.model.language.adopt import adopted
+from dalembert.model.language.adopt import adopt
 from dalembert.model.language.functions import Unspecified
 from dalembert.model.language.symbols import Moving
 
@@ -64,7 +64,7 @@ class _PagePrinter(LatexPrinter):
 
 
 def _shown(expression: sp.Expr) -> sp.Expr:
-    expression = adopted(expression)
+    expression = adopt(expression)
     return expression.xreplace({s: _Shown(s.name) for s in expression.free_symbols if isinstance(s, Moving)})
 
 

@@ -26,7 +26,7 @@ from dalembert.mechanics.algebra.tidy import Budget, exact, tidy, tidy_matrix
 from dalembert.mechanics.explicit.explicit import LARGEST_ENTRY, LARGEST_MODEL
 from dalembert.mechanics.page.equations import Equations, Line, Section
 from dalembert.mechanics.page.parts import budget_for
-from dalembert.mechanics.principles.shared.euler_operator import accelerations_of, affine, kinetic_part
+from dalembert.mechanics.principles.shared.euler_operator import accelerations_of, affine_parts, kinetic_part
 from dalembert.mechanics.principles.shared.formulation import (
     Answer,
     NotHere,
@@ -39,7 +39,7 @@ from dalembert.mechanics.principles.shared.quasi_velocities import Quasi, choose
 from dalembert.mechanics.principles.shared.scaled_constraints import column_scale, require_met, solve_refined, unit_rows
 from dalembert.mechanics.sample import Sample, Sampler
 from dalembert.mechanics.solve.fundamental import RANK_TOLERANCE
-from dalembert.mechanics.standard_form import diff, impressed, time_derivative
+from dalembert.mechanics.standard_form import diff, impressed_forces, time_derivative
 from dalembert.model.system import System
 
 
@@ -108,7 +108,7 @@ def derive(system: System, quasi_velocities: Mapping[str, Any] | None = None) ->
         H[r][s] * quasi.rates[r] * quasi.rates[s] / (2 if r == s else 1) for r in range(p) for s in range(r, p)
     ]
     gibbs = sp.Add(*quadratic, *(a * u for a, u in zip(linear, quasi.rates, strict=True)))
-    forces = quasi.along([f + c for f, c in zip(impressed(system), system.C, strict=True)], budget)
+    forces = quasi.along([f + c for f, c in zip(impressed_forces(system), system.C, strict=True)], budget)
     if parts is not None:
         forces = [parts.name(f) for f in forces]
     rates = _rates(H, [f - a for f, a in zip(forces, linear, strict=True)], budget)
@@ -176,9 +176,9 @@ def _only_s(system: System, S: sp.Expr, reason: str) -> AppellEquations:
 
 def prepare(system: System, sampler: Sampler) -> Solver:
     """At a state the quasi-velocities are an orthonormal basis of the mass-scaled null space of A."""
-    gradient = affine(sampler, acceleration_gradient(system))
-    constraints = affine(sampler, accelerations_of(system))
-    forces = sampler.function(list(impressed(system)))
+    gradient = affine_parts(sampler, acceleration_gradient(system))
+    constraints = affine_parts(sampler, accelerations_of(system))
+    forces = sampler.function(list(impressed_forces(system)))
 
     def solve(state: Sample, C: Array) -> Answer:
         M, inertial = gradient(state)

@@ -23,9 +23,9 @@ from dalembert.mechanics.algebra.tidy import Budget, tidy, tidy_matrix
 from dalembert.mechanics.page.equations import Equations, Line, Section
 from dalembert.mechanics.page.parts import budget_for
 from dalembert.mechanics.page.printing import lambda_of
-from dalembert.mechanics.principles.shared.euler_operator import accelerations_of, affine, euler_operator
+from dalembert.mechanics.principles.shared.euler_operator import accelerations_of, affine_parts, euler_operator
 from dalembert.mechanics.principles.shared.formulation import Answer, Solver, has_modes, nonlinear_in_acceleration
-from dalembert.mechanics.principles.shared.gauss_minimum import Search, least
+from dalembert.mechanics.principles.shared.gauss_minimum import Search, least_deviation
 from dalembert.mechanics.principles.shared.scaled_constraints import column_scale
 from dalembert.mechanics.sample import Sample, Sampler
 from dalembert.mechanics.standard_form import diff, standard_form
@@ -208,7 +208,7 @@ def _multiplier(
 
 
 def prepare(system: System, sampler: Sampler) -> Solver:
-    motion = affine(sampler, euler_operator(system))
+    motion = affine_parts(sampler, euler_operator(system))
     if nonlinear_in_acceleration(system):
         search = Search.of(sampler, accelerations_of(system))
 
@@ -218,12 +218,12 @@ def prepare(system: System, sampler: Sampler) -> Solver:
             return Answer(q2, M @ q2 + r)
 
         return searched
-    constraints = affine(sampler, accelerations_of(system))
+    constraints = affine_parts(sampler, accelerations_of(system))
 
     def solve(state: Sample, C: Array) -> Answer:
         M, r = motion(state)
         A, h = constraints(state)
-        q2 = least(M, C - r, A, -h)
+        q2 = least_deviation(M, C - r, A, -h)
         return Answer(q2, M @ q2 + r)
 
     return solve

@@ -32,7 +32,7 @@ from dalembert.mechanics.principles.shared.formulation import (
     no_energies,
     nonlinear_in_acceleration,
 )
-from dalembert.mechanics.principles.shared.powers_of_velocity import Powers, momenta_of, powers_of, singular_mass
+from dalembert.mechanics.principles.shared.powers_of_velocity import Powers, momenta_of, powers_of, why_singular
 from dalembert.mechanics.sample import Sample, Sampler
 from dalembert.mechanics.standard_form import diff, lagrangian
 from dalembert.model.language.symbols import Coordinate, t
@@ -55,7 +55,7 @@ class Hamiltonian:
 
 
 def applies(system: System) -> str:
-    return first(has_modes(system), no_energies(system), nonlinear_in_acceleration(system)) or singular_mass(system)
+    return first(has_modes(system), no_energies(system), nonlinear_in_acceleration(system)) or why_singular(system)
 
 
 def state_size(system: System) -> int:

@@ -42,10 +42,11 @@ from dalembert.mechanics.principles.shared.powers_of_velocity import (
     christoffel,
     gradient_and_bend,
     powers_of,
-    unnatural,
+    why_unnatural,
 )
 from dalembert.mechanics.principles.shared.vanishing_gradients import at_rest, vanishing_gradients
 from dalembert.mechanics.sample import Sample, Sampler
+from dalembert.mechanics.solve.mass_scale import mass_scale
 from dalembert.mechanics.standard_form import diff, standard_form
 from dalembert.model.language.symbols import Coordinate
 from dalembert.model.system import System
@@ -62,7 +63,9 @@ LONG = 120
 
 
 def applies(system: System) -> str:
-    plain = first(has_modes(system), no_energies(system), rheonomic(system), unnatural(system), nonpotential(system))
+    plain = first(
+        has_modes(system), no_energies(system), rheonomic(system), why_unnatural(system), nonpotential(system)
+    )
     return plain or first(acts(system), does_work(system)) or _not_about_directions(system)
 
 
@@ -125,7 +128,7 @@ def least_curvature(M: Array, c: Array, A: Array, bend: Array) -> Array:
     length = np.linalg.norm(A, axis=1)
     length = np.where(length > 0, length, 1.0)
     A, bend = A / length[:, None], bend / length
-    unit = 1 / np.sqrt(np.where(np.diag(M) > 0, np.diag(M), 1.0))
+    unit = 1 / mass_scale(M)
     M, c, A = M * np.outer(unit, unit), c * unit, A * unit
     if np.linalg.eigvalsh(M)[0] <= DEPENDENT:
         M, c = M + A.T @ A, c + A.T @ bend

@@ -24,7 +24,7 @@ from dalembert.mechanics.page.equations import Equations, Line, Section
 from dalembert.mechanics.page.parts import budget_for
 from dalembert.mechanics.principles.shared.euler_operator import (
     accelerations_of,
-    affine,
+    affine_parts,
     euler_operator,
     force_along,
     kinetic_part,
@@ -41,7 +41,7 @@ from dalembert.mechanics.principles.shared.quasi_velocities import Quasi, choose
 from dalembert.mechanics.principles.shared.scaled_constraints import column_scale, require_met, solve_refined, unit_rows
 from dalembert.mechanics.sample import Sample, Sampler
 from dalembert.mechanics.solve.fundamental import RANK_TOLERANCE
-from dalembert.mechanics.standard_form import diff, impressed, time_derivative
+from dalembert.mechanics.standard_form import diff, impressed_forces, time_derivative
 from dalembert.model.language.symbols import Coordinate
 from dalembert.model.system import System
 
@@ -89,7 +89,7 @@ def derive(system: System, quasi_velocities: Mapping[str, Any] | None = None) ->
         quasi = choose(system, quasi_velocities, budget)
     except TooLarge as limit:
         return _maggi_in_words(system, str(limit), budget)
-    forces = [Q + C for Q, C in zip(impressed(system), system.C, strict=True)]
+    forces = [Q + C for Q, C in zip(impressed_forces(system), system.C, strict=True)]
     F, inertia = quasi.along(forces, budget), quasi.along(_inertia(system), budget)
     F_star = [tidy(-entry, budget) for entry in inertia]
     reactions = tuple(quasi.on_motion(E, budget) for E in euler_operator(system))
@@ -182,8 +182,8 @@ def prepare(system: System, sampler: Sampler) -> Solver:
     constraints together are n equations for q̈.
     """
     operator = euler_operator(system)
-    motion = affine(sampler, operator)
-    constraints = affine(sampler, accelerations_of(system))
+    motion = affine_parts(sampler, operator)
+    constraints = affine_parts(sampler, accelerations_of(system))
     reactions = force_along(sampler, operator)
 
     def solve(state: Sample, C: Array) -> Answer:

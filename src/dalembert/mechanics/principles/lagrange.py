@@ -20,7 +20,7 @@ from dalembert.mechanics.algebra.tidy import tidy
 from dalembert.mechanics.page.equations import Equations, Line, Section
 from dalembert.mechanics.page.parts import budget_for
 from dalembert.mechanics.page.printing import lambda_of
-from dalembert.mechanics.principles.shared.euler_operator import accelerations_of, affine, euler_operator
+from dalembert.mechanics.principles.shared.euler_operator import accelerations_of, affine_parts, euler_operator
 from dalembert.mechanics.principles.shared.formulation import (
     Answer,
     NotHere,
@@ -80,10 +80,10 @@ def gradient(system: System, k: int) -> list[sp.Expr]:
 
 
 def prepare(system: System, sampler: Sampler) -> Solver:
-    motion = affine(sampler, euler_operator(system))
+    motion = affine_parts(sampler, euler_operator(system))
     if nonlinear_in_acceleration(system):
         return _stationary(system, sampler, motion)
-    constraints = affine(sampler, accelerations_of(system))
+    constraints = affine_parts(sampler, accelerations_of(system))
 
     def solve(state: Sample, C: Array) -> Answer:
         M, r = motion(state)

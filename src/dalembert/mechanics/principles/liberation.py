@@ -26,7 +26,7 @@ from dalembert.arrays import Array
 from dalembert.mechanics.algebra.tidy import exact, tidy
 from dalembert.mechanics.page.equations import Equations
 from dalembert.mechanics.principles.shared.angles_as_lengths import weights_of
-from dalembert.mechanics.principles.shared.euler_operator import accelerations_of, affine, euler_operator
+from dalembert.mechanics.principles.shared.euler_operator import accelerations_of, affine_parts, euler_operator
 from dalembert.mechanics.principles.shared.formulation import Answer, Solver, first, has_modes, nonholonomic
 from dalembert.mechanics.principles.shared.scaled_constraints import solve_refined
 from dalembert.mechanics.principles.shared.vanishing_gradients import vanishing_gradients
@@ -152,7 +152,7 @@ class Freed:
     weights: list[sp.Expr]
 
 
-def free(system: System) -> Freed:
+def free_particles(system: System) -> Freed:
     """(2.4) to (7.4) for the particles whose components are the coordinates."""
     n, s = len(system.coordinates), len(system.constraints)
     M = mass_entries(system)
@@ -191,13 +191,13 @@ def normal_reactions(
 def prepare(system: System, sampler: Sampler) -> Solver:
     system = system.replace(nonideal=())  # C is given
     if not system.constraints:
-        return _free(system, sampler)
+        return _free_solver(system, sampler)
     held = held_coordinates(system)
     if held is not None:
-        return _held(system, sampler, held)
-    freed, n, s = free(system), len(system.coordinates), len(system.constraints)
+        return _held_solver(system, sampler, held)
+    freed, n, s = free_particles(system), len(system.coordinates), len(system.constraints)
     parts = sampler.function([*freed.masses, *freed.forces, *freed.normals])
-    kinematics = affine(sampler, accelerations_of(system))
+    kinematics = affine_parts(sampler, accelerations_of(system))
 
     require_gradients = vanishing_gradients(sampler)
 
@@ -213,7 +213,7 @@ def prepare(system: System, sampler: Sampler) -> Solver:
         pull = np.where(heavy, 0.0, forces)
         b = -rest - A @ free
         y = solve_refined(lambda F, b: along_constraints(masses, F, A, b), np.diag(masses), pull, A, b)
-        y = y + _balanced(masses, pull - masses * y, A, b - A @ y) if heavy.all() else y
+        y = y + _balance_inertia(masses, pull - masses * y, A, b - A @ y) if heavy.all() else y
         return Answer(free + y, reactions(A, A @ (masses * y - pull)) + C)
 
     return solve
@@ -234,7 +234,7 @@ def along_constraints(masses: Array, forces: Array, A: Array, b: Array) -> Array
     return np.asarray(np.linalg.lstsq(matrix, right, rcond=SAME_NORMAL)[0]) / scale
 
 
-def _balanced(masses: Array, forces: Array, A: Array, b: Array) -> Array:
+def _balance_inertia(masses: Array, forces: Array, A: Array, b: Array) -> Array:
     """`along_constraints` with m ẍ for unknowns. What is left of its equations is corrected by this: accelerations of
     heavy particles, small there, are known as well as the reactions are.
     """
@@ -292,12 +292,12 @@ def operators(system: System, held: dict[Coordinate, sp.Expr]) -> tuple[list[sp.
     return tangential, normal
 
 
-def _held(system: System, sampler: Sampler, held: dict[Coordinate, sp.Expr]) -> Solver:
+def _held_solver(system: System, sampler: Sampler, held: dict[Coordinate, sp.Expr]) -> Solver:
     tangential, normal = operators(system, held)
     places = {q: k for k, q in enumerate(system.coordinates)}
     kept = [places[q] for q in system.coordinates if q not in held]
     fixed = [places[q] for q in held]
-    motion = affine(sampler, tangential)
+    motion = affine_parts(sampler, tangential)
     prescribed = sampler.function([partial(value, t, 2) for value in held.values()])
     reaction = sampler.function(normal, system.accelerations)
 
@@ -313,9 +313,9 @@ def _held(system: System, sampler: Sampler, held: dict[Coordinate, sp.Expr]) -> 
     return solve
 
 
-def _free(system: System, sampler: Sampler) -> Solver:
+def _free_solver(system: System, sampler: Sampler) -> Solver:
     """(7.3) of particles in generalized coordinates, which have no reactions along them."""
-    motion = affine(sampler, euler_operator(system))
+    motion = affine_parts(sampler, euler_operator(system))
 
     def solve(state: Sample, C: Array) -> Answer:
         S, rest = motion(state)

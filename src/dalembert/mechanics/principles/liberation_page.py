@@ -12,7 +12,7 @@ from dalembert.mechanics.algebra.cofactors import TooLarge, blocks_of, inverse_o
 from dalembert.mechanics.algebra.tidy import Budget, exact, tidy
 from dalembert.mechanics.page.equations import Equations, Line, Section
 from dalembert.mechanics.page.printing import plain
-from dalembert.mechanics.principles.liberation import SAME_NORMAL, Freed, free, held_coordinates, operators
+from dalembert.mechanics.principles.liberation import SAME_NORMAL, Freed, free_particles, held_coordinates, operators
 from dalembert.mechanics.principles.shared.euler_operator import accelerations_of
 from dalembert.mechanics.principles.shared.formulation import rheonomic
 from dalembert.mechanics.principles.shared.page_marks import mark
@@ -46,7 +46,7 @@ def equations(system: System) -> Equations:
             for q, R, name in zip(held, normal, names, strict=True)
         ]
         return _written(system, [Section(MOTION, tuple(motion)), Section(NORMAL, tuple(reactions))], budget, "")
-    freed = exactly(free(system))
+    freed = exactly(free_particles(system))
     kept, dependent = independent(system, freed)
     generalized = generalized_reactions(system, freed, budget)
     normal_lines = [

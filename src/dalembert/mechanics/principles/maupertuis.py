@@ -33,7 +33,7 @@ from dalembert.mechanics.principles.shared.formulation import (
     rheonomic,
 )
 from dalembert.mechanics.principles.shared.page_marks import differential
-from dalembert.mechanics.principles.shared.powers_of_velocity import gradient_and_bend, powers_of, unnatural
+from dalembert.mechanics.principles.shared.powers_of_velocity import gradient_and_bend, powers_of, why_unnatural
 from dalembert.mechanics.principles.shared.vanishing_gradients import at_rest, vanishing_gradients
 from dalembert.mechanics.sample import Sample, Sampler
 from dalembert.mechanics.standard_form import diff
@@ -49,7 +49,7 @@ def applies(system: System) -> str:
         nonholonomic(system),
         nonpotential(system),
         does_work(system),
-    ) or unnatural(system)
+    ) or why_unnatural(system)
 
 
 def state_size(system: System) -> int:

@@ -24,7 +24,7 @@ from dalembert.mechanics.page.parts import budget_for
 from dalembert.mechanics.page.printing import lambda_of, plain
 from dalembert.mechanics.principles.hamilton import momentum_symbols
 from dalembert.mechanics.principles.lagrange import gradient
-from dalembert.mechanics.principles.shared.euler_operator import accelerations_of, affine
+from dalembert.mechanics.principles.shared.euler_operator import accelerations_of, affine_parts
 from dalembert.mechanics.principles.shared.formulation import (
     Answer,
     Solver,
@@ -159,7 +159,7 @@ def prepare(system: System, sampler: Sampler) -> Solver:
     evaluate = sampler.function(table, p)
     momenta = sampler.function([diff(lagrangian(system), q.d) for q in found.ignored])
     rates = sampler.function(list(found.velocities), p)
-    constraints = affine(sampler, accelerations_of(system))
+    constraints = affine_parts(sampler, accelerations_of(system))
 
     def solve(state: Sample, C: Array) -> Answer:
         known = momenta(state)

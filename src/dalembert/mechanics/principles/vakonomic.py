@@ -25,7 +25,12 @@ from dalembert.errors import DoesNotApply
 from dalembert.mechanics.algebra.tidy import tidy
 from dalembert.mechanics.page.equations import Equations, Line, Section
 from dalembert.mechanics.page.parts import budget_for
-from dalembert.mechanics.principles.shared.euler_operator import accelerations_of, affine, euler_operator, force_along
+from dalembert.mechanics.principles.shared.euler_operator import (
+    accelerations_of,
+    affine_parts,
+    euler_operator,
+    force_along,
+)
 from dalembert.mechanics.principles.shared.formulation import (
     Answer,
     NotHere,
@@ -121,7 +126,7 @@ def prepare(system: System, sampler: Sampler, multipliers: Sequence[float] | Non
     E = euler_operator(system)
     bends = [lagrangian_derivative(system, c) for c in system.constraints]
     pulled = [E[j] - sp.Add(*(float(mu[k]) * bend[j] for k, bend in enumerate(bends) if mu[k])) for j in range(n)]
-    motion, constraints = affine(sampler, pulled), affine(sampler, accelerations_of(system))
+    motion, constraints = affine_parts(sampler, pulled), affine_parts(sampler, accelerations_of(system))
     force = force_along(sampler, E)
 
     def solve(state: Sample, C: Array) -> Answer:

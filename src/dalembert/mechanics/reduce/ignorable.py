@@ -18,6 +18,7 @@ from dalembert.mechanics.algebra.cofactors import LARGEST_BLOCK, blocks_of
 from dalembert.mechanics.algebra.tidy import Budget, exact, tidy
 from dalembert.mechanics.principles.shared.formulation import no_energies
 from dalembert.mechanics.sample import Sampler
+from dalembert.mechanics.solve.mass_scale import mass_scale
 from dalembert.mechanics.standard_form import diff, lagrangian, standard_form
 from dalembert.model.constraints import is_linear
 from dalembert.model.language.symbols import Coordinate
@@ -100,15 +101,15 @@ def _invertible(system: System, found: list[Coordinate], kept: dict[str, str]) -
     while found:
         momenta = [diff(L, q.d) for q in found]
         rows = sampler.values([diff(p, q.d) for p in momenta for q in found], states)
-        loose = [name for name in (_loose(row.reshape(len(found), -1), found) for row in rows) if name]
+        loose = [name for name in (_loose_coordinate(row.reshape(len(found), -1), found) for row in rows) if name]
         if not loose:
             break
         found = [q for q in found if q.name != loose[0]]
         kept[loose[0]] = f"{loose[0]} is cyclic, but its momentum does not determine its velocity"
-    return _solvable(L, found, kept)
+    return _leave_unsolvable(L, found, kept)
 
 
-def _solvable(L: sp.Expr, found: list[Coordinate], kept: dict[str, str]) -> Ignorable:
+def _leave_unsolvable(L: sp.Expr, found: list[Coordinate], kept: dict[str, str]) -> Ignorable:
     """Without those that would make the equations for the velocities too many to be solved in closed form."""
     entries = [diff(diff(L, p.d), q.d) for p in found for q in found]
     for block in blocks_of(sp.ImmutableMatrix(len(found), len(found), entries)):
@@ -118,10 +119,9 @@ def _solvable(L: sp.Expr, found: list[Coordinate], kept: dict[str, str]) -> Igno
     return Ignorable(tuple(q for q in found if q.name not in kept), kept)
 
 
-def _loose(m: np.ndarray, coordinates: list[Coordinate]) -> str:
+def _loose_coordinate(m: np.ndarray, coordinates: list[Coordinate]) -> str:
     """The coordinate that a singular matrix of inertia leaves open, if it is singular."""
-    scale = np.sqrt(np.abs(np.diag(m)))
-    scale = np.where(scale > 0, scale, 1.0)
+    scale = mass_scale(m)
     values, vectors = np.linalg.eigh(m / np.outer(scale, scale))
     worst = int(np.argmin(np.abs(values)))
     return "" if abs(values[worst]) > SINGULAR else coordinates[int(np.argmax(np.abs(vectors[:, worst])))].name

@@ -23,7 +23,7 @@ from sympy.core.function import AppliedUndef
 
 from dalembert.errors import InconsistentConstraints
 from dalembert.mechanics.algebra.bounds import keeps_sign
-from dalembert.mechanics.algebra.compiled import compiled
+from dalembert.mechanics.algebra.compiled import numeric_function
 from dalembert.mechanics.algebra.tidy import Budget, exact, tidy
 from dalembert.mechanics.classify.pfaffian import Integrator
 from dalembert.mechanics.page.printing import plain
@@ -88,7 +88,7 @@ def embedding(system: System, keep: Collection[str], budget: Budget) -> Embeddin
             pending[name] = expression
     search.solve(pending)
     left += [f"{name!r} stays: {search.why_not(expression)}" for name, expression in pending.items()]
-    return replace(search.found(), left=tuple(left))
+    return replace(search.embedding(), left=tuple(left))
 
 
 def _reactions(system: System) -> set[str] | None:
@@ -123,7 +123,7 @@ def _no_position(system: System, constraint: Constraint) -> str:
         return "it is a constraint on accelerations"
     if not is_linear([constraint.expression], system.velocities):
         return "it is not linear in the velocities"
-    refuted = Integrator(Sampler(standard_form(system))).decided().member.get(constraint.name) is False
+    refuted = Integrator(Sampler(standard_form(system))).verdict().member.get(constraint.name) is False
     return "it is not integrable" if refuted else "no integral of it was found"
 
 
@@ -152,7 +152,7 @@ class _Search:
         self.chosen: list[Chosen] = []
         self.solved: dict[str, str] = {}
 
-    def found(self) -> Embedding:
+    def embedding(self) -> Embedding:
         # A coordinate that was chosen may have been eliminated in turn.
         places = {q: place for q, place in self.places.items() if q in self.system.coordinates}
         return Embedding(tuple(self.coordinates), places, self.constants, tuple(self.chosen), self.solved, left=())
@@ -206,7 +206,7 @@ class _Search:
         variables = sorted(known.free_symbols, key=str)
         # Values at random places, to be measured against the terms they are sums of.
         draw = random.Random(7)
-        terms = compiled(variables, sp.Add.make_args(known))
+        terms = numeric_function(variables, sp.Add.make_args(known))
         rows = [terms(*(draw.uniform(0.3, 1.5) for _ in variables)) for _ in range(4)]
         small = [abs(sum(row)) <= ZERO * max(map(abs, row)) for row in rows if np.isfinite(row).all()]
         if small and all(small):
@@ -262,7 +262,7 @@ class _Search:
         if rate.atoms(AppliedUndef):
             return False
         draw = random.Random(11)
-        terms = compiled(variables, sp.Add.make_args(rate))(*(draw.uniform(0.3, 1.5) for _ in variables))
+        terms = numeric_function(variables, sp.Add.make_args(rate))(*(draw.uniform(0.3, 1.5) for _ in variables))
         return bool(np.isfinite(terms).all() and abs(sum(terms)) > 1e-6 * max(map(abs, terms)))
 
     def _curves(self, pending: Mapping[str, sp.Expr]) -> Iterator[Curve]:

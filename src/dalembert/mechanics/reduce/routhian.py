@@ -46,7 +46,7 @@ def routhian(
     (p_phi/(r**2*m),)
     """
     budget = budget or Budget()
-    L = without(exact(lagrangian(system)), ignored, budget)
+    L = remove_coordinates(exact(lagrangian(system)), ignored, budget)
     rest = dict.fromkeys((q.d for q in ignored), sp.S.Zero)
     own = [diff(L, q.d) for q in ignored]
     m = sp.Matrix(len(own), len(own), [tidy(diff(p, q.d).xreplace(rest), budget) for p in own for q in ignored])
@@ -58,7 +58,7 @@ def routhian(
     return Routhian(ignored, momenta, tuple(rates.values()), R)
 
 
-def without(expression: sp.Expr, coordinates: tuple[Coordinate, ...], budget: Budget) -> sp.Expr:
+def remove_coordinates(expression: sp.Expr, coordinates: tuple[Coordinate, ...], budget: Budget) -> sp.Expr:
     """An expression that does not depend on these coordinates, written without them."""
     if expression.free_symbols.isdisjoint(coordinates):
         return expression

@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from dalembert.arrays import Array
 from dalembert.errors import InconsistentConstraints, ModelError, UndefinedModel, UndeterminedMotion, counted
 from dalembert.mechanics.solve.blocks import block, parts_of
+from dalembert.mechanics.solve.mass_scale import mass_scale
 from dalembert.results import Result, plain_values
 
 # A constraint whose direction differs from a combination of the others by less than this (relative, in the
@@ -97,7 +98,7 @@ class Fundamental(Result):
         """
         z = self.acceleration if z is None else self._accelerations(z)
         force = np.einsum("...ij,...j->...i", self.M, z) - self.Q - self.C
-        scale = _coordinate_scale(self.M)
+        scale = mass_scale(self.M)
         scaled = self.M / (scale[..., :, None] * scale[..., None, :])
         inverse = np.linalg.pinv(scaled, rcond=MASS_TOLERANCE, hermitian=True)
         return np.einsum("...i,...ij,...j->...", force / scale, inverse, force / scale)
@@ -152,7 +153,7 @@ def solve(
     found = _by_parts(M, Q, A, b, C, tolerance, natural)
     if found is not None:
         return found
-    scale = _coordinate_scale(M)
+    scale = mass_scale(M)
     L = _cholesky(M / (scale[..., :, None] * scale[..., None, :]))
     if L is None:
         return _each(M, Q, A, b, C, tolerance)
@@ -236,12 +237,6 @@ def independent_rows(A: Array, M: Array | None = None, tolerance: float = RANK_T
 # -- parts
 
 
-def _coordinate_scale(M: Array) -> Array:
-    """The root of each coordinate's own mass, 1 where it has none."""
-    scale = np.sqrt(np.abs(np.diagonal(M, axis1=-2, axis2=-1)))
-    return np.where(scale > 0, scale, 1.0)
-
-
 def _cholesky(scaled: Array) -> Array | None:
     """The Cholesky factor of matrices of unit diagonal; None where one of them is singular to rounding or not
     positive.
@@ -260,7 +255,7 @@ def is_positive(W: Array) -> bool:
     """Whether a symmetric matrix (n, n) is positive definite beyond rounding, whatever the units of its
     coordinates.
     """
-    scale = _coordinate_scale(W)
+    scale = mass_scale(W)
     return _cholesky(W / np.outer(scale, scale)) is not None
 
 
@@ -354,7 +349,7 @@ def _by_parts(
     rank, dependent = np.zeros(batch, dtype=int), np.zeros((*batch, m), dtype=bool)
     for at, rows in parts:
         own = block(M, at, at)
-        scale = _coordinate_scale(own)
+        scale = mass_scale(own)
         if _cholesky(own / (scale[..., :, None] * scale[..., None, :])) is None:
             return None
         lengths = None if natural is None else natural[rows]
@@ -390,7 +385,7 @@ def _each(M: Array, Q: Array, A: Array, b: Array, C: Array, tolerance: float) ->
 def on_null_space(M: Array, Q: Array, A: Array, b: Array, C: Array, tolerance: float = RANK_TOLERANCE) -> Fundamental:
     """One instant solved on the null space of A: for singular M, and as an independent check for regular M."""
     n = M.shape[0]
-    scale = _coordinate_scale(M)
+    scale = mass_scale(M)
     # Coordinates scaled by the root of their own mass, so that units do not decide what counts as massless.
     Ms, As = M / np.outer(scale, scale), A / scale
     Qs, Cs = Q / scale, C / scale

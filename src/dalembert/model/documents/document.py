@@ -16,13 +16,13 @@ from sympy.printing.str import StrPrinter
 from dalembert.errors import DocumentError, ModelError, OutputError
 from dalembert.model.constraints import IMPACT_ORDERS, Constraint
 from dalembert.model.documents.particle_document import PARTICLE, clashes, particle_faults, system_of_particles
-from dalembert.model.documents.salvage import salvaged
+from dalembert.model.documents.salvage import salvage
 from dalembert.model.events import Event
 from dalembert.model.friction.laws import LAWS
 from dalembert.model.language.constants import MAX_EXPONENT, ExponentTooLarge, OutOfRange, writable
-from dalembert.model.language.functions import functions_in
-from dalembert.model.language.parse import CHOICE, FUNCTIONS, is_speakable, suggest
-from dalembert.model.language.signatures import signatures, unwritten
+from dalembert.model.language.functions import Unspecified, functions_in
+from dalembert.model.language.parse import CHOICE, FUNCTIONS, PARTIAL, is_speakable, suggest
+from dalembert.model.language.signatures import signatures, unwritable_functions
 from dalembert.model.language.symbols import Reaction
 from dalembert.model.particles.particles import Particle
 from dalembert.model.system import System
@@ -99,7 +99,7 @@ def from_data(data: Mapping[str, Any], *, where: str = "document") -> System:
     """A system from the tables of a document."""
     faults = _shape_faults(data)
     if faults:
-        rest = salvaged(data, TABLES, LISTS, PLAIN, _entry_faults)
+        rest = salvage(data, TABLES, LISTS, PLAIN, _entry_faults)
         try:
             if rest is not None:
                 _system(rest)
@@ -240,6 +240,12 @@ def _exactly(value: sp.Expr) -> float | int | str:
 class _DocumentPrinter(StrPrinter):
     """Expressions in the document language."""
 
+    def _print(self, expr: sp.Basic, **kwargs: Any) -> str:
+        if not isinstance(expr, Unspecified) or not any(expr.orders) or (len(expr.args) == 1 and expr.orders[0] <= 3):
+            return str(super()._print(expr, **kwargs))
+        by = ", ".join(str(k) for k, order in enumerate(expr.orders, 1) for _ in range(order))
+        return f"{PARTIAL}({expr.title}({', '.join(map(self._print, expr.args))}), {by})"
+
     def _print_Abs(self, expr: sp.Abs) -> str:
         return f"abs({self._print(expr.args[0])})"
 
@@ -327,7 +333,7 @@ def to_data(system: System) -> dict[str, Any]:
     expressions += [event.expression for event in system.events if freed is not None]
     functions = functions_in(expressions)
     used = {f.func.__name__ for e in expressions for f in e.atoms(sp.Function, sp.Piecewise, sp.Min, sp.Max)}
-    lacking = sorted(used - set(FUNCTIONS) - WRITTEN_BY_OTHERS - set(functions)) + unwritten(functions)
+    lacking = sorted(used - set(FUNCTIONS) - WRITTEN_BY_OTHERS - set(functions)) + unwritable_functions(functions)
     choices = {f for e in expressions for f in e.atoms(sp.Piecewise)}
     lacking += sorted(str(choice) for choice in choices if not can_be_written(choice))
     if lacking:

@@ -15,7 +15,7 @@ EntryFaults = Callable[[str, int, Mapping[str, Any]], list[str]]
 INERTIA = ("kinetic", "lagrangian")
 
 
-def salvaged(
+def salvage(
     data: Mapping[str, Any],
     tables: Mapping[str, tuple[str, ...] | None],
     lists: Mapping[str, tuple[str, ...]],
@@ -25,7 +25,7 @@ def salvaged(
     """The document without its faults of shape. tables, lists, plain: what it may hold; entry_faults: of one entry of a
     list, by its number.
     """
-    found = _renamed(data, [*plain, *tables, *lists])
+    found = _rename_misspelt(data, [*plain, *tables, *lists])
     strange = [key for key in data if key not in found]
     names = found.get("coordinates")
     if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
@@ -42,14 +42,16 @@ def salvaged(
     for key, allowed in tables.items():
         if key in found:
             table = found[key] if isinstance(found[key], Mapping) else {}
-            found[key] = table if allowed is None else _renamed(table, allowed)
+            found[key] = table if allowed is None else _rename_misspelt(table, allowed)
     _give_inertia(data, found, names, tables)
     complete = "constraints" in found or not strange
     for key, allowed in lists.items():
         if key in found:
             given = found[key] if isinstance(found[key], list) else []
             complete &= isinstance(found[key], list) and all(isinstance(entry, Mapping) for entry in given)
-            found[key] = [_renamed(entry, allowed, key == "nonideal") for entry in given if isinstance(entry, Mapping)]
+            found[key] = [
+                _rename_misspelt(entry, allowed, key == "nonideal") for entry in given if isinstance(entry, Mapping)
+            ]
     first = names[0] if "particles" not in found else f"x_{found['particles'][0]['name']}"
     lost = _stand_in(found, first, entry_faults)
     if "particles" in found and lost != set():
@@ -68,7 +70,7 @@ def salvaged(
     return found
 
 
-def _renamed(given: Mapping[str, Any], known: Iterable[str], keep: bool = False) -> dict[str, Any]:
+def _rename_misspelt(given: Mapping[str, Any], known: Iterable[str], keep: bool = False) -> dict[str, Any]:
     """The entries that are known, and those that resemble one that is missing. keep: others too."""
     found = {key: value for key, value in given.items() if keep or key in known}
     for key, value in given.items():

@@ -54,7 +54,7 @@ class Contact:
         """|u|."""
         return speed_of(self.slide)
 
-    def slipping(self) -> Work:
+    def slipping_work(self) -> Work:
         """C while the point slides. It has no value at rest."""
         speed = self.speed
         size = self.mu.xreplace({SPEED: speed}) * sp.Abs(self.normal)
@@ -62,7 +62,7 @@ class Contact:
             parts = [-size * sp.sign(self.slide[0])]
         else:
             parts = [-size * u / speed for u in self.slide]
-        return Work(generalized(parts, self.force), self.name)
+        return Work(generalized_force(parts, self.force), self.name)
 
     def __reduce__(self) -> tuple[Any, ...]:
         values = {key: getattr(self, key) for key in self.__dataclass_fields__}
@@ -79,21 +79,21 @@ def needs_legs(system: System) -> bool:
     return bool(system.contacts) or any(constraint.one_sided for constraint in system.constraints)
 
 
-def sliding(system: System) -> System:
+def sliding_system(system: System) -> System:
     """The system while all contacts slide and all one-sided constraints are closed, or itself without these."""
     if not needs_legs(system):
         return system
-    works = [*system.works, *(replace(c.slipping(), constraint=c.constraints[0]) for c in system.contacts)]
+    works = [*system.works, *(replace(c.slipping_work(), constraint=c.constraints[0]) for c in system.contacts)]
     constraints = [replace(c, one_sided=False, restitution=None, impact=None) for c in system.constraints]
     return system.replace(nonideal=works, constraints=constraints)
 
 
 def work_of(system: System, law: Law) -> Work | None:
     """What is smooth in a law, with the heat that it makes."""
-    return law.smooth(system)
+    return law.smooth_work(system)
 
 
-def torqueless(system: System) -> list[str]:
+def torqueless_warnings(system: System) -> list[str]:
     """What to say of laws whose point keeps a fixed distance from the centre of a body that may turn: friction at
     (x, y, z − r) of a ball makes no torque, because that point does not turn with it.
     """
@@ -135,7 +135,9 @@ def speed_of(slide: tuple[sp.Expr, ...], floor: sp.Expr = sp.S.Zero) -> sp.Expr:
     return sp.sqrt(sp.Add(*(u**2 for u in slide)) + floor**2)
 
 
-def generalized(sizes: list[sp.Expr], forces: tuple[Mapping[Coordinate, sp.Expr], ...]) -> dict[sp.Symbol, sp.Expr]:
+def generalized_force(
+    sizes: list[sp.Expr], forces: tuple[Mapping[Coordinate, sp.Expr], ...]
+) -> dict[sp.Symbol, sp.Expr]:
     """The generalized force of forces of these sizes, each with that of a unit force along it."""
     total: dict[sp.Symbol, sp.Expr] = {}
     for size, force in zip(sizes, forces, strict=True):

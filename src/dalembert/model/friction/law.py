@@ -58,24 +58,24 @@ class Law(ABC):
         """The law, hashable: systems of one structure share their equations, so laws of two classes differ in it."""
 
     @abstractmethod
-    def changed(self, change: Change) -> Law:
+    def map_expressions(self, change: Change) -> Law:
         """The law with `change` applied to each of its expressions."""
 
-    def moved(self, place: Mapping[sp.Symbol, sp.Expr], pull: Callable[[Forces], Forces]) -> Law:
+    def in_coordinates(self, place: Mapping[sp.Symbol, sp.Expr], pull: Callable[[Forces], Forces]) -> Law:
         """The law over other coordinates. place: the old ones in terms of the new; pull: the forces along the new ones
         of forces along the old.
         """
-        return self.changed(lambda expression: expression.xreplace(place))
+        return self.map_expressions(lambda expression: expression.xreplace(place))
 
     # -- what it does
 
     @property
-    def written(self) -> Forces:
+    def written_work(self) -> Forces:
         """C as far as the user wrote it down: of it accelerations and unknown reactions are faults."""
         return {}
 
     @abstractmethod
-    def smooth(self, system: System) -> Work | None:
+    def smooth_work(self, system: System) -> Work | None:
         """C of the law, without what is set-valued at rest; None where nothing is left."""
 
     def contact(self, system: System) -> Contact | None:

@@ -68,7 +68,7 @@ class LawReader:
         self._one_dry_law_each(laws)
         return tuple(laws)
 
-    def known(self, law: Law, where: str) -> bool:
+    def knows_constraints(self, law: Law, where: str) -> bool:
         """Whether the model has the constraints that a law names."""
         good = True
         for name in law.constraints:
@@ -81,11 +81,11 @@ class LawReader:
             good = False
         return good
 
-    def sliding(self, law: Sliding) -> Law | None:
+    def read_sliding(self, law: Sliding) -> Law | None:
         """A law of a sliding point with its coefficients and its geometry read."""
         where = f"nonideal {law.law}"
         before = len(self.faults)
-        known = self.known(law, where)
+        known = self.knows_constraints(law, where)
         if not law.acts():
             methods = "drag(speed, normal) or dry_coefficient(speed)"
             self.faults.append(f"{where}: it does nothing; a law has a method {methods}")
@@ -186,7 +186,7 @@ class LawReader:
 
     def _geometry(self, law: Sliding, where: str) -> None:
         """Tell where nothing slides, or what slides cannot be told."""
-        law, (inertia, constraints) = law.changed(self.definitions.expand), self._written_out
+        law, (inertia, constraints) = law.map_expressions(self.definitions.expand), self._written_out
         by_name = {constraint.name: constraint for constraint in constraints}
         named = [by_name[name] for name in law.constraints if name in by_name]
         high = [constraint.name for constraint in named if constraint.level == "acceleration"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import sympy as sp
 
-from dalembert.model.friction.contact import SPEED, Contact, generalized, speed_of
+from dalembert.model.friction.contact import SPEED, Contact, generalized_force, speed_of
 from dalembert.model.friction.frames import inertia_of
 from dalembert.model.friction.law import Change, Law, Number
 from dalembert.model.friction.surface import Surface, surface_of
@@ -141,7 +141,7 @@ class Sliding(Law):
     def structure(self) -> tuple[Any, ...]:
         return type(self), self.constraint, self.point, self.slide, *(getattr(self, name) for name in self.numbers())
 
-    def changed(self, change: Change) -> Self:
+    def map_expressions(self, change: Change) -> Self:
         values = {name: value for name in self._fields() if (value := getattr(self, name)) is not None}
         values.pop("constraint")
         new = {k: tuple(map(change, value)) if k in GEOMETRY else change(value) for k, value in values.items()}
@@ -175,14 +175,14 @@ class Sliding(Law):
         others = tuple(c for c in system.constraints if c.name not in self.constraints)
         return surface_of(inertia, system.coordinates, constraints, self.point, self.slide, others)
 
-    def smooth(self, system: System) -> Work | None:
+    def smooth_work(self, system: System) -> Work | None:
         """With the heat that it makes: the force against the sliding velocity, times that."""
         surface = self.surface(system)
         against = self.force(surface)
         if not any(against):
             return None
         heat = sp.Add(*(part * u for part, u in zip(against, surface.slide, strict=True)))
-        return Work(generalized([-part for part in against], surface.force), self.name, {self.name: heat})
+        return Work(generalized_force([-part for part in against], surface.force), self.name, {self.name: heat})
 
     def contact(self, system: System) -> Contact | None:
         if not self.dry:
@@ -207,7 +207,7 @@ class Sliding(Law):
         if not is_dataclass(self) or not self.__dataclass_params__.frozen:
             reader.faults.append(f"nonideal {self.law}: a law is a frozen dataclass: write @dataclass(frozen=True)")
             return None
-        return reader.sliding(self)
+        return reader.read_sliding(self)
 
     @classmethod
     def entries(cls) -> tuple[str, ...]:

@@ -56,18 +56,19 @@ class Work(Law):
     def structure(self) -> tuple[Any, ...]:
         return type(self), self.constraint, tuple(self.work.items()), tuple(self.heat.items())
 
-    def changed(self, change: Change) -> Work:
+    def map_expressions(self, change: Change) -> Work:
         heat = {name: change(power) for name, power in self.heat.items()}
         return Work({q: change(C) for q, C in self.work.items()}, self.constraint, heat)
 
-    def moved(self, place: Mapping[sp.Symbol, sp.Expr], pull: Callable[[Forces], Forces]) -> Work:
-        return Work(pull({s: C.xreplace(place) for s, C in self.work.items()}), self.constraint, self.heat)
+    def in_coordinates(self, place: Mapping[sp.Symbol, sp.Expr], pull: Callable[[Forces], Forces]) -> Work:
+        heat = {name: power.xreplace(place) for name, power in self.heat.items()}
+        return Work(pull({s: C.xreplace(place) for s, C in self.work.items()}), self.constraint, heat)
 
     @property
-    def written(self) -> Forces:
+    def written_work(self) -> Forces:
         return self.work
 
-    def smooth(self, system: System) -> Work:
+    def smooth_work(self, system: System) -> Work:
         return self
 
     def read(self, reader: LawReader) -> Work | None:
@@ -77,7 +78,7 @@ class Work(Law):
                 f"da.Work({{x: -c*x.d}}, 'plane'); got {self.work!r} for the first"
             )
             return None
-        reader.known(self, "nonideal")
+        reader.knows_constraints(self, "nonideal")
         return Work(reader.work(self.work), self.constraint, self.heat)
 
     @classmethod

@@ -21,7 +21,7 @@ from dalembert.model.language.symbols import (
 )
 
 
-def canonical(expression: sp.Basic, table: Mapping[str, sp.Symbol]) -> sp.Expr:
+def in_own_symbols(expression: sp.Basic, table: Mapping[str, sp.Symbol]) -> sp.Expr:
     """The same expression in this package's symbols, matched by name.
 
     Accepts SymPy's `dynamicsymbols` of coordinates and definitions (functions of t and their derivatives) and plain
@@ -58,26 +58,26 @@ def _with_symbols(expression: sp.Basic, table: Mapping[str, sp.Symbol]) -> Any:
         if is_of_time(function) and _is_moving(name_of(function), table):
             swap[function] = table[name_of(function)]
     # From the outside in, so that a second derivative is met before the function inside it.
-    return adopted(expression.xreplace(swap))
+    return adopt(expression.xreplace(swap))
 
 
 def _is_moving(name: str, table: Mapping[str, sp.Symbol]) -> bool:
     return isinstance(table.get(name), Moving)
 
 
-def adopted(expression: sp.Basic) -> Any:
+def adopt(expression: sp.Basic) -> Any:
     """An expression with SymPy's undefined functions, `Derivative` and `Subs` of them as `Unspecified`."""
     if not expression.has(AppliedUndef, sp.Derivative, sp.Subs):
         return expression
     if isinstance(expression, sp.Subs):
-        point = [adopted(value) for value in expression.point]
-        return adopted(expression.expr).xreplace(dict(zip(expression.variables, point, strict=True)))
+        point = [adopt(value) for value in expression.point]
+        return adopt(expression.expr).xreplace(dict(zip(expression.variables, point, strict=True)))
     if isinstance(expression, sp.Derivative):
-        inner = adopted(expression.expr)
+        inner = adopt(expression.expr)
         for variable, count in expression.variable_count:
             inner = partial(inner, variable, int(count))
         return inner
-    parts = [adopted(part) for part in expression.args]
+    parts = [adopt(part) for part in expression.args]
     if isinstance(expression, AppliedUndef) and not isinstance(expression, Unspecified):
         return function_of(expression.func, (0,) * len(parts))(*parts)
     return expression.func(*parts) if tuple(parts) != expression.args else expression
@@ -113,7 +113,7 @@ def function_faults(expression: sp.Basic, table: Mapping[str, sp.Symbol], reserv
     return faults
 
 
-def refused(expression: sp.Basic) -> list[str]:
+def faults_of_functions(expression: sp.Basic) -> list[str]:
     """Why a place that takes values cannot hold the functions of an expression; empty where it has none."""
     if not expression.has(AppliedUndef):
         return []

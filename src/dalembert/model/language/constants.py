@@ -34,7 +34,7 @@ def bits(number: sp.Rational) -> int:
     return max(int(number.p).bit_length(), int(number.q).bit_length())
 
 
-def written(text: str, value: float) -> sp.Number:
+def number_of_text(text: str, value: float) -> sp.Number:
     """The number that a text of digits says, whose nearest double, finite, is `value`."""
     if value == 0.0:
         return sp.S.Zero
@@ -62,7 +62,7 @@ class Denominator:
         return small
 
 
-def tamed(product: sp.Expr, denominator: Denominator) -> sp.Expr:
+def tame(product: sp.Expr, denominator: Denominator) -> sp.Expr:
     """The same product with a coefficient and exponents that are exact only where they are small.
 
     `OutOfRange` where the coefficient is no double, `ExponentTooLarge` where an exponent is beyond `MAX_EXPONENT`.

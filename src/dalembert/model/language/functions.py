@@ -68,7 +68,7 @@ class Unspecified(AppliedUndef):
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
         kept = {key: True for key in SIGNS if self.origin._kwargs.get(key)}
-        return _again, (self.title, kept, self.origin._kwargs.get("real"), self.orders, self.args)
+        return _rebuild, (self.title, kept, self.origin._kwargs.get("real"), self.orders, self.args)
 
     # -- on a page
 
@@ -87,7 +87,7 @@ class Unspecified(AppliedUndef):
         return PRECEDENCE["Mul"] - 1 if self._by_arguments else PRECEDENCE["Atom"]
 
     def _sympystr(self, printer: Printer) -> str:
-        text = written(self, printer)
+        text = function_name(self, printer)
         if self.bare or self._by_arguments:
             return text
         return f"{text}({', '.join(printer.doprint(argument) for argument in self.args)})"
@@ -105,7 +105,7 @@ class Unspecified(AppliedUndef):
         return rf"\left({text}{after}\right)^{{{exp}}}" if any(self.orders) else f"{text}^{{{exp}}}{after}"
 
 
-def written(function: Unspecified, printer: Printer) -> str:
+def function_name(function: Unspecified, printer: Printer) -> str:
     """The function without its arguments: g, g', ∂F/∂x, ∂²F/∂x∂y; ∂₁F where an argument is no symbol."""
     name, orders = function.title, function.orders
     total = sum(orders)
@@ -154,7 +154,9 @@ def function_of(origin: Any, orders: Orders, bare: bool = False) -> Any:
     return UndefinedFunction(origin.__name__, bases=(Unspecified,), **known)
 
 
-def _again(name: str, kept: dict[str, bool], real: bool | None, orders: Orders, args: tuple[sp.Basic, ...]) -> sp.Expr:
+def _rebuild(
+    name: str, kept: dict[str, bool], real: bool | None, orders: Orders, args: tuple[sp.Basic, ...]
+) -> sp.Expr:
     origin = sp.Function(name, **kept, **({} if real is None else {"real": real}))
     return function_of(origin, orders)(*args)
 
@@ -198,7 +200,7 @@ def functions_in(expressions: Iterable[sp.Basic]) -> dict[str, set[Unspecified]]
     return dict(sorted(found.items()))
 
 
-def listed(functions: Mapping[str, Iterable[Unspecified]]) -> str:
+def names_of(functions: Mapping[str, Iterable[Unspecified]]) -> str:
     """The functions as one writes them, g(t), F(x, y)."""
     shown = {f"{name}({', '.join(map(str, applied.args))})" for name, group in functions.items() for applied in group}
     return ", ".join(sorted(shown))

@@ -30,11 +30,11 @@ from dalembert.model.language.constants import (
     ExponentTooLarge,
     OutOfRange,
     logarithms_tamed,
+    number_of_text,
     power,
-    tamed,
-    written,
+    tame,
 )
-from dalembert.model.language.functions import function_of
+from dalembert.model.language.functions import Unspecified, function_of
 from dalembert.model.language.rates import rate
 from dalembert.model.language.symbols import Coordinate, Reaction, is_name
 
@@ -72,10 +72,14 @@ FUNCTIONS: dict[str, tuple[Callable[..., sp.Expr], Callable[..., float], int | N
 CHOICE = "where"
 # rate(expression): its derivative along a motion. A model may have a parameter of this name, and then has no such call.
 RATE = "rate"
+# partial(F(x, y), 2): the derivative of a function without an expression by its second argument; (…, 1, 2) by both.
+PARTIAL = "partial"
 MAX_RATE = 1000  # parts of what is differentiated: a product of n factors has a rate of n² ones
 REACTIONS = ("ideal", "actual", "multiplier")
 CONSTANTS: dict[str, tuple[sp.Expr, float]] = {"pi": (sp.pi, math.pi)}
 RESERVED = frozenset(FUNCTIONS) | frozenset(CONSTANTS) | frozenset(REACTIONS) | {"t", CHOICE}
+# A function without an expression is called as these are: it cannot have their names. Parameters may.
+RESERVED_FOR_CALLS = RESERVED | {RATE, PARTIAL}
 
 NONE: Mapping[str, int] = MappingProxyType({})
 
@@ -295,7 +299,7 @@ class _Reader:
             digits = text.lower().partition("e")[0]
             if not math.isfinite(value) or (value == 0.0 and digits.strip("0.")):
                 self.refuse(f"{text} is too large or too small for a number")
-            return _Piece(written(text, value), value)
+            return _Piece(number_of_text(text, value), value)
         if text in self.table:
             return _Piece(self.table[text], None)
         if text in CONSTANTS:
@@ -355,7 +359,7 @@ class _Reader:
 
     def _tamed(self, product: sp.Expr, value: float | None) -> _Piece:
         try:
-            return _Piece(tamed(product, self.denominator), value)
+            return _Piece(tame(product, self.denominator), value)
         except ExponentTooLarge:
             if value is None:
                 self._refuse_exponent()
@@ -375,12 +379,14 @@ class _Reader:
             return self._choice(arguments, depth)
         if name.rstrip("'") in self.functions:
             return self._unspecified(name, arguments, depth)
+        if name == PARTIAL:
+            return self._partial(arguments, depth)
         if name == RATE and name not in self.table:
             return self._rate(arguments, depth)
         if name not in FUNCTIONS:
             if name in self.table:
                 self.refuse(f"{name!r} is not a function; a product is written {name}*(…)")
-            known = [*FUNCTIONS, CHOICE, RATE, *self.functions]
+            known = [*FUNCTIONS, CHOICE, RATE, PARTIAL, *self.functions]
             self.refuse(f"function {name!r} is not allowed.{suggest(name, known)}")
         symbolic, numeric, count = FUNCTIONS[name]
         if not arguments or (count is not None and len(arguments) != count):
@@ -429,6 +435,19 @@ class _Reader:
         except AmbiguousDerivative as error:
             self.refuse(str(error))
         return _Piece(found, 0.0 if found == 0 else None)
+
+    def _partial(self, arguments: list[ast.expr], depth: int) -> _Piece:
+        pieces = [self._convert(argument, depth + 1).expression for argument in arguments]
+        function, by = (pieces or [sp.S.Zero])[0], pieces[1:]
+        count = len(function.args) if isinstance(function, Unspecified) else 0
+        if not by or not all(number in range(1, count + 1) for number in by):
+            self.refuse(
+                f"{PARTIAL} takes a function without an expression and the numbers of its arguments by which it is "
+                f"differentiated, as in {PARTIAL}(F(x, y), 2)"
+            )
+        for number in by:
+            function = function.fdiff(int(number))
+        return _Piece(function, None)
 
     def _reaction(self, kind: str, arguments: list[ast.expr]) -> _Piece:
         if not self.reactions:

@@ -57,12 +57,9 @@ def signatures(functions: Mapping[str, Collection[Unspecified]]) -> list[str]:
     return found
 
 
-def unwritten(functions: Mapping[str, Collection[Unspecified]]) -> list[str]:
-    """What text cannot say of functions: derivatives by one of several arguments or beyond the third, and a sign that
-    is assumed.
-    """
-    every = [f for group in functions.values() for f in group]
-    found = {str(f) for f in every if any(f.orders) and (len(f.args) > 1 or f.orders[0] > 3)}
+def unwritable_functions(functions: Mapping[str, Collection[Unspecified]]) -> list[str]:
+    """What text cannot say of functions: a sign that is assumed."""
+    found = set()
     for name, group in functions.items():
         kept = [sign for sign in SIGNS if any(f.origin._kwargs.get(sign) for f in group)]
         found |= {f"that {name} is {sign}" for sign in kept[:1]}  # the first is the strongest

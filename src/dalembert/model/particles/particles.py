@@ -177,14 +177,14 @@ class Particles:
 
     def __reduce__(self) -> tuple[Any, ...]:
         parts = {f.name: getattr(self, f.name) for f in fields(self)}
-        return _restored, ({key: dict(value) if isinstance(value, Mapping) else value for key, value in parts.items()},)
+        return _rebuild, ({key: dict(value) if isinstance(value, Mapping) else value for key, value in parts.items()},)
 
-    def valued(self, system: System) -> Particles:
+    def with_values_of(self, system: System) -> Particles:
         """The same particles with the name, the values and the settings of their `system`, changed since."""
         parts = {f.name: getattr(self, f.name) for f in fields(self)}
         own = {s: v for s, v in system.initial.items() if s == t or belongs(s, self.coordinates)}
         parts |= {"name": system.name, "parameters": system.parameters, "initial": MappingProxyType(own)}
-        return _restored({**parts, "settings": system.settings, "description": system.description})
+        return _rebuild({**parts, "settings": system.settings, "description": system.description})
 
     def replace(
         self,
@@ -217,9 +217,9 @@ class Particles:
             return found
         own = (*found.coordinates, *found.cartesian_coordinates)
         symbols = (*own, *(q.d for q in own), *found.parameter_symbols, t)
-        return found.put(substitution(found.name, found.expressions(), symbols, functions))
+        return found.map_expressions(substitution(found.name, found.expressions(), symbols, functions))
 
-    def put(self, change: Change) -> Particles:
+    def map_expressions(self, change: Change) -> Particles:
         """The particles with every expression changed."""
 
         def every(expressions: Iterable[sp.Expr]) -> tuple[sp.Expr, ...]:
@@ -231,7 +231,7 @@ class Particles:
         ]
         parts["constraints"] = [replace(c, expression=change(c.expression), level=None) for c in self.constraints]
         parts["potential"] = None if self.potential is None else change(self.potential)
-        parts["nonideal"] = [law.changed(change) for law in self.nonideal]
+        parts["nonideal"] = [law.map_expressions(change) for law in self.nonideal]
         return Particles(**parts)
 
     def __repr__(self) -> str:
@@ -375,7 +375,7 @@ class Particles:
         )
 
 
-def _restored(parts: dict[str, Any]) -> Particles:
+def _rebuild(parts: dict[str, Any]) -> Particles:
     """Particles from parts that have been read already."""
     found = object.__new__(Particles)
     for key, value in parts.items():

@@ -123,7 +123,7 @@ def _law_at(
 ) -> Law:
     """A law over Cartesian coordinates, over those of the freed particles."""
     swap = dict(place) | _reactions_at(law, particles, place, both, l)
-    return law.moved(swap, lambda forces: pulled_back(forces, place, both))
+    return law.in_coordinates(swap, lambda forces: pulled_back(forces, place, both))
 
 
 def _reactions_at(

@@ -9,7 +9,7 @@ import sympy as sp
 
 from dalembert.model.definitions import Definitions
 from dalembert.model.friction.law import Law
-from dalembert.model.language.functions import functions_in, listed
+from dalembert.model.language.functions import functions_in, names_of
 from dalembert.model.language.parse import suggest
 from dalembert.model.language.symbols import Definition, Reaction
 
@@ -58,7 +58,7 @@ def derivatives_out_of_place(parts: Mapping[str, Any], names: list[str], definit
             break
     laws: tuple[Law, ...] = parts["nonideal"]
     for law in laws:
-        high = [expression for expression in law.written.values() if 2 in orders(expression)]
+        high = [expression for expression in law.written_work.values() if 2 in orders(expression)]
         if high:
             faults.append(f"work: accelerations cannot appear in it{through(high[0], 2)}")
     places = [(key, parts[key]) for key in ("kinetic", "potential", "lagrangian")]
@@ -69,7 +69,7 @@ def derivatives_out_of_place(parts: Mapping[str, Any], names: list[str], definit
         found = sorted(r.name for r in expression.atoms(Reaction)) if expression is not None else []
         if found:
             faults.append(f"{where}: {', '.join(found)}: a constraint force can appear in a work expression only")
-    used = [("work", expression) for law in laws for expression in law.written.values()]
+    used = [("work", expression) for law in laws for expression in law.written_work.values()]
     used += [(f"event {event.name!r}", event.expression) for event in parts["events"]]
     for where, reaction in sorted({(where, r) for where, e in used for r in e.atoms(Reaction)}, key=str):
         of_constraint = reaction.kind == "multiplier"
@@ -91,9 +91,9 @@ def functions_at_odds(parts: Mapping[str, Any], declared: Iterable[str]) -> list
     symbols = {symbol.name for expression in every for symbol in expression.free_symbols}
     for name, applied in functions_in(every).items():
         if len({len(f.args) for f in applied}) > 1:
-            faults.append(f"the function {name} has different numbers of arguments: {listed({name: applied})}")
+            faults.append(f"the function {name} has different numbers of arguments: {names_of({name: applied})}")
         if len({f.origin for f in applied}) > 1:
             faults.append(f"the function {name} is made twice, with different assumptions; make it once")
         if name in symbols and name not in declared:
-            faults.append(f"{name} is a parameter and a function, {listed({name: applied})}; rename one")
+            faults.append(f"{name} is a parameter and a function, {names_of({name: applied})}; rename one")
     return faults

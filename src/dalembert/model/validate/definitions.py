@@ -38,10 +38,11 @@ def read_names(given: Any, reader: ExpressionReader) -> dict[str, Any]:
 def read_definitions(
     named: Mapping[str, Any], coordinates: tuple[Coordinate, ...], reader: ExpressionReader
 ) -> Definitions:
-    """The definitions in an order in which each uses only those before it. One that is wrong counts as a coordinate, so
-    that what uses it gives no further faults.
+    """The definitions in an order in which each uses only those before it. One that is wrong counts as a multiple of a
+    coordinate, so that what uses it gives no further faults.
     """
-    faults, stand_in = reader.faults, next(iter(coordinates), sp.S.Zero)
+    faults, some = reader.faults, next(iter(coordinates), sp.S.Zero)
+    stand_ins = {name: number * some for number, name in enumerate(named, 1)}
     values: dict[str, sp.Expr] = {}
     for name, given in named.items():
         where = f"definition {name!r}"
@@ -52,24 +53,25 @@ def read_definitions(
             forces = ", ".join(sorted(r.name for r in value.atoms(Reaction)))
             faults.append(f"{where}: {forces}: write constraint forces where they are used, not in a definition")
             value = None
-        values[name] = stand_in if value is None else value
+        values[name] = stand_ins[name] if value is None else value
     ordered, circles = in_order(values)
     for circle in circles:
         way = " → ".join([*circle, circle[0]])
         faults.append(f"definitions: {circle[0]!r} is defined by itself ({way}); one of them needs another expression")
-        for name in circle:
-            ordered[name] = stand_in
+        ordered.update((name, stand_ins[name]) for name in circle)
     if circles:
         ordered, _ = in_order(ordered)
-    return _without_third_derivatives(ordered, stand_in, reader)
+    return _without_third_derivatives(ordered, stand_ins, reader)
 
 
-def _without_third_derivatives(values: dict[str, sp.Expr], stand_in: sp.Expr, reader: ExpressionReader) -> Definitions:
+def _without_third_derivatives(
+    values: dict[str, sp.Expr], stand_ins: Mapping[str, sp.Expr], reader: ExpressionReader
+) -> Definitions:
     """Rates of rates that no model has symbols for are told."""
     found = Definitions(values)
     for name, value in values.items():
         high = sorted(s.name for s in value.free_symbols if isinstance(s, Definition) and found.order_of(s) > 2)
         if high:
             reader.faults.append(f"definition {name!r}: {high[0]} would be a third derivative; a model has none")
-            return _without_third_derivatives({**values, name: stand_in}, stand_in, reader)
+            return _without_third_derivatives({**values, name: stand_ins[name]}, stand_ins, reader)
     return found

@@ -10,8 +10,8 @@ import sympy as sp
 
 from dalembert.errors import ExpressionError
 from dalembert.model.definitions import NO_DEFINITIONS
-from dalembert.model.language.adopt import canonical, function_faults, refused
-from dalembert.model.language.parse import RESERVED, parse_equation, parse_expression, suggest
+from dalembert.model.language.adopt import faults_of_functions, function_faults, in_own_symbols
+from dalembert.model.language.parse import RESERVED, RESERVED_FOR_CALLS, parse_equation, parse_expression, suggest
 from dalembert.model.language.symbols import (
     Coordinate,
     Definition,
@@ -95,7 +95,7 @@ class ExpressionReader:
             return None
         if not self.functions_fit(expression, where, functions) or not self._defined(expression, where):
             return None
-        expression = canonical(expression, self.table)
+        expression = in_own_symbols(expression, self.table)
         strange = sorted(
             s.name for s in expression.free_symbols if isinstance(s, Parameter) and s.name not in self.table
         )
@@ -133,7 +133,9 @@ class ExpressionReader:
 
     def functions_fit(self, expression: sp.Basic, where: str, allowed: bool) -> bool:
         """Whether the functions of an expression can stand where they do; otherwise that is told."""
-        faults = function_faults(expression, self.table, RESERVED) if allowed else refused(expression)
+        faults = (
+            function_faults(expression, self.table, RESERVED_FOR_CALLS) if allowed else faults_of_functions(expression)
+        )
         self.faults += [f"{where}: {fault}" for fault in faults]
         return not faults
 
@@ -196,7 +198,7 @@ class ExpressionReader:
                 return None
         if not self.functions_fit(given, where, False):
             return None
-        expression = canonical(given, self.table)
+        expression = in_own_symbols(given, self.table)
         if not expression.free_symbols:
             return self.finite(expression, where)
         others = [

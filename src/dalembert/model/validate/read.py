@@ -13,7 +13,7 @@ from dalembert.errors import ModelError, counted
 from dalembert.model.events import read_events
 from dalembert.model.friction.frames import inertia_of
 from dalembert.model.friction.read_laws import LawReader
-from dalembert.model.language.parse import RESERVED, suggest
+from dalembert.model.language.parse import RESERVED_FOR_CALLS, suggest
 from dalembert.model.language.signatures import read_signatures
 from dalembert.model.language.symbols import Coordinate, Parameter, is_of_time, name_of, symbol_table
 from dalembert.model.outputs import reaction_faults, read_outputs
@@ -71,7 +71,9 @@ class _Builder:
         coordinates = self._coordinates()
         parameters = self._parameters(coordinates)
         named = read_names(draft.definitions or {}, self.reader)
-        self.reader.functions = read_signatures(draft.functions, {*RESERVED, *self.reader.table}, self.reader.faults)
+        self.reader.functions = read_signatures(
+            draft.functions, {*RESERVED_FOR_CALLS, *self.reader.table}, self.reader.faults
+        )
         definitions = self.reader.definitions = read_definitions(named, coordinates, self.reader)
         energies = {
             key: self.reader.expression(getattr(draft, key), key) for key in ("kinetic", "potential", "lagrangian")

@@ -10,6 +10,7 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.mechanics.solve.blocks import block, parts_of
 from dalembert.mechanics.solve.fundamental import MASS_TOLERANCE, RANK_TOLERANCE, null_space
+from dalembert.mechanics.solve.mass_scale import mass_scale
 from dalembert.motion.certificate.along import norm, times
 from dalembert.motion.state.evaluation import Evaluation
 
@@ -55,8 +56,7 @@ def algebraic_residuals(motion: Motion, data: Data) -> tuple[dict[str, float], n
     motion within its duration.
     """
     M, Q, A, b, C, a = data.M, data.Q, data.A, data.b, data.C, motion.a
-    scale = np.sqrt(np.abs(np.diagonal(M, axis1=1, axis2=2)))
-    scale = np.where(scale > 0, scale, 1.0)
+    scale = mass_scale(M)
     inertia = times(M, a)
     impressed = motion.impressed + motion.inertial
     balance = inertia - impressed - motion.ideal - motion.nonideal

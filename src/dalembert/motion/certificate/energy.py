@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dalembert.arrays import Array
+from dalembert.mechanics.solve.mass_scale import mass_scale
 from dalembert.motion.certificate.friction_heat import heat_residual
 from dalembert.motion.state.evaluation import Evaluation
 
@@ -40,9 +41,7 @@ def energy_residual(motion: Motion, evaluation: Evaluation, M: Array, Q: Array) 
     # At rest nothing is exchanged: rounding in E itself, 1e-16 of it, must then pass.
     size = max(size, 1e-7 * np.abs(energy).max())
     # Where that is zero too, forces do work on velocities of rounding, 1e-16 of what they would have made in the time.
-    inertia = np.abs(np.diagonal(M, axis1=1, axis2=2))
-    inertia = np.where(inertia > 0, inertia, 1.0)[: motion.t.size]
-    pull = np.sqrt((Q**2 / inertia).max(initial=0.0)) * float(motion.t[-1] - motion.t[0])
+    pull = np.abs(Q / mass_scale(M[: motion.t.size])).max(initial=0.0) * float(motion.t[-1] - motion.t[0])
     size = max(size, 1e-8 * pull**2)
     missed = np.maximum(np.abs(energy - energy[0] - work).max(), heat_residual(motion))
     return float(missed / size) if size > 0 else 0.0

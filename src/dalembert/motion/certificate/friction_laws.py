@@ -12,6 +12,7 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.graph.contacts import contact_graph
+from dalembert.mechanics.solve.mass_scale import mass_scale
 from dalembert.model.friction.contact import work_of
 from dalembert.motion.certificate.held_friction import beyond_limits
 from dalembert.motion.contacts.decide.decide import REST
@@ -44,8 +45,7 @@ def contact_residual(motion: Motion) -> float:
     N, u, mu = found.normal, found.slide, found.mu
     units = graph.unit_forces_along(motion.q, motion.v, motion.t, p)
     M, Q, A, _ = Evaluation(system).dynamics_along(motion.q, motion.v, motion.t)
-    root = np.sqrt(np.abs(np.diagonal(M, axis1=1, axis2=2)))
-    root = np.where(root > 0, root, 1.0)
+    root = mass_scale(M)
     steep = np.linalg.norm(A / root[:, None, :], axis=2)
     reactions = steep * motion.multipliers
     units = units / root[:, :, None]

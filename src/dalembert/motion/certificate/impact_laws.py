@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dalembert.arrays import Array
+from dalembert.mechanics.solve.mass_scale import mass_scale
 from dalembert.motion.contacts.impacts.blow import POISSON, SMOOTH, STICK, STRONGE, TURN, Piece
 from dalembert.motion.contacts.impacts.impacts import ContactImpulse, Impact, Rough
 from dalembert.motion.contacts.modes.contacts import Contacts
@@ -62,8 +63,7 @@ class _Checked:
         self.falling = float(np.abs(Q) @ np.abs(blow.q))
         always = [k for k in range(contacts.m) if k not in contacts.one_sided]
         self.M, self.A = M, A[always]
-        root = np.sqrt(np.abs(np.diagonal(M)))
-        self.root = np.where(root > 0.0, root, 1.0)
+        self.root = mass_scale(M)
         self.size = max(float(np.linalg.norm(self.root * v)) for v in (blow.before, blow.after)) or 1.0
         names = [contacts.system.constraints[row].name for row in contacts.one_sided]
         self.sided = [Rough(contacts, names.index(c.name), blow.t, blow.q, blow.before) for c in blow.contacts]
@@ -90,7 +90,7 @@ class _Checked:
         may_be_left_out = float(np.sum((self.root * SLOWEST * self.fastest) ** 2)) + RISE * self.falling
         found += [-blow.left_out / self.size**2, (blow.left_out - may_be_left_out) / self.size**2]
         for k in range(len(blow.contacts)):
-            found += self._cone(k) + self._restitution_told(k)
+            found += self._cone(k) + self._restitution(k)
             found += self._path(k) if blow.contacts[k].pieces else self._together(k)
         return max(found)
 
@@ -112,7 +112,7 @@ class _Checked:
         beyond = float(np.linalg.norm(contact.friction)) - mu * contact.normal
         return [-contact.normal * weight / self.size, beyond * weight / self.size]
 
-    def _restitution_told(self, k: int) -> list[float]:
+    def _restitution(self, k: int) -> list[float]:
         """The restitution that a blow used is that of the model, unless it is limited or too slow to be seen."""
         contact, model = self.blow.contacts[k], self.sided[k].meeting(0.0)
         if contact.e == model.e or self.blow.limited:

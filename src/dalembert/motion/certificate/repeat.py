@@ -16,6 +16,7 @@ from dalembert.errors import DalembertError
 from dalembert.graph.evaluate import Evaluator
 from dalembert.graph.kinks import kink_graph
 from dalembert.mechanics.solve.fundamental import is_positive, solve
+from dalembert.mechanics.solve.mass_scale import mass_scale
 from dalembert.methods.table import METHODS
 from dalembert.motion.certificate.stretches import states_inside
 from dalembert.motion.state.evaluation import Evaluation
@@ -53,7 +54,7 @@ INSIDE = 9
 NOT_SMOOTH = ("rank change", "singular configuration")
 
 
-def again(slope: Slope, t: Array, y: Array, length: Array, wanted: Array) -> tuple[Array, Array, Array]:
+def integrate_again(slope: Slope, t: Array, y: Array, length: Array, wanted: Array) -> tuple[Array, Array, Array]:
     """States a `length` (B,) after (t, y), how far each entry may be from right, and whether that is `wanted` (B, w).
 
     Gragg's modified midpoint rule with the steps of SEQUENCE, extrapolated to none by Aitken's and Neville's scheme
@@ -99,8 +100,7 @@ def repeat_and_consistency(
     """
     if motion.t.size < 2:
         return 0.0, 0.0
-    root = np.sqrt(np.abs(np.diagonal(M, axis1=1, axis2=2)))
-    root = np.where(root > 0, root, 1.0)
+    root = mass_scale(M)
     span = float(motion.t[-1] - motion.t[0])
     # At rest, velocities are rounding of what the forces would make of them.
     speed = max(float(np.abs(root * motion.v).max()), 1e-6 * span * float(np.abs(Q / root).max(initial=0.0)))
@@ -274,10 +274,10 @@ def _all_again(
 def _in_pieces(
     slope: Slope, t: Array, y: Array, length: Array, wanted: Array, pieces: int
 ) -> tuple[Array, Array, np.ndarray]:
-    """As `again`, one piece of this length after the other."""
+    """As `integrate_again`, one piece of this length after the other."""
     left, judged = np.zeros(y.shape), np.ones(t.size, dtype=bool)
     for k in range(pieces):
-        y, more, known = again(slope, t + k * length, y, length, wanted / pieces)
+        y, more, known = integrate_again(slope, t + k * length, y, length, wanted / pieces)
         left, judged = left + more, judged & known
         if not judged.any():
             break
@@ -309,7 +309,7 @@ def _alone(motion: Motion, evaluation: Evaluation, k: int) -> Slope:
     """
     n = evaluation.n
     start = evaluation.solve(motion.q[k], motion.v[k], float(motion.t[k]), None, motion.a[k])
-    rows, near = [int(j) for j in np.flatnonzero(~start.dependent)], evaluation.followed(start)
+    rows, near = [int(j) for j in np.flatnonzero(~start.dependent)], evaluation.branch_accelerations(start)
     some = None if len(rows) == evaluation.m or evaluation.graph.nonlinear else rows
 
     def slope(t: Array, y: Array) -> Array:

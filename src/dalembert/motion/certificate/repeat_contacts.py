@@ -14,6 +14,7 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.errors import DalembertError
 from dalembert.graph.contacts import contact_graph
+from dalembert.mechanics.solve.mass_scale import mass_scale
 from dalembert.model.language.symbols import t as time
 from dalembert.motion.certificate.stretches import states_inside
 from dalembert.motion.contacts.modes.contacts import Contacts
@@ -45,8 +46,7 @@ def repeat_residual(motion: Motion, contacts: Contacts, wanted: float) -> float:
     left of their difference is allowed for. Which way a contact slips is taken from the sliding velocity.
     """
     M, Q, _, _ = contacts.whole.dynamics_along(motion.q, motion.v, motion.t)
-    root = np.sqrt(np.abs(np.diagonal(M, axis1=1, axis2=2)))
-    root = np.where(root > 0, root, 1.0)
+    root = mass_scale(M)
     span = float(motion.t[-1] - motion.t[0])
     # At rest, velocities are rounding of what the forces would make of them.
     size = max(float(np.abs(root * motion.v).max()), 1e-6 * span * float(np.abs(Q / root).max()))

@@ -9,7 +9,7 @@ from dalembert.errors import BuildError, DalembertError, ModelError, MotionFaile
 from dalembert.kernel.limits import STIFF_LOOK
 from dalembert.kernel.size import MOST_INSTRUCTIONS, KernelTooLarge, TaylorNotApplicable
 from dalembert.mechanics.solve.fundamental import Fundamental
-from dalembert.methods.table import AUTO, METHODS, STIFF, suited
+from dalembert.methods.table import AUTO, METHODS, STIFF, method_for
 from dalembert.motion.integrate.native import integrate_native, tell_once, why_not_native
 from dalembert.motion.integrate.progress import Progress
 from dalembert.motion.integrate.reference import integrate_reference
@@ -50,7 +50,7 @@ def integrate(
         if stiff is not None:
             other = _by_stiff_method(evaluation, settings, trajectory, int(PAYS * stiff), *given)
             if other is not None:
-                named = suited(settings.rtol).name
+                named = method_for(settings.rtol).name
                 told = (
                     f"the motion is stiff: integrated by the stiff method in {other.steps} steps, where "
                     f"{trajectory.method} would take about {stiff:.2g}; method={named!r} takes them all the same",

@@ -125,7 +125,7 @@ class EventWatch:
             track.sign = 0 if sign == UNKNOWN else sign
             track.leaving = (track.leaving or k >= self.of_user) and sign == 0
 
-    def turned(self, t: float, y: Array) -> None:
+    def go_on_from(self, t: float, y: Array) -> None:
         """Go on from a state at which sides of kinks have changed; what is known of the events stays."""
         self._last, here = self._look(t, y), self._look(t, y, EVENT_START_NOISE)
         for k in range(self.of_user, len(self.tracks)):
@@ -133,11 +133,11 @@ class EventWatch:
             self.tracks[k] = Track(0 if sign == UNKNOWN else sign, leaving=sign == 0)
 
     @property
-    def leaving(self) -> list[int]:
+    def kinks_at_zero(self) -> list[int]:
         """The kinks that have been at zero since the motion started, or since sides changed."""
         return [k for k, track in enumerate(self.tracks[self.of_user :]) if track.leaving]
 
-    def known(self) -> Any:
+    def snapshot(self) -> Any:
         """What is known now, for `back_to`."""
         return self._last, [replace(track) for track in self.tracks], len(self.passages)
 
@@ -149,7 +149,7 @@ class EventWatch:
 
     def turn(self, t: float, y: Array, t_new: float, y_new: Array, at: Callable[[float], Array]) -> Turn | None:
         """The first kink that is passed in an accepted step, of which nothing else is then noted."""
-        known = self.known()
+        known = self.snapshot()
         found, fallen, state = self._scan(t, y, t_new, y_new, at)
         first = next(((x, k) for x, k, _ in found if k >= self.of_user), None)
         if first is None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.kernel.limits import EVENT_START_NOISE
-from dalembert.model.kinks import switched
+from dalembert.model.kinks import switched_kinks
 from dalembert.motion.integrate.events import Turn
 from dalembert.motion.state.evaluation import Evaluation
 
@@ -31,9 +31,9 @@ class Kinks:
         return "" if which is None else self.texts[which]
 
 
-def moving(evaluation: Evaluation) -> tuple[Evaluation, Kinks]:
+def with_switches(evaluation: Evaluation) -> tuple[Evaluation, Kinks]:
     """What integrates: the model with its kinks switched, where it has any, and these; otherwise the model itself."""
-    found = switched(evaluation.system)
+    found = switched_kinks(evaluation.system)
     if found is None:
         return evaluation, Kinks()
     values = dict(zip(evaluation.system.parameter_symbols, evaluation.p, strict=True))
@@ -63,14 +63,14 @@ class Sides:
         self._set([int(np.sign(x)) for x in g])
         self._agree(t, y)
 
-    def passed(self, turn: Turn) -> None:
+    def cross(self, turn: Turn) -> None:
         """Take the other side of one kink; those that depend on it follow."""
         now = list(self.now)
         now[turn.which] = -now[turn.which] or turn.direction
         self._set(now)
         self._agree(turn.t, turn.y, turn.which)
 
-    def left(self, turn: Turn, others: int) -> bool:
+    def try_another_side(self, turn: Turn, others: int) -> bool:
         """Take a side that was not tried yet where a function began at zero. False: there is none.
         others: how many more functions are at zero there, on whose sides this one may depend.
         """

@@ -19,9 +19,9 @@ from dalembert.kernel.size import MOST_INSTRUCTIONS
 from dalembert.mechanics.solve.fundamental import Fundamental, is_positive
 from dalembert.methods.table import METHODS
 from dalembert.model.events import Event
-from dalembert.model.kinks import switched
+from dalembert.model.kinks import switched_kinks
 from dalembert.motion.integrate.events import Crossing, Outcome
-from dalembert.motion.integrate.kinks import Kinks, moving
+from dalembert.motion.integrate.kinks import Kinks, with_switches
 from dalembert.motion.integrate.progress import Progress
 from dalembert.motion.integrate.settings import Settings, method_of, share_of, tolerances
 from dalembert.motion.integrate.singular import singular_event
@@ -55,7 +55,7 @@ SAY_ALL = (kernels.STALLED, kernels.BRANCH_ENDS, kernels.BRANCHES_MEET, kernels.
 
 def why_not_native(evaluation: Evaluation) -> str | None:
     """Why a system cannot run natively, or None where it can."""
-    found = switched(evaluation.system)
+    found = switched_kinks(evaluation.system)
     count = len(evaluation.system.events) + (0 if found is None else len(found.kinks))
     if count > MOST_EVENTS:
         return f"it takes at most {MOST_EVENTS} events and kinks of the model, and there are {count}"
@@ -80,7 +80,7 @@ def integrate_native(
     if compiler is None:
         raise BuildError(f"{NO_COMPILER}, or use backend='reference'")
     as_written, q, v, t0 = evaluation, state.q, state.v, state.t
-    evaluation, kinks = moving(evaluation)
+    evaluation, kinks = with_switches(evaluation)
     # A row without a gradient here may act a moment later.
     vanishing = ~solution.A.any(axis=1)
     rows = [int(k) for k in np.flatnonzero(~solution.dependent | vanishing)]
@@ -107,7 +107,7 @@ def integrate_native(
     pace = _pace(settings, solution.M, y0.size)
 
     # At the start the evaluation has found the branches of least Gauss function; the kernel follows them.
-    branch = evaluation.followed(solution) if evaluation.graph.nonlinear else None
+    branch = evaluation.branch_accelerations(solution) if evaluation.graph.nonlinear else None
 
     def integrate(watch: RunWatch) -> KernelRun:
         times, rtol = settings.times, settings.rtol
@@ -122,7 +122,7 @@ def integrate_native(
     run = None
     if _may_be_short(kernel, settings, evaluation.n, len(requested)):
         run = integrate(RunWatch(t0, SHORT_STEPS))
-        ended = buffer is not None and buffer.ended is not None
+        ended = buffer is not None and buffer.ended_by is not None
         if run.status == kernels.DONE and run.y.shape[0] < settings.times.size and not ended:
             run = None  # not that short: from the beginning, with all that a long run needs
     if run is None:
@@ -151,12 +151,12 @@ def integrate_native(
         evaluations=int(run.report["evaluations"]),
         compile_s=kernel.seconds,
         events=in_order(changes, passed, outcome.reports(evaluation.system)),
-        failure=_failure(as_written, run, "" if buffer is None else kinks.text(buffer.stuck)),
+        failure=_failure(as_written, run, "" if buffer is None else kinks.text(buffer.stuck_at)),
         ended=outcome.ended_by(evaluation.system),
         warnings=notes,
         looked=(report["time"], run.last[:n].copy(), run.last[n : 2 * n].copy()) if unfinished else None,
         stiff=(report["stiff_since"], report["stiff_steps"]),
-        fastest=pace.found,
+        fastest=pace.fastest_state,
     )
 
 
@@ -191,7 +191,7 @@ def _outcome(buffer: EventBuffer | None) -> Outcome:
     if buffer is None:
         return Outcome()
     rows = [Crossing(int(row[0]), float(row[1]), int(row[2]), row[3:].copy()) for row in buffer.rows]
-    return Outcome(tuple(rows), buffer.ended)
+    return Outcome(tuple(rows), buffer.ended_by)
 
 
 def _in_a_thread(

@@ -25,7 +25,7 @@ from dalembert.kernel.limits import (
 from dalembert.mechanics.solve.fundamental import Fundamental, row_lengths
 from dalembert.methods.table import METHODS
 from dalembert.motion.integrate.events import EventWatch, Outcome, Turn
-from dalembert.motion.integrate.kinks import Kinks, Sides, moving
+from dalembert.motion.integrate.kinks import Kinks, Sides, with_switches
 from dalembert.motion.integrate.progress import Progress
 from dalembert.motion.integrate.scipy_methods import scipy_class
 from dalembert.motion.integrate.settings import Settings, method_of, share_of, tolerances
@@ -40,7 +40,7 @@ from dalembert.motion.integrate.trajectory import (
     Trajectory,
     failure_message,
     in_order,
-    stalled,
+    is_stalled,
 )
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.powers import powers
@@ -56,7 +56,7 @@ def integrate_reference(
     work: Array | None = None,
 ) -> Trajectory:
     """Integrate from a consistent state through the output times. `work`: done so far, where a motion is resumed."""
-    evaluation, kinks = moving(evaluation)
+    evaluation, kinks = with_switches(evaluation)
     run = _Run(evaluation, settings, kinks)
     failure = run.integrate(state.q, state.v, state.t, bar, work)
     outcome = run.watch.outcome if run.watch is not None else Outcome()
@@ -73,7 +73,7 @@ def integrate_reference(
         failure=failure,
         ended=outcome.ended_by(evaluation.system),
         looked=run.looked,
-        stiff=(run.stiffness.since, run.stiffness.found()),
+        stiff=(run.stiffness.since, run.stiffness.stiff_steps()),
         fastest=run.fastest,
     )
 
@@ -200,7 +200,7 @@ class _Run:
             names = [constraint.name for constraint, flag in flags if flag]
             self.events.append({"name": "rank change", "t": t, "from": self.rank, "to": rank, "dependent": names})
         self.rank = rank
-        self.guess = self.evaluation.followed(solution)
+        self.guess = self.evaluation.branch_accelerations(solution)
         return solution
 
     # -- the integration
@@ -214,7 +214,7 @@ class _Run:
         solution = self.settle(t0, q, v)
         self.weights = np.abs(np.diagonal(solution.M))
         y = self.last = np.concatenate([q, v, np.zeros(3 + len(self.evaluation.graph.heats)) if work is None else work])
-        self.points.append((t0, y, self.evaluation.followed(solution)))
+        self.points.append((t0, y, self.evaluation.branch_accelerations(solution)))
         graph = self.evaluation.graph
         if not (graph.nonlinear or graph.uses_actual):
             switched = {row for row, _ in graph.switched}
@@ -243,7 +243,7 @@ class _Run:
             self.steps += 1
             longest = max(longest, float(solver.step_size or 0.0))
             if self.steps % window == 0:
-                if stalled(t - mark, longest, end - t0, window):
+                if is_stalled(t - mark, longest, end - t0, window):
                     return self._failure(t, STALLED)
                 mark = t
             if solver.status == "failed":
@@ -254,7 +254,7 @@ class _Run:
             dense = solver.dense_output() if self.watch is not None or self._due(pending, t) else None
             try:
                 before, y = y, self._return(t, solver.y)
-                known = self._known() if self.sides is not None else None
+                known = self._snapshot() if self.sides is not None else None
                 self.last = y
                 solution = self.settle(t, y[: self.n], y[self.n : 2 * self.n])
                 solver.y, solver.f = y, self.rates(t, y[: self.n], y[self.n : 2 * self.n], solution)
@@ -287,7 +287,7 @@ class _Run:
             except DalembertError as error:
                 return self._failure(t, str(error))
             bar.update(t)
-            if self._left(t0, t, y, end):
+            if self._gives_up(t0, t, y, end):
                 return None
         if self.watch is not None:
             self.watch.finish(t, y)
@@ -305,12 +305,12 @@ class _Run:
         assert self.sides is not None
         assert self.anchor is not None
         if turn.left:
-            others = len(self.watch.leaving) - 1
+            others = len(self.watch.kinks_at_zero) - 1
             at, y, pending = self._return_to(self.anchor)
-            if not self.sides.left(turn, others):
+            if not self.sides.try_another_side(turn, others):
                 return at, y, pending, None, False
             self.settle(at, y[: self.n], y[self.n : 2 * self.n])
-            self.watch.turned(at, y)
+            self.watch.go_on_from(at, y)
             return at, y, pending, 0.0, False
         if KINK_NEAR < turn.share < 1 - KINK_NEAR and self.again < KINK_AGAIN:
             self.again += 1
@@ -319,13 +319,13 @@ class _Run:
         if turn.t > t and self._ends(t, y, turn.t, turn.y, dense, pending):
             return turn.t, turn.y, pending, 0.0, True
         pending = self._record(pending, turn.t, turn.y, dense)
-        self.sides.passed(turn)
+        self.sides.cross(turn)
         y = self.last = self._return(turn.t, turn.y)
         self._require_no_corner(turn, y)
         q, v = y[: self.n], y[self.n : 2 * self.n]
         solution = self.settle(turn.t, q, v)
         self.singular.look(turn.t, q, v, solution.acceleration, False)
-        self.watch.turned(turn.t, y)
+        self.watch.go_on_from(turn.t, y)
         self.anchor = self._anchor(turn.t, y, pending)
         return turn.t, y, pending, 0.0, False
 
@@ -338,7 +338,7 @@ class _Run:
     def _chatters(self, turn: Turn) -> str:
         return CHATTERS.format(self.kinks.text(turn.which))
 
-    def _known(self) -> _Known:
+    def _snapshot(self) -> _Known:
         natural = Natural(self.natural.metric.copy(), self.natural.plain.copy())
         return _Known(self.rows, natural, self.longest, self.guess, self.rank, len(self.events))
 
@@ -354,8 +354,8 @@ class _Run:
             y,
             pending,
             len(self.points),
-            self._known(),
-            self.watch.known(),
+            self._snapshot(),
+            self.watch.snapshot(),
             copy(self.singular),
             self.singular.events[:],
         )
@@ -402,7 +402,7 @@ class _Run:
             options["jac"] = self.jacobian
         return scipy_class(method)(self.derivative, t0, y, end, **options)
 
-    def _left(self, t0: float, t: float, y: Array, end: float) -> bool:
+    def _gives_up(self, t0: float, t: float, y: Array, end: float) -> bool:
         """Whether the run ends here, unfinished, for another method or because it takes too long; as
         `da_is_looked_at` in runtime/run/pace.h, but that judges nothing itself.
         """
@@ -410,7 +410,7 @@ class _Run:
         shown = self.stiffness.steps >= look and self.steps % STIFF_SAMPLE == 0
         due = look and (self.steps == look or shown) and (end - t) * self.steps > look * (t - t0)
         q, v = y[: self.n], y[self.n : 2 * self.n]
-        step = step_of(t0, t, self.steps, (self.stiffness.since, self.stiffness.found()))
+        step = step_of(t0, t, self.steps, (self.stiffness.since, self.stiffness.stiff_steps()))
         stiff = due and is_stiff(self.evaluation, self.settings, q, v, t, step, t - t0)
         if (stiff or 0 < most <= self.steps) and t < end:
             self.looked = (t, q.copy(), v.copy())

@@ -14,14 +14,14 @@ from numpy.typing import ArrayLike
 from dalembert.arrays import Array
 from dalembert.errors import ModelError
 from dalembert.methods.sound import faults_of
-from dalembert.methods.table import AUTO, METHODS, suited
+from dalembert.methods.table import AUTO, METHODS, Method, method_for
 from dalembert.model.events import Event
 from dalembert.model.language.parse import suggest
 from dalembert.model.simulation_options import duration_faults, number_of, option_faults
 from dalembert.model.system import System
 from dalembert.motion.integrate.pace import Pace
 
-ORDERS = METHODS["variational"].orders
+EQUAL_STEPS = tuple(method.name for method in METHODS.values() if method.equal_steps)
 BACKENDS = ("auto", "native", "reference")
 DEFAULT_RTOL = 1e-9
 DEFAULT_SAMPLES = 501
@@ -51,6 +51,10 @@ class Settings:
     pace: Pace | None = None  # how long steps may be along the time: see `integrate.ahead`
     look: int = 0  # after so many steps, or stiff ones (below zero: only these), it is judged: `integrate.stiffness`
     most_steps: int = 0  # a run that would take more ends; 0: any number
+
+    @property
+    def equal_steps(self) -> bool:
+        return self.method in EQUAL_STEPS
 
     def passages_left(self, events: Sequence[Event]) -> list[int]:
         """How many passages of each event end the motion, 0 where none does."""
@@ -94,26 +98,27 @@ def settings_of(
     max_step = number_of(options["max_step"]) if "max_step" in options else None
     if max_step is not None:
         faults += _faults_of_longest(max_step, method, options, float(points[-1] - t0))
-    if method == "variational":
+    if method in EQUAL_STEPS:
         step, order = number_of(options.get("step")), options.get("order", 2)
-        faults += _faults_of_steps(step, order, options, points, backend)
+        faults += _faults_of_steps(METHODS[method], step, order, options, points, backend)
     elif "step" in options or "order" in options:
-        faults.append("step and order are options of method='variational'; other methods choose their steps")
+        owners = " or ".join(f"method={name!r}" for name in EQUAL_STEPS)
+        faults.append(f"step and order are options of {owners}; other methods choose their steps")
     asked = METHODS.get(method)
     if asked is not None and not asked.in_every_kernel:
         faults += [f"method {method!r}: {fault}" for fault in faults_of(asked)]
     if faults:
         raise ModelError(system.name, faults)
     project = bool(options.get("project", True))
-    if method != "variational":
+    if method not in EQUAL_STEPS:
         return Settings(points, rtol, atol, method, project, backend, max_step=max_step)
     points, step = _on_steps(points, step, times is not None)
     return Settings(points, rtol, atol, method, project, backend, step, int(order))
 
 
 def _faults_of_longest(longest: float, method: str, options: Mapping[str, Any], span: float) -> list[str]:
-    if method == "variational":
-        return ["max_step is no option of method='variational', whose steps have one length: step="]
+    if method in EQUAL_STEPS:
+        return [f"max_step is no option of method={method!r}, whose steps have one length: step="]
     if not (math.isfinite(longest) and longest > 0):
         return [f"max_step is {options['max_step']!r}; it must be positive"]
     if longest < LEAST_STEP * span:
@@ -123,19 +128,21 @@ def _faults_of_longest(longest: float, method: str, options: Mapping[str, Any], 
     return []
 
 
-def _faults_of_steps(step: float, order: Any, options: Mapping[str, Any], points: Array, backend: str) -> list[str]:
-    found = []
+def _faults_of_steps(
+    method: Method, step: float, order: Any, options: Mapping[str, Any], points: Array, backend: str
+) -> list[str]:
+    found, name = [], f"method {method.name!r}"
     if "step" not in options:
-        found.append("method 'variational' has steps of one length: give step= (--step on the command line)")
+        found.append(f"{name} has steps of one length: give step= (--step on the command line)")
     elif not (math.isfinite(step) and step > 0):
         found.append(f"step is {options['step']!r}; it must be positive")
-    if order not in ORDERS:
-        found.append(f"order is {order!r}; the variational method has the orders {', '.join(map(str, ORDERS))}")
+    if order not in method.orders:
+        found.append(f"order is {order!r}; {name} has the orders {', '.join(map(str, method.orders))}")
     gaps = np.diff(points)
     if gaps.size and np.ptp(gaps) > 1e-9 * gaps.max():
-        found.append("method 'variational' needs equidistant output times, because its steps have one length")
+        found.append(f"{name} needs equidistant output times, because its steps have one length")
     if backend == "native":
-        found.append("method 'variational' runs on the reference backend only; leave backend away")
+        found.append(f"{name} runs on the reference backend only; leave backend away")
     return found
 
 
@@ -162,7 +169,7 @@ def _on_steps(points: Array, step: float, exactly: bool) -> tuple[Array, float]:
 
 def method_of(settings: Settings) -> str:
     """The method asked for, or the one that suits the tolerance."""
-    return settings.method if settings.method != AUTO else suited(settings.rtol).name
+    return settings.method if settings.method != AUTO else method_for(settings.rtol).name
 
 
 def tolerances(settings: Settings, q: Array, v: Array, a: Array) -> Array:

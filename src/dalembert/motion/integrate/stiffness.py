@@ -16,6 +16,7 @@ from dalembert.kernel.limits import (
     STIFF_SAMPLE,
     STIFF_WORTH,
 )
+from dalembert.mechanics.solve.mass_scale import mass_scale
 from dalembert.methods.table import METHODS
 from dalembert.motion.integrate.settings import Settings, tolerances
 from dalembert.motion.integrate.trajectory import Trajectory
@@ -58,7 +59,7 @@ def is_stiff(
         return False
     try:
         here = evaluation.solve(q, v, t)
-        a, near = here.acceleration, evaluation.followed(here)
+        a, near = here.acceleration, evaluation.branch_accelerations(here)
         slopes = evaluation.slopes(here, q, v, t)
         modes = np.linalg.eigvals(np.block([[np.zeros((n, n)), np.eye(n)], [slopes]]))
         noticed = NOTICED if settings.rtol >= HIDDEN else 0.0 if tried else NOTICED_HIDDEN
@@ -70,7 +71,7 @@ def is_stiff(
         then = evaluation.solve(q + ahead * v, v + ahead * a, t + ahead, None, near).acceleration
     except (DalembertError, np.linalg.LinAlgError):
         return False
-    root = np.sqrt(np.abs(np.diagonal(here.M)))
+    root = mass_scale(here.M, massless=0.0)
     change = float(np.linalg.norm(root * (then - a))) / ahead
     tolerance = settings.rtol * np.abs(v) + tolerances(settings, q, v, a)[n:]
     alive = TOLERANCES * float(np.linalg.norm(root * tolerance)) * rate**2
@@ -122,7 +123,7 @@ class StiffnessWatch:
         self.since, self.steps = 0.0, 0
         self._hits, self._calm = 0, 0
 
-    def found(self) -> int:
+    def stiff_steps(self) -> int:
         """So many steps were stiff; none unless enough of them came together."""
         return self.steps if self._hits == STIFF_HITS else 0
 

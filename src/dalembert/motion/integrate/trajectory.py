@@ -68,7 +68,7 @@ def fastest_of(legs: Sequence[Trajectory], evaluation: Evaluation) -> tuple[floa
     return max(found, key=lambda at: float(weights @ at[1][n : 2 * n] ** 2), default=None)
 
 
-def stalled(covered: float, longest: float, span: float, steps: int = STALL_STEPS) -> bool:
+def is_stalled(covered: float, longest: float, span: float, steps: int = STALL_STEPS) -> bool:
     """Whether the last steps, which covered so much time, show that a run chatters.
 
     At this rate it would need more than a hundred million steps, and its steps have collapsed against the longest one

@@ -1,10 +1,12 @@
 """The state of a motion at any time: `motion(t)`.
 
-Between two outputs the state is interpolated by the polynomials of degree 5 that take q, q̇ and q̈ from both ends. How
-far they are from the motion is measured: with h between the outputs and r the largest difference between their q̈ and
-the one of the equations of motion, at points between, an error q − p = c (s (s − h))³ is at most h²|r|/24 in q and
-0.15 h|r| in q̇. Where that is more than the tolerance of the motion, and wherever contacts or kinks may lie between,
-the motion is integrated again from the output before.
+Between two outputs q is interpolated by the polynomial of degree 5 that takes q, q̇ and q̈ from both ends, and q̇ by its
+derivative, or by that of degree 3 that takes q̇ and q̈: the one rounds the states at the outputs off less, the other
+needs them closer to each other. How far they are from the motion is measured. With h between the outputs and r the
+largest difference between their q̈ and the one of the equations of motion, at points between, an error c (s (s − h))³ is
+at most h²|r|/24 in q and 0.15 h|r| in q̇, and an error c (s (s − h))² in q̇ at most 0.33 h|r|. Where that is more than
+the tolerance of the motion, and wherever contacts or kinks may lie between, the motion is integrated again from the
+output before.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from dalembert.arrays import Array
 from dalembert.errors import DalembertError, ModelError, MotionFailed
 from dalembert.model.friction.contact import needs_legs
-from dalembert.model.kinks import switched
+from dalembert.model.kinks import switched_kinks
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.points import evaluate_points
 from dalembert.motion.state.project import project
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from dalembert.motion.result.motion import Motion
 
 # Where between two outputs accelerations are compared, and how many times the error that they show must fit into the
-# tolerance: the leading term of the error is not all of it.
+# tolerance: the leading term of the error is not all of it. (Halfway, the derivative of degree 2 shows no error.)
 PLACES, MARGIN = (0.2, 0.5, 0.8), 2.0
 # Of the largest coordinate or velocity, what counts as the size of one that hardly moves.
 SMALL = 1e-3
@@ -54,7 +56,7 @@ def states_at(motion: Motion, times: ArrayLike) -> tuple[Array, Array]:
         close = path.close(np.unique(at[between]) - 1)
         for k in between:
             if at[k] - 1 in close:
-                q[k], v[k] = path.interpolated(int(at[k]) - 1, float(t[k]))
+                q[k], v[k] = path.interpolated(int(at[k]) - 1, float(t[k]), close[at[k] - 1])
         for first in np.unique(at[between]) - 1:
             if first not in close:
                 here = between[at[between] - 1 == first]
@@ -77,35 +79,41 @@ class _Between:
 
     def __init__(self, motion: Motion) -> None:
         self.motion, self.evaluation = motion, Evaluation(motion.system)
-        self.smooth = not needs_legs(motion.system) and switched(motion.system) is None
+        self.smooth = not needs_legs(motion.system) and switched_kinks(motion.system) is None
 
-    def close(self, ks: NDArray[np.int_]) -> set[int]:
-        """Those outputs after which interpolation is within the tolerance."""
+    def close(self, ks: NDArray[np.int_]) -> dict[int, bool]:
+        """Those outputs after which interpolation is within the tolerance, and whether q̇ has a polynomial of its own
+        there.
+        """
         motion, n = self.motion, self.motion.q.shape[1]
         if not self.smooth:
-            return set()
-        worst, h = np.zeros((ks.size, n)), np.diff(motion.t)[ks, None]
+            return {}
+        h = np.diff(motion.t)[ks, None]
+        of_five, of_three = np.zeros((ks.size, n)), np.zeros((ks.size, n))
         try:
             for share in PLACES:
-                q, v, a = self._path(ks, np.full(ks.size, share))
+                q, (v, _), (a, slope) = self._path(ks, np.full(ks.size, share))
                 t = motion.t[ks] + share * h[:, 0]
                 guesses = motion.a[ks + round(share)] if self.evaluation.graph.nonlinear else None
                 right = evaluate_points(self.evaluation, t, q, v, guesses).solution.acceleration
-                worst = np.maximum(worst, MARGIN * np.abs(right - a))
+                of_five = np.maximum(of_five, MARGIN * np.abs(right - a))
+                of_three = np.maximum(of_three, MARGIN * np.abs(right - slope))
         except DalembertError:
-            return set()  # somewhere between, the model may have no value
-        tolerances = [motion.rtol * _sizes(values) for values in (motion.q, motion.v)]
-        good = (h**2 / 24 * worst <= tolerances[0]) & (0.15 * h * worst <= tolerances[1])
-        return {int(k) for k in ks[good.all(axis=1)]}
+            return {}  # somewhere between, the model may have no value
+        of_q, of_v = (motion.rtol * _sizes(values) for values in (motion.q, motion.v))
+        errors = (h**2 / 24 * of_five, of_q), (0.15 * h * of_five, of_v), (0.33 * h * of_three, of_v)
+        near, first, second = (np.all(error <= fits, axis=1).tolist() for error, fits in errors)
+        found = zip(ks.tolist(), near, first, second, strict=True)
+        return {k: not one for k, good, one, other in found if good and (one or other)}
 
-    def interpolated(self, k: int, t: float) -> tuple[Array, Array]:
-        """The state on the constraints next to the interpolated one."""
+    def interpolated(self, k: int, t: float, own: bool) -> tuple[Array, Array]:
+        """The state on the constraints next to the interpolated one. own: by q̇'s own polynomial."""
         span = self.motion.t[k + 1] - self.motion.t[k]
         q, v, _ = self._path(np.array([k]), np.array([(t - self.motion.t[k]) / span]))
-        return project(self.evaluation, q[0], v[0], t)[:2]
+        return project(self.evaluation, q[0], v[int(own)][0], t)[:2]
 
-    def _path(self, ks: NDArray[np.int_], s: Array) -> tuple[Array, Array, Array]:
-        """q, q̇, q̈ (K, n) of the polynomials at shares s of the ways from the outputs ks to the next."""
+    def _path(self, ks: NDArray[np.int_], s: Array) -> tuple[Array, tuple[Array, Array], tuple[Array, Array]]:
+        """q, q̇ in both ways, q̈ in both ways (K, n) at shares s of the ways from the outputs ks to the next."""
         motion, s = self.motion, s[:, None]
         h = np.diff(motion.t)[ks, None]
         (q0, v0, a0), (q1, v1, a1) = (
@@ -116,7 +124,10 @@ class _Between:
         q = q0 + s * (v0 + s * (a0 / 2 + s * (c3 + s * (c4 + s * c5))))
         v = v0 + s * (a0 + s * (3 * c3 + s * (4 * c4 + s * 5 * c5)))
         a = a0 + s * (6 * c3 + s * (12 * c4 + s * 20 * c5))
-        return q, v / h, a / h**2
+        b2, b3 = 3 * E - F, F - 2 * E
+        own = v0 + s * (a0 + s * (b2 + s * b3))
+        slope = a0 + s * (2 * b2 + s * 3 * b3)
+        return q, (v / h, own / h), (a / h**2, slope / h**2)
 
     def integrated(self, k: int, t: Array) -> tuple[Array, Array]:
         """By the method of the motion, from the output before."""

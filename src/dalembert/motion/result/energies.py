@@ -13,7 +13,7 @@ import numpy as np
 import sympy as sp
 
 from dalembert.arrays import Array
-from dalembert.mechanics.algebra.compiled import compiled
+from dalembert.mechanics.algebra.compiled import numeric_function
 from dalembert.mechanics.principles.hamilton import momentum_symbols
 from dalembert.mechanics.principles.shared.powers_of_velocity import momenta_of, powers_of
 from dalembert.mechanics.standard_form import lagrangian, quadratic
@@ -38,7 +38,7 @@ def energy_along(motion: Motion, name: str) -> Array:
         return np.array(motion.energy)  # the energy of a motion is q̇ᵀp − L
     arguments = (*system.coordinates, *system.velocities, t, *system.parameter_symbols)
     with np.errstate(all="ignore"):
-        value = compiled(arguments, [_expression(system, name)])(
+        value = numeric_function(arguments, [_expression(system, name)])(
             *motion.q.T, *motion.v.T, motion.t, *system.parameter_values()
         )[0]
     return np.array(np.broadcast_to(np.asarray(value, dtype=float), motion.t.shape))

@@ -25,7 +25,7 @@ from dalembert.motion.contacts.impacts.impacts import Impact
 from dalembert.motion.result import summary
 from dalembert.motion.result.certificate import Certificate
 from dalembert.motion.state.contact_history import STATES, ContactHistory
-from dalembert.results import Table, named
+from dalembert.results import Table, item_named
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -161,7 +161,9 @@ class Motion(Table):
         if name in defined:
             return self.evaluate(name)
         computed = energy_names(self.system)
-        return energy_along(self, name) if name in computed else named(columns, name, "column", [*computed, *defined])
+        return (
+            energy_along(self, name) if name in computed else item_named(columns, name, "column", [*computed, *defined])
+        )
 
     def __call__(self, t: ArrayLike) -> dict[str, Any]:
         """The state at any time within the motion, {"t", "x", "x'", …}, as `system.at` and `replace(initial=…)` take
@@ -392,15 +394,22 @@ class Motion(Table):
 
         return trace(self, coordinates)
 
-    def plot(self, path: str | os.PathLike[str] | None = None, *, axes: Given = None, free: bool = False) -> Figure:
+    def plot(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        axes: Given = None,
+        free: bool = False,
+        outputs: bool = False,
+    ) -> Figure:
         """A picture of the motion: path, coordinates, forces, energy. Written to `path` where it is given.
 
         axes: four panels to draw into, six with `free`, which adds how far the free motion misses the constraints, e,
-        and what they make of it, q̈ − a.
+        and what they make of it, q̈ − a; one more with `outputs`, those of the system.
         """
         from dalembert.view.plot import plot
 
-        return plot(self, path, axes=axes, free=free)
+        return plot(self, path, axes=axes, free=free, outputs=outputs)
 
 
 def _array(values: list[float] | None) -> Array | None:

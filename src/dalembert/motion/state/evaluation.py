@@ -109,7 +109,7 @@ class Evaluation:
         """The rows nonlinear in q̈, as messages name them."""
         return " and ".join(repr(self.system.constraints[k].name) for k in self.graph.nonlinear)
 
-    def followed(self, solution: Fundamental) -> Array:
+    def branch_accelerations(self, solution: Fundamental) -> Array:
         """The accelerations (2n) that select the branches near a solution: its own, and the one without C, to which the
         ideal force belongs.
         """
@@ -199,9 +199,9 @@ class Evaluation:
     ) -> Fundamental:
         """The fundamental equation at a state.
 
-        rows restricts it to some constraints. guess is what `followed` gave nearby, or an acceleration alone: it
-        selects the branch where a constraint is nonlinear in q̈. What is not given is the one of least Gauss function.
-        natural: lengths of the rows along a motion, see `fundamental.solve`.
+        rows restricts it to some constraints. guess is what `branch_accelerations` gave nearby, or an acceleration
+        alone: it selects the branch where a constraint is nonlinear in q̈. Without it that is the one of least Gauss
+        function. natural: lengths of the rows along a motion, see `fundamental.solve`.
         """
         M, Q, A, b = self.dynamics(q, v, t)
         everything = A
@@ -268,7 +268,7 @@ class Evaluation:
         Where C depends on constraint forces, or a row is nonlinear in q̈, by central differences.
         """
         if self.graph.nonlinear or self.graph.uses_reactions:
-            return self._differences(q, v, t, self.followed(solution))
+            return self._differences(q, v, t, self.branch_accelerations(solution))
         actual = solution.A.T @ solution.multipliers
         force, kinematic = self._run.slopes(
             q, v, solution.acceleration, solution.multipliers, t, self.p, solution.ideal, actual
@@ -329,7 +329,7 @@ class Evaluation:
                 f"{solution.residual.max():.2g}). Remove one, or correct the model or the state."
             )
 
-    def branching(self, q: Array, v: Array, t: float) -> list[str]:
+    def branching_constraints(self, q: Array, v: Array, t: float) -> list[str]:
         """Constraints nonlinear in q̇ whose gradient vanishes here: branches of the motion meet, none is
         determined.
         """

@@ -8,7 +8,7 @@ import numpy as np
 import sympy as sp
 
 from dalembert.arrays import Array
-from dalembert.mechanics.algebra.compiled import compiled
+from dalembert.mechanics.algebra.compiled import numeric_function
 from dalembert.model.language.symbols import Reaction, t
 from dalembert.model.system import System
 
@@ -42,7 +42,7 @@ def values_of(
     answers += [Reaction.of("multiplier", c.name) for c in system.constraints]
     state = (*coordinates, *system.velocities, *system.accelerations)
     parts = [(symbol, system.defined.written(symbol)) for symbol in system.defined.needed(wanted)]
-    function = compiled([*state, t, *answers, *system.parameter_symbols], wanted, parts)
+    function = numeric_function([*state, t, *answers, *system.parameter_symbols], wanted, parts)
     columns = [*q.T, *v.T, *a.T, time, *ideal.T, *multipliers.T]
     with np.errstate(all="ignore"):
         values = function(*columns, *system.parameter_values())

@@ -17,6 +17,7 @@ from dalembert.arrays import Array
 from dalembert.errors import InconsistentConstraints
 from dalembert.kernel.limits import ACTUAL_PASSES, ACTUAL_SETTLED, ACTUAL_SINGULAR
 from dalembert.mechanics.solve.fundamental import RANK_TOLERANCE, Fundamental, is_positive
+from dalembert.mechanics.solve.mass_scale import mass_scale
 
 # Where a motion runs into a state at which the equations for the force are singular, steps become too short at some
 # distance from it, at most this.
@@ -49,8 +50,7 @@ class Directions:
 
 def directions(M: Array, A: Array, rows: Sequence[int] | None = None) -> Directions:
     """rows: an independent set, where others contradict it slightly (off the constraints)."""
-    scale = np.sqrt(np.abs(np.diagonal(M)))
-    scale = np.where(scale > 0, scale, 1.0)
+    scale = mass_scale(M)
     scaled, regular = M / np.outer(scale, scale), is_positive(M)
     L = scale[:, None] * (np.linalg.cholesky(scaled) if regular else np.eye(scale.size))
     inverse = np.linalg.inv(L)
@@ -110,8 +110,7 @@ def force_equations(given: Directions, by_force: Array, by_multipliers: Array) -
 
 def sizes(M: Array, Q: Array, A: Array, C: Array, acceleration: Array) -> Array:
     """What the multipliers (m,) are made of: they round in proportion to it, also where they pass through zero."""
-    own = np.abs(np.diagonal(M))
-    own = np.where(own > 0, own, 1.0)
+    root = mass_scale(M)
     forces = np.abs(Q) + np.abs(C) + np.abs(M @ acceleration)
-    lengths = np.sqrt(A * A @ (1 / own))
-    return np.sqrt(forces @ (forces / own)) / np.where(lengths > 0, lengths, 1.0)
+    lengths = np.linalg.norm(A / root, axis=1)
+    return np.asarray(np.linalg.norm(forces / root) / np.where(lengths > 0, lengths, 1.0))

@@ -22,10 +22,10 @@ from dalembert.errors import MissingValues, ModelError
 from dalembert.mechanics.algebra.tidy import Budget, tidy, tidy_matrix
 from dalembert.mechanics.page.equations import Line
 from dalembert.mechanics.principles.shared.variations import (
-    along,
     displacement,
     displacement_rate,
     higher,
+    rate_along_motion,
     right_side,
     slope_of,
     transposed,
@@ -115,7 +115,10 @@ class Dependent:
         symbols = {
             system.coordinates[d].dd if self.order == 1 else higher(system.coordinates[d], 3) for d in self.chosen
         }
-        rates = [time_derivative(g, system.coordinates) if self.order == 1 else along(system, g) for g in self._forms]
+        rates = [
+            time_derivative(g, system.coordinates) if self.order == 1 else rate_along_motion(system, g)
+            for g in self._forms
+        ]
         rest = [rate.xreplace(dict.fromkeys(symbols, sp.S.Zero)) for rate in rates]
         return [tidy(entry, self.budget) for entry in -self.inverse * sp.Matrix(rest)]
 
@@ -138,13 +141,13 @@ class Dependent:
             parts = [(self.coefficients[row, k], q[j]) for k, j in enumerate(self.free)]
             moves[displacement(q[d])] = sp.Add(*(c * displacement(i) for c, i in parts))
             if self.order == 2:
-                rates = ((along(system, c) * displacement(i) + c * displacement_rate(i)) for c, i in parts)
+                rates = ((rate_along_motion(system, c) * displacement(i) + c * displacement_rate(i)) for c, i in parts)
                 moves[displacement_rate(q[d])] = sp.Add(*rates)
         if self.order == 1:
             highest = dict(zip((q[d].dd for d in self.chosen), self._highest, strict=True))
             return [moves, highest, self._lower]
         third = dict(zip((higher(q[d], 3) for d in self.chosen), self._highest, strict=True))
-        fourth = {higher(q[d], 4): along(system, third[higher(q[d], 3)]) for d in self.chosen}
+        fourth = {higher(q[d], 4): rate_along_motion(system, third[higher(q[d], 3)]) for d in self.chosen}
         return [moves, fourth, third, self._lower]
 
     def _reduced(self, entry: sp.Expr) -> sp.Expr:

@@ -49,7 +49,7 @@ def accelerations_of(system: System) -> list[sp.Expr]:
     return found
 
 
-def affine(sampler: Sampler, expressions: list[sp.Expr]) -> Callable[[Sample], tuple[Array, Array]]:
+def affine_parts(sampler: Sampler, expressions: list[sp.Expr]) -> Callable[[Sample], tuple[Array, Array]]:
     """Expressions affine in q̈ as numbers: e = S q̈ + r gives (S, r)."""
     accelerations = sampler.system.accelerations
     n, rows = len(accelerations), len(expressions)

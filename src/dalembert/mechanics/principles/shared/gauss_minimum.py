@@ -38,7 +38,7 @@ SPREADS = (1.0, 1 / 3, 3.0)
 FOUND = 1e-6
 
 
-def least(M: Array, force: Array, A: Array, b: Array) -> Array:
+def least_deviation(M: Array, force: Array, A: Array, b: Array) -> Array:
     """The z with A z = b for which (Mz − force)ᵀM⁻¹(Mz − force) is least."""
     scale = column_scale(M, A)
     M = M * np.outer(scale, scale)
@@ -125,7 +125,7 @@ class Search:
             reach = max(size, float(np.linalg.norm(found)))
             if not np.max(np.abs(constraint(found))) <= FOUND * reach:
                 continue
-            y = _polished(found, H, f, constraint, slope, bend)
+            y = _polish(found, H, f, constraint, slope, bend)
             if np.max(np.abs(constraint(y))) <= 1e-10 * reach and np.linalg.norm(y - found) <= 1e-3 * reach:
                 minima.append((float(y @ H @ y - 2 * f @ y), y))
         if not minima:
@@ -146,7 +146,7 @@ class Search:
         return weights, independent(slopes * weights[:, None])
 
 
-def _polished(
+def _polish(
     y: Array,
     H: Array,
     f: Array,

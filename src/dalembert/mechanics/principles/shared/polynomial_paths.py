@@ -111,7 +111,7 @@ class Polynomials:
     def unknowns(self) -> Array:
         return np.concatenate([self.c.ravel(), self.lam.ravel()])
 
-    def moved(self, step: Array) -> Polynomials:
+    def shifted(self, step: Array) -> Polynomials:
         c = step[: self.c.size].reshape(self.c.shape)
         return Polynomials(self.h, self.basis, self.c + c, self.lam + step[self.c.size :].reshape(self.lam.shape))
 
@@ -127,11 +127,11 @@ class Stationarity:
         pulls = [diff(L, q) + system.forces.get(q, sp.S.Zero) for q in system.coordinates]
         momenta = [diff(L, q.d) for q in system.coordinates]
         slopes = [diff(f, q) for f in phi for q in system.coordinates]
-        self._energies = _along(sampler, [*pulls, *momenta])
+        self._energies = _values_along(sampler, [*pulls, *momenta])
         # φ is rounded as its terms are: those of x² − 10⁶ are large where x² − 10⁶ is zero.
         sizes = [sp.Add(*(sp.Abs(term) for term in sp.Add.make_args(f))) for f in phi]
-        self._constraints = _along(sampler, [*phi, *slopes, *(diff(f, t) for f in phi)])
-        self._sizes = _along(sampler, sizes)
+        self._constraints = _values_along(sampler, [*phi, *slopes, *(diff(f, t) for f in phi)])
+        self._sizes = _values_along(sampler, sizes)
 
     def here(self, state: Sample) -> Here:
         q, v, time = state.q[None], state.v[None], np.array([state.t])
@@ -269,7 +269,7 @@ def _gram(weights: Array, test: Array, kernel: Array, shape: Array) -> Array:
     return found
 
 
-def _along(sampler: Sampler, expressions: list[sp.Expr]) -> Callable[[Array, Array, Array, Array], Array]:
+def _values_along(sampler: Sampler, expressions: list[sp.Expr]) -> Callable[[Array, Array, Array, Array], Array]:
     """Expressions at many points of a path at once: (q, v, t, p) → (points, expressions)."""
     compiled = sp.lambdify(list(sampler.arguments), expressions, modules="numpy", cse=True)
 

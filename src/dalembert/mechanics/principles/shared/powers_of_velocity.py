@@ -11,6 +11,7 @@ import sympy as sp
 
 from dalembert.mechanics.algebra.tidy import tidy
 from dalembert.mechanics.sample import Sampler
+from dalembert.mechanics.solve.mass_scale import mass_scale
 from dalembert.mechanics.standard_form import diff, lagrangian, standard_form
 from dalembert.model.constraints import Constraint, is_linear
 from dalembert.model.system import System
@@ -49,7 +50,7 @@ def powers_of(system: System) -> Powers | None:
     return Powers(lagrangian(system).xreplace(none), linear, sp.ImmutableMatrix(metric))
 
 
-def singular_mass(system: System) -> str:
+def why_singular(system: System) -> str:
     """Whether p = ∂L/∂q̇ leaves velocities open."""
     momenta = momenta_of(system)
     slopes = [diff(p, v) for p in momenta for v in system.velocities]
@@ -57,8 +58,7 @@ def singular_mass(system: System) -> str:
     n = len(momenta)
     for row in sampler.values(slopes, sampler.states(3)):
         M = row.reshape(n, n)
-        scale = np.sqrt(np.abs(np.diag(M)))
-        scale = np.where(scale > 0, scale, 1.0)
+        scale = mass_scale(M)
         values, vectors = np.linalg.eigh(M / np.outer(scale, scale))
         worst = int(np.argmin(np.abs(values)))
         if abs(values[worst]) <= SINGULAR:
@@ -68,7 +68,7 @@ def singular_mass(system: System) -> str:
     return ""
 
 
-def unnatural(system: System) -> str:
+def why_unnatural(system: System) -> str:
     """A natural system has L = T − V, T of second degree in q̇ and V a function of positions."""
     powers = powers_of(system)
     if powers is None:

@@ -8,7 +8,7 @@ from typing import Any
 import sympy as sp
 
 from dalembert.errors import ExpressionError, ModelError
-from dalembert.model.language.adopt import canonical, function_faults
+from dalembert.model.language.adopt import function_faults, in_own_symbols
 from dalembert.model.language.parse import RESERVED, parse_expression, suggest
 from dalembert.model.language.symbols import is_name, t
 from dalembert.model.system import System
@@ -35,7 +35,7 @@ def read_quasi_velocities(system: System, given: Mapping[str, Any], count: int) 
                 if unknown:
                     faults += [f"{where}: {fault}" for fault in unknown]
                     continue
-                expression = canonical(expression, table)
+                expression = in_own_symbols(expression, table)
         except ExpressionError as error:
             faults.append(str(error))
             continue

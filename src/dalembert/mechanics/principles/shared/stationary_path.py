@@ -128,7 +128,9 @@ class StationaryPath:
             found.append(solved)
         answers = [path.answer(here) for path, _ in found]
         path, newton = found[1]
-        patterns = [Polynomials(h, path.basis, path.c * 0, path.lam * 0).moved(x).answer(here) for x in newton.noise.T]
+        patterns = [
+            Polynomials(h, path.basis, path.c * 0, path.lam * 0).shifted(x).answer(here) for x in newton.noise.T
+        ]
         rough = [np.max(np.abs(parts), axis=0) for parts in zip(*patterns, strict=True)]
         (a, f), (a_short, f_short) = answers[1], answers[0]
         noise = max(here.length(rough[0]), here.strength(rough[1]))
@@ -156,7 +158,7 @@ class StationaryPath:
                 if newton is None or not np.isfinite(residual).all():
                     return None
                 step = newton.step(residual)
-                path = path.moved(-step)
+                path = path.shifted(-step)
                 length = newton.size(step)
                 size = length / max(newton.size(path.unknowns), 1e-300)
                 if size <= ROUNDING or length <= newton.size(newton.noise) or (size <= SETTLED and size >= last / 2):

@@ -87,13 +87,13 @@ def right_side(system: System, constraint: Constraint, budget: Budget | None = N
     h, found = constraint.expression, []
     for q in system.coordinates:
         slope = diff(h, q.dd)
-        rate = along(system, slope)
+        rate = rate_along_motion(system, slope)
         found.append(tidy(2 * rate - diff(h, q.d), budget) * displacement_rate(q))
-        found.append(tidy(along(system, rate) - diff(h, q), budget) * displacement(q))
+        found.append(tidy(rate_along_motion(system, rate) - diff(h, q), budget) * displacement(q))
     return sp.Add(*found)
 
 
-def along(system: System, expression: sp.Expr) -> sp.Expr:
+def rate_along_motion(system: System, expression: sp.Expr) -> sp.Expr:
     """d/dt along a motion of an expression that may hold accelerations and their derivatives."""
     parts = [diff(expression, t)]
     for q in system.coordinates:

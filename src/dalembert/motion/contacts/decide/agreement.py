@@ -83,7 +83,7 @@ def goes_on(
 ) -> bool:
     """Whether a mode agrees with its assumptions a moment later too."""
     moment = moment_at(here.scale, here.q, v, s.solution)
-    later, faster = ahead(here.q, v, s.acceleration, moment)
+    later, faster = state_after(here.q, v, s.acceleration, moment)
     try:
         then = solved(here.contacts, mode, later, faster, here.t + moment)
     except DalembertError:
@@ -100,7 +100,7 @@ def moment_at(scale: Scale, q: Array, v: Array, s: Fundamental) -> float:
     return MOMENT * ((speed + np.sqrt(rate * max(reach, scale.length))) / rate if rate else 1.0)
 
 
-def ahead(q: Array, v: Array, a: Array, moment: float) -> tuple[Array, Array]:
+def state_after(q: Array, v: Array, a: Array, moment: float) -> tuple[Array, Array]:
     """The state a moment later, or before."""
     return q + v * moment + a * moment**2 / 2, v + a * moment
 

@@ -23,11 +23,11 @@ from dalembert.motion.contacts.decide.agreement import (
     AGREES,
     Objection,
     agrees,
-    ahead,
     goes_on,
     moment_at,
     objections,
     rate_of,
+    state_after,
 )
 from dalembert.motion.contacts.decide.combinations import count_options, every_mode
 from dalembert.motion.contacts.decide.coupling import friction_may_be_ambiguous
@@ -115,7 +115,7 @@ def decide(
     return _looked_through(here, found, trouble)
 
 
-def solved(contacts: Contacts, mode: Mode, q: Array, v: Array, t: float) -> ModeSolution:
+def solve_mode(contacts: Contacts, mode: Mode, q: Array, v: Array, t: float) -> ModeSolution:
     """The instant in a mode, its forces inside the cones of friction where they are not determined."""
     solution = contacts.solve(mode, q, v, t)
     if solution.redundant and STICK in mode.states:
@@ -212,7 +212,7 @@ def _about_to_leave(here: Situation, mode: Mode, s: ModeSolution, begin: Array) 
     if not (near or loose) or s.undetermined:
         return []
     moment = moment_at(here.scale, here.q, begin, s.solution)
-    later, faster = ahead(here.q, begin, s.acceleration, moment)
+    later, faster = state_after(here.q, begin, s.acceleration, moment)
     try:
         then = here.contacts.solve(mode, later, faster, here.t + moment)
     except DalembertError:
@@ -342,7 +342,7 @@ def _looked_through(here: Situation, known: Decision | None, trouble: DalembertE
             continue
         try:
             begin = set_off(here, mode, {})
-            s = solved(here.contacts, mode, here.q, begin, here.t)
+            s = solve_mode(here.contacts, mode, here.q, begin, here.t)
         except DalembertError as error:
             trouble = error
             continue
@@ -352,7 +352,7 @@ def _looked_through(here: Situation, known: Decision | None, trouble: DalembertE
         raise _none(here, trouble)
     if len(found) > 1:
         # Some may be at their limit here, and beyond it right after.
-        found = [one for one in found if goes_on(here, *one, solved)] or found
+        found = [one for one in found if goes_on(here, *one, solve_mode)] or found
     # Static friction holds what it can hold.
     most = max(mode.states.count(STICK) for mode, *_ in found)
     best = [one for one in found if one[0].states.count(STICK) == most]

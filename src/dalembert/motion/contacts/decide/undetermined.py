@@ -43,7 +43,7 @@ def within_cones(contacts: Contacts, mode: Mode, s: ModeSolution, given: bool = 
         return None
     own = shared.cones(next(_signs(contacts, mode, s)))
     if own and not given and all(cone.depth_at_zero() >= 0.0 for cone in own.values()):
-        return _told(contacts, mode, s, s.solution.multipliers)  # the smallest forces of all lie inside
+        return _with_multipliers(contacts, mode, s, s.solution.multipliers)  # the smallest forces of all lie inside
     best = shared.deepest()
     if best is None:
         return None
@@ -58,7 +58,7 @@ def within_cones(contacts: Contacts, mode: Mode, s: ModeSolution, given: bool = 
         c = c if shortest is None else shortest
     multipliers = s.solution.multipliers.copy()
     multipliers[shared.active] = shared.start + shared.unit * (Z @ c)
-    return _told(contacts, mode, s, multipliers)
+    return _with_multipliers(contacts, mode, s, multipliers)
 
 
 def room(contacts: Contacts, mode: Mode, q: Array, v: Array, t: float) -> float:
@@ -163,7 +163,7 @@ def _cones(
     return found
 
 
-def _told(contacts: Contacts, mode: Mode, s: ModeSolution, multipliers: Array) -> ModeSolution:
+def _with_multipliers(contacts: Contacts, mode: Mode, s: ModeSolution, multipliers: Array) -> ModeSolution:
     """The solution with other multipliers of the same effect."""
     own, friction, normal = multipliers[: contacts.m], s.friction.copy(), s.normal.copy()
     names = {c.name: k for k, c in enumerate(contacts.system.constraints)}

@@ -16,6 +16,7 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.errors import InconsistentConstraints, UndeterminedMotion
 from dalembert.mechanics.solve.fundamental import MASS_TOLERANCE, RANK_TOLERANCE
+from dalembert.mechanics.solve.mass_scale import mass_scale
 from dalembert.motion.contacts.impacts.blow import LAWS, REVERSAL, SLIP, SMOOTH, STICK, Path, follow
 from dalembert.motion.contacts.impacts.impulses import places_of
 from dalembert.motion.contacts.impacts.together import together
@@ -273,8 +274,7 @@ def _state(p: Array, before: Array, after: Array, size: float) -> str:
 
 def half_inverse(M: Array, A: Array) -> Array:
     """B with W = B Bᵀ, the inverse of the inertia on the null space of A: columns that A does not see, BᵀM B = 1."""
-    scale = np.sqrt(np.abs(np.diagonal(M)))
-    scale = np.where(scale > 0.0, scale, 1.0)
+    scale = mass_scale(M)
     rows = A / scale
     lengths = np.linalg.norm(rows, axis=1)
     rows = rows[lengths > 0.0] / lengths[lengths > 0.0][:, None]

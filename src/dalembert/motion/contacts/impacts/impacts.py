@@ -181,7 +181,7 @@ class Rough:
             slowest=slowest,
         )
 
-    def told(self, share: Share) -> ContactImpulse:
+    def impulse_of(self, share: Share) -> ContactImpulse:
         pieces = () if share.path is None else share.path.pieces
         return ContactImpulse(
             name=self.name,
@@ -247,7 +247,7 @@ def with_impulses(events: Sequence[Mapping[str, Any]], impacts: Sequence[Impact]
 
 
 def _impact(blow: Blow, by_name: Mapping[str, Rough], t: float, q: Array) -> Impact:
-    told = tuple(by_name[share.name].told(share) for share in blow.shares)
+    told = tuple(by_name[share.name].impulse_of(share) for share in blow.shares)
     return Impact(t, blow.law, q.copy(), blow.before, blow.after, told, blow.constraint_impulses, blow.limited)
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.errors import InconsistentConstraints
-from dalembert.motion.contacts.impacts.lemke import complementary
+from dalembert.motion.contacts.impacts.lemke import solve_complementarity
 
 # What a solution may miss, as a share of the velocities: rounding of its products.
 SOLVED = 1e-13
@@ -93,7 +93,7 @@ def _along_lines(problem: Problem) -> Array | None:
         M[rub : rub + 2, n + j] = 1.0
         M[n + j, normal], M[n + j, rub : rub + 2] = problem.mu[k], -1.0
         q[n + j] = problem.mu[k] * problem.given[k]
-    z = complementary(M, q)
+    z = solve_complementarity(M, q)
     return None if z is None else D @ z[:n]
 
 

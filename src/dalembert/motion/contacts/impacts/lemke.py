@@ -16,7 +16,7 @@ PIVOT = 1e-11
 TIE = 1e-12
 
 
-def complementary(M: Array, q: Array) -> Array | None:
+def solve_complementarity(M: Array, q: Array) -> Array | None:
     """z, or None where Lemke's method ends on a ray."""
     n = q.size
     if n == 0 or q.min() >= 0.0:

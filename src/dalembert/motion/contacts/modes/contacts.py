@@ -21,7 +21,7 @@ from dalembert.motion.contacts.modes.frames import frame_values
 from dalembert.motion.contacts.modes.mode_data import SLOW_SPEED
 from dalembert.motion.contacts.modes.modes import OPEN, SLIP, STICK, Ending, Mode, ModeForces, ModeSolution
 from dalembert.motion.contacts.modes.regular import Along, Equations, eliminate, equations_along, solve_regular
-from dalembert.motion.contacts.modes.switched import SLOW, Switched, plain, switched
+from dalembert.motion.contacts.modes.switched import SLOW, Switched, switched_modes, system_of_mode
 from dalembert.motion.state.evaluation import Evaluation
 
 # Numbers that differ by this share of the largest are the same but for rounding.
@@ -30,7 +30,7 @@ UNCHANGED = 1e-14
 KEPT, FEW = 64, 4
 
 
-def unchanged(now: Array, before: Array | None) -> bool:
+def is_unchanged(now: Array, before: Array | None) -> bool:
     """Whether what is given at an instant is what was given before."""
     return before is not None and bool(np.abs(now - before).max() <= UNCHANGED * np.abs(now).max())
 
@@ -55,7 +55,7 @@ class Contacts:
         self.system = system = system.expanded
         self.n, self.m = len(system.coordinates), len(system.constraints)
         self.heats = heat_names(system)
-        self.switched: Switched = switched(system, self.workless)
+        self.switched: Switched = switched_modes(system, self.is_workless)
         self.contacts, self.carrier = self.switched.contacts, self.switched.carrier
         self.graph = self.switched.graph
         self.components, self.one_sided = self.graph.components, self.graph.one_sided
@@ -70,7 +70,7 @@ class Contacts:
         self._still, self._unloaded = np.zeros(self.n), np.zeros(self.m)
 
     @cached_property
-    def workless(self) -> bool:
+    def is_workless(self) -> bool:
         """Whether the ideal forces of the system's own constraints can do no work: none of them moves by itself."""
         v = dict.fromkeys(self.system.velocities, sp.S.Zero)
         for constraint in self.system.constraints:
@@ -112,7 +112,7 @@ class Contacts:
 
     def plain(self, mode: Mode) -> System:
         """The mode as a system by itself."""
-        return plain(self.switched, self.switched.values(mode, SLOW), self.system)
+        return system_of_mode(self.switched, self.switched.values(mode, SLOW), self.system)
 
     def ending(self, mode: Mode, name: str | None) -> Ending | None:
         """What an event that has ended a leg in a mode means; None where it is not one that ends a mode."""
@@ -129,7 +129,7 @@ class Contacts:
 
     def frames_at(self, q: Array, v: Array, t: float) -> tuple[float, ...]:
         """Directions in tangent planes that fit the normals at a state: data of a mode, see `frames`."""
-        if not self.switched.framed:
+        if not self.switched.framed_contacts:
             return ()
         normals = self.graph.unit_normals(q, v, t, self._given)
         return tuple(x for normal in normals for x in frame_values(normal))
@@ -281,7 +281,7 @@ class Contacts:
             return np.full(u.shape, float(mode.directions[k]))
         return np.asarray(u / np.maximum(np.linalg.norm(u, axis=-1, keepdims=True), 1e-300))
 
-    def given(self, mode: Mode, q: Array, v: Array, t: float) -> Array:
+    def data_at(self, mode: Mode, q: Array, v: Array, t: float) -> Array:
         """All that determines the instant in a mode: the equations, the coefficients of friction and the velocities of
         sliding, whose directions friction has. At rest nothing of it changes, and neither does the solution.
         """

@@ -49,7 +49,7 @@ def in_frame(contact: Contact, k: int) -> Contact:
     return replace(contact, slide=tuple(slides), force=mapped, bearing=None)
 
 
-def turned(contact: Contact, k: int) -> sp.Expr | None:
+def turning_function(contact: Contact, k: int) -> sp.Expr | None:
     """What falls through zero when the frame of a contact must be chosen anew; None where the normal never turns."""
     if contact.bearing is None or not any(_varies(entry) for entry in contact.bearing.normal):
         return None

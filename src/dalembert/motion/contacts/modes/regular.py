@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from dalembert.arrays import Array
 from dalembert.mechanics.solve.blocks import block, groups_of, solve_by_parts
 from dalembert.mechanics.solve.fundamental import Fundamental
+from dalembert.mechanics.solve.mass_scale import mass_scale
 from dalembert.motion.state.evaluation import Evaluation
 
 # Equations whose pivots are spread further than this are left to algebra that reveals their rank: four digits short of
@@ -102,8 +103,7 @@ def _eliminated(
     the rows that do; of the others λ = 0.
     """
     T, m, n = A.shape
-    root = np.sqrt(np.abs(np.diagonal(M, axis1=1, axis2=2)))
-    root = np.where(root > 0, root, 1.0)
+    root = mass_scale(M)
     length = np.linalg.norm(A / root[:, None, :], axis=2)
     # In rows and columns of like size, so that units do not decide what is solved well.
     every = bool(acts.all())

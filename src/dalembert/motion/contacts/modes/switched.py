@@ -23,7 +23,7 @@ from dalembert.model.friction.contact import SPEED, Contact, work_of
 from dalembert.model.friction.laws import Work
 from dalembert.model.language.symbols import Parameter, multiplier
 from dalembert.model.system import System
-from dalembert.motion.contacts.modes.frames import in_frame, turned
+from dalembert.motion.contacts.modes.frames import in_frame, turning_function
 from dalembert.motion.contacts.modes.mode_data import (
     DATA,
     SLOW_SPEED,
@@ -58,7 +58,7 @@ class Switched:
     def values(self, mode: Mode, slow: float) -> dict[str, float]:
         """The data of a mode by name. slow: the speed at which a contact on a surface has stopped."""
         found: dict[str, float] = {SLOW_SPEED.name: slow}
-        unsure = self.unsure(mode)
+        unsure = self.undetermined_constraints(mode)
         for k, contact in enumerate(self.contacts):
             slips, sticks = mode.states[k] == SLIP, mode.states[k] == STICK
             watched = sticks and unsure.isdisjoint(contact.constraints)
@@ -70,11 +70,11 @@ class Switched:
             gate = (shut, not shut, shut and not silent, silent)
             found.update((symbol.name, float(x)) for symbol, x in zip(of_gate(j), gate, strict=True))
         places = iter(mode.frames)
-        for k in self.framed:
+        for k in self.framed_contacts:
             found.update((symbol.name, next(places)) for vector in frame_symbols(k) for symbol in vector)
         return found
 
-    def unsure(self, mode: Mode) -> set[str]:
+    def undetermined_constraints(self, mode: Mode) -> set[str]:
         """The constraints of a mode whose reactions are not determined, because what rests on them sticks."""
         return {
             contact.constraints[0]
@@ -83,7 +83,7 @@ class Switched:
         }
 
     @cached_property
-    def framed(self) -> tuple[int, ...]:
+    def framed_contacts(self) -> tuple[int, ...]:
         """The contacts whose directions are data."""
         own = {symbol.name for symbol in self.system.parameter_symbols}
         return tuple(k for k in range(len(self.contacts)) if frame_symbols(k)[0][0].name in own)
@@ -103,7 +103,7 @@ KEPT = 32
 _made: dict[Hashable, Switched] = {}
 
 
-def switched(system: System, workless: bool) -> Switched:
+def switched_modes(system: System, workless: bool) -> Switched:
     """workless: the system's own constraints do no work; otherwise what friction that holds does is told from it.
 
     Values of parameters are no part of it: it is made once for systems of one structure.
@@ -135,7 +135,7 @@ def _make(system: System, workless: bool) -> Switched:
         events.append(("contact", k, own.slips * stop + own.may_break * (limit**2 - hold) + own.idle))
         if contact.signed and carrier[k] is None:
             events.append(("turn", k, own.slips * own.push_sign * contact.normal + own.does_not_slip))
-        facing = turned(system.contacts[k], k)
+        facing = turning_function(system.contacts[k], k)
         if facing is not None:
             events.append(("face", k, facing))
     for j, number in enumerate(one_sided):
@@ -166,7 +166,7 @@ def _make(system: System, workless: bool) -> Switched:
     return Switched(whole, contacts, one_sided, carrier, tuple((what, k) for what, k, _ in events), graph)
 
 
-def plain(switched: Switched, values: Mapping[str, float], own: System) -> System:
+def system_of_mode(switched: Switched, values: Mapping[str, float], own: System) -> System:
     """One mode by itself, as a system without switches: what is off is left out. own: the system whose mode it is, of
     which it has parameters, initial state and settings; what is switched belongs to all systems of the structure.
     """

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from dalembert.arrays import Array
-from dalembert.motion.contacts.decide.decide import solved
-from dalembert.motion.contacts.modes.contacts import Contacts, unchanged
+from dalembert.motion.contacts.decide.decide import solve_mode
+from dalembert.motion.contacts.modes.contacts import Contacts, is_unchanged
 from dalembert.motion.contacts.modes.modes import OPEN, Mode, ModeSolution
 from dalembert.motion.integrate.trajectory import Trajectory
 from dalembert.motion.state.contact_history import ContactHistory, Held
@@ -56,9 +56,9 @@ def _one_by_one(
     last_mode: Mode | None = None
     for k in np.flatnonzero(wanted).tolist():
         mode = modes[k]
-        here = contacts.given(mode, q[k], v[k], float(t[k]))
-        if last is None or last_mode != mode or not unchanged(here, last):
-            find = solved if mode.undetermined else Contacts.solve
+        here = contacts.data_at(mode, q[k], v[k], float(t[k]))
+        if last is None or last_mode != mode or not is_unchanged(here, last):
+            find = solve_mode if mode.undetermined else Contacts.solve
             found = find(contacts, mode, q[k], v[k], float(t[k]))
         last, last_mode = here, mode
         yield k, found

@@ -10,7 +10,7 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.errors import DalembertError
 from dalembert.model.system import System
-from dalembert.motion.contacts.decide.agreement import ahead, moment_at
+from dalembert.motion.contacts.decide.agreement import moment_at, state_after
 from dalembert.motion.contacts.modes.contacts import Contacts
 from dalembert.motion.contacts.modes.modes import SLIP, STICK, Ending, Mode
 from dalembert.motion.contacts.modes.scale import Scale
@@ -86,7 +86,7 @@ def _approach(
     sizes = tolerances(settings, side.q, side.v, a) / settings.rtol
     forces = forces or contacts.whole.graph.events_use_multipliers
     signs = []
-    for (q, v), time in ((ahead(side.q, side.v, a, way * moment), t + way * moment), ((side.q, side.v), t)):
+    for (q, v), time in ((state_after(side.q, side.v, a, way * moment), t + way * moment), ((side.q, side.v), t)):
         multipliers = evaluation.multipliers_at(q, v, time) if forces else None
         g, sizes_g = evaluation.events(np.concatenate([q, v]), time, sizes, multipliers)
         signs.append(np.where(np.abs(g) > END_NOISE * sizes_g, np.sign(g), 0.0))
@@ -120,7 +120,7 @@ def changes(
     return _entries(system, t, after, found)
 
 
-def struck(contacts: Contacts, t: float, after: Side, met: set[int]) -> list[dict[str, Any]]:
+def entries_of_first_impact(contacts: Contacts, t: float, after: Side, met: set[int]) -> list[dict[str, Any]]:
     """The entries about one-sided constraints that have an impact right at the start; there is no leg before."""
     names = [contacts.system.constraints[row].name for row in contacts.one_sided]
     found = [("contact" if after.mode.closed[k] else "impact", names[k]) for k in sorted(met)]

@@ -28,7 +28,7 @@ QUIET = 1e-5
 LONGER = 4.0
 
 
-def creeping(
+def contacts_that_creep(
     contacts: Contacts, mode: Mode, slow: float, t: float, q: Array, v: Array, start: Fundamental
 ) -> tuple[int, ...]:
     """The contacts that begin to slip in this way. slow: the speed at which one has stopped."""

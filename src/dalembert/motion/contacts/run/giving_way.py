@@ -10,7 +10,7 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.motion.contacts.decide.undetermined import room
-from dalembert.motion.contacts.modes.contacts import Contacts, unchanged
+from dalembert.motion.contacts.modes.contacts import Contacts, is_unchanged
 from dalembert.motion.contacts.modes.modes import Mode
 from dalembert.motion.integrate.trajectory import Trajectory
 
@@ -42,8 +42,8 @@ def while_it_holds(contacts: Contacts, mode: Mode, leg: Trajectory, onward: Onwa
     def room_at(t: float, y: Array) -> float:
         nonlocal last
         q, v = y[:n], y[n : 2 * n]
-        here = contacts.given(mode, q, v, t)
-        if last is None or not unchanged(here, last[0]):
+        here = contacts.data_at(mode, q, v, t)
+        if last is None or not is_unchanged(here, last[0]):
             last = here, room(contacts, mode, q, v, t)
         return last[1]
 

@@ -11,13 +11,14 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.errors import DalembertError
 from dalembert.mechanics.solve.fundamental import Fundamental
+from dalembert.mechanics.solve.mass_scale import mass_scale
 from dalembert.methods.table import STIFF
 from dalembert.motion.contacts.decide.agreement import moment_at
 from dalembert.motion.contacts.impacts.impacts import Impact
 from dalembert.motion.contacts.modes.contacts import Contacts
 from dalembert.motion.contacts.modes.modes import SLIP, STICK, Ending, Mode
-from dalembert.motion.contacts.run.between_legs import Side, changes, ends_with, passed_between, struck
-from dalembert.motion.contacts.run.creep import LONGER, creeping, has_set_off
+from dalembert.motion.contacts.run.between_legs import Side, changes, ends_with, entries_of_first_impact, passed_between
+from dalembert.motion.contacts.run.creep import LONGER, contacts_that_creep, has_set_off
 from dalembert.motion.contacts.run.giving_way import GIVES_WAY, looked_at, while_it_holds
 from dalembert.motion.contacts.run.record import Record
 from dalembert.motion.contacts.run.transitions import GAP, Transitions
@@ -71,7 +72,7 @@ class _Run:
         end = float(times[-1])
         self.least = SMALL * self._sizes(q, v, t)
         v, touching = between.start(q, v, t, end - float(times[0]))
-        work, stopped = between.ledger.empty(), between.stopped(q, v, t)
+        work, stopped = between.ledger.empty(), between.contacts_at_rest(q, v, t)
         failure, ended, mark, at_once = None, None, t, 0
         before: Mode | None = None
         while True:
@@ -84,9 +85,9 @@ class _Run:
                     raise
                 break
             if before is not None and between.met:
-                work = between.settled(t, q, parting, v, work)
+                work = between.work_after_settling(t, q, parting, v, work)
             if before is None:
-                record.events += struck(contacts, t, Side(mode, q, v), between.met)
+                record.events += entries_of_first_impact(contacts, t, Side(mode, q, v), between.met)
             else:
                 record.events += changes(contacts, t, before, Side(mode, q, v), between.met, between.halted)
             start = contacts.instant(mode, q, v, t)
@@ -147,7 +148,7 @@ class _Run:
         sizes = np.array(tolerances(self.settings, q, v, free) / max(share_of(self.settings), 1e-300))
         # An angle that begins at zero says nothing of its size, and lengths in small units would say far too little:
         # one as large in the metric of the masses.
-        weight = np.sqrt(np.abs(np.diagonal(M)))
+        weight = mass_scale(M, massless=0.0)
         silent = (q == 0.0) & (v == 0.0) & (np.abs(free) <= 1e-12 * np.abs(free).max(initial=0.0)) & (weight > 0)
         for part in np.split(sizes, 2):
             largest = float((weight * part)[~silent].max(initial=0.0))
@@ -163,7 +164,7 @@ class _Run:
         contacts, scale = self.contacts, self.between.scale
         evaluation = contacts.evaluation(mode, scale.slow)
         rising = self._rising(mode, t, q, v, start.acceleration)
-        creeps = creeping(contacts, mode, scale.slow, t, q, v, start)
+        creeps = contacts_that_creep(contacts, mode, scale.slow, t, q, v, start)
         since, moment, method = t, moment_at(scale, q, v, start), STIFF
         if rising is not None:
             # A bounce may be short against a step: first to where it is seen to be open.
@@ -196,7 +197,7 @@ class _Run:
         during = replace(
             self.settings,
             times=np.concatenate([[t], looked_at(t, times) if mode.undetermined else times]),
-            passed=self.record.passed(),
+            passed=self.record.passage_counts(),
             of_user=len(self.contacts.system.events),
             rates=BALANCED * np.abs(np.nan_to_num(start.unconstrained)),
             least=self.least,
@@ -215,7 +216,7 @@ class _Run:
             leg = while_it_holds(self.contacts, mode, leg, onward)
         states, integrals = np.split(leg.y, [2 * n], axis=1)
         entries = ledger.along(work, heats, integrals)
-        if STICK in mode.states and self.contacts.workless:
+        if STICK in mode.states and self.contacts.is_workless:
             entries = ledger.held_as_friction(work, entries)
         leg = replace(leg, y=np.hstack([states, entries]))
         inner = leg.ended == GIVES_WAY or self.contacts.ending(mode, leg.ended) is not None
@@ -253,7 +254,7 @@ class _Run:
         last = record.legs[-1].y[-1]
         sides = Side(before, last[:n], last[n : 2 * n]), Side(mode, q, v)
         for passing in passed_between(self.contacts, self.between.scale, self.settings, t, *sides):
-            event, passed = system.events[passing.which], record.passed()[passing.which]
+            event, passed = system.events[passing.which], record.passage_counts()[passing.which]
             (report,) = Outcome((Crossing(passing.which, t, passing.direction, np.concatenate([q, v])),)).reports(
                 system
             )

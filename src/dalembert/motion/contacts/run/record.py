@@ -59,7 +59,7 @@ class Record:
         self._y.append(np.tile(np.concatenate([q, v, work]), (times.size, 1)))
         self.modes += [mode] * times.size
 
-    def passed(self) -> tuple[int, ...]:
+    def passage_counts(self) -> tuple[int, ...]:
         """How often each event of the system was passed in the legs so far."""
         names = [event["name"] for leg in self.legs for event in leg.events]
         names += [event["name"] for event in self.passages]

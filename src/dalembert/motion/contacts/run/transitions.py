@@ -83,20 +83,20 @@ class Transitions:
 
     def mode_at(self, t: float, q: Array, v: Array, touching: set[int]) -> Decision:
         """The mode of a state after `start`, its instant and the velocity with which it begins."""
-        return decide(self.contacts, self.scale, t, q, v, self._rest, self.stopped(q, v, t), touching)
+        return decide(self.contacts, self.scale, t, q, v, self._rest, self.contacts_at_rest(q, v, t), touching)
 
     def enter(
         self, t: float, q: Array, v: Array, stopped: set[int], touching: set[int], last: Mode | None, rtol: float
     ) -> tuple[Array, Mode]:
         """The velocity with which the next mode begins, and the mode. rtol: to which velocities are known."""
-        self.scale = replace(self.scale, slow=self._slow(q, v, t, rtol))
-        mode, found, v = self._decided(t, q, v, stopped, touching, last)
+        self.scale = replace(self.scale, slow=self._stopping_speed(q, v, t, rtol))
+        mode, found, v = self._decide(t, q, v, stopped, touching, last)
         self.undetermined |= found.undetermined
         mode = replace(mode, undetermined=found.undetermined)
         self._rest = Rest(speed=self._rest.speed)
         return v, mode
 
-    def _slow(self, q: Array, v: Array, t: float, rtol: float) -> float:
+    def _stopping_speed(self, q: Array, v: Array, t: float, rtol: float) -> float:
         """The speed at which a contact on a surface has stopped. On a surface that moves, slow slipping is the
         difference of large velocities, which are known to the tolerance.
         """
@@ -105,14 +105,14 @@ class Transitions:
         moving = CARRIED * rtol * float(np.abs(carried).max(initial=0.0))
         return max(SLOW * self.scale.slide, moving)
 
-    def _decided(
+    def _decide(
         self, t: float, q: Array, v: Array, stopped: set[int], touching: set[int], last: Mode | None
     ) -> Decision:
         """The mode, its instant and the velocity with which it begins. Contacts that have almost stopped when another
         one stops stop with it, if then all of them stick: those of a body that only translates stop at one instant.
         """
         if self.halted:
-            together = self.stopped(q, v, t, ALMOST) - self._rest.leaving
+            together = self.contacts_at_rest(q, v, t, ALMOST) - self._rest.leaving
             if together - stopped:
                 try:
                     found = decide(
@@ -133,7 +133,7 @@ class Transitions:
         """Velocity and work after what ended a mode, the contacts at rest, and the one-sided constraints that touch."""
         k, self.met, self.halted = ending.which, set(), set()
         closed = {j for j, shut in enumerate(mode.closed) if shut}
-        stopped = self.stopped(q, v, t) | {j for j, s in enumerate(mode.states) if s == STICK}
+        stopped = self.contacts_at_rest(q, v, t) | {j for j, s in enumerate(mode.states) if s == STICK}
         if ending.kind == "stop":
             stopped |= {k}
             self.halted = stopped
@@ -147,7 +147,7 @@ class Transitions:
             self._rest.given = mode
         elif ending.kind == "close":
             v, work, closed = self._impact(t, q, v, work)
-            stopped = self.stopped(q, v, t)
+            stopped = self.contacts_at_rest(q, v, t)
         return v, work, stopped, closed
 
     def _impact(self, t: float, q: Array, v: Array, work: Array) -> tuple[Array, Array, set[int]]:
@@ -157,17 +157,17 @@ class Transitions:
         touching = [j for j in range(gap.size) if gap[j] <= GAP * self.reach(q)]
         require_no_corner(self.contacts, touching, q, t, self.reach(q))
         self._approach = max(self._approach, *(-rate[j] for j in touching))
-        blows, met = impacts_at(self.contacts, touching, t, q, v, slow, self._slowest(t, q, v))
+        blows, met = impacts_at(self.contacts, touching, t, q, v, slow, self._slowest_bounce(t, q, v))
         self.met |= met
         self.impacts += blows
         before, v = v, blows[-1].after if blows else v
         rate = self.gaps(q, v, t)[1]
         work = self.ledger.after_impact(self.contacts, work, t, q, before, v, sum(blow.loss for blow in blows))
         # What would part more slowly than the slowest bounce stays closed, if forces keep it so.
-        slow = max(slow, self._slowest(t, q, v))
+        slow = max(slow, self._slowest_bounce(t, q, v))
         return v, work, {j for j in touching if rate[j] <= slow}
 
-    def settled(self, t: float, q: Array, before: Array, after: Array, work: Array) -> Array:
+    def work_after_settling(self, t: float, q: Array, before: Array, after: Array, work: Array) -> Array:
         """The work after an impact with bounces that are left out."""
         if not self.impacts or self.impacts[-1].t != t:
             return work
@@ -177,7 +177,7 @@ class Transitions:
 
     # -- what counts as rest, and as closed
 
-    def stopped(self, q: Array, v: Array, t: float, almost: float = 1.0) -> set[int]:
+    def contacts_at_rest(self, q: Array, v: Array, t: float, almost: float = 1.0) -> set[int]:
         """The contacts at rest. almost: how much faster than what counts as rest they may be."""
         slide = self.contacts.at(q, v, t).slide
         self._rest.speed = max(self._rest.speed, float(np.abs(slide).max(initial=0.0)))
@@ -202,7 +202,7 @@ class Transitions:
         """The size of places, never zero."""
         return max(float(np.abs(q).max(initial=0.0)), self.scale.length)
 
-    def _slowest(self, t: float, q: Array, v: Array) -> float:
+    def _slowest_bounce(self, t: float, q: Array, v: Array) -> float:
         """The speed of the slowest bounce: a share of the fastest impact, and so fast that it rises visibly."""
         M, Q, _, _ = self.contacts.whole.dynamics(q, v, t)
         rate = float(np.abs(np.linalg.lstsq(M, Q, rcond=None)[0]).max())
