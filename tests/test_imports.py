@@ -41,9 +41,9 @@ ROOMS = {
         "standard_form", "solve", "algebra", "sample", "page", "classify", "explicit", "principles.shared", "reduce",
         "principles", "equations", "liberate",
     ),
-    "kernel": ("limits", "size", "emit", "identity", "build", "ready", "events", "kernel"),
+    "kernel": ("limits", "size", "emit", "identity", "build", "ready", "rolled", "events", "kernel"),
     "motion": (
-        "state", "integrate", "contacts", "result", "certificate", "assemble", "prepare", "simulate", "instant",
+        "state", "integrate", "contacts", "result", "certificate", "assemble", "prepare", "large", "simulate", "instant",
     ),
     "motion.contacts": ("modes", "decide", "impacts", "run"),
 }  # fmt: skip

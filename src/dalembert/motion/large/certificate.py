@@ -12,7 +12,7 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.motion.certificate.certify import thresholds
-from dalembert.motion.certificate.repeat import again, consistency
+from dalembert.motion.certificate.repeat import consistency, integrate_again
 from dalembert.motion.large.forces import Entries, EntriesOf, forces_at
 from dalembert.motion.large.state import DEPENDENT, LargeState
 from dalembert.motion.result.certificate import MEASURES, Certificate
@@ -162,7 +162,7 @@ def _repeat(motion: Motion, at: LargeState, wanted: float) -> float:
         y = np.concatenate([motion.q[k], motion.v[k]])[None, :]
         there = np.concatenate([motion.q[k + 1], motion.v[k + 1]])
         length = motion.t[k + 1 : k + 2] - motion.t[k]
-        end, unsure, known = again(slope, motion.t[k : k + 1], y, length, 0.1 * wanted * sizes[None, :])
+        end, unsure, known = integrate_again(slope, motion.t[k : k + 1], y, length, 0.1 * wanted * sizes[None, :])
         if known[0]:
             worst = max(worst, float((np.maximum(np.abs(end[0] - there) - unsure[0], 0.0) / sizes).max()))
     return worst

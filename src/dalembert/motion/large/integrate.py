@@ -13,7 +13,7 @@ from dalembert.methods.table import METHODS
 from dalembert.motion.integrate.progress import Progress
 from dalembert.motion.integrate.scipy_methods import scipy_class
 from dalembert.motion.integrate.settings import Settings, method_of, share_of, tolerances
-from dalembert.motion.integrate.trajectory import MAY_END, STALLED, TOO_SHORT, Trajectory, failure_message, stalled
+from dalembert.motion.integrate.trajectory import MAY_END, STALLED, TOO_SHORT, Trajectory, failure_message, is_stalled
 from dalembert.motion.large.state import DEPENDENT, LargeState
 from dalembert.motion.state.state import State
 
@@ -72,7 +72,7 @@ class _Run:
             self.steps += 1
             longest = max(longest, float(solver.step_size or 0.0))
             if self.steps % STALL_STEPS == 0:
-                if stalled(t - mark, longest, end - t0, STALL_STEPS):
+                if is_stalled(t - mark, longest, end - t0, STALL_STEPS):
                     return STALLED
                 mark = t
             due = pending < times.size and times[pending] <= t
