@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import shutil
+import tempfile
 
 import pytest
 from hypothesis import settings
@@ -12,25 +13,35 @@ from hypothesis import settings
 settings.register_profile("the same each time", derandomize=True)
 settings.load_profile("the same each time")
 
+# How kernels are made for tests that are not about them. Most run a model for some milliseconds: its tape is there at
+# once, and where one is compiled all the same, a compiler that does not optimise takes a third of the time.
+QUICK = {"DALEMBERT_KERNEL": "tape", "DALEMBERT_OPTIMISE": "0"}
+COMPILED = {"DALEMBERT_KERNEL": "compiled", "DALEMBERT_OPTIMISE": "1"}
+# Folders and files whose tests are about kernels. Products and sums are fused from the first level on, so that code
+# rounds as it does for users; `kernel` is about the making itself, with no level set.
+OTHERWISE: dict[str, dict[str, str]] = {
+    "kernel": {"DALEMBERT_KERNEL": "compiled"},
+    "parity": COMPILED,
+    "convergence": COMPILED,
+}
 
-@pytest.fixture(scope="session", autouse=True)
-def _kernel_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """One folder for all workers of a run: kernels that several of them need are compiled once."""
-    base = tmp_path_factory.getbasetemp()
-    shared = base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base
-    before = os.environ.get("DALEMBERT_CACHE")
-    os.environ["DALEMBERT_CACHE"] = str(shared / "kernels")
-    # Most tests run a kernel for some milliseconds: compiled half as well, it is there in half the time. What is tested
-    # for its own sake, in `kernel`, `parity` and `convergence`, is compiled as for users.
-    os.environ.setdefault("DALEMBERT_OPTIMISE", "1")
-    yield
-    if before is None:
-        del os.environ["DALEMBERT_CACHE"]
-    else:
-        os.environ["DALEMBERT_CACHE"] = before
+
+def pytest_configure(config: pytest.Config) -> None:
+    """One folder for all workers of a run: kernels that several of them need are compiled once. It is there before
+    tests are collected, because some modules make motions as they are read.
+    """
+    for name, value in QUICK.items():
+        os.environ.setdefault(name, value)
+    if "PYTEST_XDIST_WORKER" not in os.environ:  # workers inherit it
+        folder = tempfile.mkdtemp(prefix="dalembert-kernels-")
+        os.environ["DALEMBERT_CACHE"] = folder
+        config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
 
 
 @pytest.fixture(autouse=True)
-def _as_for_users(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if {"kernel", "parity", "convergence"} & set(request.path.parts):
-        monkeypatch.delenv("DALEMBERT_OPTIMISE", raising=False)
+def _kernels_made_otherwise(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    for part in OTHERWISE.keys() & set(request.path.parts):
+        for name in QUICK:
+            monkeypatch.delenv(name, raising=False)
+        for name, value in OTHERWISE[part].items():
+            monkeypatch.setenv(name, value)

@@ -1,4 +1,4 @@
-"""The type of every array of numbers in the package: double precision, of any shape."""
+"""The type of every array of numbers in the package: double precision, of any shape; and how large one is."""
 
 from __future__ import annotations
 
@@ -6,3 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+# Up to here Python is done before NumPy has begun.
+SHORT = 24
+
+
+def largest(values: Array) -> float:
+    """The largest absolute value of an array, 0 where it has none. What is no number does not count."""
+    if values.size > SHORT:
+        return float(np.fmax.reduce(np.abs(values), axis=None, initial=0.0))
+    return max((abs(x) for x in values.ravel().tolist() if x == x), default=0.0)

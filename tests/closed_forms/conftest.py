@@ -35,15 +35,23 @@ def difference() -> Difference:
     The distance is relative to the largest size the quantity reaches, or to 1 where that is smaller.
     """
 
+    liberated: list[tuple[da.Motion, np.ndarray]] = []
+
+    def reactions(motion: da.Motion) -> np.ndarray:
+        """Those on all particles side by side; freeing a system takes seconds, so once for all of them."""
+        if not liberated or liberated[-1][0] is not motion:
+            parts = da.liberate(motion.system).reactions(motion).values()
+            liberated.append((motion, np.concatenate(list(parts), axis=1)))
+        return liberated[-1][1]
+
     def measured(motion: da.Motion, key: str) -> np.ndarray:
         kind, _, name = key.partition(" ")
         names = [q.name for q in motion.system.coordinates]
         if kind in ("ideal", "nonideal"):
             return getattr(motion, kind)[:, names.index(name)]
         if kind == "reaction":
-            freed, names = da.liberate(motion.system), motion.system.particles.cartesian_coordinates
-            parts = np.concatenate(list(freed.reactions(motion).values()), axis=1)
-            return parts[:, [s.name for s in names].index(name)]
+            names = motion.system.particles.cartesian_coordinates
+            return reactions(motion)[:, [s.name for s in names].index(name)]
         if kind == "multiplier":
             return motion.multipliers[:, [c.name for c in motion.system.constraints].index(name)]
         return motion[key]

@@ -10,10 +10,8 @@ import dalembert as da
 from dalembert.kernel.build import find_compiler
 
 G = 9.81
-BACKENDS = [
-    "reference",
-    pytest.param("native", marks=pytest.mark.skipif(find_compiler() is None, reason="no compiler")),
-]
+needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="no compiler")
+BACKENDS = ["reference", pytest.param("native", marks=needs_compiler)]
 # Events are located to rounding on an interpolant that carries the error of integration: a hundred tolerances.
 RTOL, CLOSE = 1e-9, 1e-7
 
@@ -35,8 +33,11 @@ def incline(theta: float, mu: float, mu_static: float | None, speed: float, scal
     )
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("scale", ["1", "-7", "1 + x^2"])
+# The slow backend has the scale that is hardest, a function of the place.
+@pytest.mark.parametrize(
+    ("backend", "scale"),
+    [("reference", "1 + x^2"), *(pytest.param("native", s, marks=needs_compiler) for s in ("1", "-7", "1 + x^2"))],
+)
 def test_block_stays_where_it_stops(backend, scale):
     theta, mu, speed = 0.5, 0.7, 3.0  # tan 0.5 = 0.546
     motion = incline(theta, mu, None, speed, scale).simulate(2, rtol=RTOL, backend=backend)
@@ -90,13 +91,15 @@ def test_stick_slip_cycle_on_a_belt(backend):
         parameters={"k": k, "m": m, "g": G, "mu": mu, "mu_s": mu_s, "vb": belt},
         initial={"x": 0, "y": 0, "x'": belt, "y'": 0},
     )
-    motion = system.simulate(12, rtol=RTOL, backend=backend)
+    # A cycle takes 2.5 s: four of them, or two on the slow backend.
+    motion = system.simulate(12 if backend == "native" else 6, rtol=RTOL, backend=backend)
     omega, far, middle = np.sqrt(k / m), mu_s * m * G / k, mu * m * G / k
     reach = (far - middle) * omega
     slipping = (2 * np.pi - 2 * np.arctan(reach / belt)) / omega
     period = slipping + 2 * (far - middle) / belt
     slips = [event["t"] for event in motion.events if event["name"] == "slip"]
     sticks = [event["t"] for event in motion.events if event["name"] == "stick"]
+    assert len(slips) >= 2
     assert slips[0] == pytest.approx(far / belt, rel=CLOSE)
     assert np.diff(slips) == pytest.approx(period, rel=CLOSE)
     assert np.array(sticks[: len(slips)]) - np.array(slips[: len(sticks)]) == pytest.approx(slipping, rel=CLOSE)
@@ -282,7 +285,10 @@ def test_pendulum_with_a_rough_pin(backend):
         turn = -G * np.sin(a) / length
         for _ in range(50):
             slope = (unbalanced(turn + 1e-6) - unbalanced(turn - 1e-6)) / 2e-6
-            turn -= unbalanced(turn) / slope
+            step = unbalanced(turn) / slope
+            turn -= step
+            if abs(step) < 1e-14 * (1 + abs(turn)):  # rounding
+                break
         return [w, turn]
 
     t, u, way = 0.0, np.array([start, 0.0]), -1.0

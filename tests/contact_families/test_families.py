@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Iterator
+from functools import cache
 from importlib import import_module
 
 import pytest
 
 from dalembert.kernel.build import find_compiler
 
+from .case import Case
 from .compare import faults, run
 
 #: Seeds that between them meet every kind of the family: stops, starts, limits, one-sided, exactly together.
@@ -42,9 +44,15 @@ def _ends() -> Iterator[None]:
     signal.signal(signal.SIGALRM, before)
 
 
+@cache
+def case_of(family: str, seed: int) -> Case:
+    """A case with its reference, which takes as long as the motion."""
+    return import_module(f".{family}", __package__).case(seed)
+
+
 @pytest.mark.parametrize(("family", "seed"), [(family, seed) for family, seeds in SEEDS.items() for seed in seeds])
 def test_motion_forces_and_cones_agree_with_the_reference(family, seed):
-    case = import_module(f".{family}", __package__).case(seed)
+    case = case_of(family, seed)
     motion = run(case)
     assert faults(case, motion) == []
     assert motion.certificate.holds
@@ -53,5 +61,5 @@ def test_motion_forces_and_cones_agree_with_the_reference(family, seed):
 @pytest.mark.skipif(find_compiler() is None, reason="no compiler")
 @pytest.mark.parametrize(("family", "seed"), [(family, seeds[1]) for family, seeds in SEEDS.items()])
 def test_the_reference_backend_agrees_too(family, seed):
-    case = import_module(f".{family}", __package__).case(seed)
+    case = case_of(family, seed)
     assert faults(case, run(case, "reference")) == []

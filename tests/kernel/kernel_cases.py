@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ import dalembert as da
 from dalembert.kernel.build import Compiler
 from dalembert.kernel.emit.source import kernel_source
 from dalembert.kernel.size import TaylorNotApplicable
-from dalembert.motion.integrate import native
+from dalembert.motion.integrate import kernel_choice
 from parity.test_exact_rank_drops import plane
 from parity.test_fading_gradients import CASES, lemniscate
 from parity.test_four_bar import mechanism
@@ -39,6 +40,7 @@ class Call:
 
     source: str
     arguments: dict[str, Any]
+    model: tuple[da.System, Any, Sequence[int], float]  # what a kernel is made from
 
 
 def stiff_bead() -> da.System:
@@ -194,13 +196,13 @@ class _Recorder:
 
     instructions, seconds = 0, 0.0
 
-    def __init__(self, source: str) -> None:
-        self.source = source
+    def __init__(self, source: str, *model: Any) -> None:
+        self.source, self.model = source, model
 
     def integrate(self, *arguments: Any) -> None:
         names = ["y0", "t0", "parameters", "times", "rtol", "atol", "method", "project", "watch", "events", "branch"]
         names.append("pace")
-        raise _RecordedError(Call(self.source, dict(zip(names, arguments, strict=True))))
+        raise _RecordedError(Call(self.source, dict(zip(names, arguments, strict=True)), self.model))
 
 
 def recorded(system: da.System, **options: Any) -> Call:
@@ -216,14 +218,16 @@ def recorded(system: da.System, **options: Any) -> Call:
         limit: int = 0,
     ) -> _Recorder:
         try:
-            return _Recorder(kernel_source(system, graph, rows, ("stiff", "taylor"), completion))
+            source = kernel_source(system, graph, rows, ("stiff", "taylor"), completion)
         except TaylorNotApplicable:
             if "taylor" in asked:
                 raise
-            return _Recorder(kernel_source(system, graph, rows, ("stiff",), completion))
+            source = kernel_source(system, graph, rows, ("stiff",), completion)
+        return _Recorder(source, system, graph, rows, completion)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(native, "make_kernel", make)
+        patch.setenv("DALEMBERT_KERNEL", "compiled")
+        patch.setattr(kernel_choice, "make_kernel", make)
         try:
             system.simulate(backend="native", **options)
         except _RecordedError as found:
@@ -231,8 +235,10 @@ def recorded(system: da.System, **options: Any) -> Call:
     raise AssertionError("no kernel was called")
 
 
-def calls(case: Case, points: int = 41) -> list[Call]:
-    """One call for each method, of the same source."""
+@cache
+def calls(name: str, points: int = 41) -> tuple[Call, ...]:
+    """One call for each method, of the same source, of the case of this name: made once, read by several tests."""
+    case = EVERY_KIND[name]
     system = case.system()
     duration = case.options.get("duration", system.settings.get("duration"))
     start = system.initial_values()[2]
@@ -241,4 +247,4 @@ def calls(case: Case, points: int = 41) -> list[Call]:
     found = [recorded(system, times=times, method=method, **options) for method in case.methods]
     if "#define DA_TAYLOR 1" in found[0].source and tuple(case.methods) == METHODS:
         found.append(recorded(system, times=times, method="taylor", **options))
-    return found
+    return tuple(found)

@@ -11,7 +11,7 @@ import pytest
 
 import dalembert as da
 from dalembert.kernel import build, kernel
-from dalembert.motion.integrate import native
+from dalembert.motion.integrate import kernel_choice, native
 
 pytestmark = pytest.mark.skipif(build.find_compiler() is None, reason="no C compiler on this machine")
 
@@ -19,6 +19,7 @@ pytestmark = pytest.mark.skipif(build.find_compiler() is None, reason="no C comp
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("DALEMBERT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("DALEMBERT_OPTIMISE", "0")  # what is kept matters here, not how well it is made
     return tmp_path / "cache"
 
 
@@ -61,11 +62,13 @@ def test_a_damaged_library_is_made_anew(cache):
         return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
 
     before = run()
-    (file,) = cache.glob("*.so")
-    file.unlink()
-    file.write_bytes(b"this is no library")
+    files = list(cache.glob("*.so"))
+    assert len(files) == 2, "the kernel, and the library that serves every model"
+    for file in files:
+        file.unlink()
+        file.write_bytes(b"this is no library")
     assert run() == before
-    assert file.stat().st_size > 1000
+    assert all(file.stat().st_size > 1000 for file in files)
 
 
 def test_a_cache_that_cannot_be_written_costs_only_the_build(tmp_path, monkeypatch):
@@ -99,7 +102,8 @@ def test_a_compiler_that_fails_is_told(cache, monkeypatch):
 
 
 def test_without_a_compiler_the_reference_runs_with_one_warning(monkeypatch):
-    monkeypatch.setattr(native, "find_compiler", lambda: None)
+    monkeypatch.setattr(kernel_choice, "find_compiler", lambda: None)
+    monkeypatch.setattr(kernel_choice, "runtime_library", lambda: None)
     monkeypatch.setattr(native, "_told", set())
     with pytest.warns(UserWarning, match="reference backend"):
         motion = pendulum().simulate(0.5, samples=3, backend="auto")
@@ -135,7 +139,7 @@ def answers(script: str, count: int, cache: Path, *arguments: str) -> list[str]:
 
 
 @pytest.mark.slow
-def test_two_hundred_processes_build_the_same_library_at_once(cache):
+def test_many_processes_build_the_same_library_at_once(cache):
     """Atomic renames: every process gets a whole library, whoever was first."""
     script = (
         "import sys\n"
@@ -145,7 +149,8 @@ def test_two_hundred_processes_build_the_same_library_at_once(cache):
     )
     # Long enough that half a file would show: the constant lies at the end of the library's data.
     source = "static const int data[20000] = {[19999] = 22};\nint answer(int x) { return x + data[19999]; }\n"
-    found = answers(script, 200, cache, source)
+    # Many times as many as there are cores: each build is overtaken by others while it is at work.
+    found = answers(script, 24, cache, source)
     assert {answer.split()[0] for answer in found} == {"42"}
     assert sum(answer.endswith("False") for answer in found) > 1, "they did not build at the same time"
     assert len(list(cache.glob("*.so"))) == 1
@@ -159,8 +164,8 @@ def test_many_processes_build_the_same_system_at_once(cache):
         "import dalembert as da\n"
         "print(repr(da.library.pendulum().simulate(1.0, samples=2, backend='native').final['x']))"
     )
-    assert len(set(answers(script, 8, cache))) == 1
-    assert len(list(cache.glob("*.so"))) == 1
+    assert len(set(answers(script, 4, cache))) == 1
+    assert len(list(cache.glob("*.so"))) == 2, "the kernel, and the library that serves every model"
     assert list(cache.glob(".build-*")) == []
 
 
@@ -215,7 +220,8 @@ def test_a_package_updated_under_a_running_process_does_no_harm(cache, monkeypat
     before = final(pendulum())
     monkeypatch.undo()
     monkeypatch.setenv("DALEMBERT_CACHE", str(cache))
-    monkeypatch.delenv("DALEMBERT_OPTIMISE", raising=False)  # as before: other code rounds otherwise
+    monkeypatch.setenv("DALEMBERT_OPTIMISE", "0")  # as before: other code rounds otherwise
+    monkeypatch.setenv("DALEMBERT_KERNEL", "compiled")
     monkeypatch.setattr(kernel, "_made", {})
     assert final(pendulum()) == before
     assert len(list(cache.glob("*.so"))) == 2

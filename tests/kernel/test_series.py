@@ -119,12 +119,20 @@ def true_coefficients(x: np.ndarray, parameters: np.ndarray) -> np.ndarray:
     with mpmath.workdps(60):
         u, w = (mpmath.mpf(v) for v in parameters)
 
-        def at(s: Any) -> list[Any]:
-            a, b, t = (mpmath.polyval([mpmath.mpf(v) for v in x[3::-1, i]], s) for i in range(3))
-            values = [f(a, b) for _, f in FUNCTIONS.values()]
-            return [*values, u * a / w + mpmath.sin(u) * t, t * t * b - 1, mpmath.mpf(2), w - a, -a]
+        polynomials = [[mpmath.mpf(v) for v in x[3::-1, i]] for i in range(3)]
+        functions: list[Callable[..., Any]] = [lambda a, b, t, f=f: f(a, b) for _, f in FUNCTIONS.values()]
+        functions += [
+            lambda a, b, t: u * a / w + mpmath.sin(u) * t,
+            lambda a, b, t: t * t * b - 1,
+            lambda a, b, t: mpmath.mpf(2),
+            lambda a, b, t: w - a,
+            lambda a, b, t: -a,
+        ]
 
-        rows = [mpmath.taylor(lambda s, i=i: at(s)[i], 0, ORDER - 1) for i in range(len(at(mpmath.mpf(0))))]
+        def along(f: Callable[..., Any]) -> Callable[[Any], Any]:
+            return lambda s: f(*(mpmath.polyval(polynomial, s) for polynomial in polynomials))
+
+        rows = [mpmath.taylor(along(f), 0, ORDER - 1) for f in functions]
         return np.array([[float(c) for c in row] for row in rows]).T
 
 

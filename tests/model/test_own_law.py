@@ -158,9 +158,20 @@ def test_laws_of_two_classes_are_two_models() -> None:
     assert other.at().nonideal[0] == 2 * one.at().nonideal[0] == pytest.approx(-0.8, rel=1e-15)  # one rounding
 
 
+@dataclass(frozen=True)
+class Slippery(Weakening):
+    """One that sticks less than it slides."""
+
+    limit: Any = 0.2
+
+    def static_limit(self) -> Any:
+        return self.limit
+
+
 @pytest.mark.parametrize(
     ("law", "words"),
     [
+        (Slippery("floor", mu, 1), "it sticks up to 0.2, static_limit(), and slides with 0.3 at the smallest speeds"),
         (Power("floor", -1, 2), "nonideal power 'floor': strength must be zero or greater, it is -1"),
         (Power("flor", 1, 2), "Did you mean 'floor'"),
         (Weakening("floor", 1, 0), "speed must be greater than zero"),
@@ -173,6 +184,13 @@ def test_one_message(law: Any, words: str) -> None:
         block(law)
     (fault,) = caught.value.faults
     assert words in fault
+
+
+def test_a_limit_of_its_own_is_taken_where_it_is_not_the_smaller_one() -> None:
+    assert block(Slippery("floor", mu, 1, limit=0.3)).contacts[0].mu_static == sp.Float(0.3)
+    # Nothing is known of one that has no value yet.
+    unknown, _ = da.parameters("f h")
+    assert block(Slippery("floor", mu, 1, limit=unknown)).contacts[0].mu_static == unknown
 
 
 def test_what_is_no_law() -> None:

@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pytest
 import sympy as sp
+from each_backend import all_native_one_slow
 from scipy.integrate import quad, solve_ivp
 
 import dalembert as da
@@ -257,9 +258,8 @@ def test_just_at_the_limit_of_the_cone():
         assert system.simulate(1, samples=3)["x"][-1] == pytest.approx(way, abs=1e-9)
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize(
-    ("push", "exact"),
+@all_native_one_slow(
+    "push,exact",
     [
         ("t^2", 1 / 12),  # the limit is left with no slope
         ("t^3", 1 / 20),
@@ -268,6 +268,7 @@ def test_just_at_the_limit_of_the_cone():
         ("0*t", 0.0),
         ("t^2*(t - 1/2)", 23 / 1920),  # first back inside the cone
     ],
+    slow=5,
 )
 def test_a_limit_left_slowly_from_the_start(backend, push, exact):
     """F = μmg + push on a block at rest: it slips where the push is positive."""
@@ -308,8 +309,7 @@ def test_a_push_that_waits_at_the_limit(backend):
     assert motion.timing.steps < 100  # it took thousands while such rounding decided the steps
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize(("lift", "exact"), [("t^2", 1 / 12), ("0", 0.0), ("-t^2", 0.0), ("t^2*(t - 1/2)", 23 / 1920)])
+@all_native_one_slow("lift,exact", [("t^2", 1 / 12), ("0", 0.0), ("-t^2", 0.0), ("t^2*(t - 1/2)", 23 / 1920)], slow=3)
 def test_a_weight_is_lifted_from_nothing(backend, lift, exact):
     """The reaction begins at zero: F = mg + lift."""
     system = da.System(
@@ -355,8 +355,7 @@ def test_an_event_that_jumps_through_zero_in_an_impact(backend):
     assert motion.events[0]["state"]["z'"] == pytest.approx(0.5 * np.sqrt(2 * G), rel=1e-9)
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize(("direction", "count"), [("rising", 2), ("falling", 2), ("any", 4)])
+@all_native_one_slow("direction,count", [("rising", 2), ("falling", 2), ("any", 4)], slow=2)
 def test_a_jump_through_zero_counts_and_ends(backend, direction, count):
     """Rising: the second impact; falling: the second apex; any: impact, apex, impact, apex."""
     events = {"turn": da.Event("z'", direction=direction, terminal=count)}
@@ -487,8 +486,7 @@ def test_friction_that_drives_fails_the_certificate():
     assert "contact" in motion.certificate.failures
 
 
-@pytest.mark.parametrize("speed", np.linspace(1, 3, 6))
-@pytest.mark.parametrize("backend", BACKENDS)
+@all_native_one_slow("speed", np.linspace(1, 3, 6).tolist())
 def test_coming_to_rest_is_one_event(backend, speed):
     """x' arrives at zero and stays there, whatever rounding leaves of it at the end of the leg."""
     x, y = da.coordinates("x y")
@@ -496,8 +494,7 @@ def test_coming_to_rest_is_one_event(backend, speed):
     assert [(e["name"], e.get("direction")) for e in motion.events] == [("rest", "falling"), ("stick", None)]
 
 
-@pytest.mark.parametrize("exponent", [0.5, 1.5, 2.5])
-@pytest.mark.parametrize("backend", BACKENDS)
+@all_native_one_slow("exponent", [0.5, 1.5, 2.5])
 def test_stribeck_with_a_broken_exponent_comes_to_rest(backend, exponent):
     _, y = da.coordinates("x y")
     law = da.Stribeck("floor", mu=0.2, mu_static=0.4, speed=0.3, exponent=exponent)
@@ -570,8 +567,7 @@ def test_a_floor_stated_three_times_is_one(backend):
     assert motion.certificate.holds
 
 
-@pytest.mark.parametrize(("mu", "unit"), [(0.8, 1.0), (5.0, 1.0), (0.8, 1e-6)])
-@pytest.mark.parametrize("backend", BACKENDS)
+@all_native_one_slow("mu,unit", [(0.8, 1.0), (5.0, 1.0), (0.8, 1e-6)])
 def test_a_box_that_is_pushed_tips(backend, mu, unit):
     """Held by both corners, whose friction is not determined, until k sin(wt) H = m g B: then one lifts. Its reaction
     is zero there and has no sign yet, and what it would be later says that it opens and does not slip. Its angle, zero

@@ -360,9 +360,20 @@ class TestFlags:
         assert "ended by 'landing'" in repr(again)
 
 
+# Every system and every method, not their product: which step is searched depends on the method, what is searched for
+# on the system, and neither knows the other.
 @needs_compiler
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("name", ["pendulum", "penny", "redundant_double_pendulum", "quaternion_body", "appell_hamel"])
+@pytest.mark.parametrize(
+    ("name", "method"),
+    [
+        ("pendulum", "dopri5"),
+        ("penny", "dop853"),
+        ("penny", "stiff"),
+        ("redundant_double_pendulum", "dop853"),
+        ("quaternion_body", "dop853"),
+        ("appell_hamel", "dopri5"),
+    ],
+)
 def test_backends_agree(name: str, method: str) -> None:
     """The same sequence, at times that differ by errors of integration."""
     system = da.library.get(name)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from each_backend import all_native_one_slow
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
@@ -94,8 +95,7 @@ def test_a_motion_told_to_stick_must_rest():
     assert "contact" in resting.certified().certificate.failures
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize(("u", "w"), [(0.6, 0.8), (0.1, 1.0), (1.0, 0.0)])
+@all_native_one_slow("u,w", [(0.6, 0.8), (0.1, 1.0), (1.0, 0.0)])
 def test_two_pucks_on_a_rod_stop_together(backend, u, w):
     names = ["x1", "y1", "z1", "x2", "y2", "z2"]
     system = da.System(
@@ -229,8 +229,7 @@ def test_faults_of_velocities_are_told(law, says):
         ball([law])
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize(("when", "width"), [(5.123, 0.01), (3.3, 0.005)])
+@all_native_one_slow("when,width", [(5.123, 0.01), (3.3, 0.005)])
 def test_a_coefficient_that_depends_on_time_is_not_stepped_over(backend, when, width):
     """A short pulse of μ takes g ∫ μ dt of the speed."""
     system = da.System(
@@ -279,8 +278,7 @@ def test_slipping_on_a_surface_that_turns_ever_faster(rtol, samples):
     assert motion.certificate.holds, motion.certificate
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("mu", [0.1, 0.2])
+@all_native_one_slow("mu", [0.1, 0.2])
 def test_a_ladder_slides_down_from_rest(backend, mu):
     """On a floor and a wall that only push: a'' from both reactions, with friction at each against the sliding."""
     p0 = 1.1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from each_backend import all_native_one_slow
 
 import dalembert as da
 from dalembert.kernel.build import find_compiler
@@ -41,8 +42,7 @@ def test_all_kinetic_energy_of_a_block_that_stops_becomes_heat(backend):
     assert (motion["heat floor"] == heat).all()
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("start", [-1.0, 0.0, 4.0])
+@all_native_one_slow("start", [-1.0, 0.0, 4.0])
 def test_heat_on_a_belt_is_friction_times_relative_way(backend, start):
     """m (v − v_b)²/2 in the frame of the belt: what the drive adds, or takes, is not the system's."""
     belt, mu = 1.5, 0.3
@@ -160,8 +160,7 @@ def test_a_bouncing_ball_loses_its_share_at_each_impact(backend):
     assert motion.heat == {}
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("e", [1.0, 0.4])
+@all_native_one_slow("e", [1.0, 0.4], slow=1)
 def test_a_rising_table_gives_what_it_does_not_lose(backend, e):
     """A ball meets a table that rises at w. Relative to it the impact is at u = v − w and m(1 − e²)u²/2 is lost; the
     ball leaves at w − e u. The table's drive does the rest, which is work of an ideal constraint.

@@ -19,6 +19,8 @@ BACKENDS = ["reference"] + (["native"] if find_compiler() is not None else [])
 # Global errors of motions of some tens of seconds at rtol = 1e-9, whose sizes are about one: those of smooth motions
 # (an oscillator over twenty periods: 3e-9 on the reference backend).
 NEAR = 2e-8
+# The slow backend locates kinks in the same way again and again: two periods of any of these motions show it.
+LONG_ENOUGH = {"reference": 12.0, "native": np.inf}
 
 
 def particle(potential: Any = 0, force: Any = 0, at: float = 1.0, speed: float = 0.0) -> da.System:
@@ -100,6 +102,7 @@ CLOSED: dict[str, tuple[da.System, float, Callable[[Array], Array]]] = {
 @pytest.mark.parametrize("name", CLOSED)
 def test_closed_forms(name: str, backend: str) -> None:
     system, duration, exact = CLOSED[name]
+    duration = min(duration, LONG_ENOUGH[backend])
     motion = system.simulate(duration, rtol=1e-9, samples=101, backend=backend, method="dop853")
     np.testing.assert_allclose(motion.q[:, 0], exact(motion.t), atol=NEAR)
     assert motion.certificate.holds
@@ -216,8 +219,8 @@ def test_a_constraint_with_a_kink_in_its_curvature(backend: str) -> None:
         constraints={"wire": y - wire},
         initial={x: 1, y: 0.5, x.d: 0, y.d: 0},
     )
-    motion = bead.simulate(20, rtol=1e-9, samples=41, backend=backend)
-    finer = bead.simulate(20, rtol=1e-12, samples=41, backend=backend)
+    duration = min(20, LONG_ENOUGH[backend])
+    motion, finer = (bead.simulate(duration, rtol=r, samples=41, backend=backend) for r in (1e-9, 1e-12))
     np.testing.assert_allclose(motion.q, finer.q, atol=NEAR)
     np.testing.assert_allclose(motion.energy, 0.5, atol=NEAR)
 

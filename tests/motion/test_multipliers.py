@@ -133,7 +133,8 @@ class TestWork:
         """λ = 6.5/(1 − t): the velocity is finite up to t = 1, where no force agrees any more."""
         system = coupled(2 * da.t * da.multiplier("floor"))
         with pytest.raises(da.MotionFailed, match="no constraint force agrees with the work") as caught:
-            system.simulate(2, samples=201, backend=backend)
+            # Steps shrink towards the singularity: fewer at a loose tolerance, which the slow backend is glad of.
+            system.simulate(2, samples=201, backend=backend, rtol=1e-4)
         assert caught.value.motion is not None
         assert 0.98 < caught.value.motion.t[-1] < 1
 

@@ -101,13 +101,3 @@ def test_a_near_miss(gap: float, backend: str) -> None:
     assert event["pivot"] == pytest.approx(gap**2, rel=0.6)
     # The minimum is flat: s² = z² + gap² to a relative rounding of 1e-16/gap².
     assert event["t"] == pytest.approx(1, abs=1e-5)
-
-
-@needs_compiler
-@pytest.mark.parametrize("name", da.library.names())
-def test_the_library_passes_the_same_on_both(name: str) -> None:
-    system = da.library.get(name)
-    one, two = (passed(system.simulate(samples=2, rtol=1e-8, backend=b)) for b in ("reference", "native"))
-    assert len(one) == len(two)
-    # Two integrators at rtol 1e-8: a few hundred tolerances.
-    np.testing.assert_allclose([e["t"] for e in two], [e["t"] for e in one], atol=1e-5)

@@ -12,6 +12,7 @@ from dalembert import __version__
 from dalembert.cli.models import JSON, print_json
 from dalembert.errors import counted
 from dalembert.kernel.build import NO_COMPILER, cache_folder, find_compiler
+from dalembert.kernel.ready.runtime import runtime_library
 
 PARTS = (
     "sympy", "casadi", "numpy", "scipy", "clarabel", "xarray", "pandas", "matplotlib", "typer", "rich", "tomli-w",
@@ -32,7 +33,9 @@ def doctor(json: bool = JSON) -> None:
     kernels = list(cache.glob("*.so")) if cache.is_dir() else []
     size = sum(file.stat().st_size for file in kernels) / 1e6
     # Without arguments the answer says it all; with them, as of ziglang's, the command says whose answer it is.
-    found_compiler = f"{NO_COMPILER}; until then the reference backend is used"
+    tapes = runtime_library() is not None
+    until = "models run as tapes, which is slower" if tapes else "the reference backend is used"
+    found_compiler = f"{NO_COMPILER}; until then {until}"
     if compiler is not None:
         command = " ".join(compiler.command)
         found_compiler = compiler.version if len(compiler.command) == 1 else f"{compiler.version} ({command})"
@@ -44,7 +47,7 @@ def doctor(json: bool = JSON) -> None:
         "packages": versions,
         "compiler": found_compiler,
         "cache": {"folder": str(cache), "kernels": len(kernels), "megabytes": round(size, 3)},
-        "backends": {"native": compiler is not None, "reference": True},
+        "backends": {"native": compiler is not None or tapes, "reference": True},
         "self_test": {"works": works, "detail": detail},
     }
     if json:

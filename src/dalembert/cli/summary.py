@@ -34,10 +34,11 @@ def print_summary(motion: Motion, files: list[Path]) -> None:
         console.print(f"[yellow]warning:[/yellow] {escape(warning)}")
     timing = motion.timing
     seconds = f"derive {timing.derive_s:.3f} s, compile {timing.compile_s:.3f} s, integrate {timing.integrate_s:.4f} s"
+    seconds += f", forces {timing.forces_s:.4f} s, certificate {timing.certify_s:.4f} s"
     console.print(
         f"{motion.method} at rtol {motion.rtol:g}: {counted(timing.steps, 'step')}, "
         f"{counted(timing.evaluations, 'evaluation')}; {seconds}; "
-        f"{motion.backend} backend"
+        f"{motion.backend} backend{f', {timing.kernel}' if timing.kernel else ''}"
     )
     for file in files:
         console.print(f"wrote {escape(str(file))}", soft_wrap=True)

@@ -24,7 +24,8 @@ class ContactState:
 
     normal: the reaction N of each contact. slide, slide_rate: sliding velocities u and their time derivatives, the
     components of one contact after those of the other. mu, mu_static: the coefficients of sliding and of sticking.
-    gap, gap_rate, gap_acceleration: φ, φ̇ and φ̈ of each one-sided constraint.
+    gap, gap_rate, gap_acceleration: φ, φ̇ and φ̈ of each one-sided constraint. lever: of each contact with one
+    constraint, N = lever · λ; zero of others.
     """
 
     normal: Array
@@ -35,6 +36,7 @@ class ContactState:
     gap: Array
     gap_rate: Array
     gap_acceleration: Array
+    lever: Array
 
 
 @dataclass(frozen=True)
@@ -126,7 +128,9 @@ def make_contact_graph(system: System, contacts: Sequence[Contact], symbols: Seq
     u, gap, N = column(slides), column(gaps), column(normals)
     closing = rate(gap) if gaps else gap
     outputs = [N, u, rate(u) if slides else u, column(mu), column(mu_static)]
-    outputs += [gap, closing, rate(closing) if gaps else gap]
+    ones = ca.substitute(N, multipliers, ca.SX.ones(multipliers.shape))
+    lever = [ones[k] if contact.signed else ca.SX(0) for k, contact in enumerate(contacts)]
+    outputs += [gap, closing, rate(closing) if gaps else gap, column(lever)]
     bearings = [convert(entry) for c in system.contacts if c.bearing is not None for entry in c.bearing.normal]
     return ContactGraph(
         state=ca.Function("contacts", [q, v, a, time, p, multipliers], [ca.densify(x) for x in outputs]),

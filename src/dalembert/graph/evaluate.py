@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from functools import cached_property
+from itertools import pairwise
+from math import isfinite
 from typing import Any
 
 import casadi as ca
@@ -13,6 +16,8 @@ import numpy as np
 CHUNK = 64
 # A function of more instructions takes longer to prepare for many points than Python takes for a call at each.
 LONG = 2000
+# Where outputs stand among all, and the shape, columns first, of those that are matrices.
+Places = list[tuple[int, int, tuple[int, int] | None]]
 
 
 class _Buffers(threading.local):
@@ -23,8 +28,10 @@ class _Buffers(threading.local):
         buffer, self.run = function.buffer()
         self.buffer = buffer
         self.inputs = [np.zeros(max(function.numel_in(k), 1)) for k in range(function.n_in())]
-        shapes = [function.size_out(k) for k in range(function.n_out())]
-        self.outputs = [np.zeros(max(r * c, 1)) for r, c in shapes]
+        sizes = [function.numel_out(k) for k in range(function.n_out())]
+        ends = np.cumsum([0, *(max(size, 1) for size in sizes)]).tolist()
+        self.whole, self.zeros = np.zeros(ends[-1]), np.zeros(ends[-1])  # all outputs in a row: copied at once
+        self.outputs = [self.whole[first:last] for first, last in pairwise(ends)]
         for k, array in enumerate(self.inputs):
             buffer.set_arg(k, array.data)
         for k, array in enumerate(self.outputs):
@@ -42,6 +49,11 @@ class Evaluator:
         self._mapped: dict[int, Evaluator] = {}
         self._shapes = [function.size_out(k) for k in range(function.n_out())]
         self._sizes = [function.numel_in(k) for k in range(function.n_in())]
+        self._places: Places = []
+        first = 0
+        for rows, columns in self._shapes:
+            self._places.append((first, first + rows * columns, None if columns == 1 else (columns, rows)))
+            first += max(rows * columns, 1)
         self._own = _Buffers(function)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -49,38 +61,63 @@ class Evaluator:
         return Evaluator, (self._function,)
 
     def __call__(self, *values: np.ndarray | float) -> list[np.ndarray]:
-        results = []
-        for array, (rows, columns) in zip(self._run(values), self._shapes, strict=True):
-            if columns == 1:
-                results.append(array[:rows].copy())
-            else:
-                # CasADi stores by columns.
-                results.append(array[: rows * columns].reshape((columns, rows)).T.copy())
-        return results
+        self._run(values)
+        return self._views(self._own.whole.copy())
+
+    def checked(self, *values: np.ndarray | float) -> tuple[list[np.ndarray], bool]:
+        """The same, and whether all of it is finite."""
+        self._run(values)
+        whole = self._own.whole.copy()
+        return self._views(whole), isfinite(whole.dot(self._own.zeros))  # what is not finite gives NaN, times zero
+
+    def _views(self, whole: np.ndarray) -> list[np.ndarray]:
+        """The outputs in an array of all of them; CasADi stores by columns."""
+        return [
+            whole[first:last] if shape is None else whole[first:last].reshape(shape).T
+            for first, last, shape in self._places
+        ]
 
     def many(self, count: int, *values: np.ndarray | float) -> list[np.ndarray]:
         """The same at `count` points, without a Python call for each. The first axis of the results is the points'.
 
         Each value is one vector (or number) for all points, or has the points along its first axis.
         """
-        columns = []
+        given = []
         for size, value in zip(self._sizes, values, strict=True):
             array = np.asarray(value, dtype=float)
             apart = array.ndim == 2 or (size == 1 and array.shape == (count,))
-            columns.append(np.broadcast_to(array.reshape(count if apart else 1, size), (count, size)))
-        found = [np.empty((count, rows, width)) for rows, width in self._shapes]
-        chunk = 1 if self._function.n_instructions() > LONG else CHUNK
+            given.append((array.reshape(count if apart else 1, size), apart))
+        chunk = self._chunk
+        parts = []
         for first in range(0, count, chunk):
             length = min(chunk, count - first)
             run = self if length == 1 else self._mapped.get(length)
             if run is None:
                 run = self._mapped[length] = Evaluator(self._function.map(length))
-            outputs = run._run([column[first : first + length].reshape(-1) for column in columns])
-            for into, array, (rows, width) in zip(found, outputs, self._shapes, strict=True):
-                # CasADi stores by columns, one point after the other.
-                flat = array[: length * rows * width].reshape(length, width, rows)
-                into[first : first + length] = flat.transpose(0, 2, 1)
-        return [array[:, :, 0] if width == 1 else array for array, (_, width) in zip(found, self._shapes, strict=True)]
+            own = run._own
+            for array, size, (value, apart) in zip(own.inputs, self._sizes, given, strict=True):
+                if size:
+                    array.reshape(length, size)[...] = value[first : first + length] if apart else value
+            own.run()
+            parts.append(self._stacks(length, run._places, own.whole.copy()))
+        if len(parts) == 1:
+            return parts[0]
+        if not parts:
+            return [np.empty((0, rows, width) if width != 1 else (0, rows)) for rows, width in self._shapes]
+        return [np.concatenate(outputs) for outputs in zip(*parts, strict=True)]
+
+    @cached_property
+    def _chunk(self) -> int:
+        return 1 if self._function.n_instructions() > LONG else CHUNK
+
+    def _stacks(self, length: int, places: Places, whole: np.ndarray) -> list[np.ndarray]:
+        """The outputs at so many points; CasADi stores by columns, one point after the other."""
+        return [
+            whole[first:last].reshape(length, rows)
+            if width == 1
+            else whole[first:last].reshape(length, width, rows).transpose(0, 2, 1)
+            for (first, last, _), (rows, width) in zip(places, self._shapes, strict=True)
+        ]
 
     def _run(self, values: Sequence[np.ndarray | float]) -> list[np.ndarray]:
         """The outputs as CasADi stores them, good until the next call in this thread."""

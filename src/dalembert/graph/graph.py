@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import casadi as ca
 import sympy as sp
@@ -76,6 +77,15 @@ class Graph:
     def evaluators(self) -> Evaluators:
         """Its functions for numbers, shared by all who evaluate the graph."""
         return Evaluators(self)
+
+    @cached_property
+    def kept(self) -> dict[str, Any]:
+        """What others make of its functions, by name, once."""
+        return {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what others made, which may belong to this process."""
+        return {name: value for name, value in vars(self).items() if name != "kept"}
 
 
 # Enough for a study that goes back and forth between models; each takes a few hundred kilobytes at most.

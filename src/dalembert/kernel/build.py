@@ -27,6 +27,8 @@ from dalembert.errors import BuildError
 
 FLAGS = ("-std=c11", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast", "-fPIC", "-shared")
 NATIVE = ("-march=native",)
+# What decides where the system keeps caches.
+FOLDERS = ("LOCALAPPDATA", "WIN_PD_OVERRIDE_LOCAL_APPDATA") if sys.platform == "win32" else ("HOME", "XDG_CACHE_HOME")
 # What is said where no compiler answers.
 NO_COMPILER = "no C compiler was found; install one, or pip install 'dalembert[compiler]'"
 # Larger caches are cut back to half of this, oldest kernels first.
@@ -101,9 +103,14 @@ def _version_note(command: tuple[str, ...]) -> Path | None:
 
 def cache_folder() -> Path:
     """Where kernels are kept: DALEMBERT_CACHE, or the cache folder that the system keeps for a user's programs."""
-    if os.environ.get("DALEMBERT_CACHE"):
-        return Path(os.environ["DALEMBERT_CACHE"])
-    return user_cache_path("dalembert", appauthor=False)
+    asked = os.environ.get("DALEMBERT_CACHE")
+    return _folder(asked, *(os.environ.get(name) for name in FOLDERS))
+
+
+@lru_cache(maxsize=16)
+def _folder(asked: str | None, *_: str | None) -> Path:
+    """For values of the environment: a motion of many legs asks for it at each of them."""
+    return Path(asked) if asked else user_cache_path("dalembert", appauthor=False)
 
 
 def most_optimised() -> int:
@@ -113,29 +120,24 @@ def most_optimised() -> int:
 
 
 def build(
-    source: str | Callable[[], str], compiler: Compiler, identity: str | None = None, level: int = 2
+    source: str | Callable[[], str],
+    compiler: Compiler,
+    identity: str | None = None,
+    level: int = 2,
+    more: tuple[str, ...] = (),
 ) -> tuple[ctypes.CDLL, bool]:
     """The library made from a source, and whether it came from the cache.
 
     Where making the source takes time, it is given as a function, called only if need be, and `identity` is text that
-    determines it. level: how much the compiler optimises.
+    determines it. level: how much the compiler optimises; more: flags besides.
     """
     if identity is None:
         source = identity = source if isinstance(source, str) else source()
-    flags = (f"-O{min(level, most_optimised())}", *FLAGS)
-    machine = f"{platform.machine()} {_processor()}"
-    key = "\0".join([identity, " ".join([*flags, *NATIVE]), " ".join(compiler.command), compiler.version, machine])
-    name = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:40] + ".so"
-    folder = cache_folder()
-    file = folder / name
-    if file.is_file():
-        try:
-            library = ctypes.CDLL(str(file))
-            os.utime(file)
-        except OSError:
-            pass  # damaged: made anew below
-        else:
-            return library, True
+    kept = find_built(identity, compiler, level, more)
+    if kept is not None:
+        return kept, True
+    flags, file = _flags(level, more), _file(identity, compiler, level, more)
+    folder = file.parent
     text = source if isinstance(source, str) else source()
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -157,6 +159,31 @@ def build(
         return library, False
     finally:
         shutil.rmtree(workplace, ignore_errors=True)
+
+
+def find_built(identity: str, compiler: Compiler, level: int = 2, more: tuple[str, ...] = ()) -> ctypes.CDLL | None:
+    """The library of this identity, if it is on disk and whole."""
+    file = _file(identity, compiler, level, more)
+    if not file.is_file():
+        return None
+    try:
+        library = ctypes.CDLL(str(file))
+        os.utime(file)
+    except OSError:
+        return None
+    return library
+
+
+def _flags(level: int, more: tuple[str, ...]) -> tuple[str, ...]:
+    return (f"-O{min(level, most_optimised())}", *FLAGS, *more)
+
+
+def _file(identity: str, compiler: Compiler, level: int, more: tuple[str, ...]) -> Path:
+    """Where a library is kept: under a hash of everything that makes it."""
+    machine = f"{platform.machine()} {_processor()}"
+    parts = [identity, " ".join([*_flags(level, more), *NATIVE]), " ".join(compiler.command), compiler.version, machine]
+    key = "\0".join(parts)
+    return cache_folder() / (hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:40] + ".so")
 
 
 def _compile(source: str, compiler: Compiler, flags: tuple[str, ...], workplace: Path) -> Path:

@@ -37,14 +37,11 @@ class EventBuffer:
         room: int,
         places: Sequence[int] = (),
     ) -> None:
-        self._direction = np.array(directions, dtype=np.intc)
-        self._terminal = np.array(terminals, dtype=np.intc)
-        self._from_zero = np.array(from_zero, dtype=np.intc)
+        self._asked = np.array([*directions, *terminals, *from_zero, *places], dtype=np.intc)
         self._rows = np.empty((room, 3 + width))
-        given = (self._direction, self._terminal, self._from_zero, self._rows)
-        self._places = np.array(places, dtype=np.intc)
-        addresses = (part.ctypes.data for part in given)
-        self._requests = _Requests(*addresses, room, 0, -1, self._places.ctypes.data, -1)
+        at, rows = (part.__array_interface__["data"][0] for part in (self._asked, self._rows))
+        size = self._asked.itemsize * len(directions)
+        self._requests = _Requests(at, at + size, at + 2 * size, rows, room, 0, -1, at + 3 * size, -1)
 
     @property
     def pointer(self) -> object:

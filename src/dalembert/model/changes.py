@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+import sympy as sp
+
 from dalembert.model.language.symbols import name_of
+
+# What `other_numbers` takes in the place of an old value.
+NUMBERS = (int, float, np.integer, np.floating)
 
 MERGED = ("parameters", "initial", "settings")
 
@@ -39,4 +45,27 @@ def with_changes(kind: str, parts: Mapping[str, Any], changes: Mapping[str, Any]
             found[key] = merged
         else:
             found[key] = value
+    return found
+
+
+def other_numbers(
+    parts: Mapping[str, Mapping[sp.Symbol, sp.Expr]], changes: Mapping[str, Any]
+) -> dict[str, dict[sp.Symbol, sp.Expr]] | None:
+    """`parameters` and `initial` with finite numbers in the place of numbers they have; None where the changes ask for
+    more than that, and so have to be looked at. parts: both as they are.
+    """
+    found: dict[str, dict[sp.Symbol, sp.Expr]] = {}
+    for part, given in changes.items():
+        if part not in parts or not isinstance(given, Mapping):
+            return None
+        known = {symbol.name: symbol for symbol in parts[part]}
+        found[part] = dict(parts[part])
+        for key, value in given.items():
+            name = name_of(key) if isinstance(key, (str, sp.Symbol)) else None
+            symbol = None if name is None else known.get(name)
+            plain = isinstance(value, NUMBERS) and not isinstance(value, bool) and np.isfinite(value)
+            # A name that only the old value has would be none of the model's any more.
+            if symbol is None or not plain or not parts[part][symbol].free_symbols <= parts["parameters"].keys():
+                return None
+            found[part][symbol] = sp.sympify(value, strict=True)
     return found

@@ -16,7 +16,7 @@ import numpy as np
 import sympy as sp
 
 from dalembert.errors import MissingValues, ModelError, counted
-from dalembert.model.changes import UNCHANGED, with_changes
+from dalembert.model.changes import UNCHANGED, other_numbers, with_changes
 from dalembert.model.constraints import Constraint
 from dalembert.model.definitions import Definitions
 from dalembert.model.events import Event
@@ -39,6 +39,9 @@ Settings = Mapping[str, Any]
 # What may change while a system is still the motion of the same particles.
 NUMBERS = frozenset({"name", "parameters", "initial", "settings", "description"})
 VALUES = NUMBERS | {"events"}
+# What a system remembers of its structure, whatever its numbers.
+SHARED = frozenset({"velocities", "accelerations", "parameter_symbols", "structure", "functions", "_functions_used"})
+SHARED |= {"works", "contacts", "C", "sliding_C"}
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -222,6 +225,10 @@ class System(Verbs):
         return _specify(self._replaced(changes) if changes else self, functions)
 
     def _replaced(self, changes: Mapping[str, Any]) -> System:
+        plain = not self.nonideal and self.particles is None and not any(c.one_sided for c in self.constraints)
+        numbers = other_numbers({"parameters": self.parameters, "initial": self.initial}, changes) if plain else None
+        if numbers is not None:
+            return self._with_numbers(numbers)
         arguments = with_changes("a System", self._arguments(), changes)
         if "particles" not in changes and not VALUES.issuperset(changes):
             arguments["particles"] = None  # another mechanics is no longer theirs
@@ -232,6 +239,15 @@ class System(Verbs):
         known = {} if NUMBERS.issuperset(changes) else self._functions_used
         known = {name: used for name, used in known.items() if name not in map(str, names)}
         return System(**arguments, functions=signatures(known))
+
+    def _with_numbers(self, numbers: Mapping[str, Mapping[sp.Symbol, sp.Expr]]) -> System:
+        """The same with other numbers, which decide about nothing else: all that was checked and found stays so."""
+        _ = self.structure, self.functions  # found once for all that have them in common
+        made = object.__new__(System)
+        names = {f.name for f in fields(self)} | SHARED
+        vars(made).update({key: value for key, value in vars(self).items() if key in names})
+        vars(made).update({key: MappingProxyType(value) for key, value in numbers.items()})
+        return made
 
     # -- values
 
@@ -293,9 +309,17 @@ class System(Verbs):
         lists them.
         """
         require_specified(self)
-        missing = [symbol.name for symbol in self.parameter_symbols if symbol not in self.parameters]
+        missing = self._without_value
         if missing:
             raise MissingValues(self.name, [f"no value for parameter {', '.join(missing)}: give parameters={{…}}"])
+        return self._parameter_numbers.copy()
+
+    @cached_property
+    def _without_value(self) -> list[str]:
+        return [symbol.name for symbol in self.parameter_symbols if symbol not in self.parameters]
+
+    @cached_property
+    def _parameter_numbers(self) -> np.ndarray:
         return np.array([float(self.parameters[symbol]) for symbol in self.parameter_symbols], dtype=float)
 
     def initial_values(self) -> tuple[np.ndarray, np.ndarray, float]:
@@ -311,11 +335,16 @@ class System(Verbs):
     @cached_property
     def _initial_numbers(self) -> tuple[np.ndarray, np.ndarray, float]:
         wanted: tuple[sp.Symbol, ...] = (*self.coordinates, *self.velocities, t)
-        values = self.parameter_values()
-        known = {symbol: sp.Float(value) for symbol, value in zip(self.parameter_symbols, values, strict=True)}
+        values = dict(zip(self.parameter_symbols, self.parameter_values().tolist(), strict=True))
         numbers = []
         for symbol in wanted:
-            expression = sp.sympify(self.initial.get(symbol, 0))
+            expression = self.initial.get(symbol, sp.Integer(0))
+            if isinstance(expression, (sp.Float, sp.Rational)) or expression in values:
+                # Numbers as they stand: to evaluate expressions takes a hundred times as long.
+                numbers.append(values[expression] if expression in values else float(expression))
+                continue
+            known = {parameter: sp.Float(value) for parameter, value in values.items()}
+            expression = sp.sympify(expression)
             value = complex(expression.xreplace(known).evalf()) if expression.free_symbols else complex(expression)
             if value.imag or not np.isfinite(value.real):
                 raise ModelError(

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import time as clock
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.errors import DalembertError, MotionFailed
+from dalembert.kernel.ready.together import together_of
 from dalembert.motion.certificate.certify import certify
 from dalembert.motion.certificate.determined import undetermined_warning
 from dalembert.motion.contacts.run.at_outputs import points_of
 from dalembert.motion.contacts.run.legs import Legs
 from dalembert.motion.integrate.trajectory import Trajectory, failure_message
-from dalembert.motion.result.motion import Motion, Timing
+from dalembert.motion.result.motion import AT_POINTS, Motion, Timing, motion_with
+from dalembert.motion.state.contact_history import Held
 from dalembert.motion.state.evaluation import Evaluation
-from dalembert.motion.state.points import evaluate_points
+from dalembert.motion.state.points import Points, evaluate_points
 from dalembert.motion.state.without_gradient import warnings_of_faded
 
 
@@ -27,58 +31,135 @@ def assemble(
     timing: Timing,
     legs: Legs | None = None,
 ) -> tuple[Motion, str | None]:
-    """The motion with its forces and certificate, and why it is not complete, if it is not."""
-    n, t, y = evaluation.n, trajectory.t, trajectory.y
-    failure = trajectory.failure
+    """The motion, and why it is not complete, if it is not. Its forces and certificate are computed when asked for; but
+    that the last point has forces is seen to now, and so are the forces of contacts and those that must be searched for
+    point by point, since a motion ends where there are none.
+    """
+    n = evaluation.n
+    later = ComputedLater(evaluation, trajectory, warnings, legs)
     try:
-        held = None if legs is None else points_of(legs.contacts, trajectory, legs.modes)
-        points = evaluate_points(evaluation, t, y[:, :n], y[:, n : 2 * n], trajectory.guesses, held)
+        later.look()
     except DalembertError as error:
         # The last point may lie where the model has no value any more; the points before it do not.
-        failure = failure or failure_message(evaluation.system.name, float(t[-1]), str(error))
+        t, y = trajectory.t, trajectory.y
+        failure = trajectory.failure or failure_message(evaluation.system.name, float(t[-1]), str(error))
         if t.size == 1:
             raise MotionFailed(failure) from None
         guesses = None if trajectory.guesses is None else trajectory.guesses[:-1]
         shorter = replace(trajectory, t=t[:-1], y=y[:-1], guesses=guesses, failure=failure)
         fewer = None if legs is None else replace(legs, trajectory=shorter, modes=legs.modes[:-1])
         return assemble(evaluation, shorter, rtol, warnings, timing, fewer)
-    solution = points.solution
-    if legs is None:  # with contacts, a row of zeros is a constraint that does not act
-        warnings = (*warnings, *warnings_of_faded(evaluation, t, y[:, :n], y[:, n : 2 * n], solution.A))
+    t, y, held = trajectory.t, trajectory.y, later.held
     places = evaluation.graph.heats if legs is None else legs.contacts.heats
-    motion = Motion(
-        system=evaluation.system,
-        t=t,
-        q=y[:, :n].copy(),
-        v=y[:, n : 2 * n].copy(),
-        a=solution.acceleration,
-        impressed=solution.Q - points.inertial,
-        inertial=points.inertial,
-        ideal=solution.ideal,
-        nonideal=solution.nonideal,
-        multipliers=solution.multipliers,
-        rank=solution.rank,
-        energy=points.energy,
-        work=y[:, 2 * n : 2 * n + 3].copy(),
-        heat={name: y[:, 2 * n + 3 + k].copy() for k, name in enumerate(places)},
-        impact_loss=np.zeros(t.size) if legs is None else y[:, -1].copy(),
-        rtol=rtol,
-        method=trajectory.method,
-        backend=trajectory.backend,
-        events=trajectory.events,
-        ended_by=trajectory.ended,
-        warnings=warnings,
-        timing=timing,
-        C=None if held is None else held.C,
-        acting=None if held is None else held.acting,
-        contacts={} if held is None else held.contacts,
-        blows=() if legs is None else legs.impacts,
-        fastest=_fastest(trajectory, n),
-    )
-    certificate = certify(motion, evaluation, None if legs is None else legs.contacts)
-    if certificate.undetermined:
-        motion = replace(motion, warnings=(*warnings, undetermined_warning(certificate.undetermined)))
-    return replace(motion, certificate=certificate), failure
+    parts = {
+        "system": evaluation.system,
+        "t": t,
+        "q": y[:, :n].copy(),
+        "v": y[:, n : 2 * n].copy(),
+        "work": y[:, 2 * n : 2 * n + 3].copy(),
+        "heat": {name: y[:, 2 * n + 3 + k].copy() for k, name in enumerate(places)},
+        "impact_loss": np.zeros(t.size) if legs is None else y[:, -1].copy(),
+        "rtol": rtol,
+        "method": trajectory.method,
+        "backend": trajectory.backend,
+        "events": trajectory.events,
+        "ended_by": trajectory.ended,
+        "timing": timing,
+        "C": None if held is None else held.C,
+        "acting": None if held is None else held.acting,
+        "contacts": {} if held is None else held.contacts,
+        "blows": () if legs is None else legs.impacts,
+        "fastest": _fastest(trajectory, n),
+    }
+    motion = motion_with(parts, later)
+    return motion, trajectory.failure
+
+
+class ComputedLater:
+    """What a motion has besides its states, computed from what was integrated."""
+
+    def __init__(
+        self, evaluation: Evaluation, trajectory: Trajectory, warnings: tuple[str, ...], legs: Legs | None
+    ) -> None:
+        self.evaluation, self.trajectory, self.warnings, self.legs = evaluation, trajectory, warnings, legs
+        self.held: Held | None = None
+        self.points: Points | None = None
+        self.seconds = 0.0  # the points took so far
+
+    def look(self) -> None:
+        """Raise where the last point, or one that must be searched for, has no forces."""
+        started = clock.perf_counter()
+        if self.legs is not None:
+            self.held = points_of(self.legs.contacts, self.trajectory, self.legs.modes)
+        if self.legs is None and together_of(self.evaluation.graph) is not None:
+            self._evaluate(-1)
+        else:
+            self.points = self._evaluate(0)
+        self.seconds = clock.perf_counter() - started
+
+    def _evaluate(self, first: int) -> Points:
+        n, trajectory = self.evaluation.n, self.trajectory
+        t, y = trajectory.t[first:], trajectory.y[first:]
+        guesses = None if trajectory.guesses is None else trajectory.guesses[first:]
+        return evaluate_points(self.evaluation, t, y[:, :n], y[:, n : 2 * n], guesses, self.held)
+
+    def part(self, motion: Motion, name: str) -> dict[str, Any]:
+        """As `Later` of `Motion` asks for it."""
+        if name in AT_POINTS:
+            return self._at_points(motion)
+        if name == "warnings":
+            return {"warnings": self._warnings(motion)}
+        return self._certificate(motion)
+
+    def _at_points(self, motion: Motion) -> dict[str, Any]:
+        started = clock.perf_counter()
+        if self.points is None:
+            try:
+                self.points = self._evaluate(0)
+            except DalembertError as error:
+                end = float(self.trajectory.t[-1])
+                raise MotionFailed(failure_message(self.evaluation.system.name, end, str(error))) from None
+        solution = self.points.solution
+        self.seconds += clock.perf_counter() - started
+        return {
+            "a": solution.acceleration,
+            "impressed": solution.Q - self.points.inertial,
+            "inertial": self.points.inertial,
+            "ideal": solution.ideal,
+            "nonideal": solution.nonideal,
+            "multipliers": solution.multipliers,
+            "rank": solution.rank,
+            "energy": self.points.energy,
+            "timing": replace(motion.timing, forces_s=self.seconds),
+        }
+
+    def _warnings(self, motion: Motion) -> tuple[str, ...]:
+        """What is to be said of the motion: rows that fade are seen in the forces, loads that are not determined in the
+        certificate, where forces depend on them.
+        """
+        evaluation = self.evaluation
+        faded: tuple[str, ...] = ()
+        if self.legs is None:  # with contacts, a row of zeros is a constraint that does not act
+            _ = motion.rank
+            assert self.points is not None
+            faded = warnings_of_faded(evaluation, motion.t, motion.q, motion.v, self.points.solution.A)
+        undetermined: tuple[str, ...] = ()
+        if evaluation.graph.uses_actual or evaluation.system.contacts:
+            undetermined = motion.certificate.undetermined
+        return (*self.warnings, *faded, *([undetermined_warning(undetermined)] if undetermined else []))
+
+    def _certificate(self, motion: Motion) -> dict[str, Any]:
+        _ = motion.rank
+        started = clock.perf_counter()
+        n, y = self.evaluation.n, self.trajectory.y
+        # What was evaluated for the forces serves, unless someone has changed the states since.
+        same = np.array_equal(motion.q, y[:, :n]) and np.array_equal(motion.v, y[:, n : 2 * n])
+        contacts = None if self.legs is None else self.legs.contacts
+        certificate = certify(motion, self.evaluation, contacts, self.points if same else None)
+        return {
+            "certificate": certificate,
+            "timing": replace(motion.timing, certify_s=clock.perf_counter() - started),
+        }
 
 
 def _fastest(trajectory: Trajectory, n: int) -> Array | None:

@@ -37,6 +37,7 @@ from dalembert.motion.result.motion import Motion, Timing
 from dalembert.motion.state.consistent import require_consistent_state
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.project import project as project_state
+from dalembert.motion.state.start import plain_start
 from dalembert.motion.state.state import State
 from dalembert.motion.state.without_gradient import require_gradient, without_gradient
 from dalembert.results import Result, Table, plain_values, state_columns
@@ -245,14 +246,10 @@ def _run_smooth(
     evaluation: Evaluation, settings: Settings, state: State, bar: Progress, prepared: float, started: float
 ) -> Run:
     """A system without friction or one-sided constraints: one trajectory."""
-    require_consistent_state(evaluation, state.q, state.v, state.t)
-    if settings.project:
-        q, v, _ = project_state(evaluation, state.q, state.v, state.t)
-        state = State(q, v, state.t)
-    start = evaluation.solve(state.q, state.v, state.t)
-    evaluation.require_consistent(start, state.t)
-    _require_energy(evaluation, state)
-    warnings = _without_gradient(evaluation, state)
+    warnings: tuple[str, ...] = ()
+    start = plain_start(evaluation, state.q, state.v, state.t)
+    if start is None:
+        state, start, warnings = _start(evaluation, settings, state)
     derived = clock.perf_counter()
     notes: tuple[str, ...] = ()
     if settings.equal_steps:
@@ -264,6 +261,18 @@ def _run_smooth(
         trajectory, notes = integrate(evaluation, settings, state, start, bar)
     timing = _timing(trajectory, prepared + derived - started, clock.perf_counter() - derived)
     return Run(evaluation, trajectory, settings, (*warnings, *notes, *trajectory.warnings), timing)
+
+
+def _start(evaluation: Evaluation, settings: Settings, state: State) -> tuple[State, Fundamental, tuple[str, ...]]:
+    """The state from which a motion starts, the solution there, and what is to be said of it; or why it cannot."""
+    require_consistent_state(evaluation, state.q, state.v, state.t)
+    if settings.project:
+        q, v, _ = project_state(evaluation, state.q, state.v, state.t)
+        state = State(q, v, state.t)
+    solution = evaluation.solve(state.q, state.v, state.t)
+    evaluation.require_consistent(solution, state.t)
+    _require_energy(evaluation, state)
+    return state, solution, _without_gradient(evaluation, state)
 
 
 def _run_legs(
@@ -322,7 +331,7 @@ def _require_known(system: System, parameters: Mapping[Any, Any]) -> None:
 
 def _timing(trajectory: Trajectory, derived: float, elapsed: float) -> Timing:
     compiled = trajectory.compile_s
-    return Timing(derived, compiled, elapsed - compiled, trajectory.steps, trajectory.evaluations)
+    return Timing(derived, compiled, elapsed - compiled, trajectory.steps, trajectory.evaluations, trajectory.kernel)
 
 
 def _require_energy(evaluation: Evaluation, state: State) -> None:

@@ -134,15 +134,18 @@ def test_shown_with_all_forms(tmp_path):
 
     from dalembert.cli.app import app
 
-    file = tmp_path / "top.toml"
-    top().save(file)
-    done = CliRunner().invoke(app, ["equations", str(file), "--form", "all", "--json"])
-    assert done.exit_code == 0, done.output
-    forms = {part["form"]: part for part in json.loads(done.stdout)["forms"]}
+    def shown(system: da.System, *options: str) -> str:
+        file = tmp_path / "planet.toml"
+        system.save(file)
+        done = CliRunner().invoke(app, ["equations", str(file), "--form", "all", *options])
+        assert done.exit_code == 0, done.output
+        return done.stdout
+
+    forms = {part["form"]: part for part in json.loads(shown(planet(), "--json"))["forms"]}
     assert forms["routh"]["applies"]
-    assert "p_psi" in forms["routh"]["momenta"]
-    penny = CliRunner().invoke(app, ["equations", "penny", "--form", "all"])
-    assert "routh: does not apply: y is cyclic, but the constraint 'roll y' acts along it" in penny.stdout
+    assert "p_phi" in forms["routh"]["momenta"]
+    led = planet(forces={phi: -0.1 * phi.d})
+    assert "routh: does not apply: phi is cyclic, but a force acts along it" in shown(led)
 
 
 def test_more_coupled_ones_than_can_be_solved():

@@ -81,7 +81,7 @@ def _one(method: Method) -> str:
 def dispatch(methods: Sequence[Method]) -> str:
     """What comes after the headers of methods: what they keep from step to step, a step, and a state inside it."""
     kept = [m for m in methods if m.header is not None]
-    members = "".join(f"    da_{m.prefix} {m.prefix};\n" for m in kept) or "    int none;\n"
+    parts = "".join(f" PART(da_{m.prefix}, {m.prefix})" for m in kept)
     parameters = "double t, const double *y, double h, double k[DA_SLOPES][DA_NW]"
     steps = f"int method, {parameters}, double *ynew, double rtol, const double *atol, double *norm, "
     steps += "double dense[DA_DENSE][DA_NW], da_own *own, da_context *ctx"
@@ -107,7 +107,9 @@ def dispatch(methods: Sequence[Method]) -> str:
     return "\n".join(
         [
             "/* What methods keep from step to step. */",
-            f"typedef struct {{\n{members}}} da_own;\n",
+            f"#define DA_OWN_ARRAYS(ARRAY, PART){parts}",
+            "typedef struct {\n    int none; /* where no method keeps anything */",
+            "    DA_OWN_ARRAYS(DA_ARRAY_MEMBER, DA_PART_MEMBER)\n} da_own;\nDA_STRUCTURE(da_own, DA_OWN_ARRAYS)\n",
             *[
                 f"/* {why} */\nDA_FN void da_own_{verb}(da_own *own{more_})\n{{\n    (void)own{quiet};\n"
                 + "".join(f"    da_{m.prefix}_{verb}(&own->{m.prefix}{given});\n" for m in kept)

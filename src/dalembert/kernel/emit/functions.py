@@ -45,7 +45,7 @@ class KernelFunctions:
     position: ca.Function  # -> φ, (∂φ/∂q)ᵀ
     velocity: ca.Function  # -> (φ̇, ψ), (∂/∂q̇)ᵀ
     factor: ca.Function  # (…, w) -> factors, smallest relative pivot, lengths of the rows
-    backsolve: ca.Function  # (factors, right-hand side) -> (a, −λ)
+    backsolve: ca.Function  # (p, factors, right-hand side) -> (a, −λ)
     position_gap: ca.Function  # -> φ; zero in rows of other levels
     velocity_gap: ca.Function  # -> (φ̇, ψ); zero in rows of acceleration level
     right: ca.Function | None  # -> (Q, b); None where dense algebra is quick
@@ -57,12 +57,12 @@ class KernelFunctions:
 
 
 def kernel_functions(
-    graph: Graph, rows: Sequence[int], stiff: bool = False, completion: float = 0.0
+    graph: Graph, rows: Sequence[int], stiff: bool = False, completion: float = 0.0, share: bool = True
 ) -> KernelFunctions:
     """The functions of a kernel.
 
     rows: the constraints that straight-line code uses, an independent set, linear in q̈. stiff: with slopes.
-    completion: κ where M is singular.
+    completion: κ where M is singular. share: what occurs twice in a function is found, which takes most of the time.
     """
     n, count = graph.dynamics.numel_in(0), graph.dynamics.numel_in(3)
     q, v = ca.SX.sym("q", n), ca.SX.sym("v", n)
@@ -84,8 +84,11 @@ def kernel_functions(
     off = _switched_off(graph, rows, p)
     saddle = Saddle(M, A, off=off)
 
+    def once(outputs: list[ca.SX]) -> list[ca.SX]:
+        return ca.cse(outputs) if share else outputs
+
     def function(name: str, *outputs: ca.SX) -> ca.Function:
-        return ca.Function(name, state, ca.cse([ca.sparsify(output) for output in outputs]))
+        return ca.Function(name, state, once([ca.sparsify(output) for output in outputs]))
 
     all_rows = list(rows) == list(range(A_all.size1()))
     follows = graph.affine and all_rows and not graph.nonlinear  # C follows the multipliers
@@ -144,8 +147,8 @@ def kernel_functions(
         ),
         position=function("position", phi, phi_q.T),
         velocity=function("velocity", rate, rate_v.T),
-        factor=ca.Function("factor", [*state, weight], ca.cse([regular.factors(), regular.pivot(), lengths])),
-        backsolve=regular.backsolve(),
+        factor=ca.Function("factor", [*state, weight], once([regular.factors(), regular.pivot(), lengths])),
+        backsolve=_backsolve(regular, p),
         position_gap=function("position_gap", _placed(phi, graph.position_rows, rows)),
         velocity_gap=function("velocity_gap", _placed(rate, (*graph.position_rows, *graph.velocity_rows), rows)),
         right=function("right", ca.vertcat(Q, b)) if large else None,
@@ -154,6 +157,13 @@ def kernel_functions(
         events=_events(graph, state),
         multipliers=multipliers,
     )
+
+
+def _backsolve(saddle: Saddle, p: ca.SX) -> ca.Function:
+    """The solution from kept factors. It reads no parameter, but is called as all others are."""
+    function = saddle.backsolve()
+    given = [ca.SX.sym(name, function.numel_in(k)) for k, name in enumerate(("F", "r"))]
+    return ca.Function("backsolve", [p, *given], [function(*given)])
 
 
 def _solve(saddle: Saddle, Q: ca.SX, b: ca.SX, C: ca.SX, fi: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX, ca.SX]:

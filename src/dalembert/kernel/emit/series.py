@@ -23,7 +23,8 @@ from dataclasses import dataclass, field
 import casadi as ca
 
 from dalembert.errors import BuildError
-from dalembert.kernel.emit.straight_line import _BINARY, _UNARY, Hoist, number
+from dalembert.kernel.emit.operations import BINARY, UNARY
+from dalembert.kernel.emit.straight_line import Hoist, number
 from dalembert.kernel.size import TaylorNotApplicable
 
 # Of a function whose values fit into registers; a longer one is compiled in short pieces, which is much quicker.
@@ -193,7 +194,7 @@ class Nodes:
     def function(self, operation: int, a: Node) -> Node | None:
         """A function of one argument, or None where it is not analytic."""
         one = self.literal(1.0)
-        form = _UNARY[operation]
+        form = UNARY[operation]
         if operation in (ca.OP_SIN, ca.OP_COS):
             return self.circle(a)[operation == ca.OP_COS]
         if operation in (ca.OP_SINH, ca.OP_COSH):
@@ -223,7 +224,7 @@ class Nodes:
 
     def operation(self, operation: int, of: Sequence[Node]) -> Node:
         """The node of a CasADi instruction."""
-        form = _BINARY.get(operation) or _UNARY.get(operation)
+        form = BINARY.get(operation) or UNARY.get(operation)
         if form is None:
             raise BuildError(f"operation {operation} of the model has no form in C")
         if operation == ca.OP_ASSIGN:
@@ -251,7 +252,7 @@ class Nodes:
             return self.div(self.literal(1.0), of[0])
         if operation == ca.OP_SQRT:
             return self.sqrt(of[0])
-        found = self.function(operation, of[0]) if operation in _UNARY else None
+        found = self.function(operation, of[0]) if operation in UNARY else None
         if found is None:
             # It may still serve values that are needed at order 0 only.
             found = self.node(f"opaque {_NOT_ANALYTIC.get(operation, form)}", of, form)

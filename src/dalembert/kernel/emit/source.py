@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
+import casadi as ca
+
 from dalembert.graph.graph import Graph
 from dalembert.kernel.emit.dispatch import dispatch, methods_of, sizes, steppers
 from dalembert.kernel.emit.functions import KernelFunctions, kernel_functions
@@ -16,7 +18,7 @@ from dalembert.model.system import System
 
 RUNTIME = Path(__file__).parents[1] / "runtime"
 # In the order of the source: what comes before the functions of a model, what follows on them, …
-BASE = ("base/base.h", "base/elementary.h", "base/context.h")
+BASE = ("base/base.h", "base/layout.h", "base/elementary.h", "base/context.h")
 AT_A_STATE = ("state/lu.h", "state/weak.h", "state/robust.h", "state/fading.h", "state/project.h")
 WATCH = ("watch/stiffness.h", "watch/singular.h")
 NONLINEAR, MULTIPLIERS, ACTUAL = ("state/branch.h",), ("state/multipliers.h",), ("state/actual.h",)
@@ -26,21 +28,25 @@ RUN = tuple(f"run/{name}.h" for name in ("pace", "settle", "control", "run", "st
 RUN += ("run/integrate.h",)
 STATE = ("q", "v", "t", "p")
 INPUTS = {
-    "work": (*STATE, "fi", "fa", "l"),
+    "work": (*STATE, "fi"),
+    "work_of_actual": (*STATE, "fi", "fa", "l"),
     "acceleration": ("q", "v", "a", "t", "p", "k"),
-    "heat": (*STATE, "l"),
+    "heat_of_actual": (*STATE, "l"),
     "factor": (*STATE, "weight"),
-    "backsolve": ("F", "r"),
-    "events": (*STATE, "s", "l", "k"),
+    "backsolve": ("p", "F", "r"),
+    "events": (*STATE, "s"),
+    "events_of_multipliers": (*STATE, "s", "l", "k"),
     "rest": (*STATE, "x", "f"),
 }
 OUTPUTS = {
     "fast": ("a", "power", "pivot", "size"),
     "dynamics": ("M", "Q", "A", "b"),
-    "work": ("C", "by_force", "by_multipliers"),
+    "work": ("C",),
+    "work_of_actual": ("C", "by_force", "by_multipliers"),
     "acceleration": ("h", "J", "H"),
     "energetics": ("F", "power"),
     "heat": ("power",),
+    "heat_of_actual": ("power",),
     "position": ("r", "J"),
     "velocity": ("r", "J"),
     "factor": ("F", "pivot", "length"),
@@ -52,11 +58,10 @@ OUTPUTS = {
     "slopes": ("J", "pivot"),
     "multipliers": ("l", "size", "pivot", "lengths"),
     "events": ("g", "scale"),
+    "events_of_multipliers": ("g", "scale"),
 }
-
-
 # Those that the robust path alone calls.
-COLD = ("dynamics", "work", "energetics", "heat", "position", "velocity")
+COLD = ("dynamics", "work", "work_of_actual", "energetics", "heat", "heat_of_actual", "position", "velocity")
 
 
 def kernel_source(
@@ -76,11 +81,12 @@ def kernel_source(
     rows = [row for row in rows if row not in graph.nonlinear]
     methods = methods_of(asked)
     functions = kernel_functions(graph, rows, any(method.stiff for method in methods), completion)
-    size = sum(f.n_instructions() for name in OUTPUTS if (f := getattr(functions, name)) is not None)
+    named = functions_by_name(graph, functions)
+    size = sum(f.n_instructions() for f in named.values())
     if size > limit:
         raise KernelTooLarge(size, limit)
     hoist = Hoist()
-    model = [_function(name, functions, hoist) for name in OUTPUTS if getattr(functions, name) is not None]
+    model = [_function(name, function, hoist) for name, function in named.items()]
     macros = sizes(methods)
     if any(method.series for method in methods):
         series = taylor_source(graph, rows, completion, hoist)
@@ -93,61 +99,61 @@ def kernel_source(
     extra += MULTIPLIERS if graph.uses_actual or graph.events_use_multipliers else ()
     extra += ACTUAL if graph.uses_actual else ()
     headers = [method.header for method in methods if method.header is not None]
+    macros |= {**model_sizes(system, graph, rows, functions, bool(completion)), "DA_NC": hoist.size}
+    macros["DA_INSTRUCTIONS"] = size
     return "\n".join(
         [
-            _header(system, graph, rows, hoist.size, functions, bool(completion), size, macros),
-            *map(_runtime, BASE),
+            _header(system, macros),
+            *map(runtime_text, BASE),
+            *(f"DA_LIST({name}) = {_list(rows)};" for name, rows in model_lists(graph, rows).items()),
             *model,
             hoist.source(),
-            *map(_runtime, AT_A_STATE),
+            *map(runtime_text, AT_A_STATE),
             steppers(methods),
-            *map(_runtime, (*WATCH, *extra, *headers)),
+            *map(runtime_text, (*WATCH, *extra, *headers)),
             dispatch(methods),
-            *map(_runtime, (*INSIDE, *RUN)),
+            *map(runtime_text, (*INSIDE, *RUN)),
         ]
     )
 
 
-def _function(name: str, functions: KernelFunctions, hoist: Hoist) -> str:
+def functions_by_name(graph: Graph, functions: KernelFunctions) -> dict[str, ca.Function]:
+    """The functions that a model has, as the runtime calls them: after what they need, where that differs."""
+    actual = "_of_actual" if graph.uses_actual else ""
+    other = {
+        "work": f"work{actual}",
+        "heat": f"heat{actual}",
+        "events": "events_of_multipliers" if graph.events_use_multipliers else "events",
+    }
+    every = {other.get(name, name): function for name, function in vars(functions).items()}
+    return {name: every[name] for name in OUTPUTS if every.get(name) is not None}
+
+
+def _function(name: str, function: ca.Function, hoist: Hoist) -> str:
     qualifier = "DA_COLD" if name in COLD else "DA_FN"
-    function = getattr(functions, name)
-    inputs, outputs = INPUTS.get(name, STATE)[: function.n_in()], OUTPUTS[name][: function.n_out()]
-    return straight_line(f"da_{name}", function, inputs, outputs, hoist, qualifier)
+    return straight_line(f"da_{name}", function, INPUTS.get(name, STATE), OUTPUTS[name], hoist, qualifier)
 
 
-def _runtime(name: str) -> str:
+def runtime_text(name: str) -> str:
     return (RUNTIME / name).read_text(encoding="utf-8")
 
 
-def _header(
-    system: System,
-    graph: Graph,
-    rows: Sequence[int],
-    constants: int,
-    functions: KernelFunctions,
-    singular: bool,
-    size: int,
-    of_methods: Mapping[str, int],
-) -> str:
+def model_sizes(
+    system: System, graph: Graph, rows: Sequence[int], functions: KernelFunctions, singular: bool
+) -> dict[str, int]:
+    """What the runtime asks of a model, by name: sizes, and whether it has this or that."""
     n, m = len(system.coordinates), len(system.constraints)
     straight = functions.fast is not None
-    names = "\n".join(
-        [f"     q[{k}] {_safe(q.name)}, v[{k}] its velocity" for k, q in enumerate(system.coordinates)]
-        + [f"     p[{k}] {_safe(p.name)}" for k, p in enumerate(system.parameter_symbols)]
-        + [f"     row {k} {_safe(c.name)}, {c.level} level" for k, c in enumerate(system.constraints)]
-    )
-    macros = {
+    return {
         "DA_N": n,
         "DA_M": m,
         "DA_NP": len(system.parameter_symbols),
-        "DA_NC": constants,
         "DA_NE": 2 * n,
         "DA_NG": graph.events.numel_out(0),
         "DA_KINKS": graph.kinks,
         "DA_NY": 2 * n + 3 + len(graph.heats),
         "DA_HEATS": len(graph.heats),
         "DA_BY_FRICTION": len(graph.by_friction),
-        "DA_FRICTION_LIST": _list(graph.by_friction),
         "DA_FAST_ROWS": len(rows),
         "DA_FACTORS": functions.factor.nnz_out(0),
         "DA_LARGE": int(functions.rest is not None),
@@ -156,9 +162,6 @@ def _header(
         "DA_LINEAR_RATES": int(not graph.curved),
         "DA_SINGULAR_MASS": int(singular),
         "DA_NONLINEAR": len(graph.nonlinear),
-        "DA_NONLINEAR_ROWS": _list(graph.nonlinear),
-        "DA_FAST_LIST": _list(rows),
-        "DA_POSITION_LIST": _list(graph.position_rows),
         "DA_HAS_WORK": int(functions.work.nnz_out(0) > 0),
         "DA_USES_IDEAL": int(graph.uses_reactions),
         "DA_USES_ACTUAL": int(graph.uses_actual),
@@ -166,16 +169,36 @@ def _header(
         "DA_STRAIGHT_MULTIPLIERS": int(functions.multipliers is not None),
         "DA_STRAIGHT": int(straight),
         "DA_WATCHED": int(straight and len(rows) > 1 and not graph.uses_actual),
-        "DA_INSTRUCTIONS": size,
-        **of_methods,
     }
-    limits = {f"DA_{name}": value for name, value in LIMITS.items()}
-    defines = "\n".join(f"#define {name} {value}" for name, value in {**macros, **limits}.items())
+
+
+def model_lists(graph: Graph, rows: Sequence[int]) -> dict[str, Sequence[int]]:
+    """Rows of constraints of one kind, by name."""
+    return {
+        "da_fast_rows": rows,
+        "da_position_rows": graph.position_rows,
+        "da_nonlinear_rows": graph.nonlinear,
+        "da_friction_rows": graph.by_friction,
+    }
+
+
+def _header(system: System, macros: Mapping[str, int]) -> str:
+    names = "\n".join(
+        [f"     q[{k}] {_safe(q.name)}, v[{k}] its velocity" for k, q in enumerate(system.coordinates)]
+        + [f"     p[{k}] {_safe(p.name)}" for k, p in enumerate(system.parameter_symbols)]
+        + [f"     row {k} {_safe(c.name)}, {c.level} level" for k, c in enumerate(system.constraints)]
+    )
+    defines = "\n".join(f"#define {name} {value}" for name, value in {**macros, **limit_macros()}.items())
     return (
         f"/* Equations of motion of: {_safe(system.name)}\n{names}\n"
         "     y = q, v, the work of impressed, ideal and nonideal forces, and the heat of friction */\n"
         f"{defines}\n"
     )
+
+
+def limit_macros() -> dict[str, float]:
+    """Numbers of both backends, as C knows them."""
+    return {f"DA_{name}": value for name, value in LIMITS.items()}
 
 
 def _list(rows: Sequence[int]) -> str:

@@ -15,61 +15,10 @@ from dataclasses import dataclass, field
 
 import casadi as ca
 
-from dalembert.errors import BuildError
+from dalembert.kernel.emit.operations import BINARY, UNARY, form_of, no_form
 
 PIECE = 1000
 BY_VALUE = ("t", "weight")
-
-_BINARY = {
-    ca.OP_ADD: "{0} + {1}",
-    ca.OP_SUB: "{0} - {1}",
-    ca.OP_MUL: "{0} * {1}",
-    ca.OP_DIV: "{0} / {1}",
-    ca.OP_POW: "pow({0}, {1})",
-    ca.OP_CONSTPOW: "pow({0}, {1})",
-    ca.OP_ATAN2: "atan2({0}, {1})",
-    ca.OP_FMIN: "da_min({0}, {1})",
-    ca.OP_FMAX: "da_max({0}, {1})",
-    ca.OP_LT: "(double)({0} < {1})",
-    ca.OP_LE: "(double)({0} <= {1})",
-    ca.OP_EQ: "(double)({0} == {1})",
-    ca.OP_NE: "(double)({0} != {1})",
-    ca.OP_AND: "(double)({0} != 0.0 && {1} != 0.0)",
-    ca.OP_OR: "(double)({0} != 0.0 || {1} != 0.0)",
-    ca.OP_IF_ELSE_ZERO: "({0} != 0.0 ? {1} : 0.0)",
-    ca.OP_COPYSIGN: "copysign({0}, {1})",
-    ca.OP_HYPOT: "hypot({0}, {1})",
-}
-_UNARY = {
-    ca.OP_NEG: "-{0}",
-    ca.OP_SQ: "{0} * {0}",
-    ca.OP_TWICE: "{0} + {0}",
-    ca.OP_INV: "1.0 / {0}",
-    ca.OP_SQRT: "sqrt({0})",
-    ca.OP_SIN: "sin({0})",
-    ca.OP_COS: "cos({0})",
-    ca.OP_TAN: "tan({0})",
-    ca.OP_ASIN: "asin({0})",
-    ca.OP_ACOS: "acos({0})",
-    ca.OP_ATAN: "atan({0})",
-    ca.OP_SINH: "sinh({0})",
-    ca.OP_COSH: "cosh({0})",
-    ca.OP_TANH: "tanh({0})",
-    ca.OP_ASINH: "asinh({0})",
-    ca.OP_ACOSH: "acosh({0})",
-    ca.OP_ATANH: "atanh({0})",
-    ca.OP_EXP: "exp({0})",
-    ca.OP_LOG: "log({0})",
-    ca.OP_LOG1P: "log1p({0})",
-    ca.OP_EXPM1: "expm1({0})",
-    ca.OP_ERF: "erf({0})",
-    ca.OP_FABS: "fabs({0})",
-    ca.OP_SIGN: "da_sign({0})",
-    ca.OP_FLOOR: "floor({0})",
-    ca.OP_CEIL: "ceil({0})",
-    ca.OP_NOT: "(double)({0} == 0.0)",
-    ca.OP_ASSIGN: "{0}",
-}
 
 
 def number(value: float) -> str:
@@ -186,10 +135,10 @@ def _instructions(function: ca.Function, inputs: Sequence[str], outputs: Sequenc
         elif operation == ca.OP_INPUT:
             name = inputs[of[0]]
             made = _Instruction(operation, k, (), name if name in BY_VALUE else f"{name}[{of[1]}]")
-        elif operation in _BINARY or operation in _UNARY:
+        elif operation in BINARY or operation in UNARY:
             made = _Instruction(operation, k, tuple(holds[place] for place in of))
         else:
-            raise BuildError(f"operation {operation} of the model has no form in C")
+            raise no_form(operation)
         holds[into[0]] = k
         yield made
 
@@ -222,7 +171,7 @@ class _Translation:
                 and all(o in self.literal or o in self.hoisted for o in i.of)
             ):
                 operands = [self.literal.get(o) or self.hoisted[o] for o in i.of]
-                self.hoisted[i.value] = self.hoist.define(_form(i.operation).format(*operands))
+                self.hoisted[i.value] = self.hoist.define(form_of(i.operation).format(*operands))
             else:
                 rest.append(i)
         return rest
@@ -247,7 +196,7 @@ class _Translation:
             return i.text
         if i.operation == ca.OP_DIV and (inverse := self._inverse(i.of[1])):
             return f"{self._value(i.of[0])} * {inverse}"
-        return _form(i.operation).format(*(self._value(o) for o in i.of))
+        return form_of(i.operation).format(*(self._value(o) for o in i.of))
 
     def _inverse(self, divisor: int) -> str | None:
         """The reciprocal of what divides more than once, or of what never changes."""
@@ -287,10 +236,6 @@ class _Translation:
         if value not in self.variable:
             self.variable[value] = self.piece.loads[value] = f"v{value}"
         return self.variable[value]
-
-
-def _form(operation: int) -> str:
-    return _BINARY.get(operation) or _UNARY[operation]
 
 
 def _in_phases(instructions: Sequence[_Instruction]) -> Iterator[_Instruction | list[_Instruction]]:

@@ -8,43 +8,82 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import sys
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
 from dalembert.errors import BuildError
 from dalembert.kernel.build import build, find_compiler
+from dalembert.kernel.emit.operations import BINARY, UNARY
 
 SOURCES = Path(__file__).parent / "c"
 # In the order of the source. Each file is C with sizes as arguments.
-FILES: tuple[str, ...] = ("library.h",)
+FILES: tuple[str, ...] = (
+    "library.h",
+    "../../runtime/base/base.h",
+    "../../runtime/base/elementary.h",
+    "tape.h",
+    "tape_make.h",
+    "many.h",
+    "dense.h",
+    "solve_points.h",
+    "check_points.h",
+    "sparse.h",
+    "again.h",
+    "quadrature.h",
+    "start.h",
+)
 PREBUILT = Path(__file__).parent / ("ready.dll" if sys.platform == "win32" else "ready.so")
 
 
 def source() -> str:
-    """All of it as one C source, which names itself by a digest: a library of another version is not taken for it."""
-    text = "\n".join((SOURCES / name).read_text(encoding="utf-8") for name in FILES)
+    """All of it as one C source."""
+    return with_digest([operations_macro(), *map(file_text, FILES)])
+
+
+def file_text(name: str) -> str:
+    """One of the files."""
+    return (SOURCES / name).read_text(encoding="utf-8")
+
+
+def with_digest(parts: Sequence[str]) -> str:
+    """A source that names itself by a digest: a library of another version is not taken for it."""
+    text = "\n".join(parts)
     digest = hashlib.sha256(text.encode()).hexdigest()
     return f'#define DA_READY_DIGEST "{digest}"\n{text}'
+
+
+def operations_macro() -> str:
+    """DA_TAPE_OPERATIONS of c/tape.h: the operations that straight-line code has, in the same forms."""
+    known = [f"BINARY({op}, {form.format('x', 'y')})" for op, form in BINARY.items()]
+    known += [f"UNARY({op}, {form.format('x')})" for op, form in UNARY.items()]
+    lines = " \\\n    ".join(known)
+    codes = max(*BINARY, *UNARY) + 1
+    return f"#define DA_TAPE_CODES {codes}\n#define DA_TAPE_OPERATIONS(BINARY, UNARY) \\\n    {lines}\n"
 
 
 @lru_cache(maxsize=1)
 def ready_library() -> ctypes.CDLL | None:
     """The library; None where it did not come with the package and no compiler is there to make it."""
-    text = source()
-    if PREBUILT.is_file() and (library := _prebuilt(text)) is not None:
+    return load(source(), PREBUILT)
+
+
+def load(text: str, prebuilt: Path, level: int = 3, more: tuple[str, ...] = ()) -> ctypes.CDLL | None:
+    """A library that serves every model, from its source: as it came with the package, or compiled here and kept."""
+    if prebuilt.is_file() and (library := _prebuilt(text, prebuilt)) is not None:
         return library
     compiler = find_compiler()
     if compiler is None:
         return None
     try:
-        return build(text, compiler, level=3)[0]
+        return build(text, compiler, level=level, more=more)[0]
     except BuildError:
         return None
 
 
-def _prebuilt(text: str) -> ctypes.CDLL | None:
+def _prebuilt(text: str, file: Path) -> ctypes.CDLL | None:
     try:
-        library = ctypes.CDLL(str(PREBUILT))
+        library = ctypes.CDLL(str(file))
     except OSError:
         return None  # made for another machine
     library.da_ready_digest.restype = ctypes.c_char_p

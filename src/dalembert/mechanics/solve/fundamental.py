@@ -12,6 +12,7 @@ full column rank (Udwadia and Phohomsiri 2006).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -90,6 +91,13 @@ class Fundamental(Result):
 
     def to_dict(self) -> dict[str, Any]:
         return {key: plain_values(value) for key, value in vars(self).items()}
+
+    def at(self, k: int) -> Fundamental:
+        """The solution at one point of a batch."""
+        return Fundamental(
+            self.acceleration[k], self.unconstrained[k], self.ideal[k], self.nonideal[k], self.multipliers[k],
+            self.rank[k], self.dependent[k], self.residual[k], self.M[k], self.Q[k], self.A[k], self.b[k], self.C[k],
+        )  # fmt: skip
 
     def gauss(self, z: ArrayLike | None = None) -> Array:
         """G_ni(z) = (Mz − Q − C)ᵀ M⁻¹ (Mz − Q − C), (16); at the acceleration itself where z is not given.
@@ -180,15 +188,13 @@ def solve(
         coefficients, z = coefficients + more, z + _mul(U, more)
     along = np.where(kept, _row(U, c), 0.0)
     z_ni = c - _mul(U, along)
-    q2 = _back(L, y + z + z_ni)
+    a, q2 = _back(L, y), _back(L, y + z + z_ni)
     multipliers = _row(Vt, inverse * (coefficients - along)) / length
     rank = kept.sum(axis=-1)
     reach = length * np.linalg.norm(np.stack([y, z, z_ni]), axis=-1).sum(axis=0)[..., None]
-    residual = _residual(A, b, q2, _back(L, y), reach)
+    residual = _residual(A, b, q2, a, reach)
     dependent = _dependent(directions, rank, tolerance)
-    return Fundamental(
-        q2, _back(L, y), _mul(L, z), _mul(L, z_ni), multipliers, rank, dependent, residual, M, Q, A, b, C
-    )
+    return Fundamental(q2, a, _mul(L, z), _mul(L, z_ni), multipliers, rank, dependent, residual, M, Q, A, b, C)
 
 
 def minimum_norm(W: Array, A: Array, r: Array, natural: Array | None = None) -> Array:
@@ -255,6 +261,9 @@ def is_positive(W: Array) -> bool:
     """Whether a symmetric matrix (n, n) is positive definite beyond rounding, whatever the units of its
     coordinates.
     """
+    masses = W.diagonal()
+    if np.count_nonzero(W) == np.count_nonzero(masses):  # nothing beside the diagonal
+        return bool((masses > 0.0).all())
     scale = mass_scale(W)
     return _cholesky(W / np.outer(scale, scale)) is not None
 
@@ -308,7 +317,7 @@ def _residual(A: Array, b: Array, q2: Array, a: Array, reach: Array) -> Array:
     M: 1e-16 of its reach. With CONSISTENCY_TOLERANCE the factor 1e-4 allows 1e-12 of it, rounding times a
     condition of 1e4.
     """
-    size = np.abs(b) + _mul(np.abs(A), np.abs(q2) + np.abs(np.nan_to_num(a))) + 1e-4 * reach
+    size = np.abs(b) + _mul(np.abs(A), np.abs(q2) + np.abs(np.where(np.isnan(a), 0.0, a))) + 1e-4 * reach
     return np.abs(_mul(A, q2) - b) / np.where(size > 0, size, 1.0)
 
 
@@ -316,21 +325,29 @@ def _combinations(directions: Array, tolerance: float) -> list[bool]:
     """For each column, whether it lies in the span of the columns before it (Gram–Schmidt, twice for
     rounding).
     """
-    basis = np.zeros((directions.shape[0], 0))
-    flags = []
-    for column in directions.T:
-        rest = column - basis @ (basis.T @ column)
-        rest = rest - basis @ (basis.T @ rest)
-        size = float(np.linalg.norm(rest))
+    rows = np.zeros((min(directions.shape), directions.shape[0]))
+    count, flags = 0, []
+    for column, present in zip(directions.T, np.any(directions, axis=0), strict=True):
+        size = 0.0
+        if present and count < rows.shape[0]:
+            basis = rows[:count]
+            rest = column - basis.T @ (basis @ column)
+            rest -= basis.T @ (basis @ rest)
+            size = math.sqrt(float(rest @ rest))
         flags.append(size <= tolerance)
         if size > tolerance:
-            basis = np.column_stack([basis, rest / size])
+            rows[count] = rest / size
+            count += 1
     return flags
 
 
 def _dependent(directions: Array, rank: NDArray[np.int_], tolerance: float) -> NDArray[np.bool_]:
     m = directions.shape[-1]
     flags = np.zeros((*directions.shape[:-2], m), dtype=bool)
+    if (rank == m).all():
+        return flags
+    if directions.ndim == 2:  # one state, as at every step of a motion
+        return np.array(_combinations(directions, tolerance), dtype=bool)
     for index in np.argwhere(rank < m):
         flags[tuple(index)] = _combinations(directions[tuple(index)], tolerance)
     return flags

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -10,13 +10,18 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 
 from dalembert.model.friction.frames import frames_of, inertia_of
-from dalembert.model.friction.law import Law
 from dalembert.model.friction.surface import Bearing, coordinates_in
 from dalembert.model.friction.work import Work
 from dalembert.model.language.symbols import Coordinate
+from dalembert.remember import remember
 
 if TYPE_CHECKING:
     from dalembert.model.system import System
+
+# What depends on the structure of a system alone is made once: each of its runs asks.
+KEPT = 32
+_works: dict[Hashable, tuple[Work | None, ...]] = {}
+_torqueless: dict[Hashable, list[str]] = {}
 
 #: Stands for |u|, the size of the sliding velocity, inside a coefficient of friction.
 SPEED = sp.Symbol("sliding speed", nonnegative=True)
@@ -88,16 +93,19 @@ def sliding_system(system: System) -> System:
     return system.replace(nonideal=works, constraints=constraints)
 
 
-def work_of(system: System, law: Law) -> Work | None:
-    """What is smooth in a law, with the heat that it makes."""
-    return law.smooth_work(system)
+def works_of(system: System) -> tuple[Work | None, ...]:
+    """What is smooth in each law, with the heat that it makes; None where nothing is."""
+    return remember(_works, system.structure, lambda: tuple(law.smooth_work(system) for law in system.nonideal), KEPT)
 
 
 def torqueless_warnings(system: System) -> list[str]:
     """What to say of laws whose point keeps a fixed distance from the centre of a body that may turn: friction at
     (x, y, z − r) of a ball makes no torque, because that point does not turn with it.
     """
-    system = system.expanded
+    return [*remember(_torqueless, system.structure, lambda: _torqueless_of(system.expanded), KEPT)]
+
+
+def _torqueless_of(system: System) -> list[str]:
     inertia = inertia_of(system.kinetic, system.lagrangian, system.mass)
     found = []
     bodies = () if inertia is None else frames_of(inertia, system.coordinates).bodies

@@ -20,6 +20,9 @@ from dalembert.model.language.functions import Unspecified
 from dalembert.model.language.parse import suggest
 from dalembert.model.language.symbols import Coordinate, Reaction
 
+# Coefficients that differ by less than this share are the same.
+ROUNDING = 1e-12
+
 
 def value_of(expression: sp.Expr | None, parameters: Mapping[sp.Symbol, sp.Expr]) -> float | None:
     """The value of an expression where the parameters decide it."""
@@ -104,11 +107,26 @@ class LawReader:
             self.faults.extend(f"{where}: {fault}" for fault in found.faults(self._value))
         if len(self.faults) == before:
             self.faults.extend(f"{where}: {fault}" for fault in _not_expressions(found))
+        if len(self.faults) == before and found.dry:
+            self.faults.extend(f"{where}: {fault}" for fault in self._static_limit_faults(found))
         if len(self.faults) > before:
             return None
         if known and self.inertia is not None:
             self._geometry(found, where)
         return found
+
+    def _static_limit_faults(self, law: Sliding) -> Iterator[str]:
+        """A point that sticks up to less than it rubs with as it sets off would stop and set off without end."""
+        try:
+            given = (law.static_limit(), law.dry_coefficient(sp.S.Zero))
+            static, sliding = (self._value(sp.sympify(part, strict=True)) for part in given)
+        except Exception:  # a law with a limit of its own need have no coefficient at rest
+            return
+        if static is not None and sliding is not None and static < sliding * (1 - ROUNDING):
+            yield (
+                f"it sticks up to {static:.6g}, static_limit(), and slides with {sliding:.6g} at the smallest speeds, "
+                "dry_coefficient(0): the limit cannot be the smaller one"
+            )
 
     def _value(self, expression: sp.Expr | None) -> float | None:
         return value_of(expression, self.parameters)

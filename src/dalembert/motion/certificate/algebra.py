@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dalembert.arrays import Array
-from dalembert.mechanics.solve.blocks import block, parts_of
+from dalembert.kernel.ready.check import ALONG, GAUSS, KINETIC, RANK, SPEED, check_points
+from dalembert.kernel.ready.sparse import Pattern
+from dalembert.kernel.ready.together import together_of
+from dalembert.mechanics.solve.blocks import WORTHWHILE, block, parts_of
 from dalembert.mechanics.solve.fundamental import MASS_TOLERANCE, RANK_TOLERANCE, null_space
 from dalembert.mechanics.solve.mass_scale import mass_scale
 from dalembert.motion.certificate.along import norm, times
 from dalembert.motion.state.evaluation import Evaluation
+from dalembert.motion.state.points import Points
 
 if TYPE_CHECKING:
     from dalembert.motion.result.motion import Motion
@@ -20,7 +24,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Data:
-    """M (T, n, n), Q, C (T, n), A (T, m, n), b (T, m) along the motion, and whether Q_i must be normal to null A."""
+    """M (T, n, n), Q, C (T, n), A (T, m, n), b (T, m) along the motion, and whether Q_i must be normal to null A.
+    closed: A with all its rows, also those of constraints that are open, where there are contacts.
+    """
 
     M: Array
     Q: Array
@@ -28,15 +34,49 @@ class Data:
     b: Array
     C: Array
     split: bool
+    energy: Array | None = None  # E (T,), φ and (φ̇, ψ), where they came with the others
+    position: Array | None = None
+    velocity: Array | None = None
+    pattern: Pattern | None = None  # of M and A, where they are large
+    closed: Array | None = None
 
 
-def data_along(motion: Motion, evaluation: Evaluation) -> Data:
-    """The numbers of a motion's own system at its output points, from the model's functions."""
+@dataclass(frozen=True)
+class AtPoints:
+    """What was measured at single points, relative to the sizes there; the ranks (least, largest) and whether q̈ is
+    unique everywhere. scale (T, n): the root of each coordinate's own mass; lengths (T, m): of the rows of A; kinetic
+    (T,): the kinetic energy; pushed, pull: the largest q̈ᵀM q̈ and Q²/m.
+    """
+
+    measured: dict[str, float]
+    ranks: tuple[int, int]
+    unique: bool
+    scale: Array
+    lengths: Array
+    kinetic: Array
+    pushed: float
+    pull: float
+
+
+def data_along(motion: Motion, evaluation: Evaluation, points: Points | None = None) -> Data:
+    """The numbers of a motion's own system at its output points, from the model's functions. points: evaluated at these
+    states already.
+    """
+    if motion.C is None and (together := together_of(evaluation.graph)) is not None:
+        if points is not None and points.position is not None:
+            solved = points.solution
+            parts = (solved.M, solved.Q, solved.A, solved.b, solved.C)
+            return Data(*parts, True, points.energy, points.position, points.velocity, together.pattern)
+        q, v, at = (np.ascontiguousarray(x, dtype=float) for x in (motion.q, motion.v, motion.t))
+        found = together.at(q, v, at, evaluation.p)
+        if found is not None:
+            M, Q, A, b, C, energy, _, position, velocity = found
+            return Data(M, Q, A, b, C, True, energy, position, velocity, together.pattern)
     nonlinear = list(evaluation.graph.nonlinear)
     M, Q, A, b = evaluation.dynamics_along(motion.q, motion.v, motion.t)
     if motion.C is not None and motion.acting is not None:
-        A, b = np.where(motion.acting[:, :, None], A, 0.0), np.where(motion.acting, b, 0.0)
-        return Data(M, Q, A, b, motion.C, split=True)
+        acting, b = np.where(motion.acting[:, :, None], A, 0.0), np.where(motion.acting, b, 0.0)
+        return Data(M, Q, acting, b, motion.C, split=True, closed=A)
     for k in range(motion.t.size if nonlinear else 0):
         q, v, a, t = motion.q[k], motion.v[k], motion.a[k], float(motion.t[k])
         h, slope, _ = evaluation.nonlinear(q, v, a, t, np.zeros(len(nonlinear)))
@@ -47,8 +87,52 @@ def data_along(motion: Motion, evaluation: Evaluation) -> Data:
     return Data(M, Q, A, b, C, split=not (nonlinear and bool(np.any(C))))
 
 
-def algebraic_residuals(motion: Motion, data: Data) -> tuple[dict[str, float], np.ndarray, bool]:
-    """The algebraic residuals relative to their terms, the ranks, and whether q̈ is unique everywhere.
+def at_points(motion: Motion, data: Data) -> AtPoints:
+    """The algebraic residuals relative to their terms, by C (kernel/ready/c/check_points.h); or, for large systems and
+    where there is no library, by `at_points_dense`, which has the formulas. Points whose rank is not certain are
+    measured as there.
+    """
+    n, m = data.Q.shape[1], data.b.shape[1]
+    forces = (motion.a, motion.impressed, motion.inertial, motion.ideal, motion.nonideal, motion.multipliers)
+    checked = None
+    if n + m < WORTHWHILE:
+        checked = check_points((data.M, data.Q, data.A, data.b, data.C), motion.v, forces, data.split)
+    if checked is None:
+        return at_points_dense(motion, data)
+    numbers, unique = checked.numbers, True
+    if checked.open:
+        at = np.flatnonzero(numbers[:, RANK] < 0)
+        M, Q, A, b, C, a = (x[at] for x in (data.M, data.Q, data.A, data.b, data.C, motion.a))
+        forced = _checked_forces(motion, data, at)
+        along, best, ranks, unique = _on_null_space(M, Q, A, b, C, checked.scale[at], forced)
+        numbers[at, ALONG], numbers[at, RANK] = along, ranks
+        numbers[at, GAUSS] = _distance(M, a - best)
+    span = float(motion.t[-1] - motion.t[0]) or 1.0
+    slowing = float(np.abs(motion.v).max(initial=0.0)) / span
+    rows, missed, along, gauss, least, most, pushed, pull = checked.totals(
+        float(numbers[:, SPEED].max()) / span, slowing
+    ).tolist()
+    measured = {"acceleration": rows, "forces": missed, "virtual_work": along, "gauss": gauss}
+    return AtPoints(
+        measured, (int(least), int(most)), unique, checked.scale, checked.rows[2], numbers[:, KINETIC], pushed, pull
+    )
+
+
+def _checked_forces(motion: Motion, data: Data, at: Any = slice(None)) -> list[Array]:
+    """The forces that must do no virtual work."""
+    inertia = times(data.M[at], motion.a[at])
+    ideal, nonideal = motion.ideal[at], motion.nonideal[at]
+    balance = inertia - (motion.impressed[at] + motion.inertial[at]) - ideal - nonideal
+    checked = [inertia - data.Q[at] - data.C[at], balance]
+    return [*checked, ideal, nonideal - data.C[at]] if data.split else checked
+
+
+def _distance(M: Array, apart: Array) -> Array:
+    return np.asarray(np.sqrt(np.maximum(np.einsum("ti,tij,tj->t", apart, M, apart), 0.0)))
+
+
+def at_points_dense(motion: Motion, data: Data) -> AtPoints:
+    """The same by singular values.
 
     In coordinates scaled by the root of their own mass all terms have the same unit, so that they may be compared.
     Where all terms pass through zero together, or a motion is free or at rest, rounding would be compared with
@@ -61,18 +145,13 @@ def algebraic_residuals(motion: Motion, data: Data) -> tuple[dict[str, float], n
     impressed = motion.impressed + motion.inertial
     balance = inertia - impressed - motion.ideal - motion.nonideal
     reaction = inertia - Q - C - times(np.swapaxes(A, 1, 2), motion.multipliers)
-    checked = [inertia - Q - C, balance]
-    if data.split:
-        checked += [motion.ideal, motion.nonideal - C]
-    along, best, ranks, unique = _by_parts(M, Q, A, b, C, scale, checked)
+    along, gauss, ranks, unique = _of_large(motion, data, scale, inertia)
 
     span = float(motion.t[-1] - motion.t[0]) or 1.0
     force_size = np.max([norm(f / scale) for f in (inertia, Q, motion.ideal, motion.nonideal, C)], axis=0)
     braking = float(norm(scale * motion.v).max()) / span
     size = np.maximum(force_size, 1e-6 * max(float(force_size.max()), braking))
     size = np.where(size > 0, size, 1.0)
-    apart = a - best
-    gauss = np.sqrt(np.maximum(np.einsum("ti,tij,tj->t", apart, M, apart), 0.0))
 
     pulled = (np.abs(Q) + np.abs(motion.ideal) + np.abs(C)) / scale**2
     # What reaches a row through the others carries rounding into it, as in `fundamental`.
@@ -91,7 +170,31 @@ def algebraic_residuals(motion: Motion, data: Data) -> tuple[dict[str, float], n
         "virtual_work": float((along / size).max()),
         "gauss": float((gauss / size).max()),
     }
-    return measured, ranks, unique
+    kinetic = np.abs(np.einsum("ti,ti->t", motion.v, times(M, motion.v))) / 2
+    pushed, pull = float(np.einsum("ti,ti->t", a, inertia).max()), float(((Q / scale) ** 2).max(initial=0.0))
+    return AtPoints(measured, (int(ranks.min()), int(ranks.max())), unique, scale, lengths, kinetic, pushed, pull)
+
+
+def _of_large(motion: Motion, data: Data, scale: Array, inertia: Array) -> tuple[Array, Array, np.ndarray, bool]:
+    """Virtual work, distance from the minimum of G, and rank at each point, and whether q̈ is unique: by sparse factors
+    where the pattern is known, at points where these do not do by singular values.
+    """
+    M, Q, A, b, C, a = data.M, data.Q, data.A, data.b, data.C, motion.a
+    forces = _checked_forces(motion, data)
+    found = None
+    if data.pattern is not None:
+        found = data.pattern.check(M, A, np.stack(forces), inertia - Q - C, times(A, a) - b)
+    if found is None:
+        along, best, ranks, unique = _by_parts(M, Q, A, b, C, scale, forces)
+        return along, _distance(M, a - best), ranks, unique
+    along, distance = found
+    ranks, unique = np.full(along.size, b.shape[1]), True
+    at = np.flatnonzero(~(along >= 0))
+    if at.size:
+        own = [force[at] for force in forces]
+        along[at], best, ranks[at], unique = _by_parts(M[at], Q[at], A[at], b[at], C[at], scale[at], own)
+        distance[at] = _distance(M[at], a[at] - best)
+    return along, distance, ranks, unique
 
 
 def _by_parts(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dalembert.model.friction.contact import needs_legs
-from dalembert.motion.certificate.algebra import algebraic_residuals, data_along, is_minimum
+from dalembert.motion.certificate.algebra import at_points, data_along, is_minimum
 from dalembert.motion.certificate.constraints import constraint_residuals
 from dalembert.motion.certificate.determined import undetermined_loads
 from dalembert.motion.certificate.energy import energy_residual
@@ -24,6 +24,7 @@ from dalembert.motion.certificate.repeat_contacts import repeat_residual
 from dalembert.motion.contacts.modes.contacts import Contacts
 from dalembert.motion.result.certificate import MEASURES, Certificate
 from dalembert.motion.state.evaluation import Evaluation
+from dalembert.motion.state.points import Points
 
 if TYPE_CHECKING:
     from dalembert.motion.result.motion import Motion
@@ -61,30 +62,40 @@ def thresholds(rtol: float, steps: int = 0) -> dict[str, float]:
     }
 
 
-def certify(motion: Motion, evaluation: Evaluation | None = None, contacts: Contacts | None = None) -> Certificate:
-    """Measure a motion against its own system. evaluation, contacts: of that system, where they are at hand."""
+def certify(
+    motion: Motion,
+    evaluation: Evaluation | None = None,
+    contacts: Contacts | None = None,
+    evaluated: Points | None = None,
+) -> Certificate:
+    """Measure a motion against its own system. evaluation, contacts: of that system, and what it has at the output
+    points, where they are at hand.
+    """
     evaluation = Evaluation(motion.system) if evaluation is None else evaluation
-    if motion.system.nonideal or needs_legs(motion.system):
-        motion = replace(motion, system=motion.system.expanded)  # laws of friction are told by SymPy
+    if motion.system.definitions and (motion.system.nonideal or needs_legs(motion.system)):
+        # Laws of friction are told by SymPy. A copy would have the certificate, which is made here.
+        motion = replace(motion, system=motion.system.expanded, certificate=None, warnings=())  # type: ignore[arg-type]
     if contacts is None and needs_legs(motion.system):
         contacts = Contacts(motion.system)
-    data, limits = data_along(motion, evaluation), thresholds(motion.rtol, motion.timing.steps)
-    algebra, ranks, unique = algebraic_residuals(motion, data)
+    data, limits = data_along(motion, evaluation, evaluated), thresholds(motion.rtol, motion.timing.steps)
+    points = at_points(motion, data)
+    algebra, unique = points.measured, points.unique
     # Where a row nonlinear in q̇ vanishes, branches of the motion meet (`Evaluation.branching`).
-    unique = unique and bool(np.any(data.A[:, list(evaluation.graph.curved)], axis=2).all())
+    if evaluation.graph.curved:
+        unique = unique and bool(np.any(data.A[:, list(evaluation.graph.curved)], axis=2).all())
     undetermined = undetermined_loads(motion, evaluation, data.A, contacts)
     unique = unique and not undetermined
     if evaluation.graph.nonlinear and not is_minimum(motion, evaluation, data):
         algebra["gauss"] = float("inf")
     if motion.C is not None and contacts is not None:
-        repeat, consistency = repeat_residual(motion, contacts, limits["repeat"]), 0.0
+        repeat, consistency = repeat_residual(motion, contacts, data.M, data.Q, limits["repeat"]), 0.0
     else:
-        repeat, consistency = repeat_and_consistency(motion, evaluation, data.M, data.Q, limits["repeat"])
+        repeat, consistency = repeat_and_consistency(motion, evaluation, data.M, points, limits["repeat"])
     measured = {
-        **constraint_residuals(motion, evaluation),
+        **constraint_residuals(motion, evaluation, data, points.lengths),
         **algebra,
-        "energy": energy_residual(motion, evaluation, data.M, data.Q),
-        "contact": contact_residual(motion) if motion.C is not None else 0.0,
+        "energy": energy_residual(motion, evaluation, points, data.energy),
+        "contact": contact_residual(motion, data.M, data.Q, data.closed) if data.closed is not None else 0.0,
         "repeat": repeat,
         "consistency": consistency,
         "impact": impact_residual(motion, contacts),
@@ -92,8 +103,8 @@ def certify(motion: Motion, evaluation: Evaluation | None = None, contacts: Cont
     holds = unique and all(measured[name] <= limits[name] for name in MEASURES)
     return Certificate(
         **measured,
-        rank_min=int(ranks.min()),
-        rank_max=int(ranks.max()),
+        rank_min=points.ranks[0],
+        rank_max=points.ranks[1],
         unique=unique,
         holds=bool(holds),
         thresholds=limits,

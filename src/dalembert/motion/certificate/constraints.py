@@ -6,32 +6,39 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dalembert.arrays import Array
+from dalembert.kernel.limits import PROJECT_LEAST_SIZE
+from dalembert.motion.certificate.algebra import Data
 from dalembert.motion.state.evaluation import Evaluation
-from dalembert.motion.state.project import size_of
 
 if TYPE_CHECKING:
     from dalembert.motion.result.motion import Motion
 
 
-def constraint_residuals(motion: Motion, evaluation: Evaluation) -> dict[str, float]:
+def constraint_residuals(motion: Motion, evaluation: Evaluation, data: Data, lengths: Array) -> dict[str, float]:
     """φ and (φ̇, ψ) along the motion, each relative to the largest gradient times the largest size of the
-    state.
+    state. lengths (T, m): of the rows of A, which are these gradients.
     """
-    found = {}
-    for name, states, others in (("position", motion.q, motion.v), ("velocity", motion.v, motion.q)):
-        value, slope = (
-            evaluation.position_along(motion.q, motion.t)
-            if name == "position"
-            else evaluation.velocity_along(motion.q, motion.v, motion.t)
-        )
-        if not value.size:
+    found, graph = {}, evaluation.graph
+    places, speeds = float(np.abs(motion.q).max(initial=0.0)), float(np.abs(motion.v).max(initial=0.0))
+    for name, size, other in (("position", places, speeds), ("velocity", speeds, places)):
+        rows = [*graph.position_rows, *(graph.velocity_rows if name == "velocity" else ())]
+        if not rows:
             found[name] = 0.0
             continue
+        gradients = None
+        value = data.position if name == "position" else data.velocity
+        if value is None:
+            value, slope = (
+                evaluation.position_along(motion.q, motion.t)
+                if name == "position"
+                else evaluation.velocity_along(motion.q, motion.v, motion.t)
+            )
+            gradients = np.linalg.norm(slope, axis=2).max(axis=0)
         if motion.acting is not None:
-            graph = evaluation.graph
-            rows = [*graph.position_rows, *(graph.velocity_rows if name == "velocity" else ())]
             value = np.where(motion.acting[:, rows], value, 0.0)
-        gradients = np.linalg.norm(slope, axis=2)
-        size = np.max(gradients, axis=0) * size_of(states, others)
-        found[name] = float(np.max(np.abs(value) / np.where(size > 0, size, 1.0)))
+        if gradients is None:
+            gradients = lengths.max(axis=0)[rows]
+        reach = gradients * max(size, 1e-3 * other, PROJECT_LEAST_SIZE)  # as `size_of`
+        found[name] = float((np.abs(value).max(axis=0) / np.where(reach > 0, reach, 1.0)).max())
     return found

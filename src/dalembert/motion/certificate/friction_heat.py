@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -10,10 +11,12 @@ import sympy as sp
 
 from dalembert.arrays import Array
 from dalembert.graph.contacts import contact_graph
-from dalembert.model.friction.contact import work_of
+from dalembert.model.friction.contact import works_of
 from dalembert.model.language.symbols import multiplier
+from dalembert.model.system import System
 from dalembert.motion.contacts.modes.modes import SLIP
 from dalembert.motion.state.evaluation import Evaluation
+from dalembert.remember import remember
 
 if TYPE_CHECKING:
     from dalembert.motion.result.motion import Motion
@@ -57,8 +60,7 @@ def heat_powers(motion: Motion) -> Array:
     system, names = motion.system, list(motion.heat)
     powers = np.zeros((motion.t.size, len(names)))
     places = {constraint.name: k for k, constraint in enumerate(system.constraints)}
-    for law in system.nonideal:
-        work = work_of(system, law)
+    for law, work in zip(system.nonideal, works_of(system), strict=True):
         if work is None or not work.heat:
             continue
         alone = Evaluation(system.replace(nonideal=[work]))
@@ -81,7 +83,7 @@ def heat_powers(motion: Motion) -> Array:
 
 def _determined(motion: Motion) -> bool:
     """Whether smooth laws that use reactions can be evaluated: redundant constraints may share a load in many ways."""
-    works = [work_of(motion.system, law) for law in motion.system.nonideal]
+    works = works_of(motion.system)
     reactions = {multiplier(constraint.name) for constraint in motion.system.constraints}
     uses = any(not reactions.isdisjoint(heat.free_symbols) for work in works if work for heat in work.heat.values())
     acting = len(motion.system.constraints) if motion.acting is None else motion.acting.sum(axis=1)
@@ -118,7 +120,16 @@ def _apart(t: Array, told: Array, powers: Array) -> float:
 
 def _at_rest(motion: Motion) -> bool:
     """Whether no surface with friction moves by itself: nothing slides where nothing moves."""
-    none = dict.fromkeys(motion.system.velocities, sp.S.Zero)
-    works = [work_of(motion.system, law) for law in motion.system.nonideal]
-    told = [*(u for c in motion.system.contacts for u in c.slide), *(h for w in works if w for h in w.heat.values())]
+    system = motion.system
+    return remember(_resting, system.structure, lambda: _nothing_moves_by_itself(system), KEPT)
+
+
+def _nothing_moves_by_itself(system: System) -> bool:
+    none, works = dict.fromkeys(system.velocities, sp.S.Zero), works_of(system)
+    told = [*(u for c in system.contacts for u in c.slide), *(h for w in works if w for h in w.heat.values())]
     return all(expression.xreplace(none) == 0 for expression in told)
+
+
+# Of the structure of a system, whether it does.
+KEPT = 32
+_resting: dict[Hashable, bool] = {}

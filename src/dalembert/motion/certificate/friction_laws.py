@@ -13,7 +13,7 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.graph.contacts import contact_graph
 from dalembert.mechanics.solve.mass_scale import mass_scale
-from dalembert.model.friction.contact import work_of
+from dalembert.model.friction.contact import works_of
 from dalembert.motion.certificate.held_friction import beyond_limits
 from dalembert.motion.contacts.decide.decide import REST
 from dalembert.motion.contacts.modes.modes import OPEN, STICK
@@ -28,13 +28,14 @@ SEEN = 1e3
 ROUNDING = 1e-14
 
 
-def contact_residual(motion: Motion) -> float:
+def contact_residual(motion: Motion, M: Array, Q: Array, A: Array) -> float:
     """The largest departure from the laws of contact, relative to the largest force (or size of the state).
 
     The friction forces are taken from C, whatever mode made them: what the laws of work and of slipping give is
     subtracted, and the rest must be forces along the directions of what rests, inside its cones. What is told to stick
     must rest. Forces and lengths are compared in coordinates scaled by the root of their own mass, in which all have
     one unit, and along gradients of unit length: neither the units of the model nor the scale of an equation matter.
+    M, Q, A: of the system at the output points, all its constraints closed.
     """
     assert motion.C is not None
     assert motion.acting is not None
@@ -44,7 +45,6 @@ def contact_residual(motion: Motion) -> float:
     found = graph.along(motion.q, motion.v, motion.a, motion.t, p, motion.multipliers)
     N, u, mu = found.normal, found.slide, found.mu
     units = graph.unit_forces_along(motion.q, motion.v, motion.t, p)
-    M, Q, A, _ = Evaluation(system).dynamics_along(motion.q, motion.v, motion.t)
     root = mass_scale(M)
     steep = np.linalg.norm(A / root[:, None, :], axis=2)
     reactions = steep * motion.multipliers
@@ -101,8 +101,7 @@ def _smooth(motion: Motion) -> Array:
     assert motion.acting is not None
     C, system = np.zeros_like(motion.q), motion.system
     names = {constraint.name: k for k, constraint in enumerate(system.constraints)}
-    for law in system.nonideal:
-        work = work_of(system, law)
+    for law, work in zip(system.nonideal, works_of(system), strict=True):
         if work is None:
             continue
         alone, ideal = Evaluation(system.replace(nonideal=[work])), motion.ideal

@@ -15,9 +15,11 @@ from dalembert.arrays import Array
 from dalembert.errors import DalembertError
 from dalembert.graph.evaluate import Evaluator
 from dalembert.graph.kinks import kink_graph
+from dalembert.kernel.ready.again import extrapolate, quadrature
+from dalembert.kernel.ready.together import together_of
 from dalembert.mechanics.solve.fundamental import is_positive, solve
-from dalembert.mechanics.solve.mass_scale import mass_scale
 from dalembert.methods.table import METHODS
+from dalembert.motion.certificate.algebra import AtPoints
 from dalembert.motion.certificate.stretches import states_inside
 from dalembert.motion.state.evaluation import Evaluation
 
@@ -90,9 +92,9 @@ def _extrapolate(slope: Slope, t: Array, y: Array, length: Array, wanted: Array)
 
 
 def repeat_and_consistency(
-    motion: Motion, evaluation: Evaluation, M: Array, Q: Array, wanted: float
+    motion: Motion, evaluation: Evaluation, M: Array, points: AtPoints, wanted: float
 ) -> tuple[float, float]:
-    """The measures `repeat` and `consistency` of a motion without contacts. M, Q: along it.
+    """The measures `repeat` and `consistency` of a motion without contacts. M: along it.
 
     repeat: how far stretches from one output point to the next, integrated again, end from the motion, relative to its
     largest velocities and positions. consistency: how far Δq̇ is from ∫ q̈ dt between neighbouring points, relative to
@@ -100,18 +102,18 @@ def repeat_and_consistency(
     """
     if motion.t.size < 2:
         return 0.0, 0.0
-    root = mass_scale(M)
-    span = float(motion.t[-1] - motion.t[0])
+    root, span = points.scale, float(motion.t[-1] - motion.t[0])
     # At rest, velocities are rounding of what the forces would make of them.
-    speed = max(float(np.abs(root * motion.v).max()), 1e-6 * span * float(np.abs(Q / root).max(initial=0.0)))
+    speed = max(float(np.abs(root * motion.v).max()), 1e-6 * span * points.pull**0.5)
     place = max(float(np.abs(root * motion.q).max()), 1e-6 * span * speed)
     if not speed > 0:
         return 0.0, 0.0
     smooth = _smooth(motion)
-    apart = consistency(motion, root) / speed
-    suspect = np.where(smooth, apart, 0.0)
-    together = _is_simple(evaluation) and bool((motion.rank == evaluation.m).all()) and is_positive(M[0])
-    stretches = _stretches(motion, root, smooth, suspect, MOST if together else FEW)
+    apart, doubt = quadratures(motion, root)
+    suspect = np.where(smooth, apart / speed, 0.0)
+    independent = bool((motion.rank == evaluation.m).all())
+    together = _is_simple(evaluation) and independent and _is_regular(M[0])
+    stretches = _stretches(motion, smooth, doubt + 1e6 * suspect, MOST if together else FEW)
     if not stretches.size:
         return 0.0, float(suspect.max(initial=0.0))
     sizes = np.concatenate([place / root[stretches], speed / root[stretches]], axis=1)
@@ -148,6 +150,8 @@ def _distances(
         apart = np.maximum(np.abs(end - there[rest]) - unsure, 0.0)
         off = (apart / sizes[rest]).max(axis=1) / granted[rest]
         right = known & (off <= wanted)
+        if pieces == 1 and right.all():
+            return off, right
         wrong = known & ~right & (np.abs(end - before[rest]) <= wanted * sizes[rest]).all(axis=1)
         if wrong.any():
             grown = _growth_of_errors(motion, evaluation, some[wrong], end[wrong], wanted * sizes[rest][wrong], pieces)
@@ -175,6 +179,18 @@ def _growth_of_errors(
         other, _, known = _all_again(motion, evaluation, at, wanted, pieces, change)
         found = np.maximum(found, np.where(known[:, None], np.abs(other - end), np.inf))
     return found
+
+
+def quadratures(motion: Motion, root: Array) -> tuple[Array, Array]:
+    """`consistency`, and what Δq̇ of each stretch misses the trapezoidal rule by: by C, or NumPy without it."""
+    span, steps = float(motion.t[-1] - motion.t[0]), motion.timing.steps
+    near = STEPS.get(motion.method, 1.0) * span / steps if steps else 0.0  # none are known of what was not integrated
+    found = quadrature(motion.t, motion.v, motion.a, root, near, ALLOWED, RESOLVED)
+    if found is not None:
+        return found[0], found[1]
+    half = np.diff(motion.t)[:, None] / 2
+    missed = np.abs(np.diff(motion.v, axis=0) - half * (motion.a[1:] + motion.a[:-1]))
+    return consistency(motion, root), (root[:-1] * missed).max(axis=1)
 
 
 def consistency(motion: Motion, root: Array) -> Array:
@@ -232,16 +248,12 @@ def stretches_with_kinks(motion: Motion) -> list[int]:
     return [int(k) for k in np.flatnonzero(passed.any(axis=1))]
 
 
-def _stretches(motion: Motion, root: Array, smooth: Array, suspect: Array, most: int) -> np.ndarray:
-    """Where the stretches begin that are looked at."""
+def _stretches(motion: Motion, smooth: Array, doubt: Array, most: int) -> np.ndarray:
+    """Where the stretches begin that are looked at: those in doubt, and others evenly."""
     usable = np.flatnonzero(smooth & (motion.rank[1:] == motion.rank[:-1]))
     if usable.size <= most:
         return usable
     evenly = usable[np.linspace(0, usable.size - 1, most // 2).round().astype(int)]
-    half = np.diff(motion.t)[:, None] / 2
-    missed = np.abs(np.diff(motion.v, axis=0) - half * (motion.a[1:] + motion.a[:-1]))
-    # Those in doubt come first.
-    doubt = (root[:-1] * missed).max(axis=1) + 1e6 * suspect
     strong = usable[np.argsort(doubt[usable])[::-1][: most - evenly.size]]
     return np.array(sorted({int(k) for k in (*evenly, *strong)}))
 
@@ -255,6 +267,9 @@ def _all_again(
     t, length = motion.t[at], (motion.t[at + 1] - motion.t[at]) / pieces
     y = np.concatenate([motion.q[at], motion.v[at]], axis=1) + change
     if _is_simple(evaluation) and bool((motion.rank[at] == evaluation.m).all()):
+        found = _in_pieces_by_c(evaluation, t, y, length, wanted, pieces)
+        if found is not None:
+            return found
         try:
             return _in_pieces(_together(evaluation), t, y, length, wanted, pieces)
         except (DalembertError, np.linalg.LinAlgError):
@@ -284,16 +299,45 @@ def _in_pieces(
     return y, left, judged
 
 
+def _in_pieces_by_c(
+    evaluation: Evaluation, t: Array, y: Array, length: Array, wanted: Array, pieces: int
+) -> tuple[Array, Array, np.ndarray] | None:
+    """As `_in_pieces`, with the same formulas in C; None where they do not do."""
+    together = together_of(evaluation.graph)
+    if together is None or together.pattern is not None:
+        return None
+    left, judged = np.zeros(y.shape), np.ones(t.size, dtype=bool)
+    for k in range(pieces):
+        found = extrapolate(together, evaluation.p, t + k * length, y, length, wanted / pieces, SEQUENCE)
+        if found is None:
+            return None
+        y, left, judged = found[0], left + found[1], judged & found[2]
+        if not judged.any():
+            break
+    return y, left, judged
+
+
+def _is_regular(M: Array) -> bool:
+    """Whether a mass matrix is positive definite; plain where it is diagonal."""
+    diagonal = np.diagonal(M)
+    if np.count_nonzero(M) == np.count_nonzero(diagonal):
+        return bool((diagonal > 0).all())
+    return is_positive(M)
+
+
 def _is_simple(evaluation: Evaluation) -> bool:
     """Whether many states can be solved at once."""
     return not (evaluation.graph.nonlinear or evaluation.graph.uses_reactions)
 
 
 def _together(evaluation: Evaluation) -> Slope:
-    n = evaluation.n
+    n, together = evaluation.n, together_of(evaluation.graph)
 
     def slope(t: Array, y: Array) -> Array:
         q, v = y[:, :n], y[:, n:]
+        found = None if together is None else together.solve(q, v, t, evaluation.p)
+        if found is not None:
+            return np.concatenate([v, found.acceleration], axis=1)
         M, Q, A, b = evaluation.dynamics_along(q, v, t)
         C = np.zeros_like(Q)
         if evaluation.system.works:

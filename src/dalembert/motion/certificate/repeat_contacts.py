@@ -38,14 +38,14 @@ MOST_STEPS = 32
 RICHARDSON, CONVERGES = 15.0, 8.0
 
 
-def repeat_residual(motion: Motion, contacts: Contacts, wanted: float) -> float:
+def repeat_residual(motion: Motion, contacts: Contacts, M: Array, Q: Array, wanted: float) -> float:
     """The largest distance of velocities at the end of a stretch from those of the motion, relative to the fastest.
 
     A stretch leads from one output point to the next, without a change of contacts between. It is integrated by the
     classical Runge–Kutta method, which nothing else here uses, until two results agree to a share of `wanted`: what is
-    left of their difference is allowed for. Which way a contact slips is taken from the sliding velocity.
+    left of their difference is allowed for. Which way a contact slips is taken from the sliding velocity. M, Q: of the
+    system at the output points.
     """
-    M, Q, _, _ = contacts.whole.dynamics_along(motion.q, motion.v, motion.t)
     root = mass_scale(M)
     span = float(motion.t[-1] - motion.t[0])
     # At rest, velocities are rounding of what the forces would make of them.

@@ -43,7 +43,8 @@ def integrate(
     later = [more * STIFF_LOOK for more in LATER] if settings.rtol < HIDDEN else []
     looks = (0,) if settings.method != AUTO else (STIFF_LOOK, *later, -STIFF_LOOK, 0)
     for look in looks:
-        trajectory, notes = _by_backend(evaluation, replace(settings, look=look), *given)
+        looking = settings if settings.look == look else replace(settings, look=look)
+        trajectory, notes = _by_backend(evaluation, looking, *given)
         if trajectory.looked is None:
             break
         stiff = _steps_if_stiff(evaluation, settings, state.t, trajectory)

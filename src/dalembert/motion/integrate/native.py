@@ -9,18 +9,19 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from dalembert.arrays import Array
-from dalembert.errors import BuildError, DalembertError
+from dalembert.errors import DalembertError
 from dalembert.kernel import kernel as kernels
-from dalembert.kernel.build import NO_COMPILER, find_compiler
+from dalembert.kernel.build import NO_COMPILER
 from dalembert.kernel.events import EventBuffer
-from dalembert.kernel.kernel import Kernel, KernelRun, PaceArgument, RunWatch, make_kernel
+from dalembert.kernel.kernel import Kernel, KernelRun, PaceArgument, RunWatch
 from dalembert.kernel.limits import DRIFT_TOLERANCE
 from dalembert.kernel.size import MOST_INSTRUCTIONS
-from dalembert.mechanics.solve.fundamental import Fundamental, is_positive
+from dalembert.mechanics.solve.fundamental import Fundamental
 from dalembert.methods.table import METHODS
 from dalembert.model.events import Event
 from dalembert.model.kinks import switched_kinks
 from dalembert.motion.integrate.events import Crossing, Outcome
+from dalembert.motion.integrate.kernel_choice import Wanted, choose_kernel, compiled_or, has_kernels, note_steps
 from dalembert.motion.integrate.kinks import Kinks, with_switches
 from dalembert.motion.integrate.progress import Progress
 from dalembert.motion.integrate.settings import Settings, method_of, share_of, tolerances
@@ -42,7 +43,9 @@ from dalembert.motion.state.state import State
 
 POLL_S = 0.05
 # A run this short is over, in a few milliseconds at most, before an interrupt could matter or a thread had started.
+# Of a kernel with more instructions, the fewer steps, but not so few that most runs would be longer.
 SHORT_STEPS, SHORT_SAMPLES, SHORT_INSTRUCTIONS, SHORT_COORDINATES, SHORT_EVENTS = 128, 2000, 4000, 16, 100
+MOST_SHORT = 5
 # Unless the native backend is asked for by name, kernels that compile for more than half a minute are left alone.
 AUTO_INSTRUCTIONS = 100_000
 # Passages of events that a first run has room for; a run with more is repeated with room for all.
@@ -59,9 +62,7 @@ def why_not_native(evaluation: Evaluation) -> str | None:
     count = len(evaluation.system.events) + (0 if found is None else len(found.kinks))
     if count > MOST_EVENTS:
         return f"it takes at most {MOST_EVENTS} events and kinks of the model, and there are {count}"
-    if find_compiler() is None:
-        return NO_COMPILER
-    return None
+    return None if has_kernels() else NO_COMPILER
 
 
 def integrate_native(
@@ -76,31 +77,23 @@ def integrate_native(
 
     work: done so far, where a motion is resumed.
     """
-    compiler = find_compiler()
-    if compiler is None:
-        raise BuildError(f"{NO_COMPILER}, or use backend='reference'")
     as_written, q, v, t0 = evaluation, state.q, state.v, state.t
     evaluation, kinks = with_switches(evaluation)
-    # A row without a gradient here may act a moment later.
-    vanishing = ~solution.A.any(axis=1)
-    rows = [int(k) for k in np.flatnonzero(~solution.dependent | vanishing)]
     switched = bool(evaluation.graph.switched)
-    if switched:
-        rows = list(range(evaluation.m))  # which of them act is data: one kernel serves all modes
+    rows = list(range(evaluation.m))
+    if not switched and int(solution.rank) < evaluation.m:  # which of them act is data where they are switched
+        # A row without a gradient here may act a moment later.
+        vanishing = ~solution.A.any(axis=1)
+        rows = [int(k) for k in np.flatnonzero(~solution.dependent | vanishing)]
     method = method_of(settings)
     M, A = solution.M, solution.A
     digits = ".0e" if switched else ".2g"  # modes differ in A: the fewer digits, the fewer kernels
-    completion = 0.0 if is_positive(M) else float(f"{np.trace(M) / max(float(np.sum(A * A)), 1e-300):{digits}}")
+    regular = not np.isnan(solution.unconstrained).any()  # it has no value where M is singular
+    completion = 0.0 if regular else float(f"{np.trace(M) / max(float(np.sum(A * A)), 1e-300):{digits}}")
     limit = MOST_INSTRUCTIONS if settings.backend == "native" else AUTO_INSTRUCTIONS
-    kernel = make_kernel(
-        evaluation.system,
-        evaluation.graph,
-        rows,
-        (method,),
-        compiler,
-        completion,
-        limit,
-    )
+    wanted = Wanted(evaluation.system, evaluation.graph, rows, method, completion, limit)
+    choice = choose_kernel(wanted)
+    kernel, seconds = choice.kernel, choice.seconds
     y0 = np.concatenate([q, v, np.zeros(3 + len(evaluation.graph.heats)) if work is None else work])
 
     atol = tolerances(settings, q, v, solution.acceleration)
@@ -117,39 +110,52 @@ def integrate_native(
 
     requested = evaluation.system.events
     notes: tuple[str, ...] = ()
-    buffer = _buffer(requested, settings, y0.size, EVENT_ROOM, kinks)
+    # Where each of them ends the run, there is one passage of each at most.
+    room = len(requested) if all(event.terminal == 1 for event in requested) else EVENT_ROOM
+    buffer = _buffer(requested, settings, y0.size, room, kinks)
     stack = _stack(evaluation.n, evaluation.m, len(requested))
-    run = None
-    if _may_be_short(kernel, settings, evaluation.n, len(requested)):
-        run = integrate(RunWatch(t0, SHORT_STEPS))
+
+    def is_unfinished(run: KernelRun) -> bool:
         ended = buffer is not None and buffer.ended_by is not None
-        if run.status == kernels.DONE and run.y.shape[0] < settings.times.size and not ended:
+        return run.status == kernels.DONE and run.y.shape[0] < settings.times.size and not ended
+
+    run = None
+    if short := _short_steps(kernel, settings, evaluation.n, len(requested)):
+        run = integrate(RunWatch(t0, short))
+        if is_unfinished(run):
             run = None  # not that short: from the beginning, with all that a long run needs
     if run is None:
+        most = min(filter(None, (settings.most_steps, choice.steps)), default=0)
+        run = _in_a_thread(integrate, t0, stack, bar, most)
+    if kernel.kind == "tape":
+        note_steps(wanted, int(run.report["steps"]))
+    if choice.steps and is_unfinished(run) and run.report["steps"] >= choice.steps:
+        kernel = compiled_or(kernel, wanted)
+        seconds += kernel.seconds
         run = _in_a_thread(integrate, t0, stack, bar, settings.most_steps)
-    if buffer is not None and buffer.count > EVENT_ROOM:
-        notes = (f"{buffer.count} events, more than the {EVENT_ROOM} there was room for: integrated again to keep all",)
+    if buffer is not None and buffer.count > room:
+        notes = (f"{buffer.count} events, more than the {room} there was room for: integrated again to keep all",)
         buffer = _buffer(requested, settings, y0.size, buffer.count, kinks)
         run = _in_a_thread(integrate, t0, stack, bar, settings.most_steps)
     outcome = _outcome(buffer)
-    unfinished = run.status == kernels.DONE and outcome.ended is None and run.y.shape[0] < settings.times.size
+    unfinished = is_unfinished(run)
     n, report = evaluation.n, run.report
-    changes = [{"name": "rank change", "t": t, "from": before, "to": after} for t, before, after in run.changes]
-    if switched:
-        changes = []  # straight-line code counts constraints that are switched off
+    changes = []
+    if not switched:  # straight-line code counts constraints that are switched off
+        changes = [{"name": "rank change", "t": t, "from": before, "to": after} for t, before, after in run.changes]
     passed = [singular_event(t, pivot) for t, pivot in run.singular]
     times = settings.times[: run.y.shape[0]].copy()
     if outcome.ended is not None:
-        times[-1] = run.report["time"]
+        times[-1] = report["time"]
     return Trajectory(
         t=times,
         y=run.y,
         guesses=run.branch,
         method=METHODS[method].title,
         backend="native",
-        steps=int(run.report["steps"]),
-        evaluations=int(run.report["evaluations"]),
-        compile_s=kernel.seconds,
+        steps=int(report["steps"]),
+        evaluations=int(report["evaluations"]),
+        compile_s=seconds,
         events=in_order(changes, passed, outcome.reports(evaluation.system)),
         failure=_failure(as_written, run, "" if buffer is None else kinks.text(buffer.stuck_at)),
         ended=outcome.ended_by(evaluation.system),
@@ -157,6 +163,7 @@ def integrate_native(
         looked=(report["time"], run.last[:n].copy(), run.last[n : 2 * n].copy()) if unfinished else None,
         stiff=(report["stiff_since"], report["stiff_steps"]),
         fastest=pace.fastest_state,
+        kernel=kernel.kind,
     )
 
 
@@ -166,10 +173,14 @@ def _pace(settings: Settings, M: Array, width: int) -> PaceArgument:
     return PaceArgument(starts, bounds, share_of(settings), settings.look, np.abs(np.diagonal(M)), width)
 
 
-def _may_be_short(kernel: Kernel, settings: Settings, n: int, events: int) -> bool:
-    """Whether a trial in the calling thread costs next to nothing, and fits on any stack."""
-    small = n <= SHORT_COORDINATES and events <= SHORT_EVENTS and kernel.instructions <= SHORT_INSTRUCTIONS
-    return small and settings.times.size <= SHORT_SAMPLES
+def _short_steps(kernel: Kernel, settings: Settings, n: int, events: int) -> int:
+    """After how many steps a trial in the calling thread ends that costs next to nothing, and fits on any stack; 0
+    where none does.
+    """
+    small = n <= SHORT_COORDINATES and events <= SHORT_EVENTS and settings.times.size <= SHORT_SAMPLES
+    if not small or kernel.instructions > MOST_SHORT * SHORT_INSTRUCTIONS:
+        return 0
+    return SHORT_STEPS * SHORT_INSTRUCTIONS // max(kernel.instructions, SHORT_INSTRUCTIONS)
 
 
 def _stack(n: int, m: int, events: int) -> int:

@@ -183,8 +183,9 @@ def tolerances(settings: Settings, q: Array, v: Array, a: Array) -> Array:
         return np.full(2 * q.size, settings.atol)
     span = float(settings.times[-1] - settings.times[0]) or 1.0
     a = np.abs(a) if settings.rates is None else np.maximum(np.abs(a), settings.rates)
-    reach = np.maximum.reduce([np.abs(q), np.abs(v) * span, a * span**2])
-    speed = np.maximum.reduce([np.abs(v), a * span, reach / span])
+    own = np.abs(v)
+    reach = np.maximum(np.maximum(np.abs(q), own * span), a * span**2)
+    speed = np.maximum(np.maximum(own, a * span), reach / span)
     sizes = []
     for size in (reach, speed):
         largest = float(size.max()) or 1.0

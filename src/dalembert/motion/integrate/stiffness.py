@@ -94,8 +94,9 @@ def stiffness_warning(evaluation: Evaluation, settings: Settings, trajectory: Tr
     """
     since, steps = trajectory.stiff
     shown, n = steps >= STIFF_WORTH, evaluation.n
-    explicit = {method.title for method in METHODS.values() if method.is_explicit}
-    if trajectory.method not in explicit or not (shown or trajectory.steps >= 2 * STIFF_LOOK) or trajectory.t.size < 2:
+    if not (shown or trajectory.steps >= 2 * STIFF_LOOK) or trajectory.t.size < 2:
+        return ()
+    if trajectory.method not in {method.title for method in METHODS.values() if method.is_explicit}:
         return ()
     t0, end = float(trajectory.t[0]), float(trajectory.t[-1])
     step = step_of(t0, end, trajectory.steps, (since, steps if shown else 0))

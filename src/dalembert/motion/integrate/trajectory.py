@@ -39,6 +39,7 @@ class Trajectory:
     ended: the name of the event that ended it, whose time and state are the last point. warnings: for the user to know.
     looked: where it was left, unfinished, to be judged or because it took too many steps: time, q and q̇.
     stiff: since when, and for how many steps, an explicit method was at the limit of its stability, by its own steps.
+    kernel: "compiled" or "tape" on the native backend.
     fastest: time and state of the largest velocities (squares weighted by the masses of the start) after a step.
     """
 
@@ -57,6 +58,7 @@ class Trajectory:
     looked: tuple[float, Array, Array] | None = None
     stiff: tuple[float, float] = (0.0, 0.0)
     fastest: tuple[float, Array] | None = None
+    kernel: str = ""
 
 
 def fastest_of(legs: Sequence[Trajectory], evaluation: Evaluation) -> tuple[float, Array] | None:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import sympy as sp
@@ -37,17 +37,38 @@ if TYPE_CHECKING:
 
 VECTORS = ("q", "v", "a", "impressed", "inertial", "ideal", "nonideal")
 WORKS = ("impressed", "ideal", "nonideal")
+# What the output points have besides states, and all that may be computed when asked for.
+AT_POINTS = ("a", "impressed", "inertial", "ideal", "nonideal", "multipliers", "rank", "energy")
+COMPUTED = frozenset((*AT_POINTS, "warnings", "certificate"))
 
 
 @dataclass(frozen=True)
 class Timing:
-    """Seconds spent, and how often the equations were evaluated."""
+    """Seconds spent, and how often the equations were evaluated. forces_s: on all that belongs to the output points,
+    and certify_s on the certificate, zero as long as nobody has asked for them.
+
+    kernel: "compiled" for code of this model, "tape" for its instructions as data; empty on the reference backend.
+    """
 
     derive_s: float = 0.0
     compile_s: float = 0.0
     integrate_s: float = 0.0
     steps: int = 0
     evaluations: int = 0
+    kernel: str = ""
+    forces_s: float = 0.0
+    certify_s: float = 0.0
+
+
+class Later(Protocol):
+    """What computes, when asked for, what a motion does not hold yet."""
+
+    def part(self, motion: Motion, name: str) -> dict[str, Any]:
+        """Values by name, the one asked for among them."""
+
+
+def _none() -> Any:
+    return None
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +97,9 @@ class Motion(Table):
     of friction, and which constraints act (a one-sided one may be open); None elsewhere. blows: the impacts, each with
     its velocities before and after and its impulses. fastest (2n + 4): t, q, v and work where a step ended with the
     largest velocities, which outputs may miss; None where that is not known.
+
+    Accelerations, forces, energy, rank, warnings and certificate of a computed motion are computed when first asked for
+    (`motion_with`), and kept; `timing` then says what that took.
     """
 
     system: System
@@ -95,7 +119,7 @@ class Motion(Table):
     method: str
     backend: str
     events: tuple[Mapping[str, Any], ...] = ()
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = field(default_factory=tuple)
     timing: Timing = field(default_factory=Timing)
     ended_by: str | None = None
     heat: Mapping[str, Array] = field(default_factory=dict)
@@ -105,7 +129,27 @@ class Motion(Table):
     contacts: Mapping[str, ContactHistory] = field(default_factory=dict)
     blows: tuple[Impact, ...] = ()
     fastest: Array | None = None
-    certificate: Certificate = None  # type: ignore[assignment]  # measured on the finished arrays, see `certified`
+    certificate: Certificate = field(default_factory=_none)  # measured on the finished arrays, see `certified`
+
+    if not TYPE_CHECKING:  # type checkers know the fields
+
+        def __getattr__(self, name: str) -> Any:
+            """Called for what is not there: parts that are computed when first asked for."""
+            held = self.__dict__
+            if name not in COMPUTED or "_later" not in held:
+                if name in held:  # by another thread, just now
+                    return held[name]
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            held.update(held["_later"].part(self, name))
+            if held.keys() >= COMPUTED:
+                held.pop("_later", None)
+            return held[name]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All of it, computed: what is pickled or copied stands for itself."""
+        for name in COMPUTED:
+            getattr(self, name)
+        return {key: value for key, value in vars(self).items() if key != "_later"}
 
     def text(self) -> str:
         """The last state with its forces, the balance of energy, events, warnings, and the certificate."""
@@ -410,6 +454,13 @@ class Motion(Table):
         from dalembert.view.plot import plot
 
         return plot(self, path, axes=axes, free=free, outputs=outputs)
+
+
+def motion_with(parts: Mapping[str, Any], later: Later) -> Motion:
+    """A motion of these parts, which has the others computed when they are asked for."""
+    made = Motion.__new__(Motion)
+    vars(made).update(parts, _later=later)
+    return made
 
 
 def _array(values: list[float] | None) -> Array | None:

@@ -113,6 +113,7 @@ def values_of(motion: Motion) -> dict[str, Any]:
             name: {"start": values[0], "end": values[-1], "least": values.min(), "greatest": values.max()}
             for name, values in motion.outputs.items()
         }
-    found |= {"timing": asdict(motion.timing), "backend": motion.backend, "warnings": list(motion.warnings)}
+    warnings = list(motion.warnings)  # what they take is part of the timing
+    found |= {"timing": asdict(motion.timing), "backend": motion.backend, "warnings": warnings}
     plain: dict[str, Any] = plain_values(found)
     return plain

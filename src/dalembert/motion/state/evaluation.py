@@ -14,6 +14,7 @@ from dalembert.errors import DalembertError, InconsistentConstraints, ModelError
 from dalembert.graph.evaluate import Evaluators
 from dalembert.graph.graph import Graph, graph_of
 from dalembert.kernel.limits import SLOPE_FINER, SLOPE_REFINED, SLOPE_SMOOTH
+from dalembert.kernel.ready.together import along
 from dalembert.mechanics.solve.fundamental import (
     CONSISTENCY_TOLERANCE,
     Fundamental,
@@ -86,8 +87,8 @@ class Evaluation:
 
     def dynamics(self, q: Array, v: Array, t: float) -> tuple[Array, Array, Array, Array]:
         """M, Q, A, b (rows nonlinear in q̈ are zero)."""
-        M, Q, A, b = self._run.dynamics(q, v, t, self.p)
-        if not (np.isfinite(Q).all() and np.isfinite(M).all() and np.isfinite(A).all() and np.isfinite(b).all()):
+        (M, Q, A, b), finite = self._run.dynamics.checked(q, v, t, self.p)
+        if not finite:
             self._complain({"M": M, "Q": Q, "A": A, "b": b}, q, v, t)
         return M.reshape(self.n, self.n), Q, A.reshape(self.m, self.n), b
 
@@ -133,6 +134,11 @@ class Evaluation:
             self._complain({f"the work of {self._laws_without_value(q, v, t)}": C}, q, v, t)
         return C, by_force.reshape(self.n, self.n), by_multipliers.reshape(self.n, self.m)
 
+    def affine_work(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:
+        """C₀ and ∂C/∂λ, where C = C₀ + (∂C/∂λ) λ."""
+        C, _, by_multipliers = self.work(q, v, t, self._none, self._none, self._no_multipliers)
+        return C, by_multipliers
+
     def events(
         self, y: Array, t: float, sizes: Array, multipliers: tuple[Array, Array] | None = None
     ) -> tuple[Array, Array]:
@@ -149,33 +155,33 @@ class Evaluation:
 
     def dynamics_along(self, q: Array, v: Array, t: Array) -> tuple[Array, Array, Array, Array]:
         """M, Q, A, b at every point."""
-        M, Q, A, b = self._run.dynamics.many(t.size, q, v, t, self.p)
+        M, Q, A, b = along(self.graph, "dynamics")(t.size, q, v, t, self.p)
         M, A = M.reshape(t.size, self.n, self.n), A.reshape(t.size, self.m, self.n)
         for k in _not_finite(t.size, M, Q, A, b):
             self.dynamics(q[k], v[k], float(t[k]))  # says what is wrong there
         return M, Q, A, b
 
     def position_along(self, q: Array, t: Array) -> tuple[Array, Array]:
-        phi, slope = self._run.position.many(t.size, q, t, self.p)
+        phi, slope = along(self.graph, "position")(t.size, q, t, self.p)
         return phi, slope.reshape(t.size, phi.shape[1], self.n)
 
     def velocity_along(self, q: Array, v: Array, t: Array) -> tuple[Array, Array]:
-        value, slope = self._run.velocity.many(t.size, q, v, t, self.p)
+        value, slope = along(self.graph, "velocity")(t.size, q, v, t, self.p)
         return value, slope.reshape(t.size, value.shape[1], self.n)
 
     def energetics_along(self, q: Array, v: Array, t: Array) -> tuple[Array, Array]:
         """The energy and the inertial part of Q at every point."""
-        energy, _, _, inertial = self._run.energy.many(t.size, q, v, t, self.p)
+        energy, _, _, inertial = along(self.graph, "energy")(t.size, q, v, t, self.p)
         return energy[:, 0], inertial
 
     def supplied_along(self, q: Array, v: Array, t: Array) -> Array:
         """The power of impressed forces without a potential, and of explicit time dependence, at every point."""
-        _, explicit, forces, _ = self._run.energy.many(t.size, q, v, t, self.p)
+        _, explicit, forces, _ = along(self.graph, "energy")(t.size, q, v, t, self.p)
         return np.asarray(explicit[:, 0] + np.einsum("ti,ti->t", v, forces))
 
     def work_along(self, q: Array, v: Array, t: Array, ideal: Array, actual: Array, multipliers: Array) -> Array:
         """C at every point, from the ideal and the actual constraint force and the multipliers there."""
-        C, _, _ = self._run.work.many(t.size, q, v, t, self.p, ideal, actual, multipliers)
+        C, _, _ = along(self.graph, "work")(t.size, q, v, t, self.p, ideal, actual, multipliers)
         for k in _not_finite(t.size, C):
             self.work(q[k], v[k], float(t[k]), ideal[k], actual[k], multipliers[k])  # says what is wrong there
         return C
@@ -183,7 +189,9 @@ class Evaluation:
     def affine_work_along(self, q: Array, v: Array, t: Array) -> tuple[Array, Array]:
         """C₀ and ∂C/∂λ at every point, where C = C₀ + (∂C/∂λ) λ."""
         none = np.zeros((t.size, self.n))
-        C, _, by_multipliers = self._run.work.many(t.size, q, v, t, self.p, none, none, np.zeros((t.size, self.m)))
+        C, _, by_multipliers = along(self.graph, "work")(
+            t.size, q, v, t, self.p, none, none, np.zeros((t.size, self.m))
+        )
         return C, by_multipliers.reshape(t.size, self.n, self.m)
 
     # -- the whole
@@ -212,6 +220,10 @@ class Evaluation:
                 return self._solve_nonlinear(M, Q, A, b, q, v, t, guess)
             if self._ideal_only:
                 return solve(M, Q, A, b, self._none, natural=natural)
+            if self.graph.affine:
+                C, by_multipliers = self.affine_work(q, v, t)
+                if not by_multipliers.any():  # of what sticks or is open, C does not follow the forces
+                    return solve(M, Q, A, b, C, natural=natural)
             ideal = self._none
             if self.graph.uses_reactions:
                 ideal = solve(M, Q, A, b, self._none, natural=natural).ideal
@@ -247,7 +259,7 @@ class Evaluation:
 
     def heat_along(self, q: Array, v: Array, t: Array, multipliers: Array) -> Array:
         """The same at every point, (T, places)."""
-        return self._run.heat.many(t.size, q, v, t, self.p, multipliers)[0]
+        return along(self.graph, "heat")(t.size, q, v, t, self.p, multipliers)[0]
 
     def trouble_near(self, q: Array, v: Array, t: float) -> str | None:
         """Why no step may lead on from a state at which there is an acceleration: next to it, there is none."""
@@ -412,6 +424,8 @@ class Evaluation:
 
 def _not_finite(count: int, *parts: Array) -> list[int]:
     """The points at which a part is not finite."""
+    if all(np.isfinite(part).all() for part in parts):
+        return []
     bad = np.zeros(count, dtype=bool)
     for part in parts:
         bad |= ~np.isfinite(part.reshape(count, -1)).all(axis=1)

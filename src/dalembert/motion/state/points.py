@@ -7,7 +7,9 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from dalembert.arrays import Array
-from dalembert.mechanics.solve.fundamental import Fundamental, solve
+from dalembert.kernel.ready.solve import solve_points
+from dalembert.kernel.ready.together import together_of
+from dalembert.mechanics.solve.fundamental import Fundamental
 from dalembert.motion.state.contact_history import Held
 from dalembert.motion.state.evaluation import Evaluation
 
@@ -19,6 +21,8 @@ class Points:
     solution: Fundamental
     energy: Array
     inertial: Array
+    position: Array | None = None  # φ (T, …) and (φ̇, ψ), where they came with the others
+    velocity: Array | None = None
 
 
 def evaluate_points(
@@ -28,9 +32,15 @@ def evaluate_points(
     the branches that nonlinear rows take. held: C and the constraints that act, where contacts decide them.
     """
     graph = evaluation.graph
+    together = together_of(graph) if held is None else None
+    if together is not None:
+        found = together.at(q, v, t, evaluation.p)
+        if found is not None:
+            M, Q, A, b, C, *rest = found
+            return Points(solve_points(M, Q, A, b, C, together.pattern), *rest)
     if held is not None:
         M, Q, A, b = evaluation.dynamics_along(q, v, t)
-        solution = solve(M, Q, np.where(held.acting[:, :, None], A, 0.0), np.where(held.acting, b, 0.0), held.C)
+        solution = solve_points(M, Q, np.where(held.acting[:, :, None], A, 0.0), np.where(held.acting, b, 0.0), held.C)
         # Forces that are not determined are those chosen: the smallest of all might pull on one-sided constraints.
         chosen = np.where(np.isnan(held.multipliers), solution.multipliers, held.multipliers)
         solution = replace(solution, multipliers=chosen)
@@ -45,7 +55,7 @@ def evaluate_points(
         C = np.zeros_like(Q)
         if evaluation.system.works:
             C = evaluation.work_along(q, v, t, C, C, np.zeros_like(b))
-        solution = solve(M, Q, A, b, C)
+        solution = solve_points(M, Q, A, b, C)
     energy, inertial = evaluation.energetics_along(q, v, t)
     return Points(solution=solution, energy=energy, inertial=inertial)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dalembert.arrays import Array
+from dalembert.arrays import Array, largest
 from dalembert.errors import UndefinedModel
 from dalembert.kernel.limits import PROJECT_LEAST_SIZE, PROJECT_ROUNDING
 from dalembert.mechanics.solve.fundamental import is_positive, minimum_norm
@@ -16,7 +16,7 @@ from dalembert.motion.state.evaluation import Evaluation
 
 def size_of(state: Array, other: Array) -> float:
     """The size of positions (or velocities), at least a thousandth of the other: x = sin t has q̇ = 6e-17 at π/2."""
-    return max(float(np.abs(state).max(initial=0.0)), 1e-3 * float(np.abs(other).max(initial=0.0)), PROJECT_LEAST_SIZE)
+    return max(largest(state), 1e-3 * largest(other), PROJECT_LEAST_SIZE)
 
 
 @dataclass(frozen=True)
@@ -71,8 +71,7 @@ def project(
             W = metric(M, A)
         return W
 
-    free_q = np.ones(n, bool) if free is None else free[:n]
-    free_v = np.ones(n, bool) if free is None else free[n:]
+    free_q, free_v = (None, None) if free is None else (free[:n], free[n:])
     left = 0.0
     rows = list(evaluation.graph.position_rows)
     if rows:
@@ -131,7 +130,7 @@ def _newton(
     residual: Callable[[Array], tuple[Array, Array]],
     x: Array,
     other: Array,
-    free: Array,
+    free: Array | None,
     weight: Callable[[], Array],
     iterations: int,
     natural: Natural | None,
@@ -141,6 +140,8 @@ def _newton(
     lengths = None if natural is None else natural.metric[rows]
     plain = np.zeros(len(rows)) if natural is None else natural.plain[rows]
     value, slope = residual(x)
+    if not value.any():
+        return x, 0.0
     miss = float(relative_residual(value, slope, size_of(x, other), plain).max(initial=0.0))
     for _ in range(iterations):
         if not np.isfinite(miss):
@@ -148,8 +149,11 @@ def _newton(
         if miss <= PROJECT_ROUNDING:
             break
         W = weight()
-        step = np.zeros_like(x)
-        step[free] = minimum_norm(W[np.ix_(free, free)], slope[:, free], value, lengths)
+        if free is None:
+            step = minimum_norm(W, slope, value, lengths)
+        else:
+            step = np.zeros_like(x)
+            step[free] = minimum_norm(W[np.ix_(free, free)], slope[:, free], value, lengths)
         # Far away a full step may overshoot: halve it until the residual falls.
         for shorten in (1.0, 0.5, 0.25, 0.1, 0.02):
             trial = x - shorten * step

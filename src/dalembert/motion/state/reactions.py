@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -50,6 +51,12 @@ class Directions:
 
 def directions(M: Array, A: Array, rows: Sequence[int] | None = None) -> Directions:
     """rows: an independent set, where others contradict it slightly (off the constraints)."""
+    return _directions(M.tobytes(), A.tobytes(), A.shape, None if rows is None else tuple(rows))
+
+
+@lru_cache(maxsize=4)  # at one state, work and multipliers both ask for them
+def _directions(mass: bytes, gradients: bytes, shape: tuple[int, int], rows: tuple[int, ...] | None) -> Directions:
+    A, M = np.frombuffer(gradients).reshape(shape), np.frombuffer(mass).reshape(shape[1], shape[1])
     scale = mass_scale(M)
     scaled, regular = M / np.outer(scale, scale), is_positive(M)
     L = scale[:, None] * (np.linalg.cholesky(scaled) if regular else np.eye(scale.size))

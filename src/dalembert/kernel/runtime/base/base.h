@@ -9,28 +9,35 @@
 #define DA_SMALL
 #define DA_RESTRICT __restrict__
 #define DA_API extern "C" __device__
+#define DA_LIST(name) __device__ static const int name[] __attribute__((unused))
 #else
 #include <math.h>
+#include <stddef.h>
+#include <string.h>
+#ifdef DA_GENERIC
+#define DA_FN static __attribute__((unused)) /* with sizes at run time there is little to gain from copies */
+#else
 #define DA_FN static inline __attribute__((unused)) /* a kernel need not call all of the runtime */
+#endif
 #define DA_HOT static inline __attribute__((unused, always_inline)) /* short, in every step */
 #define DA_PIECE static __attribute__((noinline))
 #define DA_SMALL __attribute__((cold))
 #define DA_RESTRICT restrict
 #define DA_API __attribute__((visibility("default")))
+#define DA_LIST(name) static const int name[] __attribute__((unused)) /* of constraints, by row */
 #endif
 
 /* For what runs only where straight-line code is not enough: kept apart and small, it costs a small kernel a fifth
    less to compile. Not so where constraints are redundant, since it runs at every step there, nor in larger systems,
    where its loops are worth their speed. Nothing that every run calls may be cold: its callers would be taken for
    cold too. */
-#if DA_FAST_ROWS < DA_M || DA_N > 8
+#if defined DA_GENERIC
+#define DA_COLD DA_FN
+#elif DA_FAST_ROWS < DA_M || DA_N > 8
 #define DA_COLD DA_FN
 #else
 #define DA_COLD DA_SMALL DA_PIECE
 #endif
-
-/* An array of length zero is not allowed in C. */
-#define DA_AT_LEAST_1(n) ((n) > 0 ? (n) : 1)
 
 /* What an integration returns. Python turns these into messages. */
 enum {

@@ -4,27 +4,30 @@
 #ifndef DA_KINKS_H
 #define DA_KINKS_H
 
-#if DA_KINKS
+#if DA_WITH_KINKS
+/* now: of each kink, -1, 0 or 1. tried: since the last passage, bit 0 for side -1, bit 1 for 0, bit 2 for 1. values:
+   the parameters, sides among them. */
+#define DA_SIDES_ARRAYS(ARRAY, PART) ARRAY(int, now, DA_KINKS) ARRAY(int, tried, DA_KINKS) ARRAY(double, values, DA_NP)
 typedef struct {
-    int now[DA_KINKS];   /* of each kink: -1, 0 or 1 */
-    int tried[DA_KINKS]; /* since the last passage: bit 0 for side -1, bit 1 for 0, bit 2 for 1 */
+    DA_SIDES_ARRAYS(DA_ARRAY_MEMBER, DA_PART_MEMBER)
     int rounds;
     int again;           /* so many times the step was shortened to end at a kink */
     const double *sizes;
-    double values[DA_AT_LEAST_1(DA_NP)]; /* the parameters, sides among them */
     double *constants;
 } da_sides;
+DA_STRUCTURE(da_sides, DA_SIDES_ARRAYS)
 
 /* Where sides changed last, and all that must be as it was there if another one is taken. */
+#define DA_ANCHOR_ARRAYS(ARRAY, PART) \
+    ARRAY(double, y, DA_NW) PART(da_context, ctx) PART(da_watch, watch) PART(da_singular, singular)
 typedef struct {
-    double t, y[DA_NW];
-    da_context ctx;
-    da_watch watch;
-    da_singular singular;
+    DA_ANCHOR_ARRAYS(DA_ARRAY_MEMBER, DA_PART_MEMBER)
+    double t;
     long next, count;
     int rank;
     int turned; /* a kink is passed there; otherwise it is the start */
 } da_anchor;
+DA_STRUCTURE(da_anchor, DA_ANCHOR_ARRAYS)
 
 DA_FN void da_take_sides(da_sides *s, const da_requests *io)
 {
@@ -119,9 +122,9 @@ DA_FN void da_drop_anchor(da_anchor *anchor, double t, const double *y, const da
 {
     anchor->t = t;
     for (int j = 0; j < DA_NY; j++) anchor->y[j] = y[j];
-    anchor->ctx = *ctx;
-    anchor->watch = *watch;
-    anchor->singular = *singular;
+    da_context_copy(&anchor->ctx, ctx);
+    da_watch_copy(&anchor->watch, watch);
+    da_singular_copy(&anchor->singular, singular);
     anchor->next = next;
     anchor->count = count;
     anchor->rank = rank;

@@ -2,7 +2,7 @@
 #ifndef DA_LOCATE_H
 #define DA_LOCATE_H
 
-#if DA_NG
+#if DA_WITH_EVENTS
 /* Where g, of opposite signs at a and b, has just become zero or of the given sign, that at b: Chandrupatla's
    method. */
 DA_PIECE double da_root(const da_span *s, int which, double a, double b, int sign)

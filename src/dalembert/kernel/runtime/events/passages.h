@@ -2,17 +2,21 @@
 #ifndef DA_PASSAGES_H
 #define DA_PASSAGES_H
 
-#if DA_NG
+#if DA_WITH_EVENTS
 #define DA_MOST_FOUND (DA_NG * (3 * DA_EVENT_MOST_PIECES + 3)) /* in one step: each sample can show three at most */
 
 /* Passages found in one step, in order of time. What comes after one that ends the run need not be found, except
    kinks before which it may lie: these are looked for in all of the step. */
+#define DA_PASSAGES_ARRAYS(ARRAY, PART) \
+    ARRAY(double, x, DA_MOST_FOUND)     \
+    ARRAY(int, which, DA_MOST_FOUND)    \
+    ARRAY(int, direction, DA_MOST_FOUND)
 typedef struct {
     int count;
     double until;
-    double x[DA_MOST_FOUND];
-    int which[DA_MOST_FOUND], direction[DA_MOST_FOUND];
+    DA_PASSAGES_ARRAYS(DA_ARRAY_MEMBER, DA_PART_MEMBER)
 } da_passages;
+DA_STRUCTURE(da_passages, DA_PASSAGES_ARRAYS)
 
 /* Keep a passage in its place, if its direction counts. */
 DA_FN void da_found(da_passages *found, const da_watch *watch, const da_requests *io, int which, double x,
@@ -32,7 +36,7 @@ DA_FN void da_found(da_passages *found, const da_watch *watch, const da_requests
     found->count++;
 }
 
-#if DA_KINKS
+#if DA_WITH_KINKS
 /* A kink whose function was zero until a, and is `away` at b. It may have left to one side and come back. */
 DA_PIECE void da_leaves(const da_span *s, da_watch *watch, const da_requests *io, int which, double a, double b,
                         int away, da_passages *found)
@@ -59,12 +63,12 @@ DA_FN void da_changes(const da_span *s, da_watch *watch, const da_requests *io, 
 {
     const double *x = a->x;
     for (int i = 1; i <= a->pieces; i++) {
-        const int now = a->signs[i][which], was = watch->sign[which];
+        const int now = a->signs[DA_NG * i + which], was = watch->sign[which];
         if (which < DA_OF_USER && x[i > 1 ? i - 2 : 0] > found->until) return; /* it may be found one sample late */
         if (watch->leaving[which]) {
-            const int away = da_away(a->g[i][which], a->level[i][which]);
+            const int away = da_away(a->g[DA_NG * i + which], a->level[DA_NG * i + which]);
             if (away == 0) continue;
-#if DA_KINKS
+#if DA_WITH_KINKS
             if (which >= DA_OF_USER) {
                 da_leaves(s, watch, io, which, x[i - 1], x[i], away, found);
                 continue;
@@ -93,7 +97,7 @@ DA_FN void da_changes(const da_span *s, da_watch *watch, const da_requests *io, 
                 /* It leaves zero, which is no passage; it may have left to the other side and come back. */
                 const double early = x[i - 1] + (x[i] - x[i - 1]) / 64.0;
                 int before = 0;
-                if (a->signs[i - 1][which] == 0) da_value_at(s, which, early, &before);
+                if (a->signs[DA_NG * (i - 1) + which] == 0) da_value_at(s, which, early, &before);
                 if (before == -now) da_found(found, watch, io, which, da_root(s, which, early, x[i], now), now);
                 watch->sign[which] = now;
             }
@@ -112,17 +116,18 @@ DA_FN void da_turns(const da_span *s, const da_watch *watch, const da_requests *
 {
     const int last = a->pieces;
     for (int i = 0; i <= last; i++) {
-        const int sign = a->signs[i][which], from = i > 0 ? i - 1 : 0, to = i < last ? i + 1 : last;
-        double middle = a->x[i], value = sign * a->g[i][which];
+        const int from = i > 0 ? i - 1 : 0, to = i < last ? i + 1 : last, sign = a->signs[DA_NG * i + which];
+        const int at_from = DA_NG * from + which, at_to = DA_NG * to + which;
+        double middle = a->x[i], value = sign * a->g[DA_NG * i + which];
         if (which < DA_OF_USER && a->x[from] > found->until) return;
-        if ((sign != 1 && sign != -1) || a->signs[from][which] != sign || a->signs[to][which] != sign) continue;
-        if (i > 0 && value > sign * a->g[from][which]) continue;
-        if (i < last && value >= sign * a->g[to][which]) continue;
+        if ((sign != 1 && sign != -1) || a->signs[at_from] != sign || a->signs[at_to] != sign) continue;
+        if (i > 0 && value > sign * a->g[at_from]) continue;
+        if (i < last && value >= sign * a->g[at_to]) continue;
         /* A function that is constant but for rounding, say: it is the least of its neighbours here. Three of them,
            because between two at an end it may fall and rise again. */
         const int first = from < last - 2 ? from : last - 2;
         double most = value;
-        for (int k = first; k < first + 3; k++) most = da_max(most, sign * a->g[k][which]);
+        for (int k = first; k < first + 3; k++) most = da_max(most, sign * a->g[DA_NG * k + which]);
         if (value > DA_EVENT_ALOOF * (most - value)) continue;
         if (i == 0 || i == last) {
             /* At the ends of the step, the slope says whether it turns inside. */
@@ -171,7 +176,7 @@ DA_FN void da_watch_start(da_watch *watch, da_requests *io, double t, const doub
     }
 }
 
-#if DA_KINKS
+#if DA_WITH_KINKS
 /* Go on from a state at which sides of kinks have changed; what is known of the events stays. */
 DA_FN void da_watch_turned(da_watch *watch, double t, const double *y, da_context *ctx)
 {
@@ -192,31 +197,32 @@ DA_FN void da_watch_turned(da_watch *watch, double t, const double *y, da_contex
 enum { DA_NOTHING, DA_ENDED, DA_TURN };
 DA_PIECE int da_watch_step(da_watch *watch, da_requests *io, const da_span *s)
 {
-    da_samples samples;
-    da_passages found;
+    DA_LOCAL(da_samples, samples);
+    DA_LOCAL(da_passages, found);
     found.count = 0;
     found.until = 1.0;
-#if DA_KINKS
-    da_watch before = *watch;
+#if DA_WITH_KINKS
+    DA_LOCAL(da_watch, before);
+    if (DA_KINKS) da_watch_copy(&before, watch);
     for (int i = DA_OF_USER; i < DA_NG; i++) watch->fell[i] = 0;
 #endif
     for (int i = 0; i < DA_NG; i++) {
-        samples.g[0][i] = watch->g[i];
-        samples.signs[0][i] = watch->signs[i];
+        samples.g[i] = watch->g[i];
+        samples.signs[i] = watch->signs[i];
     }
     da_sample(s, &samples);
     for (int i = 0; i < DA_NG; i++) {
         da_changes(s, watch, io, i, &samples, &found);
         da_turns(s, watch, io, i, &samples, &found);
-        watch->g[i] = samples.g[samples.pieces][i];
-        watch->signs[i] = samples.signs[samples.pieces][i];
+        watch->g[i] = samples.g[DA_NG * samples.pieces + i];
+        watch->signs[i] = samples.signs[DA_NG * samples.pieces + i];
     }
-#if DA_KINKS
+#if DA_WITH_KINKS
     for (int i = 0; i < found.count && !s->to_kink; i++) {
         const int which = found.which[i];
         if (which < DA_OF_USER) continue;
         before.slipped = watch->fell[which];
-        *watch = before;
+        da_watch_copy(watch, &before);
         watch->kink = which - DA_OF_USER;
         watch->x = found.x[i];
         watch->t = da_time_at(s, watch->x);

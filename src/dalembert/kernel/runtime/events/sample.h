@@ -20,7 +20,7 @@ typedef struct {
     int stuck;  /* the kink that no side is right of, or at which a constraint has a corner, -1 none */
 } da_requests;
 
-#if DA_NG
+#if DA_WITH_EVENTS
 #define DA_UNKNOWN 2
 #define DA_OF_USER (DA_NG - DA_KINKS) /* the functions from here on are kinks of the model: see kinks.h */
 
@@ -38,26 +38,44 @@ typedef struct {
 } da_span;
 
 /* What is known of the functions between steps. */
+#if DA_WITH_KINKS
+/* In the last step, from where it had been zero since the start. */
+#define DA_WATCH_KINKS(ARRAY) ARRAY(int, fell, DA_NG)
+#else
+#define DA_WATCH_KINKS(ARRAY)
+#endif
+#define DA_WATCH_ARRAYS(ARRAY, PART)                                                            \
+    ARRAY(double, sizes, DA_NE)                                                                 \
+    ARRAY(double, g, DA_NG)                                                                     \
+    ARRAY(int, signs, DA_NG)                                                                    \
+    ARRAY(int, sign, DA_NG)                                                                     \
+    ARRAY(int, waiting, DA_NG)                                                                  \
+    ARRAY(int, left, DA_NG)                                                                     \
+    ARRAY(int, leaving, DA_NG)                                                                  \
+    ARRAY(double, y, DA_NW)                                                                     \
+    DA_WATCH_KINKS(ARRAY)
 typedef struct {
-    double sizes[DA_NE];
-    double g[DA_NG];
-    int signs[DA_NG];
-    int sign[DA_NG], waiting[DA_NG], left[DA_NG], leaving[DA_NG];
-    double t; /* of the last passage, and its state */
-    double y[DA_NW];
-#if DA_KINKS
-    int fell[DA_NG];        /* in the last step, from where it had been zero since the start */
+    DA_WATCH_ARRAYS(DA_ARRAY_MEMBER, DA_PART_MEMBER)
+    double t; /* of the last passage, whose state is y */
+#if DA_WITH_KINKS
     int kink, slipped, way; /* the kink that the last step passes; whether it fell so; to which side of zero */
     double x;               /* the share of the step at which it is passed */
 #endif
 } da_watch;
+DA_STRUCTURE(da_watch, DA_WATCH_ARRAYS)
 
 /* Samples of one step: shares x of it, g there, below which level it counts as zero, signs. */
+#define DA_MOST_SAMPLES (DA_EVENT_MOST_PIECES + 1)
+#define DA_SAMPLES_ARRAYS(ARRAY, PART)            \
+    ARRAY(double, g, DA_MOST_SAMPLES *DA_NG)      \
+    ARRAY(double, level, DA_MOST_SAMPLES *DA_NG)  \
+    ARRAY(int, signs, DA_MOST_SAMPLES *DA_NG)
 typedef struct {
     int pieces;
-    double x[DA_EVENT_MOST_PIECES + 1], g[DA_EVENT_MOST_PIECES + 1][DA_NG], level[DA_EVENT_MOST_PIECES + 1][DA_NG];
-    int signs[DA_EVENT_MOST_PIECES + 1][DA_NG];
+    double x[DA_MOST_SAMPLES];
+    DA_SAMPLES_ARRAYS(DA_ARRAY_MEMBER, DA_PART_MEMBER) /* of all functions at one sample, then at the next */
 } da_samples;
+DA_STRUCTURE(da_samples, DA_SAMPLES_ARRAYS)
 
 /* Levels from scales, in place, and signs. */
 DA_FN void da_signs(const double *g, double noise, double *level, int *signs)
@@ -72,11 +90,15 @@ DA_FN void da_signs(const double *g, double noise, double *level, int *signs)
 DA_FN void da_functions_as_written(const double *y, double t, const double *sizes, da_context *ctx, double *g,
                                    double *scale)
 {
-#if DA_EVENT_MULTIPLIERS
-    double l[DA_M], l_size[DA_M];
-    da_multipliers_at(y, y + DA_N, t, ctx, l, l_size);
-    da_events(y, y + DA_N, t, ctx->p, sizes, l, l_size, g, scale);
-#else
+#if DA_WITH_EVENT_MULTIPLIERS
+    if (DA_EVENT_MULTIPLIERS) {
+        double l[DA_MM], l_size[DA_MM];
+        da_multipliers_at(y, y + DA_N, t, ctx, l, l_size);
+        da_events_of_multipliers(y, y + DA_N, t, ctx->p, sizes, l, l_size, g, scale);
+        return;
+    }
+#endif
+#if DA_WITH_PLAIN_EVENTS
     da_events(y, y + DA_N, t, ctx->p, sizes, g, scale);
 #endif
 }
@@ -85,7 +107,7 @@ DA_FN void da_functions_as_written(const double *y, double t, const double *size
 DA_FN void da_functions_at(const double *y, double t, const double *sizes, da_context *ctx, double *g, double *scale)
 {
     da_functions_as_written(y, t, sizes, ctx, g, scale);
-#if DA_KINKS
+#if DA_WITH_KINKS
     for (int i = 0; i < DA_KINKS; i++) {
         double *own = g + DA_OF_USER + i;
         *own = ctx->side[i] ? ctx->side[i] * *own : -fabs(*own);
@@ -166,17 +188,18 @@ DA_FN int da_resolved(const da_samples *a)
         const double l0 = (u - 1.0) * (u - 2.0) * (u - 3.0) / -6.0, l1 = u * (u - 2.0) * (u - 3.0) / 2.0;
         const double l2 = u * (u - 1.0) * (u - 3.0) / -2.0, l3 = u * (u - 1.0) * (u - 2.0) / 6.0;
         for (int k = 0; k < DA_NG; k++) {
-            double least = a->g[i][k], most = least, nearest = fabs(least);
-            for (int j = start; j <= start + 6; j += 2) {
-                least = da_min(least, a->g[j][k]);
-                most = da_max(most, a->g[j][k]);
-                nearest = da_min(nearest, fabs(a->g[j][k]));
+            const double here = a->g[DA_NG * i + k], noise = 4.0 * a->level[DA_NG * i + k];
+            double least = here, most = here, nearest = fabs(here), even[4];
+            for (int j = 0; j < 4; j++) {
+                even[j] = a->g[DA_NG * (start + 2 * j) + k];
+                least = da_min(least, even[j]);
+                most = da_max(most, even[j]);
+                nearest = da_min(nearest, fabs(even[j]));
             }
             if (nearest >= DA_EVENT_ALOOF * (most - least)) continue;
-            const double foretold = l0 * a->g[start][k] + l1 * a->g[start + 2][k] + l2 * a->g[start + 4][k] +
-                                    l3 * a->g[start + 6][k];
+            const double foretold = l0 * even[0] + l1 * even[1] + l2 * even[2] + l3 * even[3];
             /* Written so that a function without a value somewhere is left as it is. */
-            if (fabs(foretold - a->g[i][k]) > DA_EVENT_FORETOLD * (most - least) + 4.0 * a->level[i][k]) return 0;
+            if (fabs(foretold - here) > DA_EVENT_FORETOLD * (most - least) + noise) return 0;
         }
     }
     return 1;
@@ -189,7 +212,8 @@ DA_FN void da_sample(const da_span *s, da_samples *a)
         a->x[0] = 0.0;
         for (int i = 1; i <= a->pieces; i++) {
             a->x[i] = (i + (i % 2 ? DA_EVENT_SHIFT : 0.0)) / a->pieces;
-            da_look(s, a->x[i], a->g[i], a->level[i], a->signs[i]);
+            const int at = DA_NG * i;
+            da_look(s, a->x[i], a->g + at, a->level + at, a->signs + at);
         }
         if (a->pieces == DA_EVENT_MOST_PIECES || da_resolved(a)) return;
     }

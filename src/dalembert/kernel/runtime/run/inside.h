@@ -21,7 +21,7 @@ DA_FN void da_write_outputs(da_run *r, const da_step *inside, double reach)
     }
 }
 
-#if DA_NG
+#if DA_WITH_EVENTS
 /* An event ends the run: its time and state are the last output. */
 DA_FN int da_end_at_event(da_run *r)
 {
@@ -35,11 +35,11 @@ DA_FN int da_end_at_event(da_run *r)
 /* The events in the step, up to its first kink where it has any. */
 DA_FN int da_watch_inside(da_run *r, const da_step *inside)
 {
-    if (!r->events) return DA_GO_ON;
+    if (!da_watching(r)) return DA_GO_ON;
     const double far = DA_EVENT_FAR * r->rtol;
     const da_span here = {inside, r->project, r->tnew, r->ynew, r->watch.sizes, far, 1.0, 0, &r->ctx};
     int seen = da_watch_step(&r->watch, r->events, &here);
-#if DA_KINKS
+#if DA_WITH_KINKS
     if (seen == DA_TURN) {
         const int verdict = da_turn(r);
         if (verdict != DA_GO_ON) return verdict;
@@ -59,13 +59,14 @@ DA_FN int da_look_inside(da_run *r)
 {
     if (!r->due) return DA_GO_ON;
     if ((da_watching(r) || r->times[r->next] < r->tnew) &&
-        da_dense_by(r->taken, r->t, r->y, r->step, r->k, r->kept, r->fnew, r->dense, &r->ctx)) {
+        da_dense_by(r->taken, r->t, r->y, r->step, DA_ROWS(r->k, DA_NW), r->kept, r->fnew, DA_ROWS(r->dense, DA_NW),
+                    &r->ctx)) {
         /* As where a stage of the step itself has no value: it was too long. */
         da_return_to(&r->before, &r->ctx);
         return da_again(r, 0.2 * r->step);
     }
     const da_step inside = {r->taken, r->t, r->step, r->y, r->k, r->dense, &r->own};
-#if DA_NG
+#if DA_WITH_EVENTS
     const int verdict = da_watch_inside(r, &inside);
     if (verdict != DA_GO_ON) return verdict;
     da_write_outputs(r, &inside, r->ended ? r->watch.t : r->tnew);
@@ -73,7 +74,7 @@ DA_FN int da_look_inside(da_run *r)
 #else
     da_write_outputs(r, &inside, r->tnew);
 #endif
-#if DA_KINKS
+#if DA_WITH_KINKS
     if (r->turned && !r->status) da_cross(r);
 #endif
     return r->status ? da_over(r) : DA_GO_ON;

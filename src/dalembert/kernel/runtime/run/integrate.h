@@ -13,7 +13,7 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
                         volatile double *progress, const volatile int *stop, da_requests *events, double *branch,
                         const da_pace *pace)
 {
-    da_run run;
+    DA_LOCAL(da_run, run);
     run.times = times;
     run.count = count;
     run.t0 = t0;
@@ -38,8 +38,8 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
             if (*stop && run.ctx.steps >= *stop) break;
         }
     }
-#if DA_NG
-    if (run.events && !run.status && !run.ended && run.next == run.count)
+#if DA_WITH_EVENTS
+    if (DA_NG && run.events && !run.status && !run.ended && run.next == run.count)
         da_watch_finish(&run.watch, run.events, run.t, run.y);
 #endif
     da_write_report(&run, report);
@@ -55,7 +55,7 @@ DA_API long da_instructions(void) { return DA_INSTRUCTIONS; }
 DA_API int da_slope_of(const double *y, double t, const double *p, int way, const double *branch, double *dy)
 {
     double constants[DA_AT_LEAST_1(DA_NC)];
-    da_context ctx;
+    DA_LOCAL(da_context, ctx);
     da_begin_context(p, constants, branch, &ctx);
     ctx.fast = way != 1;
     const int status = da_settle(t, y, dy, &ctx);

@@ -15,9 +15,9 @@ enum {
     DA_REPORT_STIFF_STEPS,
     DA_REPORT_CHANGES,
     DA_REPORT_SINGULAR = DA_REPORT_CHANGES + 1 + 3 * DA_KEPT_CHANGES,
-    DA_REPORT_STATE = DA_REPORT_SINGULAR + 1 + 2 * DA_KEPT_CHANGES, /* where the run ended, DA_NY entries */
-    DA_REPORT_SIZE = DA_REPORT_STATE + DA_NY
+    DA_REPORT_STATE = DA_REPORT_SINGULAR + 1 + 2 * DA_KEPT_CHANGES /* where the run ended, DA_NY entries */
 };
+#define DA_REPORT_SIZE (DA_REPORT_STATE + DA_NY)
 
 DA_FN void da_write_report(const da_run *r, double *report)
 {

@@ -4,10 +4,37 @@
 #ifndef DA_RUN_H
 #define DA_RUN_H
 
+/* Whole groups of four numbers, see DA_NW. k has DA_SLOPES rows, the first of which is the slope at the last accepted
+   state y, dense DA_DENSE. ctx: what is known where the run is; before: the same before the step at hand, in case the
+   interpolant, which may be needed, has no value. */
+#define DA_RUN_EVERY(ARRAY, PART)                  \
+    ARRAY(double, y, DA_NW)                        \
+    ARRAY(double, ynew, DA_NW)                     \
+    ARRAY(double, kept, DA_NW)                     \
+    ARRAY(double, fnew, DA_NW)                     \
+    ARRAY(double, k, DA_SLOPES *DA_NW)             \
+    ARRAY(double, dense, DA_DENSE *DA_NW)          \
+    ARRAY(double, atol, DA_NE)                     \
+    ARRAY(double, constants, DA_NC)                \
+    PART(da_context, ctx)                          \
+    PART(da_context, before)                       \
+    PART(da_singular, singular)                    \
+    PART(da_own, own)
+#if DA_WITH_EVENTS
+#define DA_RUN_EVENTS(ARRAY, PART) PART(da_watch, watch)
+#else
+#define DA_RUN_EVENTS(ARRAY, PART)
+#endif
+#if DA_WITH_KINKS
+#define DA_RUN_KINKS(ARRAY, PART) PART(da_sides, sides) PART(da_anchor, anchor)
+#else
+#define DA_RUN_KINKS(ARRAY, PART)
+#endif
+#define DA_RUN_ARRAYS(ARRAY, PART) DA_RUN_EVERY(ARRAY, PART) DA_RUN_EVENTS(ARRAY, PART) DA_RUN_KINKS(ARRAY, PART)
+
 typedef struct {
-    /* Arrays first: whole groups of four numbers, see DA_NW. k[0] is the slope at the last accepted state y. */
-    double y[DA_NW], ynew[DA_NW], kept[DA_NW], fnew[DA_NW], k[DA_SLOPES][DA_NW], dense[DA_DENSE][DA_NW];
-    double atol[DA_NE], constants[DA_AT_LEAST_1(DA_NC)];
+    /* First of all, so that what is worked on in whole groups of numbers stands at their beginning. */
+    DA_RUN_ARRAYS(DA_ARRAY_MEMBER, DA_PART_MEMBER)
 
     /* What is asked for: see da_integrate. */
     const double *times;
@@ -22,17 +49,11 @@ typedef struct {
     double t;
     long next, part;
     int status, rank;
-    da_context ctx;
     da_stiffness stiffness;
-    da_singular singular;
-    da_own own;
-#if DA_NG
-    da_watch watch;
+#if DA_WITH_EVENTS
     int ended; /* by an event */
 #endif
-#if DA_KINKS
-    da_sides sides;
-    da_anchor anchor;
+#if DA_WITH_KINKS
     int restart; /* the equations have changed */
 #endif
 
@@ -49,8 +70,8 @@ typedef struct {
     int due;    /* outputs or events lie in it */
     int turned; /* it has ended at a kink */
     double step, norm, grow, tnew;
-    da_context before; /* in case the interpolant, which may be needed, has no value */
 } da_run;
+DA_STRUCTURE(da_run, DA_RUN_ARRAYS)
 
 /* What a stage of a step says: on to the next stage; the step is taken again; the run is over. */
 enum { DA_GO_ON, DA_STEP_AGAIN, DA_OVER };
@@ -80,14 +101,13 @@ DA_FN int da_over(da_run *r)
 DA_FN double da_size_from_here(da_run *r, double span)
 {
     if (r->method == DA_METHOD_TAYLOR) return 0.0;
-    return da_first_step(r->t, r->y, r->k[0], span, r->rtol, r->atol, da_order_of(r) - 1, &r->ctx);
+    return da_first_step(r->t, r->y, r->k, span, r->rtol, r->atol, da_order_of(r) - 1, &r->ctx);
 }
 
 /* What the context of a run knows before its first state. */
 DA_FN void da_begin_context(const double *p, double *constants, const double *branch, da_context *ctx)
 {
-    const da_context none = {0};
-    *ctx = none;
+    da_context_clear(ctx);
     da_constants(p, constants);
     ctx->p = constants;
     ctx->fast = 1;
@@ -95,7 +115,7 @@ DA_FN void da_begin_context(const double *p, double *constants, const double *br
     da_start_branch(branch, ctx);
 }
 
-#if DA_KINKS
+#if DA_WITH_KINKS
 DA_FN void da_begin_sides(da_run *r, const double *p)
 {
     for (int j = 0; j < DA_NE; j++) r->watch.sizes[j] = r->atol[j] / r->rtol;
@@ -121,8 +141,7 @@ DA_PIECE void da_begin(da_run *r, const double *y0, const double *p, const doubl
     const da_stiffness calm = {0};
     int j;
     for (j = 0; j < DA_NW; j++) r->y[j] = r->ynew[j] = r->fnew[j] = 0.0;
-    for (int i = 0; i < DA_SLOPES; i++)
-        for (j = 0; j < DA_NW; j++) r->k[i][j] = 0.0;
+    for (j = 0; j < DA_SLOPES * DA_NW; j++) r->k[j] = 0.0;
     for (j = 0; j < DA_NY; j++) r->y[j] = y0[j];
     for (j = 0; j < DA_NE; j++) r->atol[j] = first_atol[j];
     r->t = r->mark = r->t0;
@@ -136,24 +155,24 @@ DA_PIECE void da_begin(da_run *r, const double *y0, const double *p, const doubl
     da_own_begin(&r->own, r->rtol);
     da_begin_context(p, r->constants, r->branch, &r->ctx);
     if (r->pace && r->pace->fastest) r->pace->fastest[0] = 0.0;
-#if DA_KINKS
-    da_begin_sides(r, p);
+#if DA_WITH_KINKS
+    if (DA_KINKS) da_begin_sides(r, p);
 #endif
     r->status = r->project ? da_project(r->y, r->t, &r->ctx) : DA_DONE;
     if (!da_has_method(r->method)) r->status = DA_NO_METHOD;
-    if (!r->status) r->status = da_settle(r->t, r->y, r->k[0], &r->ctx);
+    if (!r->status) r->status = da_settle(r->t, r->y, r->k, &r->ctx);
     r->rank = r->ctx.rank;
     if (!r->status) {
         for (j = 0; j < DA_NY; j++) r->out[j] = r->y[j];
         r->next = 1;
-        da_watch_singular(r->t, r->y, r->k[0], 0, &r->singular, &r->ctx);
+        da_watch_singular(r->t, r->y, r->k, 0, &r->singular, &r->ctx);
     }
-#if DA_NG
+#if DA_WITH_EVENTS
     r->ended = 0;
-    if (r->events && !r->status) da_watch_start(&r->watch, r->events, r->t, r->y, r->rtol, r->atol, &r->ctx);
+    if (DA_NG && r->events && !r->status) da_watch_start(&r->watch, r->events, r->t, r->y, r->rtol, r->atol, &r->ctx);
 #endif
-#if DA_KINKS
-    if (!r->status) da_anchor_here(r, 0);
+#if DA_WITH_KINKS
+    if (DA_KINKS && !r->status) da_anchor_here(r, 0);
 #endif
     r->h = !r->status && r->count > 1 ? da_size_from_here(r, r->end - r->t0) : 0.0;
 }

@@ -3,22 +3,22 @@
 #ifndef DA_STEP_H
 #define DA_STEP_H
 
-#if DA_TAYLOR
+#if DA_WITH_TAYLOR
 /* Where a series serves, it says how far it reaches; elsewhere another method takes the step. */
 DA_FN void da_propose(da_run *r)
 {
     const double span = r->end - r->t0;
     const double allowed =
-        da_taylor_expand(&r->own.taylor, r->t, r->y, r->k[0], r->last_step, span, r->rtol, r->atol, &r->ctx);
+        da_taylor_expand(&r->own.taylor, r->t, r->y, r->k, r->last_step, span, r->rtol, r->atol, &r->ctx);
     r->series = allowed > 0.0;
     if (r->series)
         r->h = allowed;
     else if (r->h == 0.0) /* no series here, from the start */
-        r->h = da_first_step(r->t, r->y, r->k[0], span, r->rtol, r->atol, da_order_of(r) - 1, &r->ctx);
+        r->h = da_first_step(r->t, r->y, r->k, span, r->rtol, r->atol, da_order_of(r) - 1, &r->ctx);
 }
 #endif
 
-#if DA_KINKS
+#if DA_WITH_KINKS
 /* After a kink: the equations have changed, and nothing is known of the steps that they allow. */
 DA_FN void da_start_anew(da_run *r)
 {
@@ -33,18 +33,18 @@ DA_FN void da_start_anew(da_run *r)
 /* How long the step is to be, and by which method. */
 DA_FN int da_choose(da_run *r)
 {
-#if DA_KINKS
-    if (r->restart) da_start_anew(r);
+#if DA_WITH_KINKS
+    if (DA_KINKS && r->restart) da_start_anew(r);
 #endif
-#if DA_TAYLOR
+#if DA_WITH_TAYLOR
     if (r->method == DA_METHOD_TAYLOR && !r->rejected) da_propose(r);
 #endif
     if (r->pace && r->pace->count) r->h = da_min(r->h, da_longest(r->pace, r->t, &r->part));
     const double least = 10.0 * 2.220446049250313e-16 * da_max(fabs(r->t), fabs(r->end) * 1e-3);
     if (r->h < least) {
         r->status = DA_STEP_TOO_SMALL;
-#if DA_KINKS
-        if (r->anchor.turned && r->t - r->anchor.t < DA_KINK_ZENO * least) {
+#if DA_WITH_KINKS
+        if (DA_KINKS && r->anchor.turned && r->t - r->anchor.t < DA_KINK_ZENO * least) {
             r->events->stuck = r->anchor.watch.kink;
             r->status = DA_CHATTERS;
         }
@@ -61,8 +61,8 @@ DA_FN int da_choose(da_run *r)
 DA_FN int da_attempt(da_run *r)
 {
     const int order = da_order_of(r);
-    const int failed = da_step_by(r->taken, r->t, r->y, r->step, r->k, r->ynew, r->rtol, r->atol, &r->norm, r->dense,
-                                  &r->own, &r->ctx);
+    const int failed = da_step_by(r->taken, r->t, r->y, r->step, DA_ROWS(r->k, DA_NW), r->ynew, r->rtol, r->atol,
+                                  &r->norm, DA_ROWS(r->dense, DA_NW), &r->own, &r->ctx);
     if (failed || r->norm >= 1.0)
         return da_again(r, r->step * (failed ? 0.2 : da_max(0.2, 0.9 * pow(r->norm, -1.0 / order))));
     r->grow = da_next_size(r->method, order, r->norm, r->last_norm, r->step, r->last_step);
@@ -80,12 +80,12 @@ DA_FN int da_arrive(da_run *r)
     r->turned = 0;
     r->due = da_watching(r) || r->times[r->next] <= r->tnew;
     if (r->due) {
-        r->before = r->ctx;
+        da_context_copy(&r->before, &r->ctx);
         for (int j = 0; j < DA_NW; j++) r->kept[j] = r->ynew[j];
     }
     r->ctx.steps++;
     if (r->project) r->status = da_project(r->ynew, r->tnew, &r->ctx);
-#if DA_TAYLOR
+#if DA_WITH_TAYLOR
     if (r->series) {
         r->status = da_taylor_settle(&r->own.taylor, r->status, r->step, r->tnew, r->ynew, r->fnew, r->rtol, r->atol,
                                      &r->ctx);
@@ -106,9 +106,9 @@ DA_FN int da_arrive(da_run *r)
 DA_FN void da_watch_arrival(da_run *r)
 {
     if (!r->turned && !r->series)
-        da_watch_stiffness(r->taken, r->t, r->y, r->step, r->k, r->ynew, r->fnew, r->rtol, r->atol, &r->stiffness,
-                           r->ctx.steps);
-#if DA_TAYLOR
+        da_watch_stiffness(r->taken, r->t, r->y, r->step, DA_ROWS(r->k, DA_NW), r->ynew, r->fnew, r->rtol, r->atol,
+                           &r->stiffness, r->ctx.steps);
+#if DA_WITH_TAYLOR
     if (r->series) da_taylor_watch(&r->own.taylor, r->t, r->tnew - r->t, &r->singular, &r->ctx);
 #endif
     da_watch_singular(r->tnew, r->ynew, r->fnew, r->last && !r->turned, &r->singular, &r->ctx);
@@ -127,15 +127,15 @@ DA_FN int da_advance(da_run *r)
 {
     da_watch_arrival(r);
     for (int j = 0; j < DA_NW; j++) r->y[j] = r->ynew[j];
-    for (int j = 0; j < DA_NW; j++) r->k[0][j] = r->fnew[j];
+    for (int j = 0; j < DA_NW; j++) r->k[j] = r->fnew[j];
     r->t = r->tnew;
     if (r->pace && r->pace->share > 0.0) da_grow(r->pace->share, r->y, r->atol);
     if (r->pace && r->pace->fastest) da_keep_fastest(r->pace, r->t, r->y);
     r->h = r->step * r->grow;
     r->longest = da_max(r->longest, r->step);
     da_own_go_on(&r->own);
-#if DA_KINKS
-    if (r->turned) {
+#if DA_WITH_KINKS
+    if (DA_KINKS && r->turned) {
         da_anchor_here(r, 1);
         r->restart = 1;
     }

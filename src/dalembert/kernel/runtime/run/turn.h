@@ -3,7 +3,7 @@
 #ifndef DA_TURN_H
 #define DA_TURN_H
 
-#if DA_KINKS
+#if DA_WITH_KINKS
 /* The function was at zero, and the motion has left it on the other side: from there again, with that side. */
 DA_FN int da_slip(da_run *r)
 {
@@ -17,12 +17,12 @@ DA_FN int da_slip(da_run *r)
     }
     da_return_to(&r->anchor.ctx, &r->ctx);
     r->ctx.rejected++;
-    r->watch = r->anchor.watch;
-    r->singular = r->anchor.singular;
+    da_watch_copy(&r->watch, &r->anchor.watch);
+    da_singular_copy(&r->singular, &r->anchor.singular);
     r->next = r->anchor.next;
     r->events->count = r->anchor.count;
     r->rank = r->anchor.rank;
-    r->status = da_settle(r->t, r->y, r->k[0], &r->ctx);
+    r->status = da_settle(r->t, r->y, r->k, &r->ctx);
     da_watch_turned(&r->watch, r->t, r->y, &r->ctx);
     r->restart = 1;
     return DA_STEP_AGAIN;

@@ -11,26 +11,27 @@ DA_PIECE int da_actual_work(const double *q, const double *v, double t, const do
 {
     double start[DA_N], x[DA_N], miss[DA_N], forces[DA_N], force[DA_N], l[DA_MM], W[DA_N * DA_N];
     double by_force[DA_N * DA_N], by_multipliers[DA_N * DA_MM], slope[DA_N];
-    da_directions d;
+    DA_LOCAL(da_directions, d);
     int exchange[DA_N], i, j, k, n;
     const int status = da_directions_of(mass, A, ctx->kept, ctx->order, &d);
     if (status) return status;
     n = d.rank;
     for (k = 0; k < n; k++) {
-        x[k] = start[k] = da_dot(d.read[k], ideal, DA_N);
-        for (forces[k] = 0.0, i = 0; i < DA_N; i++) forces[k] += fabs(d.read[k][i]) * (fabs(Q[i]) + fabs(ideal[i]));
+        x[k] = start[k] = da_dot(d.read + DA_N * k, ideal, DA_N);
+        for (forces[k] = 0.0, i = 0; i < DA_N; i++)
+            forces[k] += fabs(d.read[DA_N * k + i]) * (fabs(Q[i]) + fabs(ideal[i]));
     }
     for (int pass = 0; pass < DA_ACTUAL_PASSES; pass++) {
         double worst = 0.0, size = 0.0, largest = 0.0;
         for (i = 0; i < DA_N; i++)
-            for (force[i] = 0.0, k = 0; k < n; k++) force[i] += d.force[k][i] * x[k];
-        for (j = 0; j < DA_M; j++) l[j] = da_dot(d.multipliers[j], x, n);
-        da_work(q, v, t, ctx->p, ideal, force, l, C, by_force, by_multipliers);
+            for (force[i] = 0.0, k = 0; k < n; k++) force[i] += d.force[DA_N * k + i] * x[k];
+        for (j = 0; j < DA_M; j++) l[j] = da_dot(d.multipliers + DA_N * j, x, n);
+        da_work_of_actual(q, v, t, ctx->p, ideal, force, l, C, by_force, by_multipliers);
         if (!da_all_finite(C, DA_N)) return DA_UNDEFINED;
         for (k = 0; k < n; k++) {
             double terms = forces[k] + fabs(x[k]);
-            for (i = 0; i < DA_N; i++) terms += fabs(d.answer[k][i] * C[i]);
-            miss[k] = start[k] + da_dot(d.answer[k], C, DA_N) - x[k];
+            for (i = 0; i < DA_N; i++) terms += fabs(d.answer[DA_N * k + i] * C[i]);
+            miss[k] = start[k] + da_dot(d.answer + DA_N * k, C, DA_N) - x[k];
             worst = da_max(worst, fabs(miss[k]));
             size = da_max(size, terms);
         }
@@ -41,11 +42,11 @@ DA_PIECE int da_actual_work(const double *q, const double *v, double t, const do
         for (k = 0; k < n; k++) {
             for (i = 0; i < DA_N; i++) {
                 slope[i] = 0.0;
-                for (j = 0; j < DA_N; j++) slope[i] += by_force[i + DA_N * j] * d.force[k][j];
-                for (j = 0; j < DA_M; j++) slope[i] += by_multipliers[i + DA_N * j] * d.multipliers[j][k];
+                for (j = 0; j < DA_N; j++) slope[i] += by_force[i + DA_N * j] * d.force[DA_N * k + j];
+                for (j = 0; j < DA_M; j++) slope[i] += by_multipliers[i + DA_N * j] * d.multipliers[DA_N * j + k];
             }
             for (i = 0; i < n; i++) {
-                const double coupling = da_dot(d.answer[i], slope, DA_N);
+                const double coupling = da_dot(d.answer + DA_N * i, slope, DA_N);
                 largest = da_max(largest, fabs(coupling));
                 W[n * i + k] = (double)(i == k) - coupling;
             }

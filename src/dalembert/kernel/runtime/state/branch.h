@@ -34,19 +34,25 @@ DA_FN double da_largest(const double *x, int n)
 DA_FN int da_follow(const double *q, const double *v, double t, const double *mass, const double *force,
                     const double *A, const double *b, int decide, const da_context *ctx, da_branch *branch, double *z)
 {
-    static const int nonlinear[DA_NONLINEAR] = DA_NONLINEAR_ROWS;
+    const int *nonlinear = da_nonlinear_rows;
     double M[DA_N][DA_N], W[DA_N][DA_N], H[DA_N][DA_N], scale[DA_N], column[DA_MM][DA_N], u[DA_N][DA_N], length[DA_MM];
     double J[DA_M * DA_N], g[DA_M], h[DA_NONLINEAR], slope[DA_NONLINEAR * DA_N], curvature[DA_N * DA_N];
-    double k[DA_NONLINEAR] = {0.0}, e[DA_M], x[DA_N], w[DA_N], left[DA_N], flat[DA_N * DA_N], unit = 0.0;
-    int exchange[DA_N], order[DA_MM], curved[DA_M] = {0}, rank = branch->rank, settled = 0, i, j, l;
+    double k[DA_NONLINEAR], e[DA_M], x[DA_N], w[DA_N], left[DA_N], flat[DA_N * DA_N], unit = 0.0;
+    int exchange[DA_N], order[DA_MM], curved[DA_M], rank = branch->rank, settled = 0, i, j, l;
     da_scaled_mass(mass, scale, M);
     for (i = 0; i < DA_N; i++) {
         z[i] = branch->z[i];
         unit += z[i] * z[i];
     }
     unit = unit > 0.0 ? sqrt(unit) : 1.0; /* what counts as a large acceleration here */
-    for (j = 0; j < DA_M; j++) order[j] = branch->order[j];
-    for (l = 0; l < DA_NONLINEAR; l++) curved[nonlinear[l]] = 1;
+    for (j = 0; j < DA_M; j++) {
+        order[j] = branch->order[j];
+        curved[j] = 0;
+    }
+    for (l = 0; l < DA_NONLINEAR; l++) {
+        curved[nonlinear[l]] = 1;
+        k[l] = 0.0;
+    }
     for (int pass = 0;; pass++) {
         da_acceleration(q, v, z, t, ctx->p, k, h, slope, curvature);
         if (!da_all_finite(h, DA_NONLINEAR) || !da_all_finite(slope, DA_NONLINEAR * DA_N) ||
@@ -148,17 +154,17 @@ DA_PIECE int da_branch_forces(const double *q, const double *v, double t, const 
 {
     double force[DA_N];
     int status;
-#if DA_HAS_WORK
-    double free[DA_N];
-    status = da_follow(q, v, t, mass, Q, A, b, decide, ctx, &ctx->free, free);
-    if (status) return status;
-    for (int i = 0; i < DA_N; i++) {
-        ideal[i] = -Q[i];
-        for (int j = 0; j < DA_N; j++) ideal[i] += mass[i + DA_N * j] * free[j];
+    if (DA_HAS_WORK) {
+        double free[DA_N];
+        status = da_follow(q, v, t, mass, Q, A, b, decide, ctx, &ctx->free, free);
+        if (status) return status;
+        for (int i = 0; i < DA_N; i++) {
+            ideal[i] = -Q[i];
+            for (int j = 0; j < DA_N; j++) ideal[i] += mass[i + DA_N * j] * free[j];
+        }
+        da_work(q, v, t, ctx->p, ideal, C);
+        if (!da_all_finite(C, DA_N)) return DA_UNDEFINED;
     }
-    da_work(q, v, t, ctx->p, ideal, C);
-    if (!da_all_finite(C, DA_N)) return DA_UNDEFINED;
-#endif
     for (int i = 0; i < DA_N; i++) force[i] = Q[i] + C[i];
     status = da_follow(q, v, t, mass, force, A, b, decide, ctx, &ctx->followed, a);
     if (status) return status;

@@ -32,7 +32,7 @@ DA_FN int da_metric(const double *mass, const double *J, int count, double L[DA_
 /* At an accepted state: the lengths of the rows of A, where they are longer than before. */
 DA_PIECE void da_note_lengths(const double *mass, const double *A, da_context *ctx)
 {
-    static const int position[DA_AT_LEAST_1(DA_POSITION_ROWS)] = DA_POSITION_LIST;
+    const int *position = da_position_rows;
     double L[DA_N][DA_N], row[DA_N];
     for (int j = 0; j < DA_M; j++) {
         const double length = sqrt(da_dot(A + DA_N * j, A + DA_N * j, DA_N));
@@ -51,8 +51,8 @@ DA_PIECE void da_note_lengths(const double *mass, const double *A, da_context *c
    follow closer. */
 DA_FN void da_note_growth(const double *q, const double *v, double t, const double *size, da_context *ctx)
 {
-    static const int fast[DA_AT_LEAST_1(DA_FAST_ROWS)] = DA_FAST_LIST;
-    static const int position[DA_AT_LEAST_1(DA_POSITION_ROWS)] = DA_POSITION_LIST;
+    const int *fast = da_fast_rows;
+    const int *position = da_position_rows;
     int grown = 0;
     for (int k = 0, l = 0; k < DA_FAST_ROWS; k++) {
         if (!(size[k] > 1.21 * ctx->seen[k])) continue;
@@ -72,7 +72,7 @@ DA_FN void da_note_growth(const double *q, const double *v, double t, const doub
    none. */
 DA_FN void da_natural_lengths(const da_context *ctx, double *natural, double *plain)
 {
-    static const int position[DA_AT_LEAST_1(DA_POSITION_ROWS)] = DA_POSITION_LIST;
+    const int *position = da_position_rows;
     for (int j = 0; j < DA_M; j++) natural[j] = plain[j] = 0.0;
     for (int j = 0; j < DA_POSITION_ROWS; j++) {
         natural[j] = ctx->natural[position[j]];

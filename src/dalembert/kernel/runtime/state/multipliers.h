@@ -6,13 +6,18 @@
 #ifndef DA_MULTIPLIERS_H
 #define DA_MULTIPLIERS_H
 
+/* Rows of length n: f is the sum of x[k] force[k]; x[k] = read[k] · f; x[k] = x₀[k] + answer[k] · C;
+   λ[j] = multipliers[j] · x. */
+#define DA_DIRECTIONS_ARRAYS(ARRAY, PART) \
+    ARRAY(double, force, DA_N * DA_N)     \
+    ARRAY(double, read, DA_N * DA_N)      \
+    ARRAY(double, answer, DA_N * DA_N)    \
+    ARRAY(double, multipliers, DA_MM * DA_N)
 typedef struct {
     int rank;
-    double force[DA_N][DA_N];        /* f = sum of x[k] force[k] */
-    double read[DA_N][DA_N];         /* x[k] = read[k] · f */
-    double answer[DA_N][DA_N];       /* x[k] = x₀[k] + answer[k] · C */
-    double multipliers[DA_MM][DA_N]; /* λ[j] = multipliers[j] · x */
+    DA_DIRECTIONS_ARRAYS(DA_ARRAY_MEMBER, DA_PART_MEMBER)
 } da_directions;
+DA_STRUCTURE(da_directions, DA_DIRECTIONS_ARRAYS)
 
 /* What C moves along the constraints presses on them too, where M is singular: u ᵀM N (NᵀM N)⁻¹ Nᵀ, A N = 0. */
 DA_COLD int da_answer_of_motion(double M[DA_N][DA_N], double u[DA_N][DA_N], const double *scale, da_directions *d)
@@ -30,7 +35,7 @@ DA_COLD int da_answer_of_motion(double M[DA_N][DA_N], double u[DA_N][DA_N], cons
         da_forward(free, L, w);
         da_backward(free, L, w);
         for (int f = 0; f < free; f++)
-            for (int i = 0; i < DA_N; i++) d->answer[k][i] += w[f] * u[rank + f][i] / scale[i];
+            for (int i = 0; i < DA_N; i++) d->answer[DA_N * k + i] += w[f] * u[rank + f][i] / scale[i];
     }
     return DA_DONE;
 }
@@ -51,15 +56,15 @@ DA_COLD int da_directions_of(const double *mass, const double *A, int rank, cons
     da_orthogonalise(column, DA_M, 0, u, &rank, order);
     d->rank = rank;
     for (k = 0; k < rank; k++) {
-        double *read = d->read[k];
+        double *read = d->read + DA_N * k;
         for (i = 0; i < DA_N; i++) {
             read[i] = u[k][i];
-            d->force[k][i] = scale[i] * (regular ? da_dot(L[i], u[k], i + 1) : u[k][i]);
+            d->force[DA_N * k + i] = scale[i] * (regular ? da_dot(L[i], u[k], i + 1) : u[k][i]);
         }
         if (regular) da_backward(DA_N, L, read);
         for (i = 0; i < DA_N; i++) {
             read[i] /= scale[i];
-            d->answer[k][i] = -read[i];
+            d->answer[DA_N * k + i] = -read[i];
         }
     }
     if (!regular) {
@@ -80,36 +85,39 @@ DA_COLD int da_directions_of(const double *mass, const double *A, int rank, cons
         for (j = 0; j < DA_M; j++) {
             double sum = all ? x[j] : 0.0;
             for (i = 0; !all && i < rank; i++) sum += part[i][j] * x[i];
-            d->multipliers[j][k] = sum / length[j];
+            d->multipliers[DA_N * j + k] = sum / length[j];
         }
     }
     return DA_DONE;
 }
 
-#if DA_EVENT_MULTIPLIERS
+#if DA_WITH_EVENT_MULTIPLIERS
 /* The multipliers l at a state, by the robust path, and the size of what they are made of. */
 DA_COLD int da_robust_multipliers(const double *q, const double *v, double t, da_context *ctx, double *l, double *size)
 {
     double M[DA_N * DA_N], Q[DA_N], A[DA_MM * DA_N], C[DA_N], a[DA_N], ideal[DA_N], nonideal[DA_N], x[DA_N];
     double total = 0.0;
-    da_directions d;
+    DA_LOCAL(da_directions, d);
     int rank = ctx->kept, i, j, k;
     const int *order = ctx->order;
     int status = da_robust_forces(q, v, t, 0, ctx, M, Q, A, C, a, ideal, nonideal);
     if (status) return status;
-#if DA_NONLINEAR
-    static const int nonlinear[DA_NONLINEAR] = DA_NONLINEAR_ROWS;
-    double weights[DA_NONLINEAR] = {0.0}, h[DA_NONLINEAR], slope[DA_NONLINEAR * DA_N], curvature[DA_N * DA_N];
-    da_acceleration(q, v, a, t, ctx->p, weights, h, slope, curvature);
-    for (k = 0; k < DA_NONLINEAR; k++)
-        for (i = 0; i < DA_N; i++) A[i + DA_N * nonlinear[k]] = slope[i + DA_N * k];
-    rank = ctx->followed.rank;
-    order = ctx->followed.order;
+#if DA_WITH_NONLINEAR
+    if (DA_NONLINEAR) {
+        const int *nonlinear = da_nonlinear_rows;
+        double weights[DA_NONLINEAR], h[DA_NONLINEAR], slope[DA_NONLINEAR * DA_N], curvature[DA_N * DA_N];
+        for (k = 0; k < DA_NONLINEAR; k++) weights[k] = 0.0;
+        da_acceleration(q, v, a, t, ctx->p, weights, h, slope, curvature);
+        for (k = 0; k < DA_NONLINEAR; k++)
+            for (i = 0; i < DA_N; i++) A[i + DA_N * nonlinear[k]] = slope[i + DA_N * k];
+        rank = ctx->followed.rank;
+        order = ctx->followed.order;
+    }
 #endif
     status = da_directions_of(M, A, rank, order, &d);
     if (status) return status;
     for (k = 0; k < d.rank; k++)
-        for (x[k] = 0.0, i = 0; i < DA_N; i++) x[k] += d.read[k][i] * (ideal[i] + nonideal[i] - C[i]);
+        for (x[k] = 0.0, i = 0; i < DA_N; i++) x[k] += d.read[DA_N * k + i] * (ideal[i] + nonideal[i] - C[i]);
     for (i = 0; i < DA_N; i++) {
         double inertia = 0.0;
         for (k = 0; k < DA_N; k++) inertia += M[i + DA_N * k] * a[k];
@@ -122,7 +130,7 @@ DA_COLD int da_robust_multipliers(const double *q, const double *v, double t, da
             const double own = fabs(M[i + DA_N * i]);
             square += A[i + DA_N * j] * A[i + DA_N * j] / (own > 0.0 ? own : 1.0);
         }
-        l[j] = da_dot(d.multipliers[j], x, d.rank);
+        l[j] = da_dot(d.multipliers + DA_N * j, x, d.rank);
         size[j] = sqrt(total / (square > 0.0 ? square : 1.0));
     }
     return DA_DONE;
@@ -131,9 +139,9 @@ DA_COLD int da_robust_multipliers(const double *q, const double *v, double t, da
 /* The same, by straight-line code while the pivots are good. Without a value where there is none. */
 DA_PIECE void da_multipliers_at(const double *q, const double *v, double t, da_context *ctx, double *l, double *size)
 {
-#if DA_STRAIGHT_MULTIPLIERS
+#if DA_WITH_STRAIGHT_MULTIPLIERS
     double pivot[1], lengths[DA_AT_LEAST_1(DA_FAST_ROWS)];
-    if (ctx->fast) {
+    if (DA_STRAIGHT_MULTIPLIERS && ctx->fast) {
         da_multipliers(q, v, t, ctx->p, l, size, pivot, lengths);
         if (!da_fades(lengths, ctx) && pivot[0] > DA_PIVOT) return;
     }

@@ -18,7 +18,7 @@ DA_COLD int da_least_change(const double *mass, const double *J, const double *r
     da_unit(column, count, natural, length);
     da_orthogonalise(column, count, 1, u, &rank, order);
     for (j = 0; j < count; j++) e[j] = r[j] / length[j];
-    da_proximal s;
+    DA_LOCAL(da_proximal, s);
     if (da_proximal_factor(column, rank, order, &s)) return 1;
     da_proximal_solve(&s, column, e, step);
     da_backward(DA_N, L, step);
@@ -44,10 +44,13 @@ DA_COLD double da_miss(const double *r, const double *J, int count, const double
    falls. */
 DA_FN int da_return(int what, double *q, double *v, double t, da_context *ctx)
 {
-    double step[DA_N] = {0.0}, best = 1e300;
+    double step[DA_N], best = 1e300;
     double *x = what ? v : q;
     double before[DA_N];
-    for (int i = 0; i < DA_N; i++) before[i] = x[i];
+    for (int i = 0; i < DA_N; i++) {
+        before[i] = x[i];
+        step[i] = 0.0;
+    }
     for (int pass = 0; pass < 12; pass++) {
         double r[DA_MM], J[DA_MM * DA_N], M[DA_N * DA_N], Q[DA_N], A[DA_MM * DA_N], b[DA_MM];
         double natural[DA_MM], plain[DA_MM];
@@ -72,10 +75,8 @@ DA_FN int da_return(int what, double *q, double *v, double t, da_context *ctx)
             before[i] = x[i];
             x[i] -= step[i];
         }
-#if DA_LINEAR_RATES
         /* (φ̇, ψ) is linear in q̇: one step is exact. */
-        if (what && miss < 1e-6) break;
-#endif
+        if (DA_LINEAR_RATES && what && miss < 1e-6) break;
     }
     return DA_DONE;
 }
@@ -84,9 +85,10 @@ DA_FN int da_return(int what, double *q, double *v, double t, da_context *ctx)
    of other levels. Returns nonzero where it comes to nothing. */
 DA_FN int da_return_factored(int what, double *q, double *v, double t, const da_context *ctx, da_factors *f)
 {
-    double r[DA_UNKNOWNS] = {0.0}, change[DA_UNKNOWNS], before[DA_N], best = 1e300;
+    double r[DA_UNKNOWNS], change[DA_UNKNOWNS], before[DA_N], best = 1e300;
     double *x = what ? v : q;
     const double *other = what ? q : v;
+    for (int i = 0; i < DA_UNKNOWNS; i++) r[i] = 0.0;
     for (int i = 0; i < DA_N; i++) before[i] = x[i];
     for (int pass = 0; pass < 12; pass++) {
         double size = DA_PROJECT_LEAST_SIZE, miss = 0.0;
@@ -113,10 +115,8 @@ DA_FN int da_return_factored(int what, double *q, double *v, double t, const da_
             before[i] = x[i];
             x[i] -= change[i];
         }
-#if DA_LINEAR_RATES
         /* (φ̇, ψ) is linear in q̇, and the factors belong to a state this near: one step is exact. */
-        if (what && miss < 1e-8) return 0;
-#endif
+        if (DA_LINEAR_RATES && what && miss < 1e-8) return 0;
     }
     return 0;
 }
@@ -124,21 +124,16 @@ DA_FN int da_return_factored(int what, double *q, double *v, double t, const da_
 DA_PIECE int da_project(double *y, double t, da_context *ctx)
 {
     int status = DA_DONE;
-#if DA_VELOCITY_ROWS
+    if (!DA_VELOCITY_ROWS) return status;
     double *q = y, *v = y + DA_N, before[2 * DA_N];
-    da_factors f;
+    DA_LOCAL(da_factors, f);
     for (int i = 0; i < 2 * DA_N; i++) before[i] = y[i];
     if (ctx->fast && ctx->independent && !ctx->fading && da_factors_at(q, v, t, ctx, &f) &&
         !(DA_POSITION_ROWS && da_return_factored(0, q, v, t, ctx, &f)) && !da_return_factored(1, q, v, t, ctx, &f))
         return DA_DONE;
     for (int i = 0; i < 2 * DA_N; i++) y[i] = before[i];
-#if DA_POSITION_ROWS
-    status = da_return(0, q, v, t, ctx);
-#endif
+    if (DA_POSITION_ROWS) status = da_return(0, q, v, t, ctx);
     if (!status) status = da_return(1, q, v, t, ctx);
-#else
-    (void)y, (void)t, (void)ctx;
-#endif
     return status;
 }
 

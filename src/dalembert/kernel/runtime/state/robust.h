@@ -111,8 +111,8 @@ DA_FN void da_complete(double u[][DA_N], int rank)
     for (int k = rank; k < DA_N; k++) {
         double largest = 0.0;
         for (int j = 0; j < DA_N; j++) {
-            double unit[DA_N] = {0.0};
-            unit[j] = 1.0;
+            double unit[DA_N];
+            for (int i = 0; i < DA_N; i++) unit[i] = (double)(i == j);
             da_remove(unit, u, k);
             const double size = sqrt(da_dot(unit, unit, DA_N));
             if (size > largest) {
@@ -138,24 +138,27 @@ DA_COLD void da_particular(double column[][DA_N], double u[][DA_N], int rank, co
 /* The columns order[0 … rank−1] as a proximal iteration sees them: S = columnᵀ column + eps, factored once. Away from
    singular configurations it gives the same as da_particular; next to them it keeps rounding, divided by small
    singular values, out. */
+#define DA_PROXIMAL_ARRAYS(ARRAY, PART) ARRAY(double, L, DA_MM * DA_MM)
 typedef struct {
-    double L[DA_MM][DA_MM];
+    DA_PROXIMAL_ARRAYS(DA_ARRAY_MEMBER, DA_PART_MEMBER)
     int rank;
     const int *order;
 } da_proximal;
+DA_STRUCTURE(da_proximal, DA_PROXIMAL_ARRAYS)
 
 DA_COLD int da_proximal_factor(double column[][DA_N], int rank, const int *order, da_proximal *s)
 {
+    double (*L)[DA_MM] = DA_ROWS(s->L, DA_MM);
     s->rank = rank;
     s->order = order;
     for (int i = 0; i < rank; i++)
         for (int j = 0; j <= i; j++) {
             double sum = da_dot(column[order[i]], column[order[j]], DA_N) + (i == j ? DA_PROXIMAL : 0.0);
-            for (int k = 0; k < j; k++) sum -= s->L[i][k] * s->L[j][k];
+            for (int k = 0; k < j; k++) sum -= L[i][k] * L[j][k];
             if (i != j)
-                s->L[i][j] = sum / s->L[j][j];
+                L[i][j] = sum / L[j][j];
             else if (sum > 0.0)
-                s->L[i][i] = sqrt(sum);
+                L[i][i] = sqrt(sum);
             else
                 return 1;
         }
@@ -166,6 +169,7 @@ DA_COLD int da_proximal_factor(double column[][DA_N], int rank, const int *order
 DA_COLD void da_proximal_solve(const da_proximal *s, double column[][DA_N], const double *e, double *z)
 {
     double x[DA_MM];
+    double (*L)[DA_MM] = DA_ROWS(s->L, DA_MM);
     for (int i = 0; i < DA_N; i++) z[i] = 0.0;
     for (int pass = 0; pass < DA_PROXIMAL_PASSES; pass++) {
         double largest = 0.0, rest = 0.0;
@@ -176,12 +180,12 @@ DA_COLD void da_proximal_solve(const da_proximal *s, double column[][DA_N], cons
         }
         if (rest <= 1e-16 * largest) return;
         for (int i = 0; i < s->rank; i++) {
-            for (int k = 0; k < i; k++) x[i] -= s->L[i][k] * x[k];
-            x[i] /= s->L[i][i];
+            for (int k = 0; k < i; k++) x[i] -= L[i][k] * x[k];
+            x[i] /= L[i][i];
         }
         for (int i = s->rank - 1; i >= 0; i--) {
-            for (int k = i + 1; k < s->rank; k++) x[i] -= s->L[k][i] * x[k];
-            x[i] /= s->L[i][i];
+            for (int k = i + 1; k < s->rank; k++) x[i] -= L[k][i] * x[k];
+            x[i] /= L[i][i];
         }
         for (int k = 0; k < s->rank; k++)
             for (int i = 0; i < DA_N; i++) z[i] += x[k] * column[s->order[k]][i];
@@ -221,7 +225,8 @@ DA_FN int da_faded(const double *A, int j, const da_context *ctx)
    moment. */
 DA_COLD void da_decided(const double *A, int rank, const int *order, da_context *ctx)
 {
-    int taken[DA_MM] = {0};
+    int taken[DA_MM];
+    for (int j = 0; j < DA_M; j++) taken[j] = 0;
     ctx->rank = ctx->kept = rank;
     for (int k = 0; k < rank; k++) {
         ctx->order[k] = order[k];
@@ -252,7 +257,7 @@ DA_COLD int da_solve(const double *mass, const double *Q, const double *A, const
         for (j = 0; j < DA_M; j++) da_forward(DA_N, L, column[j]);
         da_unit(column, DA_M, ctx->natural, length);
         if (decide) da_orthogonalise(column, DA_M, 1, u, &rank, order);
-        da_proximal s;
+        DA_LOCAL(da_proximal, s);
         double along[DA_N];
         if (da_proximal_factor(column, rank, order, &s)) return DA_UNDEFINED;
         for (j = 0; j < DA_M; j++) e[j] = b[j] / length[j] - da_dot(column[j], y, DA_N);
@@ -325,11 +330,12 @@ DA_COLD int da_solve(const double *mass, const double *Q, const double *A, const
 
 /* In fading.h; then in branch.h and actual.h, for the systems that need them. */
 DA_PIECE void da_note_lengths(const double *mass, const double *A, da_context *ctx);
-#if DA_NONLINEAR
+#if DA_WITH_NONLINEAR
 DA_PIECE int da_branch_forces(const double *q, const double *v, double t, const double *mass, const double *Q,
                               const double *A, const double *b, int decide, da_context *ctx, double *C, double *a,
                               double *ideal, double *nonideal);
-#elif DA_USES_ACTUAL
+#endif
+#if DA_WITH_ACTUAL
 DA_PIECE int da_actual_work(const double *q, const double *v, double t, const double *mass, const double *Q,
                             const double *A, const double *ideal, da_context *ctx, double *C);
 #endif
@@ -351,35 +357,38 @@ DA_COLD int da_robust_forces(const double *q, const double *v, double t, int dec
         if (ctx->natural[j] > 0.0 &&
             da_dot(A + DA_N * j, A + DA_N * j, DA_N) < DA_FADING * ctx->longest[j] * ctx->longest[j])
             ctx->fading = 2;
-#if DA_NONLINEAR
-    status = da_branch_forces(q, v, t, M, Q, A, b, decide, ctx, C, a, ideal, nonideal);
-#else
-#if DA_USES_IDEAL
-    status = da_solve(M, Q, A, b, C, decide, ctx, a, ideal, nonideal);
-    if (status) return status;
-    decide = 0;
+#if DA_WITH_NONLINEAR
+    if (DA_NONLINEAR) return da_branch_forces(q, v, t, M, Q, A, b, decide, ctx, C, a, ideal, nonideal);
 #endif
-#if DA_USES_ACTUAL
-    status = da_actual_work(q, v, t, M, Q, A, ideal, ctx, C);
-    if (status) return status;
-#else
-    da_work(q, v, t, ctx->p, ideal, C);
+    if (DA_USES_IDEAL) {
+        status = da_solve(M, Q, A, b, C, decide, ctx, a, ideal, nonideal);
+        if (status) return status;
+        decide = 0;
+    }
+#if DA_WITH_ACTUAL
+    if (DA_USES_ACTUAL) {
+        status = da_actual_work(q, v, t, M, Q, A, ideal, ctx, C);
+        if (status) return status;
+    }
+#endif
+#if DA_WITH_GIVEN
+    if (!DA_USES_ACTUAL) da_work(q, v, t, ctx->p, ideal, C);
 #endif
     if (!da_all_finite(C, DA_N)) return DA_UNDEFINED;
-    status = da_solve(M, Q, A, b, C, decide, ctx, a, ideal, nonideal);
-#endif
-    return status;
+    return da_solve(M, Q, A, b, C, decide, ctx, a, ideal, nonideal);
 }
 
-#if DA_BY_FRICTION
+#if DA_WITH_BY_FRICTION
 /* The ideal force of the constraints that are not made by friction, and the rest. Where the motion is not determined
    without friction, they stay as they are. */
 DA_COLD void da_told_from_friction(const double *q, const double *v, double t, const da_context *ctx, double *ideal,
                                    double *nonideal)
 {
-    static const int rows[] = DA_FRICTION_LIST;
-    double M[DA_N * DA_N], Q[DA_N], A[DA_MM * DA_N], b[DA_MM], none[DA_N] = {0.0}, a[DA_N], own[DA_N], rest[DA_N];
-    da_context free = *ctx; /* without those rows, others may be independent */
+    const int *rows = da_friction_rows;
+    double M[DA_N * DA_N], Q[DA_N], A[DA_MM * DA_N], b[DA_MM], none[DA_N], a[DA_N], own[DA_N], rest[DA_N];
+    DA_LOCAL(da_context, free); /* without those rows, others may be independent */
+    da_context_copy(&free, ctx);
+    for (int i = 0; i < DA_N; i++) none[i] = 0.0;
     da_dynamics(q, v, t, ctx->p, M, Q, A, b);
     for (int k = 0; k < DA_BY_FRICTION; k++) {
         b[rows[k]] = 0.0;
@@ -400,16 +409,17 @@ DA_COLD int da_robust(const double *q, const double *v, double t, int decide, da
     const int status = da_robust_forces(q, v, t, decide, ctx, M, Q, A, C, a, ideal, nonideal);
     if (status) return status;
     da_energetics(q, v, t, ctx->p, F, explicit_power);
-#if DA_BY_FRICTION
-    da_told_from_friction(q, v, t, ctx, ideal, nonideal);
+#if DA_WITH_BY_FRICTION
+    if (DA_BY_FRICTION) da_told_from_friction(q, v, t, ctx, ideal, nonideal);
 #endif
     power[0] = da_dot(v, F, DA_N) + explicit_power[0];
     power[1] = da_dot(v, ideal, DA_N);
     power[2] = da_dot(v, nonideal, DA_N);
-#if DA_HEATS && DA_USES_ACTUAL
-    da_heat(q, v, t, ctx->p, ctx->multipliers, power + 3);
-#elif DA_HEATS
-    da_heat(q, v, t, ctx->p, power + 3);
+#if DA_WITH_HEATS && DA_WITH_ACTUAL
+    if (DA_HEATS && DA_USES_ACTUAL) da_heat_of_actual(q, v, t, ctx->p, ctx->multipliers, power + 3);
+#endif
+#if DA_WITH_HEATS && DA_WITH_GIVEN
+    if (DA_HEATS && !DA_USES_ACTUAL) da_heat(q, v, t, ctx->p, power + 3);
 #endif
     return DA_DONE;
 }
@@ -431,15 +441,15 @@ DA_PIECE int da_rhs(double t, const double *DA_RESTRICT y, double *DA_RESTRICT d
     const double *q = y, *v = y + DA_N;
     ctx->evaluations++;
     for (int i = 0; i < DA_N; i++) dy[i] = v[i];
-#if DA_STRAIGHT
+#if DA_WITH_STRAIGHT
     double pivot[1], size[DA_AT_LEAST_1(DA_FAST_ROWS)];
-    if (ctx->fast) {
+    if (DA_STRAIGHT && ctx->fast) {
         da_fast(q, v, t, ctx->p, dy + DA_N, dy + 2 * DA_N, pivot, size);
         if (!da_fades(size, ctx)) {
             /* Where there is no value, the norm of the step's error has none either: not asked here, at every stage. */
             if (pivot[0] > DA_PIVOT) return 0;
-#if DA_LARGE
-            if (ctx->rank == DA_FAST_ROWS && !da_weak(q, v, t, ctx, dy + DA_N, dy + 2 * DA_N)) return 0;
+#if DA_WITH_LARGE
+            if (DA_LARGE && ctx->rank == DA_FAST_ROWS && !da_weak(q, v, t, ctx, dy + DA_N, dy + 2 * DA_N)) return 0;
 #endif
         }
     }

@@ -10,11 +10,12 @@
 #define DA_NO_RANK 1e-12
 #define DA_UNKNOWNS (DA_N + DA_FAST_ROWS)
 
+#define DA_FACTORS_ARRAYS(ARRAY, PART) ARRAY(double, F, DA_FACTORS) ARRAY(double, length, DA_FAST_ROWS)
 typedef struct {
-    double F[DA_FACTORS];
-    double length[DA_AT_LEAST_1(DA_FAST_ROWS)];
+    DA_FACTORS_ARRAYS(DA_ARRAY_MEMBER, DA_PART_MEMBER)
     int weak; /* made with the proximal weight */
 } da_factors;
+DA_STRUCTURE(da_factors, DA_FACTORS_ARRAYS)
 
 /* The factors at a state; 0 where they are of no use. */
 DA_FN int da_factors_at(const double *q, const double *v, double t, const da_context *ctx, da_factors *f)
@@ -32,8 +33,8 @@ DA_FN int da_factors_at(const double *q, const double *v, double t, const da_con
 DA_FN void da_factored_solve(const double *q, const double *v, double t, const da_context *ctx, const da_factors *f,
                              const double *right, double *x)
 {
-#if DA_LARGE
-    if (f->weak) {
+#if DA_WITH_LARGE
+    if (DA_LARGE && f->weak) {
         double rest[DA_UNKNOWNS], change[DA_UNKNOWNS], most = 0.0;
         for (int i = 0; i < DA_UNKNOWNS; i++) x[i] = 0.0;
         for (int k = 0; k < DA_FAST_ROWS; k++) most = da_max(most, fabs(right[DA_N + k]) / f->length[k]);
@@ -42,7 +43,7 @@ DA_FN void da_factored_solve(const double *q, const double *v, double t, const d
             da_rest(q, v, t, ctx->p, x, right, rest);
             for (int k = 0; k < DA_FAST_ROWS; k++) left = da_max(left, fabs(rest[DA_N + k]) / f->length[k]);
             if (pass && left <= 1e-16 * most) return;
-            da_backsolve(f->F, rest, change);
+            da_backsolve(ctx->p, f->F, rest, change);
             for (int i = 0; i < DA_UNKNOWNS; i++) x[i] += change[i];
         }
         return;
@@ -52,15 +53,15 @@ DA_FN void da_factored_solve(const double *q, const double *v, double t, const d
     (void)v;
     (void)t;
     (void)ctx;
-    da_backsolve(f->F, right, x);
+    da_backsolve(ctx->p, f->F, right, x);
 }
 
-#if DA_LARGE
+#if DA_WITH_LARGE
 /* Acceleration and powers at a state with weak pivots. Returns 0 where they have a value. */
 DA_FN int da_weak(const double *q, const double *v, double t, da_context *ctx, double *a, double *power)
 {
     double right[DA_UNKNOWNS], x[DA_UNKNOWNS], rest[DA_UNKNOWNS], F[DA_N], explicit_power[1];
-    da_factors f;
+    DA_LOCAL(da_factors, f);
     ctx->robust++;
     if (!da_factors_at(q, v, t, ctx, &f)) return 1;
     da_right(q, v, t, ctx->p, right);
@@ -76,19 +77,19 @@ DA_FN int da_weak(const double *q, const double *v, double t, da_context *ctx, d
         power[1] -= v[i] * rest[i];
         rest[i] = -rest[i];
     }
-#if DA_HAS_WORK
-    da_work(q, v, t, ctx->p, rest, right); /* C; the rows of the constraints stay zero */
-    da_factored_solve(q, v, t, ctx, &f, right, x);
-    for (int k = DA_N; k < DA_UNKNOWNS; k++) x[k] = 0.0;
-    for (int i = 0; i < DA_N; i++) {
-        a[i] += x[i];
-        right[i] = 0.0;
+    if (DA_HAS_WORK) {
+        da_work(q, v, t, ctx->p, rest, right); /* C; the rows of the constraints stay zero */
+        da_factored_solve(q, v, t, ctx, &f, right, x);
+        for (int k = DA_N; k < DA_UNKNOWNS; k++) x[k] = 0.0;
+        for (int i = 0; i < DA_N; i++) {
+            a[i] += x[i];
+            right[i] = 0.0;
+        }
+        da_rest(q, v, t, ctx->p, x, right, rest);
+        for (int i = 0; i < DA_N; i++) power[2] -= v[i] * rest[i];
     }
-    da_rest(q, v, t, ctx->p, x, right, rest);
-    for (int i = 0; i < DA_N; i++) power[2] -= v[i] * rest[i];
-#endif
-#if DA_HEATS
-    da_heat(q, v, t, ctx->p, power + 3);
+#if DA_WITH_HEATS
+    if (DA_HEATS) da_heat(q, v, t, ctx->p, power + 3);
 #endif
     return !da_all_finite(a, DA_N);
 }

@@ -22,10 +22,12 @@
 #define DA_RADAU_ITERATIONS 10
 
 /* ∂q̈/∂(q, q̇, t) at the start of a step, by columns; kept while the step is tried again with a smaller size. */
+#define DA_SLOPE_ARRAYS(ARRAY, PART) ARRAY(double, J, DA_STIFF * DA_N * (2 * DA_N + 1))
 typedef struct {
     int known;
-    double J[DA_N * (2 * DA_N + 1)];
+    DA_SLOPE_ARRAYS(DA_ARRAY_MEMBER, DA_PART_MEMBER)
 } da_slope;
+DA_STRUCTURE(da_slope, DA_SLOPE_ARRAYS)
 
 /* One column of the slopes by central differences. */
 DA_PIECE void da_column_by_differences(double t, double *DA_RESTRICT s, int j, double step, const double *DA_RESTRICT f,
@@ -65,11 +67,11 @@ DA_PIECE void da_slope_by_differences(double t, const double *DA_RESTRICT y, dou
         const double size = time ? 0.0 : da_max(da_max(fabs(y[j]), h * fabs(f[j])), atol[j] / rtol);
         double step = time ? 1e-3 * h + 1e-15 * fabs(t) : 6e-6 * size;
         da_column_by_differences(t, s, j, step, f, J + DA_N * j, ctx);
-#if DA_USES_ACTUAL
+#if DA_WITH_ACTUAL
         /* A law of friction may change over a far smaller velocity: that with which something slips. */
         double finer[DA_N], far, most, a = 0.0;
         for (int i = 0; i < DA_N; i++) a = da_max(a, fabs(f[DA_N + i]));
-        for (int pass = 0; pass < DA_SLOPE_REFINED && j >= DA_N && !time; pass++) {
+        for (int pass = 0; DA_USES_ACTUAL && pass < DA_SLOPE_REFINED && j >= DA_N && !time; pass++) {
             step /= DA_SLOPE_FINER;
             da_column_by_differences(t, s, j, step, f, finer, ctx);
             far = most = 0.0;
@@ -89,9 +91,9 @@ DA_FN void da_slope_at(double t, const double *DA_RESTRICT y, double h, const do
 {
     if (slope->known) return;
     slope->known = 1;
-#if DA_STRAIGHT
+#if DA_WITH_STRAIGHT
     double pivot[1] = {0.0};
-    if (ctx->fast) {
+    if (DA_STRAIGHT && ctx->fast) {
         da_slopes(y, y + DA_N, t, ctx->p, slope->J, pivot);
         if (pivot[0] > DA_PIVOT && da_all_finite(slope->J, DA_N * (2 * DA_N + 1))) return;
     }
@@ -100,10 +102,12 @@ DA_FN void da_slope_at(double t, const double *DA_RESTRICT y, double h, const do
 }
 
 /* What passes from step to step: slopes at the start, and the last step, whose interpolant predicts the next one. */
+#define DA_RADAU_ARRAYS(ARRAY, PART) ARRAY(double, y, DA_NY) ARRAY(double, dense, 3 * DA_NW) PART(da_slope, slope)
 typedef struct {
-    da_slope slope;
-    double h, y[DA_NY], dense[3][DA_NW];
+    DA_RADAU_ARRAYS(DA_ARRAY_MEMBER, DA_PART_MEMBER)
+    double h;
 } da_radau;
+DA_STRUCTURE(da_radau, DA_RADAU_ARRAYS)
 
 DA_FN void da_radau_forget(da_radau *last)
 {
@@ -160,9 +164,9 @@ DA_FN int da_radau_matrix(double t, const double *DA_RESTRICT y, double h, doubl
                                    {5.531972647421808, -7.531972647421808, 5.0}};
     for (int i = 0; i < 3; i++) {
         const double *J = slope->J;
-#if DA_STRAIGHT
+#if DA_WITH_STRAIGHT
         double s[DA_NE], here[DA_N * (2 * DA_N + 1)], pivot[1];
-        if (ctx->fast && (i > 0 || again)) {
+        if (DA_STRAIGHT && ctx->fast && (i > 0 || again)) {
             for (int j = 0; j < DA_NE; j++) s[j] = y[j] + Z[i][j];
             da_slopes(s, s + DA_N, t + c[i] * h, ctx->p, here, pivot);
             if (pivot[0] > DA_PIVOT && da_all_finite(here, DA_N * (2 * DA_N + 1))) J = here;
@@ -269,7 +273,7 @@ DA_PIECE int da_radau_step(double t, const double *DA_RESTRICT y, double h, doub
     /* The interpolant of the last step, unless it would have to reach far; then, or where it misleads, no change. */
     if (last->h > 0.0 && h < 5.0 * last->h) {
         for (i = 0; i < 3; i++) {
-            da_collocation(1.0 + c[i] * h / last->h, last->y, last->dense, s);
+            da_collocation(1.0 + c[i] * h / last->h, last->y, DA_ROWS(last->dense, DA_NW), s);
             for (j = DA_N; j < DA_NE; j++) Z[i][j] = s[j] - y[j];
         }
         missed = da_radau_stages(t, y, h, Z, f, rtol, atol, &last->slope, ctx);
@@ -305,7 +309,7 @@ DA_PIECE int da_radau_step(double t, const double *DA_RESTRICT y, double h, doub
         last->h = h;
         for (j = 0; j < DA_NY; j++) {
             last->y[j] = y[j];
-            for (i = 0; i < 3; i++) last->dense[i][j] = dense[i][j];
+            for (i = 0; i < 3; i++) last->dense[DA_NW * i + j] = dense[i][j];
         }
     }
     return 0;

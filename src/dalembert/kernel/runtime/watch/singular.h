@@ -6,25 +6,29 @@
 #ifndef DA_SINGULAR_H
 #define DA_SINGULAR_H
 
+#define DA_SINGULAR_ARRAYS(ARRAY, PART) ARRAY(double, q, 3 * DA_N) ARRAY(double, v, 3 * DA_N) ARRAY(double, a, 3 * DA_N)
 typedef struct {
-    int seen;                                      /* states held, at most 3, the newest last */
-    double t[3], s[3], q[3][DA_N], v[3][DA_N], a[3][DA_N];
-    long count;                                    /* configurations passed */
+    int seen; /* states held, at most 3, the newest last */
+    double t[3], s[3];
+    DA_SINGULAR_ARRAYS(DA_ARRAY_MEMBER, DA_PART_MEMBER)
+    long count; /* configurations passed */
     double when[DA_KEPT_CHANGES], pivot[DA_KEPT_CHANGES];
 } da_singular;
+DA_STRUCTURE(da_singular, DA_SINGULAR_ARRAYS)
 
-#if DA_WATCHED
+#if DA_WITH_WATCHED
 DA_FN double da_nearness_at(double x, int from, const da_singular *w, const da_context *ctx)
 {
     const double h = w->t[from + 1] - w->t[from];
     double q[DA_N], v[DA_N], a[DA_N], power[3 + DA_HEATS], pivot[1], size[DA_FAST_ROWS];
+    const double *q0 = w->q + DA_N * from, *q1 = q0 + DA_N;
     for (int i = 0; i < DA_N; i++) {
-        const double v0 = h * w->v[from][i], v1 = h * w->v[from + 1][i];
-        const double a0 = h * h * w->a[from][i], a1 = h * h * w->a[from + 1][i];
-        const double d0 = w->q[from + 1][i] - w->q[from][i] - v0 - 0.5 * a0, d1 = v1 - v0 - a0, d2 = a1 - a0;
+        const double v0 = h * w->v[DA_N * from + i], v1 = h * w->v[DA_N * (from + 1) + i];
+        const double a0 = h * h * w->a[DA_N * from + i], a1 = h * h * w->a[DA_N * (from + 1) + i];
+        const double d0 = q1[i] - q0[i] - v0 - 0.5 * a0, d1 = v1 - v0 - a0, d2 = a1 - a0;
         const double c3 = 10.0 * d0 - 4.0 * d1 + 0.5 * d2, c4 = -15.0 * d0 + 7.0 * d1 - d2;
         const double c5 = 6.0 * d0 - 3.0 * d1 + 0.5 * d2;
-        q[i] = w->q[from][i] + x * (v0 + x * (0.5 * a0 + x * (c3 + x * (c4 + x * c5))));
+        q[i] = q0[i] + x * (v0 + x * (0.5 * a0 + x * (c3 + x * (c4 + x * c5))));
         v[i] = (v0 + x * (a0 + x * (3.0 * c3 + x * (4.0 * c4 + x * 5.0 * c5)))) / h;
     }
     da_fast(q, v, w->t[from] + x * h, ctx->p, a, power, pivot, size);
@@ -94,16 +98,17 @@ DA_PIECE void da_look_between(int first, int last, da_singular *w, const da_cont
 DA_HOT void da_watch_singular(double t, const double *y, const double *dy, int end, da_singular *w,
                              const da_context *ctx)
 {
-#if DA_WATCHED
+#if DA_WITH_WATCHED
+    if (!DA_WATCHED) return;
     if (w->seen == 3) {
         for (int k = 0; k < 2; k++) {
             w->t[k] = w->t[k + 1];
             w->s[k] = w->s[k + 1];
-            for (int i = 0; i < DA_N; i++) {
-                w->q[k][i] = w->q[k + 1][i];
-                w->v[k][i] = w->v[k + 1][i];
-                w->a[k][i] = w->a[k + 1][i];
-            }
+        }
+        for (int i = 0; i < 2 * DA_N; i++) {
+            w->q[i] = w->q[DA_N + i];
+            w->v[i] = w->v[DA_N + i];
+            w->a[i] = w->a[DA_N + i];
         }
         w->seen = 2;
     }
@@ -111,9 +116,9 @@ DA_HOT void da_watch_singular(double t, const double *y, const double *dy, int e
     w->t[k] = t;
     w->s[k] = ctx->nearness;
     for (int i = 0; i < DA_N; i++) {
-        w->q[k][i] = y[i];
-        w->v[k][i] = y[DA_N + i];
-        w->a[k][i] = dy[DA_N + i];
+        w->q[DA_N * k + i] = y[i];
+        w->v[DA_N * k + i] = y[DA_N + i];
+        w->a[DA_N * k + i] = dy[DA_N + i];
     }
     if (k == 2 && w->s[1] < DA_SINGULAR_NEAR && w->s[0] >= w->s[1] && w->s[1] < w->s[2]) da_look_between(0, 2, w, ctx);
     if (end && k > 0 && w->s[k] < DA_SINGULAR_NEAR && w->s[k] <= w->s[k - 1]) da_look_between(k - 1, k, w, ctx);

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Set
+from math import hypot, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dalembert.arrays import Array
+from dalembert.arrays import Array, largest
 from dalembert.errors import DalembertError
 from dalembert.mechanics.solve.fundamental import Fundamental
 from dalembert.motion.contacts.modes.contacts import Contacts
@@ -45,10 +46,11 @@ def objections(
     """
     force, rate = s.force_size, rate_of(s)
     found: list[Objection] = []
+    held, limits = lengths(contacts, s.friction), (s.mu_static * np.abs(s.normal)).tolist()
     for k, contact in enumerate(contacts.contacts):
         at = contacts.components[k]
         if mode.states[k] == STICK:
-            if np.linalg.norm(s.friction[at]) > s.mu_static[k] * abs(s.normal[k]) + AGREES * force:
+            if held[k] > limits[k] + AGREES * force:
                 found.append(("cone", k))
         elif mode.states[k] == SLIP:
             if contact.signed and contacts.carrier[k] is None and mode.pushes[k] * s.normal[k] < -AGREES * force:
@@ -68,6 +70,12 @@ def objections(
         if not mode.closed[k] and k in touching and k not in opening and away:
             found.append(("close", k))
     return found
+
+
+def lengths(contacts: Contacts, vectors: Array) -> list[float]:
+    """The length of each contact's own vector among sliding components."""
+    parts = vectors.tolist()
+    return [hypot(*parts[at]) for at in contacts.components]
 
 
 def agrees(contacts: Contacts, mode: Mode, s: ModeSolution, stopped: Set[int], touching: Set[int]) -> bool:
@@ -95,9 +103,8 @@ def moment_at(scale: Scale, q: Array, v: Array, s: Fundamental) -> float:
     """A short time: MOMENT of what it takes for the motion to change, over the lengths that it has. Where forces
     balance, the acceleration is rounding, and what it would be without constraints tells the time.
     """
-    reach, speed = (float(np.abs(x).max(initial=0.0)) for x in (q, v))
-    rate = max(float(np.abs(np.nan_to_num(x)).max(initial=0.0)) for x in (s.acceleration, s.unconstrained))
-    return MOMENT * ((speed + np.sqrt(rate * max(reach, scale.length))) / rate if rate else 1.0)
+    rate = max(largest(s.acceleration), largest(s.unconstrained))
+    return MOMENT * ((largest(v) + sqrt(rate * max(largest(q), scale.length))) / rate if rate else 1.0)
 
 
 def state_after(q: Array, v: Array, a: Array, moment: float) -> tuple[Array, Array]:
@@ -107,5 +114,4 @@ def state_after(q: Array, v: Array, a: Array, moment: float) -> tuple[Array, Arr
 
 def rate_of(s: ModeSolution) -> float:
     """The size of accelerations. Where friction balances the rest, they are rounding of what they would be without."""
-    free = np.nan_to_num(s.solution.unconstrained)
-    return max(float(np.abs(x).max(initial=0.0)) for x in (s.slide_rate, s.acceleration, free))
+    return max(largest(x) for x in (s.slide_rate, s.acceleration, s.solution.unconstrained))

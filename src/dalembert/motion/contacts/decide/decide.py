@@ -24,6 +24,7 @@ from dalembert.motion.contacts.decide.agreement import (
     Objection,
     agrees,
     goes_on,
+    lengths,
     moment_at,
     objections,
     rate_of,
@@ -230,12 +231,12 @@ def _carried(here: Situation, mode: Mode, s: ModeSolution) -> dict[int, float]:
 
 def _excess(here: Situation, mode: Mode, s: ModeSolution) -> dict[int, float]:
     """By how much each contact that sticks is beyond its cone, as a share of its limit."""
-    found = {}
-    for k, at in enumerate(here.contacts.components):
-        limit = s.mu_static[k] * abs(s.normal[k])
-        if mode.states[k] == STICK and limit > 0:
-            found[k] = float(np.linalg.norm(s.friction[at])) / limit - 1.0
-    return found
+    held, limits = lengths(here.contacts, s.friction), (s.mu_static * np.abs(s.normal)).tolist()
+    return {
+        k: force / limit - 1.0
+        for k, (force, limit) in enumerate(zip(held, limits, strict=True))
+        if mode.states[k] == STICK and limit > 0
+    }
 
 
 def _changed(here: Situation, mode: Mode, s: ModeSolution, objection: Objection, ways: dict[int, Array]) -> Mode:

@@ -144,9 +144,8 @@ def _cones(
     """
     found: dict[int, Cone] = {}
     held: set[int] = set()
-    names = {c.name: k for k, c in enumerate(contacts.system.constraints)}
     for k, sign in signs.items():
-        row = names[contacts.contacts[k].constraints[0]]
+        row = contacts.rows[contacts.contacts[k].constraints[0]]
         if row not in places:
             continue
         rows = [places[r] for r in contacts.stick_rows(k)]
@@ -166,12 +165,9 @@ def _cones(
 def _with_multipliers(contacts: Contacts, mode: Mode, s: ModeSolution, multipliers: Array) -> ModeSolution:
     """The solution with other multipliers of the same effect."""
     own, friction, normal = multipliers[: contacts.m], s.friction.copy(), s.normal.copy()
-    names = {c.name: k for k, c in enumerate(contacts.system.constraints)}
     for k, (contact, at) in enumerate(zip(contacts.contacts, contacts.components, strict=True)):
         if mode.states[k] == STICK:
             friction[at] = multipliers[contacts.stick_rows(k)]
             if contact.signed:
-                normal[k] = s.lever[k] * own[names[contact.constraints[0]]]
-    A = s.solution.A[: contacts.m]
-    C = s.solution.M @ s.acceleration - s.solution.Q - A.T @ own
-    return replace(s, multipliers=own, friction=friction, normal=normal, C=C, undetermined=True)
+                normal[k] = s.lever[k] * own[contacts.rows[contact.constraints[0]]]
+    return replace(s, multipliers=own, friction=friction, normal=normal, undetermined=True)

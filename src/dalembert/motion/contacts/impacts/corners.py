@@ -9,6 +9,7 @@ towards it is an edge, on which the side is not determined.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 import sympy as sp
@@ -29,7 +30,7 @@ def require_no_corner(contacts: Contacts, touching: Sequence[int], q: Array, t: 
     """Refuse a state in which one of the one-sided constraints (by number) touches in a corner of its own."""
     for k in touching:
         constraint = contacts.system.constraints[contacts.one_sided[k]]
-        expression, kinks = sides_of(constraint.expression)
+        expression, kinks = _sides(constraint.expression)
         if not kinks:
             continue
         values = _values(contacts, q, t)
@@ -41,6 +42,9 @@ def require_no_corner(contacts: Contacts, touching: Sequence[int], q: Array, t: 
                     f"{contacts.system.name}, t = {t:.10g}: {constraint.name!r} touches in its corner, where "
                     f"{kink.function} = 0, so that its normal has no direction: {_remedy(expression, kinks, kink)}"
                 )
+
+
+_sides = lru_cache(maxsize=256)(sides_of)
 
 
 def _values(contacts: Contacts, q: Array, t: float) -> dict[sp.Symbol, sp.Float]:

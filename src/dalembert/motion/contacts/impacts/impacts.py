@@ -98,7 +98,7 @@ def impacts_at(
     rest; slowest: the speed of the slowest bounce; both as velocities of the coordinates.
     """
     made = [Rough(contacts, k, t, q, v) for k in touching]
-    M, _, A, _ = contacts.whole.dynamics(q, v, t)
+    M, _, A, _ = contacts.unconstrained(q, v, t)
     always = [k for k in range(contacts.m) if k not in contacts.one_sided]
     meetings = [rough.meeting(slowest) for rough in made]
     try:
@@ -126,13 +126,13 @@ class Rough:
         self.constraint = contacts.system.constraints[contacts.one_sided[which]]
         self.name = self.constraint.name
         n, frames = contacts.n, contacts.frames_at(q, v, t)  # so that who reads the record finds the same directions
-        A = contacts.whole.dynamics(q, v, t)[2]
+        A = contacts.unconstrained(q, v, t)[2]
         seen = contacts.at(q, v, t, multipliers=np.ones(contacts.m), frames=frames)
         self.normal, self.offset = A[contacts.one_sided[which]].copy(), 0.0
         self.offset = float(seen.gap_rate[which] - self.normal @ v)
         self.tangents, self.slide_offset, self.basis = np.zeros((0, n)), np.zeros(0), np.zeros((0, 0))
         self.contact: Contact | None = None
-        self.mu_static, self.lever = 0.0, 1.0
+        self.mu_now, self.mu_static, self.lever = 0.0, 0.0, 1.0
         rubbing = rubs_at(contacts, which)
         if rubbing is None:
             return
@@ -140,7 +140,8 @@ class Rough:
         at, lever = contacts.components[k], float(seen.normal[k])
         if not lever > 0.0:
             return
-        self.contact, self.lever, self.mu_static = contacts.contacts[k], lever, float(seen.mu_static[k])
+        self.contact, self.lever = contacts.contacts[k], lever
+        self.mu_now, self.mu_static = float(seen.mu[k]), float(seen.mu_static[k])
         # A normal impulse is as large as the force that the reaction would be.
         self.normal, self.offset = self.normal / lever, self.offset / lever
         rows = contacts.forces(q, v, t, frames)[:, at].T
@@ -152,16 +153,14 @@ class Rough:
 
     def mu(self) -> Callable[[float], float]:
         """The coefficient of friction at this state, of the sliding speed."""
-        if self.contact is None:
-            return lambda speed: 0.0
+        if self.contact is None or SPEED not in self.contact.mu.free_symbols:
+            constant = self.mu_now
+            return lambda speed: constant
         system = self.contacts.system
         values = dict(zip(system.parameter_symbols, map(sp.Float, system.parameter_values()), strict=True))
         values |= dict(zip(system.coordinates, map(sp.Float, self.q), strict=True))
         values |= dict(zip(system.velocities, map(sp.Float, self.v), strict=True))
         expression = self.contact.mu.xreplace({**values, time: sp.Float(self.t)})
-        if not expression.has(SPEED):
-            constant = float(expression)
-            return lambda speed: constant
         s = ca.SX.sym("speed")
         function = ca.Function("mu", [s], [Converter({SPEED: s})(expression)])
         return lambda speed: float(function(speed))

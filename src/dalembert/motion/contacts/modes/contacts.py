@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from math import hypot
+from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -20,7 +22,8 @@ from dalembert.model.system import System
 from dalembert.motion.contacts.modes.frames import frame_values
 from dalembert.motion.contacts.modes.mode_data import SLOW_SPEED
 from dalembert.motion.contacts.modes.modes import OPEN, SLIP, STICK, Ending, Mode, ModeForces, ModeSolution
-from dalembert.motion.contacts.modes.regular import Along, Equations, eliminate, equations_along, solve_regular
+from dalembert.motion.contacts.modes.regular import Along, Equations, eliminate, equations_along
+from dalembert.motion.contacts.modes.regular_instant import solve_regular
 from dalembert.motion.contacts.modes.switched import SLOW, Switched, switched_modes, system_of_mode
 from dalembert.motion.state.evaluation import Evaluation
 
@@ -33,6 +36,21 @@ KEPT, FEW = 64, 4
 def is_unchanged(now: Array, before: Array | None) -> bool:
     """Whether what is given at an instant is what was given before."""
     return before is not None and bool(np.abs(now - before).max() <= UNCHANGED * np.abs(now).max())
+
+
+def are_unchanged(along: Array) -> bool:
+    """Whether what is given at T points, (T, …), is what was given at the first of them."""
+    return bool((np.abs(along - along[0]).max(axis=1) <= UNCHANGED * np.abs(along).max(axis=1)).all())
+
+
+def _keep(found: dict[Any, Any], key: Any, make: Callable[[], Any]) -> Any:
+    """What was made for a key not long ago, or made now."""
+    kept = found.get(key)
+    if kept is None:
+        while len(found) >= FEW:
+            found.pop(next(iter(found)), None)
+        kept = found[key] = make()
+    return kept
 
 
 def _by_mode(modes: Sequence[Mode]) -> list[tuple[Mode, NDArray[np.int_]]]:
@@ -55,6 +73,7 @@ class Contacts:
         self.system = system = system.expanded
         self.n, self.m = len(system.coordinates), len(system.constraints)
         self.heats = heat_names(system)
+        self.rows = {constraint.name: row for row, constraint in enumerate(system.constraints)}
         self.switched: Switched = switched_modes(system, self.is_workless)
         self.contacts, self.carrier = self.switched.contacts, self.switched.carrier
         self.graph = self.switched.graph
@@ -63,10 +82,14 @@ class Contacts:
         self._given = np.array([given.get(symbol, 1.0) for symbol in self.switched.system.parameter_symbols])
         self._places = {symbol.name: k for k, symbol in enumerate(self.switched.system.parameter_symbols)}
         self._modes: dict[tuple[Mode, float], Evaluation] = {}
-        self._instants: dict[tuple[Mode, bytes, bytes, float], Fundamental | None] = {}
+        self._instants: dict[tuple[Any, ...], Fundamental] = {}
+        self._states: dict[tuple[bytes, bytes, float, tuple[float, ...]], ContactState] = {}
+        self._parts: dict[tuple[bytes, bytes, float], tuple[Array, Array, Array, Array]] = {}
         self._facing: dict[tuple[float, ...], Array] = {}
         own = self.switched.system.events[len(system.events) :]
         self._endings = {event.name: number for number, event in enumerate(own)}
+        #: The contacts that slide in a plane, not along a line.
+        self.on_surfaces = tuple(k for k, at in enumerate(self.components) if at.stop - at.start > 1)
         self._still, self._unloaded = np.zeros(self.n), np.zeros(self.m)
 
     @cached_property
@@ -89,21 +112,33 @@ class Contacts:
         """The system without friction, all constraints closed."""
         return Evaluation(self.system)
 
+    def unconstrained(self, q: Array, v: Array, t: float) -> tuple[Array, Array, Array, Array]:
+        """M, Q, A, b of the whole: at an instant between legs they are asked for again and again."""
+        key = q.tobytes(), v.tobytes(), t
+        return _keep(self._parts, key, lambda: self.whole.dynamics(q, v, t))
+
+    def free(self, q: Array, v: Array, t: float) -> Array:
+        """Accelerations that impressed forces alone would make, none in directions without mass."""
+        M, Q, _, _ = self.unconstrained(q, v, t)
+        masses = M.diagonal()
+        if np.count_nonzero(M) == masses.size and masses.all():
+            return np.asarray(Q / masses)
+        return np.asarray(np.linalg.lstsq(M, Q, rcond=None)[0], dtype=np.float64)
+
     # -- modes
 
     def evaluation(self, mode: Mode, slow: float = SLOW) -> Evaluation:
         """The mode as a system with values. slow: the speed at which a contact on a surface has stopped, which only
         the event of stopping asks for.
         """
-        key = mode, slow
+        key = mode, slow if SLOW_SPEED.name in self._places else SLOW
         own = self._modes.get(key)
         if own is None:
-            if slow == SLOW:
+            if key[1] == SLOW:
                 p = self._with(self.switched.values(mode, slow))
             else:
                 p = self.evaluation(mode).p.copy()
-                if SLOW_SPEED.name in self._places:
-                    p[self._places[SLOW_SPEED.name]] = slow
+                p[self._places[SLOW_SPEED.name]] = slow
             own = Evaluation(self.switched.system, p)
             while len(self._modes) >= KEPT:
                 self._modes.pop(next(iter(self._modes)), None)
@@ -168,9 +203,14 @@ class Contacts:
         in tangent planes; those that fit here where not given, which change along a motion.
         """
         frames = self.frames_at(q, v, t) if frames is None else frames
+        if a is None and multipliers is None:
+            key = q.tobytes(), v.tobytes(), t, frames
+            return _keep(self._states, key, lambda: self._at(q, v, t, self._still, self._unloaded, frames))
         a = self._still if a is None else a
-        multipliers = self._unloaded if multipliers is None else multipliers
-        return self.graph.at(q, v, a, t, self._parameters(frames), multipliers)
+        return self._at(q, v, t, a, self._unloaded if multipliers is None else multipliers, frames)
+
+    def _at(self, q: Array, v: Array, t: float, a: Array, l: Array, frames: tuple[float, ...]) -> ContactState:
+        return self.graph.at(q, v, a, t, self._parameters(frames), l)
 
     def along(
         self, mode: Mode, q: Array, v: Array, t: Array, a: Array | None = None, multipliers: Array | None = None
@@ -192,42 +232,35 @@ class Contacts:
     # -- the instant in a mode
 
     def instant(self, mode: Mode, q: Array, v: Array, t: float) -> Fundamental:
-        """The instant in a mode, by elimination where that serves."""
-        found = self._regular(mode, q, v, t)
-        return self.evaluation(mode).solve(q, v, t) if found is None else found
+        """The instant in a mode, by elimination where that serves. The last ones are kept: a leg begins with the
+        instant that has decided its mode.
+        """
+        # Whether forces are determined is found by it, and changes nothing of it.
+        key = mode.states, mode.directions, mode.pushes, mode.closed, mode.frames, q.tobytes(), v.tobytes(), t
+        return _keep(self._instants, key, lambda: self._solve_instant(mode, q, v, t))
 
-    def _regular(self, mode: Mode, q: Array, v: Array, t: float) -> Fundamental | None:
-        """By elimination. The last ones are kept: a leg begins with the instant that has decided its mode."""
-        key = mode, q.tobytes(), v.tobytes(), t
-        if key not in self._instants:
-            while len(self._instants) >= FEW:
-                self._instants.pop(next(iter(self._instants)), None)
-            self._instants[key] = solve_regular(self.evaluation(mode), q, v, t)
-        return self._instants[key]
+    def _solve_instant(self, mode: Mode, q: Array, v: Array, t: float) -> Fundamental:
+        evaluation = self.evaluation(mode)
+        found = solve_regular(evaluation, q, v, t)
+        return evaluation.solve(q, v, t) if found is None else found
 
     def solve(self, mode: Mode, q: Array, v: Array, t: float) -> ModeSolution:
         """The instant in a mode, with all that its contacts do. Where its forces are not determined, they are the
         smallest.
         """
-        found = self._regular(mode, q, v, t)
-        if found is None:
-            evaluation = self.evaluation(mode)
-            found = evaluation.solve(q, v, t)
-            evaluation.require_consistent(found, t)
+        found = self.instant(mode, q, v, t)
+        self.evaluation(mode).require_consistent(found, t)
         a, multipliers = found.acceleration, found.multipliers[: self.m]
-        _, Q, A, _ = self.whole.dynamics(q, v, t)
+        A = self.unconstrained(q, v, t)[2]
         state = self.at(q, v, t, a, multipliers, mode.frames)
-        ones = self.at(q, v, t, a, np.ones(self.m), mode.frames).normal
         return ModeSolution(
             **vars(state),
             solution=found,
             acceleration=a,
             multipliers=multipliers,
-            C=found.M @ a - Q - A.T @ multipliers,
-            friction=self._friction(mode, state, found.multipliers),
-            lever=np.array([one if contact.signed else 0.0 for one, contact in zip(ones, self.contacts, strict=True)]),
-            steep=np.linalg.norm(A, axis=1),
-            redundant=int(found.rank) < int(np.any(found.A, axis=1).sum()),
+            friction=self._friction_at(mode, state, found.multipliers),
+            steep=np.sqrt(np.einsum("ij,ij->i", A, A)),
+            redundant=bool(found.rank < np.count_nonzero(found.A.any(axis=1))),
         )
 
     def solve_along(self, modes: Sequence[Mode], q: Array, v: Array, t: Array) -> ModeForces | None:
@@ -274,6 +307,24 @@ class Contacts:
                 friction[..., at] = -size[..., None] * self._way(mode, k, state.slide)
         return friction
 
+    def _friction_at(self, mode: Mode, state: ContactState, multipliers: Array) -> Array:
+        """The same at one state, by plain numbers."""
+        slide, held = state.slide.tolist(), multipliers[self.m :].tolist()
+        friction = [0.0] * len(slide)
+        for k, (at, mu, normal) in enumerate(
+            zip(self.components, state.mu.tolist(), state.normal.tolist(), strict=True)
+        ):
+            if mode.states[k] == STICK:
+                friction[at] = held[at]
+            elif mode.states[k] == SLIP:
+                own, size = slide[at], -mu * abs(normal)
+                if len(own) == 1:
+                    friction[at] = [size * mode.directions[k]]
+                else:
+                    speed = max(hypot(*own), 1e-300)
+                    friction[at] = [size * u / speed for u in own]
+        return np.array(friction)
+
     def _way(self, mode: Mode, k: int, slide: Array) -> Array:
         """The direction in which contact k slips."""
         u = slide[..., self.components[k]]
@@ -285,6 +336,10 @@ class Contacts:
         """All that determines the instant in a mode: the equations, the coefficients of friction and the velocities of
         sliding, whose directions friction has. At rest nothing of it changes, and neither does the solution.
         """
-        state = self.at(q, v, t, frames=mode.frames)
-        parts = (*self.evaluation(mode).dynamics(q, v, t), state.mu, state.mu_static, state.slide)
-        return np.concatenate([part.ravel() for part in parts])
+        return np.asarray(self.data_along(mode, q[None], v[None], np.array([t]))[0])
+
+    def data_along(self, mode: Mode, q: Array, v: Array, t: Array) -> Array:
+        """The same at T points, (T, …)."""
+        state = self.along(mode, q, v, t)
+        parts = (*self.evaluation(mode).dynamics_along(q, v, t), state.mu, state.mu_static, state.slide)
+        return np.concatenate([part.reshape(t.size, -1) for part in parts], axis=1)

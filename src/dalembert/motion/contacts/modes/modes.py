@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dalembert.arrays import Array
+from dalembert.arrays import Array, largest
 from dalembert.graph.contacts import ContactState
 from dalembert.mechanics.solve.fundamental import Fundamental
 from dalembert.motion.state.contact_history import STATES
@@ -48,25 +48,28 @@ class Ending:
 class ModeSolution(ContactState):
     """The instant in a mode, in terms of the whole system: the state of its contacts, and what makes it.
 
-    multipliers: of its constraints, zero where open. C: all that is not impressed and not Aᵀλ. friction: along the
-    sliding components.
+    multipliers: of its constraints, zero where open. friction: along the sliding components.
     """
 
     solution: Fundamental
     acceleration: Array
     multipliers: Array
-    C: Array
     friction: Array
-    lever: Array  # of each contact with one constraint: N = lever · λ
     steep: Array  # |a| of each constraint with gradient a: |a| λ is a force however its equation is scaled
     redundant: bool = False  # some of the constraints of the mode follow from the others
     undetermined: bool = False  # more friction holds than is needed: its forces are one choice among many
 
     @property
+    def C(self) -> Array:
+        """All forces that are not impressed and not Aᵀλ."""
+        s, own = self.solution, self.multipliers
+        return np.asarray(s.M @ self.acceleration - s.Q - s.A[: own.size].T @ own)
+
+    @property
     def force_size(self) -> float:
         """The size of the forces at the contacts."""
         parts = (self.normal, self.friction, self.steep * self.multipliers)
-        return max(float(abs(part).max(initial=0.0)) for part in parts)
+        return max(map(largest, parts))
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dalembert.arrays import Array
-from dalembert.mechanics.solve.blocks import block, groups_of, solve_by_parts
-from dalembert.mechanics.solve.fundamental import Fundamental
+from dalembert.mechanics.solve.blocks import block, groups_of
 from dalembert.mechanics.solve.mass_scale import mass_scale
 from dalembert.motion.state.evaluation import Evaluation
 
@@ -49,35 +48,14 @@ class Along:
     served: NDArray[np.bool_]
 
 
-def solve_regular(evaluation: Evaluation, q: Array, v: Array, t: float) -> Fundamental | None:
-    """The instant, or None where elimination does not serve. Ideal and nonideal forces are left as NaN."""
-    if not _is_linear(evaluation):
-        return None
-    C0, _, slope = evaluation.work(q, v, t, np.zeros(evaluation.n), np.zeros(evaluation.n), np.zeros(evaluation.m))
-    equations = Equations(*(x[None] for x in (*evaluation.dynamics(q, v, t), C0, slope)))
-    found = eliminate(equations)
-    if not found.served[0]:
-        return None
-    n, M, Q, A, multipliers = evaluation.n, equations.M, equations.Q, equations.A[0], found.multipliers[0]
-    free, nothing = np.full(n, np.nan), np.full(n, np.nan)
-    if np.diagonal(M[0]).all():
-        with suppress(np.linalg.LinAlgError):
-            free = solve_by_parts(M, Q)[0]
-    dependent = ~np.any(A, axis=1)
-    return Fundamental(
-        found.acceleration[0], free, nothing, nothing, multipliers, np.array((~dependent).sum()), dependent,
-        np.zeros(evaluation.m), M[0], Q[0], A, equations.b[0], equations.C0[0] + equations.slope[0] @ multipliers,
-    )  # fmt: skip
-
-
 def equations_along(evaluation: Evaluation, q: Array, v: Array, t: Array) -> Equations | None:
     """The equations at T points of a mode; None where they are not linear."""
-    if not _is_linear(evaluation):
+    if not is_linear(evaluation):
         return None
     return Equations(*evaluation.dynamics_along(q, v, t), *evaluation.affine_work_along(q, v, t))
 
 
-def _is_linear(evaluation: Evaluation) -> bool:
+def is_linear(evaluation: Evaluation) -> bool:
     """Whether the equations are linear in accelerations and multipliers."""
     graph = evaluation.graph
     return not graph.nonlinear and (not graph.uses_reactions or graph.affine)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dalembert.arrays import Array
+from dalembert.arrays import Array, largest
 from dalembert.motion.contacts.modes.contacts import Contacts
 from dalembert.motion.contacts.modes.switched import SLOW
 
@@ -31,13 +31,11 @@ def scale_of(contacts: Contacts, q: Array, v: Array, t: float, span: float) -> S
     """From the state and the forces there. Speeds are those it has, or would reach over its own lengths; from rest at
     the origin, where nothing has a length, those that the forces make in the time given.
     """
-    M, Q, _, _ = contacts.whole.dynamics(q, v, t)
-    rate = float(np.abs(np.linalg.lstsq(M, Q, rcond=None)[0]).max(initial=0.0))
-    slide = contacts.at(q, v, t).slide
-    place = float(np.abs(q).max(initial=0.0))
-    given = max(float(np.abs(v).max(initial=0.0)), float(np.abs(slide).max(initial=0.0)))
+    rate = largest(contacts.free(q, v, t))
+    own = largest(contacts.at(q, v, t).slide)
+    place = largest(q)
+    given = max(largest(v), own)
     speed = max(given, float(np.sqrt(rate * place))) or rate * span or 1.0
-    own = float(np.abs(slide).max(initial=0.0))
     length = place or (speed**2 / rate if rate else speed * span) or 1.0
     sliding = max(own, OTHERS * speed) if own else speed
     return Scale(length, speed, sliding, SLOW * sliding)

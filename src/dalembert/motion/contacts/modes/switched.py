@@ -19,7 +19,7 @@ import sympy as sp
 from dalembert.graph.contacts import ContactGraph, make_contact_graph
 from dalembert.model.constraints import Constraint
 from dalembert.model.events import MARK, Event
-from dalembert.model.friction.contact import SPEED, Contact, work_of
+from dalembert.model.friction.contact import SPEED, Contact, works_of
 from dalembert.model.friction.laws import Work
 from dalembert.model.language.symbols import Parameter, multiplier
 from dalembert.model.system import System
@@ -120,7 +120,8 @@ def _make(system: System, workless: bool) -> Switched:
     gates = [of_gate(j) for j in range(len(one_sided))]
     gate = {name: gates[j].closed for name, j in places.items()}
     constraints = [_gated(constraint, gate) for constraint in system.constraints]
-    works = [_while_closed(work, law.constraints, gate) for law in system.nonideal if (work := work_of(system, law))]
+    smooth = zip(works_of(system), system.nonideal, strict=True)
+    works = [_while_closed(work, law.constraints, gate) for work, law in smooth if work]
     events: list[tuple[str, int, sp.Expr]] = []
     for k, contact in enumerate(contacts):
         own = of_contact(k)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dalembert.arrays import Array
+from dalembert.arrays import Array, largest
 from dalembert.mechanics.solve.fundamental import Fundamental
 from dalembert.motion.contacts.modes.contacts import Contacts
 from dalembert.motion.contacts.modes.modes import SLIP, Mode
@@ -32,12 +32,16 @@ def contacts_that_creep(
     contacts: Contacts, mode: Mode, slow: float, t: float, q: Array, v: Array, start: Fundamental
 ) -> tuple[int, ...]:
     """The contacts that begin to slip in this way. slow: the speed at which one has stopped."""
+    on_planes = [k for k in contacts.on_surfaces if mode.states[k] == SLIP]
+    if not on_planes:
+        return ()
     state, found = contacts.at(q, v, t, start.acceleration, frames=mode.frames), []
     u, rate = state.slide, state.slide_rate
-    for k, at in enumerate(contacts.components):
-        plane, speed = mode.states[k] == SLIP and at.stop - at.start > 1, float(np.linalg.norm(u[at]))
-        quiet = 2.0**-52 * float(np.abs(v).max()) <= QUIET * speed
-        if plane and quiet and speed <= slow and np.linalg.norm(rate[at]) < GENTLE * _could(start):
+    for k in on_planes:
+        at = contacts.components[k]
+        speed = float(np.linalg.norm(u[at]))
+        quiet = 2.0**-52 * largest(v) <= QUIET * speed
+        if quiet and speed <= slow and np.linalg.norm(rate[at]) < GENTLE * largest(start.unconstrained):
             found.append(k)
     return tuple(found)
 
@@ -57,9 +61,4 @@ def has_set_off(
     """
     u = contacts.at(q, v, t).slide
     gained = [float(np.linalg.norm(u[contacts.components[k]])) - slow for k in which]
-    return all(speed >= BEGUN * _could(start) * (t - since) for speed in gained)
-
-
-def _could(start: Fundamental) -> float:
-    """The size of accelerations without constraints."""
-    return float(np.abs(np.nan_to_num(start.unconstrained)).max(initial=0.0))
+    return all(speed >= BEGUN * largest(start.unconstrained) * (t - since) for speed in gained)

@@ -10,7 +10,7 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.motion.contacts.decide.undetermined import room
-from dalembert.motion.contacts.modes.contacts import Contacts, is_unchanged
+from dalembert.motion.contacts.modes.contacts import Contacts, are_unchanged, is_unchanged
 from dalembert.motion.contacts.modes.modes import Mode
 from dalembert.motion.integrate.trajectory import Trajectory
 
@@ -39,10 +39,10 @@ def while_it_holds(contacts: Contacts, mode: Mode, leg: Trajectory, onward: Onwa
     first = float(leg.t[0])
     last: tuple[Array, float] | None = None  # what is given where it was looked last, and the room there
 
-    def room_at(t: float, y: Array) -> float:
+    def room_at(t: float, y: Array, here: Array | None = None) -> float:
         nonlocal last
         q, v = y[:n], y[n : 2 * n]
-        here = contacts.data_at(mode, q, v, t)
+        here = contacts.data_at(mode, q, v, t) if here is None else here
         if last is None or not is_unchanged(here, last[0]):
             last = here, room(contacts, mode, q, v, t)
         return last[1]
@@ -51,9 +51,12 @@ def while_it_holds(contacts: Contacts, mode: Mode, leg: Trajectory, onward: Onwa
         return room_at(t, onward(float(leg.t[i]), leg.y[i], np.array([t])).y[-1])
 
     looks = [int(i) for i in np.unique(np.linspace(0, leg.t.size - 1, LOOKS + 1).round())]
+    given = contacts.data_along(mode, leg.y[looks, :n], leg.y[looks, n : 2 * n], leg.t[looks])
+    if are_unchanged(given):
+        return leg  # it was decided where nothing was different
     rooms: list[float] = []
     for k, i in enumerate(looks):
-        rooms.append(room_at(float(leg.t[i]), leg.y[i]))
+        rooms.append(room_at(float(leg.t[i]), leg.y[i], given[k]))
         good, gives = looks[max(k - 1, 0)], float(leg.t[i]) if k and rooms[-1] < 0.0 else None
         if gives is None and k >= 2 and _may_dip(rooms[-3:]):
             good = looks[k - 2]

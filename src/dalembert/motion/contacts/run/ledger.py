@@ -28,7 +28,8 @@ class Ledger:
 
     def along(self, before: Array, heats: Sequence[str], integrals: Array) -> Array:
         """The entries (T, …) along a leg, from its own integrals and the entries before it."""
-        entries = np.tile(before, (integrals.shape[0], 1))
+        entries = np.empty((integrals.shape[0], before.size))
+        entries[:] = before
         entries[:, self.columns(heats)] = integrals
         return entries
 
@@ -50,7 +51,7 @@ class Ledger:
         constraints, do the work p·A(q̇₁ + q̇₂)/2 on the system. What is lost is −p·(u₁ + u₂)/2: a surface that moves
         (c ≠ 0) gives or takes the rest, as an ideal force.
         """
-        M = contacts.whole.dynamics(q, before, t)[0]
+        M = contacts.unconstrained(q, before, t)[0]
         given = float((after - before) @ M @ (after + before)) / 2
         changed = entries.copy()
         changed[[IDEAL, NONIDEAL, -1]] += [given + lost, -lost, lost]
@@ -62,6 +63,6 @@ class Ledger:
         """The entries where contacts stay closed that would part too slowly to be followed, and what that loses: the
         energy ½ΔᵀM Δ of the velocity Δ that the constraints of the next mode take away, as an impact without bounce.
         """
-        M = contacts.whole.dynamics(q, before, t)[0]
+        M = contacts.unconstrained(q, before, t)[0]
         lost = max(float((after - before) @ M @ (after - before)) / 2, 0.0)
         return self.after_impact(contacts, entries, t, q, before, after, lost), lost

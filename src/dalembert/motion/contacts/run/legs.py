@@ -143,8 +143,7 @@ class _Run:
 
     def _sizes(self, q: Array, v: Array, t: float) -> Array:
         """The sizes of (q, q̇) over the whole motion, as a motion without contacts would have them."""
-        M, Q, _, _ = self.contacts.whole.dynamics(q, v, t)
-        free = np.asarray(np.linalg.lstsq(M, Q, rcond=None)[0], dtype=np.float64)
+        M, free = self.contacts.unconstrained(q, v, t)[0], self.contacts.free(q, v, t)
         sizes = np.array(tolerances(self.settings, q, v, free) / max(share_of(self.settings), 1e-300))
         # An angle that begins at zero says nothing of its size, and lengths in small units would say far too little:
         # one as large in the metric of the masses.
@@ -165,10 +164,12 @@ class _Run:
         evaluation = contacts.evaluation(mode, scale.slow)
         rising = self._rising(mode, t, q, v, start.acceleration)
         creeps = contacts_that_creep(contacts, mode, scale.slow, t, q, v, start)
-        since, moment, method = t, moment_at(scale, q, v, start), STIFF
+        since, moment, method = t, 0.0, STIFF
         if rising is not None:
             # A bounce may be short against a step: first to where it is seen to be open.
             moment, method = rising, self.settings.method
+        elif creeps:
+            moment = moment_at(scale, q, v, start)
         while (rising is not None or creeps) and since + moment < later[-1]:
             until = [*later[later < since + moment], since + moment]
             leg = self._part(mode, evaluation, until, t, q, v, start, work, method)
@@ -199,7 +200,7 @@ class _Run:
             times=np.concatenate([[t], looked_at(t, times) if mode.undetermined else times]),
             passed=self.record.passage_counts(),
             of_user=len(self.contacts.system.events),
-            rates=BALANCED * np.abs(np.nan_to_num(start.unconstrained)),
+            rates=BALANCED * np.fmax(np.abs(start.unconstrained), 0.0),
             least=self.least,
             method=method or self.settings.method,
         )

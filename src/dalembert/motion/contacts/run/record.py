@@ -42,7 +42,9 @@ class Record:
         """A leg and its output points: its start was the end of the one before, its end is none unless asked for.
         inner: it ended with its mode, not with the motion.
         """
-        wanted = np.isin(leg.t, self.times)
+        near = self.times.searchsorted(leg.t)
+        near[near == self.times.size] = 0
+        wanted = self.times[near] == leg.t
         if self._t:
             wanted[0] = False
         if not inner and leg.ended is not None:
@@ -54,6 +56,8 @@ class Record:
 
     def add(self, times: Array, q: Array, v: Array, work: Array, mode: Mode) -> None:
         """Output points at a state between legs."""
+        if not times.size:
+            return
         times = times[times > (self._t[-1][-1] if self._t and self._t[-1].size else -np.inf)]
         self._t.append(times)
         self._y.append(np.tile(np.concatenate([q, v, work]), (times.size, 1)))
@@ -92,6 +96,7 @@ class Record:
             failure=failure,
             ended=ended,
             fastest=fastest_of(legs, self.contacts.whole),
+            kernel=legs[-1].kernel,
             warnings=(
                 *dict.fromkeys(w for leg in legs for w in leg.warnings),
                 *((UNDETERMINED,) if undetermined else ()),

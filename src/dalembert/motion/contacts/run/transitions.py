@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from dalembert.arrays import Array
+from dalembert.arrays import Array, largest
 from dalembert.errors import DalembertError, InconsistentState
+from dalembert.motion.contacts.decide.agreement import lengths
 from dalembert.motion.contacts.decide.decide import REST, Decision, Rest, decide
 from dalembert.motion.contacts.impacts.corners import require_no_corner
 from dalembert.motion.contacts.impacts.impacts import Impact, impacts_at
@@ -60,7 +61,7 @@ class Transitions:
         contacts, system = self.contacts, self.contacts.system
         self.scale = scale_of(contacts, q, v, t, span)
         gap, rate = self.gaps(q, v, t)
-        small, slow = GAP * self.reach(q), REST * max(float(np.abs(v).max(initial=0.0)), 1e-300)
+        small, slow = GAP * self.reach(q), REST * max(largest(v), 1e-300)
         beyond = [
             system.constraints[contacts.one_sided[k]].name for k in range(gap.size) if gap[k] < -BEYOND * self.reach(q)
         ]
@@ -89,10 +90,13 @@ class Transitions:
         self, t: float, q: Array, v: Array, stopped: set[int], touching: set[int], last: Mode | None, rtol: float
     ) -> tuple[Array, Mode]:
         """The velocity with which the next mode begins, and the mode. rtol: to which velocities are known."""
-        self.scale = replace(self.scale, slow=self._stopping_speed(q, v, t, rtol))
+        slow = self._stopping_speed(q, v, t, rtol)
+        if slow != self.scale.slow:
+            self.scale = replace(self.scale, slow=slow)
         mode, found, v = self._decide(t, q, v, stopped, touching, last)
         self.undetermined |= found.undetermined
-        mode = replace(mode, undetermined=found.undetermined)
+        if found.undetermined:
+            mode = replace(mode, undetermined=True)
         self._rest = Rest(speed=self._rest.speed)
         return v, mode
 
@@ -100,9 +104,11 @@ class Transitions:
         """The speed at which a contact on a surface has stopped. On a surface that moves, slow slipping is the
         difference of large velocities, which are known to the tolerance.
         """
+        if not self.contacts.on_surfaces:
+            return self.scale.slow  # along lines nobody asks
         frames = self.contacts.frames_at(q, v, t)
         carried = self.contacts.at(q, v, t, frames=frames).slide - self.contacts.forces(q, v, t, frames).T @ v
-        moving = CARRIED * rtol * float(np.abs(carried).max(initial=0.0))
+        moving = CARRIED * rtol * largest(carried)
         return max(SLOW * self.scale.slide, moving)
 
     def _decide(
@@ -153,7 +159,7 @@ class Transitions:
     def _impact(self, t: float, q: Array, v: Array, work: Array) -> tuple[Array, Array, set[int]]:
         """Velocity and work after an impact of all one-sided constraints that now meet, and those that then touch."""
         gap, rate = self.gaps(q, v, t)
-        slow = REST * max(float(np.abs(v).max(initial=0.0)), 1e-300)
+        slow = REST * max(largest(v), 1e-300)
         touching = [j for j in range(gap.size) if gap[j] <= GAP * self.reach(q)]
         require_no_corner(self.contacts, touching, q, t, self.reach(q))
         self._approach = max(self._approach, *(-rate[j] for j in touching))
@@ -180,31 +186,30 @@ class Transitions:
     def contacts_at_rest(self, q: Array, v: Array, t: float, almost: float = 1.0) -> set[int]:
         """The contacts at rest. almost: how much faster than what counts as rest they may be."""
         slide = self.contacts.at(q, v, t).slide
-        self._rest.speed = max(self._rest.speed, float(np.abs(slide).max(initial=0.0)))
-        limit = REST * max(self._rest.speed, 1e-3 * float(np.abs(v).max(initial=0.0)))
-        found = set()
-        for k, at in enumerate(self.contacts.components):
-            # On a surface, a leg has ended at `slow`; others beside it are as slow but for rounding.
-            least = limit if at.stop - at.start == 1 else max(limit, 2 * self.scale.slow)
-            if np.linalg.norm(slide[at]) <= almost * least:
-                found.add(k)
-        return found
+        self._rest.speed = max(self._rest.speed, largest(slide))
+        limit = REST * max(self._rest.speed, 1e-3 * largest(v))
+        # On a surface, a leg has ended at `slow`; others beside it are as slow but for rounding.
+        on_surface = max(limit, 2 * self.scale.slow)
+        return {
+            k
+            for k, (speed, at) in enumerate(zip(lengths(self.contacts, slide), self.contacts.components, strict=True))
+            if speed <= almost * (limit if at.stop - at.start == 1 else on_surface)
+        }
 
     def gaps(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:
         """The gaps and their rates, as lengths and velocities of the coordinates however the equation is scaled."""
         found = self.contacts.at(q, v, t)
-        A = self.contacts.whole.dynamics(q, v, t)[2][list(self.contacts.one_sided)]
-        steep = np.linalg.norm(A, axis=1)
+        A = self.contacts.unconstrained(q, v, t)[2][list(self.contacts.one_sided)]
+        steep = np.sqrt(np.einsum("ij,ij->i", A, A))
         steep[steep == 0.0] = 1.0
         return found.gap / steep, found.gap_rate / steep
 
     def reach(self, q: Array) -> float:
         """The size of places, never zero."""
-        return max(float(np.abs(q).max(initial=0.0)), self.scale.length)
+        return max(largest(q), self.scale.length)
 
     def _slowest_bounce(self, t: float, q: Array, v: Array) -> float:
         """The speed of the slowest bounce: a share of the fastest impact, and so fast that it rises visibly."""
-        M, Q, _, _ = self.contacts.whole.dynamics(q, v, t)
-        rate = float(np.abs(np.linalg.lstsq(M, Q, rcond=None)[0]).max())
-        self._farthest = max(self._farthest, float(np.abs(q).max()))
+        rate = largest(self.contacts.free(q, v, t))
+        self._farthest = max(self._farthest, largest(q))
         return max(BOUNCES * self._approach, float(np.sqrt(2 * RISE * self._farthest * rate)))

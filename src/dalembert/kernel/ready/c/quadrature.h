@@ -1,0 +1,71 @@
+/* Δq̇ against ∫ q̈ dt between neighbouring output points, as `consistency` of motion/certificate/repeat.py has it in
+ * NumPy, where the reasons stand. */
+#ifndef DA_READY_QUADRATURE_H
+#define DA_READY_QUADRATURE_H
+
+typedef struct {
+    long count, n, v_stride;
+    const double *t, *v, *a, *root; /* (count), (count, n) each */
+    double near, allowed, resolved; /* near: outputs must be no further apart; not positive: none are judged */
+} da_outputs;
+
+/* Six points about the stretch after point k: whether they are even and near enough, and what quadratures over six,
+ * four and two of them give for coordinate i. */
+static int da_judges(const da_outputs *of, long k)
+{
+    double least = INFINITY, most = 0.0;
+    if (k < 2 || k + 3 >= of->count) return 0;
+    for (long j = k - 2; j < k + 3; j++) {
+        const double gap = of->t[j + 1] - of->t[j];
+        least = fmin(least, gap);
+        most = fmax(most, gap);
+    }
+    return most - least < 1e-6 * most && most <= of->near;
+}
+
+static void da_quadratures(const da_outputs *of, long k, long i, double *six, double *four, double *two)
+{
+    const long n = of->n;
+    const double h = of->t[k + 1] - of->t[k], *a = of->a + n * k + i;
+    const double inner = a[0] + a[n], middle = a[-n] + a[2 * n], outer = a[-2 * n] + a[3 * n];
+    *six = h * (802.0 * inner - 93.0 * middle + 11.0 * outer) / 1440.0;
+    *four = h * (13.0 * inner - middle) / 24.0;
+    *two = h * inner / 2.0;
+}
+
+/* For each of the count − 1 stretches: what Δq̇ misses the integral by, less what the quadrature may err by, 0 where it
+ * cannot judge; and by how much the trapezoidal rule misses it. */
+DA_READY void da_quadrature(const da_outputs *of, double *found, double *trapezoid)
+{
+    const long n = of->n;
+    double largest = 0.0;
+    for (long k = 0; k + 1 < of->count; k++) {
+        const double h = of->t[k + 1] - of->t[k];
+        found[k] = trapezoid[k] = 0.0;
+        for (long i = 0; i < n; i++) {
+            const double *a = of->a + n * k + i;
+            const double change = of->v[of->v_stride * (k + 1) + i] - of->v[of->v_stride * k + i];
+            const double off = of->root[n * k + i] * fabs(change - h / 2 * (a[0] + a[n]));
+            trapezoid[k] = fmax(trapezoid[k], off == off ? off : INFINITY);
+        }
+        if (!da_judges(of, k)) continue;
+        found[k] = -1.0;
+        for (long i = 0; i < n; i++) largest = fmax(largest, fabs(h * of->a[n * k + i]));
+    }
+    for (long k = 0; k + 1 < of->count; k++) {
+        if (found[k] >= 0.0) continue;
+        found[k] = 0.0;
+        for (long i = 0; i < n; i++) {
+            double six, four, two;
+            da_quadratures(of, k, i, &six, &four, &two);
+            const double finer = fabs(six - four), coarser = fabs(four - two);
+            /* Where more points do not bring a quadrature nearer, q̈ changes faster than the points show. */
+            if (finer > of->resolved * coarser + 1e-12 * largest) continue;
+            const double change = of->v[of->v_stride * (k + 1) + i] - of->v[of->v_stride * k + i];
+            const double off = of->root[n * k + i] * (fabs(change - six) - of->allowed * finer);
+            found[k] = fmax(found[k], off == off ? off : INFINITY);
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,123 @@
+"""All that is wanted of a system at the points of a motion, in one call: the functions of a graph as programs, made
+once and kept with the graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+
+import casadi as ca
+import numpy as np
+
+from dalembert.arrays import Array
+from dalembert.graph.graph import Graph
+from dalembert.kernel.ready.library import ready_library
+from dalembert.kernel.ready.many import Many, many_of
+from dalembert.kernel.ready.solve import solve_points
+from dalembert.kernel.ready.sparse import Pattern
+from dalembert.mechanics.solve.blocks import WORTHWHILE
+from dalembert.mechanics.solve.fundamental import Fundamental
+
+# Python takes about 4 µs to read an instruction: CasADi evaluates a few points of longer functions in that time.
+LONGEST = 20_000
+# The number of the input p, where it is not 3.
+PARAMETERS = {"position": 2}
+
+
+def along(graph: Graph, name: str) -> Callable[..., list[Array]]:
+    """A function of a graph at many points: `f(count, …)`, see `Evaluator.many`."""
+    found = graph.kept.get(name)
+    if found is None:
+        function: ca.Function = getattr(graph, name)
+        made = None
+        if function.n_instructions() <= LONGEST:
+            made = many_of(function, PARAMETERS.get(name, 3))
+        found = graph.kept[name] = getattr(graph.evaluators, name).many if made is None else made
+    return found
+
+
+class Together:
+    """Of a graph whose accelerations follow from the state by the fundamental equation alone."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self.n = graph.dynamics.numel_in(0)
+        self.m = graph.dynamics.size1_out(3)
+
+    @cached_property
+    def pattern(self) -> Pattern | None:
+        """Of a large system, where M and A have entries; None where dense algebra is quicker."""
+        if self.n + self.m < WORTHWHILE:
+            return None
+        places = []
+        for matrix in (self._dynamics[0], self._dynamics[2]):
+            made = np.zeros((matrix.size1(), matrix.size2()), dtype=bool)
+            rows, columns = matrix.sparsity().get_triplet()
+            made[rows, columns] = True
+            places.append(made)
+        return Pattern(*places)
+
+    @cached_property
+    def _symbols(self) -> list[ca.SX]:
+        graph = self._graph
+        return [ca.SX.sym(name, graph.dynamics.numel_in(k)) for k, name in enumerate(("q", "v", "t", "p"))]
+
+    @cached_property
+    def _dynamics(self) -> list[ca.SX]:
+        graph, state = self._graph, self._symbols
+        M, Q, A, b = graph.dynamics(*state)
+        C = graph.work(*state, 0, 0, 0)[0]
+        return [ca.sparsify(M), Q, ca.sparsify(A), b, C]
+
+    @cached_property
+    def dynamics(self) -> Many:
+        """(q, v, t, p) -> M, Q, A, b, C, all watched."""
+        return Many(ca.Function("dynamics", self._symbols, ca.cse(self._dynamics)), parameters=3, watched=5)
+
+    @cached_property
+    def points(self) -> Many:
+        """(q, v, t, p) -> M, Q, A, b, C, which are watched, E, the inertial part of Q, φ, and (φ̇, ψ)."""
+        graph, (q, v, t, p) = self._graph, self._symbols
+        E, _, _, inertial = graph.energy(q, v, t, p)
+        rest = [E, inertial, graph.position(q, t, p)[0], graph.velocity(q, v, t, p)[0]]
+        return Many(ca.Function("points", [q, v, t, p], ca.cse([*self._dynamics, *rest])), parameters=3, watched=5)
+
+    def at(self, q: Array, v: Array, t: Array, p: Array) -> list[Array] | None:
+        """What `points` gives at T points: M (T, n, n), Q (T, n), A (T, m, n), b (T, m), C (T, n), E (T,), the inertial
+        part of Q, φ and (φ̇, ψ); None where one of the first five is not finite.
+        """
+        base, finite = self.points.block(t.size, (q, v, t, p))
+        if not finite:
+            return None
+        M, Q, A, b, C, E, *rest = self.points.parts(t.size, base)
+        return [M.reshape(t.size, self.n, self.n), Q, A.reshape(t.size, self.m, self.n), b, C, E[:, 0], *rest]
+
+    def solve(self, q: Array, v: Array, t: Array, p: Array) -> Fundamental | None:
+        """The fundamental equation at T points; None where M, Q, A, b or C is not finite at one of them."""
+        base, finite = self.dynamics.block(t.size, (q, v, t, p))
+        if not finite:
+            return None
+        M, Q, A, b, C = self.dynamics.parts(t.size, base)
+        M, A = M.reshape(t.size, self.n, self.n), A.reshape(t.size, self.m, self.n)
+        return solve_points(M, Q, A, b, C, self.pattern)
+
+
+def together_of(graph: Graph) -> Together | None:
+    """None where forces depend on reactions, constraints are nonlinear in q̈, the functions are very long, or the
+    library is missing.
+    """
+    if "together" in graph.kept:
+        return graph.kept["together"]
+    made = None
+    simple = not (graph.nonlinear or graph.uses_reactions)
+    # Zeros of dense outputs are no instructions here.
+    length = graph.dynamics.n_instructions() - graph.dynamics.nnz_out()
+    if simple and length <= LONGEST and ready_library() is not None:
+        made = Together(graph)
+        try:
+            _ = made.points, made.dynamics
+        except KeyError:  # an operation that has no form there
+            made = None
+    graph.kept["together"] = made
+    return made

@@ -1,0 +1,71 @@
+"""The kernel of a system that needs no compiler: tapes on the runtime that serves every model."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+import time
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any
+
+from dalembert.graph.graph import Graph
+from dalembert.kernel.identity import table_text
+from dalembert.kernel.kernel import ENTRY, KEPT, SLOPE_ENTRY, Kernel
+from dalembert.kernel.ready.model import TapeModel, make_model
+from dalembert.methods.table import METHODS
+from dalembert.model.system import System
+
+
+@dataclass(frozen=True)
+class TapeKernel(Kernel):
+    """A system that was not compiled: the runtime evaluates its tapes. The counterpart of `Kernel`, called alike."""
+
+    model: TapeModel
+
+    @property
+    def kind(self) -> str:
+        return "tape"
+
+    @cached_property
+    def instructions(self) -> int:
+        return self.model.instructions
+
+    @cached_property
+    def _integrate(self) -> Any:
+        function = self.library.da_integrate_model
+        function.restype, function.argtypes = ctypes.c_int, [ctypes.c_void_p, *ENTRY]
+        return partial(function, ctypes.addressof(self.model.data))
+
+    @cached_property
+    def _slope_of(self) -> Any:
+        function = self.library.da_slope_of_model
+        function.restype, function.argtypes = ctypes.c_int, [ctypes.c_void_p, *SLOPE_ENTRY]
+        return partial(function, ctypes.addressof(self.model.data))
+
+
+_made: dict[tuple[Any, ...], TapeKernel] = {}
+_changing = threading.Lock()
+
+
+def make_tape_kernel(
+    library: ctypes.CDLL,
+    system: System,
+    graph: Graph,
+    rows: Sequence[int],
+    asked: Collection[str],
+    completion: float = 0.0,
+) -> TapeKernel:
+    """The kernel of a system without a compiler, once. rows, asked and completion as for `kernel_source`."""
+    started = time.perf_counter()
+    stiff = any(METHODS[name].stiff for name in asked)
+    key = (system.structure, tuple(rows), stiff, completion, table_text())
+    kernel = _made.get(key)
+    if kernel is None:
+        kernel = TapeKernel(library, 0.0, False, make_model(library, system, graph, rows, stiff, completion))
+        with _changing:
+            while len(_made) >= KEPT:
+                _made.pop(next(iter(_made)))
+            _made[key] = kernel
+    return replace(kernel, seconds=time.perf_counter() - started)

@@ -1,0 +1,143 @@
+"""Which kernel integrates on the native backend: one compiled for the system, or its tape (kernel/ready), which is
+there at once but some times slower.
+
+A compiled kernel that is in memory or on disk is used. Otherwise the tape runs, for as many steps of this system in
+this process as take about as long as compiling; then the kernel is compiled, and a run that was not finished begins
+anew on it. So nothing takes more than about twice the time of the better choice, and what is chosen depends on the
+model, the steps and what is on disk, not on how busy the machine is. Models too long to be compiled run by tape, and so
+does everything where there is no compiler. Taylor series need compiled code.
+
+DALEMBERT_KERNEL=tape or =compiled takes that one wherever it can run.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from dalembert.errors import BuildError
+from dalembert.graph.graph import Graph
+from dalembert.kernel.build import NO_COMPILER, find_compiler
+from dalembert.kernel.kernel import Kernel, find_kernel, make_kernel
+from dalembert.kernel.ready.runtime import runtime_library
+from dalembert.kernel.size import KernelTooLarge
+from dalembert.kernel.tape_kernel import make_tape_kernel
+from dalembert.methods.table import METHODS
+from dalembert.model.system import System
+
+# Seconds to compile a kernel, for the runtime and for each instruction of the model; and of a step by tape (a dozen
+# evaluations, a return to the constraints), alike. Measured on library systems and chains, to a factor of two.
+COMPILE_S, COMPILE_EACH_S = 0.4, 2.5e-4
+STEP_S, STEP_EACH_S = 5e-7, 1e-8
+# A run asks every so many steps whether it is to stop.
+LOOKS = 64
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a kernel is for. limit: with more instructions it is not compiled."""
+
+    system: System
+    graph: Graph
+    rows: Sequence[int]
+    method: str
+    completion: float
+    limit: int
+
+    def compiled(self) -> Kernel:
+        """A kernel for this system alone. Raises `BuildError`, `KernelTooLarge`, `TaylorNotApplicable`."""
+        compiler = find_compiler()
+        if compiler is None:
+            raise BuildError(f"{NO_COMPILER}, or use backend='reference'")
+        given = (self.system, self.graph, self.rows, (self.method,), compiler, self.completion)
+        return make_kernel(*given, self.limit)
+
+    def found(self) -> Kernel | None:
+        """The same if it has been made before."""
+        compiler = find_compiler()
+        if compiler is None:
+            return None
+        return find_kernel(self.system, self.graph, self.rows, (self.method,), compiler, self.completion)
+
+    def tape(self) -> Kernel | None:
+        """The system's tape; None where the runtime for it is not there."""
+        library = runtime_library()
+        if library is None:
+            return None
+        return make_tape_kernel(library, self.system, self.graph, self.rows, (self.method,), self.completion)
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        return self.system.structure, tuple(self.rows), METHODS[self.method].stiff, self.completion
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A kernel, how many steps it may take before it is worth compiling (0: any number), and what choosing took."""
+
+    kernel: Kernel
+    steps: int = 0
+    seconds: float = 0.0
+
+
+def wish() -> str:
+    """DALEMBERT_KERNEL: tape, compiled, or what is quicker."""
+    asked = os.environ.get("DALEMBERT_KERNEL", "")
+    return asked if asked in ("tape", "compiled") else ""
+
+
+def has_kernels() -> bool:
+    """Whether anything can run natively here."""
+    return find_compiler() is not None or runtime_library() is not None
+
+
+def choose_kernel(wanted: Wanted) -> Choice:
+    """The kernel that is expected to be done first; what it raises, `Wanted.compiled` says."""
+    started = time.perf_counter()
+    return replace(_chosen(wanted), seconds=time.perf_counter() - started)
+
+
+def _chosen(wanted: Wanted) -> Choice:
+    asked = wish()
+    if METHODS[wanted.method].series or (asked == "compiled" and find_compiler() is not None):
+        return Choice(wanted.compiled())
+    if asked != "tape" and (found := wanted.found()) is not None:
+        return Choice(found)
+    tape = wanted.tape()
+    if tape is None:
+        return Choice(wanted.compiled())
+    if find_compiler() is None or asked == "tape" or tape.instructions > wanted.limit:
+        return Choice(tape)
+    steps = steps_worth_compiling(tape.instructions) - _steps.get(wanted.key, 0)
+    if steps >= LOOKS:
+        return Choice(tape, steps)
+    return Choice(compiled_or(tape, wanted))
+
+
+def compiled_or(tape: Kernel, wanted: Wanted) -> Kernel:
+    """The compiled kernel, or the tape where it cannot be had."""
+    try:
+        return wanted.compiled()
+    except (BuildError, KernelTooLarge):
+        return tape
+
+
+def note_steps(wanted: Wanted, steps: int) -> None:
+    """So many were taken by tape."""
+    with _changing:
+        _steps[wanted.key] = _steps.pop(wanted.key, 0) + steps
+        while len(_steps) > KEPT:
+            _steps.pop(next(iter(_steps)))
+
+
+def steps_worth_compiling(instructions: int) -> int:
+    """How many steps by tape take as long as compiling."""
+    return int((COMPILE_S + COMPILE_EACH_S * instructions) / (STEP_S + STEP_EACH_S * instructions))
+
+
+KEPT = 1024
+_steps: dict[tuple[object, ...], int] = {}
+_changing = threading.Lock()
