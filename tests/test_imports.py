@@ -43,7 +43,8 @@ ROOMS = {
     ),
     "kernel": ("limits", "size", "emit", "identity", "build", "ready", "rolled", "events", "kernel", "tape_kernel"),
     "motion": (
-        "state", "integrate", "contacts", "result", "certificate", "assemble", "prepare", "large", "simulate", "instant",
+        "state", "integrate", "contacts", "result", "certificate", "assemble", "prepare", "large", "simulate",
+        "instant",
     ),
     "motion.contacts": ("modes", "decide", "impacts", "run"),
 }  # fmt: skip

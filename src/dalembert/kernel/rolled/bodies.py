@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import casadi as ca
 
 from dalembert.graph.structure.derive import Contribution
-from dalembert.kernel.emit.straight_line import _BINARY, _UNARY, number
+from dalembert.kernel.emit.operations import BINARY, UNARY
+from dalembert.kernel.emit.straight_line import number
 
 
 class Line(NamedTuple):
@@ -52,7 +53,7 @@ def _contribution(made: Contribution, news: Sequence[bool]) -> Iterator[Line]:
         elif operation == ca.OP_INPUT:
             held[into[0]] = f"@{starts[of[0]] + of[1]}"
         else:
-            form = _BINARY.get(operation) or _UNARY[operation]
+            form = BINARY.get(operation) or UNARY[operation]
             yield Line(f"v{k}", form.format(*(held[place] for place in of)))
             held[into[0]] = f"v{k}"
     # Slopes of definitions that are numbers have no places: they stand in the steps that use them.

@@ -51,9 +51,7 @@ def simulate_large(
     derived = clock.perf_counter()
     with Progress(system.name, state.t, float(settings.times[-1]), progress) as bar:
         trajectory = integrate_large(at, settings, state, bar)
-    timing = Timing(
-        prepared + derived - started, 0.0, clock.perf_counter() - derived, trajectory.steps, trajectory.evaluations
-    )
+    integrated = clock.perf_counter()
     n, t, y = at.n, trajectory.t, trajectory.y
     entries, forces, found = EntriesOf(at), [], []
     for k in range(t.size):
@@ -80,9 +78,19 @@ def simulate_large(
         rtol=settings.rtol,
         method=trajectory.method,
         backend=trajectory.backend,
-        timing=timing,
     )
-    motion = replace(motion, certificate=certify_large(motion, at))
+    timing = Timing(
+        derive_s=prepared + derived - started,
+        integrate_s=integrated - derived,
+        steps=trajectory.steps,
+        evaluations=trajectory.evaluations,
+        kernel="compiled",
+        forces_s=clock.perf_counter() - integrated,
+    )
+    motion, certified = replace(motion, timing=timing), clock.perf_counter()
+    certificate = certify_large(motion, at)
+    timing = replace(timing, certify_s=clock.perf_counter() - certified)
+    motion = replace(motion, certificate=certificate, timing=timing)
     if trajectory.failure is not None:
         raise MotionFailed(trajectory.failure, motion)
     return motion
