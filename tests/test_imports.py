@@ -41,10 +41,10 @@ ROOMS = {
         "standard_form", "solve", "algebra", "sample", "page", "classify", "explicit", "principles.shared", "reduce",
         "principles", "equations", "liberate",
     ),
-    "kernel": ("limits", "size", "emit", "identity", "build", "ready", "events", "kernel", "tape_kernel"),
+    "kernel": ("limits", "size", "emit", "identity", "build", "ready", "rolled", "events", "kernel", "tape_kernel"),
     "motion": (
-        "state", "integrate", "contacts", "result", "certificate", "assemble", "prepare", "simulate", "instant",
-        "kept_models",
+        "state", "integrate", "contacts", "result", "certificate", "assemble", "prepare", "large", "simulate",
+        "instant", "kept_models",
     ),
     "motion.contacts": ("modes", "decide", "impacts", "run"),
 }  # fmt: skip

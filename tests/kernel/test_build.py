@@ -153,7 +153,7 @@ def test_many_processes_build_the_same_library_at_once(cache):
     found = answers(script, 24, cache, source)
     assert {answer.split()[0] for answer in found} == {"42"}
     assert sum(answer.endswith("False") for answer in found) > 1, "they did not build at the same time"
-    assert len(list(cache.glob("*.so"))) == 2, "the kernel, and the library that serves every model"
+    assert len(list(cache.glob("*.so"))) == 1
     assert list(cache.glob(".build-*")) == []
     assert len(list(cache.glob("compiler-*"))) == 1
 
@@ -165,7 +165,7 @@ def test_many_processes_build_the_same_system_at_once(cache):
         "print(repr(da.library.pendulum().simulate(1.0, samples=2, backend='native').final['x']))"
     )
     assert len(set(answers(script, 4, cache))) == 1
-    assert len(list(cache.glob("*.so"))) == 1
+    assert len(list(cache.glob("*.so"))) == 2, "the kernel, and the library that serves every model"
     assert list(cache.glob(".build-*")) == []
 
 

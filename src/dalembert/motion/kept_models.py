@@ -25,6 +25,7 @@ from dalembert.errors import DalembertError
 from dalembert.graph.functions import Graph, graph_of, remember_graph
 from dalembert.kernel.build import cache_folder
 from dalembert.model.kept import KeptSystem, from_parts, kept_parts
+from dalembert.motion.large.size import is_large
 
 if TYPE_CHECKING:
     from dalembert.model.system import System
@@ -114,11 +115,11 @@ def keep(origin: Origin, system: System) -> None:
 
 def is_plain(system: System) -> bool:
     """Whether names, numbers and the graph are all that motions of a system ask for: no laws of nonideal constraints,
-    no one-sided ones, no kinks, no functions without an expression.
+    no one-sided ones, no kinks, no definitions, no functions without an expression, and not large.
     """
     from dalembert.model.kinks import KINKED  # needs SymPy, which has read the system
 
-    if system.nonideal or system.definitions or system.functions:
+    if is_large(system) or system.nonideal or system.definitions or system.functions:
         return False
     if any(constraint.one_sided for constraint in system.constraints):
         return False

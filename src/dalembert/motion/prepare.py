@@ -55,8 +55,7 @@ def prepare(
         from dalembert.model.events import with_events  # needs SymPy
 
         system = with_events(system.as_written, events)
-    options = {**system.settings, **{key: value for key, value in options.items() if value is not None}}
-    settings = settings_of(system, duration, times, _initial_time(system), options)
+    settings = settings_of_system(system, duration, times, options)
     if settings.equal_steps:
         from dalembert.motion.integrate.variational import require_action  # loads parts of SciPy
 
@@ -68,6 +67,14 @@ def prepare(
         require_continuous_energies(system)
     graph_of(system)
     return Prepared(system, settings, clock.perf_counter() - started)
+
+
+def settings_of_system(
+    system: System, duration: float | None, times: ArrayLike | None, options: Mapping[str, Any]
+) -> Settings:
+    """The options given, those of the system where they are not, checked."""
+    options = {**system.settings, **{key: value for key, value in options.items() if value is not None}}
+    return settings_of(system, duration, times, _initial_time(system), options)
 
 
 def _initial_time(system: System) -> float:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time as clock
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
-from dalembert.motion.prepare import prepare
+from dalembert.motion.large.size import is_large
+from dalembert.motion.prepare import prepare, settings_of_system
 from dalembert.motion.result.motion import Motion
 
 if TYPE_CHECKING:
@@ -23,4 +25,13 @@ def simulate(
     progress: bool | None,
 ) -> Motion:
     """Integrate the motion from the initial state and certify it. `System.simulate` says what the options are."""
+    if is_large(system) and not events:
+        from dalembert.motion.large.model import large_model  # both need SymPy
+        from dalembert.motion.large.simulate import simulate_large, starts
+
+        started = clock.perf_counter()
+        settings = settings_of_system(system, duration, times, options)
+        model = large_model(system, settings.method, settings.backend)
+        if model is not None and starts(system, model):
+            return simulate_large(system, model, settings, progress, clock.perf_counter() - started)
     return prepare(system, duration, times, options, events).run(progress=progress).motion()

@@ -1,0 +1,1 @@
+"""Large systems: expressions that repeat one pattern, and the elimination of their unknowns in linear time."""

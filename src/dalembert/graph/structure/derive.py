@@ -1,0 +1,161 @@
+"""What a template contributes, differentiated once: a CasADi function of its own few names for each role that an
+expression may play.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import casadi as ca
+
+from dalembert.graph.convert import Converter
+from dalembert.graph.structure.templates import GIVEN, QUANTITY, RATE, TIME, Templates
+
+Target = tuple[str | int, ...]
+
+
+@dataclass(frozen=True)
+class Contribution:
+    """A function of x, v, p, t (the quantities of an instance, their rates, what is given, the time) with one output
+    for each of `into`; then outputs that are numbers, for each of which nothing need be computed.
+    """
+
+    function: ca.Function
+    into: tuple[Target, ...]
+    literal: tuple[tuple[Target, float], ...]
+
+
+class Derivatives:
+    """Contributions of templates by role, made when first asked for."""
+
+    def __init__(self, templates: Templates) -> None:
+        self.templates = templates
+        self._made: dict[tuple[str, int], Contribution] = {}
+
+    def of(self, role: str, template: int) -> Contribution:
+        """role: one of `ROLES`."""
+        key = role, template
+        if key not in self._made:
+            self._made[key] = self._derive(role, template)
+        return self._made[key]
+
+    def _derive(self, role: str, template: int) -> Contribution:
+        example = self.templates.examples[template]
+        x, v = ca.SX.sym("x", example.quantities), ca.SX.sym("v", example.quantities)
+        p, t = ca.SX.sym("p", example.given), ca.SX.sym("t")
+        stand = {QUANTITY: x, RATE: v, GIVEN: p, TIME: t}
+        table = {leaf: stand[kind][place] for leaf, (kind, place) in example.slots.items()}
+        f = Converter(table)(example.expression)
+        kept: dict[Target, ca.SX] = {}
+        literal: dict[Target, float] = {}
+        for into, value in ROLES[role](f, x, v, t).items():
+            value = ca.sparsify(ca.simplify(value))
+            if value.nnz() == 0 or value.is_zero():
+                continue
+            if value.is_constant():
+                literal[into] = float(ca.DM(value))
+            else:
+                kept[into] = value
+        values = ca.cse([ca.densify(y) for y in kept.values()]) if kept else []
+        function = ca.Function(role.replace(" ", "_"), [x, v, p, t], values)
+        return Contribution(function, tuple(kept), tuple(literal.items()))
+
+
+def _rate(f: ca.SX, x: ca.SX, v: ca.SX, t: ca.SX) -> ca.SX:
+    """df/dt as far as it comes from x and t."""
+    return ca.jtimes(f, x, v) + ca.jacobian(f, t)
+
+
+def _slopes(f: ca.SX, by: ca.SX) -> dict[Target, ca.SX]:
+    found = ca.gradient(f, by)
+    return {("slope", i): found[i] for i in range(by.numel())}
+
+
+def _definition(f: ca.SX, x: ca.SX, v: ca.SX, t: ca.SX) -> dict[Target, ca.SX]:
+    """d = f, ḋ, its slopes J, and what d̈ is besides J ẍ."""
+    rate = _rate(f, x, v, t)
+    return {("value",): f, ("rate",): rate, **_slopes(f, x), ("bias",): _rate(rate, x, v, t)}
+
+
+def _placed_definition(f: ca.SX, x: ca.SX, v: ca.SX, t: ca.SX) -> dict[Target, ca.SX]:
+    """The same without d̈."""
+    return {("value",): f, ("rate",): _rate(f, x, v, t), **_slopes(f, x)}
+
+
+def _masses(f: ca.SX, x: ca.SX, v: ca.SX, t: ca.SX) -> dict[Target, ca.SX]:
+    """Of a term of the kinetic energy: ∂²T/∂v²."""
+    mass = ca.jacobian(ca.gradient(f, v), v)
+    return {("mass", i, j): mass[i, j] for i in range(v.numel()) for j in range(i + 1)}
+
+
+def _forces(f: ca.SX, x: ca.SX, v: ca.SX, t: ca.SX) -> dict[Target, ca.SX]:
+    """Of a term of T − V: ∂L/∂x − (∂²L/∂v∂x) v − ∂²L/∂v∂t."""
+    momentum = ca.gradient(f, v)
+    force = ca.gradient(f, x) - ca.jtimes(momentum, x, v) - ca.jacobian(momentum, t)
+    return {("force", i): force[i] for i in range(x.numel())}
+
+
+def _pull(f: ca.SX, x: ca.SX, v: ca.SX, t: ca.SX) -> dict[Target, ca.SX]:
+    """Of a term of the potential: −∂V/∂x."""
+    return {("force", i): -s for i, s in enumerate(ca.vertsplit(ca.gradient(f, x)))} if x.numel() else {}
+
+
+def _energy(f: ca.SX, x: ca.SX, v: ca.SX, t: ca.SX) -> dict[Target, ca.SX]:
+    """Of a term of T: v·∂T/∂v − T, and what it loses because it depends on t."""
+    return {("energy",): ca.dot(v, ca.gradient(f, v)) - f, ("power",): -ca.jacobian(f, t)}
+
+
+def _potential(f: ca.SX, x: ca.SX, v: ca.SX, t: ca.SX) -> dict[Target, ca.SX]:
+    return {("energy",): f, ("power",): ca.jacobian(f, t)}
+
+
+def _row(on_rates: bool) -> Callable[[ca.SX, ca.SX, ca.SX, ca.SX], dict[Target, ca.SX]]:
+    """The row of A and b of a constraint φ = 0 or, on rates, ψ = 0."""
+
+    def derive(f: ca.SX, x: ca.SX, v: ca.SX, t: ca.SX) -> dict[Target, ca.SX]:
+        rate = f if on_rates else _rate(f, x, v, t)
+        return {**_slopes(f, v if on_rates else x), ("bias",): -_rate(rate, x, v, t)}
+
+    return derive
+
+
+def _position_gap(f: ca.SX, x: ca.SX, v: ca.SX, t: ca.SX) -> dict[Target, ca.SX]:
+    """The row of A, and −φ, which is to be made up for."""
+    return {**_slopes(f, x), ("bias",): -f}
+
+
+def _rate_gap(on_rates: bool) -> Callable[[ca.SX, ca.SX, ca.SX, ca.SX], dict[Target, ca.SX]]:
+    """The row of A, and −φ̇ or −ψ."""
+
+    def derive(f: ca.SX, x: ca.SX, v: ca.SX, t: ca.SX) -> dict[Target, ca.SX]:
+        return {**_slopes(f, v if on_rates else x), ("bias",): -(f if on_rates else _rate(f, x, v, t))}
+
+    return derive
+
+
+ROLES: dict[str, Callable[[ca.SX, ca.SX, ca.SX, ca.SX], dict[Target, ca.SX]]] = {
+    "definition": _definition,
+    "placed definition": _placed_definition,
+    "rate definition": lambda f, x, v, t: {("rate",): f, **_slopes(f, v), ("bias",): _rate(f, x, v, t)},
+    "placed rate definition": lambda f, x, v, t: {("rate",): f, **_slopes(f, v)},
+    "moved rate definition": lambda f, x, v, t: {("rate",): f},
+    "moved definition": lambda f, x, v, t: {("value",): f, ("rate",): _rate(f, x, v, t)},
+    "masses": _masses,
+    "kinetic": lambda f, x, v, t: _masses(f, x, v, t) | _forces(f, x, v, t),
+    "pull": _pull,
+    "kinetic energy": _energy,
+    "potential energy": _potential,
+    "force": lambda f, x, v, t: {("force", 0): f},
+    "values of a position": lambda f, x, v, t: {
+        ("reach",): ca.jtimes(f, x, v),
+        ("gap",): f,
+        ("rate",): _rate(f, x, v, t),
+    },
+    "values of a velocity": lambda f, x, v, t: {("reach",): ca.jtimes(f, v, v), ("rate",): f},
+    "position": _row(False),
+    "velocity": _row(True),
+    "position gap": _position_gap,
+    "rate gap of a position": _rate_gap(False),
+    "rate gap of a velocity": _rate_gap(True),
+}

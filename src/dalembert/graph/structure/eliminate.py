@@ -1,0 +1,184 @@
+"""Leaving out one unknown after the other, in an order in which no step involves more than neighbours.
+
+A defined quantity is replaced by what defines it, once nothing else is defined by it; a coordinate is solved for, once
+no definition needs it; a multiplier, once its coordinates are gone. From the tips of a tree to its root, that takes as
+many steps as the tree has joints, and so does the way back, in which the unknowns are found.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+
+from dalembert.errors import DalembertError
+from dalembert.graph.structure.equations import NONE, Equations
+from dalembert.graph.structure.steps import Program, Step
+
+
+class NotEliminated(DalembertError):
+    """An unknown that stands in no equation by which it could be left out."""
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A program that solves equations, and where it leaves the accelerations (or changes) of all quantities, and the
+    multipliers with their signs turned: at `unknowns` and after it. inverses: places of inverse pivots of coordinates;
+    pivots: for each constraint those of its inverse pivot and of what the pivot was made of before others were taken
+    from it (NONE where none was).
+    """
+
+    program: Program
+    unknowns: int
+    inverses: tuple[int, ...]
+    pivots: tuple[tuple[int, int], ...]
+
+
+def solution_of(equations: Equations, coordinates: int) -> Solution:
+    return _Elimination(equations, coordinates).run()
+
+
+class _Elimination:
+    def __init__(self, equations: Equations, coordinates: int) -> None:
+        self.equations, self.program = equations, equations.program
+        self.n, self.nz = coordinates, coordinates + len(equations.slopes)
+        self.count = len(equations.own)
+        self.before = [NONE] * self.count
+        self.unknowns = self.program.size
+        self.program.size += self.count
+
+    def rank(self, i: int) -> tuple[bool, int, int]:
+        """Solving for a coordinate forgets it; replacing a defined quantity hands its neighbours on. So that comes
+        later, or all coordinates of a chain would come to be neighbours; and what was defined last is replaced
+        first, body by body from the tips.
+        """
+        return (True, -i, i) if self.n <= i < self.nz else (False, len(self.equations.beside[i]), i)
+
+    def run(self) -> Solution:
+        waiting, rows = self._waiting()
+        heap = [self.rank(i) for i in range(self.count) if not waiting[i]]
+        heapq.heapify(heap)
+        done = [False] * self.count
+        back: list[Step] = []
+        while heap:
+            first = heapq.heappop(heap)
+            i = first[2]
+            if done[i]:
+                continue
+            if first != self.rank(i):
+                heapq.heappush(heap, self.rank(i))
+                continue
+            done[i] = True
+            touched: list[int] = []
+            if self.n <= i < self.nz:
+                back.append(self._replace(i))
+                touched = [j for j, _ in self.equations.slopes[i - self.n]]
+                for row in rows[i]:
+                    for j in touched:  # the row now has the quantities that define this one
+                        if row not in rows[j]:
+                            rows[j].append(row)
+                            waiting[row] += 1
+            elif i < self.nz or self.equations.beside[i] or self.equations.own[i] != NONE:
+                back.append(self._solve_for(i))
+            if i < self.nz:
+                touched = [*touched, *rows[i]]
+            for j in touched:
+                waiting[j] -= 1
+                if not waiting[j]:
+                    heapq.heappush(heap, self.rank(j))
+        self.program.steps.extend(reversed(back))
+        own = self.equations.own
+        return Solution(
+            self.program,
+            self.unknowns,
+            tuple(own[: self.n]),
+            tuple((own[k], self.before[k]) for k in range(self.nz, self.count)),
+        )
+
+    def _waiting(self) -> tuple[list[int], list[list[int]]]:
+        """For how many others each unknown waits, and the constraints that hold each quantity."""
+        waiting = [0] * self.count
+        for slopes in self.equations.slopes:
+            for i, _ in slopes:
+                waiting[i] += 1
+        rows: list[list[int]] = [[] for _ in range(self.nz)]
+        for k in range(self.nz, self.count):
+            for i in self.equations.beside[k]:
+                rows[i].append(k)
+                waiting[k] += 1
+        return waiting, rows
+
+    def _leave(self, i: int) -> list[tuple[int, int]]:
+        """The neighbours of an unknown with the places of the entries, after it is taken out."""
+        around = sorted(self.equations.beside[i].items())
+        for j, _ in around:
+            del self.equations.beside[j][i]
+        return around
+
+    def _replace(self, i: int) -> Step:
+        """J z̈ + γ in place of the acceleration of a defined quantity."""
+        made = self.equations
+        slopes, bias = made.slopes[i - self.n], made.bias[i - self.n]
+        around = self._leave(i)
+        own, right = made.own[i], made.right[i]
+        literal = tuple(value if isinstance(value, float) else None for _, value in slopes)
+        gamma = bias if bias is None or isinstance(bias, float) else "place"
+        known = [place for _, place in slopes if not isinstance(place, float)]
+        if isinstance(bias, int):
+            known.append(bias)
+        places = [*known, *(place for place in (own, right) if place != NONE), *(place for _, place in around)]
+        sums: list[tuple[object, ...]] = []
+        news: list[bool] = []
+
+        def target(where: tuple[int, bool], *what: object) -> None:
+            places.append(where[0])
+            news.append(where[1])
+            sums.append(what)
+
+        if right != NONE or (own != NONE and gamma is not None):
+            for a, (j, _) in enumerate(slopes):
+                target(made.at_right(j), "right by slope", a)
+        if gamma is not None:
+            for b, (j, _) in enumerate(around):
+                target(made.at_right(j), "right by entry", b)
+        entries: dict[tuple[int, int], list[tuple[object, ...]]] = {}
+        if own != NONE:
+            for a, (j, _) in enumerate(slopes):
+                for c, (k, _) in enumerate(slopes[: a + 1]):
+                    entries.setdefault((max(j, k), min(j, k)), []).append(("own", a, c))
+        for a, (j, _) in enumerate(slopes):
+            for b, (k, _) in enumerate(around):
+                entries.setdefault((max(j, k), min(j, k)), []).append(("twice" if j == k else "once", a, b))
+        for (j, k), parts in entries.items():
+            target(made.entry(j, k), "entry", tuple(parts))
+        if sums:
+            shape = (literal, gamma, own != NONE, right != NONE, len(around))
+            self.program.step("replace", shape, tuple(sums), tuple(news), at=places)
+        known += [self.unknowns + j for j, _ in slopes]
+        return Step(("follow", literal, gamma), (*known, self.unknowns + i))
+
+    def _solve_for(self, i: int) -> Step:
+        made = self.equations
+        around = self._leave(i)
+        own, right = made.own[i], made.right[i]
+        if own == NONE:
+            raise NotEliminated(f"unknown {i} has no equation of its own")
+        if i >= self.nz:
+            for j, _ in around:  # what is taken from the pivots of other constraints shows whether they depend on it
+                if j >= self.nz and self.before[j] == NONE and made.own[j] != NONE:
+                    self.before[j] = self.program.place()
+                    self.program.step("copy", at=(made.own[j], self.before[j]))
+        known = [own, *([right] if right != NONE else []), *(place for _, place in around)]
+        places, news = list(known), []
+        if right != NONE:
+            for j, _ in around:
+                place, new = made.at_right(j)
+                places.append(place)
+                news.append(new)
+        for a, (j, _) in enumerate(around):
+            for k, _ in around[: a + 1]:
+                place, new = made.entry(j, k)
+                places.append(place)
+                news.append(new)
+        self.program.step("solve", len(around), right != NONE, tuple(news), at=places)
+        known += [self.unknowns + j for j, _ in around]
+        return Step(("back", len(around), right != NONE), (*known, self.unknowns + i))

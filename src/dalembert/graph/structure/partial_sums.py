@@ -1,0 +1,101 @@
+"""Velocities that are written as sums, each of which goes on where another ends: as if they had been defined.
+
+A chain in angles, written plainly, has (l cos a₁ a₁′)², (l cos a₁ a₁′ + l cos a₂ a₂′)², … in its kinetic energy. With
+u₁ = l cos a₁ a₁′, u₂ = u₁ + l cos a₂ a₂′, … it is a sum of squares of neighbours. The equations of Lagrange are
+those of a defined position where what is added is the rate of some position: that is looked into, `is_rate`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import casadi as ca
+import numpy as np
+import sympy as sp
+
+# Shorter sums are left as they are: they are no wider than other patterns.
+SHORT = 3
+
+
+class PartialSums:
+    """Sums of several terms in expressions, replaced by symbols; `defined` says what these are, in order."""
+
+    def __init__(self, is_rate: Callable[[sp.Expr], bool]) -> None:
+        self.is_rate = is_rate
+        self.defined: dict[sp.Symbol, sp.Expr] = {}
+        self._known: dict[frozenset[sp.Expr], sp.Symbol] = {}
+        self._holding: dict[sp.Expr, list[frozenset[sp.Expr]]] = {}
+
+    def replace_in(self, expressions: Sequence[sp.Expr]) -> list[sp.Expr]:
+        """The expressions with squares and products of long sums of velocities written by symbols."""
+        sums = {part for expression in expressions for part in _long_sums(expression)}
+        if not sums:
+            return list(expressions)
+        table = {}
+        for each in sorted(sums, key=lambda part: len(part.args)):
+            symbol = self._symbol(frozenset(each.args))
+            if symbol is not None:
+                table[each] = symbol
+        return [expression.xreplace(table) for expression in expressions]
+
+    def _symbol(self, terms: frozenset[sp.Expr]) -> sp.Symbol | None:
+        """A symbol for a sum of these terms, None where it is no rate of a position."""
+        if terms in self._known:
+            return self._known[terms]
+        begun = max(self._sharing(terms), key=len, default=frozenset())
+        if len(begun) == 1:
+            begun = frozenset()
+        start = self._symbol(begun) if begun else None
+        rest = sp.Add(*(terms - begun)) if start is not None else sp.Add(*terms)
+        if not self.is_rate(rest):
+            return None
+        symbol = sp.Dummy(f"u{len(self.defined)}", real=True)
+        self.defined[symbol] = rest if start is None else rest + start
+        self._known[terms] = symbol
+        for term in terms - begun:
+            self._holding.setdefault(term, []).append(terms)
+        return symbol
+
+    def _sharing(self, terms: frozenset[sp.Expr]) -> list[frozenset[sp.Expr]]:
+        """What sums met before have in common with this one: those in which one of its terms was new, the last few. A
+        sum may end in a term of its own (half a link), so that the next goes on from a part of it.
+        """
+        candidates = {known for term in terms for known in self._holding.get(term, [])[-2:]}
+        return [common for known in candidates if (common := terms & known) != terms]
+
+
+def _long_sums(expression: sp.Expr) -> list[sp.Expr]:
+    """Sums of more than a few terms that are squared or multiplied in a term of an energy."""
+    factors = expression.args if expression.is_Mul else (expression,)
+    found = []
+    for factor in factors:
+        base = factor.base if factor.is_Pow and factor.exp == 2 else factor
+        if base.is_Add and base is not expression:
+            # A sum of squares is no sum of velocities: its own terms are looked into.
+            nested = [part for term in base.args for part in _long_sums(term)]
+            found += nested if nested else [base] if len(base.args) > SHORT else []
+    return found
+
+
+def is_rate_of_position(f: ca.SX, x: ca.SX, v: ca.SX) -> bool:
+    """Whether f(x, v) is the rate of some function of x: linear in v, its slopes J(x) with ∂J_i/∂x_j = ∂J_j/∂x_i.
+
+    Decided at a few random points: an identity fails at none of them, anything else at nearly all.
+    """
+    slopes = ca.gradient(f, v)
+    if ca.depends_on(slopes, v):
+        return False
+    inputs = [s for s in ca.symvar(f) if not any(ca.is_equal(s, y) for y in (*ca.vertsplit(x), *ca.vertsplit(v)))]
+    turn = ca.jacobian(slopes, x)
+    test = ca.Function("test", [x, v, ca.vertcat(*inputs)], [turn - turn.T, turn, f - ca.dot(slopes, v)])
+    rng = np.random.default_rng(5)
+    for _ in range(3):
+        skew, size, rest = (np.array(value) for value in test(*(rng.uniform(0.2, 1.7, n) for n in _lengths(test))))
+        largest = max(float(np.abs(size).max(initial=0.0)), 1.0)
+        if not (np.abs(skew).max(initial=0.0) <= 1e-12 * largest and np.abs(rest).max() <= 1e-12 * largest):
+            return False
+    return True
+
+
+def _lengths(function: ca.Function) -> list[int]:
+    return [function.numel_in(k) for k in range(function.n_in())]

@@ -1,0 +1,173 @@
+"""The certificate of a large motion: the same measures, by products with the sparse equations that the model gives.
+
+The elimination that made the motion has no part in it: forces are balanced by virtual work along the definitions, and
+at some points the equations are solved by another factorisation, of the whole matrix with pivoting.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dalembert.arrays import Array
+from dalembert.motion.certificate.certify import thresholds
+from dalembert.motion.certificate.repeat import consistency, integrate_again
+from dalembert.motion.large.forces import Entries, EntriesOf, forces_at
+from dalembert.motion.large.state import DEPENDENT, LargeState
+from dalembert.motion.result.certificate import MEASURES, Certificate
+from dalembert.motion.state.project import size_of
+
+if TYPE_CHECKING:
+    from dalembert.motion.result.motion import Motion
+
+# So many points are solved again, and so many stretches integrated again.
+SOLVED, REPEATED = 4, 3
+
+
+def certify_large(motion: Motion, at: LargeState) -> Certificate:
+    """Measured on the motion's own numbers: its accelerations, multipliers and forces at every point."""
+    limits = thresholds(motion.rtol, motion.timing.steps)
+    entries = EntriesOf(at)
+    measured: dict[str, Any] = {
+        **_constraints(motion, at, entries),
+        **_balance(motion, at, entries),
+        "gauss": _gauss(motion, entries),
+        "energy": _energy(motion, at),
+        "contact": 0.0,
+        "impact": 0.0,
+        "repeat": _repeat(motion, at, limits["repeat"]),
+        "consistency": _consistency(motion),
+    }
+    unique = _is_unique(motion, at)
+    return Certificate(
+        **measured,
+        rank_min=int(motion.rank.min()),
+        rank_max=int(motion.rank.max()),
+        unique=unique,
+        holds=unique and all(measured[name] <= limits[name] for name in MEASURES),
+        thresholds=limits,
+    )
+
+
+def _balance(motion: Motion, at: LargeState, entries: EntriesOf) -> dict[str, float]:
+    """A z̈ = b; M q̈ as the sum of the forces that the motion has, each of them as the model gives it; and the virtual
+    work of what is left when impressed forces and inertia are taken together, along the definitions.
+    """
+    found = {"acceleration": 0.0, "forces": 0.0, "virtual_work": 0.0}
+    for k in range(motion.t.size):
+        here = entries.at(motion.q[k], motion.v[k], float(motion.t[k]))
+        a = here.followed(motion.a[k], here.gamma)
+        given = forces_at(here, a, motion.multipliers[k])
+        size = np.maximum(given.size, 1e-6 * given.size.max(initial=0.0))
+        size = np.where(size > 0, size, 1.0)
+        own = motion.impressed[k] + motion.inertial[k] + motion.ideal[k] + motion.nonideal[k]
+        apart = [given.impressed - motion.impressed[k], given.inertial - motion.inertial[k]]
+        apart += [given.ideal - motion.ideal[k], motion.nonideal[k], given.inertia - own]
+        worst = {
+            "acceleration": given.missed,
+            "forces": max(float((np.abs(part) / size).max()) for part in apart),
+            "virtual_work": float((np.abs(given.unbalanced) / size).max()),
+        }
+        found = {name: max(found[name], worst[name]) for name in found}
+    return found
+
+
+def _is_unique(motion: Motion, at: LargeState) -> bool:
+    """Whether masses are positive and constraints independent at every point."""
+    for k in range(motion.t.size):
+        at.solve(motion.q[k], motion.v[k], float(motion.t[k]))
+        if not at.smallest_pivot() > DEPENDENT:
+            return False
+    return True
+
+
+def _evenly(count: int, most: int) -> list[int]:
+    return sorted({int(k) for k in np.linspace(0, count - 1, min(most, count)).round()})
+
+
+def _constraints(motion: Motion, at: LargeState, entries: EntriesOf) -> dict[str, float]:
+    """φ and (φ̇, ψ) relative to the gradient times the size of the state."""
+    if not at.m:
+        return {"position": 0.0, "velocity": 0.0}
+    sums, found = at.model.sums, {"position": 0.0, "velocity": 0.0}
+    first = entries.at(motion.q[0], motion.v[0], float(motion.t[0]))
+    lengths = np.sqrt((first.K[at.nz :, : at.nz] ** 2).sum(axis=1))
+    lengths = np.where(lengths > 0, lengths, 1.0)
+    for k in range(motion.t.size):
+        w = at.run("sums", motion.q[k], motion.v[k], float(motion.t[k]))
+        for name, places in (("position", sums.gaps), ("velocity", sums.rate_gaps)):
+            found[name] = max(found[name], float((np.abs(w[list(places)]) / lengths).max()))
+    found["position"] /= size_of(motion.q, motion.v)
+    found["velocity"] /= size_of(motion.v, motion.q)
+    return found
+
+
+def _gauss(motion: Motion, entries: EntriesOf) -> float:
+    """How far accelerations are from those of the whole equations, solved with pivoting, in the metric of masses."""
+    worst = 0.0
+    for k in _evenly(motion.t.size, SOLVED):
+        here = entries.at(motion.q[k], motion.v[k], float(motion.t[k]))
+        best = _solved_whole(here)
+        own = here.followed(motion.a[k], here.gamma)
+        M = here.K[: here.nz, : here.nz]
+        apart = own - best
+        size = np.sqrt(abs(float(best @ (M @ best)))) + np.sqrt(abs(float(own @ (M @ own))))
+        worst = max(worst, np.sqrt(abs(float(apart @ (M @ apart)))) / (size or 1.0))
+    return worst
+
+
+def _solved_whole(entries: Entries) -> Array:
+    """The accelerations of all quantities, with a multiplier for each definition too."""
+    from scipy.sparse import block_array, csr_array, eye_array, hstack
+    from scipy.sparse.linalg import splu
+
+    nz, n = entries.nz, entries.n
+    m, defined = entries.b.size, entries.nz - entries.n
+    K, right = entries.K, [entries.inertia + entries.impressed, entries.b]
+    if defined:
+        G = hstack([eye_array(nz, format="csr")[n:, :] - entries.J, csr_array((defined, m))])
+        K = block_array([[K, G.T], [G, None]])
+        right.append(entries.gamma)
+    return np.asarray(splu(K.tocsc()).solve(np.concatenate(right))[:nz])
+
+
+def _energy(motion: Motion, at: LargeState) -> float:
+    """|E(t) − E(0) − work| against the largest kinetic energy, change of potential, or work; and E itself."""
+    found = [at.energies(motion.q[k], motion.v[k], float(motion.t[k])) for k in range(motion.t.size)]
+    energy, kinetic = np.array(found).T
+    rest = energy - kinetic
+    size = max(kinetic.max(), np.abs(rest - rest[0]).max(), np.abs(motion.work).max(initial=0.0))
+    size = max(size, 1e-7 * np.abs(energy).max())
+    missed = np.abs(energy - energy[0] - motion.work.sum(axis=1)).max()
+    missed = max(missed, np.abs(energy - motion.energy).max())
+    return float(missed / size) if size > 0 else 0.0
+
+
+def _repeat(motion: Motion, at: LargeState, wanted: float) -> float:
+    """Stretches integrated again by another method; those that do not converge are not judged."""
+    n, worst = at.n, 0.0
+    if motion.t.size < 2:
+        return 0.0
+    speed, place = float(np.abs(motion.v).max()), float(np.abs(motion.q).max())
+    if not speed > 0:
+        return 0.0
+    sizes = np.concatenate([np.full(n, place or speed), np.full(n, speed)])
+
+    def slope(t: Array, y: Array) -> Array:
+        a, _ = at.solve(y[0, :n], y[0, n:], float(t[0]))
+        return np.concatenate([y[0, n:], a[:n]])[None, :]
+
+    for k in _evenly(motion.t.size - 1, REPEATED):
+        y = np.concatenate([motion.q[k], motion.v[k]])[None, :]
+        there = np.concatenate([motion.q[k + 1], motion.v[k + 1]])
+        length = motion.t[k + 1 : k + 2] - motion.t[k]
+        end, unsure, known = integrate_again(slope, motion.t[k : k + 1], y, length, 0.1 * wanted * sizes[None, :])
+        if known[0]:
+            worst = max(worst, float((np.maximum(np.abs(end[0] - there) - unsure[0], 0.0) / sizes).max()))
+    return worst
+
+
+def _consistency(motion: Motion) -> float:
+    speed = float(np.abs(motion.v).max())
+    return float(consistency(motion, np.ones_like(motion.v)).max(initial=0.0)) / speed if speed > 0 else 0.0

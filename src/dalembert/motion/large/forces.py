@@ -1,0 +1,144 @@
+"""Every force of a large system at a state, from the equations as the model gives them: sparse products only.
+
+What acts on a defined quantity acts on the coordinates that it is made of, by virtual work: forces are handed down
+along the definitions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from dalembert.arrays import Array
+from dalembert.graph.structure.equations import NONE
+from dalembert.motion.large.state import LargeState
+
+
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """The equations at one state: K (symmetric, quantities then constraints), forces of inertia and impressed ones on
+    the quantities, b, and d̈ = J z̈ + γ.
+    """
+
+    K: Any
+    inertia: Array
+    impressed: Array
+    b: Array
+    J: Any
+    gamma: Array
+    n: int
+
+    @property
+    def nz(self) -> int:
+        return self.inertia.size
+
+    @cached_property
+    def _chain(self) -> Any:
+        """Factors of I − J among the defined quantities: they are in an order in which that is triangular."""
+        from scipy.sparse import eye_array
+        from scipy.sparse.linalg import splu
+
+        count = self.nz - self.n
+        among = (eye_array(count, format="csc") - self.J[:, self.n :]).tocsc()
+        return splu(among, permc_spec="NATURAL", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+
+    def handed_down(self, forces: Array) -> Array:
+        """Forces on all quantities as forces on the coordinates."""
+        if self.nz == self.n:
+            return forces
+        carried = self._chain.solve(forces[self.n :], trans="T")
+        return np.asarray(forces[: self.n] + self.J[:, : self.n].T @ carried)
+
+    def followed(self, q: Array, gamma: Array | None = None) -> Array:
+        """Accelerations of all quantities from those of the coordinates; gamma: what is added, γ or nothing."""
+        if self.nz == self.n:
+            return q
+        more = self.J[:, : self.n] @ q
+        return np.concatenate([q, self._chain.solve(more if gamma is None else more + gamma)])
+
+
+class EntriesOf:
+    """Reads the equations of one model off the numbers of its program."""
+
+    def __init__(self, state: LargeState) -> None:
+        made = state.model.entries
+        self.state, self.count = state, state.nz + state.m
+        found = [(i, i, place) for i, place in enumerate(made.own) if place != NONE]
+        found += [(i, j, place) for i, beside in enumerate(made.beside) for j, place in beside.items()]
+        self.rows, self.columns, self.places = np.array(found, dtype=np.int64).reshape(-1, 3).T
+        self.right, self.pulled = _Numbers(made.right), _Numbers(made.pulled)
+        slopes = [(k, i, value) for k, row in enumerate(made.slopes) for i, value in row]
+        self.slope_at = np.array([(k, i) for k, i, _ in slopes], dtype=np.int64).reshape(-1, 2)
+        self.slope = _Numbers([value for _, _, value in slopes])
+        self.bias = _Numbers([0.0 if value is None else value for value in made.bias])
+
+    def at(self, q: Array, v: Array, t: float) -> Entries:
+        from scipy.sparse import csr_array
+
+        w, nz = self.state.run("entries", q, v, t), self.state.nz
+        K = csr_array((w[self.places], (self.rows, self.columns)), shape=(self.count, self.count))
+        right, pulled = self.right(w), self.pulled(w)
+        defined = nz - self.state.n
+        J = csr_array((self.slope(w), (self.slope_at[:, 0], self.slope_at[:, 1])), shape=(defined, nz))
+        return Entries(K, right[:nz], pulled[:nz], right[nz:], J, self.bias(w), self.state.n)
+
+
+class _Numbers:
+    """Reads numbers off their places. A float is no place but the number itself; NONE is zero."""
+
+    def __init__(self, values: Sequence[int | float]) -> None:
+        self.fixed = np.array([value if isinstance(value, float) else 0.0 for value in values])
+        self.at = np.array([NONE if isinstance(value, float) else value for value in values], dtype=np.int64)
+
+    def __call__(self, w: Array) -> Array:
+        return np.where(self.at != NONE, w[self.at], self.fixed)
+
+
+@dataclass(frozen=True)
+class Forces:
+    """On the coordinates at one state, with inertia M q̈ = impressed + inertial + ideal, `unbalanced` what is not so;
+    `missed`: of A z̈ = b and of d̈ = J z̈ + γ, relative to their terms. `size`: of the terms of each balance.
+    """
+
+    impressed: Array
+    inertial: Array
+    ideal: Array
+    inertia: Array
+    unbalanced: Array
+    size: Array
+    missed: float
+
+
+def forces_at(entries: Entries, a: Array, multipliers: Array) -> Forces:
+    """a: accelerations of all quantities."""
+    nz, n = entries.nz, entries.n
+    M, A = entries.K[:nz, :nz], entries.K[nz:, :nz]
+    held = A.T @ multipliers
+    rest = entries.followed(np.zeros(n), entries.gamma)  # accelerations of the defined ones at q̈ = 0
+    parts = (entries.impressed, entries.inertia - M @ rest, held, M @ (a - rest))
+    impressed, inertial, ideal, inertia = (entries.handed_down(part) for part in parts)
+    unbalanced = entries.handed_down(M @ a - entries.inertia - entries.impressed - held)
+    rows = np.abs(A @ a - entries.b)
+    own = np.abs(a[n:] - entries.J @ a - entries.gamma)
+    return Forces(
+        impressed=impressed,
+        inertial=inertial,
+        ideal=ideal,
+        inertia=inertia,
+        unbalanced=unbalanced,
+        size=np.abs(impressed) + np.abs(inertial) + np.abs(ideal) + np.abs(inertia),
+        missed=max(
+            _share(rows, abs(A) @ np.abs(a) + np.abs(entries.b)),
+            _share(own, np.abs(a[n:]) + abs(entries.J) @ np.abs(a) + np.abs(entries.gamma)),
+        ),
+    )
+
+
+def _share(part: Array, terms: Array) -> float:
+    """A row whose terms all vanish for a moment counts with a millionth of the largest."""
+    of = np.maximum(terms, 1e-6 * terms.max(initial=0.0))
+    return float((part / np.where(of > 0, of, 1.0)).max(initial=0.0))

@@ -1,0 +1,114 @@
+"""A large system integrated: an explicit method, each step ended on the constraints."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dalembert.arrays import Array
+from dalembert.errors import DalembertError
+from dalembert.kernel.limits import STALL_STEPS
+from dalembert.methods.table import METHODS
+from dalembert.motion.integrate.progress import Progress
+from dalembert.motion.integrate.scipy_methods import scipy_class
+from dalembert.motion.integrate.settings import Settings, method_of, share_of, tolerances
+from dalembert.motion.integrate.trajectory import MAY_END, STALLED, TOO_SHORT, Trajectory, failure_message, is_stalled
+from dalembert.motion.large.state import DEPENDENT, LargeState
+from dalembert.motion.state.state import State
+
+SINGULAR = (
+    "constraints come to depend on each other here, and a system of this size is not carried through such a place; "
+    "backend='reference' tries, slowly."
+)
+
+
+class _Run:
+    def __init__(self, at: LargeState, settings: Settings) -> None:
+        self.at, self.settings, self.n = at, settings, at.n
+        self.evaluations = self.steps = 0
+        self.points: list[tuple[float, Array]] = []
+
+    def derivative(self, t: float, y: Array) -> Array:
+        """d/dt of (q, q̇, work of impressed and ideal forces, 0)."""
+        q, v = y[: self.n], y[self.n : 2 * self.n]
+        self.evaluations += 1
+        a, multipliers = self.at.solve(q, v, t)
+        rates = np.zeros(y.size)
+        rates[: self.n], rates[self.n : 2 * self.n] = v, a[: self.n]
+        if self.at.model.works:
+            rates[-3], rates[-2] = self.at.powers(q, v, t, multipliers)
+        return rates
+
+    def back(self, t: float, y: Array) -> Array:
+        """Back onto the constraints, if that is wanted."""
+        if not (self.settings.project and self.at.m):
+            return y
+        q, v = self.at.return_to_constraints(y[: self.n], y[self.n : 2 * self.n], t)
+        return np.concatenate([q, v, y[2 * self.n :]])
+
+    def integrate(self, state: State, bar: Progress) -> str | None:
+        """Run to the end; a reason where that is impossible."""
+        times, end = self.settings.times, float(self.settings.times[-1])
+        y, t0 = np.concatenate([state.q, state.v, np.zeros(3)]), state.t
+        self.points.append((t0, y))
+        if end == t0:
+            return None
+        atol = np.full(y.size, np.inf)  # works ride along and do not decide the step
+        atol[: 2 * self.n] = tolerances(
+            self.settings, state.q, state.v, self.at.solve(state.q, state.v, t0)[0][: self.n]
+        )
+        options: dict[str, Any] = {"rtol": self.settings.rtol, "atol": atol}
+        if self.settings.max_step is not None:
+            options["max_step"] = self.settings.max_step
+        share = share_of(self.settings)
+        solver = scipy_class(METHODS[method_of(self.settings)])(self.derivative, t0, y, end, **options)
+        pending, mark, longest = 1, t0, 0.0
+        while solver.status == "running":
+            message = solver.step()
+            t = float(solver.t)
+            if solver.status == "failed":
+                return f"{TOO_SHORT} {MAY_END}" if message and "step size" in message else str(message)
+            self.steps += 1
+            longest = max(longest, float(solver.step_size or 0.0))
+            if self.steps % STALL_STEPS == 0:
+                if is_stalled(t - mark, longest, end - t0, STALL_STEPS):
+                    return STALLED
+                mark = t
+            due = pending < times.size and times[pending] <= t
+            dense = solver.dense_output() if due else None
+            try:
+                y = self.back(t, solver.y)
+                if y is not solver.y:
+                    solver.y, solver.f = y, self.derivative(t, y)
+                if self.at.smallest_pivot() < DEPENDENT:
+                    return SINGULAR
+                while dense is not None and pending < times.size and times[pending] <= t:
+                    at = float(times[pending])
+                    self.points.append((at, y.copy() if at == t else self.back(at, dense(at))))
+                    pending += 1
+            except DalembertError as error:
+                return str(error)
+            if share:
+                own = slice(2 * self.n)
+                solver.atol[own] = np.maximum(solver.atol[own], share * np.minimum(np.abs(y[own]), 1.0))
+            bar.update(t)
+        return None
+
+
+def integrate_large(at: LargeState, settings: Settings, state: State, bar: Progress) -> Trajectory:
+    run = _Run(at, settings)
+    reason = run.integrate(state, bar)
+    failure = None if reason is None else failure_message(at.system.name, run.points[-1][0], reason)
+    return Trajectory(
+        t=np.array([t for t, _ in run.points]),
+        y=np.array([y for _, y in run.points]),
+        guesses=None,
+        method=METHODS[method_of(settings)].title,
+        backend="native",
+        steps=run.steps,
+        evaluations=run.evaluations,
+        compile_s=0.0,
+        events=(),
+        failure=failure,
+    )

@@ -1,0 +1,78 @@
+"""A large system made ready: its programs, compiled, kept for every system of the same structure."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+from dalembert.errors import BuildError
+from dalembert.graph.structure.eliminate import NotEliminated, Solution, solution_of
+from dalembert.graph.structure.equations import ACCELERATIONS, POSITIONS, VELOCITIES, Equations, equations_of
+from dalembert.graph.structure.read import structured_of
+from dalembert.graph.structure.steps import Structured
+from dalembert.graph.structure.sums import Sums, sums_of
+from dalembert.kernel.build import find_compiler
+from dalembert.kernel.rolled.functions import RolledFunction, compile_programs
+from dalembert.methods.table import AUTO, METHODS
+from dalembert.model.language.symbols import t as time
+from dalembert.model.system import System
+from dalembert.motion.large.size import is_large
+from dalembert.remember import remember
+
+
+@dataclass(frozen=True, eq=False)
+class LargeModel:
+    """Functions of one structure. `entries` computes the equations as the model gives them; the others solve them."""
+
+    structured: Structured
+    entries: Equations
+    sums: Sums
+    solutions: dict[str, Solution]
+    functions: dict[str, RolledFunction]
+    timed: bool  # the time stands in the model itself
+    works: bool  # something may do work besides the potential: forces, the time, constraints that move
+
+
+KEPT = 4
+_made: dict[Hashable, LargeModel | None] = {}
+
+
+def large_model(system: System, method: str, backend: str) -> LargeModel | None:
+    """The model of a system that is large and has one; None for any other, and where another method or backend is asked
+    for.
+    """
+    if not is_large(system) or backend == "reference" or not _explicit(method):
+        return None
+    return remember(_made, system.structure, lambda: _make(system), KEPT)
+
+
+def _explicit(method: str) -> bool:
+    return method == AUTO or METHODS[method].tableau is not None
+
+
+def _make(system: System) -> LargeModel | None:
+    compiler = find_compiler()
+    structured = structured_of(system)
+    if compiler is None or structured is None:
+        return None
+    wanted = [ACCELERATIONS] + ([POSITIONS, VELOCITIES] if structured.constraints else [])
+    try:
+        solutions = {name: solution_of(equations_of(structured, name), structured.coordinates) for name in wanted}
+    except NotEliminated:
+        return None  # a coordinate without mass, say: the small way knows what to do with it
+    entries, sums = equations_of(structured, ACCELERATIONS, apart=True), sums_of(structured)
+    programs = {name: solution.program for name, solution in solutions.items()}
+    try:
+        functions = compile_programs({**programs, "entries": entries.program, "sums": sums.program}, compiler)
+    except BuildError:
+        return None
+    timed = _is_timed(system)
+    # A constraint on velocities may do work where it is not linear in them alone: that is not looked into.
+    works = timed or bool(system.forces) or any(c.level == "velocity" for c in system.constraints)
+    return LargeModel(structured, entries, sums, solutions, functions, timed, works)
+
+
+def _is_timed(system: System) -> bool:
+    parts = [system.kinetic, system.potential, *(c.expression for c in system.constraints)]
+    parts += [*system.definitions.values(), *system.forces.values()]
+    return any(part is not None and time in part.free_symbols for part in parts)

@@ -1,0 +1,96 @@
+"""A motion of a large system, with its forces and its certificate."""
+
+from __future__ import annotations
+
+import time as clock
+from dataclasses import replace
+
+import numpy as np
+
+from dalembert.errors import InconsistentState, MotionFailed
+from dalembert.model.system import System
+from dalembert.motion.integrate.progress import Progress
+from dalembert.motion.integrate.settings import Settings
+from dalembert.motion.large.certificate import certify_large
+from dalembert.motion.large.forces import EntriesOf, forces_at
+from dalembert.motion.large.integrate import integrate_large
+from dalembert.motion.large.model import LargeModel
+from dalembert.motion.large.state import DEPENDENT, LargeState
+from dalembert.motion.result.motion import Motion, Timing
+from dalembert.motion.state.project import size_of
+from dalembert.motion.state.state import State
+
+# As for small systems: a start this far off its constraints was not meant to be on them.
+FAR = 1e-6
+
+
+def starts(system: System, model: LargeModel) -> bool:
+    """Whether the constraints are independent at the start: where they are not, the small way knows what to do."""
+    state = State(*system.initial_values())
+    at = LargeState(system, model, system.parameter_values())
+    at.solve(state.q, state.v, state.t)
+    return at.smallest_pivot() > DEPENDENT
+
+
+def simulate_large(
+    system: System, model: LargeModel, settings: Settings, progress: bool | None, prepared: float
+) -> Motion:
+    started = clock.perf_counter()
+    state = State(*system.initial_values())
+    at = LargeState(system, model, system.parameter_values())
+    q, v = at.return_to_constraints(state.q, state.v, state.t)
+    off = max(np.abs(q - state.q).max() / size_of(q, v), np.abs(v - state.v).max() / size_of(v, q))
+    if off > FAR:
+        remedy = "system.consistent() finds the nearest that is"
+        raise InconsistentState(f"{system.name}: the initial state is off its constraints by {off:.2g}; {remedy}")
+    if settings.project:
+        state = State(q, v, state.t)
+    if model.timed and settings.max_step is None and settings.times.size > 1:
+        # Explicit functions of time might be stepped over: outputs show what is to be seen of them.
+        settings = replace(settings, max_step=float(np.diff(settings.times).max()))
+    derived = clock.perf_counter()
+    with Progress(system.name, state.t, float(settings.times[-1]), progress) as bar:
+        trajectory = integrate_large(at, settings, state, bar)
+    integrated = clock.perf_counter()
+    n, t, y = at.n, trajectory.t, trajectory.y
+    entries, forces, found = EntriesOf(at), [], []
+    for k in range(t.size):
+        q, v = y[k, :n], y[k, n : 2 * n]
+        a, multipliers = at.solve(q, v, float(t[k]))
+        a, multipliers = a.copy(), multipliers.copy()
+        forces.append(forces_at(entries.at(q, v, float(t[k])), a, multipliers))
+        found.append((a[:n], multipliers, at.energies(q, v, float(t[k]))[0]))
+    motion = Motion(
+        system=system,
+        t=t,
+        q=y[:, :n].copy(),
+        v=y[:, n : 2 * n].copy(),
+        a=np.array([a for a, _, _ in found]),
+        impressed=np.array([f.impressed for f in forces]),
+        inertial=np.array([f.inertial for f in forces]),
+        ideal=np.array([f.ideal for f in forces]),
+        nonideal=np.zeros((t.size, n)),
+        multipliers=np.array([l for _, l, _ in found]).reshape(t.size, at.m),
+        rank=np.full(t.size, at.m),
+        energy=np.array([e for _, _, e in found]),
+        work=y[:, 2 * n : 2 * n + 3].copy(),
+        impact_loss=np.zeros(t.size),
+        rtol=settings.rtol,
+        method=trajectory.method,
+        backend=trajectory.backend,
+    )
+    timing = Timing(
+        derive_s=prepared + derived - started,
+        integrate_s=integrated - derived,
+        steps=trajectory.steps,
+        evaluations=trajectory.evaluations,
+        kernel="compiled",
+        forces_s=clock.perf_counter() - integrated,
+    )
+    motion, certified = replace(motion, timing=timing), clock.perf_counter()
+    certificate = certify_large(motion, at)
+    timing = replace(timing, certify_s=clock.perf_counter() - certified)
+    motion = replace(motion, certificate=certificate, timing=timing)
+    if trajectory.failure is not None:
+        raise MotionFailed(trajectory.failure, motion)
+    return motion

@@ -1,0 +1,126 @@
+"""Systems of any size, in several formulations, for the tests of large ones."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import sympy as sp
+
+import dalembert as da
+
+VALUES = {"m": 1.3, "l": 1.0, "g": 9.81}
+
+
+def angles_of(links: int) -> np.ndarray:
+    """Of a chain at its start: a wave of more than one length."""
+    return 0.5 * np.cos(0.7 * np.arange(links)) + 0.2
+
+
+@cache
+def chain(links: int, force: bool = False) -> da.System:
+    """Point masses on massless links in the plane, in the angles of the links, positions as definitions."""
+    a = da.coordinates(" ".join(f"a{k}" for k in range(links)))
+    d = da.definitions(" ".join(f"x{k} y{k}" for k in range(links)))
+    m, l, g = da.parameters("m l g")
+    definitions, kinetic, potential = {}, [], []
+    for k in range(links):
+        x, y = d[2 * k], d[2 * k + 1]
+        before = (d[2 * k - 2], d[2 * k - 1]) if k else (0, 0)
+        definitions[x], definitions[y] = before[0] + l * sp.sin(a[k]), before[1] - l * sp.cos(a[k])
+        kinetic.append(m * (x.d**2 + y.d**2) / 2)
+        potential.append(m * g * y)
+    initial = dict(zip(a, angles_of(links), strict=True)) | {q.d: 0 for q in a}
+    return da.System(
+        "chain",
+        coordinates=list(a),
+        definitions=definitions,
+        kinetic=sp.Add(*kinetic),
+        potential=sp.Add(*potential),
+        forces={q: -q.d / 5 for q in a} if force else {},
+        parameters=VALUES,
+        initial=initial,
+    )
+
+
+@cache
+def rods(links: int) -> da.System:
+    """The same in Cartesian coordinates, each link a constraint."""
+    c = da.coordinates(" ".join(f"x{k} y{k}" for k in range(links)))
+    m, l, g = da.parameters("m l g")
+    constraints = {}
+    for k in range(links):
+        x, y = (c[2 * k - 2], c[2 * k - 1]) if k else (0, 0)
+        constraints[f"rod {k}"] = (c[2 * k] - x) ** 2 + (c[2 * k + 1] - y) ** 2 - l**2
+    angles = angles_of(links)
+    at = np.stack([np.cumsum(np.sin(angles)), -np.cumsum(np.cos(angles))], axis=1).ravel()
+    return da.System(
+        "rods",
+        coordinates=list(c),
+        kinetic=sp.Add(*(m * q.d**2 / 2 for q in c)),
+        potential=sp.Add(*(m * g * y for y in c[1::2])),
+        constraints=constraints,
+        parameters=VALUES,
+        initial=dict(zip(c, at, strict=True)) | {q.d: 0 for q in c},
+    )
+
+
+@cache
+def net(side: int) -> da.System:
+    """Masses in a square, joined by springs, and by rods in places, so that nothing repeats evenly."""
+    c = da.coordinates(" ".join(f"x{i}_{j} y{i}_{j} z{i}_{j}" for i in range(side) for j in range(side)))
+    m, k, g = da.parameters("m k g")
+    at = {(i, j): c[3 * (i * side + j) : 3 * (i * side + j) + 3] for i in range(side) for j in range(side)}
+    potential, constraints, initial = [], {}, {}
+    for (i, j), here in at.items():
+        potential.append(m * g * here[2])
+        for there in ((i + 1, j), (i, j + 1)):
+            if there in at:
+                square = sum((p - q) ** 2 for p, q in zip(here, at[there], strict=True))
+                if (i + j) % 3 == 0 and there[1] == j:
+                    constraints[f"rod {i} {j}"] = square - 1
+                else:
+                    potential.append(k * square / 2)
+        for q, value in zip(here, (float(i), float(j), 0.1 * j), strict=True):
+            initial |= {q: value, q.d: 0}
+    return da.System(
+        "net",
+        coordinates=list(c),
+        kinetic=sp.Add(*(m * q.d**2 / 2 for q in c)),
+        potential=sp.Add(*potential),
+        constraints=constraints,
+        parameters={"m": 1.0, "k": 30.0, "g": 9.81},
+        initial=initial,
+    )
+
+
+@cache
+def plain_bodies(links: int) -> da.System:
+    """Uniform rods in their angles, written as sums without a definition."""
+    a = da.coordinates(" ".join(f"a{k}" for k in range(links)))
+    m, l, g = da.parameters("m l g")
+    x = y = sp.Integer(0)
+    kinetic, potential = [], []
+    for q in a:
+        middle = x + l * sp.sin(q) / 2, y - l * sp.cos(q) / 2
+        x, y = x + l * sp.sin(q), y - l * sp.cos(q)
+        kinetic.append(m * (da.rate(middle[0]) ** 2 + da.rate(middle[1]) ** 2) / 2 + m * l**2 * q.d**2 / 24)
+        potential.append(m * g * middle[1])
+    return da.System(
+        "plain bodies",
+        coordinates=list(a),
+        kinetic=sp.Add(*kinetic),
+        potential=sp.Add(*potential),
+        parameters=VALUES,
+        initial=dict(zip(a, angles_of(links), strict=True)) | {q.d: 0 for q in a},
+    )
+
+
+def acceleration_of_bodies(q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Lagrange's equations of uniform rods in their angles: M_ij = c_ij cos(a_i − a_j), in units of m l²."""
+    beyond = q.size - 1 - np.arange(q.size)
+    weight = np.minimum.outer(beyond, beyond) + 0.5
+    np.fill_diagonal(weight, beyond + 1 / 3)
+    apart = q[:, None] - q[None, :]
+    pull = VALUES["g"] / VALUES["l"] * (beyond + 0.5) * np.sin(q)
+    return np.linalg.solve(weight * np.cos(apart), -pull - (weight * np.sin(apart)) @ v**2)

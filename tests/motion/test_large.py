@@ -1,0 +1,175 @@
+"""Large systems, solved by elimination in linear time: right, certified, and a wrong one is caught."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from large_systems import acceleration_of_bodies, chain, net, plain_bodies, rods
+
+import dalembert as da
+from dalembert.motion.large import simulate as simulation
+from dalembert.motion.large import size as module
+from dalembert.motion.large.model import LargeModel, large_model
+from dalembert.motion.large.state import LargeState
+from dalembert.motion.state.evaluation import Evaluation
+
+
+@pytest.fixture(autouse=True)
+def _small_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Systems of a few coordinates take the way of large ones: what is right does not depend on the size."""
+    monkeypatch.setattr(module, "LARGE", 4)
+
+
+def model_of(system: da.System) -> LargeModel:
+    model = large_model(system, "auto", "auto")
+    assert model is not None
+    return model
+
+
+def state_of(system: da.System) -> LargeState:
+    return LargeState(system, model_of(system), system.parameter_values())
+
+
+def some_state(system: da.System, at: LargeState, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Near the initial state, on the constraints, with velocities."""
+    rng = np.random.default_rng(seed)
+    q, _, _ = system.initial_values()
+    return at.return_to_constraints(q + 0.05 * rng.normal(size=q.size), rng.normal(size=q.size), 0.0)
+
+
+@pytest.mark.parametrize("system", [chain(9), chain(9, force=True), rods(7), net(3), net(5)], ids=lambda s: s.name)
+def test_accelerations_and_multipliers_are_those_of_the_fundamental_equation(system: da.System):
+    at = state_of(system)
+    q, v = some_state(system, at, 1)
+    a, multipliers = at.solve(q, v, 0.0)
+    dense = Evaluation(system).solve(q, v, 0.0)  # by dense matrices, with their singular values
+    # Rounding times the condition of M, which is a few hundred here.
+    assert a[: at.n] == pytest.approx(dense.acceleration, rel=1e-11, abs=1e-11 * np.abs(dense.acceleration).max())
+    assert multipliers == pytest.approx(dense.multipliers, rel=1e-10, abs=1e-11)
+
+
+def test_sums_written_plainly_are_seen_as_definitions():
+    system = plain_bodies(8)
+    at = state_of(system)
+    assert at.nz > at.n, "sums of velocities became quantities"
+    rng = np.random.default_rng(2)
+    q, v = rng.uniform(-1, 1, 8), rng.normal(size=8)
+    expected = acceleration_of_bodies(q, v)
+    assert at.solve(q, v, 0.0)[0][:8] == pytest.approx(expected, rel=1e-11, abs=1e-11 * np.abs(expected).max())
+
+
+def test_steps_do_not_grow_faster_than_the_chain_and_the_source_does_not_grow():
+    from dalembert.kernel.rolled.source import rolled_source
+
+    programs = [model_of(chain(links)).functions["accelerations"].program for links in (40, 80)]
+    assert len(programs[1].steps) == 2 * len(programs[0].steps)
+    texts = [rolled_source({"accelerations": program}).text for program in programs]
+    assert len(texts[1]) < 1.05 * len(texts[0]), "only numbers of rounds and places differ"
+
+
+@pytest.mark.parametrize("system", [chain(6), chain(6, force=True), rods(5), net(3)], ids=lambda s: s.name)
+def test_motion_and_forces_are_those_of_the_small_way(system: da.System, monkeypatch: pytest.MonkeyPatch):
+    large = system.simulate(0.5, samples=6, rtol=1e-9)
+    monkeypatch.setattr(module, "LARGE", 1000)
+    small = system.simulate(0.5, samples=6, rtol=1e-9)
+    assert large.certificate.holds, large.certificate.text()
+    assert small.certificate.holds
+    for name in ("q", "v", "a", "impressed", "inertial", "ideal", "nonideal", "multipliers", "energy", "work"):
+        ours, theirs = getattr(large, name), getattr(small, name)
+        # Two integrations at rtol 1e-9, over half a second of motions whose errors grow some hundredfold.
+        assert ours == pytest.approx(theirs, rel=1e-6, abs=1e-6 * max(np.abs(theirs).max(initial=0.0), 1.0)), name
+
+
+def test_two_formulations_of_one_chain_agree():
+    """Angles with definitions, and Cartesian coordinates with constraints: nothing in common but the chain."""
+    links = 70
+    free, held = chain(links).simulate(0.3, samples=4), rods(links).simulate(0.3, samples=4)
+    assert free.certificate.holds, free.certificate.text()
+    assert held.certificate.holds, held.certificate.text()
+    x = np.cumsum(np.sin(free.q), axis=1)
+    assert held.q[:, ::2] == pytest.approx(x, abs=1e-7)  # rtol 1e-9, a chain of length 70
+
+
+def test_a_hanging_chain_is_a_catenary():
+    """At rest between two points: tan of the angles falls evenly, and the multipliers are the tensions."""
+    links, pull = 40, 6.0
+    m, g = 1.3, 9.81
+    angle = np.arctan((m * g * (links - 1) / 2 - m * g * np.arange(links)) / pull)  # of each link above the horizontal
+    at = np.stack([np.cumsum(np.cos(angle)), -np.cumsum(np.sin(angle))], axis=1)
+    system = rods(links)
+    ends = {f"end {name}": system.coordinates[2 * links - 2 + k] - at[-1, k] for k, name in enumerate("xy")}
+    constraints = {c.name: c.expression for c in system.constraints} | ends
+    hung = system.replace(constraints=constraints, initial=dict(zip(system.coordinates, at.ravel(), strict=True)))
+    state = state_of(hung)
+    q, v, _ = hung.initial_values()
+    a, multipliers = state.solve(q, v, 0.0)
+    assert np.abs(a).max() < 1e-9  # rounding of forces of some hundred newtons
+    # The force of a rod on its outer end is λ ∂φ/∂q = 2 λ (its direction), of length 1: tension T gives λ = −T/2.
+    assert -2 * multipliers[:links] == pytest.approx(pull / np.cos(angle), rel=1e-10)
+
+
+def test_a_folded_chain_falls_faster_than_free_fall():
+    """One end is let go beside the other: v² = g x (2L − x)/(L − x) after a fall of x (energy, L the length)."""
+    missed = []
+    for links in (32, 128):
+        system = chain(links).replace(parameters={"l": 1 / links, "m": 1 / links})
+        angles = np.where(np.arange(links) < links // 2, 0.02, np.pi - 0.02)
+        folded = system.replace(initial=dict(zip(system.coordinates, angles, strict=True)))
+        motion = folded.simulate(times=np.linspace(0, 0.36, 12), rtol=1e-6)
+        assert motion.certificate.holds, motion.certificate.text()
+        y, speed = motion[f"y{links - 1}"], abs(motion[f"y{links - 1}'"][-1])
+        fallen = y[0] - y[-1]
+        assert speed > 1.2 * np.sqrt(2 * 9.81 * fallen), "faster than a stone"
+        missed.append(abs(speed / np.sqrt(9.81 * fallen * (2 - fallen) / (1 - fallen)) - 1))
+    # The bend is some links wide and takes some of the energy: the less, the more links there are.
+    assert missed[1] < 0.6 * missed[0]
+    assert missed[1] < 0.025
+
+
+@pytest.mark.parametrize("wrong", ["a", "ideal", "energy", "q"])
+def test_a_wrong_number_is_caught(wrong: str, monkeypatch: pytest.MonkeyPatch):
+    """Each array is changed by 1e-4 before it is certified."""
+    certify = simulation.certify_large
+
+    def changed(motion: da.Motion, *rest: object) -> da.Certificate:
+        array = getattr(motion, wrong).copy()
+        array[-1] += 1e-4 * np.abs(array).max()
+        return certify(replace(motion, **{wrong: array}), *rest)  # type: ignore[arg-type]
+
+    system = rods(5)
+    assert system.simulate(0.5, samples=6).certificate.holds
+    monkeypatch.setattr(simulation, "certify_large", changed)
+    assert not system.simulate(0.5, samples=6).certificate.holds
+
+
+def test_a_wrong_elimination_is_caught(monkeypatch: pytest.MonkeyPatch):
+    """A solver that errs by a millionth, in the motion as in the forces: the certificate knows nothing of it."""
+    right = LargeState.solve
+
+    def wrong(self: LargeState, q: np.ndarray, v: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
+        a, multipliers = right(self, q, v, t)
+        return a * (1 + 1e-6), multipliers
+
+    monkeypatch.setattr(LargeState, "solve", wrong)
+    found = chain(6).simulate(0.5, samples=6).certificate
+    assert not found.holds
+    assert {"forces", "gauss"} <= set(found.failures)
+
+
+def test_what_does_not_fit_takes_the_small_way():
+    system = rods(5)
+    redundant = system.replace(
+        constraints={c.name: c.expression for c in system.constraints} | {"again": "x0^2 + y0^2 = l^2"}
+    )
+    assert redundant.simulate(0.2, samples=3).certificate.holds
+    kinked = chain(6).replace(forces={"a0": "-abs(a0)"})
+    assert large_model(kinked, "auto", "auto") is None
+    assert large_model(system, "stiff", "auto") is None
+    assert large_model(system, "auto", "reference") is None
+
+
+def test_a_start_off_the_constraints_is_refused():
+    with pytest.raises(da.DalembertError, match="off its constraints"):
+        rods(5).replace(initial={"x0": 2.0}).simulate(0.1)
