@@ -35,11 +35,18 @@ def identity(
     None where the package on disk is no longer the one that was loaded (it was updated under a running process): then
     only the source itself tells what it is.
     """
-    if code(PACKAGE, METHODS_PACKAGE) != LOADED:
+    package = package_identity()
+    if package is None:
         return None
     options = ([int(row) for row in rows], list(asked), float(completion))
-    package = [LOADED, table_text(), repr(LIMITS), ca.CasadiMeta.version()]
-    return "\0".join([*package, *_graph(graph), repr(_names(system)), repr(options)])
+    return "\0".join([package, *_graph(graph), repr(_names(system)), repr(options)])
+
+
+def package_identity() -> str | None:
+    """What determines a source that belongs to no model; None as for `identity`."""
+    if code(PACKAGE, METHODS_PACKAGE) != LOADED:
+        return None
+    return "\0".join([LOADED, table_text(), repr(LIMITS), ca.CasadiMeta.version()])
 
 
 def _graph(graph: Graph) -> list[str]:

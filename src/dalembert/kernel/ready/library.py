@@ -8,13 +8,14 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 
 from dalembert.errors import BuildError
 from dalembert.kernel.build import build, find_compiler
 from dalembert.kernel.emit.operations import BINARY, UNARY
+from dalembert.kernel.identity import package_identity
 
 SOURCES = Path(__file__).parent / "c"
 # In the order of the source. Each file is C with sizes as arguments.
@@ -38,19 +39,12 @@ PREBUILT = Path(__file__).parent / ("ready.dll" if sys.platform == "win32" else 
 
 def source() -> str:
     """All of it as one C source."""
-    return with_digest([operations_macro(), *map(file_text, FILES)])
+    return "\n".join([operations_macro(), *map(file_text, FILES)])
 
 
 def file_text(name: str) -> str:
     """One of the files."""
     return (SOURCES / name).read_text(encoding="utf-8")
-
-
-def with_digest(parts: Sequence[str]) -> str:
-    """A source that names itself by a digest: a library of another version is not taken for it."""
-    text = "\n".join(parts)
-    digest = hashlib.sha256(text.encode()).hexdigest()
-    return f'#define DA_READY_DIGEST "{digest}"\n{text}'
 
 
 def operations_macro() -> str:
@@ -65,27 +59,35 @@ def operations_macro() -> str:
 @lru_cache(maxsize=1)
 def ready_library() -> ctypes.CDLL | None:
     """The library; None where it did not come with the package and no compiler is there to make it."""
-    return load(source(), PREBUILT)
+    return load(source, PREBUILT)
 
 
-def load(text: str, prebuilt: Path, level: int = 3, more: tuple[str, ...] = ()) -> ctypes.CDLL | None:
-    """A library that serves every model, from its source: as it came with the package, or compiled here and kept."""
-    if prebuilt.is_file() and (library := _prebuilt(text, prebuilt)) is not None:
+def load(make: Callable[[], str], prebuilt: Path, level: int = 3, more: tuple[str, ...] = ()) -> ctypes.CDLL | None:
+    """A library that serves every model: as it came with the package, or compiled here and kept. Its source is made
+    only where it is compiled; what determines it names it before, so that one of another version is not taken for it.
+    """
+    name, digest = determined_by(make, prebuilt)
+    if prebuilt.is_file() and (library := _prebuilt(digest, prebuilt)) is not None:
         return library
     compiler = find_compiler()
     if compiler is None:
         return None
     try:
-        return build(text, compiler, level=level, more=more)[0]
+        return build(lambda: f'#define DA_READY_DIGEST "{digest}"\n{make()}', compiler, name, level, more)[0]
     except BuildError:
         return None
 
 
-def _prebuilt(text: str, file: Path) -> ctypes.CDLL | None:
+def determined_by(make: Callable[[], str], prebuilt: Path) -> tuple[str, str]:
+    """What determines a source, and a digest of it."""
+    name = f"{prebuilt.stem}\0{package_identity() or make()}"
+    return name, hashlib.sha256(name.encode()).hexdigest()
+
+
+def _prebuilt(digest: str, file: Path) -> ctypes.CDLL | None:
     try:
         library = ctypes.CDLL(str(file))
     except OSError:
         return None  # made for another machine
     library.da_ready_digest.restype = ctypes.c_char_p
-    digest = library.da_ready_digest().decode()
-    return library if f'"{digest}"' in text.partition("\n")[0] else None
+    return library if library.da_ready_digest().decode() == digest else None

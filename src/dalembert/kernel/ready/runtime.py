@@ -75,7 +75,7 @@ PREBUILT = library.PREBUILT.with_name(f"runtime{library.PREBUILT.suffix}")
 
 @lru_cache(maxsize=1)
 def _library() -> ctypes.CDLL | None:
-    return library.load(source(), PREBUILT, LEVEL, FLAGS)
+    return library.load(source, PREBUILT, LEVEL, FLAGS)
 
 
 def runtime_library() -> ctypes.CDLL | None:
@@ -89,7 +89,7 @@ def source() -> str:
     """All of it as one C source."""
     base = ("library.h", "../../runtime/base/base.h", "../../runtime/base/elementary.h", "tape.h", "tape_make.h")
     head = [sizes_text(), library.operations_macro(), *map(library.file_text, (*base, "model.h"))]
-    return library.with_digest([*head, *runtime_parts(), library.file_text("entry.h")])
+    return "\n".join([*head, *runtime_parts(), library.file_text("entry.h")])
 
 
 def methods_by_tape() -> list[Method]:
