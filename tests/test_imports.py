@@ -41,7 +41,9 @@ ROOMS = {
         "standard_form", "solve", "algebra", "sample", "page", "classify", "explicit", "principles.shared", "reduce",
         "principles", "equations", "liberate",
     ),
-    "kernel": ("limits", "size", "emit", "identity", "build", "ready", "rolled", "events", "kernel", "tape_kernel"),
+    "kernel": (
+        "limits", "size", "emit", "identity", "build", "keep", "ready", "rolled", "events", "kernel", "tape_kernel",
+    ),
     "motion": (
         "state", "integrate", "contacts", "result", "certificate", "assemble", "prepare", "large", "simulate",
         "instant", "kept_models",

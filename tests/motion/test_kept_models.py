@@ -11,7 +11,7 @@ from dalembert import library
 from dalembert.graph.functions import graph_of
 from dalembert.kernel.identity import identity
 from dalembert.motion import kept_models
-from dalembert.motion.kept_models import SUFFIX, Origin, find_kept, is_plain, keep
+from dalembert.motion.kept_models import SUFFIX, Origin, find_kept, is_plain, keep_model
 
 # Laws of nonideal constraints, one-sided constraints, or kinks.
 READ_ANEW = {
@@ -32,7 +32,7 @@ def never() -> da.System:
 
 def kept_of(system: da.System) -> kept_models.KeptSystem:
     origin = Origin(f"test\0{system.name}", never)
-    keep(origin, system)
+    keep_model(origin, system)
     found = find_kept(origin)
     assert found is not None
     return found
@@ -71,7 +71,7 @@ def test_the_motion_is_the_same_to_the_last_digit():
 def test_what_was_not_kept_is_read():
     system = library.pendulum()
     origin = Origin("pendulum", lambda: system)
-    keep(origin, system)
+    keep_model(origin, system)
     kept = find_kept(origin)
     assert kept is not None
     assert kept.equations().text() == system.equations().text()
@@ -85,13 +85,13 @@ def test_what_was_not_kept_is_read():
 def test_a_damaged_file_is_no_file(own_folder: Path):
     origin = Origin("pendulum", never)
     system = library.pendulum()
-    keep(origin, system)
+    keep_model(origin, system)
     (file,) = own_folder.glob(f"*{SUFFIX}")
     whole = file.read_bytes()
     for damaged in (b"", whole[:-100], whole.replace(b"pendulum", b"pendulux"), b"\0" * len(whole)):
         file.write_bytes(damaged)
         assert find_kept(origin) is None
-    keep(origin, system)
+    keep_model(origin, system)
     assert file.read_bytes() == whole
     assert find_kept(origin) is not None
 
@@ -99,7 +99,7 @@ def test_a_damaged_file_is_no_file(own_folder: Path):
 @pytest.mark.usefixtures("own_folder")
 def test_a_file_of_another_version_is_not_taken(monkeypatch: pytest.MonkeyPatch):
     origin = Origin("pendulum", never)
-    keep(origin, library.pendulum())
+    keep_model(origin, library.pendulum())
     assert find_kept(origin) is not None
     readers = kept_models._readers()
     assert any("sympy" in reader for reader in readers)
@@ -113,6 +113,6 @@ def test_where_nothing_can_be_written_nothing_is_kept(own_folder: Path, monkeypa
     taken.write_text("")
     monkeypatch.setenv("DALEMBERT_CACHE", str(taken))
     origin = Origin("pendulum", never)
-    keep(origin, library.pendulum())
+    keep_model(origin, library.pendulum())
     assert find_kept(origin) is None
     assert taken.read_text() == ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -132,3 +133,28 @@ def test_an_interrupt_ends_a_long_run_by_tape() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
     assert done.stdout.strip() == "ended", done.stderr
+
+
+def test_tapes_on_disk_are_those_that_were_made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    """In another process they are read, not made; the motion is the same to the last bit. A damaged file counts as
+    none.
+    """
+    monkeypatch.setenv("DALEMBERT_CACHE", str(tmp_path))
+    monkeypatch.setenv("DALEMBERT_KERNEL", "tape")
+    system = da.library.rotating_hoop_bead()
+    for how in ("auto", "stiff"):
+        monkeypatch.setattr("dalembert.kernel.tape_kernel._made", {})
+        made = system.simulate(2.0, samples=5, method=how)
+        assert made.timing.kernel == "tape"
+        with monkeypatch.context() as read:
+            read.setattr("dalembert.kernel.tape_kernel._made", {})
+            read.setattr("dalembert.kernel.tape_kernel.make_parts", None)  # making them would fail
+            again = system.simulate(2.0, samples=5, method=how)
+        assert (again.q == made.q).all()
+        assert (again.v == made.v).all()
+    files = list(tmp_path.glob("*.tape"))
+    assert len(files) == 2, "the stiff method needs more functions"
+    for file in files:
+        file.write_bytes(file.read_bytes()[:-9])
+    monkeypatch.setattr("dalembert.kernel.tape_kernel._made", {})
+    assert (system.simulate(2.0, samples=5).q == system.simulate(2.0, samples=5).q).all()

@@ -11,7 +11,7 @@ from dalembert.cli.folders import make, slug_of, unmake
 from dalembert.cli.kept import origin_of
 from dalembert.cli.models import find_model, print_json, with_values
 from dalembert.errors import DalembertError, MotionFailed, OutputError
-from dalembert.motion.kept_models import Origin, find_kept, keep
+from dalembert.motion.kept_models import Origin, find_kept, keep_model
 
 if TYPE_CHECKING:
     from dalembert.model.system import System
@@ -75,7 +75,7 @@ def simulate_and_write(given: RunOptions) -> int:
 
         print_summary(motion, files)
     if origin is not None:
-        keep(origin, system)
+        keep_model(origin, system)
     if lost is not None:
         raise lost
     if failure is not None:

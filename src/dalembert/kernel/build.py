@@ -33,6 +33,8 @@ FOLDERS = ("LOCALAPPDATA", "WIN_PD_OVERRIDE_LOCAL_APPDATA") if sys.platform == "
 NO_COMPILER = "no C compiler was found; install one, or pip install 'dalembert[compiler]'"
 # Larger caches are cut back to half of this, oldest kernels first.
 CACHE_BYTES = 256_000_000
+# How files of `keep` are called before they are whole.
+KEPT_PREFIX = ".kept-"
 # A build that ended without cleaning up (killed, out of power) is cleared away after this.
 ABANDONED_S = 86_400.0
 
@@ -204,11 +206,12 @@ def _compile(source: str, compiler: Compiler, flags: tuple[str, ...], workplace:
 
 def _trim(folder: Path) -> None:
     """Keep the cache within its size, oldest first, and clear away what builds that were killed have left."""
-    for left in [*folder.glob(".build-*"), *folder.glob(".model-*")]:
+    for left in [*folder.glob(".build-*"), *folder.glob(f"{KEPT_PREFIX}*")]:
         with contextlib.suppress(OSError):
             if left.stat().st_mtime < time.time() - ABANDONED_S:
                 left.unlink() if left.is_file() else shutil.rmtree(left, ignore_errors=True)
-    kept = [*folder.glob("*.so"), *folder.glob("*.model")]  # kernels, and models that were read
+    # Kernels, models that were read, and their tapes.
+    kept = [file for suffix in ("so", "model", "tape") for file in folder.glob(f"*.{suffix}")]
     files = sorted(kept, key=lambda file: file.stat().st_mtime)
     total = sum(file.stat().st_size for file in files)
     if total <= CACHE_BYTES:

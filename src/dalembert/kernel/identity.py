@@ -50,8 +50,13 @@ def package_identity() -> str | None:
 
 
 def _graph(graph: Graph) -> list[str]:
-    values = [(field.name, getattr(graph, field.name)) for field in fields(graph)]
-    return [f"{name}={x.serialize() if isinstance(x, ca.Function) else x!r}" for name, x in values]
+    """Written out once: a kernel and tapes are looked for under it."""
+    if "identity" not in graph.kept:
+        values = [(field.name, getattr(graph, field.name)) for field in fields(graph)]
+        text = [f"{name}={x.serialize() if isinstance(x, ca.Function) else x!r}" for name, x in values]
+        graph.kept["identity"] = text
+    found: list[str] = graph.kept["identity"]
+    return found
 
 
 def _names(system: System) -> tuple[object, ...]:

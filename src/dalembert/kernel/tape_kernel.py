@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import threading
 import time
 from collections.abc import Collection, Sequence
@@ -11,9 +12,11 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from dalembert.graph.functions import Graph
-from dalembert.kernel.identity import table_text
+from dalembert.kernel.identity import identity, table_text
+from dalembert.kernel.keep import keep, read_kept
 from dalembert.kernel.kernel import ENTRY, KEPT, SLOPE_ENTRY, Kernel
-from dalembert.kernel.ready.model import TapeModel, make_model
+from dalembert.kernel.ready.kept_tapes import parts_from_bytes, parts_to_bytes
+from dalembert.kernel.ready.model import TapeModel, make_model, make_parts
 from dalembert.methods.table import METHODS
 
 if TYPE_CHECKING:
@@ -65,7 +68,13 @@ def make_tape_kernel(
     key = (system.structure, tuple(rows), stiff, completion, table_text())
     kernel = _made.get(key)
     if kernel is None:
-        kernel = TapeKernel(library, 0.0, False, make_model(library, system, graph, rows, stiff, completion))
+        text = identity(system, graph, rows, ("tape", *(("stiff",) if stiff else ())), completion)
+        name = None if text is None else f"{hashlib.sha256(text.encode()).hexdigest()[:40]}.tape"
+        data = None if name is None else read_kept(name)
+        parts = make_parts(library, system, graph, rows, stiff, completion) if data is None else parts_from_bytes(data)
+        if data is None and name is not None:
+            keep(name, parts_to_bytes(parts))
+        kernel = TapeKernel(library, 0.0, data is not None, make_model(parts))
         with _changing:
             while len(_made) >= KEPT:
                 _made.pop(next(iter(_made)))

@@ -1,18 +1,15 @@
 """Models that were read before, kept on disk beside the kernels, so that their motions need no SymPy.
 
-A file has a digest of the rest in its first line, then names and numbers (`model.kept`) and the functions of the graph
-as CasADi writes them, as JSON. It is found by the text of the document, or by the name in the library with its options,
+A file (`kernel.keep`) has names and numbers (`model.kept`) and the functions of the graph as CasADi writes them, as
+JSON. It is found by the text of the document, or by the name in the library with its options,
 together with the state of this package and of the two that read models: what has changed in any of them is read anew.
-A file that is damaged is made anew. Whoever can write into the folder could put other kernels there as well.
 """
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from importlib.util import find_spec
@@ -23,7 +20,7 @@ import casadi as ca
 
 from dalembert.errors import DalembertError
 from dalembert.graph.functions import Graph, graph_of, remember_graph
-from dalembert.kernel.build import cache_folder
+from dalembert.kernel.keep import keep, read_kept
 from dalembert.model.kept import KeptSystem, from_parts, kept_parts
 from dalembert.motion.large.size import is_large
 
@@ -66,23 +63,20 @@ def _readers() -> list[str]:
 def find_kept(origin: Origin) -> KeptSystem | None:
     """What was kept of a model, or None."""
     key = origin.digest()
-    file = cache_folder() / f"{key}{SUFFIX}"
+    text = read_kept(f"{key}{SUFFIX}")
+    if text is None:
+        return None
     try:
-        digest, _, text = file.read_bytes().partition(b"\n")
-        if hashlib.sha256(text).hexdigest().encode() != digest:
-            return None
         data = json.loads(text)
         graph = Graph(**{name: _value(value) for name, value in data["graph"].items()})
         system = from_parts(data["system"], ("kept", key), _value(data["outputs"]), origin.read)
-    except (OSError, ValueError, KeyError, TypeError, RuntimeError):
-        return None  # not there, or of no use: read anew
-    with contextlib.suppress(OSError):
-        os.utime(file)  # the oldest are given up first
+    except (ValueError, KeyError, TypeError, RuntimeError):
+        return None  # of no use: read anew
     remember_graph(system.structure, graph)
     return system
 
 
-def keep(origin: Origin, system: System) -> None:
+def keep_model(origin: Origin, system: System) -> None:
     """Keep what motions ask of a model, where it is plain; where it cannot be written, nothing is kept."""
     if not is_plain(system):
         return
@@ -100,17 +94,7 @@ def keep(origin: Origin, system: System) -> None:
         return  # an output without a form as a graph, or a setting that is no plain value
     if len(text) > MOST_BYTES:
         return
-    folder = cache_folder()
-    temporary = None
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=folder, prefix=".model-")
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(hashlib.sha256(text).hexdigest().encode() + b"\n" + text)
-        os.replace(temporary, folder / f"{origin.digest()}{SUFFIX}")
-    except OSError:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
+    keep(f"{origin.digest()}{SUFFIX}", text)
 
 
 def is_plain(system: System) -> bool:

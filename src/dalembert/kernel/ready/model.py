@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dalembert.graph.functions import Graph
-from dalembert.kernel.emit.functions import kernel_functions
-from dalembert.kernel.emit.source import INPUTS, STATE, functions_by_name, model_lists, model_sizes
+from dalembert.kernel.emit.source import INPUTS, STATE
 from dalembert.kernel.ready.runtime import LISTS, MOST, SIZES, TAPES
 from dalembert.kernel.ready.tape import Tape, TapeData, make_tape
 
@@ -42,10 +41,22 @@ class TapeModel:
     instructions: int
 
 
-def make_model(
+@dataclass(frozen=True, eq=False)
+class ModelParts:
+    """Sizes, lists of rows and tapes of a system, in the order in which c/model.h has them."""
+
+    size: NDArray[np.intc]
+    lists: Sequence[NDArray[np.intc]]
+    tapes: Sequence[Tape | None]
+
+
+def make_parts(
     library: ctypes.CDLL, system: System, graph: Graph, rows: Sequence[int], stiff: bool, completion: float
-) -> TapeModel:
-    """Sizes, rows and tapes of a system, as c/model.h has them."""
+) -> ModelParts:
+    """Those of a system."""
+    from dalembert.kernel.emit.functions import kernel_functions  # not needed for tapes that are on disk
+    from dalembert.kernel.emit.source import functions_by_name, model_lists, model_sizes
+
     rows = [row for row in rows if row not in graph.nonlinear]
     functions = kernel_functions(graph, rows, stiff, completion, share=False)  # tapes find it themselves
     tapes: list[Tape | None] = []
@@ -54,15 +65,19 @@ def make_model(
         function = named.get(name)
         inputs = INPUTS.get(name, STATE)
         tapes.append(None if function is None else make_tape(library, function, inputs.index("p")))
-    instructions = sum(tape.instructions for tape in tapes if tape is not None)
-    lengths = [0 if tape is None else tape.data.size for tape in tapes]
     sizes = model_sizes(system, graph, rows, functions, bool(completion))
-    sizes |= {"DA_NC": sum(lengths), "DA_STIFF": int(stiff), "DA_INSTRUCTIONS": instructions}
-    size = _whole([sizes[name] for name in SIZES])
+    sizes["DA_NC"] = sum(tape.data.size for tape in tapes if tape is not None)
+    sizes |= {"DA_STIFF": int(stiff), "DA_INSTRUCTIONS": sum(tape.instructions for tape in tapes if tape is not None)}
     lists = [_whole(found or [0]) for name, found in _in_order(model_lists(graph, rows))]
+    return ModelParts(_whole([sizes[name] for name in SIZES]), lists, tapes)
+
+
+def make_model(parts: ModelParts) -> TapeModel:
+    """A model as the runtime reads it."""
+    size, lists, tapes = parts.size, parts.lists, parts.tapes
     addresses = (ctypes.c_void_p * len(lists))(*(found.ctypes.data for found in lists))
     data = (TapeData * len(tapes))(*(TapeData() if tape is None else tape.data for tape in tapes))
-    work_at = _whole([0, *np.cumsum(lengths)])
+    work_at = _whole([0, *np.cumsum([0 if tape is None else tape.data.size for tape in tapes])])
     inputs_, outputs = (_table(tapes, which) for which in ("input_sizes", "output_sizes"))
     model = _ModelData(
         size.ctypes.data,
@@ -72,6 +87,7 @@ def make_model(
         inputs_.ctypes.data,
         outputs.ctypes.data,
     )
+    instructions = int(size[SIZES.index("DA_INSTRUCTIONS")])
     return TapeModel(model, (size, lists, addresses, data, work_at, inputs_, outputs, tapes), instructions)
 
 

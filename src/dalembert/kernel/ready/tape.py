@@ -118,19 +118,35 @@ def make_tape(library: ctypes.CDLL, function: ca.Function, parameters: int | Non
         raise no_form(-2 - status)
     literals, inputs_at, outputs_at, size, fixed_length, live_length, distinct = (int(x) for x in found)
     code, constants = code[: fixed_length + live_length].copy(), constants[:literals].copy()
+    return tape_of(code, constants, fixed_length, (fixed, inputs_at, outputs_at, size), moving, outputs, distinct)
+
+
+def tape_of(
+    code: Codes,
+    constants: Array,
+    fixed_length: int,
+    places: tuple[int, int, int, int],
+    input_sizes: tuple[int, ...],
+    output_sizes: tuple[int, ...],
+    instructions: int,
+) -> Tape:
+    """A tape from its parts. fixed_length: so many codes are for what depends on parameters alone. places: how many
+    parameters there are, where inputs and outputs begin among the numbers, and how many numbers there are.
+    """
+    parameters, inputs_at, outputs_at, size = places
     start = code.ctypes.data
     data = TapeData(
         start,
         start + code.itemsize * fixed_length,
         constants.ctypes.data,
-        literals,
-        fixed,
+        constants.size,
+        parameters,
         inputs_at,
         outputs_at,
-        sum(outputs),
+        sum(output_sizes),
         size,
     )
-    return Tape(data, code, constants, moving, outputs, distinct)
+    return Tape(data, code, constants, input_sizes, output_sizes, instructions)
 
 
 def _starts(sizes: Sequence[int]) -> Codes:
