@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from dalembert.kernel import kernel
-from dalembert.kernel.ready.model import TapeModel, make_model
+from dalembert.kernel.ready.model import TapeModel, make_model, make_parts
 from dalembert.kernel.ready.runtime import SIZES, runtime_library, source
 from dalembert.methods.table import METHODS
-from kernel.kernel_cases import EVERY_KIND, SPECIAL, Call, calls
+from kernel.kernel_cases import SPECIAL, Call, calls
 from kernel.test_sanitizers import LEAVES, MAIN, compiled, environment, obstacle, written
 
 # All ways through the runtime, and of the library what is nothing new here, once.
@@ -25,7 +25,7 @@ CASES = (*SPECIAL, "penny", "redundant_double_pendulum", "quaternion_body", "sta
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if obstacle():
         pytest.skip(str(obstacle()))
-    return compiled(source() + MAIN, tmp_path_factory.mktemp("runtime"))
+    return compiled(f'#define DA_READY_DIGEST ""\n{source()}{MAIN}', tmp_path_factory.mktemp("runtime"))
 
 
 def as_data(model: TapeModel) -> bytes:
@@ -59,7 +59,7 @@ def repeated(
     library = runtime_library()
     assert library is not None
     system, graph, rows, completion = recorded[0].model
-    made = make_model(library, system, graph, rows, True, completion)
+    made = make_model(make_parts(library, system, graph, rows, True, completion))
     for name, share in wrong.items():
         at = SIZES.index(name)
         made.parts[0][at] = int(share * made.parts[0][at])
@@ -71,7 +71,7 @@ def repeated(
 
 @pytest.mark.parametrize("name", CASES)
 def test_clean(name: str, program: Path, tmp_path: Path) -> None:
-    recorded = [call for call in calls(EVERY_KIND[name]) if not METHODS[call.arguments["method"]].series]
+    recorded = [call for call in calls(name) if not METHODS[call.arguments["method"]].series]
     done = repeated(program, recorded, tmp_path)
     assert done.returncode == 0, done.stderr[:3000]
     rows = [np.array(line.split(), dtype=float) for line in done.stdout.splitlines()]
@@ -86,7 +86,7 @@ def test_clean(name: str, program: Path, tmp_path: Path) -> None:
 
 def test_a_fault_is_seen(program: Path, tmp_path: Path) -> None:
     """The measure itself: of the arrays that stand behind each other, one is too short."""
-    recorded = calls(EVERY_KIND["pendulum"])[:1]
+    recorded = calls("pendulum")[:1]
     done = repeated(program, recorded, tmp_path, {"DA_NC": 0.5})
     assert done.returncode != 0
     assert "use-after-poison" in done.stderr

@@ -57,7 +57,7 @@ def test_accelerations(name: str) -> None:
             # Off their common surface redundant constraints contradict each other.
             q, v, _ = project(evaluation, q, v, t)
         solution = evaluation.solve(q, v, t)
-        branch = evaluation.followed(solution) if evaluation.graph.nonlinear else None
+        branch = evaluation.branch_accelerations(solution) if evaluation.graph.nonlinear else None
         y = np.concatenate([q, v, np.zeros(3)])
         for way in (0, 1, 2):
             found = kernel.slope(y, t, evaluation.p, way, branch)[n : 2 * n]

@@ -6,7 +6,6 @@ import threading
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
-from math import isfinite
 from typing import Any
 
 import casadi as ca
@@ -30,7 +29,7 @@ class _Buffers(threading.local):
         self.inputs = [np.zeros(max(function.numel_in(k), 1)) for k in range(function.n_in())]
         sizes = [function.numel_out(k) for k in range(function.n_out())]
         ends = np.cumsum([0, *(max(size, 1) for size in sizes)]).tolist()
-        self.whole, self.zeros = np.zeros(ends[-1]), np.zeros(ends[-1])  # all outputs in a row: copied at once
+        self.whole = np.zeros(ends[-1])  # all outputs in a row: copied at once
         self.outputs = [self.whole[first:last] for first, last in pairwise(ends)]
         for k, array in enumerate(self.inputs):
             buffer.set_arg(k, array.data)
@@ -68,7 +67,7 @@ class Evaluator:
         """The same, and whether all of it is finite."""
         self._run(values)
         whole = self._own.whole.copy()
-        return self._views(whole), isfinite(whole.dot(self._own.zeros))  # what is not finite gives NaN, times zero
+        return self._views(whole), bool(np.isfinite(whole).all())
 
     def _views(self, whole: np.ndarray) -> list[np.ndarray]:
         """The outputs in an array of all of them; CasADi stores by columns."""

@@ -76,7 +76,7 @@ def plain(expression: sp.Expr) -> str:
     >>> plain(m * x.dd)
     "m*x''"
     """
-    return text_of(_shown(expression))
+    return text_of(_shown(expression), for_reading=True)
 
 
 def latex(expression: sp.Expr) -> str:

@@ -305,9 +305,17 @@ def can_be_written(choice: sp.Piecewise) -> bool:
     return last == sp.true and all(known(condition) for _, condition in cases)
 
 
-def text_of(expression: sp.Expr) -> str:
-    """An expression as text of the document language, which `parse` reads back."""
-    return _DocumentPrinter().doprint(writable(expression))
+class _PagePrinter(_DocumentPrinter):
+    """The same for a reader: ∂F/∂x instead of the word of documents."""
+
+    def _print(self, expr: sp.Basic, **kwargs: Any) -> str:
+        return str(StrPrinter._print(self, expr, **kwargs))
+
+
+def text_of(expression: sp.Expr, for_reading: bool = False) -> str:
+    """An expression as text of the document language, which `parse` reads back; or as a page shows it."""
+    printer = _PagePrinter() if for_reading else _DocumentPrinter()
+    return str(printer.doprint(writable(expression)))
 
 
 def _number_or_text(value: sp.Expr) -> float | int | str:

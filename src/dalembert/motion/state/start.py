@@ -11,7 +11,7 @@ from dalembert.kernel.limits import PROJECT_LEAST_SIZE, PROJECT_ROUNDING
 from dalembert.kernel.ready.many import LONG, address, entry
 from dalembert.kernel.ready.solve import solve_points
 from dalembert.kernel.ready.together import together_of
-from dalembert.mechanics.solve.fundamental import CONSISTENCY_TOLERANCE, Fundamental
+from dalembert.mechanics.solve.fundamental import CONSISTENCY_TOLERANCE, Fundamental, UndeterminedDirection
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.without_gradient import BESIDE, SMALL
 
@@ -55,8 +55,10 @@ def plain_start(evaluation: Evaluation, q: Array, v: Array, t: float) -> Fundame
     )  # fmt: skip
     if not run(ctypes.addressof(start)) or not np.isfinite(energy[0]):
         return None
-    solved = solve_points(M[:1], Q[:1], A[:1], b[:1], C[:1], together.pattern)
-    solution = solved.at(0)
+    try:
+        solution = solve_points(M[:1], Q[:1], A[:1], b[:1], C[:1], together.pattern).at(0)
+    except UndeterminedDirection:
+        return None
     if int(solution.rank) < m or (m and float(solution.residual.max()) > CONSISTENCY_TOLERANCE):
         return None
     return None if np.isnan(solution.unconstrained[0]) else solution
