@@ -34,6 +34,8 @@ FILES: tuple[str, ...] = (
     "quadrature.h",
     "start.h",
 )
+# Level 3 takes twice the time to compile, and what it makes is no faster.
+LEVEL = 2
 PREBUILT = Path(__file__).parent / ("ready.dll" if sys.platform == "win32" else "ready.so")
 
 
@@ -59,10 +61,10 @@ def operations_macro() -> str:
 @lru_cache(maxsize=1)
 def ready_library() -> ctypes.CDLL | None:
     """The library; None where it did not come with the package and no compiler is there to make it."""
-    return load(source, PREBUILT)
+    return load(source, PREBUILT, LEVEL)
 
 
-def load(make: Callable[[], str], prebuilt: Path, level: int = 3, more: tuple[str, ...] = ()) -> ctypes.CDLL | None:
+def load(make: Callable[[], str], prebuilt: Path, level: int, more: tuple[str, ...] = ()) -> ctypes.CDLL | None:
     """A library that serves every model: as it came with the package, or compiled here and kept. Its source is made
     only where it is compiled; what determines it names it before, so that one of another version is not taken for it.
     """
