@@ -90,14 +90,15 @@ def _constraints(motion: Motion, at: LargeState, entries: EntriesOf) -> dict[str
     """φ and (φ̇, ψ) relative to the gradient times the size of the state."""
     if not at.m:
         return {"position": 0.0, "velocity": 0.0}
-    sums, found = at.model.sums, {"position": 0.0, "velocity": 0.0}
+    found = {"position": 0.0, "velocity": 0.0}
+    places = {"position": np.array(at.model.sums.gaps), "velocity": np.array(at.model.sums.rate_gaps)}
     first = entries.at(motion.q[0], motion.v[0], float(motion.t[0]))
     lengths = np.sqrt((first.K[at.nz :, : at.nz] ** 2).sum(axis=1))
     lengths = np.where(lengths > 0, lengths, 1.0)
     for k in range(motion.t.size):
         w = at.run("sums", motion.q[k], motion.v[k], float(motion.t[k]))
-        for name, places in (("position", sums.gaps), ("velocity", sums.rate_gaps)):
-            found[name] = max(found[name], float((np.abs(w[list(places)]) / lengths).max()))
+        for name, where in places.items():
+            found[name] = max(found[name], float((np.abs(w[where]) / lengths).max()))
     found["position"] /= size_of(motion.q, motion.v)
     found["velocity"] /= size_of(motion.v, motion.q)
     return found

@@ -28,6 +28,8 @@ class LargeState:
         pivots = model.solutions[ACCELERATIONS].pivots
         self._pivots = np.array([pair for pair in pivots if pair[1] != NONE], dtype=int).reshape(-1, 2)
         self._inverses = np.array(model.solutions[ACCELERATIONS].inverses, dtype=int)
+        self._forces, self._pushed = np.array(model.sums.forces, dtype=int).reshape(-1, 2).T
+        self._reach = np.array(model.sums.reach, dtype=int)
 
     def run(self, name: str, q: Array, v: Array, t: float) -> Array:
         """The numbers of a program after it has run at a state, good until it runs again."""
@@ -85,9 +87,8 @@ class LargeState:
         """The powers of impressed forces without potential (with explicit time) and of constraints."""
         sums = self.model.sums
         w = self.run("sums", q, v, t)
-        impressed = float(w[sums.power]) + sum(float(w[place]) * float(v[k]) for place, k in sums.forces)
-        ideal = float(multipliers @ w[list(sums.reach)]) if self.m else 0.0
-        return impressed, ideal
+        impressed = float(w[sums.power]) + float(w[self._forces] @ v[self._pushed])
+        return impressed, float(multipliers @ w[self._reach])
 
     def energies(self, q: Array, v: Array, t: float) -> tuple[float, float]:
         """The energy, and the kinetic part of it."""
