@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import sympy as sp
 from large_systems import acceleration_of_bodies, chain, net, plain_bodies, rods
 
 import dalembert as da
@@ -173,3 +174,20 @@ def test_what_does_not_fit_takes_the_small_way():
 def test_a_start_off_the_constraints_is_refused():
     with pytest.raises(da.DalembertError, match="off its constraints"):
         rods(5).replace(initial={"x0": 2.0}).simulate(0.1)
+
+
+def test_definitions_that_hold_the_time_take_the_small_way():
+    """Their E = q̇·∂L/∂q̇ − L is another than the sum over all rates: here T is m (a'² l² + 2 l a' u cos a + u²)/2, and E
+    has −m u²/2 where the sum has +m u²/2.
+    """
+    (tip,), a = da.definitions("tip"), da.coordinates(" ".join(f"a{k}" for k in range(5)))
+    system = da.System(
+        "driven",
+        coordinates=list(a),
+        definitions={tip: sp.sin(a[0]) + 2 * da.t},
+        kinetic=tip.d**2 / 2 + sp.Add(*(q.d**2 / 2 for q in a)),
+        initial=dict.fromkeys(a, 0.3) | {q.d: 0 for q in a},
+    )
+    motion = system.simulate(0.2, samples=3)
+    assert motion.energy[0] == pytest.approx(-2.0)
+    assert motion.certificate.holds

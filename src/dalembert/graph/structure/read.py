@@ -80,8 +80,12 @@ def _is_rate(expression: sp.Expr, names: Mapping[sp.Symbol, tuple[str, int]]) ->
 
 
 def _is_plain(system: System) -> bool:
-    """Kinetic and potential energy, forces, ideal constraints on positions and velocities; nothing else."""
+    """Kinetic and potential energy, forces, ideal constraints on positions and velocities; nothing else. Definitions
+    that move by themselves are left out: E = q̇·∂L/∂q̇ − L is not the sum over their rates then.
+    """
     if system.kinetic is None or system.works or system.events:
+        return False
+    if any(t in value.free_symbols for value in system.definitions.values()):
         return False
     return all(
         constraint.level != "acceleration" and not constraint.one_sided and not constraint.by_friction
