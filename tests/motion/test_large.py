@@ -109,6 +109,9 @@ def test_a_hanging_chain_is_a_catenary():
     assert np.abs(a).max() < 1e-9  # rounding of forces of some hundred newtons
     # The force of a rod on its outer end is λ ∂φ/∂q = 2 λ (its direction), of length 1: tension T gives λ = −T/2.
     assert -2 * multipliers[:links] == pytest.approx(pull / np.cos(angle), rel=1e-10)
+    motion = hung.simulate(0.3, samples=4)
+    assert motion.certificate.holds, motion.certificate.text()
+    assert np.abs(motion.q - motion.q[0]).max() < 1e-9, "it stays"
 
 
 def test_a_folded_chain_falls_faster_than_free_fall():

@@ -13,7 +13,7 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.motion.certificate.certify import thresholds
 from dalembert.motion.certificate.repeat import consistency, integrate_again
-from dalembert.motion.large.forces import Entries, EntriesOf, forces_at
+from dalembert.motion.large.forces import Entries, EntriesOf, forces_at, pushed_by
 from dalembert.motion.large.state import DEPENDENT, LargeState
 from dalembert.motion.result.certificate import MEASURES, Certificate
 from dalembert.motion.state.project import size_of
@@ -114,6 +114,10 @@ def _gauss(motion: Motion, entries: EntriesOf) -> float:
         M = here.K[: here.nz, : here.nz]
         apart = own - best
         size = np.sqrt(abs(float(best @ (M @ best)))) + np.sqrt(abs(float(own @ (M @ own))))
+        # At rest that is rounding of what the forces would make of it.
+        held = here.K[here.nz :, : here.nz].T @ motion.multipliers[k]
+        forces = np.abs(here.impressed) + np.abs(held)
+        size = max(size, float(np.sqrt(forces @ pushed_by(M, forces))))
         worst = max(worst, np.sqrt(abs(float(apart @ (M @ apart)))) / (size or 1.0))
     return worst
 

@@ -122,6 +122,8 @@ def forces_at(entries: Entries, a: Array, multipliers: Array) -> Forces:
     parts = (entries.impressed, entries.inertia - M @ rest, held, M @ (a - rest))
     impressed, inertial, ideal, inertia = (entries.handed_down(part) for part in parts)
     unbalanced = entries.handed_down(M @ a - entries.inertia - entries.impressed - held)
+    # At rest accelerations are rounding of what forces would make of them: they count with that.
+    moved = np.abs(a) + pushed_by(M, np.abs(entries.impressed) + np.abs(entries.inertia) + np.abs(held))
     rows = np.abs(A @ a - entries.b)
     own = np.abs(a[n:] - entries.J @ a - entries.gamma)
     return Forces(
@@ -132,10 +134,16 @@ def forces_at(entries: Entries, a: Array, multipliers: Array) -> Forces:
         unbalanced=unbalanced,
         size=np.abs(impressed) + np.abs(inertial) + np.abs(ideal) + np.abs(inertia),
         missed=max(
-            _share(rows, abs(A) @ np.abs(a) + np.abs(entries.b)),
-            _share(own, np.abs(a[n:]) + abs(entries.J) @ np.abs(a) + np.abs(entries.gamma)),
+            _share(rows, abs(A) @ moved + np.abs(entries.b)),
+            _share(own, moved[n:] + abs(entries.J) @ moved + np.abs(entries.gamma)),
         ),
     )
+
+
+def pushed_by(M: Any, forces: Array) -> Array:
+    """What forces would make of each quantity by itself; nothing where it has no mass of its own."""
+    own = np.abs(M.diagonal())
+    return np.where(own > 0, forces / np.where(own > 0, own, 1.0), 0.0)
 
 
 def _share(part: Array, terms: Array) -> float:
