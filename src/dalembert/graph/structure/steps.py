@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from dalembert.graph.structure.derive import Contribution, Derivatives
 from dalembert.graph.structure.templates import Instance
@@ -39,9 +40,13 @@ class Structured:
         return k < len(self.definitions) - self.rates_only
 
 
+# What a step computes: its kind, then what that kind needs to know (`kernel.rolled.bodies`).
+Code = tuple[Any, ...]
+
+
 @dataclass(frozen=True)
 class Step:
-    code: tuple[object, ...]
+    code: Code
     places: tuple[int, ...]
 
 
@@ -53,7 +58,7 @@ class Program:
     parameters: int
     steps: list[Step] = field(default_factory=list)
     data: list[tuple[int, float]] = field(default_factory=list)  # places of numbers that never change
-    contributions: dict[tuple[object, ...], Contribution] = field(default_factory=dict)
+    contributions: dict[Code, Contribution] = field(default_factory=dict)
     size: int = 0
 
     def __post_init__(self) -> None:

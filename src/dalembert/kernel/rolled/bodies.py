@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import casadi as ca
 
 from dalembert.graph.structure.derive import Contribution
+from dalembert.graph.structure.steps import Code
 from dalembert.kernel.emit.operations import BINARY, UNARY
 from dalembert.kernel.emit.straight_line import number
 
@@ -19,21 +20,21 @@ class Line(NamedTuple):
     text: str
 
 
-def body(code: tuple[object, ...], contribution: Contribution | None) -> list[Line]:
+def body(code: Code, contribution: Contribution | None) -> list[Line]:
     kind = code[0]
     if contribution is not None:
-        return list(_contribution(contribution, code[2]))  # type: ignore[arg-type]
+        return list(_contribution(contribution, code[2]))
     if kind == "replace":
-        return list(_replace(*code[1:]))  # type: ignore[arg-type]
+        return list(_replace(*code[1:]))
     if kind == "follow":
-        return list(_follow(*code[1:]))  # type: ignore[arg-type]
+        return list(_follow(*code[1:]))
     if kind == "clear":
         return [Line(0, "0.0")]
     if kind == "copy":
         return [Line(1, "@0")]
     if kind == "solve":
-        return list(_solve(*code[1:]))  # type: ignore[arg-type]
-    return list(_back(*code[1:]))  # type: ignore[arg-type]
+        return list(_solve(*code[1:]))
+    return list(_back(*code[1:]))
 
 
 def _contribution(made: Contribution, news: Sequence[bool]) -> Iterator[Line]:
@@ -121,13 +122,13 @@ def _replace(shape: tuple[Any, ...], pairs: Sequence[tuple[Any, ...]], news: Seq
         k += 1
 
 
-def _follow(literal: Sequence[float | None], gamma: object) -> Iterator[Line]:
+def _follow(literal: Sequence[float | None], gamma: Any) -> Iterator[Line]:
     J, k = _factors(literal, 0)
     terms = []
     if gamma == "place":
         terms, k = [f"@{k}"], k + 1
     elif gamma is not None:
-        terms = [number(gamma)]  # type: ignore[arg-type]
+        terms = [number(gamma)]
     terms += [_times(slope, f"@{k + a}") for a, slope in enumerate(J)]
     yield Line(k + len(J), " + ".join(terms) or "0.0")
 

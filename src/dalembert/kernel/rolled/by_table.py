@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from dalembert.graph.structure.steps import Step
+from dalembert.graph.structure.steps import Code, Step
 from dalembert.kernel.rolled.bodies import Line
 
 # Solving for an unknown with any number of neighbours, and the way back, are two kinds for all. A place that is written
@@ -15,10 +15,10 @@ from dalembert.kernel.rolled.bodies import Line
 
 
 def table_of_steps(
-    steps: Sequence[Step], bodies: Mapping[tuple[object, ...], list[Line]], length: int
+    steps: Sequence[Step], bodies: Mapping[Code, list[Line]], length: int
 ) -> tuple[str, list[np.ndarray]]:
     """The C that goes through the steps, and the table, which stands behind `length` others."""
-    cases: dict[tuple[object, ...], int] = {}
+    cases: dict[Code, int] = {}
     table: list[int] = []
     for step in steps:
         kind = step.code[0]
@@ -26,7 +26,7 @@ def table_of_steps(
             table += _solve(step)
         elif kind == "back":
             _, degree, right = step.code
-            table += [1, int(degree), int(right), *step.places]  # type: ignore[call-overload]
+            table += [1, int(degree), int(right), *step.places]
         else:
             table += [cases.setdefault(step.code, len(cases) + 2), *step.places]
     text = "".join(_case(number, bodies[code]) for code, number in cases.items())
@@ -36,9 +36,9 @@ def table_of_steps(
 
 def _solve(step: Step) -> list[int]:
     _, degree, right, news = step.code
-    known = 1 + int(right) + int(degree)  # type: ignore[call-overload]
-    targets = [~place if new else place for place, new in zip(step.places[known:], news, strict=True)]  # type: ignore[call-overload]
-    return [0, int(degree), int(right), *step.places[:known], *targets]  # type: ignore[call-overload]
+    known = 1 + int(right) + int(degree)
+    targets = [~place if new else place for place, new in zip(step.places[known:], news, strict=True)]
+    return [0, int(degree), int(right), *step.places[:known], *targets]
 
 
 # s: 0, d, whether there is a right-hand side; then places of the pivot, the right-hand side, d entries; then targets.

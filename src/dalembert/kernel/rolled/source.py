@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dalembert.graph.structure.steps import Program
+from dalembert.graph.structure.steps import Code, Program
 from dalembert.kernel.rolled.bodies import Line, body
 from dalembert.kernel.rolled.by_table import table_of_steps
 from dalembert.kernel.rolled.loops import Stretch, stretches
@@ -37,7 +37,7 @@ def rolled_source(programs: Mapping[str, Program]) -> Rolled:
 
 
 def _function(name: str, program: Program) -> tuple[str, Table]:
-    numbers: dict[tuple[object, ...], int] = {}
+    numbers: dict[Code, int] = {}
     codes = np.array([numbers.setdefault(step.code, len(numbers)) for step in program.steps], dtype=np.int64)
     bodies = {code: body(code, program.contributions.get(code)) for code in numbers}
     tables: list[np.ndarray] = []
@@ -56,7 +56,7 @@ def _function(name: str, program: Program) -> tuple[str, Table]:
 
 
 def _piece(
-    program: Program, bodies: Mapping[tuple[object, ...], list[Line]], stretch: Stretch, length: int
+    program: Program, bodies: Mapping[Code, list[Line]], stretch: Stretch, length: int
 ) -> tuple[str, list[np.ndarray]]:
     """The C of a stretch, and what it adds to a table of this length."""
     steps = program.steps[stretch.start : stretch.start + stretch.period * stretch.rounds]
