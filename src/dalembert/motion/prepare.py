@@ -114,7 +114,7 @@ class Prepared(Result):
         state: State | Mapping[Any, Any] | None = None,
         parameters: Array | Mapping[Any, Any] | None = None,
         *,
-        progress: bool | None = False,
+        progress: bool | Progress | None = False,
     ) -> Run:
         """Integrate from a state, with values of the parameters; what is not given is the system's own.
 
@@ -129,7 +129,9 @@ class Prepared(Result):
             settings = replace(settings, times=settings.times + (start.t - settings.times[0]))
         if not settings.equal_steps:
             settings = look_ahead(evaluation, settings, start.q, start.v)
-        with Progress(self.system.name, start.t, float(settings.times[-1]), progress) as bar:
+        if not isinstance(progress, Progress):
+            progress = Progress(self.system.name, start.t, float(settings.times[-1]), progress)
+        with progress as bar:
             one = _run_legs if needs_legs(self.system) else _run_smooth
             run = one(evaluation, settings, start, bar, self.seconds, started)
         return replace(run, given=state) if isinstance(state, State) else run
@@ -299,6 +301,7 @@ def _run_legs(
     def leg(
         of: Evaluation, during: Settings, q: Array, v: Array, t: float, start: Fundamental, work: Array
     ) -> Trajectory:
+        bar.update(t)
         trajectory, more = integrate(of, during, State(q, v, t), start, bar, work)
         notes.extend(more)
         return trajectory

@@ -76,12 +76,21 @@ class Together:
         return Many(ca.Function("dynamics", self._symbols, ca.cse(self._dynamics)), parameters=3, watched=5)
 
     @cached_property
-    def points(self) -> Many:
-        """(q, v, t, p) -> M, Q, A, b, C, which are watched, E, the inertial part of Q, φ, and (φ̇, ψ)."""
+    def _points(self) -> ca.Function:
         graph, (q, v, t, p) = self._graph, self._symbols
         E, _, _, inertial = graph.energy(q, v, t, p)
         rest = [E, inertial, graph.position(q, t, p)[0], graph.velocity(q, v, t, p)[0]]
-        return Many(ca.Function("points", [q, v, t, p], ca.cse([*self._dynamics, *rest])), parameters=3, watched=5)
+        return ca.Function("points", [q, v, t, p], ca.cse([*self._dynamics, *rest]))
+
+    @cached_property
+    def points(self) -> Many:
+        """(q, v, t, p) -> M, Q, A, b, C, which are watched, E, the inertial part of Q, φ, and (φ̇, ψ)."""
+        return Many(self._points, parameters=3, watched=5)
+
+    @cached_property
+    def members(self) -> Many:
+        """The same with parameters of its own at each point, p (T, P)."""
+        return Many(self._points, parameters=-1, watched=5)
 
     def at(self, q: Array, v: Array, t: Array, p: Array) -> list[Array] | None:
         """What `points` gives at T points: M (T, n, n), Q (T, n), A (T, m, n), b (T, m), C (T, n), E (T,), the inertial

@@ -114,7 +114,7 @@ def integrate_native(
     # Where each of them ends the run, there is one passage of each at most.
     room = len(requested) if all(event.terminal == 1 for event in requested) else EVENT_ROOM
     buffer = _buffer(requested, settings, y0.size, room, kinks)
-    stack = _stack(evaluation.n, evaluation.m, len(requested))
+    stack = stack_bytes(evaluation.n, evaluation.m, len(requested))
 
     def is_unfinished(run: KernelRun) -> bool:
         ended = buffer is not None and buffer.ended_by is not None
@@ -184,7 +184,7 @@ def _short_steps(kernel: Kernel, settings: Settings, n: int, events: int) -> int
     return SHORT_STEPS * SHORT_INSTRUCTIONS // max(kernel.instructions, SHORT_INSTRUCTIONS)
 
 
-def _stack(n: int, m: int, events: int) -> int:
+def stack_bytes(n: int, m: int, events: int) -> int:
     """Bytes for a run. The robust path and the stiff method keep their matrices on the stack: about forty of n × n or
     m × n; and the search for events its samples. What is not used takes no memory.
     """
@@ -220,14 +220,7 @@ def _in_a_thread(
         except BaseException as error:  # handed over to the waiting thread
             errors.append(error)
 
-    # The size of stacks is a setting of the whole process, so that only one thread may be changing it.
-    worker = threading.Thread(target=work, daemon=True)
-    with _stack_size:
-        before = threading.stack_size(stack)
-        try:
-            worker.start()
-        finally:
-            threading.stack_size(before)
+    worker = start_thread(work, stack)
     try:
         while worker.is_alive():
             worker.join(POLL_S)
@@ -239,6 +232,20 @@ def _in_a_thread(
     if errors:
         raise errors[0]
     return results[0]
+
+
+def start_thread(work: Callable[[], None], stack: int) -> threading.Thread:
+    """A thread with a stack of so many bytes, at work. The size of stacks is a setting of the whole process, so that
+    only one thread may be changing it.
+    """
+    worker = threading.Thread(target=work, daemon=True)
+    with _stack_size:
+        before = threading.stack_size(stack)
+        try:
+            worker.start()
+        finally:
+            threading.stack_size(before)
+    return worker
 
 
 def _failure(evaluation: Evaluation, run: KernelRun, kink: str) -> str | None:
