@@ -57,6 +57,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "Conservation": lambda: one("Classification").conservation,
     "Conserved": lambda: one("Classification").conservation.quantities[0],
     "Displacements": PENDULUM.displacements,
+    "Ensemble": lambda: PENDULUM.sweep({"l": [0.5, 1.0]}, 0.1),
     "Equilibria": lambda: PENDULUM.equilibrium(),
     "Equilibrium": lambda: one("Equilibria")[0],
     "Fundamental": lambda: da.fundamental(np.eye(2), [0, -9.81], [[1, 1]], [0]),

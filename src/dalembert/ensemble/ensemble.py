@@ -151,10 +151,11 @@ class Ensemble(Result):
         return self.data[list(names)].rename(names)
 
     def __getitem__(self, key: Any) -> xr.DataArray:
-        """A variable or coordinate by its name; a coordinate of the model where it ended, or along its samples."""
+        """A variable or coordinate by its name; a coordinate of the model along its samples, or else where it ended."""
         known: dict[str, xr.DataArray] = {str(name): self.data[name] for name in self.data.variables}
-        for prefix in ("final.", "samples."):
-            known |= {n.removeprefix(prefix): array for n, array in known.items() if n.startswith(prefix)}
+        for prefix in ("samples.", "final."):
+            short = {name.removeprefix(prefix): array for name, array in known.items() if name.startswith(prefix)}
+            known = short | known  # what has the name itself comes first
         return item_named(known, key, "variable")
 
     # -- as a result
@@ -191,7 +192,7 @@ class Ensemble(Result):
         return {key: plain_values(value) for key, value in found.items()}
 
     def _coordinates(self) -> list[str]:
-        return [str(name) for name in self.data.coords if name != "time"]
+        return [label_of(name, name in self.about["initial"]) for name in self.about["varied"]]
 
     def _states(self) -> dict[str, int]:
         counts = np.bincount(self.status.to_numpy().ravel(), minlength=len(Status))
@@ -205,13 +206,14 @@ class Ensemble(Result):
     def _spans(self) -> list[tuple[str, tuple[float, float, float]]]:
         """Least, greatest and mean value of each variable over the good members."""
         found, good = [], self.good
-        for name, array in self.data.data_vars.items():
-            if name in PLAIN or str(name).startswith(("samples.", "final.t")) or array.dtype.kind != "f":
+        for name in self.about["variables"]:
+            array = self.data[name]
+            if name in PLAIN or name.startswith("samples.") or name == "final.t" or array.dtype.kind != "f":
                 continue
             values = array.where(good).to_numpy()
             values = values[np.isfinite(values)]
             if values.size:
-                found.append((str(name), (float(values.min()), float(values.max()), float(values.mean()))))
+                found.append((name, (float(values.min()), float(values.max()), float(values.mean()))))
         return found
 
     # -- pictures and files
@@ -254,7 +256,7 @@ class Ensemble(Result):
 def _kind(reason: str) -> str:
     """A reason without what differs from member to member: its time and its residual."""
     text = reason.split(": ", 1)[-1] if reason.startswith("t = ") else reason
-    return text.split(": residual")[0].split(" beyond t = ")[0]
+    return text.split(": residual")[0].split(" beyond t = ")[0].split(", after ")[0]
 
 
 def require_known(about: Mapping[str, Any], path: object) -> None:

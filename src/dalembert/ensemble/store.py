@@ -78,7 +78,8 @@ class Store:
             file = self._file(first)
             if not file.is_file():
                 continue
-            with contextlib.suppress(OSError, ValueError, KeyError, zipfile.BadZipFile), np.load(file) as data:
+            with contextlib.suppress(OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+                data = np.load(io.BytesIO(file.read_bytes()))
                 arrays = {name: data[name] for name in data.files if name != REASONS}
                 reasons = json.loads(bytes(data[REASONS]))
                 chunk = Chunk(first, arrays, {int(k): why for k, why in reasons.items()})

@@ -211,7 +211,7 @@ def _ensemble(task: Task, variables: Variables, on: str, seconds: float) -> Ense
         "initial": sorted(values.initial), "duration": float(settings.times[-1] - settings.times[0]),
         "rtol": settings.rtol, "method": settings.method, "events": list(task.events),
         "reductions": {r.name: f"{r.kind} {r.of}".strip() for r in task.wanted.reductions},
-        "kept": list(task.wanted.kept), "why_alone": task.why_alone,
+        "kept": list(task.wanted.kept), "variables": list(variables.arrays), "why_alone": task.why_alone,
     }  # fmt: skip
     data = xr.Dataset(found, coordinates, {"name": task.system.name})
     meanings = ", ".join(f"{int(status)} {text}" for status, text in MEANING.items())

@@ -208,9 +208,7 @@ class _Reader:
         except (TypeError, AttributeError):
             name = str(key)
         if name not in self.known:
-            self.faults.append(
-                f"{name!r} is no parameter and no initial value of this model.{suggest(name, self.known)}"
-            )
+            self.faults.append(f"{name!r} is no parameter or initial value of this model.{suggest(name, self.known)}")
             return None
         if name in self.seen:
             self.faults.append(f"{name!r} is given twice")
