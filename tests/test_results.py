@@ -84,7 +84,7 @@ EQUATIONS = {f"equations {form}": lambda form=form: written(form) for form in FO
 FAMILY = {**RESULTS, **EQUATIONS}
 TABLES = ("Motion", "Passage", "Path", "Run", "Trace", "VakonomicMotion")
 PANELS = {"Motion": 4, "Parting": 4, "Trace": 2, "Path": 2, "Passage": 2, "VakonomicMotion": 2}
-PANELS |= {"Instant": 1, "GaussPicture": 1, "Orbit": 1, "OrbitFigure": 1}
+PANELS |= {"Ensemble": 1, "Instant": 1, "GaussPicture": 1, "Orbit": 1, "OrbitFigure": 1}
 
 
 @cache

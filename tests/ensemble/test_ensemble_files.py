@@ -40,7 +40,8 @@ def test_members_as_systems() -> None:
 
 
 def test_a_netcdf_file_holds_all(tmp_path: Path) -> None:
-    options: dict[str, Any] = {"keep": ["samples", "energy"], "reduce": {"E": "energy"}, "points": 5, "certify": True}
+    keep = ["samples", "energy", "-x/(2 + y')"]  # the last one is no name that such a file could have
+    options: dict[str, Any] = {"keep": keep, "reduce": {"E": "energy"}, "points": 5, "certify": True}
     found = bead().sweep({"x": [1.0, 0.5], "y'": [1.0, 2.0, 3.0]}, 1.0, events={"half": "x - 0.5"}, **options)
     found.save(tmp_path / "e.nc")
     again = da.Ensemble.load(tmp_path / "e.nc")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import tempfile
 from importlib.util import find_spec
@@ -20,6 +21,8 @@ from dalembert.model.documents.write_files import write_atomically
 if TYPE_CHECKING:
     import xarray as xr
 
+# Names that files take: an expression such as x/y has another one there.
+PLAIN_NAME = re.compile(r"^\w[^/]{0,200}(?<! )$")
 NO_ZARR = "Zarr is not installed: pip install 'dalembert[zarr]', or save as .nc"
 
 
@@ -86,7 +89,9 @@ def _plain(ensemble: Ensemble) -> xr.Dataset:
     data = data.drop_vars("reason")
     if at.size:
         data = data.assign({"failed.member": ("failed", at), "failed.reason": ("failed", texts[at].astype(str))})
-    return data.assign_attrs(about=json.dumps(dict(ensemble.about)), model=ensemble.model)
+    strange = {str(name): f"variable_{k}" for k, name in enumerate(data.data_vars) if not PLAIN_NAME.match(str(name))}
+    told = {**ensemble.about, "names": {short: name for name, short in strange.items()}}
+    return data.rename(strange).assign_attrs(about=json.dumps(told), model=ensemble.model)
 
 
 def _whole(data: xr.Dataset, source: Path) -> Ensemble:
@@ -96,6 +101,7 @@ def _whole(data: xr.Dataset, source: Path) -> Ensemble:
     except (KeyError, ValueError, TypeError):
         raise DocumentError(str(source), ["this is no ensemble written by Ensemble.save"]) from None
     require_known(about, source)
+    data = data.rename(about.pop("names", {}))
     texts = np.full(status.size, "", dtype=object)
     if "failed.member" in data:
         texts[data["failed.member"].to_numpy()] = data["failed.reason"].to_numpy().astype(str)

@@ -74,7 +74,7 @@ def sweep(
     task = _task(system, values, duration, times, options, events, keep, reduce, points, limits, certify, movable)
     _require_names(task)
     require_room(task, folder)
-    _ = task.blocks  # which says what values are missing
+    _ = task.blocks, task.lock  # which says what values are missing; and what threads share is there before them
     store = None if folder is None else Store(folder, task, resume)
     if resume and store is not None and store.whole.is_file():
         return Ensemble.load(store.whole)

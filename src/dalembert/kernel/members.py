@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.arrays import Array
 from dalembert.kernel.events import EventBuffer
-from dalembert.kernel.kernel import CHANGES, HEAD, PASSED, REPORT, Kernel, PaceArgument
+from dalembert.kernel.kernel import CHANGES, HEAD, PASSED, REPORT, Array, Kernel, PaceArgument
 from dalembert.kernel.ready.many import LONG
 from dalembert.kernel.tape_kernel import TapeKernel
 from dalembert.methods.table import METHODS
