@@ -18,7 +18,7 @@ from problems.chain import cartesian_state
 from dalembert.errors import MotionFailed
 from dalembert.kernel.build import build, find_compiler
 from dalembert.kernel.emit.functions import kernel_functions
-from dalembert.kernel.emit.source import OUTPUTS, STATE
+from dalembert.kernel.emit.layout import OUTPUTS, STATE
 from dalembert.kernel.emit.straight_line import Hoist, straight_line
 from dalembert.kernel.kernel import DONE, Kernel
 from dalembert.motion.state.evaluation import Evaluation
