@@ -11,7 +11,7 @@ from functools import cached_property
 
 import sympy as sp
 
-from dalembert.model.language.estimates import Estimates, NotEstimated, drawn
+from dalembert.model.language.estimates import Estimates, NotEstimated, at_point
 from dalembert.model.language.rates import rate
 from dalembert.model.language.symbols import Coordinate, Definition, t
 
@@ -101,7 +101,7 @@ class Definitions:
 
     def certainly_holds(self, expression: sp.Expr, order: int) -> bool:
         """Whether its value, written out, is known to change with the derivatives of this order; False says nothing."""
-        here, there = self._samples[0], self._samples[order + 1]
+        here, there = (self._samples[0], self._samples[order + 1]) if self.values else (at_point(-1), at_point(order))
         try:
             for estimates in (here, there):
                 for symbol in self.needed([expression], estimates.known) if self.values else ():
@@ -113,15 +113,10 @@ class Definitions:
 
     @cached_property
     def _samples(self) -> tuple[Estimates, ...]:
-        """A generic point, and for each order of derivatives one where only these are others."""
-
-        def at(order: int) -> Estimates:
-            def draw(symbol: sp.Symbol) -> float:
-                return drawn(symbol, turn=int(isinstance(symbol, Coordinate) and symbol.order == order))
-
-            return Estimates(draw)
-
-        return tuple(at(order) for order in (-1, 0, 1, 2))
+        """At a generic point, and for each order of derivatives one where only these are others. Those of definitions
+        are kept here.
+        """
+        return tuple(at_point(order) for order in (-1, 0, 1, 2))
 
 
 NO_DEFINITIONS = Definitions({})
