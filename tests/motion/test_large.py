@@ -64,6 +64,17 @@ def test_sums_written_plainly_are_seen_as_definitions():
     assert at.solve(q, v, 0.0)[0][:8] == pytest.approx(expected, rel=1e-11, abs=1e-11 * np.abs(expected).max())
 
 
+def test_an_energy_may_be_given_by_parts():
+    system = chain(12)
+    parts = da.definitions(" ".join(f"T{k}" for k in range(4)))
+    sums = [sp.Add(*system.kinetic.args[k::4]) for k in range(4)]
+    by_parts = {parts[0]: sums[0], **{parts[k]: parts[k - 1] + sums[k] for k in range(1, 4)}}
+    given = {sp.Symbol(name): value for name, value in system.definitions.items()} | by_parts
+    other = state_of(system.replace(definitions=given, kinetic=parts[3]))
+    q, v = some_state(system, other, 3)
+    assert other.solve(q, v, 0.0)[0][:12] == pytest.approx(state_of(system).solve(q, v, 0.0)[0][:12], rel=1e-13)
+
+
 def test_steps_do_not_grow_faster_than_the_chain_and_the_source_does_not_grow():
     from dalembert.kernel.rolled.source import rolled_source
 

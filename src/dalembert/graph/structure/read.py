@@ -43,7 +43,7 @@ def structured_of(system: System) -> Structured | None:
         return [templates.read(expression) for expression in written(expressions)]
 
     sums = PartialSums(lambda expression: _is_rate(expression, names))
-    kinetic = sums.replace_in(list(written(terms_of(system.kinetic))))
+    kinetic = sums.replace_in(list(written(_terms(system.kinetic, known, names))))
     start = len(quantities)
     names |= {symbol: (RATE, start + k) for k, symbol in enumerate(sums.defined)}
     places = {coordinate: k for k, coordinate in enumerate(system.coordinates)}
@@ -53,7 +53,7 @@ def structured_of(system: System) -> Structured | None:
         coordinates=len(system.coordinates),
         definitions=[*read(known.values[name] for name in placed), *read(sums.defined.values())],
         kinetic=read(kinetic),
-        potential=read(terms_of(system.potential) if system.potential is not None else []),
+        potential=read(_terms(system.potential, known, names) if system.potential is not None else []),
         forces=[(k, instance) for (k, _), instance in zip(forces, read(f for _, f in forces), strict=True)],
         constraints=[(c.level == "velocity", row) for c, row in zip(system.constraints, constraints, strict=True)],
         parameters=len(system.parameter_symbols),
@@ -92,6 +92,18 @@ def _is_plain(system: System) -> bool:
         constraint.level != "acceleration" and not constraint.one_sided and not constraint.by_friction
         for constraint in system.constraints
     )
+
+
+def _terms(energy: sp.Expr, known: Definitions, names: Mapping[sp.Symbol, tuple[str, int]]) -> list[sp.Expr]:
+    """The terms of an energy, and of definitions that are parts of it and hold velocities: "T = T1 + T2"."""
+    found, stack = [], [energy]
+    while stack:  # and no recursion: each part may go on from the one before it
+        for term in terms_of(stack.pop()):
+            if isinstance(term, Definition) and term not in names:
+                stack.append(known.written(term))
+            else:
+                found.append(term)
+    return found
 
 
 def _without(expression: sp.Expr, known: Definitions, names: Mapping[sp.Symbol, tuple[str, int]]) -> sp.Expr:

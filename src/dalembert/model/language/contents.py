@@ -6,11 +6,17 @@ through a part that stands in many places; a model of many coordinates is asked 
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import sympy as sp
 
-_FREE = sp.Basic.free_symbols
+
+@lru_cache(maxsize=1000)
+def _has_bound_symbols(kind: type) -> bool:
+    """Whether things of this class say themselves what is free in them."""
+    above = kind.__mro__[: kind.__mro__.index(sp.Basic)]
+    return any("free_symbols" in vars(each) for each in above)
 
 
 class Contents(NamedTuple):
@@ -41,14 +47,14 @@ def contents(*expressions: sp.Basic) -> Contents:
             kinds.add(kind)
         elif id(node) not in seen:
             seen[id(node)] = node
-            if kind in kinds or kind.free_symbols is _FREE:
+            if kind in kinds or not _has_bound_symbols(kind):
                 kinds.add(kind)
                 stack += parts
-            else:  # it has symbols that are bound
+            else:
                 symbols |= node.free_symbols
                 bound |= {part.__class__ for part in sp.preorder_traversal(node) if not part.is_Symbol}
     return Contents(symbols, kinds | bound if bound else kinds)
 
 
 def symbols_in(expression: sp.Basic) -> set[sp.Symbol]:
-    return contents(expression).symbols
+    return {expression} if expression.is_Symbol else contents(expression).symbols

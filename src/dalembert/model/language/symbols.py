@@ -29,6 +29,8 @@ def is_name(text: str) -> bool:
 
 def name_of(item: object) -> str:
     """The name of a symbol, of a `dynamicsymbols` function or its derivative (`x`, `x'`, `x''`), or of a text."""
+    if isinstance(item, sp.Symbol):
+        return str(item.name)
     if isinstance(item, sp.Derivative):
         return name_of(item.expr) + "'" * int(item.derivative_count)
     return type(item).__name__ if is_of_time(item) else str(item)
