@@ -42,7 +42,7 @@ def structured_of(system: System) -> Structured | None:
     def read(expressions: Iterable[sp.Expr]) -> list[Instance]:
         return [templates.read(expression) for expression in written(expressions)]
 
-    sums = PartialSums(lambda expression: _is_rate(expression, names))
+    sums = PartialSums(_Rates(names))
     kinetic = sums.replace_in(list(written(_terms(system.kinetic, known, names))))
     start = len(quantities)
     names |= {symbol: (RATE, start + k) for k, symbol in enumerate(sums.defined)}
@@ -67,6 +67,23 @@ def structured_of(system: System) -> Structured | None:
     repeats = len(templates.examples) <= MOST and all(e.quantities <= WIDEST for e in templates.examples)
     kinked = any(example.expression.has(*KINKED) for example in templates.examples)
     return structured if repeats and not kinked else None
+
+
+class _Rates:
+    """Whether expressions are rates of positions: decided once for all that are the same but for their names. Numbers
+    decide too: 3 x² y′ + 6 x y x′ is one.
+    """
+
+    def __init__(self, names: Mapping[sp.Symbol, tuple[str, int]]) -> None:
+        self.names, self.templates = names, Templates(names)
+        self.decided: dict[tuple[float, ...], bool] = {}
+
+    def __call__(self, expression: sp.Expr) -> bool:
+        read = self.templates.read(expression)
+        key = (read.template, *(value for value in read.given if isinstance(value, float)))
+        if key not in self.decided:
+            self.decided[key] = _is_rate(expression, self.names)
+        return self.decided[key]
 
 
 def _is_rate(expression: sp.Expr, names: Mapping[sp.Symbol, tuple[str, int]]) -> bool:
