@@ -18,6 +18,7 @@ ORDER = (
     "errors",
     "arrays",
     "remember",
+    "collector",
     "methods",
     "model",
     "results",
