@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dalembert.graph.functions import Graph
-from dalembert.kernel.build import Compiler, build, cache_folder, find_built, most_optimised
+from dalembert.kernel.build import Compiler, build, find_built, most_optimised
 from dalembert.kernel.emit.dispatch import optional_methods
 from dalembert.kernel.events import EventBuffer
 from dalembert.kernel.identity import identity, table_text
+from dalembert.kernel.keep import cache_folder
 from dalembert.kernel.limits import KEPT_CHANGES
 from dalembert.kernel.size import MOST_INSTRUCTIONS, KernelTooLarge
 from dalembert.methods.table import METHODS

@@ -37,7 +37,7 @@ def assemble(
     point by point, since a motion ends where there are none.
     """
     n = evaluation.n
-    later = ComputedLater(evaluation, trajectory, warnings, legs)
+    later, fastest = ComputedLater(evaluation, trajectory, warnings, legs), _fastest(trajectory, n)
     try:
         later.look()
     except DalembertError as error:
@@ -70,7 +70,7 @@ def assemble(
         "acting": None if held is None else held.acting,
         "contacts": {} if held is None else held.contacts,
         "blows": () if legs is None else legs.impacts,
-        "fastest": _fastest(trajectory, n),
+        "fastest": fastest,
     }
     motion = motion_with(parts, later)
     return motion, trajectory.failure

@@ -226,7 +226,7 @@ def _smooth(motion: Motion) -> Array:
         if "contact" in event or event["name"] in NOT_SMOOTH:
             k = int(np.searchsorted(motion.t, event["t"])) - 1
             clear[max(k - BESIDE, 0) : k + BESIDE + 1] = False
-    for k in stretches_with_kinks(motion):
+    for k in stretches_with_kinks(motion) if motion.system.may_have_kinks else ():
         clear[max(k - BESIDE, 0) : k + BESIDE + 1] = False
     return clear
 

@@ -175,7 +175,7 @@ class Motion(Table):
     def columns(self) -> dict[str, Array]:
         """Every named column: coordinates, velocities, accelerations, forces, multipliers, energy, work."""
         names = [coordinate.name for coordinate in self.system.coordinates]
-        found = {"t": self.t}
+        found, blows, outputs = {"t": self.t}, self.can_lose_by_impacts, self.outputs
         for marks, values in (("", self.q), ("'", self.v), ("''", self.a)):
             found |= {name + marks: values[:, k] for k, name in enumerate(names)}
         for kind in VECTORS[3:]:
@@ -184,11 +184,11 @@ class Motion(Table):
         found["energy"] = self.energy
         found |= {f"work {kind}": self.work[:, k] for k, kind in enumerate(WORKS)}
         found |= {f"heat {name}": heat for name, heat in self.heat.items()}
-        if self.can_lose_by_impacts:
+        if blows:
             found["impact loss"] = self.impact_loss
         for name, contact in self.contacts.items():
             found |= {f"normal {name}": contact.normal, f"friction {name}": contact.friction}
-        return found | self.outputs
+        return found | outputs
 
     def __getitem__(self, key: str | sp.Symbol | Sequence[str | sp.Symbol]) -> Array:
         if isinstance(key, (list, tuple)):
