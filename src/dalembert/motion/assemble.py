@@ -122,12 +122,12 @@ class ComputedLater:
             except DalembertError as error:
                 end = float(self.trajectory.t[-1])
                 raise MotionFailed(failure_message(self.evaluation.system.name, end, str(error))) from None
-        solution = self.points.solution
+        solution, inertial, impressed = self.points.solution, self.points.inertial, self.points.impressed
         self.seconds += clock.perf_counter() - started
         return {
             "a": solution.acceleration,
-            "impressed": solution.Q - self.points.inertial,
-            "inertial": self.points.inertial,
+            "impressed": solution.Q - inertial if impressed is None else impressed,
+            "inertial": inertial,
             "ideal": solution.ideal,
             "nonideal": solution.nonideal,
             "multipliers": solution.multipliers,

@@ -13,7 +13,7 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.graph.functions import Graph
 from dalembert.kernel.ready.library import ready_library
-from dalembert.kernel.ready.many import Many, many_of
+from dalembert.kernel.ready.many import LONG, Many, many_of
 from dalembert.kernel.ready.solve import solve_points
 from dalembert.kernel.ready.sparse import Pattern
 from dalembert.mechanics.solve.blocks import WORTHWHILE
@@ -101,6 +101,14 @@ class Together:
         M, Q, A, b, C = self.dynamics.parts(t.size, base)
         M, A = M.reshape(t.size, self.n, self.n), A.reshape(t.size, self.m, self.n)
         return solve_points(M, Q, A, b, C, self.pattern)
+
+
+def rows_of_rates(graph: Graph) -> np.ndarray:
+    """The rows of A that belong to (φ̇, ψ), those of φ first; one number more, so that it is never empty."""
+    rows: np.ndarray | None = graph.kept.get("rows")
+    if rows is None:
+        rows = graph.kept["rows"] = np.array([*graph.position_rows, *graph.velocity_rows, 0], dtype=LONG)
+    return rows
 
 
 def together_of(graph: Graph) -> Together | None:

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dalembert.kernel.ready.together import Together, together_of
 from dalembert.model.friction.legs import needs_legs
 from dalembert.motion.certificate.algebra import Data, at_points, data_along, is_minimum
 from dalembert.motion.certificate.constraints import constraint_residuals
 from dalembert.motion.certificate.determined import undetermined_loads
 from dalembert.motion.certificate.energy import energy_residual
+from dalembert.motion.certificate.plain import measure_plain
 from dalembert.motion.certificate.repeat import repeat_and_consistency
 from dalembert.motion.result.certificate import MEASURES, Certificate
 from dalembert.motion.state.evaluation import Evaluation
@@ -75,6 +77,10 @@ def certify(
     if contacts is None and needs_legs(motion.system):
         contacts = _contacts(motion)
     data, limits = data_along(motion, evaluation, evaluated), thresholds(motion.rtol, motion.timing.steps)
+    if contacts is None and (together := together_of(evaluation.graph)) is not None:
+        plain = _plain(motion, evaluation, together, data, limits)
+        if plain is not None:
+            return plain
     points = at_points(motion, data)
     algebra, unique = points.measured, points.unique
     # Where a row nonlinear in q̇ vanishes, branches of the motion meet (`Evaluation.branching`).
@@ -109,6 +115,21 @@ def certify(
         thresholds=limits,
         undetermined=undetermined,
     )
+
+
+def _plain(
+    motion: Motion, evaluation: Evaluation, together: Together, data: Data, limits: dict[str, float]
+) -> Certificate | None:
+    """The certificate of a motion that needs no second look; None of others."""
+    if motion.C is not None or motion.heat or motion.blows or np.any(motion.impact_loss):
+        return None
+    found = measure_plain(motion, evaluation, together, data, limits["repeat"])
+    if found is None:
+        return None
+    measured = {name: found.get(name, 0.0) for name in MEASURES}
+    holds = all(measured[name] <= limits[name] for name in MEASURES)
+    ranks = {name: int(found[name]) for name in ("rank_min", "rank_max")}
+    return Certificate(**measured, **ranks, unique=True, holds=holds, thresholds=limits)
 
 
 # Contacts and impacts need SymPy, which other motions do without where their model was kept.
