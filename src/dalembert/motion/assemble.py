@@ -14,7 +14,7 @@ from dalembert.kernel.ready.together import together_of
 from dalembert.motion.certificate.certify import certify
 from dalembert.motion.certificate.determined import undetermined_warning
 from dalembert.motion.integrate.trajectory import Trajectory, failure_message
-from dalembert.motion.result.motion import AT_POINTS, Motion, Timing, motion_with
+from dalembert.motion.result.motion import AT_POINTS, Motion, Timing
 from dalembert.motion.state.contact_history import Held
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.points import Points, evaluate_points
@@ -72,7 +72,8 @@ def assemble(
         "blows": () if legs is None else legs.impacts,
         "fastest": fastest,
     }
-    motion = motion_with(parts, later)
+    motion = Motion.__new__(Motion)  # without the parts that are computed when they are asked for
+    vars(motion).update(parts, _later=later)
     return motion, trajectory.failure
 
 
@@ -122,12 +123,12 @@ class ComputedLater:
             except DalembertError as error:
                 end = float(self.trajectory.t[-1])
                 raise MotionFailed(failure_message(self.evaluation.system.name, end, str(error))) from None
-        solution = self.points.solution
+        solution, inertial, impressed = self.points.solution, self.points.inertial, self.points.impressed
         self.seconds += clock.perf_counter() - started
         return {
             "a": solution.acceleration,
-            "impressed": solution.Q - self.points.inertial,
-            "inertial": self.points.inertial,
+            "impressed": solution.Q - inertial if impressed is None else impressed,
+            "inertial": inertial,
             "ideal": solution.ideal,
             "nonideal": solution.nonideal,
             "multipliers": solution.multipliers,

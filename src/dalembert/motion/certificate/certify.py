@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dalembert.kernel.ready.together import together_of
 from dalembert.model.friction.legs import needs_legs
 from dalembert.motion.certificate.algebra import Data, at_points, data_along, is_minimum
 from dalembert.motion.certificate.constraints import constraint_residuals
 from dalembert.motion.certificate.determined import undetermined_loads
 from dalembert.motion.certificate.energy import energy_residual
+from dalembert.motion.certificate.plain import plain_certificate
 from dalembert.motion.certificate.repeat import repeat_and_consistency
 from dalembert.motion.result.certificate import MEASURES, Certificate
 from dalembert.motion.state.evaluation import Evaluation
@@ -78,6 +80,10 @@ def certify(
 
         contacts = Contacts(motion.system)
     data = data_along(motion, evaluation, evaluated)
+    if contacts is None and (together := together_of(evaluation.graph)) is not None:
+        plain = plain_certificate(motion, evaluation, together, data, limits)
+        if plain is not None:
+            return plain
     points = at_points(motion, data)
     algebra, unique = points.measured, points.unique
     # Where a row nonlinear in q̇ vanishes, branches of the motion meet (`Evaluation.branching`).

@@ -12,7 +12,6 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.errors import DalembertError
 from dalembert.kernel import kernel as kernels
-from dalembert.kernel.build import NO_COMPILER
 from dalembert.kernel.events import EventBuffer
 from dalembert.kernel.kernel import Kernel, KernelRun, PaceArgument, RunWatch
 from dalembert.kernel.limits import DRIFT_TOLERANCE
@@ -20,8 +19,8 @@ from dalembert.kernel.size import MOST_INSTRUCTIONS
 from dalembert.mechanics.solve.fundamental import Fundamental
 from dalembert.methods.table import METHODS
 from dalembert.motion.integrate.events import Crossing, Outcome
-from dalembert.motion.integrate.kernel_choice import Wanted, choose_kernel, compiled_or, has_kernels, note_steps
-from dalembert.motion.integrate.kinks import Kinks, kink_count, with_switches
+from dalembert.motion.integrate.kernel_choice import Wanted, choose_kernel, compiled_or, note_steps
+from dalembert.motion.integrate.kinks import Kinks, with_switches
 from dalembert.motion.integrate.progress import Progress
 from dalembert.motion.integrate.settings import Settings, method_of, share_of, tolerances
 from dalembert.motion.integrate.singular import singular_event
@@ -52,18 +51,10 @@ MOST_SHORT = 5
 AUTO_INSTRUCTIONS = 100_000
 # Passages of events that a first run has room for; a run with more is repeated with room for all.
 EVENT_ROOM = 4096
-# A kernel keeps the samples of all events of a step on the stack, nine kilobytes for each; so many fit into any memory.
-MOST_EVENTS, EVENT_BYTES = 5000, 9 * 2**10
+# A kernel keeps the samples of all events of a step on the stack.
+EVENT_BYTES = 9 * 2**10
 # What a state alone does not show: the reference could add nothing to these.
 SAY_ALL = (kernels.STALLED, kernels.BRANCH_ENDS, kernels.BRANCHES_MEET, kernels.CHATTERS, kernels.CORNER)
-
-
-def why_not_native(evaluation: Evaluation) -> str | None:
-    """Why a system cannot run natively, or None where it can."""
-    count = len(evaluation.system.events) + kink_count(evaluation.system)
-    if count > MOST_EVENTS:
-        return f"it takes at most {MOST_EVENTS} events and kinks of the model, and there are {count}"
-    return None if has_kernels() else NO_COMPILER
 
 
 def integrate_native(

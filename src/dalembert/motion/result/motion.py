@@ -98,7 +98,7 @@ class Motion(Table):
     largest velocities, which outputs may miss; None where that is not known.
 
     Accelerations, forces, energy, rank, warnings and certificate of a computed motion are computed when first asked for
-    (`motion_with`), and kept; `timing` then says what that took.
+    (`motion.assemble`), and kept; `timing` then says what that took.
     """
 
     system: System
@@ -458,13 +458,6 @@ class Motion(Table):
         from dalembert.view.plot import plot
 
         return plot(self, path, axes=axes, free=free, outputs=outputs)
-
-
-def motion_with(parts: Mapping[str, Any], later: Later) -> Motion:
-    """A motion of these parts, which has the others computed when they are asked for."""
-    made = Motion.__new__(Motion)
-    vars(made).update(parts, _later=later)
-    return made
 
 
 def _array(values: list[float] | None) -> Array | None:

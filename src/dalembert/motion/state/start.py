@@ -8,9 +8,9 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.kernel.limits import PROJECT_LEAST_SIZE, PROJECT_ROUNDING
-from dalembert.kernel.ready.many import LONG, address, entry
+from dalembert.kernel.ready.many import address, entry
 from dalembert.kernel.ready.solve import solve_points
-from dalembert.kernel.ready.together import together_of
+from dalembert.kernel.ready.together import rows_of_rates, together_of
 from dalembert.mechanics.solve.fundamental import CONSISTENCY_TOLERANCE, Fundamental, UndeterminedDirection
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.without_gradient import BESIDE, SMALL
@@ -45,9 +45,7 @@ def plain_start(evaluation: Evaluation, q: Array, v: Array, t: float) -> Fundame
     if found is None:
         return None
     M, Q, A, b, C, energy, _, position, velocity = found
-    rows = graph.kept.get("rows")
-    if rows is None:
-        rows = graph.kept["rows"] = np.array([*graph.position_rows, *graph.velocity_rows, 0], dtype=LONG)
+    rows = rows_of_rates(graph)
     at, row = address(states), address(A) if m else 0
     start = _Start(
         n, len(graph.position_rows), rows.size - 1, address(rows), m, at, at + 8 * n, row, row + 8 * m * n,
