@@ -126,10 +126,18 @@ def _plain(
     found = measure_plain(motion, evaluation, together, data, limits["repeat"])
     if found is None:
         return None
-    measured = {name: found.get(name, 0.0) for name in MEASURES}
-    holds = all(measured[name] <= limits[name] for name in MEASURES)
-    ranks = {name: int(found[name]) for name in ("rank_min", "rank_max")}
-    return Certificate(**measured, **ranks, unique=True, holds=holds, thresholds=limits)
+    least, most = int(found.pop("rank_min")), int(found.pop("rank_max"))
+    holds = all(value <= limits[name] for name, value in found.items())
+    return Certificate(
+        **found,
+        contact=0.0,
+        rank_min=least,
+        rank_max=most,
+        unique=True,
+        holds=holds,
+        thresholds=limits,
+        undetermined=(),
+    )
 
 
 # Contacts and impacts need SymPy, which other motions do without where their model was kept.

@@ -34,8 +34,8 @@ RULES = Rules(ALLOWED, RESOLVED, PROJECT_LEAST_SIZE, GRANTED, SEQUENCE)
 def measure_plain(
     motion: Motion, evaluation: Evaluation, together: Together, data: Data, wanted: float
 ) -> dict[str, float] | None:
-    """All measures but those of contacts, and the ranks; None where they need more than one look. wanted: what stretches
-    may miss. M must be regular at the first point.
+    """All measures but those of contacts, and the ranks; None where they need more than one look. wanted: what
+    stretches may miss. M must be regular at the first point.
     """
     graph = evaluation.graph
     if data.energy is None or data.position is None or data.velocity is None or motion.t.size < 2:

@@ -43,8 +43,7 @@ def integrate(
     later = [more * STIFF_LOOK for more in LATER] if settings.rtol < HIDDEN else []
     looks = (0,) if settings.method != AUTO else (STIFF_LOOK, *later, -STIFF_LOOK, 0)
     for look in looks:
-        looking = settings if settings.look == look else replace(settings, look=look)
-        trajectory, notes = _by_backend(evaluation, looking, *given)
+        trajectory, notes = _by_backend(evaluation, settings.with_look(look), *given)
         if trajectory.looked is None:
             break
         stiff = _steps_if_stiff(evaluation, settings, state.t, trajectory)
