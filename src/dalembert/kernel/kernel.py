@@ -50,6 +50,7 @@ _POINTER, _REAL, _WHOLE = ctypes.c_void_p, ctypes.c_double, ctypes.c_int
 ENTRY: list[Any] = [_POINTER, _REAL, _POINTER, _POINTER, ctypes.c_long, _REAL, _POINTER, _WHOLE, _WHOLE]
 ENTRY += [_POINTER] * 7  # out, report, progress, stop, events, branch, pace
 SLOPE_ENTRY: list[Any] = [_POINTER, _REAL, _POINTER, _WHOLE, _POINTER, _POINTER]
+_STEPS = REPORT.index("steps")
 HEAD, CHANGES, PASSED = len(REPORT), 3 * KEPT_CHANGES, 1 + 2 * KEPT_CHANGES
 
 
@@ -70,6 +71,10 @@ class KernelRun(NamedTuple):
         return dict(zip(REPORT, self.numbers[:HEAD].tolist(), strict=True))
 
     @property
+    def steps(self) -> int:
+        return int(self.numbers[_STEPS])
+
+    @property
     def last(self) -> Array:
         """The last state it reached."""
         return self.numbers[HEAD + CHANGES + PASSED :]
@@ -77,7 +82,9 @@ class KernelRun(NamedTuple):
     @property
     def changes(self) -> tuple[tuple[float, int, int], ...]:
         """When the rank changed, from what to what; the first `KEPT_CHANGES` of them."""
-        kept = min(int(self.report["changes"]), KEPT_CHANGES)
+        kept = min(int(self.numbers[HEAD - 1]), KEPT_CHANGES)
+        if not kept:
+            return ()
         rows = self.numbers[HEAD : HEAD + 3 * kept].reshape(kept, 3)
         return tuple((float(t), int(before), int(after)) for t, before, after in rows)
 
@@ -86,6 +93,8 @@ class KernelRun(NamedTuple):
         """When singular configurations were passed, and the smallest pivot there; the first `KEPT_CHANGES` of them."""
         at = HEAD + CHANGES
         kept = min(int(self.numbers[at]), KEPT_CHANGES)
+        if not kept:
+            return ()
         return tuple((float(t), float(pivot)) for t, pivot in self.numbers[at + 1 : at + 1 + 2 * kept].reshape(kept, 2))
 
 
@@ -196,14 +205,24 @@ class PaceArgument(ctypes.Structure):
     def __init__(self, starts: Array, bounds: Array, share: float, look: float, weights: Array, width: int) -> None:
         """weights: of the squares of velocities, by which the fastest state is found. width: of a state."""
         given = [np.ascontiguousarray(x, dtype=float) for x in (starts, bounds, weights)]
-        self.arrays = [*given, np.zeros(2 + width)]
-        at = [x.__array_interface__["data"][0] for x in self.arrays]  # in half the time of x.ctypes.data
-        super().__init__(at[0], at[1], len(starts), share, look, at[2], at[3])
+        at = [x.__array_interface__["data"][0] for x in given]  # in half the time of x.ctypes.data
+        self._begin((at[0], at[1], len(starts), share, look, at[2]), given, width)
+
+    def _begin(self, numbers: tuple[Any, ...], given: list[Array], width: int) -> None:
+        found = np.zeros(2 + width)
+        self.numbers, self.arrays, self.found, self.width = numbers, given, found, width
+        super().__init__(*numbers, ctypes.addressof(ctypes.c_char.from_buffer(found.data)))
+
+    def again(self) -> PaceArgument:
+        """The same for another run, with a place of its own for what that finds."""
+        made = PaceArgument.__new__(PaceArgument)
+        made._begin(self.numbers, self.arrays, self.width)
+        return made
 
     @property
     def fastest_state(self) -> tuple[float, Array] | None:
         """The time and state between the steps of the last run where velocities, weighted, were largest."""
-        found = self.arrays[3]
+        found = self.found
         return (float(found[1]), found[2:].copy()) if found[0] > 0 else None
 
 
@@ -226,6 +245,14 @@ FEW_SWITCHES = 24
 _made: dict[tuple[Any, ...], Kernel] = {}
 _missing: set[tuple[Any, ...]] = set()  # not on disk when last looked for
 _changing = threading.Lock()
+
+
+def count_made() -> int:
+    """How many kernels this process has come to have: as long as it is the same, none has to be looked for again."""
+    return _count[0]
+
+
+_count = [0]
 
 
 def _level(graph: Graph) -> int:
@@ -289,6 +316,7 @@ def _keep(key: tuple[Any, ...], kernel: Kernel) -> None:
             _made.pop(next(iter(_made)))
         _made[key] = kernel
         _missing.discard(key)
+        _count[0] += 1
 
 
 def make_kernel(

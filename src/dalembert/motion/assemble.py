@@ -96,7 +96,9 @@ class ComputedLater:
 
             self.held = points_of(self.legs.contacts, self.trajectory, self.legs.modes)
         if self.legs is None and together_of(self.evaluation.graph) is not None:
-            self._evaluate(-1)
+            # A kernel that has come to its end has found accelerations there.
+            if self.trajectory.backend != "native" or self.trajectory.failure is not None:
+                self._evaluate(-1)
         else:
             self.points = self._evaluate(0)
         self.seconds = clock.perf_counter() - started
@@ -169,5 +171,6 @@ class ComputedLater:
 def _fastest(trajectory: Trajectory, n: int) -> Array | None:
     if trajectory.fastest is None:
         return None
-    t, y = trajectory.fastest
-    return np.concatenate([[t], y[: 2 * n + 3]])
+    found = np.empty(2 * n + 4)
+    found[0], found[1:] = trajectory.fastest[0], trajectory.fastest[1][: 2 * n + 3]
+    return found

@@ -25,7 +25,7 @@ from dalembert.motion.certificate.repeat import (
     is_regular,
     spacing_judged,
 )
-from dalembert.motion.result.certificate import MEASURES, Certificate
+from dalembert.motion.result.certificate import Certificate
 from dalembert.motion.state.evaluation import Evaluation
 
 if TYPE_CHECKING:
@@ -43,12 +43,13 @@ def plain_certificate(
     found = measure_plain(motion, evaluation, together, data, limits["repeat"])
     if found is None:
         return None
-    measured = {name: found.get(name, 0.0) for name in MEASURES}
-    holds = all(measured[name] <= limits[name] for name in MEASURES)
+    least, most = int(found.pop("rank_min")), int(found.pop("rank_max"))
+    holds = all(value <= limits[name] for name, value in found.items())
     return Certificate(
-        **measured,
-        rank_min=int(found["rank_min"]),
-        rank_max=int(found["rank_max"]),
+        **found,
+        contact=0.0,
+        rank_min=least,
+        rank_max=most,
         unique=True,
         holds=holds,
         thresholds=limits,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from dalembert.arrays import Array
 from dalembert.errors import BuildError, DalembertError, ModelError, MotionFailed
@@ -22,9 +21,6 @@ from dalembert.motion.integrate.stiffness import HIDDEN, PAYS, is_stiff, step_of
 from dalembert.motion.integrate.trajectory import Trajectory, failure_message
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.state import State
-
-if TYPE_CHECKING:
-    from dalembert.model.system import System
 
 # At such tolerances rounding, magnified by the stiffness, hides it in the steps, and a fast mode is not yet dead at the
 # first look: the modes are looked at again, after so many times as many steps.
@@ -52,8 +48,7 @@ def integrate(
     later = [more * STIFF_LOOK for more in LATER] if settings.rtol < HIDDEN else []
     looks = (0,) if settings.method != AUTO else (STIFF_LOOK, *later, -STIFF_LOOK, 0)
     for look in looks:
-        looking = settings if settings.look == look else replace(settings, look=look)
-        trajectory, notes = _by_backend(evaluation, looking, *given)
+        trajectory, notes = _by_backend(evaluation, settings.with_look(look), *given)
         if trajectory.looked is None:
             break
         stiff = _steps_if_stiff(evaluation, settings, state.t, trajectory)
@@ -143,7 +138,7 @@ def _natively(
     """The trajectory on the native backend; or None where the reference must run after all, and what to say of it.
     Asked for by name, it must be able to run the system.
     """
-    obstacle = _why_not_native(evaluation.system)
+    obstacle = _why_not_native(evaluation)
     if obstacle is not None and settings.backend == "native":
         raise ModelError(evaluation.system.name, [f"the native backend cannot run this: {obstacle}"])
     if obstacle is not None:
@@ -173,9 +168,11 @@ def _natively(
     return trajectory, ()
 
 
-def _why_not_native(system: System) -> str | None:
+def _why_not_native(evaluation: Evaluation) -> str | None:
     """Why a system cannot run natively, or None where it can."""
-    count = len(system.events) + (kink_count(system) if system.may_have_kinks else 0)
-    if count > MOST_EVENTS:
+    system, kept = evaluation.system, evaluation.graph.kept
+    if "event count" not in kept:
+        kept["event count"] = len(system.events) + (kink_count(system) if system.may_have_kinks else 0)
+    if (count := kept["event count"]) > MOST_EVENTS:
         return f"it takes at most {MOST_EVENTS} events and kinks of the model, and there are {count}"
     return None if has_kernels() else NO_COMPILER

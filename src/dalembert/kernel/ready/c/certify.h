@@ -1,6 +1,6 @@
-/* The certificate of a motion whose accelerations follow from its states by the fundamental equation alone, in one call:
- * what `certify` of motion/certificate/certify.py puts together from its parts, with the same formulas, where nothing
- * needs a second look. The reasons for each stand there. */
+/* The certificate of a motion whose accelerations follow from its states by the fundamental equation alone, in one
+ * call: what `certify` of motion/certificate/certify.py puts together from its parts, with the same formulas, where
+ * nothing needs a second look. The reasons for each stand there. */
 #ifndef DA_READY_CERTIFY_H
 #define DA_READY_CERTIFY_H
 
@@ -152,7 +152,8 @@ static double da_repeated_off(const da_motion *of, const long *at, long chosen, 
     const long n = of->n, width = 2 * n, all = chosen * width, stride = of->checked.v_stride;
     double *t = room, *length = t + chosen, *y = length + chosen, *wanted = y + all, *size = wanted + all;
     double *end = size + all, *unsure = end + all, *base = unsure + all;
-    double *registers = base + da_outputs_of(of->dynamics) * chosen, *w = registers + DA_LANES * of->dynamics->registers;
+    double *registers = base + da_outputs_of(of->dynamics) * chosen;
+    double *w = registers + DA_LANES * of->dynamics->registers;
     double *more = w + DA_WIDE * da_solve_room(n, of->m) + of->m;
     const da_repeated model = {of->dynamics, of->p, chosen, n, of->m, base, registers, (da_v *)w};
     unsigned char known[DA_MOST_STRETCHES];
