@@ -43,7 +43,7 @@ ROOMS = {
         "principles", "equations", "liberate",
     ),
     "kernel": (
-        "limits", "package_digest", "size", "emit", "identity", "build", "keep", "ready", "rolled", "events", "kernel",
+        "limits", "package_digest", "size", "emit", "identity", "keep", "build", "ready", "rolled", "events", "kernel",
         "tape_kernel",
     ),
     "motion": (

@@ -21,20 +21,15 @@ from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from platformdirs import user_cache_path
-
 from dalembert.errors import BuildError
+from dalembert.kernel.keep import KEPT_PREFIX, cache_folder
 
 FLAGS = ("-std=c11", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast", "-fPIC", "-shared")
 NATIVE = ("-march=native",)
-# What decides where the system keeps caches.
-FOLDERS = ("LOCALAPPDATA", "WIN_PD_OVERRIDE_LOCAL_APPDATA") if sys.platform == "win32" else ("HOME", "XDG_CACHE_HOME")
 # What is said where no compiler answers.
 NO_COMPILER = "no C compiler was found; install one, or pip install 'dalembert[compiler]'"
 # Larger caches are cut back to half of this, oldest kernels first.
 CACHE_BYTES = 256_000_000
-# How files of `keep` are called before they are whole.
-KEPT_PREFIX = ".kept-"
 # A build that ended without cleaning up (killed, out of power) is cleared away after this.
 ABANDONED_S = 86_400.0
 
@@ -101,18 +96,6 @@ def _version_note(command: tuple[str, ...]) -> Path | None:
         return None
     digest = hashlib.sha256(f"{program}\0{file}\0{state.st_size}\0{state.st_mtime_ns}".encode()).hexdigest()
     return cache_folder() / f"compiler-{digest[:40]}.txt"
-
-
-def cache_folder() -> Path:
-    """Where kernels are kept: DALEMBERT_CACHE, or the cache folder that the system keeps for a user's programs."""
-    asked = os.environ.get("DALEMBERT_CACHE")
-    return _folder(asked, *(os.environ.get(name) for name in FOLDERS))
-
-
-@lru_cache(maxsize=16)
-def _folder(asked: str | None, *_: str | None) -> Path:
-    """For values of the environment: a motion of many legs asks for it at each of them."""
-    return Path(asked) if asked else user_cache_path("dalembert", appauthor=False)
 
 
 def most_optimised() -> int:

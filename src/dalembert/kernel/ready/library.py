@@ -29,10 +29,12 @@ FILES: tuple[str, ...] = (
     "many.h",
     "dense.h",
     "solve_points.h",
+    "forces.h",
     "check_points.h",
     "sparse.h",
     "again.h",
     "quadrature.h",
+    "certify.h",
     "start.h",
 )
 # Level 3 takes twice the time to compile, and what it makes is a few per cent faster at most.
