@@ -18,6 +18,7 @@ ORDER = (
     "errors",
     "arrays",
     "remember",
+    "collector",
     "methods",
     "model",
     "results",
@@ -43,24 +44,20 @@ ROOMS = {
         "principles", "equations", "liberate",
     ),
     "kernel": (
-        "limits", "size", "emit", "identity", "build", "keep", "ready", "rolled", "events", "kernel", "tape_kernel",
-        "members",
+        "limits", "package_digest", "size", "emit", "identity", "keep", "build", "ready", "rolled", "events", "kernel",
+        "tape_kernel", "members",
     ),
     "motion": (
         "state", "integrate", "contacts", "result", "certificate", "assemble", "prepare", "large", "simulate",
         "instant", "kept_models",
     ),
-    "ensemble": (
-        "memory", "draw", "values", "block", "starts", "repair", "wanted", "observe", "outcome", "control", "task",
-        "at_once", "alone", "certify", "lyapunov", "chunk", "threads", "processes", "executors", "variables", "store",
-        "ensemble", "files", "bar", "sweep",
-    ),
+    "ensemble": ("ask", "start", "members", "place", "result", "bar", "sweep"),
     "motion.contacts": ("modes", "decide", "impacts", "run"),
 }  # fmt: skip
 # The verbs of a system and of results that draw themselves hand over to what is to their right, when called.
 VERBS = {"model/verbs.py", "motion/instant.py", "motion/result/motion.py", "study/path.py", "study/vakonomic.py"}
 VERBS |= {"study/between.py", "study/gauss_picture.py", "motion/result/trace.py", "library/orbits.py"}
-VERBS |= {"ensemble/ensemble.py"}
+VERBS |= {"ensemble/result/ensemble.py"}
 # A principle that another part of mechanics carries further hands over likewise.
 VERBS |= {"mechanics/principles/liberation.py"}
 ENTRANCES = {"__init__.py", "__main__.py"}  # of the package as a whole

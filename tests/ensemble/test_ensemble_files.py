@@ -13,7 +13,7 @@ from swept_systems import bead, spring, thrown_ball
 
 import dalembert as da
 from dalembert.ensemble import sweep as sweeping
-from dalembert.ensemble.store import Store
+from dalembert.ensemble.result.store import Store
 
 
 def test_text_and_plain_values() -> None:
@@ -59,7 +59,7 @@ def test_a_netcdf_file_holds_all(tmp_path: Path) -> None:
 
 
 def test_zarr_is_an_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dalembert.ensemble.files.find_spec", lambda name: None)
+    monkeypatch.setattr("dalembert.ensemble.result.files.find_spec", lambda name: None)
     with pytest.raises(da.OutputError, match=r"dalembert\[zarr\]"):
         spring().sweep({"w": [1.0]}, 0.1).save(tmp_path / "e.zarr")
 

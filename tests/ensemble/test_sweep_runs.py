@@ -8,8 +8,9 @@ from scipy.special import ellipk
 from swept_systems import bead, spring, thrown_ball
 
 import dalembert as da
-from dalembert.ensemble import chunk, starts
-from dalembert.ensemble.ensemble import Ensemble
+from dalembert.ensemble.members import chunk
+from dalembert.ensemble.result.ensemble import Ensemble
+from dalembert.ensemble.start import starts
 from dalembert.motion.integrate.settings import tolerances
 from dalembert.motion.prepare import prepare
 
@@ -64,8 +65,8 @@ def test_threads_give_the_same_bits(threads: int) -> None:
 def test_small_chunks_give_the_same_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     given = {"w": np.linspace(1, 5, 60)}
     whole = spring().sweep(given, 3.0)
-    monkeypatch.setattr("dalembert.ensemble.task.LEAST", 1)
-    monkeypatch.setattr("dalembert.ensemble.task.CHUNKS", 60)
+    monkeypatch.setattr("dalembert.ensemble.members.task.LEAST", 1)
+    monkeypatch.setattr("dalembert.ensemble.members.task.CHUNKS", 60)
     assert same(whole, spring().sweep(given, 3.0))
 
 
@@ -213,7 +214,7 @@ def test_the_budget_holds_for_members_run_one_by_one() -> None:
 
 def test_all_is_alone_without_a_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     at_once = spring().sweep({"w": [1.0, 2.0]}, 1.0)
-    monkeypatch.setattr("dalembert.ensemble.task.has_kernels", lambda: False)
+    monkeypatch.setattr("dalembert.ensemble.members.task.has_kernels", lambda: False)
     alone = spring().sweep({"w": [1.0, 2.0]}, 1.0)
     assert (at_once.run_alone, alone.run_alone) == (0, 2)
     np.testing.assert_array_equal(at_once.final["x"], alone.final["x"])

@@ -11,8 +11,8 @@ from scipy import stats
 from swept_systems import bead, spring, thrown_ball
 
 import dalembert as da
-from dalembert.ensemble.draw import draw
-from dalembert.ensemble.values import read_values
+from dalembert.ensemble.ask.draw import draw
+from dalembert.ensemble.ask.values import read_values
 
 
 def test_a_grid_has_one_dimension_for_each_name() -> None:

@@ -9,7 +9,7 @@ import typer
 from dalembert.cli import completion
 from dalembert.cli.arguments import EVENT, INITIAL, JSON, OPTION, SET, UNTIL
 from dalembert.cli.sweep_and_write import SweepOptions, sweep_and_write
-from dalembert.ensemble.wanted import KINDS
+from dalembert.ensemble.ask.wanted import KINDS
 from dalembert.methods.table import method_help
 
 MODEL = typer.Argument(

@@ -12,8 +12,8 @@ from dalembert.cli.events import with_given_events
 from dalembert.cli.folders import make, slug_of, unmake
 from dalembert.cli.models import find_model, print_json, with_values
 from dalembert.cli.vary import read_vary
-from dalembert.ensemble.ensemble import Ensemble
-from dalembert.ensemble.store import ABOUT, WHOLE, read_about
+from dalembert.ensemble.result.ensemble import Ensemble
+from dalembert.ensemble.result.store import ABOUT, WHOLE, read_about
 from dalembert.errors import DalembertError, DocumentError, ModelError, OutputError
 from dalembert.model.documents.write_files import write_atomically
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.ensemble.memory import free_memory, readable
+from dalembert.ensemble.ask.memory import free_memory, readable
 from dalembert.errors import ExpressionError
 from dalembert.model.language.parse import parse_expression
 from dalembert.model.language.suggest import suggest

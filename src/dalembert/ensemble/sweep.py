@@ -11,16 +11,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dalembert import __version__
+from dalembert.ensemble.ask.values import RESERVED, Values, read_values
+from dalembert.ensemble.ask.wanted import read_wanted
 from dalembert.ensemble.bar import Bar
-from dalembert.ensemble.control import Budget, Control
-from dalembert.ensemble.ensemble import Ensemble
-from dalembert.ensemble.executors import executor
-from dalembert.ensemble.outcome import MEANING
-from dalembert.ensemble.store import Store, model_text, read_about
-from dalembert.ensemble.task import Task
-from dalembert.ensemble.values import RESERVED, Values, read_values
-from dalembert.ensemble.variables import Variables, require_room
-from dalembert.ensemble.wanted import read_wanted
+from dalembert.ensemble.members.control import Budget, Control
+from dalembert.ensemble.members.outcome import MEANING
+from dalembert.ensemble.members.task import Task
+from dalembert.ensemble.place.executors import executor
+from dalembert.ensemble.result.ensemble import Ensemble
+from dalembert.ensemble.result.store import Store, model_text, read_about
+from dalembert.ensemble.result.variables import Variables, require_room
 from dalembert.errors import ModelError
 from dalembert.model.friction.legs import needs_legs
 from dalembert.model.language.suggest import suggest

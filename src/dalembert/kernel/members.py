@@ -5,14 +5,12 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from dalembert.kernel.events import EventBuffer
 from dalembert.kernel.kernel import CHANGES, HEAD, PASSED, REPORT, Array, Kernel, PaceArgument
 from dalembert.kernel.ready.many import LONG
-from dalembert.kernel.tape_kernel import TapeKernel
 from dalembert.methods.table import METHODS
 
 _ADDRESS, _LONG = ctypes.c_void_p, ctypes.c_long
@@ -108,17 +106,6 @@ def integrate_members(
         watch.stop.ctypes.data, ctypes.addressof(watch.cancel), ctypes.addressof(watch.current),
         *(x.ctypes.data for x in (out, report, status, head, last, passages, ended, stuck, counts, first, latest)),
     )  # fmt: skip
-    done = int(_entry(kernel)(ctypes.addressof(all_)))
+    done = int(kernel.members_entry(ctypes.addressof(all_)))
     columns = dict(zip(names, head.T, strict=True))
     return MembersRun(done, status, out, last, columns, passages, ended, stuck, counts, first, latest)
-
-
-def _entry(kernel: Kernel) -> Any:
-    if isinstance(kernel, TapeKernel):
-        function = kernel.library.da_integrate_members_of_model
-        function.restype, function.argtypes = _LONG, [_ADDRESS, _ADDRESS]
-        model = ctypes.addressof(kernel.model.data)
-        return lambda members: function(model, members)
-    function = kernel.library.da_integrate_members
-    function.restype, function.argtypes = _LONG, [_ADDRESS]
-    return function

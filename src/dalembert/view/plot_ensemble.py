@@ -10,8 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.colors import BoundaryNorm
 from matplotlib.figure import Figure
 
-from dalembert.ensemble.ensemble import Ensemble
-from dalembert.ensemble.outcome import MEANING, Status
+from dalembert.ensemble.members.outcome import MEANING, Status
+from dalembert.ensemble.result.ensemble import Ensemble
 from dalembert.errors import OutputError
 from dalembert.model.language.suggest import suggest
 from dalembert.view.figures import Given, finish, panels, printable

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dalembert.ensemble.ensemble import Ensemble, require_known
-from dalembert.ensemble.store import WHOLE, read_about
+from dalembert.ensemble.result.ensemble import Ensemble, require_known
+from dalembert.ensemble.result.store import WHOLE, read_about
 from dalembert.errors import DocumentError, OutputError
 from dalembert.model.documents.write_files import write_atomically
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 import numpy as np
 
 from dalembert.arrays import Array
-from dalembert.ensemble.at_once import Runs, kernel_of
-from dalembert.ensemble.block import Block
-from dalembert.ensemble.control import Cancelled, Control
-from dalembert.ensemble.outcome import Outcome
-from dalembert.ensemble.task import Task
+from dalembert.ensemble.members.at_once import Runs, kernel_of
+from dalembert.ensemble.members.control import Cancelled, Control
+from dalembert.ensemble.members.outcome import Outcome
+from dalembert.ensemble.members.task import Task
+from dalembert.ensemble.start.block import Block
 from dalembert.graph.timed import spread
 from dalembert.kernel import kernel as kernels
 

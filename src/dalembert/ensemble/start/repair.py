@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from dalembert.arrays import Array
-from dalembert.ensemble.block import Block
+from dalembert.ensemble.start.block import Block
 from dalembert.graph.functions import Graph
 from dalembert.kernel.ready.many import Many
 from dalembert.kernel.ready.together import Together

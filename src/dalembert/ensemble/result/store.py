@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dalembert import __version__
-from dalembert.ensemble.chunk import Chunk
-from dalembert.ensemble.task import Task
+from dalembert.ensemble.members.chunk import Chunk
+from dalembert.ensemble.members.task import Task
 from dalembert.errors import DalembertError, DocumentError, OutputError
 from dalembert.model.documents.write_files import write_atomically
 

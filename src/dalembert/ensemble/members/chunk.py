@@ -7,17 +7,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from dalembert.arrays import Array
-from dalembert.ensemble.alone import run_alone
-from dalembert.ensemble.at_once import run_at_once
-from dalembert.ensemble.block import Block
-from dalembert.ensemble.certify import MEASURES, certify_members
-from dalembert.ensemble.control import Control
-from dalembert.ensemble.lyapunov import exponents
-from dalembert.ensemble.observe import reduce_along
-from dalembert.ensemble.outcome import Outcome, Status, empty_outcome
-from dalembert.ensemble.starts import Starts, find_starts
-from dalembert.ensemble.task import Task
-from dalembert.ensemble.wanted import LYAPUNOV, OF_EVENTS
+from dalembert.ensemble.ask.wanted import LYAPUNOV, OF_EVENTS
+from dalembert.ensemble.members.alone import run_alone
+from dalembert.ensemble.members.at_once import run_at_once
+from dalembert.ensemble.members.certify import MEASURES, certify_members
+from dalembert.ensemble.members.control import Control
+from dalembert.ensemble.members.lyapunov import exponents
+from dalembert.ensemble.members.observe import reduce_along
+from dalembert.ensemble.members.outcome import Outcome, Status, empty_outcome
+from dalembert.ensemble.members.task import Task
+from dalembert.ensemble.start.block import Block
+from dalembert.ensemble.start.starts import Starts, find_starts
 from dalembert.errors import BuildError
 from dalembert.kernel.size import KernelTooLarge, TaylorNotApplicable
 from dalembert.motion.state.consistent import INITIAL_TOLERANCE

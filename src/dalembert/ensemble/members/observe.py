@@ -10,7 +10,7 @@ import numpy as np
 import sympy as sp
 
 from dalembert.arrays import Array
-from dalembert.ensemble.wanted import Reduction
+from dalembert.ensemble.ask.wanted import Reduction
 from dalembert.graph.evaluate import Evaluator
 from dalembert.graph.functions import graph_of
 from dalembert.graph.outputs import output_function

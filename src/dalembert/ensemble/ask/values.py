@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dalembert.arrays import Array
-from dalembert.ensemble.draw import SAMPLERS, draw, faults_of_draws, fresh_seed, is_distribution
-from dalembert.ensemble.memory import free_memory, readable
+from dalembert.ensemble.ask.draw import SAMPLERS, draw, faults_of_draws, fresh_seed, is_distribution
+from dalembert.ensemble.ask.memory import free_memory, readable
 from dalembert.errors import ModelError, counted
 from dalembert.model.language.suggest import suggest
 from dalembert.model.language.symbols import name_of

@@ -10,7 +10,7 @@ import numpy as np
 import sympy as sp
 
 from dalembert.arrays import Array
-from dalembert.ensemble.values import Values
+from dalembert.ensemble.ask.values import Values
 from dalembert.errors import MissingValues
 from dalembert.mechanics.algebra.compiled import numeric_function
 from dalembert.model.language.symbols import t as time_symbol

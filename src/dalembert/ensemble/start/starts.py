@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dalembert.arrays import Array
-from dalembert.ensemble.block import Block
+from dalembert.ensemble.start.block import Block
 from dalembert.graph.functions import Graph
 from dalembert.kernel.limits import PROJECT_LEAST_SIZE
 from dalembert.kernel.ready.solve import solve_points

@@ -7,9 +7,9 @@ import queue
 import threading
 from collections.abc import Callable, Sequence
 
-from dalembert.ensemble.chunk import Chunk, compute
-from dalembert.ensemble.control import Cancelled, Control
-from dalembert.ensemble.task import Task
+from dalembert.ensemble.members.chunk import Chunk, compute
+from dalembert.ensemble.members.control import Cancelled, Control
+from dalembert.ensemble.members.task import Task
 from dalembert.motion.integrate.native import start_thread
 
 POLL_S = 0.05

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from dalembert.arrays import Array
-from dalembert.ensemble.block import Block
-from dalembert.ensemble.control import Cancelled, Control
-from dalembert.ensemble.outcome import STOPPED, Outcome, Status
-from dalembert.ensemble.starts import member_tolerances
-from dalembert.ensemble.task import Task
+from dalembert.ensemble.members.control import Cancelled, Control
+from dalembert.ensemble.members.outcome import STOPPED, Outcome, Status
+from dalembert.ensemble.members.task import Task
+from dalembert.ensemble.start.block import Block
+from dalembert.ensemble.start.starts import member_tolerances
 from dalembert.kernel import kernel as kernels
 from dalembert.kernel.events import EventBuffer
 from dalembert.kernel.kernel import Kernel, PaceArgument

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dalembert.ensemble.outcome import MEANING, Status
-from dalembert.ensemble.values import label_of
+from dalembert.ensemble.ask.values import label_of
+from dalembert.ensemble.members.outcome import MEANING, Status
 from dalembert.errors import DocumentError, counted
 from dalembert.results import Result, item_named, plain_values
 
@@ -241,14 +241,14 @@ class Ensemble(Result):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the ensemble: `.nc` (NetCDF) or `.zarr` (needs pip install 'dalembert[zarr]'); `load` reads both."""
-        from dalembert.ensemble.files import save
+        from dalembert.ensemble.result.files import save
 
         save(self, path)
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Ensemble:
         """Read an ensemble written by `save`, or the folder of a sweep that is complete."""
-        from dalembert.ensemble.files import load
+        from dalembert.ensemble.result.files import load
 
         return load(path)
 

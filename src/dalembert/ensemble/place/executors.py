@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Protocol
 
-from dalembert.ensemble.chunk import Chunk
-from dalembert.ensemble.control import Control
-from dalembert.ensemble.task import Task
+from dalembert.ensemble.members.chunk import Chunk
+from dalembert.ensemble.members.control import Control
+from dalembert.ensemble.members.task import Task
 from dalembert.errors import ModelError
 from dalembert.model.language.suggest import suggest
 
@@ -38,8 +38,8 @@ class Executor(Protocol):
 
 # By name: the module that has it, as `execute`. It is loaded when it is asked for.
 EXECUTORS: dict[str, str] = {
-    "threads": "dalembert.ensemble.threads",
-    "processes": "dalembert.ensemble.processes",
+    "threads": "dalembert.ensemble.place.threads",
+    "processes": "dalembert.ensemble.place.processes",
 }
 
 

@@ -10,10 +10,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from dalembert.arrays import Array
-from dalembert.ensemble.block import Block
-from dalembert.ensemble.control import Control, OutOfTime, Patience
-from dalembert.ensemble.outcome import Outcome, Status
-from dalembert.ensemble.task import Task
+from dalembert.ensemble.members.control import Control, OutOfTime, Patience
+from dalembert.ensemble.members.outcome import Outcome, Status
+from dalembert.ensemble.members.task import Task
+from dalembert.ensemble.start.block import Block
 from dalembert.errors import DalembertError, InconsistentState, MotionFailed
 from dalembert.motion.large.size import is_large
 from dalembert.motion.result.motion import Motion

@@ -9,10 +9,10 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor
 from concurrent.futures import wait as wait_for
 
-from dalembert.ensemble import threads
-from dalembert.ensemble.chunk import Chunk
-from dalembert.ensemble.control import Control
-from dalembert.ensemble.task import Task
+from dalembert.ensemble.members.chunk import Chunk
+from dalembert.ensemble.members.control import Control
+from dalembert.ensemble.members.task import Task
+from dalembert.ensemble.place import threads
 
 _task: Task | None = None
 

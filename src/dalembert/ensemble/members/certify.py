@@ -7,8 +7,8 @@ from __future__ import annotations
 import numpy as np
 
 from dalembert.arrays import Array
-from dalembert.ensemble.outcome import Outcome
-from dalembert.ensemble.task import Task
+from dalembert.ensemble.members.outcome import Outcome
+from dalembert.ensemble.members.task import Task
 from dalembert.kernel.limits import PROJECT_LEAST_SIZE
 from dalembert.kernel.ready.together import Together
 from dalembert.motion.certificate.certify import thresholds

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 
 from dalembert.arrays import Array
-from dalembert.ensemble.chunk import Chunk
-from dalembert.ensemble.memory import free_disk, free_memory, readable
-from dalembert.ensemble.outcome import Status
-from dalembert.ensemble.task import Task
+from dalembert.ensemble.ask.memory import free_disk, free_memory, readable
+from dalembert.ensemble.members.chunk import Chunk
+from dalembert.ensemble.members.outcome import Status
+from dalembert.ensemble.members.task import Task
 from dalembert.errors import ModelError
 
 # Beside the arrays of an ensemble, those of chunks that wait to be put into them, and a copy while it is written.

@@ -10,20 +10,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dalembert.arrays import Array
-from dalembert.ensemble.block import Block, Blocks
-from dalembert.ensemble.control import Budget
-from dalembert.ensemble.observe import Observables
-from dalembert.ensemble.repair import Repair
-from dalembert.ensemble.values import Values
-from dalembert.ensemble.wanted import LYAPUNOV, Wanted
+from dalembert.ensemble.ask.values import Values
+from dalembert.ensemble.ask.wanted import LYAPUNOV, Wanted
+from dalembert.ensemble.members.control import Budget
+from dalembert.ensemble.members.observe import Observables
+from dalembert.ensemble.start.block import Block, Blocks
+from dalembert.ensemble.start.repair import Repair
 from dalembert.graph.functions import Graph, graph_of
 from dalembert.graph.timed import Timed, timed_of
 from dalembert.kernel.ready.together import Together, together_of
 from dalembert.model.friction.legs import needs_legs
 from dalembert.motion.integrate.ahead import look_ahead
+from dalembert.motion.integrate.choose import MOST_EVENTS
 from dalembert.motion.integrate.kernel_choice import has_kernels
 from dalembert.motion.integrate.kinks import Kinks, with_switches
-from dalembert.motion.integrate.native import MOST_EVENTS, stack_bytes
+from dalembert.motion.integrate.native import stack_bytes
 from dalembert.motion.integrate.settings import Settings
 from dalembert.motion.large.size import is_large
 from dalembert.motion.prepare import Prepared
