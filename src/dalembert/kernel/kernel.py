@@ -74,6 +74,11 @@ class KernelRun(NamedTuple):
     def steps(self) -> int:
         return int(self.numbers[_STEPS])
 
+    def was_stopped(self, points: int, events: EventBuffer | None) -> bool:
+        """Whether it had taken all the steps it might before so many points, and no event ended it."""
+        ended = events is not None and events.ended_by is not None
+        return self.status == DONE and self.y.shape[0] < points and not ended
+
     @property
     def last(self) -> Array:
         """The last state it reached."""

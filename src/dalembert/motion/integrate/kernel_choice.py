@@ -73,6 +73,12 @@ class Wanted:
             return None
         return make_tape_kernel(library, self.system, self.graph, self.rows, (self.method,), self.completion)
 
+    def known(self, other: Wanted | None) -> Wanted:
+        """The other one, which knows what was chosen for it, if it is the same; else this one."""
+        if other is None or (other.key, other.method, other.limit) != (self.key, self.method, self.limit):
+            return self
+        return other
+
     @cached_property
     def kept(self) -> dict[tuple[object, ...], Choice]:
         """What was chosen before, by what it was chosen from."""
@@ -109,7 +115,7 @@ def has_kernels() -> bool:
 def choose_kernel(wanted: Wanted) -> Choice:
     """The kernel that is expected to be done first; what it raises, `Wanted.compiled` says."""
     started = time.perf_counter()
-    state = (wish(), count_made(), find_compiler(), runtime_library())
+    state = (wish(), find_compiler(), runtime_library(), count_made())
     choice = wanted.kept.get(state)
     if choice is not None and not choice.steps:
         return choice
