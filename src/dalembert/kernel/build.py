@@ -131,10 +131,10 @@ def build(
         workplace = tempfile.mkdtemp(prefix="dalembert-")
     try:
         try:
-            made = _compile(text, compiler, (*flags, *NATIVE), Path(workplace))
+            made = compile_source(text, compiler, (*flags, *NATIVE), Path(workplace))
         except BuildError:
             # Some compilers do not know this flag, or not the processor they run on: the code is a little slower then.
-            made = _compile(text, compiler, flags, Path(workplace))
+            made = compile_source(text, compiler, flags, Path(workplace))
         library = ctypes.CDLL(str(made))
         try:
             os.replace(made, file)
@@ -171,7 +171,8 @@ def _file(identity: str, compiler: Compiler, level: int, more: tuple[str, ...]) 
     return cache_folder() / (hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:40] + ".so")
 
 
-def _compile(source: str, compiler: Compiler, flags: tuple[str, ...], workplace: Path) -> Path:
+def compile_source(source: str, compiler: Compiler, flags: tuple[str, ...], workplace: Path) -> Path:
+    """The library made of a source, in a folder that is there."""
     text, made = workplace / "kernel.c", workplace / "kernel.so"
     try:
         text.write_text(source, encoding="utf-8")

@@ -16,9 +16,10 @@ from dalembert.graph.functions import Graph
 from dalembert.kernel.build import Compiler, build, find_built, most_optimised
 from dalembert.kernel.emit.dispatch import optional_methods
 from dalembert.kernel.events import EventBuffer
-from dalembert.kernel.identity import identity, table_text
+from dalembert.kernel.identity import identity
 from dalembert.kernel.keep import cache_folder
 from dalembert.kernel.limits import KEPT_CHANGES
+from dalembert.kernel.package_digest import table_text
 from dalembert.kernel.size import MOST_INSTRUCTIONS, KernelTooLarge
 from dalembert.methods.table import METHODS
 

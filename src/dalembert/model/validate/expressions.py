@@ -6,14 +6,18 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import sympy as sp
+from sympy.core.function import AppliedUndef
 
 from dalembert.errors import ExpressionError, counted
 from dalembert.model.definitions import NO_DEFINITIONS
 from dalembert.model.language.adopt import faults_of_functions, function_faults, in_own_symbols
+from dalembert.model.language.contents import contents, symbols_in
 from dalembert.model.language.parse import RESERVED_FOR_CALLS, parse_equation, parse_expression
 from dalembert.model.language.suggest import suggest
 from dalembert.model.language.symbols import Coordinate, Definition, Parameter, name_of
 from dalembert.model.validate.names import Names
+
+NO_NUMBERS = tuple(type(value) for value in (sp.nan, sp.oo, -sp.oo, sp.zoo, sp.I))
 
 
 class ExpressionReader(Names):
@@ -63,38 +67,47 @@ class ExpressionReader(Names):
         if not isinstance(expression, sp.Expr) or expression.is_Matrix:
             self.faults.append(f"{where}: a scalar expression is wanted, got {type(expression).__name__}")
             return None
-        if expression.has(sp.nan, sp.oo, -sp.oo, sp.zoo, sp.I):
+        found = contents(expression)
+        if found.has(*NO_NUMBERS):
             self.faults.append(f"{where}: the expression holds NaN, infinity or an imaginary number: {expression}")
             return None
-        if not self.functions_fit(expression, where, functions) or not self._defined(expression, where):
+        special = found.has(AppliedUndef, sp.Derivative, sp.Subs)
+        if special and not self.functions_fit(expression, where, functions):
             return None
-        expression = in_own_symbols(expression, self.table)
-        strange = sorted(
-            s.name for s in expression.free_symbols if isinstance(s, Parameter) and s.name not in self.table
-        )
+        if not self._defined(found.symbols, where):
+            return None
+        own = in_own_symbols(expression, self.table, found)
+        symbols = found.symbols if own is expression else symbols_in(own)
+        unknown = [s for s in symbols if s.name not in self.table]
+        strange = sorted(s.name for s in unknown if isinstance(s, Parameter))
         bad = [name for name in strange if not name.endswith("'") and not self.good_name(name, f"{where}: the symbol")]
         if bad:
             return None
-        stray = [s.name for s in expression.free_symbols if s.name.endswith("'") and s.name not in self.table]
+        stray = [s.name for s in unknown if s.name.endswith("'")]
         if stray:
             self.faults.append(f"{where}: {', '.join(sorted(stray))} belongs to no coordinate of the system")
-        return self.with_possible_rates(expression, where) if self.definitions.values else expression
+        return own if self._has_possible_rates(symbols, where) else None
 
     def with_possible_rates(self, expression: sp.Expr, where: str) -> sp.Expr | None:
         """The expression, unless it holds rates of definitions that a model has no symbols for, which is told."""
+        return expression if self._has_possible_rates(symbols_in(expression), where) else None
+
+    def _has_possible_rates(self, symbols: Iterable[sp.Symbol], where: str) -> bool:
+        if not self.definitions.values:
+            return True
         orders = self.definitions.orders
-        used = [s for s in expression.free_symbols if isinstance(s, Definition) and s.base in orders]
+        used = [s for s in symbols if isinstance(s, Definition) and s.base in orders]
         high = sorted(s.name for s in used if s.order and orders[s.base] + s.order > 2)
         if high:
             what = "accelerations" if orders[high[0].rstrip("'")] == 2 else "velocities"
             self.faults.append(
                 f"{where}: {high[0]}: {high[0].rstrip(chr(39))} holds {what}, and a model has no third derivatives"
             )
-        return None if high else expression
+        return not high
 
-    def _defined(self, expression: sp.Basic, where: str) -> bool:
+    def _defined(self, symbols: Iterable[sp.Symbol], where: str) -> bool:
         """Whether the model has the definitions that an expression uses; otherwise that is told."""
-        unknown = {s.base for s in expression.free_symbols if isinstance(s, Definition) and s.base not in self.table}
+        unknown = {s.base for s in symbols if isinstance(s, Definition) and s.base not in self.table}
         for name in sorted(unknown):
             known = [
                 other for other, symbol in self.table.items() if isinstance(symbol, Definition) and not symbol.order

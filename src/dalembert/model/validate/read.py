@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from dalembert.collector import without_collecting
 from dalembert.errors import ModelError
 from dalembert.model.constraints import IMPACT_ORDERS
 from dalembert.model.events import Event, read_events
@@ -46,6 +47,7 @@ class Draft:
     definitions: Any = None
 
 
+@without_collecting
 def build_parts(draft: Draft) -> dict[str, Any]:
     """The parts of a `System`, or `ModelError` with every fault found: names are read first, then numbers, expressions,
     and what is made of expressions; then all is checked together.

@@ -76,9 +76,12 @@ def _number(given: Any, where: str, reader: ExpressionReader) -> sp.Expr | None:
         reader.faults.append(f"{where}: a number is wanted, got {given!r}")
         return None
     try:
-        expression = (
-            parse_expression(given, {}, where=where) if isinstance(given, str) else sp.sympify(given, strict=True)
-        )
+        if isinstance(given, float):
+            expression = sp.Float(float(given))  # NumPy's too, which SymPy takes long to read
+        else:
+            expression = (
+                parse_expression(given, {}, where=where) if isinstance(given, str) else sp.sympify(given, strict=True)
+            )
     except ExpressionError as error:
         reader.faults.append(str(error))
         return None
