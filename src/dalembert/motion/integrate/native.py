@@ -66,13 +66,15 @@ def integrate_native(
     solution: Fundamental,
     bar: Progress,
     work: Array | None = None,
+    look: int = 0,
 ) -> Trajectory:
     """Integrate from a consistent state through the output times. `solution` is the instant at that state.
 
-    work: done so far, where a motion is resumed.
+    work: done so far, where a motion is resumed. look: after so many steps, or stiff ones (below zero: only these), it
+    stops to be judged, see `integrate.stiffness`.
     """
     as_written, t0 = evaluation, state.t
-    setup = _setup_of(evaluation, settings, state, solution, work)
+    setup = _setup_of(evaluation, settings, state, solution, work, look)
     evaluation, wanted, kinks = setup.evaluation, setup.wanted, setup.kinks
     pace = setup.pace.again()
     choice = choose_kernel(wanted)
@@ -165,20 +167,20 @@ class _Setup:
 
 
 def _setup_of(
-    evaluation: Evaluation, settings: Settings, state: State, solution: Fundamental, work: Array | None
+    evaluation: Evaluation, settings: Settings, state: State, solution: Fundamental, work: Array | None, look: int
 ) -> _Setup:
     """The last one is kept with the settings: a system is run from its own start again and again."""
-    kept: _Setup | None = settings.kept.get("native")
+    kept: _Setup | None = settings.kept.get(("native", look))
     if kept is not None and work is None and kept.as_written is evaluation and kept.solution is solution:
         return kept
-    made = _make_setup(evaluation, settings, state, solution, work)
+    made = _make_setup(evaluation, settings, state, solution, work, look)
     if work is None:
-        settings.kept["native"] = made
+        settings.kept["native", look] = made
     return made
 
 
 def _make_setup(
-    as_written: Evaluation, settings: Settings, state: State, solution: Fundamental, work: Array | None
+    as_written: Evaluation, settings: Settings, state: State, solution: Fundamental, work: Array | None, look: int
 ) -> _Setup:
     q, v = state.q, state.v
     evaluation, kinks = with_switches(as_written) if as_written.system.may_have_kinks else (as_written, Kinks())
@@ -197,14 +199,16 @@ def _make_setup(
     atol, share, method = tolerances(settings, q, v, solution.acceleration), share_of(settings), method_of(settings)
     none = np.empty(0)
     starts, bounds = (none, none) if settings.pace is None else (settings.pace.starts, settings.pace.bounds)
-    pace = PaceArgument(starts, bounds, share, settings.look, np.abs(np.diagonal(M)), y0.size)
+    pace = PaceArgument(starts, bounds, share, look, np.abs(np.diagonal(M)), y0.size)
     # At the start the evaluation has found the branches of least Gauss function; the kernel follows them.
     branch = evaluation.branch_accelerations(solution) if evaluation.graph.nonlinear else None
     events = evaluation.system.events
     # Where each of them ends the run, there is one passage of each at most.
     room = len(events) if all(event.terminal == 1 for event in events) else EVENT_ROOM
     wanted = Wanted(evaluation.system, evaluation.graph, rows, method, completion, limit)
-    wanted = settings.kept["wanted"] = wanted.known(settings.kept.get("wanted"))
+    if (before := settings.kept.get("wanted")) is not None:
+        wanted = wanted.known(before)
+    settings.kept["wanted"] = wanted
     return _Setup(as_written, solution, evaluation, kinks, wanted, y0, atol, pace, branch, room)
 
 
