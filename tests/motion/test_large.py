@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import sympy as sp
-from large_systems import acceleration_of_bodies, chain, net, plain_bodies, rods
+from large_systems import acceleration_of_bodies, chain, chain_in_space, net, plain_bodies, rods, tree
 
 import dalembert as da
 from dalembert.graph.structure.eliminate import solution_of
@@ -43,7 +43,11 @@ def some_state(system: da.System, at: LargeState, seed: int) -> tuple[np.ndarray
     return at.return_to_constraints(q + 0.05 * rng.normal(size=q.size), rng.normal(size=q.size), 0.0)
 
 
-@pytest.mark.parametrize("system", [chain(9), chain(9, force=True), rods(7), net(3), net(5)], ids=lambda s: s.name)
+SYSTEMS = [chain(9), chain(9, force=True), rods(7), net(3), net(5), chain_in_space(5), chain_in_space(5, held=True)]
+SYSTEMS += [tree(9, seed) for seed in range(3)]
+
+
+@pytest.mark.parametrize("system", SYSTEMS, ids=lambda s: s.name)
 def test_accelerations_and_multipliers_are_those_of_the_fundamental_equation(system: da.System):
     at = state_of(system)
     q, v = some_state(system, at, 1)
