@@ -42,7 +42,7 @@ NUMBERS = frozenset({"name", "parameters", "initial", "settings", "description"}
 VALUES = NUMBERS | {"events"}
 # What a system remembers of its structure, whatever its numbers.
 SHARED = frozenset({"velocities", "accelerations", "parameter_symbols", "structure", "functions", "_functions_used"})
-SHARED |= {"works", "contacts", "C", "sliding_C"}
+SHARED |= {"works", "contacts", "C", "sliding_C", "shared"}
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -243,12 +243,37 @@ class System(Verbs):
 
     def _with_numbers(self, numbers: Mapping[str, Mapping[sp.Symbol, sp.Expr]]) -> System:
         """The same with other numbers, which decide about nothing else: all that was checked and found stays so."""
-        _ = self.structure, self.functions  # found once for all that have them in common
+        _ = self.structure, self.functions, self.shared  # found once for all that have them in common
         made = object.__new__(System)
         names = {f.name for f in fields(self)} | SHARED
         vars(made).update({key: value for key, value in vars(self).items() if key in names})
         vars(made).update({key: MappingProxyType(value) for key, value in numbers.items()})
+        if "_parameter_numbers" in vars(self) and "_initial_numbers" in vars(self):
+            self._hand_numbers_to(made, numbers)
         return made
+
+    def _hand_numbers_to(self, made: System, numbers: Mapping[str, Mapping[sp.Symbol, sp.Expr]]) -> None:
+        """Numbers that stay as they are: to evaluate expressions takes longer than many a motion."""
+        values, symbols = self._parameter_numbers.copy(), self.parameter_symbols
+        changed = {s for s, x in numbers.get("parameters", {}).items() if x is not self.parameters[s]}
+        for k, symbol in enumerate(symbols):
+            if symbol in changed:
+                values[k] = float(made.parameters[symbol])
+        vars(made)["_parameter_numbers"] = values
+        q, v, t0 = self._initial_numbers
+        state = [*q.tolist(), *v.tolist(), t0]
+        for k, symbol in enumerate((*self.coordinates, *self.velocities, t)):
+            new, old = made.initial.get(symbol), self.initial.get(symbol)
+            if new is old and (new is None or not (changed and new.free_symbols & changed)):
+                continue
+            if new in symbols:
+                state[k] = values[symbols.index(new)]
+            elif isinstance(new, (sp.Float, sp.Rational)):
+                state[k] = float(new)
+            else:
+                return  # evaluated when asked for
+        n = len(self.coordinates)
+        vars(made)["_initial_numbers"] = np.array(state[:n]), np.array(state[n:-1]), state[-1]
 
     # -- values
 
