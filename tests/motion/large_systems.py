@@ -160,6 +160,33 @@ def net(side: int) -> da.System:
 
 
 @cache
+def chain_by_velocities(links: int) -> da.System:
+    """The chain with velocities as definitions, each made of the one before it, and others that are no rates of
+    positions: they are written out.
+    """
+    a = da.coordinates(" ".join(f"a{k}" for k in range(links)))
+    m, l, g = da.parameters("m l g")
+    definitions, kinetic = {}, []
+    u, w = sp.Integer(0), sp.Integer(0)
+    for k, q in enumerate(a):
+        turned, to, up = da.definitions(f"turned{k} u{k} w{k}")
+        definitions |= {turned: sp.cos(q) * q.d, to: u + l * turned, up: w + l * sp.sin(q) * q.d}
+        (swung,) = da.definitions(f"swung{k}")
+        definitions[swung] = sp.cos(a[k - 1]) * q.d  # not the rate of anything
+        kinetic.append(m * (to**2 + up**2) / 2 + m * l**2 * (swung**2 + sp.sin(a[k - 1]) ** 2 * q.d**2) / 6)
+        u, w = to, up
+    return da.System(
+        "chain by velocities",
+        coordinates=list(a),
+        definitions=definitions,
+        kinetic=sp.Add(*kinetic),
+        potential=sp.Add(*(-(links - k) * m * g * l * sp.cos(q) for k, q in enumerate(a))),
+        parameters=VALUES,
+        initial=dict(zip(a, angles_of(links), strict=True)) | {q.d: 0 for q in a},
+    )
+
+
+@cache
 def plain_chain(links: int) -> da.System:
     """Point masses in the angles of their links, velocities as sums without a definition."""
     a = da.coordinates(" ".join(f"a{k}" for k in range(links)))

@@ -8,7 +8,7 @@ from types import FrameType
 
 import pytest
 import sympy as sp
-from large_systems import chain, plain_chain, rods, tree
+from large_systems import chain, chain_by_velocities, plain_chain, rods, tree
 
 import dalembert as da
 from dalembert.graph.structure.eliminate import solution_of
@@ -48,7 +48,7 @@ def is_linear(counts: list[int]) -> bool:
     return counts[2] - counts[1] <= 2.1 * (counts[1] - counts[0])
 
 
-@pytest.mark.parametrize("make", [chain, rods, tree], ids=lambda make: make.__name__)
+@pytest.mark.parametrize("make", [chain, rods, tree, chain_by_velocities], ids=lambda make: make.__name__)
 def test_building_and_deriving(make: Callable[[int], da.System]):
     systems = [make(links) for links in SIZES]
     building, deriving = [], []
