@@ -119,6 +119,7 @@ class _Builder:
         parts["outputs"] = outputs = read_outputs(
             draft.outputs or {},
             coordinates,
+            definitions.values,
             lambda e, where: self.reader.expression(e, where, reactions=True),
             self.reader.faults,
         )

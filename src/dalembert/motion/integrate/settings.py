@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 EQUAL_STEPS = tuple(method.name for method in METHODS.values() if method.equal_steps)
 BACKENDS = ("auto", "native", "reference")
+KERNELS = ("", "tape", "compiled")  # what DALEMBERT_KERNEL may be
 DEFAULT_RTOL = 1e-9
 DEFAULT_SAMPLES = 501
 # Of the duration: with steps asked to be shorter than this, no motion would come to its end.
@@ -80,6 +81,8 @@ def settings_of(
     backend = str(options.get("backend") or os.environ.get("DALEMBERT_BACKEND") or "auto").lower()
     if backend not in BACKENDS:
         faults.append(f"unknown backend {backend!r}.{suggest(backend, BACKENDS)}")
+    if (kernel := os.environ.get("DALEMBERT_KERNEL", "")) not in KERNELS:
+        faults.append(f"DALEMBERT_KERNEL is {kernel!r}; it is 'tape' or 'compiled', or not set")
     atol = number_of(options["atol"]) if "atol" in options else None
     if duration is not None and times is not None:
         faults.append("give a duration or the output times, not both")
