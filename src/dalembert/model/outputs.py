@@ -33,6 +33,8 @@ def read_outputs(
         faults.append(f"outputs: a mapping from names to expressions is wanted, got {given!r}")
         return {}
     found: dict[str, sp.Expr] = {}
+    if not given:
+        return found
     state = {symbol.name for q in coordinates for symbol in (q, q.d, q.dd)} | {f"p_{q.name}" for q in coordinates}
     defined = {symbol.name: symbol for each in map(Definition.named, definitions) for symbol in (each, each.d, each.dd)}
     for name, value in given.items():
