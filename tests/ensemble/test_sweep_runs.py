@@ -228,3 +228,10 @@ def test_a_kernel_that_cannot_be_built_is_done_without(monkeypatch: pytest.Monke
     found = spring().sweep({"w": [1.0, 2.0]}, 1.0)
     assert found.run_alone == 2
     np.testing.assert_allclose(found.final["x"], np.cos([1.0, 2.0]), rtol=1e-8)
+
+
+def test_steps_of_one_length_run_one_by_one() -> None:
+    found = spring().sweep({"w": [1.0, 2.0]}, 1.0, method="variational", step=1e-3, order=4)
+    assert found.run_alone == 2
+    # Of fourth order: the error is some (w step)⁴.
+    np.testing.assert_allclose(found.final["x"], np.cos([1.0, 2.0]), rtol=1e-10)

@@ -269,6 +269,8 @@ class Verbs:
         method: str | None = None,
         project: bool | None = None,
         backend: str | None = None,
+        step: float | None = None,
+        order: int | None = None,
         max_step: float | None = None,
         certify: bool = False,
         repair: bool | Iterable[Any] = False,
@@ -308,7 +310,8 @@ class Verbs:
         if unknown:
             raise ModelError(self._system.name, [_no_such_option("sweep", name, self.sweep) for name in unknown])
         options = {
-            "rtol": rtol, "atol": atol, "method": method, "project": project, "backend": backend, "max_step": max_step,
+            "rtol": rtol, "atol": atol, "method": method, "project": project, "backend": backend, "step": step,
+            "order": order, "max_step": max_step,
         }  # fmt: skip
         return sweep(
             self.as_written, values, duration, times, options, on=on, keep=keep, reduce=reduce, events=events,

@@ -101,8 +101,8 @@ class Task:
             return "contacts are decided leg by leg"
         if is_large(system):
             return "the model is large"
-        if self.settings.equal_steps:
-            return f"method {self.settings.method!r} has no compiled form"
+        if self.settings.step is not None:
+            return f"method {self.settings.method!r} has steps of one length"
         if self.settings.backend == "reference":
             return "the reference backend was asked for"
         if not has_kernels():
