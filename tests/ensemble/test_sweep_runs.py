@@ -65,8 +65,7 @@ def test_threads_give_the_same_bits(threads: int) -> None:
 def test_small_chunks_give_the_same_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     given = {"w": np.linspace(1, 5, 60)}
     whole = spring().sweep(given, 3.0)
-    monkeypatch.setattr("dalembert.ensemble.members.task.LEAST", 1)
-    monkeypatch.setattr("dalembert.ensemble.members.task.CHUNKS", 60)
+    monkeypatch.setattr("dalembert.ensemble.members.chunk_size.MOST", 1)
     assert same(whole, spring().sweep(given, 3.0))
 
 

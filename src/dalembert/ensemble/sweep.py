@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time as clock
 from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +15,12 @@ from dalembert import __version__
 from dalembert.ensemble.ask.values import RESERVED, Values, read_values
 from dalembert.ensemble.ask.wanted import read_wanted
 from dalembert.ensemble.bar import Bar
+from dalembert.ensemble.members.chunk_size import chunk_size
 from dalembert.ensemble.members.control import Budget, Control
 from dalembert.ensemble.members.outcome import MEANING
 from dalembert.ensemble.members.task import Task
 from dalembert.ensemble.place.executors import executor
+from dalembert.ensemble.place.threads import run_in_thread
 from dalembert.ensemble.result.ensemble import Ensemble
 from dalembert.ensemble.result.store import Store, model_text, read_about
 from dalembert.ensemble.result.variables import Variables, require_room
@@ -75,7 +78,9 @@ def sweep(
     _require_names(task)
     require_room(task, folder)
     _ = task.blocks, task.lock  # which says what values are missing; and what threads share is there before them
-    store = None if folder is None else Store(folder, task, resume)
+    began = read_about(folder) if resume and folder is not None else None
+    size = chunk_size(task, partial(run_in_thread, task)) if began is None else int(began["chunk"])
+    store = None if folder is None else Store(folder, task, size, resume)
     if resume and store is not None and store.whole.is_file():
         return Ensemble.load(store.whole)
     variables = Variables(values.count)
@@ -83,11 +88,7 @@ def sweep(
     for chunk in store.kept() if store is not None and resume else ():
         variables.take(chunk)
         found.add(chunk.first)
-    ranges = [
-        (first, min(first + task.chunk, values.count))
-        for first in range(0, values.count, task.chunk)
-        if first not in found
-    ]
+    ranges = [(first, min(first + size, values.count)) for first in range(0, values.count, size) if first not in found]
     with Bar(system.name, values.count, variables.finished, progress) as bar:
 
         def finish(chunk: Any) -> None:

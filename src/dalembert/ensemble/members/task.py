@@ -33,12 +33,6 @@ from dalembert.motion.state.evaluation import Evaluation
 if TYPE_CHECKING:
     from dalembert.model.system import System
 
-# Members of one chunk: enough that what Python does for a chunk is little for each member, few enough that several
-# threads finish together. It depends on the sweep alone, so that results do not depend on the number of threads.
-MOST, LEAST, CHUNKS = 2048, 16, 32
-# Numbers that the states of one chunk may take: 64 megabytes.
-ROOM = 8_000_000
-
 
 @dataclass(frozen=True)
 class Task:
@@ -69,12 +63,6 @@ class Task:
     def along(self) -> bool:
         """Whether states between start and end are wanted."""
         return self.wanted.needs_points or self.certify
-
-    @cached_property
-    def chunk(self) -> int:
-        """Members of one chunk."""
-        room = max(1, ROOM // (self.settings.times.size * (2 * self.n + 3)))
-        return int(min(MOST, max(LEAST, -(-self.values.count // CHUNKS)), room))
 
     @cached_property
     def blocks(self) -> Blocks:

@@ -75,3 +75,20 @@ def execute(
             if isinstance(item := done.get(), Chunk):
                 finish(item)
         raise
+
+
+def run_in_thread(task: Task, make: Callable[[], Chunk]) -> Chunk:
+    """One chunk, by a thread with the stack that the task needs. An interrupt leaves it to its end, which is near."""
+    found: list[Chunk] = []
+    errors: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            found.append(make())
+        except BaseException as error:  # handed over to who waits
+            errors.append(error)
+
+    start_thread(work, task.stack).join()
+    if errors:
+        raise errors[0]
+    return found[0]

@@ -33,9 +33,9 @@ REASONS = "__reasons__"
 class Store:
     """Of one task, in one folder."""
 
-    def __init__(self, folder: Path, task: Task, resume: bool) -> None:
+    def __init__(self, folder: Path, task: Task, chunk: int, resume: bool) -> None:
         """Make the folder, or find in it the same sweep where it is resumed."""
-        self.folder, self._task = folder, task
+        self.folder, self._task, self._chunk = folder, task, chunk
         about = read_about(folder)
         own = digest(task)
         if about is not None and not resume:
@@ -56,7 +56,7 @@ class Store:
             values = task.values
             told = {
                 "digest": own, "version": __version__, "name": task.system.name, "members": values.count,
-                "chunk": task.chunk, "seed": values.seed,
+                "chunk": chunk, "seed": values.seed,
             }  # fmt: skip
             write_atomically(folder / ABOUT, json.dumps(told, indent=2).encode())
 
@@ -74,7 +74,7 @@ class Store:
 
     def kept(self) -> Iterator[Chunk]:
         """The chunks that are finished. One that cannot be read is computed again."""
-        for first in range(0, self._task.values.count, self._task.chunk):
+        for first in range(0, self._task.values.count, self._chunk):
             file = self._file(first)
             if not file.is_file():
                 continue
@@ -83,7 +83,7 @@ class Store:
                 arrays = {name: data[name] for name in data.files if name != REASONS}
                 reasons = json.loads(bytes(data[REASONS]))
                 chunk = Chunk(first, arrays, {int(k): why for k, why in reasons.items()})
-                if chunk.count == min(self._task.chunk, self._task.values.count - first):
+                if chunk.count == min(self._chunk, self._task.values.count - first):
                     yield chunk
 
     def clear(self) -> None:
@@ -92,7 +92,7 @@ class Store:
             file.unlink(missing_ok=True)
 
     def _file(self, first: int) -> Path:
-        return self.folder / f"chunk-{first // self._task.chunk:07d}.npz"
+        return self.folder / f"chunk-{first // self._chunk:07d}.npz"
 
 
 def read_about(folder: Path) -> dict[str, Any] | None:
@@ -103,7 +103,7 @@ def read_about(folder: Path) -> dict[str, Any] | None:
         return None
     try:
         found = json.loads(text)
-        _ = found["digest"], found["seed"]
+        _ = found["digest"], found["seed"], found["chunk"], found["members"]
     except (ValueError, KeyError, TypeError):
         raise DocumentError(str(folder / ABOUT), ["this is no description of a sweep"]) from None
     return dict(found)
