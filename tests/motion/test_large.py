@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -228,4 +229,24 @@ def test_definitions_that_hold_the_time_take_the_small_way():
     )
     motion = system.simulate(0.2, samples=3)
     assert motion.energy[0] == pytest.approx(-2.0)
+    assert motion.certificate.holds
+
+
+@pytest.mark.parametrize(("width", "samples"), [(0.02, 3), (0.004, 21)])
+def test_a_short_pulse_in_time_is_not_stepped_over(width: float, samples: int):
+    """Between few outputs, while the chain is at rest: it gives its momentum, A √π width, to the whole chain."""
+    q = da.coordinates("q0 q1 q2 q3 q4 q5")
+    springs = sp.Add(*((after - before) ** 2 / 2 for before, after in pairwise(q)))
+    system = da.System(
+        "struck",
+        coordinates=q,
+        kinetic=sp.Add(*(x.d**2 / 2 for x in q)),
+        potential=springs,
+        forces={q[-1]: 5 * sp.exp(-(((da.t - 7.3) / width) ** 2))},
+        initial={symbol: 0 for x in q for symbol in (x, x.d)},
+    )
+    model_of(system)
+    motion = system.simulate(20, samples=samples)
+    # The error of the steps over the pulse is that of the tolerance, 1e-9, and a few of them.
+    assert motion.v[-1].sum() == pytest.approx(5 * np.sqrt(np.pi) * width, rel=1e-7)
     assert motion.certificate.holds

@@ -135,11 +135,12 @@ class Motion(Table):
         def __getattr__(self, name: str) -> Any:
             """Called for what is not there: parts that are computed when first asked for."""
             held = self.__dict__
-            if name not in COMPUTED or "_later" not in held:
+            later = held.get("_later")  # another thread may take it away at any time
+            if name not in COMPUTED or later is None:
                 if name in held:  # by another thread, just now
                     return held[name]
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            held.update(held["_later"].part(self, name))
+            held.update(later.part(self, name))
             if held.keys() >= COMPUTED:
                 held.pop("_later", None)
             return held[name]
