@@ -1,0 +1,149 @@
+/* Many motions: each thread integrates one member after the other, by steps of its own. */
+
+/* From (shared, varied, row) the inputs of a member: the state (2 DA_N), then the parameters. row[j] says which row of
+   varied (rows × count) has input j; −1: shared[j] is that of all; −2, of a state: its expression in the parameters. */
+DA_FN void da_inputs(const double *shared, const double *varied, const int *row, long long count, long long member,
+                     double *q, double *v, double *c)
+{
+    double p[DA_AT_LEAST_1(DA_NP)], start[DA_NE];
+    DA_UNROLL
+    for (int j = 0; j < DA_NP; j++) {
+        const int at = row[DA_NE + j];
+        p[j] = at < 0 ? shared[DA_NE + j] : varied[at * count + member];
+    }
+    da_start(p, start);
+    DA_UNROLL
+    for (int j = 0; j < DA_NE; j++) {
+        const int at = row[j];
+        const double given = at >= 0 ? varied[at * count + member] : at == -1 ? shared[j] : start[j];
+        if (j < DA_N)
+            q[j] = given;
+        else
+            v[j - DA_N] = given;
+    }
+    da_constants(p, c);
+}
+
+DA_ENTRY da_members(long long count, const double *DA_RESTRICT shared, const double *DA_RESTRICT varied,
+                    const int *DA_RESTRICT row, double t0, double t1, double rtol, double given_atol, int most_steps,
+                    unsigned long long *DA_RESTRICT next, const double *DA_RESTRICT starts,
+                    const double *DA_RESTRICT bounds, int parts, double *DA_RESTRICT final_state,
+                    double *DA_RESTRICT reached, int *DA_RESTRICT status_out, int *DA_RESTRICT steps_out,
+                    int *DA_RESTRICT rejected_out DA_LOOK_PARAMETERS)
+{
+    double q[DA_N], v[DA_N], qn[DA_N], vn[DA_N], k[DA_KEPT][DA_N], atol[DA_NE], c[DA_AT_LEAST_1(DA_NC)];
+    double t = t0, h = 0.0, last_norm = 1.0;
+    /* As share_of in motion/integrate/settings.py. */
+    const double share = given_atol > 0.0 ? 0.0 : da_max(1e-3 * rtol, DA_SINGLE ? 1e-7 : 1e-14);
+    int steps = 0, rejections = 0, rejected = 0, status = DA_DONE, at_work = 0;
+    long long member = DA_THREAD;
+    da_past past;
+#if DA_PACED
+    int part = 0;
+#else
+    (void)starts, (void)bounds, (void)parts;
+#endif
+    DA_LOOK_LOCALS
+    /* One loop for members and their steps, so that a thread that has finished one goes on with the next while those
+       beside it are still on their way. */
+    for (;;) {
+        if (!at_work) {
+            double margin[1];
+            if (member >= count) break;
+            da_inputs(shared, varied, row, count, member, q, v, c);
+            t = t0;
+            last_norm = 1.0;
+            steps = rejections = rejected = 0;
+            status = DA_DONE;
+#if DA_PACED
+            part = 0;
+#endif
+#if DA_VELOCITY_ROWS
+            DA_UNROLL
+            for (int j = 0; j < DA_POSITION_ROWS; j++) past.longest[j] = 0.0;
+            past.nearness = 1.0;
+            past.rate = 0.0;
+            status = da_project(q, v, t, c, 0.0, &past);
+#endif
+            da_acceleration(q, v, t, c, k[0], margin);
+            if (!(margin[0] > 0.0)) status = DA_NEEDS_CPU;
+            double sum = 0.0;
+            DA_UNROLL
+            for (int j = 0; j < DA_N; j++) sum += k[0][j] - k[0][j];
+            if (sum != 0.0) status = DA_UNDEFINED;
+            double a[DA_N], q0[DA_N], v0[DA_N], w[DA_NE];
+            for (int j = 0; j < DA_N; j++) {
+                a[j] = k[0][j];
+                q0[j] = q[j];
+                v0[j] = v[j];
+            }
+            if (given_atol > 0.0)
+                for (int j = 0; j < DA_NE; j++) w[j] = given_atol;
+            else
+                da_tolerances(q0, v0, a, t1 - t0, share, w);
+            double own[DA_AT_LEAST_1(DA_NC)];
+            for (int j = 0; j < DA_NC; j++) own[j] = c[j];
+            h = t1 > t0 && !status ? da_first_step(t, q0, v0, a, t1 - t0, rtol, w, own) : 0.0;
+            DA_UNROLL
+            for (int j = 0; j < DA_NE; j++) atol[j] = w[j];
+            at_work = 1;
+            DA_LOOK_BEGIN
+        }
+#if DA_PACED
+        if (parts) h = da_min(h, da_longest(starts, bounds, parts, t, &part));
+#endif
+        if (!status && h < 10.0 * DA_EPS * da_max(fabs(t), fabs(t1) * 1e-3)) status = DA_STEP_TOO_SMALL;
+        if (!status && steps + rejections >= most_steps) status = DA_BUDGET;
+        if (t < t1 && !status) {
+            const int last = t + h >= t1;
+            const double step = last ? t1 - t : h, tn = last ? t1 : t + step;
+            double margin = 1.0;
+            const double norm = da_step(t, q, v, step, k, c, qn, vn, rtol, atol, &margin);
+            if (!(norm < 1.0)) {
+                h = step * (da_finite(norm) ? da_max(0.2, 0.9 * pow(norm, -1.0 / DA_FALLS)) : 0.2);
+                rejected = 1;
+                rejections++;
+            } else {
+                double grow = da_growth(norm, last_norm), here[1];
+                if (rejected) grow = da_min(grow, 1.0);
+                rejected = 0;
+                last_norm = da_max(norm, 1e-4);
+                steps++;
+                if (!(margin > 0.0)) status = DA_NEEDS_CPU;
+                DA_LOOK_BEFORE
+#if DA_VELOCITY_ROWS
+                if (!status) status = da_project(qn, vn, tn, c, step, &past);
+#endif
+                da_acceleration(qn, vn, tn, c, k[0], here);
+                double sum = 0.0;
+                DA_UNROLL
+                for (int j = 0; j < DA_N; j++) sum += k[0][j] - k[0][j];
+                if (sum != 0.0) status = DA_UNDEFINED;
+                if (!status && !(here[0] > 0.0)) status = DA_NEEDS_CPU;
+                DA_LOOK_INSIDE
+                DA_UNROLL
+                for (int j = 0; j < DA_N; j++) {
+                    q[j] = qn[j];
+                    v[j] = vn[j];
+                }
+                t = DA_ARRIVAL;
+                h = step * grow;
+                if (share > 0.0) da_grow(share, q, v, atol);
+            }
+        }
+        if (status || !(t < t1)) {
+            DA_UNROLL
+            for (int j = 0; j < DA_N; j++) {
+                final_state[j * count + member] = q[j];
+                final_state[(DA_N + j) * count + member] = v[j];
+            }
+            reached[member] = t;
+            status_out[member] = status;
+            steps_out[member] = steps;
+            rejected_out[member] = rejections;
+            DA_LOOK_END
+            member = next ? DA_THREADS_IN_ALL + DA_TAKE(next) : count;
+            at_work = 0;
+        }
+    }
+}
