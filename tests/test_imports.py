@@ -43,9 +43,10 @@ ROOMS = {
     ),
     "kernel": (
         "limits", "size", "emit", "identity", "build", "keep", "ready", "rolled", "events", "kernel", "tape_kernel",
+        "cuda",
     ),
     "motion": (
-        "state", "integrate", "contacts", "result", "certificate", "assemble", "prepare", "large", "simulate",
+        "state", "integrate", "contacts", "result", "certificate", "assemble", "prepare", "export", "large", "simulate",
         "instant", "kept_models",
     ),
     "motion.contacts": ("modes", "decide", "impacts", "run"),

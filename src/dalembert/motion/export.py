@@ -43,7 +43,9 @@ class CudaProgram:
         return write_program(self.source, file, self.numbers)
 
 
-def cuda_program(system: System, duration: float | None = None, rolled: bool | None = None, **options: Any) -> CudaProgram:
+def cuda_program(
+    system: System, duration: float | None = None, rolled: bool | None = None, **options: Any
+) -> CudaProgram:
     """The program of a system, with the method and tolerance of `options` (as for `simulate`) as its defaults.
 
     `DoesNotApply` where a thread of a GPU cannot integrate it; the reason says what it would need.
@@ -81,7 +83,9 @@ def cuda_program(system: System, duration: float | None = None, rolled: bool | N
         "state": [*q.tolist(), *v.tolist()],
         "state_by_expression": [bool(system.initial[symbol].free_symbols) for symbol in wanted],
         "parameter_values": system.parameter_values().tolist(),
-        "pace": None if pace is None else {"starts": pace.starts.tolist(), "bounds": np.minimum(pace.bounds, 1e30).tolist()},
+        "pace": None
+        if pace is None
+        else {"starts": pace.starts.tolist(), "bounds": np.minimum(pace.bounds, 1e30).tolist()},
     }
     return CudaProgram(source, numbers)
 

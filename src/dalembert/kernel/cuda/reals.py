@@ -14,4 +14,6 @@ def in_chosen_precision(source: str) -> str:
     the whole expression computed in double. Comments stay as they are.
     """
     parts = _COMMENT.split(source)
-    return "".join(part if part.startswith("/*") else _TYPE.sub("da_real", _NUMBER.sub(r"DA_R(\1)", part)) for part in parts)
+    return "".join(
+        part if part.startswith("/*") else _TYPE.sub("da_real", _NUMBER.sub(r"DA_R(\1)", part)) for part in parts
+    )

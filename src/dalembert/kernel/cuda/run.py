@@ -101,8 +101,9 @@ class Part:
 @dataclass(frozen=True)
 class Wish:
     """What is asked of a run. rtol and atol (0: from the size of the motion, as on the CPU), the interval, how many
-    steps a member may take; observables at `times`, kept (samples) or reduced; float32 instead of float64; sort: by how
-    many steps a quick run with loose tolerance took, where members differ by much and refilling does not help.
+    steps a member may take; observables at `times`, kept (samples) or reduced; float32 instead of float64. Where members
+    take very different numbers of steps, sort: they are first run with a loose tolerance, then in the order of the
+    steps that took; or refill: a thread that has finished one goes on with another.
     """
 
     duration: float
@@ -117,7 +118,7 @@ class Wish:
     reduce: bool = False
     events: bool = False
     single: bool = False
-    refill: bool = True
+    refill: bool = False
     sort: bool = False
     threads: int = THREADS
     blocks: int = 1
@@ -288,17 +289,17 @@ class _Worker:
     def run(self, values: Mapping[str, Any], start: int, count: int) -> Part:
         inputs = _inputs(self.program, values, count, self.wish.real)
         with self.cupy.cuda.Device(self.device):
-            order = None
+            order, before = None, 0.0
             if self.wish.sort:
-                steps = self._launch(inputs, count, max(self.wish.rtol, 1e-4))[0]["steps"]
-                order = self.cupy.argsort(steps)
+                quick, before = self._launch(inputs, count, max(self.wish.rtol, 1e-3))
+                order = self.cupy.argsort(quick["steps"])
                 shared, varied, row = inputs
                 inputs = (shared, self.cupy.ascontiguousarray(self.cupy.asarray(varied)[:, order]), row)
             found, seconds = self._launch(inputs, count, self.wish.rtol)
             if order is not None:
                 back = self.cupy.argsort(order)
                 found = {key: value[..., back] for key, value in found.items()}
-            return self._part(found, start, seconds)
+            return self._part(found, start, before + seconds)
 
     def _launch(self, inputs: tuple[Any, Any, Any], count: int, rtol: float) -> tuple[dict[str, Any], float]:
         cupy, wish, about = self.cupy, self.wish, self.program.about
@@ -327,7 +328,7 @@ class _Worker:
             if wish.reduce:
                 more["reduced"] = cupy.full((3, seen, count), np.nan, dtype=real)
             if wish.events and events:
-                more["event_time"] = cupy.zeros((events, count), dtype=real)
+                more["event_time"] = cupy.full((events, count), np.nan, dtype=real)
                 more["event_count"] = cupy.zeros((events, count), dtype=np.int32)
             arguments += [times, np.int32(n_times), chosen, np.int32(seen)]
             arguments += [more.get(name, null) for name in ("samples", "reduced", "event_time", "event_count")]
@@ -353,18 +354,14 @@ class _Worker:
         reduced = None
         if "reduced" in host:
             reduced = {key: np.ascontiguousarray(host["reduced"][k].T) for k, key in enumerate(("min", "max", "mean"))}
-        event_count = host["event_count"].T if "event_count" in host else None
-        event_time = None
-        if event_count is not None:
-            event_time = np.where(event_count > 0, host["event_time"].T, np.nan)
         return Part(
             start,
             np.ascontiguousarray(host["final"].T),
             *(host[name] for name in ("time", "status", "steps", "rejected")),
             np.ascontiguousarray(host["samples"].transpose(2, 0, 1)) if "samples" in host else None,
             reduced,
-            event_time,
-            event_count,
+            host["event_time"].T if "event_time" in host else None,
+            host["event_count"].T if "event_count" in host else None,
             seconds,
             self.device,
         )
@@ -375,7 +372,9 @@ def _cupy() -> Any:
     try:
         import cupy
     except ImportError as error:
-        raise NoGpu(f"CuPy is needed to run on a GPU: pip install cupy-cuda12x, or what suits the driver ({error})") from None
+        raise NoGpu(
+            f"CuPy is needed to run on a GPU: pip install cupy-cuda12x, or what suits the driver ({error})"
+        ) from None
     try:
         count = cupy.cuda.runtime.getDeviceCount()
     except Exception as error:  # CuPy's own classes, of which it has one for each library
@@ -392,11 +391,17 @@ def _pace(program: Program, wish: Wish) -> tuple[np.ndarray, np.ndarray]:
     if wish.max_step is not None:
         if not wish.max_step > 0:
             raise Problem(f"max_step is {wish.max_step:g}; it must be positive")
-        starts, bounds = (starts, np.minimum(bounds, wish.max_step)) if starts.size else (np.array([wish.t0]), np.array([wish.max_step]))
+        starts, bounds = (
+            (starts, np.minimum(bounds, wish.max_step))
+            if starts.size
+            else (np.array([wish.t0]), np.array([wish.max_step]))
+        )
     return starts, np.minimum(bounds, 1e30)
 
 
-def _inputs(program: Program, values: Mapping[str, Any], count: int, real: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _inputs(
+    program: Program, values: Mapping[str, Any], count: int, real: Any
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """What device/members.h takes: values that all members share, rows of those that vary, and which is which."""
     about, names = program.about, program.inputs
     shared = np.array([*about["state"], *about["parameter_values"]], dtype=real)
@@ -467,7 +472,9 @@ def main(words: Sequence[str] | None = None) -> int:
     beside = Path(sys.argv[0]).with_name(own.removesuffix(".run.py") + ".json") if own.endswith(".run.py") else None
     reader = argparse.ArgumentParser(description="Run many motions of a system on the GPUs of this machine.")
     reader.add_argument("--program", default=beside, help="the description, FILE.json; the one beside this file")
-    reader.add_argument("--vary", action="append", default=[], metavar="NAME=LOW:HIGH:NUMBER", help="a grid; repeatable")
+    reader.add_argument(
+        "--vary", action="append", default=[], metavar="NAME=LOW:HIGH:NUMBER", help="a grid; repeatable"
+    )
     reader.add_argument("--random", action="append", default=[], metavar="NAME=LOW:HIGH", help="uniform; repeatable")
     reader.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="for all members; repeatable")
     reader.add_argument("--members", type=int, help="how many random members for each point of the grid")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 DEVICE = Path(__file__).parent / "device"
 STATE = ("q", "v", "t", "p")
+_DIVISION = re.compile(r"= ([\w.\[\]-]+) / ([\w.\[\]-]+);")
+_CONSTANT = re.compile(r"\bc\[(\d+)\]")
 # Up to so many instructions of the acceleration, each stage has its own copy.
 MOST_UNROLLED = 160
 # As in motion/integrate/settings.py; squares of numbers this small still are numbers, in single precision too.
@@ -71,8 +74,11 @@ def cuda_source(
     names, observe = observables(system, graph)
     events = () if graph.events_use_multipliers else system.events
     hoist = Hoist()
-    model = _model(system, graph, functions, observe, bool(events), hoist)
-    sizes = _sizes(system, graph, rows, functions, tableau, len(names), len(events), hoist.size)
+    steps = _steps(graph, functions, hoist)
+    needed = hoist.size
+    looks = _looks(system, graph, observe, bool(events), hoist)
+    sizes = _sizes(system, graph, rows, functions, tableau, len(names), len(events))
+    constants = f"#define DA_NC (DA_LOOK ? {hoist.size} : {needed})\n"
     lists = {
         "da_position_places": [list(rows).index(row) for row in graph.position_rows],
         "da_event_direction": [int(event.direction) for event in events],
@@ -81,15 +87,17 @@ def cuda_source(
     converted = [
         _device("base.h"),
         *(f"DA_TABLE int {name}[] = {{{', '.join(map(str, items or [0]))}}};" for name, items in lists.items()),
-        *model,
-        # Read where everything is read: a call would put what it makes into memory.
-        hoist.source().replace("DA_PIECE void da_constants", "DA_FN void da_constants"),
+        *steps,
+        f"#if DA_LOOK\n{looks}\n#endif",
+        straight_line("da_start", start_function(system), ("given",), ("y",), None, lanes=False),
+        _constants(hoist, needed),
         _device("project.h"),
         step_source(tableau, rolled),
         _inside(tableau),
         *map(_device, ("control.h", "look.h", "members.h")),
     ]
-    text = "\n".join([_header(system, names, sizes), _device("precision.h"), in_chosen_precision("\n".join(converted))])
+    head = _header(system, names, sizes) + constants
+    text = "\n".join([head, _device("precision.h"), in_chosen_precision("\n".join(converted))])
     return CudaSource(
         text,
         method,
@@ -107,11 +115,10 @@ def _device(name: str) -> str:
     return (DEVICE / name).read_text(encoding="utf-8")
 
 
-def _model(
-    system: System, graph: Graph, functions: ThreadFunctions, observe: ca.Function, events: bool, hoist: Hoist
-) -> list[str]:
-    """The functions of the system as C."""
+def _steps(graph: Graph, functions: ThreadFunctions, hoist: Hoist) -> list[str]:
+    """The functions that a step needs, as C."""
     kernel = functions.kernel
+    parts: list[tuple[str, ca.Function, tuple[str, ...], tuple[str, ...]]]
     parts = [("acceleration", functions.acceleration, STATE, ("a", "margin"))]
     if graph.position_rows or graph.velocity_rows:
         parts += [
@@ -120,12 +127,35 @@ def _model(
             ("position_gap", kernel.position_gap, STATE, ("r",)),
             ("velocity_gap", kernel.velocity_gap, STATE, ("r",)),
         ]
-    parts.append(("observe", observe, STATE, ("o",)))
+    return [_function(name, function, inputs, outputs, hoist) for name, function, inputs, outputs in parts]
+
+
+def _looks(system: System, graph: Graph, observe: ca.Function, events: bool, hoist: Hoist) -> str:
+    """Those that only samples and events need."""
+    found = [_function("observe", observe, STATE, ("o",), hoist)]
     if events:
-        parts.append(("event_functions", _event_functions(graph), STATE, ("g",)))
-    lines = [straight_line(f"da_{name}", f, inputs, outputs, hoist, lanes=False) for name, f, inputs, outputs in parts]
-    start = straight_line("da_start", start_function(system), ("given",), ("y",), None, lanes=False)
-    return [*lines, start]
+        found.append(_function("event_functions", _event_functions(graph), STATE, ("g",), hoist))
+    return "\n".join(found)
+
+
+def _function(
+    name: str, function: ca.Function, inputs: Sequence[str], outputs: Sequence[str], hoist: Hoist | None
+) -> str:
+    """As C, with divisions as products, and c where `DA_AT` has it."""
+    text = straight_line(f"da_{name}", function, inputs, outputs, hoist, lanes=False)
+    return _CONSTANT.sub(r"c[DA_AT(\1)]", _DIVISION.sub(r"= da_over(\1, \2);", text))
+
+
+def _constants(hoist: Hoist, needed: int) -> str:
+    """What depends on parameters alone. Copied to where it is called: a call would put it into memory. Those that only
+    samples and events need come last, and are left out without them.
+    """
+    text = hoist.source().replace("DA_PIECE void da_constants", "DA_FN void da_constants")
+    first = f"    c[{needed}] = "
+    if first in text:
+        before, _, after = text.partition(first)
+        text = f"{before}#if DA_LOOK\n{first}{after.rstrip().removesuffix('}')}#endif\n}}\n"
+    return _CONSTANT.sub(r"c[DA_AT(\1)]", text)
 
 
 def _event_functions(graph: Graph) -> ca.Function:
@@ -164,7 +194,6 @@ def _sizes(
     tableau: Tableau,
     observed: int,
     events: int,
-    constants: int,
 ) -> dict[str, float]:
     n = len(system.coordinates)
     nested = len(tableau.interpolant.rows) if isinstance(tableau.interpolant, Nested) else 0
@@ -172,7 +201,6 @@ def _sizes(
         "DA_N": n,
         "DA_NE": 2 * n,
         "DA_NP": len(system.parameter_symbols),
-        "DA_NC": constants,
         "DA_ROWS": len(rows),
         "DA_POSITION_ROWS": len(graph.position_rows),
         "DA_VELOCITY_ROWS": len(graph.position_rows) + len(graph.velocity_rows),

@@ -34,32 +34,51 @@ def second_order(weights: Sequence[float], rows: Sequence[Row]) -> tuple[float, 
     return (float(total) if abs(total) > VANISHING * largest else 0.0), kept
 
 
+class Weights:
+    """Numbers in a table that every instruction can read as it stands."""
+
+    def __init__(self, table: str) -> None:
+        self.table = table
+        self._places: dict[float, int] = {}
+
+    def name(self, weight: float) -> str:
+        return f"{self.table}[{self._places.setdefault(float(weight), len(self._places))}]"
+
+    def source(self) -> str:
+        lines, numbers = [], [repr(weight) for weight in self._places] or ["0.0"]
+        for start in range(0, len(numbers), 4):
+            lines.append("    " + ", ".join(numbers[start : start + 4]) + ",")
+        return f"DA_TABLE double {self.table}[] = {{\n" + "\n".join(lines) + "\n};\n"
+
+
 def step_source(tableau: Tableau, rolled: bool) -> str:
-    """`da_step`: one step and its error. rolled: one copy of the equations in a loop over the stages, for those that are
-    long; otherwise as many copies as there are stages, nothing but registers between them.
+    """`da_step`: one step and its error. rolled: one copy of the equations in a loop over the stages, for those that
+    are long; otherwise as many copies as there are stages, nothing but registers between them.
     """
-    rows = slope_rows(tableau)
-    stages = _loop(rows, tableau) if rolled else "\n".join(_stage(i, rows, tableau) for i in range(1, len(rows)))
-    tables = _tables(rows) if rolled else ""
+    rows, table = slope_rows(tableau), Weights("da_weight")
+    copies = (_stage(i, rows, tableau, table) for i in range(1, len(rows)))
+    stages = _loop(rows) if rolled else "\n".join(copies)
+    end, norm = _state(tableau.b, rows, "qn", "vn", 8, table), _norm(tableau, rows, table)
+    tables = (_tables(rows, tableau) if rolled else "") + table.source()
     return f"""\
-{tables}/* One step of size h from (t, q, v), where k[0] is the acceleration: the new state, and the norm of its error relative
-   to the tolerances, at most 1 where it is acceptable. *margin: the least along the way, see da_acceleration. */
-DA_FN double da_step(double t, const double *q, const double *v, double h, double k[][DA_N], const double *c, double *qn,
-                     double *vn, double rtol, const double *atol, double *margin)
+{tables}/* One step of size h from (t, q, v), where k[0] is the acceleration: the new state, and the norm of its error
+   relative to the tolerances, at most 1 where it is acceptable. *good becomes 0 where a pivot was too small on the way. */
+DA_FN double da_step(double t, const double *q, const double *v, double h, double k[][DA_N], const double *c,
+                     double *qn, double *vn, double rtol, const double *atol, int *good)
 {{
     double sq[DA_N], sv[DA_N], m[1];
 {stages}
     DA_UNROLL
     for (int j = 0; j < DA_N; j++) {{
-{_state(tableau.b, rows, "qn", "vn", 8)}
+{end}
     }}
-{_norm(tableau, rows)}
+{norm}
 }}
 """
 
 
-def _sum(weights: Sequence[float], indent: int) -> str:
-    terms = [f"{float(w)!r} * k[{i}][j]" for i, w in enumerate(weights) if w != 0.0]
+def _sum(weights: Sequence[float], indent: int, table: Weights) -> str:
+    terms = [f"{table.name(w)} * k[{i}][j]" for i, w in enumerate(weights) if w != 0.0]
     lines, line = [], terms[0] if terms else "0.0"
     for term in terms[1:]:
         if len(line) + len(term) + indent + 24 > WIDTH:
@@ -70,29 +89,26 @@ def _sum(weights: Sequence[float], indent: int) -> str:
     return ("\n" + " " * (indent + 4)).join([*lines, line])
 
 
-def _state(weights: Sequence[float], rows: Sequence[Row], q: str, v: str, indent: int) -> str:
+def _state(weights: Sequence[float], rows: Sequence[Row], q: str, v: str, indent: int, table: Weights) -> str:
     """The state at the end of h times these weights of slopes."""
     share, twice = second_order(weights, rows)
     pad = " " * indent
-    further = f" + h * ({_sum(twice, indent)})" if any(twice) else ""
-    return (
-        f"{pad}{v}[j] = v[j] + h * ({_sum(weights, indent)});\n"
-        f"{pad}{q}[j] = q[j] + h * ({share!r} * v[j]{further});"
-    )
+    further = f" + h * ({_sum(twice, indent, table)})" if any(twice) else ""
+    return f"{pad}{v}[j] = v[j] + h * ({_sum(weights, indent, table)});\n{pad}{q}[j] = q[j] + h * ({table.name(share)} * v[j]{further});"
 
 
-def _stage(i: int, rows: Sequence[Row], tableau: Tableau) -> str:
+def _stage(i: int, rows: Sequence[Row], tableau: Tableau, table: Weights) -> str:
     at = float(tableau.c[i]) if i < tableau.stages else 1.0
     return f"""\
     DA_UNROLL
     for (int j = 0; j < DA_N; j++) {{
-{_state(rows[i], rows, "sq", "sv", 8)}
+{_state(rows[i], rows, "sq", "sv", 8, table)}
     }}
-    da_acceleration(sq, sv, t + {at!r} * h, c, k[{i}], m);
-    *margin = da_min(*margin, m[0]);"""
+    da_acceleration(sq, sv, t + {table.name(at)} * h, c, k[{i}], m);
+    *good &= m[0] > 0.0;"""
 
 
-def _tables(rows: Sequence[Row]) -> str:
+def _tables(rows: Sequence[Row], tableau: Tableau) -> str:
     size = len(rows)
 
     def table(name: str, lines: Sequence[Sequence[float]]) -> str:
@@ -102,14 +118,12 @@ def _tables(rows: Sequence[Row]) -> str:
         return f"DA_TABLE double {name}[{size}][{size}] = {{\n{text},\n}};\n"
 
     composed = [second_order(row, rows)[1] for row in rows]
-    return table("da_once", rows) + table("da_twice", composed)
+    nodes = ", ".join(repr(float(c)) for c in (*tableau.c, *[1.0] * (size - tableau.stages)))
+    return table("da_once", rows) + table("da_twice", composed) + f"DA_TABLE double da_node[] = {{{nodes}}};\n"
 
 
-def _loop(rows: Sequence[Row], tableau: Tableau) -> str:
-    nodes = [float(c) for c in tableau.c] + [1.0] * (len(rows) - tableau.stages)
-    listed = ", ".join(repr(c) for c in nodes)
+def _loop(rows: Sequence[Row]) -> str:
     return f"""\
-    const double node[{len(rows)}] = {{{listed}}};
     DA_ROLL
     for (int i = 1; i < {len(rows)}; i++) {{
         double once[DA_N], twice[DA_N];
@@ -126,14 +140,14 @@ def _loop(rows: Sequence[Row], tableau: Tableau) -> str:
         DA_UNROLL
         for (int j = 0; j < DA_N; j++) {{
             sv[j] = v[j] + h * once[j];
-            sq[j] = q[j] + h * (node[i] * v[j] + h * twice[j]);
+            sq[j] = q[j] + h * (da_node[i] * v[j] + h * twice[j]);
         }}
-        da_acceleration(sq, sv, t + node[i] * h, c, k[i], m);
-        *margin = da_min(*margin, m[0]);
+        da_acceleration(sq, sv, t + da_node[i] * h, c, k[i], m);
+        *good &= m[0] > 0.0;
     }}"""
 
 
-def _norm(tableau: Tableau, rows: Sequence[Row]) -> str:
+def _norm(tableau: Tableau, rows: Sequence[Row], table: Weights) -> str:
     """As `da_…_step` of emit/explicit.py has it. The sums of an estimate's weights vanish, so that velocities at the
     start of the step have no part in it.
     """
@@ -142,9 +156,9 @@ def _norm(tableau: Tableau, rows: Sequence[Row]) -> str:
         share, twice = second_order(estimate.weights, rows)
         if share:
             raise ValueError("the weights of an estimate must sum to zero")
-        parts.append((_sum(estimate.weights, 8), _sum(twice, 8)))
-    of_q = "1.0 / (atol[j] + rtol * da_max(fabs(q[j]), fabs(qn[j])))"
-    of_v = "1.0 / (atol[DA_N + j] + rtol * da_max(fabs(v[j]), fabs(vn[j])))"
+        parts.append((_sum(estimate.weights, 8, table), _sum(twice, 8, table)))
+    of_q = "da_inverse(atol[DA_AT(j)] + rtol * da_max(fabs(q[j]), fabs(qn[j])))"
+    of_v = "da_inverse(atol[DA_AT(DA_N + j)] + rtol * da_max(fabs(v[j]), fabs(vn[j])))"
     names = ("fine", "coarse")[: len(parts)]
     sums = "\n".join(
         f"        const double {name}_v = ({once}) * of_v, {name}_q = h * ({twice}) * of_q;\n"
@@ -172,12 +186,13 @@ def _norm(tableau: Tableau, rows: Sequence[Row]) -> str:
 
 def slopes_source(tableau: Tableau) -> str:
     """`da_slopes`: the slopes of (q, q̇) at all stages, as an interpolant takes them."""
-    rows = slope_rows(tableau)
+    rows, table = slope_rows(tableau), Weights("da_slope_weight")
     velocities = "\n".join(
-        f"        full[{i}][j] = v[j]" + (f" + h * ({_sum(row, 8)});" if any(row) else ";") for i, row in enumerate(rows)
+        f"        full[{i}][j] = v[j]" + (f" + h * ({_sum(row, 8, table)});" if any(row) else ";")
+        for i, row in enumerate(rows)
     )
     return f"""\
-DA_FN void da_slopes(const double *v, double h, double k[][DA_N], double full[][DA_NE])
+{table.source()}DA_FN void da_slopes(const double *v, double h, double k[][DA_N], double full[][DA_NE])
 {{
     DA_UNROLL
     for (int j = 0; j < DA_N; j++) {{

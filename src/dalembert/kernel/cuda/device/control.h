@@ -6,7 +6,7 @@ DA_PIECE double da_first_step(double t, const double *q, const double *v, const 
 {
     double q1[DA_N], v1[DA_N], a1[DA_N], margin[1], d0 = 0.0, d1 = 0.0, d2 = 0.0, h0, h1;
     for (int j = 0; j < DA_N; j++) {
-        const double of_q = 1.0 / (atol[j] + rtol * fabs(q[j])), of_v = 1.0 / (atol[DA_N + j] + rtol * fabs(v[j]));
+        const double of_q = 1.0 / (atol[DA_AT(j)] + rtol * fabs(q[j])), of_v = 1.0 / (atol[DA_AT(DA_N + j)] + rtol * fabs(v[j]));
         d0 += (q[j] * of_q) * (q[j] * of_q) + (v[j] * of_v) * (v[j] * of_v);
         d1 += (v[j] * of_q) * (v[j] * of_q) + (a[j] * of_v) * (a[j] * of_v);
     }
@@ -19,7 +19,7 @@ DA_PIECE double da_first_step(double t, const double *q, const double *v, const 
     }
     da_acceleration(q1, v1, t + h0, c, a1, margin);
     for (int j = 0; j < DA_N; j++) {
-        const double of_q = 1.0 / (atol[j] + rtol * fabs(q[j])), of_v = 1.0 / (atol[DA_N + j] + rtol * fabs(v[j]));
+        const double of_q = 1.0 / (atol[DA_AT(j)] + rtol * fabs(q[j])), of_v = 1.0 / (atol[DA_AT(DA_N + j)] + rtol * fabs(v[j]));
         d2 += ((v1[j] - v[j]) * of_q) * ((v1[j] - v[j]) * of_q) + ((a1[j] - a[j]) * of_v) * ((a1[j] - a[j]) * of_v);
     }
     if (!da_finite(d2)) return h0 * 1e-3;
@@ -35,16 +35,16 @@ DA_PIECE void da_tolerances(const double *q, const double *v, const double *a, d
     for (int j = 0; j < DA_N; j++) {
         const double reach = da_max(da_max(fabs(q[j]), fabs(v[j]) * span), fabs(a[j]) * span * span);
         const double speed = da_max(da_max(fabs(v[j]), fabs(a[j]) * span), reach / span);
-        atol[j] = reach;
-        atol[DA_N + j] = speed;
+        atol[DA_AT(j)] = reach;
+        atol[DA_AT(DA_N + j)] = speed;
         most_q = da_max(most_q, reach);
         most_v = da_max(most_v, speed);
     }
     for (int j = 0; j < DA_NE; j++) {
         double most = j < DA_N ? most_q : most_v;
         if (!(most > 0.0)) most = 1.0;
-        const double size = atol[j] > 1e-12 * most ? atol[j] : most;
-        atol[j] = share * da_max(da_min(size, 1.0), DA_LEAST_SIZE);
+        const double size = atol[DA_AT(j)] > 1e-12 * most ? atol[DA_AT(j)] : most;
+        atol[DA_AT(j)] = share * da_max(da_min(size, 1.0), DA_LEAST_SIZE);
     }
 }
 
@@ -53,17 +53,17 @@ DA_FN void da_grow(double share, const double *q, const double *v, double *atol)
 {
     DA_UNROLL
     for (int j = 0; j < DA_N; j++) {
-        atol[j] = da_max(atol[j], share * da_min(fabs(q[j]), 1.0));
-        atol[DA_N + j] = da_max(atol[DA_N + j], share * da_min(fabs(v[j]), 1.0));
+        atol[DA_AT(j)] = da_max(atol[DA_AT(j)], share * da_min(fabs(q[j]), 1.0));
+        atol[DA_AT(DA_N + j)] = da_max(atol[DA_AT(DA_N + j)], share * da_min(fabs(v[j]), 1.0));
     }
 }
 
-/* How much longer the next step may be, after one that was accepted. */
-DA_FN double da_growth(double norm, double last_norm)
+/* How much longer than the last step the next may be, or a rejected one when it is taken again; from the logarithms of
+   the norm of its error and of that of the one before. Where that has no value, a fifth. */
+DA_FN double da_factor_of(int accepted, double norm, double last)
 {
-    if (norm == 0.0) return 10.0;
-    const double grow = 0.8 * exp((0.75 * 0.03 - 1.0 / DA_FALLS) * log(norm) + 0.03 * log(last_norm));
-    return da_min(10.0, da_max(0.2, grow));
+    const double rate = accepted ? (0.75 * 0.03 - 1.0 / DA_FALLS) * norm + 0.03 * last : -1.0 / DA_FALLS * norm;
+    return da_min(10.0, da_max((accepted ? 0.8 : 0.9) * exp(rate), 0.2));
 }
 
 #if DA_PACED

@@ -3,6 +3,7 @@
 #if !DA_LOOK
 #define DA_LOOK_PARAMETERS
 #define DA_LOOK_LOCALS
+#define DA_LOOK_LOAD
 #define DA_LOOK_BEGIN
 #define DA_LOOK_BEFORE
 #define DA_LOOK_INSIDE
@@ -62,13 +63,11 @@ DA_PIECE void da_sample(da_look *l, const double *q, const double *v, double t, 
 
 DA_PIECE void da_look_begin(da_look *l, const double *q, const double *v, double t, const double *c)
 {
-    l->next = 0;
     while (l->next < l->n_times && l->times[l->next] <= t) da_sample(l, q, v, t, c);
 #if DA_NG
     double g[DA_NG];
     da_event_functions(q, v, t, c, g);
     for (int e = 0; e < DA_NG; e++) {
-        l->seen[e] = 0;
         l->side[e] = g[e];
         l->first[e] = 0.0;
     }
@@ -162,14 +161,15 @@ DA_PIECE int da_look_inside(da_look *l, da_inside *s, const double *kept, const 
 
 DA_PIECE void da_look_end(const da_look *l)
 {
-    for (int k = 0; l->reduced && k < l->n_chosen; k++) {
+    /* Without a sample the room for these is left as it is. */
+    for (int k = 0; l->next && l->reduced && k < l->n_chosen; k++) {
         l->reduced[(long long)k * l->count + l->member] = l->low[k];
         l->reduced[((long long)l->n_chosen + k) * l->count + l->member] = l->high[k];
-        l->reduced[(2LL * l->n_chosen + k) * l->count + l->member] = l->next ? l->sum[k] / l->next : 0.0;
+        l->reduced[(2LL * l->n_chosen + k) * l->count + l->member] = l->sum[k] / l->next;
     }
     for (int e = 0; l->event_count && e < DA_NG; e++) {
         l->event_count[e * l->count + l->member] = l->seen[e];
-        l->event_time[e * l->count + l->member] = l->first[e];
+        if (l->seen[e]) l->event_time[e * l->count + l->member] = l->first[e];
     }
 }
 
@@ -180,14 +180,16 @@ DA_PIECE void da_look_end(const da_look *l)
 #define DA_LOOK_LOCALS                                                                                               \
     da_look look = {times, n_times, chosen, n_chosen, samples, reduced, event_time, event_count, count};             \
     da_inside inside;                                                                                                \
-    double kept[DA_NE], fnew[DA_NE], ql[DA_N], vl[DA_N], cl[DA_AT_LEAST_1(DA_NC)];                                   \
+    double kept[DA_NE], fnew[DA_NE], ql[DA_N], vl[DA_N];                                                            \
     int due = 0;
-#define DA_LOOK_BEGIN                                                                                                \
+#define DA_LOOK_LOAD                                                                                                 \
     look.member = member;                                                                                            \
-    for (int j = 0; j < DA_NC; j++) cl[j] = c[j];                                                                    \
-    da_look_begin(&look, q0, v0, t, cl);
+    look.next = 0;                                                                                                   \
+    for (int e = 0; e < DA_NG; e++) look.seen[e] = 0;
+#define DA_LOOK_BEGIN \
+    da_look_begin(&look, q0, v0, t, c);
 #define DA_LOOK_BEFORE                                                                                               \
-    due = !status && (DA_NG || (look.next < n_times && times[look.next] <= tn));                                     \
+    due = at_work && !status && (DA_NG || (look.next < n_times && times[look.next] <= tn));                          \
     if (due) {                                                                                                       \
         inside.t = t;                                                                                                \
         inside.h = step;                                                                                             \
@@ -209,7 +211,7 @@ DA_PIECE void da_look_end(const da_look *l)
             vl[j] = fnew[j] = vn[j];                                                                                 \
             fnew[DA_N + j] = k[0][j];                                                                                \
         }                                                                                                            \
-        status = da_look_inside(&look, &inside, kept, fnew, &tx, ql, vl, cl);                                        \
+        status = da_look_inside(&look, &inside, kept, fnew, &tx, ql, vl, c);                                         \
         DA_UNROLL                                                                                                    \
         for (int j = 0; j < DA_N; j++) {                                                                             \
             qn[j] = ql[j];                                                                                           \

@@ -19,6 +19,14 @@
 #define DA_BLOCKS 1
 #endif
 
+#ifndef DA_SHARED
+#if defined(__CUDACC__) && (DA_NE + DA_NC) * DA_THREADS * (DA_SINGLE ? 4 : 8) <= 49152
+#define DA_SHARED 1
+#else
+#define DA_SHARED 0
+#endif
+#endif
+
 #if DA_SINGLE
 typedef float da_real;
 #define DA_EPS 1.1920929e-07f

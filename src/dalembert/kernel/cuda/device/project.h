@@ -35,7 +35,7 @@ DA_FN int da_return(int what, double *q, double *v, double t, const double *c, d
         for (int i = 0; i < DA_N; i++) size = da_max(size, da_max(fabs(x[i]), 1e-3 * fabs(other[i])));
         DA_UNROLL
         for (int k = 0; k < DA_ROWS; k++) {
-            const double own = fabs(r[DA_N + k]) / (length[k] * size);
+            const double own = fabs(r[DA_N + k]) * da_inverse(length[k] * size);
             if (!(own <= miss)) miss = own;
         }
         if (!da_finite(miss)) return 1;
@@ -46,11 +46,13 @@ DA_FN int da_return(int what, double *q, double *v, double t, const double *c, d
             return !(best < 1e-6 * DA_COARSER);
         }
         if (miss <= DA_PROJECT_ROUNDING * DA_COARSER) return 0;
+#if DA_POSITION_ROWS || !DA_LINEAR_RATES
         if (pass && miss > 1e-2 * best) {
             double pivot[1];
             da_factor(q, v, t, c, 0.0, F, pivot, length);
             if (!(pivot[0] > DA_LEAST_PIVOT)) return 1;
         }
+#endif
         da_backsolve(c, F, r, change);
         best = miss;
         DA_UNROLL
@@ -64,26 +66,28 @@ DA_FN int da_return(int what, double *q, double *v, double t, const double *c, d
 }
 
 /* Whether a motion that came here by a step of size h may be near a singular configuration, or have passed one: only
-   the dense algebra of the CPU tells what follows then. s falls towards zero like a straight line there. */
+   the dense algebra of the CPU tells what follows then. Such are configurations where constraints depend on each other,
+   and those where a gradient vanishes (runtime/state/fading.h). s, the root of the smallest pivot or the share that is
+   left of a gradient, falls towards zero like a straight line there. */
 DA_FN int da_is_singular(double pivot, const double *length, double h, da_past *past)
 {
+    double s = sqrt(da_max(pivot, 0.0));
     int singular = !(pivot > DA_LEAST_PIVOT);
     DA_UNROLL
     for (int k = 0; k < DA_POSITION_ROWS; k++) {
         const double own = length[da_position_places[k]];
         past->longest[k] = da_max(past->longest[k], own);
-        singular |= !(own > 1e-2 * past->longest[k]); /* the gradient fades: runtime/state/fading.h */
+        singular |= !(own > 1e-2 * past->longest[k]);
+        s = da_min(s, da_over(own, past->longest[k]));
     }
-#if DA_ROWS > 1
-    const double s = sqrt(da_max(pivot, 0.0)), before = past->nearness;
+#if DA_ROWS > 1 || DA_POSITION_ROWS
     if (h > 0.0) {
-        const double foretold = before + past->rate * h;
-        singular |= before < DA_SINGULAR_NEAR && foretold < 0.3 * before;
-        past->rate = (s - before) / h;
+        singular |= past->nearness < DA_SINGULAR_NEAR && past->nearness + past->rate * h < 0.3 * past->nearness;
+        past->rate = da_over(s - past->nearness, h);
     }
     past->nearness = s;
 #else
-    (void)h;
+    (void)h, (void)s;
 #endif
     return singular;
 }
