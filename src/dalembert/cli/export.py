@@ -24,8 +24,7 @@ def export(
 
     Beside FILE.cu: FILE.json describes it, FILE.run.py runs it. That needs NumPy and CuPy, nothing of dalembert.
     """
-    given = {"rtol": rtol, "method": method}
-    program = cuda_program(find_model(model, option), duration, **{k: v for k, v in given.items() if v is not None})
+    program = cuda_program(find_model(model, option), duration, rtol=rtol, method=method)
     files = program.write(cuda)
     if json:
         print_json({"files": [str(file) for file in files], "instructions": program.source.instructions})

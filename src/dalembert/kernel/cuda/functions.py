@@ -20,7 +20,7 @@ LEAST_PIVOT = 1e-6
 
 @dataclass(frozen=True)
 class ThreadFunctions:
-    """acceleration (q, v, t, p) -> q̈, a number that is positive while the pivots are good. The others as in a kernel."""
+    """acceleration (q, v, t, p) -> q̈, and a number that is positive while pivots are good. Others as in a kernel."""
 
     acceleration: ca.Function
     kernel: KernelFunctions

@@ -1,4 +1,4 @@
-"""Runs the CUDA source of a system for many members. Needs NumPy and CuPy only: neither SymPy nor CasADi nor a compiler.
+"""Runs the CUDA source of a system for many members. Needs NumPy and CuPy only; no SymPy, CasADi, compiler.
 
 `dalembert export MODEL --cuda FILE` writes the source FILE, its description FILE.json, and this file beside them:
 
@@ -101,9 +101,10 @@ class Part:
 @dataclass(frozen=True)
 class Wish:
     """What is asked of a run. rtol and atol (0: from the size of the motion, as on the CPU), the interval, how many
-    steps a member may take; observables at `times`, kept (samples) or reduced; float32 instead of float64. Where members
-    take very different numbers of steps, sort: they are first run with a loose tolerance, then in the order of the
-    steps that took; or refill: a thread that has finished one goes on with another.
+    steps a member may take; observables at `times`, kept (samples) or reduced; float32 instead of float64.
+
+    Where members take very different numbers of steps, sort: they are first run with a loose tolerance, then in the
+    order of the steps that took; or refill: a thread that has finished one goes on with another.
     """
 
     duration: float
@@ -178,7 +179,8 @@ def run(program: Program, values: Values, count: int | None = None, **options: A
         return np.concatenate([getattr(part, name) for part in parts])
 
     names = ("final", "time", "status", "steps", "rejected", "samples", "reduced", "event_time", "event_count")
-    return Part(0, *(joined(name) for name in names), sum(part.seconds for part in parts), parts[0].device)
+    whole = {name: joined(name) for name in names}
+    return Part(start=0, **whole, seconds=sum(part.seconds for part in parts), device=parts[0].device)
 
 
 def stream(
@@ -355,22 +357,22 @@ class _Worker:
         if "reduced" in host:
             reduced = {key: np.ascontiguousarray(host["reduced"][k].T) for k, key in enumerate(("min", "max", "mean"))}
         return Part(
-            start,
-            np.ascontiguousarray(host["final"].T),
-            *(host[name] for name in ("time", "status", "steps", "rejected")),
-            np.ascontiguousarray(host["samples"].transpose(2, 0, 1)) if "samples" in host else None,
-            reduced,
-            host["event_time"].T if "event_time" in host else None,
-            host["event_count"].T if "event_count" in host else None,
-            seconds,
-            self.device,
+            start=start,
+            final=np.ascontiguousarray(host["final"].T),
+            **{name: host[name] for name in ("time", "status", "steps", "rejected")},
+            samples=np.ascontiguousarray(host["samples"].transpose(2, 0, 1)) if "samples" in host else None,
+            reduced=reduced,
+            event_time=host["event_time"].T if "event_time" in host else None,
+            event_count=host["event_count"].T if "event_count" in host else None,
+            seconds=seconds,
+            device=self.device,
         )
 
 
 def _cupy() -> Any:
     """CuPy with at least one GPU, or `NoGpu`."""
     try:
-        import cupy
+        import cupy  # type: ignore[import-not-found]
     except ImportError as error:
         raise NoGpu(
             f"CuPy is needed to run on a GPU: pip install cupy-cuda12x, or what suits the driver ({error})"
@@ -407,7 +409,7 @@ def _inputs(
     shared = np.array([*about["state"], *about["parameter_values"]], dtype=real)
     row = np.full(len(names), -1, dtype=np.int32)
     row[: len(program.states)][np.asarray(about["state_by_expression"], dtype=bool)] = -2
-    rows = []
+    rows: list[np.ndarray] = []
     for k, name in enumerate(names):
         if name not in values:
             continue
@@ -497,7 +499,9 @@ def main(words: Sequence[str] | None = None) -> int:
         if given.out is not None:
             kept = {"final": part.final, "time": part.time, "status": part.status, "steps": part.steps}
             kept |= {f"value {name}": np.asarray(value) for name, value in values.items()}
-            np.savez(given.out, **kept, **({} if part.samples is None else {"samples": part.samples}))
+            if part.samples is not None:
+                kept["samples"] = part.samples
+            np.savez(given.out, **kept)  # type: ignore[arg-type]  # names are the file's, not arguments
     except (Problem, OSError) as error:
         print(f"{own}: {error}", file=sys.stderr)
         return 2

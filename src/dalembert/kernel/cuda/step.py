@@ -62,7 +62,7 @@ def step_source(tableau: Tableau, rolled: bool) -> str:
     tables = (_tables(rows, tableau) if rolled else "") + table.source()
     return f"""\
 {tables}/* One step of size h from (t, q, v), where k[0] is the acceleration: the new state, and the norm of its error
-   relative to the tolerances, at most 1 where it is acceptable. *good becomes 0 where a pivot was too small on the way. */
+   relative to the tolerances, at most 1 where it is acceptable. *good becomes 0 where a pivot was too small. */
 DA_FN double da_step(double t, const double *q, const double *v, double h, double k[][DA_N], const double *c,
                      double *qn, double *vn, double rtol, const double *atol, int *good)
 {{
@@ -94,7 +94,9 @@ def _state(weights: Sequence[float], rows: Sequence[Row], q: str, v: str, indent
     share, twice = second_order(weights, rows)
     pad = " " * indent
     further = f" + h * ({_sum(twice, indent, table)})" if any(twice) else ""
-    return f"{pad}{v}[j] = v[j] + h * ({_sum(weights, indent, table)});\n{pad}{q}[j] = q[j] + h * ({table.name(share)} * v[j]{further});"
+    of_v = f"{pad}{v}[j] = v[j] + h * ({_sum(weights, indent, table)});"
+    of_q = f"{pad}{q}[j] = q[j] + h * ({table.name(share)} * v[j]{further});"
+    return f"{of_v}\n{of_q}"
 
 
 def _stage(i: int, rows: Sequence[Row], tableau: Tableau, table: Weights) -> str:

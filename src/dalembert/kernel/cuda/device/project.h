@@ -82,7 +82,7 @@ DA_FN int da_is_singular(double pivot, const double *length, double h, da_past *
     }
 #if DA_ROWS > 1 || DA_POSITION_ROWS
     if (h > 0.0) {
-        singular |= past->nearness < DA_SINGULAR_NEAR && past->nearness + past->rate * h < 0.3 * past->nearness;
+        singular |= past->nearness < DA_SINGULAR_NEAR && past->nearness + 2.0 * past->rate * h < 0.3 * past->nearness;
         past->rate = da_over(s - past->nearness, h);
     }
     past->nearness = s;
