@@ -110,7 +110,7 @@ def _norm(estimates: Sequence[Row]) -> str:
         coarse += b * b;
     }}
     const double denominator = fine + 0.01 * coarse;
-    *norm = denominator > 0.0 ? fabs(h) * fine / sqrt(denominator * DA_NE) : 0.0;"""
+    *norm = denominator == 0.0 ? 0.0 : fabs(h) * fine / sqrt(denominator * DA_NE);"""
 
 
 def dense_source(name: str, tableau: Tableau) -> str:

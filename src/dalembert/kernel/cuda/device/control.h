@@ -6,7 +6,8 @@ DA_PIECE double da_first_step(double t, const double *q, const double *v, const 
 {
     double q1[DA_N], v1[DA_N], a1[DA_N], margin[1], d0 = 0.0, d1 = 0.0, d2 = 0.0, h0, h1;
     for (int j = 0; j < DA_N; j++) {
-        const double of_q = 1.0 / (atol[DA_AT(j)] + rtol * fabs(q[j])), of_v = 1.0 / (atol[DA_AT(DA_N + j)] + rtol * fabs(v[j]));
+        const double of_q = da_inverse(atol[DA_AT(j)] + rtol * fabs(q[j]));
+        const double of_v = da_inverse(atol[DA_AT(DA_N + j)] + rtol * fabs(v[j]));
         d0 += (q[j] * of_q) * (q[j] * of_q) + (v[j] * of_v) * (v[j] * of_v);
         d1 += (v[j] * of_q) * (v[j] * of_q) + (a[j] * of_v) * (a[j] * of_v);
     }
@@ -19,7 +20,8 @@ DA_PIECE double da_first_step(double t, const double *q, const double *v, const 
     }
     da_acceleration(q1, v1, t + h0, c, a1, margin);
     for (int j = 0; j < DA_N; j++) {
-        const double of_q = 1.0 / (atol[DA_AT(j)] + rtol * fabs(q[j])), of_v = 1.0 / (atol[DA_AT(DA_N + j)] + rtol * fabs(v[j]));
+        const double of_q = da_inverse(atol[DA_AT(j)] + rtol * fabs(q[j]));
+        const double of_v = da_inverse(atol[DA_AT(DA_N + j)] + rtol * fabs(v[j]));
         d2 += ((v1[j] - v[j]) * of_q) * ((v1[j] - v[j]) * of_q) + ((a1[j] - a[j]) * of_v) * ((a1[j] - a[j]) * of_v);
     }
     if (!da_finite(d2)) return h0 * 1e-3;

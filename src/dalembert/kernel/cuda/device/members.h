@@ -54,7 +54,7 @@ DA_ENTRY da_members(long long count, const double *DA_RESTRICT shared, const dou
 #endif
     DA_LOOK_LOCALS
     /* One loop for members and their steps, so that a thread that has finished one may go on with the next while those
-       beside it are still on their way; and the first state of a member arrives as those at the ends of steps do, by the
+       beside it are still on their way. The first state of a member arrives as those at the ends of steps do, by the
        same instructions: what fits into the instruction cache decides how fast this is. */
     for (;;) {
         double step = 0.0, tn = t0, grow = 1.0;
