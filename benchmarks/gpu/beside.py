@@ -50,8 +50,8 @@ def belt(t: Any, q: Any, v: Any, values: Any) -> list[Any]:
     return [force - 10.0 * q[0]]
 
 
-CASES = {"penny": (penny, 100_000), "appell_hamel": (appell_hamel, 100_000), "belt": (belt, 100_000)}
-CASES["andrews"] = (andrews, 20_000)
+CASES = {"penny": (penny, 1_000_000), "appell_hamel": (appell_hamel, 1_000_000), "belt": (belt, 1_000_000)}
+CASES["andrews"] = (andrews, 100_000)
 
 
 def start(name: str, about: dict, values: dict, count: int) -> np.ndarray:

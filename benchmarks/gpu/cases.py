@@ -9,7 +9,7 @@ import numpy as np
 from problems import andrews, appell_hamel, penny
 from scipy.optimize import root
 
-from dalembert import System
+from dalembert import Event, System
 
 LENGTHS = {"crank": 0.3, "coupler": 1.0, "rocker": 0.8, "ground": 1.0}
 
@@ -73,6 +73,19 @@ def belt() -> System:
         },
         initial={"x": 0, "x'": 0},
     )  # fmt: skip
+
+
+def fall() -> System:
+    """A stone that falls from the height h, passes half of it and ends on the ground: all known in closed form."""
+    return System(
+        "fall",
+        coordinates="z",
+        kinetic="m*z'^2/2",
+        potential="m*g*z",
+        parameters={"m": 1.0, "g": 9.81, "h": 2.0},
+        initial={"z": "h", "z'": 0},
+        events={"half": "z - h/2", "ground": Event("z", direction="falling", terminal=True)},
+    )
 
 
 CASES = (

@@ -16,7 +16,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from gpu.cases import CASES, Case
+from gpu.cases import CASES, Case, fall
 from peers import explicit
 from problems import andrews, appell_hamel
 
@@ -58,6 +58,19 @@ def error(found: np.ndarray, true: np.ndarray) -> float:
     return float(np.max(np.abs(found - true)[:, :n] / np.maximum(1.0, np.abs(true[:, :n]))))
 
 
+def samples() -> dict[str, np.ndarray]:
+    """States of ten pennies at 101 times, by the CPU at rtol 1e-9."""
+    case = CASES[0]
+    chance = np.random.default_rng(7)
+    values = {name: chance.uniform(*bounds, 10) for name, bounds in case.vary.items()}
+    found = []
+    for k in range(10):
+        own = case.system().replace(parameters={name: float(array[k]) for name, array in values.items()})
+        run = own.prepare(case.duration, samples=101, rtol=1e-9, method="dop853", backend="native").run()
+        found.append(np.concatenate([run.q, run.v], axis=1))
+    return {"samples": np.array(found), **values}
+
+
 def prepare(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     index = {}
@@ -77,6 +90,8 @@ def prepare(folder: Path) -> None:
             "error_cpu": error(np.load(folder / f"{case.name}.npz")["cpu"], true),
         }  # fmt: skip
         print(case.name, index[case.name], flush=True)
+    cuda_program(fall(), 3.0).write(folder / "fall.cu")
+    np.savez(folder / "penny_samples.npz", **samples())
     (folder / "index.json").write_text(json.dumps(index, indent=1) + "\n", encoding="utf-8")
     here = Path(__file__).parent
     for name in ("measure.py", "beside.py"):

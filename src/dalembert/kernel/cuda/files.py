@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dalembert.kernel.cuda import run
-from dalembert.kernel.cuda.source import CudaSource
+from dalembert.kernel.cuda.source import BLOCKS, CudaSource
 from dalembert.model.documents.write_files import write_atomically
 
 
@@ -26,6 +26,7 @@ def describe(source: CudaSource, file: str, more: Mapping[str, Any]) -> dict[str
         "events": source.events,
         "instructions": source.instructions,
         "stages": "loop" if source.rolled else "unrolled",
+        "blocks": 1 if source.rolled else BLOCKS,
         "statuses": {str(code): reason for code, reason in run.REASONS.items()},
         **more,
     }

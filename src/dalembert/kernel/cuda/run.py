@@ -163,6 +163,7 @@ def wish_of(program: Program, **options: Any) -> Wish:
         given["times"] = times
         given["observe"] = tuple(given.get("observe") or program.states)
         _require_known(given["observe"], about["observables"], "observable")
+    given.setdefault("blocks", about["blocks"])
     return Wish(duration=duration, t0=t0, rtol=float(given.pop("rtol", about["rtol"])), **given)
 
 

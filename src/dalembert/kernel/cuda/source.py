@@ -30,8 +30,9 @@ DEVICE = Path(__file__).parent / "device"
 STATE = ("q", "v", "t", "p")
 _DIVISION = re.compile(r"= ([\w.\[\]-]+) / ([\w.\[\]-]+);")
 _CONSTANT = re.compile(r"\bc\[(\d+)\]")
-# Up to so many instructions of the acceleration, each stage has its own copy.
-MOST_UNROLLED = 160
+# Up to so many instructions of the acceleration, each stage has its own copy, and three blocks of threads run beside
+# each other, for which registers suffice; longer ones take all there are.
+MOST_UNROLLED, BLOCKS = 240, 3
 # As in motion/integrate/settings.py; squares of numbers this small still are numbers, in single precision too.
 LEAST_SIZE = 1e-18
 

@@ -94,6 +94,8 @@ DA_ENTRY da_members(long long count, const double *DA_RESTRICT shared, const dou
                 const int to_end = t + h >= t1;
                 step = to_end ? t1 - t : h;
                 tn = to_end ? t1 : t + step;
+                /* Of the length that the clock will show: its rounding, added up, would be time that is lost. */
+                if (DA_SINGLE) step = tn - t;
                 const double norm = da_step(t, q, v, step, k, c, qn, vn, rtol, atol, &good), size = log(norm);
                 arrives = norm < 1.0;
                 grow = da_factor_of(arrives, size, last);
