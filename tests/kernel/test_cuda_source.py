@@ -31,6 +31,7 @@ SPEEDS, TURNS = np.array([0.6, 1.0, 1.4]), np.array([0.7, 1.0, 1.3])
 def _without_gpu(monkeypatch, request):
     if "gpu" not in request.keywords:
         monkeypatch.setattr(runner, "_cupy", fake_cupy)
+    monkeypatch.setenv("DALEMBERT_KERNEL", "tape")  # of the CPU: nothing else is compiled
 
 
 def crank_and_slider(length: float) -> da.System:
