@@ -18,6 +18,7 @@ from dalembert.motion.integrate.stiffness import HIDDEN, PAYS, is_stiff, step_of
 from dalembert.motion.integrate.trajectory import Trajectory, failure_message
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.state import State
+from dalembert.remember import changed
 
 # At such tolerances rounding, magnified by the stiffness, hides it in the steps, and a fast mode is not yet dead at the
 # first look: the modes are looked at again, after so many times as many steps.
@@ -43,7 +44,7 @@ def integrate(
     later = [more * STIFF_LOOK for more in LATER] if settings.rtol < HIDDEN else []
     looks = (0,) if settings.method != AUTO else (STIFF_LOOK, *later, -STIFF_LOOK, 0)
     for look in looks:
-        looking = settings if settings.look == look else replace(settings, look=look)
+        looking = settings if settings.look == look else changed(settings, look=look)
         trajectory, notes = _by_backend(evaluation, looking, *given)
         if trajectory.looked is None:
             break

@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -101,6 +101,28 @@ def choose_kernel(wanted: Wanted) -> Choice:
     """The kernel that is expected to be done first; what it raises, `Wanted.compiled` says."""
     started = time.perf_counter()
     return replace(_chosen(wanted), seconds=time.perf_counter() - started)
+
+
+def choose_again(wanted: Wanted, choices: dict[Hashable, Choice] | None) -> Choice:
+    """The kernel that an earlier leg of the same motion has chosen, or one chosen now. choices: those of the motion."""
+    if choices is None:
+        return choose_kernel(wanted)
+    key = (*wanted.key, wanted.method)
+    choice = choices.get(key)
+    if choice is None:
+        choice = choose_kernel(wanted)
+        choices[key] = Choice(choice.kernel, choice.steps)
+    return choice
+
+
+def note_choice(wanted: Wanted, choices: dict[Hashable, Choice] | None, steps: int) -> None:
+    """So many steps were taken by tape: the next leg may take as many less before it is worth compiling."""
+    if choices is None:
+        return
+    key = (*wanted.key, wanted.method)
+    choice = choices.pop(key, None)
+    if choice is not None and choice.steps - steps >= LOOKS:
+        choices[key] = Choice(choice.kernel, choice.steps - steps)
 
 
 def _chosen(wanted: Wanted) -> Choice:

@@ -20,7 +20,7 @@ from dalembert.kernel.size import MOST_INSTRUCTIONS
 from dalembert.mechanics.solve.fundamental import Fundamental
 from dalembert.methods.table import METHODS
 from dalembert.motion.integrate.events import Crossing, Outcome
-from dalembert.motion.integrate.kernel_choice import Wanted, choose_kernel, compiled_or, has_kernels, note_steps
+from dalembert.motion.integrate.kernel_choice import Wanted, choose_again, compiled_or, has_kernels, note_choice, note_steps
 from dalembert.motion.integrate.kinks import Kinks, kink_count, with_switches
 from dalembert.motion.integrate.progress import Progress
 from dalembert.motion.integrate.settings import Settings, method_of, share_of, tolerances
@@ -93,7 +93,7 @@ def integrate_native(
     completion = 0.0 if regular else float(f"{np.trace(M) / max(float(np.sum(A * A)), 1e-300):{digits}}")
     limit = MOST_INSTRUCTIONS if settings.backend == "native" else AUTO_INSTRUCTIONS
     wanted = Wanted(evaluation.system, evaluation.graph, rows, method, completion, limit)
-    choice = choose_kernel(wanted)
+    choice = choose_again(wanted, settings.choices)
     kernel, seconds = choice.kernel, choice.seconds
     y0 = np.concatenate([q, v, np.zeros(3 + len(evaluation.graph.heats)) if work is None else work])
 
@@ -130,6 +130,8 @@ def integrate_native(
         run = _in_a_thread(integrate, t0, stack, bar, most)
     if kernel.kind == "tape":
         note_steps(wanted, int(run.report["steps"]))
+        if choice.steps:
+            note_choice(wanted, settings.choices, int(run.report["steps"]))
     if choice.steps and is_unfinished(run) and run.report["steps"] >= choice.steps:
         kernel = compiled_or(kernel, wanted)
         seconds += kernel.seconds

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -53,6 +53,7 @@ class Settings:
     pace: Pace | None = None  # how long steps may be along the time: see `integrate.ahead`
     look: int = 0  # after so many steps, or stiff ones (below zero: only these), it is judged: `integrate.stiffness`
     most_steps: int = 0  # a run that would take more ends; 0: any number
+    choices: dict[Hashable, Any] | None = None  # kernels that earlier legs of this motion have chosen: `kernel_choice`
 
     @property
     def equal_steps(self) -> bool:
@@ -184,6 +185,8 @@ def tolerances(settings: Settings, q: Array, v: Array, a: Array) -> Array:
     if settings.atol is not None:
         return np.full(2 * q.size, settings.atol)
     span = float(settings.times[-1] - settings.times[0]) or 1.0
+    if q.size <= FEW:
+        return _tolerances_of_few(settings, q, v, a, span)
     a = np.abs(a) if settings.rates is None else np.maximum(np.abs(a), settings.rates)
     own = np.abs(v)
     reach = np.maximum(np.maximum(np.abs(q), own * span), a * span**2)
@@ -197,6 +200,24 @@ def tolerances(settings: Settings, q: Array, v: Array, a: Array) -> Array:
     return share_of(settings) * np.maximum(np.concatenate(sizes), least)
 
 
+def _tolerances_of_few(settings: Settings, q: Array, v: Array, a: Array, span: float) -> Array:
+    """The same of a few coordinates, by plain numbers."""
+    rates = [abs(x) for x in a.tolist()]
+    if settings.rates is not None:
+        rates = [x if x > y else y for x, y in zip(settings.rates.tolist(), rates, strict=True)]
+    own = [abs(x) for x in v.tolist()]
+    reach = [max(abs(x), y * span, z * span**2) for x, y, z in zip(q.tolist(), own, rates, strict=True)]
+    speed = [max(x, y * span, z / span) for x, y, z in zip(own, rates, reach, strict=True)]
+    sizes: list[float] = []
+    for size in (reach, speed):
+        largest = max(size) or 1.0
+        sizes += [min(x if x > 1e-12 * largest else largest, 1.0) for x in size]
+    share, least = share_of(settings), [LEAST_SIZE] * len(sizes)
+    if settings.least is not None:
+        least = [max(x, LEAST_SIZE) for x in settings.least.tolist()]
+    return np.array([share * max(x, y) for x, y in zip(sizes, least, strict=True)])
+
+
 def share_of(settings: Settings) -> float:
     """The absolute tolerance as a share of the size of a component, up to one unit; 0 where it is given. Both backends
     let it grow with the largest size that each has had: what a start says may be far too small.
@@ -207,5 +228,7 @@ def share_of(settings: Settings) -> float:
     return settings.rtol if stiff else max(1e-3 * settings.rtol, 1e-14)
 
 
+# Up to so many coordinates Python is done before NumPy has begun.
+FEW = 12
 # Squares of numbers this small still are numbers.
 LEAST_SIZE = 1e-100

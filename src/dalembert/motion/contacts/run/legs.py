@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,7 @@ from dalembert.motion.integrate.trajectory import Trajectory, failure_message
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.project import project
 from dalembert.motion.state.reactions import IN_WORK
+from dalembert.remember import changed
 
 # A leg: evaluation of the mode, settings, q, q̇, t, the instant there, and the work done so far.
 Integrate = Callable[[Evaluation, Settings, Array, Array, float, Fundamental, Array], Trajectory]
@@ -62,7 +63,7 @@ def integrate_legs(contacts: Contacts, settings: Settings, q: Array, v: Array, t
 
 class _Run:
     def __init__(self, contacts: Contacts, settings: Settings, integrate: Integrate) -> None:
-        self.contacts, self.settings, self.leg = contacts, settings, integrate
+        self.contacts, self.settings, self.leg = contacts, changed(settings, choices={}), integrate
         self.between = Transitions(contacts)
         self.record = Record(contacts, settings.times)
         self.least: Array | None = None  # small sizes of (q, q̇), known from the start on
@@ -195,7 +196,7 @@ class _Run:
         method: str | None = None,
     ) -> Trajectory:
         """A leg over the given times, kept. method: in place of the one asked for."""
-        during = replace(
+        during = changed(
             self.settings,
             times=np.concatenate([[t], looked_at(t, times) if mode.undetermined else times]),
             passed=self.record.passage_counts(),
@@ -208,18 +209,17 @@ class _Run:
 
         def onward(t: float, y: Array, times: Array) -> Trajectory:
             q, v, work = y[:n], y[n : 2 * n], y[2 * n :]
-            then = replace(during, times=np.concatenate([[t], times]))
+            then = changed(during, times=np.concatenate([[t], times]))
             return integrate(evaluation, then, q, v, t, self.contacts.instant(mode, q, v, t), work)
 
         heats = evaluation.graph.heats
         leg = integrate(evaluation, during, q, v, t, start, work[ledger.columns(heats)])
         if mode.undetermined:
             leg = while_it_holds(self.contacts, mode, leg, onward)
-        states, integrals = np.split(leg.y, [2 * n], axis=1)
-        entries = ledger.along(work, heats, integrals)
+        entries = ledger.along(work, heats, leg.y[:, 2 * n :])
         if STICK in mode.states and self.contacts.is_workless:
             entries = ledger.held_as_friction(work, entries)
-        leg = replace(leg, y=np.hstack([states, entries]))
+        leg = changed(leg, y=np.concatenate([leg.y[:, : 2 * n], entries], axis=1))
         inner = leg.ended == GIVES_WAY or self.contacts.ending(mode, leg.ended) is not None
         self.record.keep(leg, mode, inner)
         return leg
