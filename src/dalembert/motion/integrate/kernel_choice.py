@@ -15,12 +15,14 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from dalembert.errors import BuildError
 from dalembert.graph.functions import Graph
+from dalembert.kernel import kernel as kernels
 from dalembert.kernel.build import NO_COMPILER, find_compiler
 from dalembert.kernel.kernel import Kernel, find_kernel, make_kernel
 from dalembert.kernel.ready.runtime import runtime_library
@@ -72,18 +74,32 @@ class Wanted:
             return None
         return make_tape_kernel(library, self.system, self.graph, self.rows, (self.method,), self.completion)
 
-    @property
+    def known(self, other: Wanted) -> Wanted:
+        """The other one, which knows what was chosen for it, if it is the same; else this one."""
+        if (other.key, other.method, other.limit) != (self.key, self.method, self.limit):
+            return self
+        return other
+
+    @cached_property
+    def kept(self) -> dict[tuple[object, ...], Choice]:
+        """What was chosen before, by what it was chosen from."""
+        return {}
+
+    @cached_property
     def key(self) -> tuple[object, ...]:
         return self.system.structure, tuple(self.rows), METHODS[self.method].stiff, self.completion
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A kernel, how many steps it may take before it is worth compiling (0: any number), and what choosing took."""
+    """A kernel, how many steps it may take before it is worth compiling (0: any number), and what choosing took. worth:
+    how many steps that is from the first run in this process.
+    """
 
     kernel: Kernel
     steps: int = 0
     seconds: float = 0.0
+    worth: int = 0
 
 
 def wish() -> str:
@@ -94,35 +110,22 @@ def wish() -> str:
 
 def has_kernels() -> bool:
     """Whether anything can run natively here."""
-    return find_compiler() is not None or runtime_library() is not None
+    return runtime_library() is not None or find_compiler() is not None
 
 
 def choose_kernel(wanted: Wanted) -> Choice:
     """The kernel that is expected to be done first; what it raises, `Wanted.compiled` says."""
     started = time.perf_counter()
-    return replace(_chosen(wanted), seconds=time.perf_counter() - started)
-
-
-def choose_again(wanted: Wanted, choices: dict[Hashable, Choice] | None) -> Choice:
-    """The kernel that an earlier leg of the same motion has chosen, or one chosen now. choices: those of the motion."""
-    if choices is None:
-        return choose_kernel(wanted)
-    key = (*wanted.key, wanted.method)
-    choice = choices.get(key)
-    if choice is None:
-        choice = choose_kernel(wanted)
-        choices[key] = Choice(choice.kernel, choice.steps)
-    return choice
-
-
-def note_choice(wanted: Wanted, choices: dict[Hashable, Choice] | None, steps: int) -> None:
-    """So many steps were taken by tape: the next leg may take as many less before it is worth compiling."""
-    if choices is None:
-        return
-    key = (*wanted.key, wanted.method)
-    choice = choices.pop(key, None)
-    if choice is not None and choice.steps - steps >= LOOKS:
-        choices[key] = Choice(choice.kernel, choice.steps - steps)
+    state = (wish(), find_compiler(), runtime_library(), kernels.made_so_far)
+    choice = wanted.kept.get(state)
+    if choice is not None and not choice.steps:
+        return choice
+    if choice is not None and choice.worth - _steps.get(wanted.key, 0) >= LOOKS:
+        return replace(choice, steps=choice.worth - _steps.get(wanted.key, 0))
+    choice = _chosen(wanted)
+    wanted.kept.clear()
+    wanted.kept[state] = choice
+    return replace(choice, seconds=time.perf_counter() - started)
 
 
 def _chosen(wanted: Wanted) -> Choice:
@@ -136,9 +139,10 @@ def _chosen(wanted: Wanted) -> Choice:
         return Choice(wanted.compiled())
     if find_compiler() is None or asked == "tape" or tape.instructions > wanted.limit:
         return Choice(tape)
-    steps = steps_worth_compiling(tape.instructions) - _steps.get(wanted.key, 0)
+    worth = steps_worth_compiling(tape.instructions)
+    steps = worth - _steps.get(wanted.key, 0)
     if steps >= LOOKS:
-        return Choice(tape, steps)
+        return Choice(tape, steps, worth=worth)
     return Choice(compiled_or(tape, wanted))
 
 

@@ -42,6 +42,8 @@ RISING = 0.7
 # A leg may be short, and something turn in it by rounding only: components need not be known to less than what the
 # tolerance is of this share of the size they have in the whole motion.
 SMALL = 1e-3
+# What a leg knows of kernels: the next one wants the same, but for its values.
+LASTING = ("wanted",)
 # No step is as short as this share of the time.
 SOON = 1e-15
 
@@ -63,9 +65,10 @@ def integrate_legs(contacts: Contacts, settings: Settings, q: Array, v: Array, t
 
 class _Run:
     def __init__(self, contacts: Contacts, settings: Settings, integrate: Integrate) -> None:
-        self.contacts, self.settings, self.leg = contacts, changed(settings, choices={}), integrate
+        self.contacts, self.settings, self.leg = contacts, settings, integrate
         self.between = Transitions(contacts)
         self.record = Record(contacts, settings.times)
+        self.kept: dict[str, Any] = {}  # of the settings of a leg, what serves the next one too
         self.least: Array | None = None  # small sizes of (q, q̇), known from the start on
 
     def integrate(self, q: Array, v: Array, t: float) -> Legs:
@@ -204,16 +207,18 @@ class _Run:
             rates=BALANCED * np.fmax(np.abs(start.unconstrained), 0.0),
             least=self.least,
             method=method or self.settings.method,
+            kept={**self.kept},
         )
         integrate, n, ledger = self.leg, self.contacts.n, self.between.ledger
 
         def onward(t: float, y: Array, times: Array) -> Trajectory:
             q, v, work = y[:n], y[n : 2 * n], y[2 * n :]
-            then = changed(during, times=np.concatenate([[t], times]))
+            then = changed(during, times=np.concatenate([[t], times]), kept={**self.kept})
             return integrate(evaluation, then, q, v, t, self.contacts.instant(mode, q, v, t), work)
 
         heats = evaluation.graph.heats
         leg = integrate(evaluation, during, q, v, t, start, work[ledger.columns(heats)])
+        self.kept = {key: during.kept[key] for key in LASTING if key in during.kept}
         if mode.undetermined:
             leg = while_it_holds(self.contacts, mode, leg, onward)
         entries = ledger.along(work, heats, leg.y[:, 2 * n :])
