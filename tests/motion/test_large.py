@@ -9,7 +9,17 @@ import numpy as np
 import pytest
 import scipy.linalg
 import sympy as sp
-from large_systems import acceleration_of_bodies, chain, net, plain_bodies, rods
+from large_systems import (
+    acceleration_of_bodies,
+    chain,
+    chain_by_velocities,
+    chain_in_space,
+    net,
+    plain_bodies,
+    plain_chain,
+    rods,
+    tree,
+)
 
 import dalembert as da
 from dalembert.graph.structure.eliminate import solution_of
@@ -45,7 +55,12 @@ def some_state(system: da.System, at: LargeState, seed: int) -> tuple[np.ndarray
     return at.return_to_constraints(q + 0.05 * rng.normal(size=q.size), rng.normal(size=q.size), 0.0)
 
 
-@pytest.mark.parametrize("system", [chain(9), chain(9, force=True), rods(7), net(3), net(5)], ids=lambda s: s.name)
+SYSTEMS = [chain(9), chain(9, force=True), rods(7), net(3), net(5), chain_in_space(5), chain_in_space(5, held=True)]
+SYSTEMS += [chain_by_velocities(9), plain_chain(9)]
+SYSTEMS += [tree(9, seed) for seed in range(3)]
+
+
+@pytest.mark.parametrize("system", SYSTEMS, ids=lambda s: s.name)
 def test_accelerations_and_multipliers_are_those_of_the_fundamental_equation(system: da.System):
     at = state_of(system)
     q, v = some_state(system, at, 1)
@@ -64,6 +79,11 @@ def test_sums_written_plainly_are_seen_as_definitions():
     q, v = rng.uniform(-1, 1, 8), rng.normal(size=8)
     expected = acceleration_of_bodies(q, v)
     assert at.solve(q, v, 0.0)[0][:8] == pytest.approx(expected, rel=1e-11, abs=1e-11 * np.abs(expected).max())
+
+
+def test_velocities_that_are_defined_are_quantities():
+    at = state_of(chain_by_velocities(9))
+    assert at.nz == 9 + 3 * 9, "what is turned, along and up; what is the rate of nothing is written out"
 
 
 def test_an_energy_may_be_given_by_parts():
