@@ -45,10 +45,10 @@ ROOMS = {
     ),
     "kernel": (
         "limits", "package_digest", "size", "emit", "identity", "keep", "build", "ready", "rolled", "events", "kernel",
-        "tape_kernel", "members",
+        "tape_kernel", "members", "cuda",
     ),
     "motion": (
-        "state", "integrate", "contacts", "result", "certificate", "assemble", "prepare", "large", "simulate",
+        "state", "integrate", "contacts", "result", "certificate", "assemble", "prepare", "export", "large", "simulate",
         "instant", "kept_models",
     ),
     "ensemble": ("ask", "start", "members", "place", "result", "bar", "sweep"),
