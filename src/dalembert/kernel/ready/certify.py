@@ -19,6 +19,7 @@ MEASURED = (
     "position", "velocity", "acceleration", "forces", "virtual_work", "gauss", "energy", "repeat", "consistency",
 )  # fmt: skip
 FOUND = (*MEASURED, "rank_min", "rank_max")
+_FOUND = ctypes.c_double * len(FOUND)
 
 
 class _Motion(ctypes.Structure):
@@ -34,6 +35,9 @@ class _Motion(ctypes.Structure):
         *((name, ctypes.c_double) for name in ("steps", "near", "allowed", "resolved", "least", "wanted", "granted")),
         ("sequence", ctypes.c_void_p),
         ("rows", ctypes.c_long),
+        ("smooth", ctypes.c_void_p),
+        ("y", ctypes.c_void_p),
+        ("width", ctypes.c_long),
     )
 
 
@@ -60,39 +64,37 @@ def measure(
     rows: np.ndarray,
     p: Array,
     states: tuple[Array, Array, Array, Array],
-    data: tuple[Array, ...],
-    forces: tuple[Array, ...],
-    along: tuple[Array, Array, Array],
+    at: tuple[int, ...],
     fastest: Array | None,
+    y: Array | None,
     steps: int,
     near: float,
     wanted: float,
+    smooth: np.ndarray | None,
     rules: Rules,
 ) -> dict[str, float] | None:
     """FOUND by name; None where the motion needs a second look, by other means, or where there is no library.
 
     rows: which of A belong to (φ̇, ψ), those of φ first, and one number more. states: t (T,), q and v (T, n), and works
-    (T, 3). data: M, Q, A, b, C. forces: q̈, impressed, inertial, ideal, nonideal, multipliers. along: E (T,), φ,
-    (φ̇, ψ). fastest: as `Motion` has it. steps: of its integration. near, wanted: see c/certify.h.
+    (T, 3). at: where the rest begins, as `Forces.addresses` says. fastest: as `Motion` has it. y (T, …): states that
+    must be the same, q and v first. steps: of its integration. near, wanted: see c/certify.h. smooth (T − 1): stretches
+    that may be judged; None: all.
     """
     run = entry("da_certify", "pp")
     if run is None or together.pattern is not None:
         return None
-    kept = [x if x.flags.c_contiguous else np.ascontiguousarray(x) for x in (*states, *data, *forces, *along)]
-    t, q, v, work, M, Q, A, b, C, a, impressed, inertial, ideal, nonideal, multipliers, energy, position, rate = (
-        address(x) for x in kept
-    )
-    n = together.n
-    checked = CheckedArgument(
-        M, Q, A, b, C, v, a, impressed, inertial, ideal, nonideal, multipliers, n, True
-    )  # fmt: skip
+    t, q, v, work = (x if x.flags.c_contiguous else np.ascontiguousarray(x) for x in states)
+    n, rates = together.n, rows.size - 1
+    checked = CheckedArgument(*at[:5], address(v), *at[5:11], n, True)
     given = _Motion(
-        kept[0].size, n, together.m, t, q, work, checked, energy, position, rate,
-        along[1].shape[1], along[2].shape[1], address(rows), None if fastest is None else address(fastest),
+        t.size, n, together.m, address(t), address(q), address(work), checked, *at[11:], together.positions, rates,
+        address(rows), None if fastest is None else address(fastest),
         together.points.at, together.dynamics.at, address(p), steps, near, rules.allowed, rules.resolved,
         rules.least, wanted, rules.granted, address(rules.steps), rules.steps.size,
+        None if smooth is None else address(smooth),
+        None if y is None else address(y), 0 if y is None else y.shape[1],
     )  # fmt: skip
-    found = (ctypes.c_double * len(FOUND))()
+    found = _FOUND()
     if run(ctypes.addressof(given), ctypes.addressof(found)):
         return None
     return dict(zip(FOUND, found, strict=True))

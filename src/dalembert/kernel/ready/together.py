@@ -44,6 +44,7 @@ class Together:
         self._graph = graph
         self.n = graph.dynamics.numel_in(0)
         self.m = graph.dynamics.size1_out(3)
+        self.positions = len(graph.position_rows)
 
     @cached_property
     def pattern(self) -> Pattern | None:

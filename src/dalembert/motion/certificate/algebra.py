@@ -9,6 +9,7 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.kernel.ready.check import ALONG, GAUSS, KINETIC, RANK, SPEED, check_points
+from dalembert.kernel.ready.forces import Forces
 from dalembert.kernel.ready.sparse import Pattern
 from dalembert.kernel.ready.together import together_of
 from dalembert.mechanics.solve.blocks import WORTHWHILE, block, parts_of
@@ -59,7 +60,7 @@ class AtPoints:
     pull: float
 
 
-def data_along(motion: Motion, evaluation: Evaluation, points: Points | None = None) -> Data:
+def data_along(motion: Motion, evaluation: Evaluation, points: Points | Forces | None = None) -> Data:
     """The numbers of a motion's own system at its output points, from the model's functions. points: evaluated at these
     states already.
     """

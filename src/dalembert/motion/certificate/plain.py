@@ -8,21 +8,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dalembert.graph.kinks import kink_graph
+import numpy as np
+
+from dalembert.arrays import Array
 from dalembert.kernel.limits import PROJECT_LEAST_SIZE
 from dalembert.kernel.ready.certify import Rules, measure
-from dalembert.kernel.ready.together import Together, rows_of_rates
+from dalembert.kernel.ready.forces import Forces
+from dalembert.kernel.ready.many import address
+from dalembert.kernel.ready.together import Together, rows_of_rates, together_of
 from dalembert.mechanics.solve.blocks import WORTHWHILE
 from dalembert.motion.certificate.algebra import Data
 from dalembert.motion.certificate.repeat import (
     ALLOWED,
     GRANTED,
-    NOT_SMOOTH,
     RESOLVED,
     SEQUENCE,
     is_regular,
+    smooth_stretches,
     spacing_judged,
 )
+from dalembert.motion.certificate.thresholds import thresholds
+from dalembert.motion.result.certificate import Certificate
 from dalembert.motion.state.evaluation import Evaluation
 
 if TYPE_CHECKING:
@@ -31,37 +37,64 @@ if TYPE_CHECKING:
 RULES = Rules(ALLOWED, RESOLVED, PROJECT_LEAST_SIZE, GRANTED, SEQUENCE)
 
 
-def measure_plain(
-    motion: Motion, evaluation: Evaluation, together: Together, data: Data, wanted: float
-) -> dict[str, float] | None:
-    """All measures but those of contacts, and the ranks; None where they need more than one look. wanted: what
-    stretches may miss. M must be regular at the first point.
+def certify_plain(motion: Motion, evaluation: Evaluation, forces: Forces, y: Array) -> Certificate | None:
+    """The certificate of a motion with its own forces, at the states y that they were computed at; None where they are
+    others, and where it needs a second look.
     """
-    graph = evaluation.graph
-    if data.energy is None or data.position is None or data.velocity is None or motion.t.size < 2:
+    own = (forces.acceleration, forces.impressed, forces.inertial, forces.ideal, forces.nonideal, forces.multipliers)
+    if not all(one is other for one, other in zip(_forces_of(motion), own, strict=True)):
         return None
-    if evaluation.n + evaluation.m >= WORTHWHILE or graph.curved or not _is_smooth(motion):
+    limits = thresholds(motion.rtol, motion.timing.steps)
+    return _certificate(motion, evaluation, forces.together, forces.addresses(), y, limits)
+
+
+def certify_any_plain(
+    motion: Motion, evaluation: Evaluation, data: Data, limits: dict[str, float]
+) -> Certificate | None:
+    """The same of any motion, whatever it says of its forces."""
+    together = together_of(evaluation.graph)
+    if together is None or data.energy is None or data.position is None or data.velocity is None:
         return None
     if not data.solved and not is_regular(data.M[0]):
         return None
-    return measure(
-        together,
-        rows_of_rates(graph),
-        evaluation.p,
-        (motion.t, motion.q, motion.v, motion.work),
-        (data.M, data.Q, data.A, data.b, data.C),
-        (motion.a, motion.impressed, motion.inertial, motion.ideal, motion.nonideal, motion.multipliers),
-        (data.energy, data.position, data.velocity),
-        motion.fastest,
-        motion.timing.steps,
-        spacing_judged(motion),
-        wanted,
-        RULES,
+    along = (data.energy, data.position, data.velocity)
+    arrays = [np.ascontiguousarray(x) for x in (data.M, data.Q, data.A, data.b, data.C, *_forces_of(motion), *along)]
+    return _certificate(motion, evaluation, together, tuple(address(x) for x in arrays), None, limits)
+
+
+def _forces_of(motion: Motion) -> tuple[Array, ...]:
+    return motion.a, motion.impressed, motion.inertial, motion.ideal, motion.nonideal, motion.multipliers
+
+
+def _certificate(
+    motion: Motion,
+    evaluation: Evaluation,
+    together: Together,
+    at: tuple[int, ...],
+    y: Array | None,
+    limits: dict[str, float],
+) -> Certificate | None:
+    if motion.C is not None or motion.heat or motion.blows or motion.impact_loss.any():
+        return None
+    if motion.t.size < 2 or evaluation.n + evaluation.m >= WORTHWHILE:
+        return None
+    states = (motion.t, motion.q, motion.v, motion.work)
+    near, smooth, rows = spacing_judged(motion), smooth_stretches(motion), rows_of_rates(evaluation.graph)
+    found = measure(
+        together, rows, evaluation.p, states, at, motion.fastest, y, motion.timing.steps, near, limits["repeat"],
+        smooth, RULES,
+    )  # fmt: skip
+    if found is None:
+        return None
+    least, most = int(found.pop("rank_min")), int(found.pop("rank_max"))
+    holds = all(value <= limits[name] for name, value in found.items())
+    return Certificate(
+        **found,
+        contact=0.0,
+        rank_min=least,
+        rank_max=most,
+        unique=True,
+        holds=holds,
+        thresholds=limits,
+        undetermined=(),
     )
-
-
-def _is_smooth(motion: Motion) -> bool:
-    """Whether nothing is reported, and no kink may be passed, that stretches would have to be kept away from."""
-    if any("contact" in event or event["name"] in NOT_SMOOTH for event in motion.events):
-        return False
-    return kink_graph(motion.system) is None

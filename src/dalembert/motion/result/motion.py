@@ -59,6 +59,13 @@ class Timing:
     certify_s: float = 0.0
 
 
+def with_seconds(timing: Timing, **seconds: float) -> Timing:
+    """The same with some of them changed: `replace` in a quarter of its time."""
+    made = Timing.__new__(Timing)
+    vars(made).update(vars(timing), **seconds)
+    return made
+
+
 class Later(Protocol):
     """What computes, when asked for, what a motion does not hold yet."""
 

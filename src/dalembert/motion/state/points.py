@@ -38,7 +38,8 @@ def evaluate_points(
     if together is not None:
         plain = forces_along(together, q, v, t, evaluation.p)
         if plain is not None:
-            return Points(*plain)
+            given = (plain.energy, plain.inertial, plain.position, plain.velocity, plain.impressed)
+            return Points(plain.solution, *given)
         found = together.at(q, v, t, evaluation.p)
         if found is not None:
             M, Q, A, b, C, *rest = found

@@ -20,6 +20,9 @@ typedef struct {
     double least, wanted, granted; /* the least size of a state; what a stretch may miss, and for how many steps */
     const long *sequence;          /* of the extrapolation */
     long rows;
+    const unsigned char *smooth;   /* (count − 1), of the stretches; NULL: all are */
+    const double *y;               /* (count, width): states that q and v must be; NULL: they need not */
+    long width;
 } da_motion;
 
 /* What is found, in the order of FOUND in kernel/ready/certify.py. */
@@ -96,17 +99,20 @@ static double da_energy_off(const da_motion *of, const double *numbers, double p
     return size > 0.0 ? b.missed / size : 0.0;
 }
 
-/* Stretches to be looked at, half of them evenly, half those most in doubt, in order; their number. */
-static long da_choose_stretches(long count, const double *apart, const double *doubt, double speed, long *at)
+/* Stretches to be looked at, of those that are usable: half of them evenly, half those most in doubt, in order; their
+ * number. */
+static long da_choose_stretches(const long *usable, long count, const double *apart, const double *doubt, double speed,
+                                long *at)
 {
     long chosen = 0, strong[DA_MOST_STRETCHES / 2];
     double strength[DA_MOST_STRETCHES / 2];
     if (count <= DA_MOST_STRETCHES) {
-        for (long k = 0; k < count; k++) at[k] = k;
+        for (long k = 0; k < count; k++) at[k] = usable[k];
         return count;
     }
     for (int j = 0; j < DA_MOST_STRETCHES / 2; j++) strength[j] = -1.0;
-    for (long k = 0; k < count; k++) {
+    for (long u = 0; u < count; u++) {
+        const long k = usable[u];
         const double here = doubt[k] + 1e6 * (apart[k] / speed);
         int j = DA_MOST_STRETCHES / 2;
         while (j > 0 && here > strength[j - 1]) j--;
@@ -120,7 +126,8 @@ static long da_choose_stretches(long count, const double *apart, const double *d
     }
     for (int j = 0; j < DA_MOST_STRETCHES; j++) {
         const int half = DA_MOST_STRETCHES / 2;
-        const long k = j < half ? (long)nearbyint((double)(count - 1) * j / (half - 1)) : strong[j - half];
+        const long even = j < half ? (long)nearbyint((double)(count - 1) * j / (half - 1)) : 0;
+        const long k = j < half ? usable[even] : strong[j - half];
         long i = 0;
         while (i < chosen && at[i] < k) i++;
         if (i < chosen && at[i] == k) continue;
@@ -155,8 +162,8 @@ static double da_repeated_off(const da_motion *of, const long *at, long chosen, 
     double *registers = base + da_outputs_of(of->dynamics) * chosen;
     double *w = registers + DA_LANES * of->dynamics->registers;
     double *more = w + DA_WIDE * da_solve_room(n, of->m) + of->m;
-    const da_repeated model = {of->dynamics, of->p, chosen, n, of->m, base, registers, (da_v *)w};
-    unsigned char known[DA_MOST_STRETCHES];
+    unsigned char known[DA_MOST_STRETCHES], lost[DA_MOST_STRETCHES];
+    const da_repeated model = {of->dynamics, of->p, chosen, n, of->m, base, registers, (da_v *)w, lost};
     for (double *x = base; x < registers; x++) *x = 0.0;
     for (long c = 0; c < chosen; c++) {
         const long k = at[c];
@@ -198,8 +205,8 @@ static double da_largest_scaled(long count, long n, long stride, const double *x
 }
 
 /* `repeat` and `consistency`; 1 where stretches need more than is done here. pull: the largest Q²/m. */
-static long da_stretches(const da_motion *of, const double *scale, double pull, double *apart, double *room,
-                         double *found)
+static long da_stretches(const da_motion *of, const double *scale, double pull, double *apart, long *usable,
+                         double *room, double *found)
 {
     const long count = of->count, n = of->n;
     const double span = da_span_of(of);
@@ -211,10 +218,17 @@ static long da_stretches(const da_motion *of, const double *scale, double pull, 
     const da_outputs outputs = {count, n, of->checked.v_stride, of->t, of->checked.v, of->checked.a, scale,
                                 of->near, of->allowed, of->resolved};
     double *doubt = apart + count - 1;
-    long at[DA_MOST_STRETCHES];
+    long at[DA_MOST_STRETCHES], some = 0;
     int doubted = 0;
     da_quadrature(&outputs, apart, doubt);
-    const long chosen = da_choose_stretches(count - 1, apart, doubt, speed, at);
+    for (long k = 0; k + 1 < count; k++) {
+        if (!of->smooth || of->smooth[k])
+            usable[some++] = k;
+        else
+            apart[k] = 0.0;
+    }
+    if (!some) return 0;
+    const long chosen = da_choose_stretches(usable, some, apart, doubt, speed, at);
     const double missed = da_repeated_off(of, at, chosen, scale, place, speed, room);
     if (missed < 0.0) return 1;
     found[DA_C_REPEAT] = missed;
@@ -227,6 +241,17 @@ static long da_stretches(const da_motion *of, const double *scale, double pull, 
     return 0;
 }
 
+static int da_are_states(const da_motion *of)
+{
+    const long n = of->n;
+    int same = 1;
+    for (long k = 0; of->y && k < of->count; k++) {
+        const double *y = of->y + of->width * k, *q = of->q + n * k, *v = of->checked.v + of->checked.v_stride * k;
+        for (long i = 0; i < n; i++) same &= y[i] == q[i] && y[n + i] == v[i];
+    }
+    return same;
+}
+
 /* 0: all of `found` is measured; 1: the motion needs a second look, by other means. */
 DA_READY long da_certify(const da_motion *of, double *found)
 {
@@ -235,12 +260,14 @@ DA_READY long da_certify(const da_motion *of, double *found)
     const long check_room = DA_WIDE * (3 * n * n + m * n + 20 * n + 6 * m);
     const long energy_room = da_outputs_of(of->points) + DA_LANES * of->points->registers;
     const long repeat_room = da_repeat_room(of);
+    if (!da_are_states(of)) return 1;
     long more = check_room > energy_room ? check_room : energy_room;
     more = more > repeat_room ? more : repeat_room;
-    double *numbers = malloc(sizeof(double) * (size_t)(numbers_size + rows_size + count * n + 2 * count + more));
+    double *numbers = malloc(sizeof(double) * (size_t)(numbers_size + rows_size + count * n + 3 * count + more));
     if (!numbers) return 1;
     double *rows = numbers + numbers_size, *scale = rows + rows_size, *apart = scale + count * n;
-    double *room = apart + 2 * count, totals[8], fast = 0.0, speed = 0.0, far = 0.0;
+    long *usable = (long *)(apart + 2 * count);
+    double *room = apart + 3 * count, totals[8], fast = 0.0, speed = 0.0, far = 0.0;
     const double *lengths = rows + 2 * count * m;
     long open = da_check_points(count, n, m, &of->checked, numbers, rows, scale, room);
     if (!open) {
@@ -262,7 +289,7 @@ DA_READY long da_certify(const da_motion *of, double *found)
         found[DA_C_VELOCITY] = da_residual(of, of->rate, of->rates, lengths, rate);
         found[DA_C_ENERGY] = da_energy_off(of, numbers, totals[6], totals[7], room);
         open = totals[4] < (double)m || found[DA_C_ENERGY] < 0.0;
-        if (!open) open = da_stretches(of, scale, totals[7], apart, room, found);
+        if (!open) open = da_stretches(of, scale, totals[7], apart, usable, room, found);
     }
     free(numbers);
     for (int k = 0; !open && k < DA_C_COUNT; k++) open = !(fabs(found[k]) < INFINITY);
