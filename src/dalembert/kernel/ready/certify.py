@@ -31,7 +31,9 @@ class _Motion(ctypes.Structure):
         ("checked", CheckedArgument),
         *((name, ctypes.c_void_p) for name in ("energy", "position", "rate")),
         *((name, ctypes.c_long) for name in ("positions", "rates")),
-        *((name, ctypes.c_void_p) for name in ("row", "fastest", "points", "dynamics", "p")),
+        *((name, ctypes.c_void_p) for name in ("row", "fastest", "points", "dynamics")),
+        ("independent", ctypes.c_long),
+        ("p", ctypes.c_void_p),
         *((name, ctypes.c_double) for name in ("steps", "near", "allowed", "resolved", "least", "wanted", "granted")),
         ("sequence", ctypes.c_void_p),
         ("rows", ctypes.c_long),
@@ -71,6 +73,7 @@ def measure(
     near: float,
     wanted: float,
     smooth: np.ndarray | None,
+    independent: tuple[int, ...],
     rules: Rules,
 ) -> dict[str, float] | None:
     """FOUND by name; None where the motion needs a second look, by other means, or where there is no library.
@@ -78,7 +81,7 @@ def measure(
     rows: which of A belong to (φ̇, ψ), those of φ first, and one number more. states: t (T,), q and v (T, n), and works
     (T, 3). at: where the rest begins, as `Forces.addresses` says. fastest: as `Motion` has it. y (T, …): states that
     must be the same, q and v first. steps: of its integration. near, wanted: see c/certify.h. smooth (T − 1): stretches
-    that may be judged; None: all.
+    that may be judged; None: all. independent: constraints that the others depend on, the same at all points.
     """
     run = entry("da_certify", "pp")
     if run is None or together.pattern is not None:
@@ -89,7 +92,8 @@ def measure(
     given = _Motion(
         t.size, n, together.m, address(t), address(q), address(work), checked, *at[11:], together.positions, rates,
         address(rows), None if fastest is None else address(fastest),
-        together.points.at, together.dynamics.at, address(p), steps, near, rules.allowed, rules.resolved,
+        together.points.at, together.dynamics_of(independent).at, len(independent), address(p),
+        steps, near, rules.allowed, rules.resolved,
         rules.least, wanted, rules.granted, address(rules.steps), rules.steps.size,
         None if smooth is None else address(smooth),
         None if y is None else address(y), 0 if y is None else y.shape[1],

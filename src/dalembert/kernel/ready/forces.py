@@ -24,21 +24,22 @@ class _Points(ctypes.Structure):
         *((name, ctypes.c_long) for name in ("count", "n", "m")),
         *((name, ctypes.c_void_p) for name in ("q", "v", "t", "p")),
         ("stride", ctypes.c_long),
-        *((name, ctypes.c_void_p) for name in ("base", "found", "rank", "registers", "w")),
+        *((name, ctypes.c_void_p) for name in ("base", "found", "rank", "dependent", "registers", "w")),
     )
 
 
 class Forces:
-    """What a motion has at T points, M regular and the constraints independent at all of them: accelerations and forces
-    (T, n), multipliers (T, m), energy and rank (T,). What else was found is made when it is asked for.
+    """What a motion has at T points, none of which needs singular values: accelerations and forces (T, n), multipliers
+    (T, m), energy and rank (T,). What else was found is made when it is asked for.
     """
 
-    def __init__(self, together: Together, count: int, numbers: Array, rank: np.ndarray) -> None:
+    def __init__(self, together: Together, count: int, numbers: Array, rank: np.ndarray, dependent: np.ndarray) -> None:
         """numbers: what `Together.points` gives, then q̈, the one without constraints, ideal and nonideal forces,
         multipliers, residuals, impressed forces.
         """
         n, m, ends = together.n, together.m, together.points.ends
-        self.together, self.count, self.numbers, self.rank = together, count, numbers, rank
+        self.together, self.count, self.numbers = together, count, numbers
+        self.rank, self.dependent = rank, dependent
         at = ends[-1] * count
         self._vectors = numbers[at : at + 4 * n * count].reshape(4, count, n)
         self.acceleration, self.ideal, self.nonideal = self._vectors[0], self._vectors[2], self._vectors[3]
@@ -69,7 +70,7 @@ class Forces:
         count, n, m = self.count, self.together.n, self.together.m
         M, Q, A, b, C = self._parts[:5]
         given = (M.reshape(count, n, n), Q, A.reshape(count, m, n), b, C)
-        ranks, dependent = self.rank.astype(int, copy=False), np.zeros((count, m), dtype=bool)
+        ranks, dependent = self.rank.astype(int, copy=False), self.dependent
         a, unconstrained, ideal, nonideal = self._vectors
         own = (a, unconstrained, ideal, nonideal)
         return Fundamental(*own, self.multipliers, ranks, dependent, self._rows[1], *given)
@@ -86,8 +87,8 @@ class Forces:
 
 
 def forces_along(together: Together, q: Array, v: Array, t: Array, p: Array) -> Forces | None:
-    """At states q, v (T, n) and t (T,), where M is regular and the constraints are independent at all points; None
-    elsewhere. q and v may be columns of one array.
+    """At states q, v (T, n) and t (T,); None where the model has no value at one of them, or it needs singular values.
+    q and v may be columns of one array.
     """
     run = entry("da_forces", "p")
     if run is None or together.pattern is not None:
@@ -95,15 +96,14 @@ def forces_along(together: Together, q: Array, v: Array, t: Array, p: Array) -> 
     count, n, m, program = t.size, together.n, together.m, together.points
     data, solved = program.ends[-1] * count, (5 * n + 2 * m) * count
     numbers = (np.empty if program.full else np.zeros)(data + solved)
-    rank, room = np.empty(count, dtype=LONG), np.empty(program.registers + solve_room(n, m))
+    rank, dependent = np.empty(count, dtype=LONG), np.empty((count, m), dtype=bool)
+    room = np.empty(program.registers + solve_room(n, m))
     if q.strides != v.strides or (n > 1 and q.strides[1] != 8):
         q, v = np.ascontiguousarray(q), np.ascontiguousarray(v)
     begin, work = address(numbers), address(room)
     given = _Points(
         program.at, count, n, m, q.__array_interface__["data"][0], v.__array_interface__["data"][0], address(t),
-        address(p), q.strides[0] // 8, begin, begin + 8 * data, address(rank), work, work + 8 * program.registers,
+        address(p), q.strides[0] // 8, begin, begin + 8 * data, address(rank), address(dependent),
+        work, work + 8 * program.registers,
     )  # fmt: skip
-    # Where rows vanish, fewer of them act.
-    if run(ctypes.addressof(given)) or (m and int(rank.min()) < m):
-        return None
-    return Forces(together, count, numbers, rank)
+    return None if run(ctypes.addressof(given)) else Forces(together, count, numbers, rank, dependent)

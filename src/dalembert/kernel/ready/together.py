@@ -76,6 +76,22 @@ class Together:
         """(q, v, t, p) -> M, Q, A, b, C, all watched."""
         return Many(ca.Function("dynamics", self._symbols, ca.cse(self._dynamics)), parameters=3, watched=5)
 
+    def dynamics_of(self, rows: tuple[int, ...]) -> Many:
+        """The same with some of the constraints."""
+        if len(rows) == self.m:
+            return self.dynamics
+        found = self._with_fewer.get(rows)
+        if found is None:
+            M, Q, A, b, C = self._dynamics
+            some = [M, Q, A[list(rows), :], b[list(rows)], C]
+            found = Many(ca.Function("dynamics", self._symbols, ca.cse(some)), parameters=3, watched=5)
+            self._with_fewer[rows] = found
+        return found
+
+    @cached_property
+    def _with_fewer(self) -> dict[tuple[int, ...], Many]:
+        return {}
+
     @cached_property
     def points(self) -> Many:
         """(q, v, t, p) -> M, Q, A, b, C, which are watched, E, the inertial part of Q, φ, and (φ̇, ψ)."""

@@ -23,7 +23,6 @@ from dalembert.motion.certificate.repeat import (
     GRANTED,
     RESOLVED,
     SEQUENCE,
-    is_regular,
     smooth_stretches,
     spacing_judged,
 )
@@ -45,7 +44,7 @@ def certify_plain(motion: Motion, evaluation: Evaluation, forces: Forces, y: Arr
     if not all(one is other for one, other in zip(_forces_of(motion), own, strict=True)):
         return None
     limits = thresholds(motion.rtol, motion.timing.steps)
-    return _certificate(motion, evaluation, forces.together, forces.addresses(), y, limits)
+    return _certificate(motion, evaluation, forces.together, forces.addresses(), y, forces.dependent, limits)
 
 
 def certify_any_plain(
@@ -55,11 +54,9 @@ def certify_any_plain(
     together = together_of(evaluation.graph)
     if together is None or data.energy is None or data.position is None or data.velocity is None:
         return None
-    if not data.solved and not is_regular(data.M[0]):
-        return None
     along = (data.energy, data.position, data.velocity)
     arrays = [np.ascontiguousarray(x) for x in (data.M, data.Q, data.A, data.b, data.C, *_forces_of(motion), *along)]
-    return _certificate(motion, evaluation, together, tuple(address(x) for x in arrays), None, limits)
+    return _certificate(motion, evaluation, together, tuple(address(x) for x in arrays), None, data.dependent, limits)
 
 
 def _forces_of(motion: Motion) -> tuple[Array, ...]:
@@ -72,17 +69,24 @@ def _certificate(
     together: Together,
     at: tuple[int, ...],
     y: Array | None,
+    dependent: np.ndarray | None,
     limits: dict[str, float],
 ) -> Certificate | None:
     if motion.C is not None or motion.heat or motion.blows or motion.impact_loss.any():
         return None
     if motion.t.size < 2 or evaluation.n + evaluation.m >= WORTHWHILE:
         return None
+    independent = tuple(range(evaluation.m))
+    if dependent is not None and dependent.any():
+        # Where a row nonlinear in q̇ vanishes, branches may meet; and stretches need the same rows all along.
+        if evaluation.graph.curved or (dependent != dependent[0]).any():
+            return None
+        independent = tuple(np.flatnonzero(~dependent[0]).tolist())
     states = (motion.t, motion.q, motion.v, motion.work)
     near, smooth, rows = spacing_judged(motion), smooth_stretches(motion), rows_of_rates(evaluation.graph)
     found = measure(
         together, rows, evaluation.p, states, at, motion.fastest, y, motion.timing.steps, near, limits["repeat"],
-        smooth, RULES,
+        smooth, independent, RULES,
     )  # fmt: skip
     if found is None:
         return None

@@ -45,7 +45,9 @@ static int da_rates(const da_repeated *of, const double *t, const double *y, dou
         da_solution to;
         to.all = 0;
         for (int l = 0; l < lanes; l++) to.acceleration[l] = rates + 2 * n * (first + l) + n;
-        if (da_solve_block(n, m, &given, &to, lanes, rank, of->w, (long *)(of->w + da_solve_room(n, m)))) return 1;
+        long *row = (long *)(of->w + da_solve_room(n, m));
+        if (da_solve_block(n, m, &given, &to, lanes, rank, of->w, row)) return 1;
+        da_solve_massless(n, m, &given, &to, lanes, rank, of->w, row);
         for (int l = 0; l < lanes; l++)
             if (rank[l] < m && !of->lost[first + l]) return 1;
     }

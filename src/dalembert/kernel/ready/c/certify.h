@@ -15,6 +15,7 @@ typedef struct {
     const long *row;               /* the rows of A that belong to (φ̇, ψ); those of φ come first */
     const double *fastest;         /* t, q, v and work where it was fastest; NULL: not known */
     const da_program *points, *dynamics; /* see forces.h and again.h */
+    long independent;              /* constraints that `dynamics` has: as many as the rank must be at all points */
     const double *p;
     double steps, near, allowed, resolved; /* steps of the integration; the others as in quadrature.h */
     double least, wanted, granted; /* the least size of a state; what a stretch may miss, and for how many steps */
@@ -146,9 +147,9 @@ static long da_outputs_of(const da_program *P)
 
 static long da_repeat_room(const da_motion *of)
 {
-    const long most = DA_MOST_STRETCHES, n = of->n, m = of->m;
+    const long most = DA_MOST_STRETCHES, n = of->n, m = of->independent;
     return (da_outputs_of(of->dynamics) + (2 * DA_REPEAT_ROWS + 9) * 2 * n + 4) * most +
-           DA_LANES * of->dynamics->registers + DA_WIDE * da_solve_room(n, m) + m;
+           DA_LANES * of->dynamics->registers + DA_WIDE * da_solve_room(n, m) + 2 * m;
 }
 
 /* The chosen stretches integrated again: the largest distance from the motion, in tolerances that are granted. Below
@@ -156,14 +157,14 @@ static long da_repeat_room(const da_motion *of)
 static double da_repeated_off(const da_motion *of, const long *at, long chosen, const double *scale, double place,
                               double speed, double *room)
 {
-    const long n = of->n, width = 2 * n, all = chosen * width, stride = of->checked.v_stride;
+    const long n = of->n, m = of->independent, width = 2 * n, all = chosen * width, stride = of->checked.v_stride;
     double *t = room, *length = t + chosen, *y = length + chosen, *wanted = y + all, *size = wanted + all;
     double *end = size + all, *unsure = end + all, *base = unsure + all;
     double *registers = base + da_outputs_of(of->dynamics) * chosen;
     double *w = registers + DA_LANES * of->dynamics->registers;
-    double *more = w + DA_WIDE * da_solve_room(n, of->m) + of->m;
+    double *more = w + DA_WIDE * da_solve_room(n, m) + 2 * m;
     unsigned char known[DA_MOST_STRETCHES], lost[DA_MOST_STRETCHES];
-    const da_repeated model = {of->dynamics, of->p, chosen, n, of->m, base, registers, (da_v *)w, lost};
+    const da_repeated model = {of->dynamics, of->p, chosen, n, m, base, registers, (da_v *)w, lost};
     for (double *x = base; x < registers; x++) *x = 0.0;
     for (long c = 0; c < chosen; c++) {
         const long k = at[c];
@@ -288,7 +289,8 @@ DA_READY long da_certify(const da_motion *of, double *found)
         found[DA_C_POSITION] = da_residual(of, of->position, of->positions, lengths, place);
         found[DA_C_VELOCITY] = da_residual(of, of->rate, of->rates, lengths, rate);
         found[DA_C_ENERGY] = da_energy_off(of, numbers, totals[6], totals[7], room);
-        open = totals[4] < (double)m || found[DA_C_ENERGY] < 0.0;
+        const double wanted = (double)of->independent;
+        open = totals[4] != wanted || totals[5] != wanted || found[DA_C_ENERGY] < 0.0;
         if (!open) open = da_stretches(of, scale, totals[7], apart, usable, room, found);
     }
     free(numbers);
