@@ -35,6 +35,8 @@ class _Motion(ctypes.Structure):
         ("independent", ctypes.c_long),
         ("p", ctypes.c_void_p),
         *((name, ctypes.c_double) for name in ("steps", "near", "allowed", "resolved", "least", "wanted", "granted")),
+        *((name, ctypes.c_double) for name in ("foreseen", "diverged")),
+        ("pieces", ctypes.c_long),
         ("sequence", ctypes.c_void_p),
         ("rows", ctypes.c_long),
         ("smooth", ctypes.c_void_p),
@@ -46,13 +48,17 @@ class _Motion(ctypes.Structure):
 @dataclass(frozen=True, eq=False)
 class Rules:
     """What does not change from motion to motion. allowed, resolved: of quadratures, as in c/quadrature.h. least: size
-    of a state. granted: a stretch may err for so many steps of the motion. sequence: of the extrapolation.
+    of a state. granted: a stretch may err for so many steps of the motion. foreseen, diverged, pieces: as in
+    c/certify.h. sequence: of the extrapolation.
     """
 
     allowed: float
     resolved: float
     least: float
     granted: float
+    foreseen: float
+    diverged: float
+    pieces: int
     sequence: Sequence[int]
 
     @cached_property
@@ -94,7 +100,8 @@ def measure(
         address(rows), None if fastest is None else address(fastest),
         together.points.at, together.dynamics_of(independent).at, len(independent), address(p),
         steps, near, rules.allowed, rules.resolved,
-        rules.least, wanted, rules.granted, address(rules.steps), rules.steps.size,
+        rules.least, wanted, rules.granted, rules.foreseen, rules.diverged, rules.pieces,
+        address(rules.steps), rules.steps.size,
         None if smooth is None else address(smooth),
         None if y is None else address(y), 0 if y is None else y.shape[1],
     )  # fmt: skip

@@ -20,7 +20,10 @@ from dalembert.mechanics.solve.blocks import WORTHWHILE
 from dalembert.motion.certificate.algebra import Data
 from dalembert.motion.certificate.repeat import (
     ALLOWED,
+    DIVERGED,
+    FORESEEN,
     GRANTED,
+    PIECES,
     RESOLVED,
     SEQUENCE,
     smooth_stretches,
@@ -33,7 +36,7 @@ from dalembert.motion.state.evaluation import Evaluation
 if TYPE_CHECKING:
     from dalembert.motion.result.motion import Motion
 
-RULES = Rules(ALLOWED, RESOLVED, PROJECT_LEAST_SIZE, GRANTED, SEQUENCE)
+RULES = Rules(ALLOWED, RESOLVED, PROJECT_LEAST_SIZE, GRANTED, FORESEEN, DIVERGED, PIECES, SEQUENCE)
 
 
 def certify_plain(motion: Motion, evaluation: Evaluation, forces: Forces, y: Array) -> Certificate | None:

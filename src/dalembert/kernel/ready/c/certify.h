@@ -19,6 +19,8 @@ typedef struct {
     const double *p;
     double steps, near, allowed, resolved; /* steps of the integration; the others as in quadrature.h */
     double least, wanted, granted; /* the least size of a state; what a stretch may miss, and for how many steps */
+    double foreseen, diverged;     /* with more steps, or so unsure, a stretch is given up */
+    long pieces;                   /* into as many a stretch is divided at most */
     const long *sequence;          /* of the extrapolation */
     long rows;
     const unsigned char *smooth;   /* (count − 1), of the stretches; NULL: all are */
@@ -148,28 +150,42 @@ static long da_outputs_of(const da_program *P)
 static long da_repeat_room(const da_motion *of)
 {
     const long most = DA_MOST_STRETCHES, n = of->n, m = of->independent;
-    return (da_outputs_of(of->dynamics) + (2 * DA_REPEAT_ROWS + 9) * 2 * n + 4) * most +
+    return (da_outputs_of(of->dynamics) + (2 * DA_REPEAT_ROWS + 11) * 2 * n + 4) * most +
            DA_LANES * of->dynamics->registers + DA_WIDE * da_solve_room(n, m) + 2 * m;
 }
 
-/* The chosen stretches integrated again: the largest distance from the motion, in tolerances that are granted. Below
- * zero where one of them needs more than one piece, or other means. */
-static double da_repeated_off(const da_motion *of, const long *at, long chosen, const double *scale, double place,
-                              double speed, double *room)
+/* Stretches that are looked at: where they begin, what was found of each, and where it ended when last repeated, (…,
+ * 2n). state: DA_LEFT until it is right, or given up. */
+enum { DA_LEFT, DA_RIGHT, DA_GIVEN_UP };
+typedef struct {
+    long at[DA_MOST_STRETCHES], chosen;
+    double off[DA_MOST_STRETCHES], *before;
+    int state[DA_MOST_STRETCHES];
+} da_looks;
+
+/* Those that are left integrated again in equal pieces, as `_distances` of motion/certificate/repeat.py does it. 1 where
+ * one of them contradicts the motion, or needs other means. */
+static int da_look_again(const da_motion *of, da_looks *looks, long pieces, const double *scale, double place,
+                         double speed, double *room)
 {
-    const long n = of->n, m = of->independent, width = 2 * n, all = chosen * width, stride = of->checked.v_stride;
+    const long n = of->n, m = of->independent, width = 2 * n, stride = of->checked.v_stride;
+    long which[DA_MOST_STRETCHES], chosen = 0;
+    for (long c = 0; c < looks->chosen; c++)
+        if (looks->state[c] == DA_LEFT) which[chosen++] = c;
+    const long all = chosen * width;
     double *t = room, *length = t + chosen, *y = length + chosen, *wanted = y + all, *size = wanted + all;
-    double *end = size + all, *unsure = end + all, *base = unsure + all;
+    double *end = size + all, *unsure = end + all, *left = unsure + all, *base = left + all;
     double *registers = base + da_outputs_of(of->dynamics) * chosen;
     double *w = registers + DA_LANES * of->dynamics->registers;
     double *more = w + DA_WIDE * da_solve_room(n, m) + 2 * m;
-    unsigned char known[DA_MOST_STRETCHES], lost[DA_MOST_STRETCHES];
+    unsigned char known[DA_MOST_STRETCHES], sure[DA_MOST_STRETCHES], lost[DA_MOST_STRETCHES];
     const da_repeated model = {of->dynamics, of->p, chosen, n, m, base, registers, (da_v *)w, lost};
     for (double *x = base; x < registers; x++) *x = 0.0;
     for (long c = 0; c < chosen; c++) {
-        const long k = at[c];
+        const long k = looks->at[which[c]];
         t[c] = of->t[k];
-        length[c] = of->t[k + 1] - of->t[k];
+        length[c] = (of->t[k + 1] - of->t[k]) / (double)pieces;
+        sure[c] = 1;
         for (long i = 0; i < n; i++) {
             double *to = y + width * c + i;
             to[0] = of->q[n * k + i];
@@ -178,23 +194,49 @@ static double da_repeated_off(const da_motion *of, const long *at, long chosen, 
             size[width * c + n + i] = speed / scale[n * k + i];
         }
     }
-    for (long i = 0; i < all; i++) wanted[i] = 0.1 * of->wanted * size[i];
-    if (da_repeat(&model, t, y, length, wanted, of->sequence, of->rows, end, unsure, known, more)) return -1.0;
-    double most = 0.0;
+    for (long i = 0; i < all; i++) {
+        wanted[i] = 0.1 * of->wanted * size[i] / (double)pieces;
+        left[i] = 0.0;
+    }
+    for (long piece = 0; piece < pieces; piece++) {
+        int some = 0;
+        if (da_repeat(&model, t, y, length, wanted, of->sequence, of->rows, end, unsure, known, more)) return 1;
+        for (long i = 0; i < all; i++) {
+            y[i] = end[i];
+            left[i] += unsure[i];
+        }
+        for (long c = 0; c < chosen; c++) {
+            t[c] += length[c];
+            sure[c] &= known[c];
+            some |= sure[c];
+        }
+        if (!some) break;
+    }
     for (long c = 0; c < chosen; c++) {
-        const long k = at[c] + 1;
-        double steps = of->steps * length[c] / da_span_of(of), off = 0.0;
+        const long k = looks->at[which[c]] + 1;
+        double *before = looks->before + width * which[c], off = 0.0;
+        double steps = of->steps * (of->t[k] - of->t[k - 1]) / da_span_of(of);
+        int same = 1, hopeful;
         steps = steps > 1.0 ? steps : 1.0;
+        hopeful = steps <= of->foreseen;
         for (long i = 0; i < width; i++) {
             const double there = i < n ? of->q[n * k + i] : of->checked.v[stride * k + i - n];
-            const double apart = fabs(end[width * c + i] - there) - unsure[width * c + i];
-            off = da_most(off, da_or_infinite(apart) / size[width * c + i]);
+            const double here = y[width * c + i], own = size[width * c + i], doubt = left[width * c + i];
+            off = da_most(off, da_or_infinite(fabs(here - there) - doubt) / own);
+            same &= fabs(here - before[i]) <= of->wanted * own;
+            hopeful &= doubt <= 0.1 * of->diverged * of->wanted * own;
+            before[i] = sure[c] ? here : NAN;
         }
         off /= da_most(1.0, steps / of->granted);
-        if (!known[c] || !(off <= of->wanted)) return -1.0;
-        most = da_most(most, off);
+        looks->off[which[c]] = off;
+        if (sure[c] && off <= of->wanted)
+            looks->state[which[c]] = DA_RIGHT;
+        else if (sure[c] && same)
+            return 1;
+        else if (!hopeful)
+            looks->state[which[c]] = DA_GIVEN_UP;
     }
-    return most;
+    return 0;
 }
 
 static double da_largest_scaled(long count, long n, long stride, const double *x, const double *scale)
@@ -219,8 +261,9 @@ static long da_stretches(const da_motion *of, const double *scale, double pull, 
     const da_outputs outputs = {count, n, of->checked.v_stride, of->t, of->checked.v, of->checked.a, scale,
                                 of->near, of->allowed, of->resolved};
     double *doubt = apart + count - 1;
-    long at[DA_MOST_STRETCHES], some = 0;
-    int doubted = 0;
+    long some = 0;
+    da_looks looks = {{0}, 0, {0.0}, room, {0}};
+    int doubted = 0, right = 1;
     da_quadrature(&outputs, apart, doubt);
     for (long k = 0; k + 1 < count; k++) {
         if (!of->smooth || of->smooth[k])
@@ -229,15 +272,25 @@ static long da_stretches(const da_motion *of, const double *scale, double pull, 
             apart[k] = 0.0;
     }
     if (!some) return 0;
-    const long chosen = da_choose_stretches(usable, some, apart, doubt, speed, at);
-    const double missed = da_repeated_off(of, at, chosen, scale, place, speed, room);
-    if (missed < 0.0) return 1;
-    found[DA_C_REPEAT] = missed;
+    looks.chosen = da_choose_stretches(usable, some, apart, doubt, speed, looks.at);
+    room += DA_MOST_STRETCHES * 2 * n;
+    for (double *x = looks.before; x < room; x++) *x = NAN;
+    for (long pieces = 1, more = 1; more && pieces <= of->pieces; pieces *= 4) {
+        if (da_look_again(of, &looks, pieces, scale, place, speed, room)) return 1;
+        more = 0;
+        for (long c = 0; c < looks.chosen; c++) more |= looks.state[c] == DA_LEFT;
+    }
+    for (long c = 0; c < looks.chosen; c++) {
+        const int judged = looks.state[c] == DA_RIGHT, suspected = apart[looks.at[c]] / speed > of->wanted;
+        if (judged) found[DA_C_REPEAT] = da_most(found[DA_C_REPEAT], looks.off[c]);
+        doubted |= suspected;
+        right &= judged || !suspected;
+    }
     /* A quadrature that doubts what the repetition finds right has judged more than it can. */
-    for (long c = 0; c < chosen; c++) doubted |= apart[at[c]] / speed > of->wanted;
+    const int clear = doubted && right;
     for (long k = 0; k + 1 < count; k++) {
         const double suspect = apart[k] / speed;
-        if (!doubted || suspect <= of->wanted) found[DA_C_CONSISTENCY] = da_most(found[DA_C_CONSISTENCY], suspect);
+        if (!clear || suspect <= of->wanted) found[DA_C_CONSISTENCY] = da_most(found[DA_C_CONSISTENCY], suspect);
     }
     return 0;
 }
