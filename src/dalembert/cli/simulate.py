@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from dalembert.cli.folders import make, slug_of, unmake
-from dalembert.cli.kept import kept_with, origin_of
-from dalembert.cli.models import find_model, print_json, with_values
+from dalembert.cli.kept import kept_with
+from dalembert.cli.models import find_model, origin_of, print_json, with_values
 from dalembert.errors import DalembertError, MotionFailed, OutputError
-from dalembert.motion.kept_models import Origin, keep_model
+from dalembert.motion.kept_models import Origin, find_kept, keep_model
 
 if TYPE_CHECKING:
     from dalembert.model.system import System
-    from dalembert.motion.result.motion import Motion
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,18 @@ def simulate_and_write(given: RunOptions) -> int:
     except (DalembertError, KeyboardInterrupt):
         unmake(made)
         raise
-    files, lost = _write(motion, folder / slug, given)
+    files: list[Path] = []
+    lost: OutputError | None = None
+    try:
+        files.append(folder / f"{slug}.{'csv' if given.kind == 'csv' else 'nc'}")
+        motion.save(files[-1])
+        # A program that reads JSON asks for its picture, by naming a folder for it.
+        if given.out is not None or given.free or not given.json:
+            files.append(folder / f"{slug}.png")
+            motion.plot(files[-1], free=given.free)
+    except OutputError as error:
+        lost = error
+        files.pop()  # it could not be written
     if not files:
         unmake(made)
     if given.json:
@@ -98,25 +108,10 @@ def _system(given: RunOptions) -> tuple[System, tuple[Origin, System] | None]:
         system = with_given_events(system, list(given.event), list(given.until))
         return (system.replace(initial=system.consistent()) if given.repair else system), None
     origin = origin_of(given.model, option)
-    kept = None if origin is None else kept_with(origin, *numbers)
+    kept = None
+    if origin is not None:
+        kept = kept_with(origin, *numbers) if any(numbers) else find_kept(origin)
     if kept is not None:
         return cast("System", kept), None
     read = find_model(given.model, option)
     return with_values(read, *numbers), None if origin is None else (origin, read)
-
-
-def _write(motion: Motion, path: Path, given: RunOptions) -> tuple[list[Path], OutputError | None]:
-    """The numbers and the picture: the files that are there now, and what kept the others from being written."""
-    files: list[Path] = []
-    try:
-        numbers = path.with_name(f"{path.name}.{'csv' if given.kind == 'csv' else 'nc'}")
-        motion.save(numbers)
-        files.append(numbers)
-        # A program that reads JSON asks for its picture, by naming a folder for it.
-        if given.out is not None or given.free or not given.json:
-            picture = path.with_name(f"{path.name}.png")
-            motion.plot(picture, free=given.free)
-            files.append(picture)
-    except OutputError as error:
-        return files, error
-    return files, None

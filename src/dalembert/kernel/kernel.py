@@ -5,20 +5,21 @@ from __future__ import annotations
 import ctypes
 import threading
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dalembert.graph.functions import Graph
-from dalembert.kernel.build import Compiler, build, cache_folder, find_built, most_optimised
+from dalembert.kernel.build import Compiler, build, find_built, most_optimised
 from dalembert.kernel.emit.dispatch import optional_methods
 from dalembert.kernel.events import EventBuffer
-from dalembert.kernel.identity import identity, table_text
+from dalembert.kernel.identity import identity
+from dalembert.kernel.keep import cache_folder
 from dalembert.kernel.limits import KEPT_CHANGES
+from dalembert.kernel.package_digest import table_text
 from dalembert.kernel.size import MOST_INSTRUCTIONS, KernelTooLarge
 from dalembert.methods.table import METHODS
 
@@ -74,6 +75,11 @@ class KernelRun(NamedTuple):
     def steps(self) -> int:
         return int(self.numbers[_STEPS])
 
+    def was_stopped(self, points: int, events: EventBuffer | None) -> bool:
+        """Whether it had taken all the steps it might before so many points, and no event ended it."""
+        ended = events is not None and events.ended_by is not None
+        return self.status == DONE and self.y.shape[0] < points and not ended
+
     @property
     def last(self) -> Array:
         """The last state it reached."""
@@ -100,38 +106,19 @@ class KernelRun(NamedTuple):
 
 @dataclass(frozen=True)
 class Kernel:
-    """A compiled system. `seconds` is what deriving and compiling took; `cached` whether the library was on
-    disk.
+    """A system ready to be integrated. `kind`: "compiled" for code of this system, "tape" for its instructions as data.
+    `instructions`: how many its straight-line functions have. `seconds` is what deriving and compiling took; `cached`
+    whether it was on disk. `entry`, `slope_entry`: the functions of C, with the arguments of ENTRY and SLOPE_ENTRY.
+    `data`: what they read and must live as long as they do.
     """
 
-    library: ctypes.CDLL
+    kind: str
+    instructions: int
     seconds: float
     cached: bool
-
-    @cached_property
-    def instructions(self) -> int:
-        """How many instructions its straight-line functions have."""
-        function = self.library.da_instructions
-        function.restype = ctypes.c_long
-        return int(function())
-
-    @property
-    def kind(self) -> str:
-        """How it came to be: compiled for this system, or a tape."""
-        return "compiled"
-
-    @cached_property
-    def _integrate(self) -> Any:
-        function = self.library.da_integrate
-        if function.argtypes is None:
-            function.restype, function.argtypes = ctypes.c_int, ENTRY
-        return function
-
-    @cached_property
-    def _slope_of(self) -> Any:
-        function = self.library.da_slope_of
-        function.argtypes = SLOPE_ENTRY
-        return function
+    entry: Callable[..., int]
+    slope_entry: Callable[..., int]
+    data: Any = None
 
     def integrate(
         self,
@@ -170,7 +157,7 @@ class Kernel:
             followed = np.zeros((count, branch.size))
             followed[0] = branch
         start = ctypes.addressof(ctypes.c_char.from_buffer(block.data))  # a tenth of the time that block.ctypes takes
-        status = self._integrate(
+        status = self.entry(
             start,
             t0,
             start + 8 * at_parameters,
@@ -204,7 +191,7 @@ class Kernel:
         y, parameters = np.ascontiguousarray(y, dtype=float), np.ascontiguousarray(parameters, dtype=float)
         out = np.zeros(y.size)
         near = None if branch is None else branch.ctypes.data
-        failed = self._slope_of(y.ctypes.data, t, parameters.ctypes.data, way, near, out.ctypes.data)
+        failed = self.slope_entry(y.ctypes.data, t, parameters.ctypes.data, way, near, out.ctypes.data)
         return np.full(y.size, np.nan) if failed else out
 
 
@@ -264,14 +251,8 @@ FEW_SWITCHES = 24
 _made: dict[tuple[Any, ...], Kernel] = {}
 _missing: set[tuple[Any, ...]] = set()  # not on disk when last looked for
 _changing = threading.Lock()
-
-
-def count_made() -> int:
-    """How many kernels this process has come to have: as long as it is the same, none has to be looked for again."""
-    return _count[0]
-
-
-_count = [0]
+# How many kernels this process has come to have: as long as it is the same, none has to be looked for again.
+made_so_far = 0
 
 
 def _level(graph: Graph) -> int:
@@ -284,10 +265,19 @@ def _level(graph: Graph) -> int:
 
 
 def _key(
-    system: System, graph: Graph, rows: Sequence[int], asked: tuple[str, ...], compiler: Compiler, completion: float
+    system: System, graph: Graph, rows: Sequence[int], asked: Collection[str], compiler: Compiler, completion: float
 ) -> tuple[Any, ...]:
     level = min(_level(graph), most_optimised())
-    return (system.structure, tuple(rows), asked, table_text(), compiler, completion, cache_folder(), level)
+    return (
+        system.structure,
+        tuple(rows),
+        optional_methods(asked),
+        table_text(),
+        compiler,
+        completion,
+        cache_folder(),
+        level,
+    )
 
 
 def find_kernel(
@@ -300,27 +290,34 @@ def find_kernel(
 ) -> Kernel | None:
     """The kernel of a system if it is in memory or on disk, where it is looked for once. As for `make_kernel`."""
     started = time.perf_counter()
-    asked = optional_methods(asked)
     key = _key(system, graph, rows, asked, compiler, completion)
     kernel = _made.get(key)
     if kernel is None and key not in _missing:
-        text = identity(system, graph, rows, asked, completion)
+        text = identity(system, graph, rows, key[2], completion)
         library = None if text is None else find_built(text, compiler, key[-1])
         if library is None:
             _missing.add(key)
             return None
-        kernel = Kernel(library, 0.0, True)
+        kernel = _compiled(library, 0.0, True)
         _keep(key, kernel)
     return None if kernel is None else replace(kernel, seconds=time.perf_counter() - started)
 
 
+def _compiled(library: ctypes.CDLL, seconds: float, cached: bool) -> Kernel:
+    """The kernel in a library that was compiled for its system alone."""
+    integrate, slope, instructions = library.da_integrate, library.da_slope_of, library.da_instructions
+    integrate.argtypes, slope.argtypes, instructions.restype = ENTRY, SLOPE_ENTRY, ctypes.c_long
+    return Kernel("compiled", int(instructions()), seconds, cached, integrate, slope)
+
+
 def _keep(key: tuple[Any, ...], kernel: Kernel) -> None:
+    global made_so_far
     with _changing:
         while len(_made) >= KEPT:
             _made.pop(next(iter(_made)))
         _made[key] = kernel
         _missing.discard(key)
-        _count[0] += 1
+        made_so_far += 1
 
 
 def make_kernel(
@@ -334,10 +331,10 @@ def make_kernel(
 ) -> Kernel:
     """Emit, compile and load the kernel of a system, once. asked: methods it must have. See `kernel_source`."""
     started = time.perf_counter()
-    asked = optional_methods(asked)
     key = _key(system, graph, rows, asked, compiler, completion)
     kernel = _made.get(key)
     if kernel is None:
+        asked = key[2]
 
         def source() -> str:
             from dalembert.kernel.emit.source import kernel_source  # not needed for a kernel that is on disk
@@ -346,7 +343,7 @@ def make_kernel(
 
         key_text = identity(system, graph, rows, asked, completion)
         library, cached = build(source, compiler, key_text, key[-1])
-        kernel = Kernel(library, time.perf_counter() - started, cached)
+        kernel = _compiled(library, time.perf_counter() - started, cached)
         _keep(key, replace(kernel, seconds=0.0))  # which it takes from now on
     if kernel.instructions > limit:
         # Made for someone who asked for more: the limit says the same whatever lies on disk.

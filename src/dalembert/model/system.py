@@ -24,6 +24,7 @@ from dalembert.model.events import Event
 from dalembert.model.friction.contact import Contact
 from dalembert.model.friction.law import Law
 from dalembert.model.friction.work import Work, total
+from dalembert.model.language.contents import contents
 from dalembert.model.language.functions import Unspecified, functions_in
 from dalembert.model.language.hashed import Hashed
 from dalembert.model.language.signatures import signatures
@@ -297,8 +298,8 @@ class System(Verbs):
     def parameter_symbols(self) -> tuple[sp.Symbol, ...]:
         """All parameters that appear in the model or were given a value, in order of their names."""
         found = set(self.parameters)
-        for expression in (*self.expressions(), *self.initial.values(), *self.outputs.values()):
-            found.update(s for s in expression.free_symbols if not isinstance(s, (Moving, Reaction, Time)))
+        symbols = contents(*self.expressions(), *self.initial.values(), *self.outputs.values()).symbols
+        found.update(s for s in symbols if not isinstance(s, (Moving, Reaction, Time)))
         return tuple(sorted(found, key=lambda symbol: symbol.name))
 
     @cached_property

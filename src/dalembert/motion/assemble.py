@@ -16,7 +16,7 @@ from dalembert.motion.certificate.certify import certify
 from dalembert.motion.certificate.determined import undetermined_warning
 from dalembert.motion.certificate.plain import certify_plain
 from dalembert.motion.integrate.trajectory import Trajectory, failure_message
-from dalembert.motion.result.motion import AT_POINTS, Motion, Timing, motion_with, with_seconds
+from dalembert.motion.result.motion import AT_POINTS, Motion, Timing
 from dalembert.motion.state.contact_history import Held
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.points import Points, evaluate_points
@@ -39,7 +39,7 @@ def assemble(
     point by point, since a motion ends where there are none.
     """
     n = evaluation.n
-    later = ComputedLater(evaluation, trajectory, warnings, legs)
+    later, fastest = ComputedLater(evaluation, trajectory, warnings, legs), _fastest(trajectory, n)
     try:
         later.look()
     except DalembertError as error:
@@ -72,9 +72,10 @@ def assemble(
         "acting": None if held is None else held.acting,
         "contacts": {} if held is None else held.contacts,
         "blows": () if legs is None else legs.impacts,
-        "fastest": _fastest(trajectory, n),
+        "fastest": fastest,
     }
-    motion = motion_with(parts, later)
+    motion = Motion.__new__(Motion)  # without the parts that are computed when they are asked for
+    vars(motion).update(parts, _later=later)
     return motion, trajectory.failure
 
 
@@ -133,7 +134,7 @@ class ComputedLater:
                 raise MotionFailed(failure_message(self.evaluation.system.name, end, str(error))) from None
         points = self.points
         self.seconds += clock.perf_counter() - started
-        timing = {"timing": with_seconds(motion.timing, forces_s=self.seconds)}
+        timing = {"timing": replace(motion.timing, forces_s=self.seconds)}
         if isinstance(points, Forces):
             return timing | {
                 "a": points.acceleration,
@@ -166,7 +167,7 @@ class ComputedLater:
         if self.legs is None:  # with contacts, a row of zeros is a constraint that does not act
             _ = motion.rank
             assert self.points is not None
-            faded = warnings_of_faded(evaluation, motion.t, motion.q, motion.v, self.points.solution.A)
+            faded = warnings_of_faded(evaluation, motion.t, motion.q, motion.v, self.points.A)
         undetermined: tuple[str, ...] = ()
         if evaluation.graph.uses_actual or evaluation.system.contacts:
             undetermined = motion.certificate.undetermined
@@ -186,7 +187,7 @@ class ComputedLater:
             contacts = None if self.legs is None else self.legs.contacts
             certificate = certify(motion, self.evaluation, contacts, points if same else None)
         seconds = clock.perf_counter() - started
-        return {"certificate": certificate, "timing": with_seconds(motion.timing, certify_s=seconds)}
+        return {"certificate": certificate, "timing": replace(motion.timing, certify_s=seconds)}
 
 
 def _fastest(trajectory: Trajectory, n: int) -> Array | None:

@@ -10,27 +10,30 @@ from __future__ import annotations
 import heapq
 from dataclasses import dataclass
 
+import numpy as np
+
 from dalembert.errors import DalembertError
 from dalembert.graph.structure.equations import NONE, Equations
-from dalembert.graph.structure.steps import Program, Step
+from dalembert.graph.structure.step_list import StepList
+from dalembert.graph.structure.steps import Program
 
 
 class NotEliminated(DalembertError):
     """An unknown that stands in no equation by which it could be left out."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Solution:
     """A program that solves equations, and where it leaves the accelerations (or changes) of all quantities, and the
     multipliers with their signs turned: at `unknowns` and after it. inverses: places of inverse pivots of coordinates;
     pivots: for each constraint those of its inverse pivot and of what the pivot was made of before others were taken
-    from it (NONE where none was).
+    from it (NONE where none was), in rows.
     """
 
     program: Program
     unknowns: int
-    inverses: tuple[int, ...]
-    pivots: tuple[tuple[int, int], ...]
+    inverses: np.ndarray
+    pivots: np.ndarray
 
 
 def solution_of(equations: Equations, coordinates: int) -> Solution:
@@ -43,6 +46,7 @@ class _Elimination:
         self.n, self.nz = coordinates, coordinates + len(equations.slopes)
         self.count = len(equations.own)
         self.before = [NONE] * self.count
+        self.back = StepList()  # the way back, from its end
         self.unknowns = self.program.size
         self.program.size += self.count
 
@@ -58,7 +62,6 @@ class _Elimination:
         heap = [self.rank(i) for i in range(self.count) if not waiting[i]]
         heapq.heapify(heap)
         done = [False] * self.count
-        back: list[Step] = []
         while heap:
             first = heapq.heappop(heap)
             i = first[2]
@@ -70,7 +73,7 @@ class _Elimination:
             done[i] = True
             touched: list[int] = []
             if self.n <= i < self.nz:
-                back.append(self._replace(i))
+                self._replace(i)
                 touched = [j for j, _ in self.equations.slopes[i - self.n]]
                 for row in rows[i]:
                     for j in touched:  # the row now has the quantities that define this one
@@ -78,20 +81,20 @@ class _Elimination:
                             rows[j].append(row)
                             waiting[row] += 1
             elif i < self.nz or self.equations.beside[i] or self.equations.own[i] != NONE:
-                back.append(self._solve_for(i))
+                self._solve_for(i)
             if i < self.nz:
                 touched = [*touched, *rows[i]]
             for j in touched:
                 waiting[j] -= 1
                 if not waiting[j]:
                     heapq.heappush(heap, self.rank(j))
-        self.program.steps.extend(reversed(back))
+        self.program.steps.add_backwards(self.back)
         own = self.equations.own
         return Solution(
             self.program,
             self.unknowns,
-            tuple(own[: self.n]),
-            tuple((own[k], self.before[k]) for k in range(self.nz, self.count)),
+            np.array(own[: self.n], dtype=np.intc),
+            np.array([own[self.nz :], self.before[self.nz :]], dtype=np.intc).T,
         )
 
     def _waiting(self) -> tuple[list[int], list[list[int]]]:
@@ -114,7 +117,7 @@ class _Elimination:
             del self.equations.beside[j][i]
         return around
 
-    def _replace(self, i: int) -> Step:
+    def _replace(self, i: int) -> None:
         """J z̈ + γ in place of the acceleration of a defined quantity."""
         made = self.equations
         slopes, bias = made.slopes[i - self.n], made.bias[i - self.n]
@@ -154,9 +157,9 @@ class _Elimination:
             shape = (literal, gamma, own != NONE, right != NONE, len(around))
             self.program.step("replace", shape, tuple(sums), tuple(news), at=places)
         known += [self.unknowns + j for j, _ in slopes]
-        return Step(("follow", literal, gamma), (*known, self.unknowns + i))
+        self.back.add(("follow", literal, gamma), (*known, self.unknowns + i))
 
-    def _solve_for(self, i: int) -> Step:
+    def _solve_for(self, i: int) -> None:
         made = self.equations
         around = self._leave(i)
         own, right = made.own[i], made.right[i]
@@ -181,4 +184,4 @@ class _Elimination:
                 news.append(new)
         self.program.step("solve", len(around), right != NONE, tuple(news), at=places)
         known += [self.unknowns + j for j, _ in around]
-        return Step(("back", len(around), right != NONE), (*known, self.unknowns + i))
+        self.back.add(("back", len(around), right != NONE), (*known, self.unknowns + i))

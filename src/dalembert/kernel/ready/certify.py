@@ -35,7 +35,7 @@ class _Motion(ctypes.Structure):
         ("independent", ctypes.c_long),
         ("p", ctypes.c_void_p),
         *((name, ctypes.c_double) for name in ("steps", "near", "allowed", "resolved", "least", "wanted", "granted")),
-        *((name, ctypes.c_double) for name in ("foreseen", "diverged")),
+        *((name, ctypes.c_double) for name in ("foreseen", "diverged", "steps_of_piece")),
         ("pieces", ctypes.c_long),
         ("sequence", ctypes.c_void_p),
         ("rows", ctypes.c_long),
@@ -48,7 +48,7 @@ class _Motion(ctypes.Structure):
 @dataclass(frozen=True, eq=False)
 class Rules:
     """What does not change from motion to motion. allowed, resolved: of quadratures, as in c/quadrature.h. least: size
-    of a state. granted: a stretch may err for so many steps of the motion. foreseen, diverged, pieces: as in
+    of a state. granted: a stretch may err for so many steps of the motion. foreseen to pieces: as in
     c/certify.h. sequence: of the extrapolation.
     """
 
@@ -58,6 +58,7 @@ class Rules:
     granted: float
     foreseen: float
     diverged: float
+    steps_of_piece: float
     pieces: int
     sequence: Sequence[int]
 
@@ -69,7 +70,6 @@ class Rules:
 
 def measure(
     together: Together,
-    rows: np.ndarray,
     p: Array,
     states: tuple[Array, Array, Array, Array],
     at: tuple[int, ...],
@@ -84,7 +84,7 @@ def measure(
 ) -> dict[str, float] | None:
     """FOUND by name; None where the motion needs a second look, by other means, or where there is no library.
 
-    rows: which of A belong to (φ̇, ψ), those of φ first, and one number more. states: t (T,), q and v (T, n), and works
+    states: t (T,), q and v (T, n), and works
     (T, 3). at: where the rest begins, as `Forces.addresses` says. fastest: as `Motion` has it. y (T, …): states that
     must be the same, q and v first. steps: of its integration. near, wanted: see c/certify.h. smooth (T − 1): stretches
     that may be judged; None: all. independent: constraints that the others depend on, the same at all points.
@@ -93,14 +93,16 @@ def measure(
     if run is None or together.pattern is not None:
         return None
     t, q, v, work = (x if x.flags.c_contiguous else np.ascontiguousarray(x) for x in states)
-    n, rates = together.n, rows.size - 1
+    n, rows, dynamics = together.n, together.rows, together.dynamics
+    if len(independent) < together.m:
+        dynamics = together.dynamics_of(independent)
     checked = CheckedArgument(*at[:5], address(v), *at[5:11], n, True)
     given = _Motion(
-        t.size, n, together.m, address(t), address(q), address(work), checked, *at[11:], together.positions, rates,
-        address(rows), None if fastest is None else address(fastest),
-        together.points.at, together.dynamics_of(independent).at, len(independent), address(p),
+        t.size, n, together.m, address(t), address(q), address(work), checked, *at[11:],
+        together.positions, rows.size - 1, address(rows), None if fastest is None else address(fastest),
+        together.points.at, dynamics.at, len(independent), address(p),
         steps, near, rules.allowed, rules.resolved,
-        rules.least, wanted, rules.granted, rules.foreseen, rules.diverged, rules.pieces,
+        rules.least, wanted, rules.granted, rules.foreseen, rules.diverged, rules.steps_of_piece, rules.pieces,
         address(rules.steps), rules.steps.size,
         None if smooth is None else address(smooth),
         None if y is None else address(y), 0 if y is None else y.shape[1],

@@ -10,8 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from dalembert.arrays import Array
-from dalembert.kernel.ready.many import LONG, address, entry
-from dalembert.kernel.ready.solve import solve_room
+from dalembert.kernel.ready.many import LONG, address, entry, solve_room
 from dalembert.kernel.ready.together import Together
 from dalembert.mechanics.solve.fundamental import Fundamental
 
@@ -30,7 +29,7 @@ class _Points(ctypes.Structure):
 
 class Forces:
     """What a motion has at T points, none of which needs singular values: accelerations and forces (T, n), multipliers
-    (T, m), energy and rank (T,). What else was found is made when it is asked for.
+    (T, m), energy and rank (T,), A (T, m, n). What else was found is made when it is asked for.
     """
 
     def __init__(self, together: Together, count: int, numbers: Array, rank: np.ndarray, dependent: np.ndarray) -> None:
@@ -47,6 +46,7 @@ class Forces:
         self._rows = numbers[at : at + 2 * m * count].reshape(2, count, m)
         self.multipliers = self._rows[0]
         self.impressed = numbers[at + 2 * m * count :].reshape(count, n)
+        self.A = numbers[ends[2] * count : ends[3] * count].reshape(count, m, n)
         self.energy = numbers[ends[5] * count : ends[6] * count]
         self.inertial = numbers[ends[6] * count : ends[7] * count].reshape(count, n)
 
@@ -67,9 +67,9 @@ class Forces:
     @cached_property
     def solution(self) -> Fundamental:
         """All of the fundamental equation."""
-        count, n, m = self.count, self.together.n, self.together.m
-        M, Q, A, b, C = self._parts[:5]
-        given = (M.reshape(count, n, n), Q, A.reshape(count, m, n), b, C)
+        count, n = self.count, self.together.n
+        M, Q, _, b, C = self._parts[:5]
+        given = (M.reshape(count, n, n), Q, self.A, b, C)
         ranks, dependent = self.rank.astype(int, copy=False), self.dependent
         a, unconstrained, ideal, nonideal = self._vectors
         own = (a, unconstrained, ideal, nonideal)

@@ -15,7 +15,7 @@ from dalembert.kernel.limits import PROJECT_LEAST_SIZE
 from dalembert.kernel.ready.certify import Rules, measure
 from dalembert.kernel.ready.forces import Forces
 from dalembert.kernel.ready.many import address
-from dalembert.kernel.ready.together import Together, rows_of_rates, together_of
+from dalembert.kernel.ready.together import Together, together_of
 from dalembert.mechanics.solve.blocks import WORTHWHILE
 from dalembert.motion.certificate.algebra import Data
 from dalembert.motion.certificate.repeat import (
@@ -26,6 +26,7 @@ from dalembert.motion.certificate.repeat import (
     PIECES,
     RESOLVED,
     SEQUENCE,
+    STEPS_OF_PIECE,
     smooth_stretches,
     spacing_judged,
 )
@@ -36,7 +37,7 @@ from dalembert.motion.state.evaluation import Evaluation
 if TYPE_CHECKING:
     from dalembert.motion.result.motion import Motion
 
-RULES = Rules(ALLOWED, RESOLVED, PROJECT_LEAST_SIZE, GRANTED, FORESEEN, DIVERGED, PIECES, SEQUENCE)
+RULES = Rules(ALLOWED, RESOLVED, PROJECT_LEAST_SIZE, GRANTED, FORESEEN, DIVERGED, STEPS_OF_PIECE, PIECES, SEQUENCE)
 
 
 def certify_plain(motion: Motion, evaluation: Evaluation, forces: Forces, y: Array) -> Certificate | None:
@@ -86,9 +87,9 @@ def _certificate(
             return None
         independent = tuple(np.flatnonzero(~dependent[0]).tolist())
     states = (motion.t, motion.q, motion.v, motion.work)
-    near, smooth, rows = spacing_judged(motion), smooth_stretches(motion), rows_of_rates(evaluation.graph)
+    near, smooth = spacing_judged(motion), smooth_stretches(motion)
     found = measure(
-        together, rows, evaluation.p, states, at, motion.fastest, y, motion.timing.steps, near, limits["repeat"],
+        together, evaluation.p, states, at, motion.fastest, y, motion.timing.steps, near, limits["repeat"],
         smooth, independent, RULES,
     )  # fmt: skip
     if found is None:

@@ -59,12 +59,14 @@ class _Run:
             self.settings, state.q, state.v, self.at.solve(state.q, state.v, t0)[0][: self.n]
         )
         options: dict[str, Any] = {"rtol": self.settings.rtol, "atol": atol}
-        if self.settings.max_step is not None:
-            options["max_step"] = self.settings.max_step
-        share = share_of(self.settings)
+        pace, share = self.settings.pace, share_of(self.settings)
+        if pace is not None:
+            options["max_step"] = pace.longest(t0)
         solver = scipy_class(METHODS[method_of(self.settings)])(self.derivative, t0, y, end, **options)
         pending, mark, longest = 1, t0, 0.0
         while solver.status == "running":
+            if pace is not None:
+                solver.max_step = pace.longest(float(solver.t))
             message = solver.step()
             t = float(solver.t)
             if solver.status == "failed":

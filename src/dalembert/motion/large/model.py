@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 
+from dalembert.collector import without_collecting
 from dalembert.errors import BuildError
 from dalembert.graph.structure.eliminate import NotEliminated, Solution, solution_of
-from dalembert.graph.structure.equations import ACCELERATIONS, POSITIONS, VELOCITIES, Equations, equations_of
+from dalembert.graph.structure.entry_places import EntryPlaces, entry_places
+from dalembert.graph.structure.equations import ACCELERATIONS, POSITIONS, VELOCITIES, equations_of
 from dalembert.graph.structure.read import structured_of
-from dalembert.graph.structure.steps import Structured
 from dalembert.graph.structure.sums import Sums, sums_of
 from dalembert.kernel.build import find_compiler
 from dalembert.kernel.rolled.functions import RolledFunction, compile_programs
 from dalembert.methods.table import AUTO, METHODS
-from dalembert.model.language.symbols import t as time
 from dalembert.model.system import System
 from dalembert.motion.large.size import is_large
 from dalembert.remember import remember
@@ -24,8 +24,10 @@ from dalembert.remember import remember
 class LargeModel:
     """Functions of one structure. `entries` computes the equations as the model gives them; the others solve them."""
 
-    structured: Structured
-    entries: Equations
+    coordinates: int
+    quantities: int  # coordinates, and those that are defined
+    constraints: int
+    entries: EntryPlaces
     sums: Sums
     solutions: dict[str, Solution]
     functions: dict[str, RolledFunction]
@@ -50,6 +52,7 @@ def _explicit(method: str) -> bool:
     return method == AUTO or METHODS[method].tableau is not None
 
 
+@without_collecting
 def _make(system: System) -> LargeModel | None:
     compiler = find_compiler()
     structured = structured_of(system)
@@ -60,19 +63,24 @@ def _make(system: System) -> LargeModel | None:
         solutions = {name: solution_of(equations_of(structured, name), structured.coordinates) for name in wanted}
     except NotEliminated:
         return None  # a coordinate without mass, say: the small way knows what to do with it
-    entries, sums = equations_of(structured, ACCELERATIONS, apart=True), sums_of(structured)
+    equations, sums = equations_of(structured, ACCELERATIONS, apart=True), sums_of(structured)
     programs = {name: solution.program for name, solution in solutions.items()}
+    programs |= {"entries": equations.program, "sums": sums.program}
     try:
-        functions = compile_programs({**programs, "entries": entries.program, "sums": sums.program}, compiler)
+        functions = compile_programs(programs, compiler)
     except BuildError:
         return None
-    timed = _is_timed(system)
-    # A constraint on velocities may do work where it is not linear in them alone: that is not looked into.
-    works = timed or bool(system.forces) or any(c.level == "velocity" for c in system.constraints)
-    return LargeModel(structured, entries, sums, solutions, functions, timed, works)
-
-
-def _is_timed(system: System) -> bool:
-    parts = [system.kinetic, system.potential, *(c.expression for c in system.constraints)]
-    parts += [*system.definitions.values(), *system.forces.values()]
-    return any(part is not None and time in part.free_symbols for part in parts)
+    for program in programs.values():
+        program.forget_steps()
+    return LargeModel(
+        coordinates=structured.coordinates,
+        quantities=structured.quantities,
+        constraints=len(structured.constraints),
+        entries=entry_places(equations),
+        sums=sums,
+        solutions=solutions,
+        functions=functions,
+        timed=structured.timed,
+        # A constraint on velocities may do work where it is not linear in them alone: that is not looked into.
+        works=structured.timed or bool(structured.forces) or any(on_rates for on_rates, _ in structured.constraints),
+    )

@@ -59,13 +59,6 @@ class Timing:
     certify_s: float = 0.0
 
 
-def with_seconds(timing: Timing, **seconds: float) -> Timing:
-    """The same with some of them changed: `replace` in a quarter of its time."""
-    made = Timing.__new__(Timing)
-    vars(made).update(vars(timing), **seconds)
-    return made
-
-
 class Later(Protocol):
     """What computes, when asked for, what a motion does not hold yet."""
 
@@ -105,7 +98,7 @@ class Motion(Table):
     largest velocities, which outputs may miss; None where that is not known.
 
     Accelerations, forces, energy, rank, warnings and certificate of a computed motion are computed when first asked for
-    (`motion_with`), and kept; `timing` then says what that took.
+    (`motion.assemble`), and kept; `timing` then says what that took.
     """
 
     system: System
@@ -142,11 +135,12 @@ class Motion(Table):
         def __getattr__(self, name: str) -> Any:
             """Called for what is not there: parts that are computed when first asked for."""
             held = self.__dict__
-            if name not in COMPUTED or "_later" not in held:
+            later = held.get("_later")  # another thread may take it away at any time
+            if name not in COMPUTED or later is None:
                 if name in held:  # by another thread, just now
                     return held[name]
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            held.update(held["_later"].part(self, name))
+            held.update(later.part(self, name))
             if held.keys() >= COMPUTED:
                 held.pop("_later", None)
             return held[name]
@@ -182,7 +176,7 @@ class Motion(Table):
     def columns(self) -> dict[str, Array]:
         """Every named column: coordinates, velocities, accelerations, forces, multipliers, energy, work."""
         names = [coordinate.name for coordinate in self.system.coordinates]
-        found = {"t": self.t}
+        found, blows, outputs = {"t": self.t}, self.can_lose_by_impacts, self.outputs
         for marks, values in (("", self.q), ("'", self.v), ("''", self.a)):
             found |= {name + marks: values[:, k] for k, name in enumerate(names)}
         for kind in VECTORS[3:]:
@@ -191,17 +185,20 @@ class Motion(Table):
         found["energy"] = self.energy
         found |= {f"work {kind}": self.work[:, k] for k, kind in enumerate(WORKS)}
         found |= {f"heat {name}": heat for name, heat in self.heat.items()}
-        if self.can_lose_by_impacts:
+        if blows:
             found["impact loss"] = self.impact_loss
         for name, contact in self.contacts.items():
             found |= {f"normal {name}": contact.normal, f"friction {name}": contact.friction}
-        return found | self.outputs
+        return found | outputs
 
     def __getitem__(self, key: str | sp.Symbol | Sequence[str | sp.Symbol]) -> Array:
         if isinstance(key, (list, tuple)):
             return np.stack([self[item] for item in key], axis=1) if key else np.zeros((self.t.size, 0))
-        columns = self.columns()
         name = _name_of(key)
+        known = self._of_coordinate(name)
+        if known is not None:
+            return known
+        columns = self.columns()
         if name in columns:
             return columns[name]
         from dalembert.motion.result.energies import energy_along, energy_names
@@ -214,6 +211,20 @@ class Motion(Table):
         return (
             energy_along(self, name) if name in computed else item_named(columns, name, "column", [*computed, *defined])
         )
+
+    def _of_coordinate(self, name: str) -> Array | None:
+        """A column that belongs to a coordinate, without those of all others: there may be very many."""
+        kind, space, of = name.rpartition(" ")
+        base = of.rstrip("'")
+        order = len(of) - len(base)
+        k = self._coordinate_numbers.get(base)
+        if k is None or order > 2 or (space and (kind not in VECTORS[3:] or order)):
+            return None
+        return np.asarray(getattr(self, kind or VECTORS[order]))[:, k]
+
+    @cached_property
+    def _coordinate_numbers(self) -> dict[str, int]:
+        return {coordinate.name: k for k, coordinate in enumerate(self.system.coordinates)}
 
     def __call__(self, t: ArrayLike) -> dict[str, Any]:
         """The state at any time within the motion, {"t", "x", "x'", …}, as `system.at` and `replace(initial=…)` take
@@ -465,13 +476,6 @@ class Motion(Table):
         from dalembert.view.plot import plot
 
         return plot(self, path, axes=axes, free=free, outputs=outputs)
-
-
-def motion_with(parts: Mapping[str, Any], later: Later) -> Motion:
-    """A motion of these parts, which has the others computed when they are asked for."""
-    made = Motion.__new__(Motion)
-    vars(made).update(parts, _later=later)
-    return made
 
 
 def _array(values: list[float] | None) -> Array | None:

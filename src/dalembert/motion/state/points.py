@@ -25,6 +25,10 @@ class Points:
     position: Array | None = None  # φ (T, …) and (φ̇, ψ), where they came with the others
     velocity: Array | None = None
 
+    @property
+    def A(self) -> Array:
+        return self.solution.A
+
 
 def evaluate_points(
     evaluation: Evaluation, t: Array, q: Array, v: Array, guesses: Array | None = None, held: Held | None = None

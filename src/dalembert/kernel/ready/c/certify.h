@@ -20,6 +20,7 @@ typedef struct {
     double steps, near, allowed, resolved; /* steps of the integration; the others as in quadrature.h */
     double least, wanted, granted; /* the least size of a state; what a stretch may miss, and for how many steps */
     double foreseen, diverged;     /* with more steps, or so unsure, a stretch is given up */
+    double steps_of_piece;         /* a piece looks as closely as so many steps did */
     long pieces;                   /* into as many a stretch is divided at most */
     const long *sequence;          /* of the extrapolation */
     long rows;
@@ -163,8 +164,8 @@ typedef struct {
     int state[DA_MOST_STRETCHES];
 } da_looks;
 
-/* Those that are left integrated again in equal pieces, as `_distances` of motion/certificate/repeat.py does it. 1 where
- * one of them contradicts the motion, or needs other means. */
+/* Those that are left integrated again in equal pieces, as `_distances` of motion/certificate/repeat.py does it. 1
+ * where one of them contradicts the motion, or needs other means. */
 static int da_look_again(const da_motion *of, da_looks *looks, long pieces, const double *scale, double place,
                          double speed, double *room)
 {
@@ -231,7 +232,7 @@ static int da_look_again(const da_motion *of, da_looks *looks, long pieces, cons
         looks->off[which[c]] = off;
         if (sure[c] && off <= of->wanted)
             looks->state[which[c]] = DA_RIGHT;
-        else if (sure[c] && same)
+        else if (sure[c] && same && steps <= of->steps_of_piece * (double)pieces)
             return 1;
         else if (!hopeful)
             looks->state[which[c]] = DA_GIVEN_UP;
