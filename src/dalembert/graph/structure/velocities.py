@@ -53,16 +53,13 @@ def defined_rates(known: Definitions, names: Names, count: int) -> list[sp.Expr]
     """What definitions are that are rates of positions, v₂ = v₁ + l cos a₂ a₂′; these are quantities from number
     `count` on then, named in `names`.
     """
-    is_rate, found = Rates(names), []
+    is_rate = Rates(names)
+    found: list[sp.Expr] = []
     for name, order in known.orders.items():
-        symbol = Definition.named(name)
-        if order != 1:
-            continue
         value = known.values[name]
-        if known.needed([value], names) or not is_rate(value):
-            continue
-        names[symbol] = RATE, count + len(found)
-        found.append(value)
+        if order == 1 and not known.needed([value], names) and is_rate(value):
+            names[Definition.named(name)] = RATE, count + len(found)
+            found.append(value)
     return found
 
 

@@ -110,13 +110,19 @@ def wish() -> str:
 
 def has_kernels() -> bool:
     """Whether anything can run natively here."""
-    return runtime_library() is not None or find_compiler() is not None
+    return _compiles_only() or runtime_library() is not None or find_compiler() is not None
+
+
+def _compiles_only() -> bool:
+    """Whether no tape will run, so that the runtime for them is not made."""
+    return wish() == "compiled" and find_compiler() is not None
 
 
 def choose_kernel(wanted: Wanted) -> Choice:
     """The kernel that is expected to be done first; what it raises, `Wanted.compiled` says."""
     started = time.perf_counter()
-    state = (wish(), find_compiler(), runtime_library(), kernels.made_so_far)
+    tapes = None if _compiles_only() else runtime_library()
+    state = (wish(), find_compiler(), tapes, kernels.made_so_far)
     choice = wanted.kept.get(state)
     if choice is not None and not choice.steps:
         return choice
@@ -130,7 +136,7 @@ def choose_kernel(wanted: Wanted) -> Choice:
 
 def _chosen(wanted: Wanted) -> Choice:
     asked = wish()
-    if METHODS[wanted.method].series or (asked == "compiled" and find_compiler() is not None):
+    if METHODS[wanted.method].series or _compiles_only():
         return Choice(wanted.compiled())
     if asked != "tape" and (found := wanted.found()) is not None:
         return Choice(found)

@@ -188,6 +188,8 @@ def tolerances(settings: Settings, q: Array, v: Array, a: Array) -> Array:
     if settings.atol is not None:
         return np.full(2 * q.size, settings.atol)
     span = float(settings.times[-1] - settings.times[0]) or 1.0
+    if q.size <= FEW and (found := _tolerances_of_few(settings, q, v, a, span)) is not None:
+        return found
     a = np.abs(a) if settings.rates is None else np.maximum(np.abs(a), settings.rates)
     own = np.abs(v)
     reach = np.maximum(np.maximum(np.abs(q), own * span), a * span**2)
@@ -217,6 +219,28 @@ def _like(sizes: Array) -> Array:
     return found
 
 
+def _tolerances_of_few(settings: Settings, q: Array, v: Array, a: Array, span: float) -> Array | None:
+    """The same of a few coordinates, by plain numbers; None where some are so small that more is to be thought of."""
+    rates = [abs(x) for x in a.tolist()]
+    if settings.rates is not None:
+        rates = [x if x > y else y for x, y in zip(settings.rates.tolist(), rates, strict=True)]
+    own = [abs(x) for x in v.tolist()]
+    reach = [max(abs(x), y * span, z * span**2) for x, y, z in zip(q.tolist(), own, rates, strict=True)]
+    speed = [max(x, y * span, z / span) for x, y, z in zip(own, rates, reach, strict=True)]
+    sizes: list[float] = []
+    share = share_of(settings)
+    for size in (reach, speed):
+        largest = max(size) or 1.0
+        known = [x if x > 1e-12 * largest else largest for x in size]
+        if min(known) < ROUNDING / share:
+            return None
+        sizes += [min(x, 1.0) for x in known]
+    least = [LEAST_SIZE] * len(sizes)
+    if settings.least is not None:
+        least = [max(x, LEAST_SIZE) for x in settings.least.tolist()]
+    return np.array([share * max(x, y) for x, y in zip(sizes, least, strict=True)])
+
+
 def share_of(settings: Settings) -> float:
     """The absolute tolerance as a share of the size of a component, up to one unit; 0 where it is given. Both backends
     let it grow with the largest size that each has had: what a start says may be far too small.
@@ -227,6 +251,8 @@ def share_of(settings: Settings) -> float:
     return settings.rtol if stiff else max(1e-3 * settings.rtol, 1e-14)
 
 
+# Up to so many coordinates Python is done before NumPy has begun.
+FEW = 12
 # Squares of numbers this small still are numbers.
 LEAST_SIZE = 1e-100
 ROUNDING = float(np.finfo(float).eps)
