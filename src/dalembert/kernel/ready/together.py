@@ -47,6 +47,7 @@ class Together:
         never empty. `KeyError` where an operation has no form in C.
         """
         self.n, self.m = graph.dynamics.numel_in(0), graph.dynamics.size1_out(3)
+        self.positions = len(graph.position_rows)
         names = ("q", "v", "t", "p")
         q, _, t, p = state = [ca.SX.sym(name, graph.dynamics.numel_in(k)) for k, name in enumerate(names)]
         M, Q, A, b = graph.dynamics(*state)
@@ -60,6 +61,18 @@ class Together:
         self._points = ca.Function("points", state, ca.cse([*equations, *rest]))
         self.points = Many(self._points, parameters=3, watched=5)
         self.dynamics = Many(ca.Function("dynamics", state, ca.cse(equations)), parameters=3, watched=5)
+        self._state, self._equations = state, equations
+        self._with_fewer: dict[tuple[int, ...], Many] = {}
+
+    def dynamics_of(self, rows: tuple[int, ...]) -> Many:
+        """`dynamics` with some of the constraints."""
+        found = self._with_fewer.get(rows)
+        if found is None:
+            M, Q, A, b, C = self._equations
+            some = ca.cse([M, Q, A[list(rows), :], b[list(rows)], C])
+            found = Many(ca.Function("dynamics", self._state, some), parameters=3, watched=5)
+            self._with_fewer[rows] = found
+        return found
 
     @cached_property
     def members(self) -> Many:

@@ -21,6 +21,7 @@ from dalembert.motion.integrate.pace import pace_of
 from dalembert.motion.integrate.settings import Settings
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.points import evaluate_points
+from dalembert.motion.state.state import State
 
 # The duration is divided into so many parts at least, or finer, so that two lie between outputs, up to the other …
 PARTS, MOST_PARTS = 4096, 32768
@@ -37,9 +38,9 @@ NEGLIGIBLE, ROUNDING = 1e-6, 1e-12
 RATES = 64
 
 
-def look_ahead(evaluation: Evaluation, settings: Settings, q: Array, v: Array) -> Settings:
+def look_ahead(evaluation: Evaluation, settings: Settings, state: State) -> Settings:
     """The settings with the pace that explicit functions of time ask for, and the accelerations they may lead to."""
-    timed = timed_of(evaluation.system)
+    q, v, timed = state.q, state.v, timed_of(evaluation.system)
     t0, span = float(settings.times[0]), float(settings.times[-1] - settings.times[0])
     if span == 0 or (timed is None and settings.max_step is None):
         return settings
