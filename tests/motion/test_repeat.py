@@ -14,8 +14,9 @@ from sample_systems import l, pendulum, penny, x, y
 
 import dalembert as da
 from dalembert.motion import prepare
-from dalembert.motion.certificate.certify import certify, thresholds
+from dalembert.motion.certificate.certify import certify
 from dalembert.motion.certificate.repeat import consistency, integrate_again
+from dalembert.motion.certificate.thresholds import thresholds
 
 
 def test_the_method_has_its_order() -> None:

@@ -131,7 +131,7 @@ class Prepared(Result):
         state: State | Mapping[Any, Any] | None = None,
         parameters: Array | Mapping[Any, Any] | None = None,
         *,
-        progress: bool | None = False,
+        progress: bool | Progress | None = False,
     ) -> Run:
         """Integrate from a state, with values of the parameters; what is not given is the system's own.
 
@@ -147,13 +147,15 @@ class Prepared(Result):
         state: State | Mapping[Any, Any] | None = None,
         parameters: Array | Mapping[Any, Any] | None = None,
         *,
-        progress: bool | None = False,
+        progress: bool | Progress | None = False,
     ) -> Run:
         """The same, where preparing it has taken so many seconds this time."""
         started = clock.perf_counter()
         own = state is None and parameters is None
         begin = self._own if own else self._begin(state, parameters)
-        with Progress(self.system.name, begin.state.t, float(begin.settings.times[-1]), progress) as bar:
+        if not isinstance(progress, Progress):
+            progress = Progress(self.system.name, begin.state.t, float(begin.settings.times[-1]), progress)
+        with progress as bar:
             if begin.start is None:
                 run = _run_legs(begin, bar, seconds, started)
             else:
@@ -347,6 +349,7 @@ def _run_legs(begin: _Begin, bar: Progress, prepared: float, started: float) -> 
     def leg(
         of: Evaluation, during: Settings, q: Array, v: Array, t: float, start: Fundamental, work: Array
     ) -> Trajectory:
+        bar.update(t)
         trajectory, more = integrate(of, during, State(q, v, t), start, bar, work)
         notes.extend(more)
         return trajectory

@@ -28,6 +28,7 @@ def simulate(
 ) -> Motion:
     """Integrate the motion from the initial state and certify it. `System.simulate` says what the options are."""
     if len(system.coordinates) >= LARGE and not events:
+        from dalembert.motion.large.integrate import Stiff
         from dalembert.motion.large.model import large_model  # both need SymPy
         from dalembert.motion.large.simulate import simulate_large, starts
 
@@ -35,7 +36,10 @@ def simulate(
         settings = settings_of_system(system, duration, times, options)
         model = large_model(system, settings.method, settings.backend)
         if model is not None and starts(system, model):
-            return simulate_large(system, model, settings, progress, clock.perf_counter() - started)
+            try:
+                return simulate_large(system, model, settings, progress, clock.perf_counter() - started)
+            except Stiff:
+                pass  # implicit steps, below, pay
     if times is not None or events is not None:
         return prepare(system, duration, times, options, events).run(progress=progress).motion()
     started = clock.perf_counter()

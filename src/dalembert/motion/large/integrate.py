@@ -8,11 +8,12 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.errors import DalembertError
-from dalembert.kernel.limits import STALL_STEPS
-from dalembert.methods.table import METHODS
+from dalembert.kernel.limits import STALL_STEPS, STIFF_WORTH
+from dalembert.methods.table import AUTO, METHODS
 from dalembert.motion.integrate.progress import Progress
 from dalembert.motion.integrate.scipy_methods import scipy_class
 from dalembert.motion.integrate.settings import Settings, method_of, share_of, tolerances
+from dalembert.motion.integrate.stiffness import MOST_COORDINATES, StiffnessWatch
 from dalembert.motion.integrate.trajectory import MAY_END, STALLED, TOO_SHORT, Trajectory, failure_message, is_stalled
 from dalembert.motion.large.state import DEPENDENT, LargeState
 from dalembert.motion.state.state import State
@@ -23,10 +24,22 @@ SINGULAR = (
 )
 
 
+HELD_SHORT = (
+    "from about t = {since:.4g} steps are as short as stability asks, not accuracy: where the fast modes are damped, "
+    "method='stiff' needs far fewer"
+)
+
+
+class Stiff(Exception):
+    """The steps are short for stability alone, and the small way, which has a stiff method, can take the system."""
+
+
 class _Run:
     def __init__(self, at: LargeState, settings: Settings) -> None:
         self.at, self.settings, self.n = at, settings, at.n
+        self.stiffness = StiffnessWatch(method_of(settings), 2 * at.n)
         self.evaluations = self.steps = 0
+        self.reached = float(settings.times[0])
         self.points: list[tuple[float, Array]] = []
 
     def derivative(self, t: float, y: Array) -> Array:
@@ -46,6 +59,14 @@ class _Run:
             return y
         q, v = self.at.return_to_constraints(y[: self.n], y[self.n : 2 * self.n], t)
         return np.concatenate([q, v, y[2 * self.n :]])
+
+    def is_left_to_the_small_way(self) -> bool:
+        small = self.settings.method == AUTO and self.n <= MOST_COORDINATES
+        return small and self.stiffness.stiff_steps() >= STIFF_WORTH
+
+    def warnings(self) -> tuple[str, ...]:
+        shown = self.stiffness.stiff_steps() >= STIFF_WORTH
+        return (HELD_SHORT.format(since=self.stiffness.since),) if shown else ()
 
     def integrate(self, state: State, bar: Progress) -> str | None:
         """Run to the end; a reason where that is impossible."""
@@ -68,10 +89,13 @@ class _Run:
             if pace is not None:
                 solver.max_step = pace.longest(float(solver.t))
             message = solver.step()
-            t = float(solver.t)
+            self.reached = t = float(solver.t)
             if solver.status == "failed":
                 return f"{TOO_SHORT} {MAY_END}" if message and "step size" in message else str(message)
             self.steps += 1
+            self.stiffness.look(solver, self.steps)
+            if self.is_left_to_the_small_way():
+                raise Stiff
             longest = max(longest, float(solver.step_size or 0.0))
             if self.steps % STALL_STEPS == 0:
                 if is_stalled(t - mark, longest, end - t0, STALL_STEPS):
@@ -99,9 +123,10 @@ class _Run:
 
 
 def integrate_large(at: LargeState, settings: Settings, state: State, bar: Progress) -> Trajectory:
+    """The trajectory of a large system. Raises `Stiff` where the small way will do better."""
     run = _Run(at, settings)
     reason = run.integrate(state, bar)
-    failure = None if reason is None else failure_message(at.system.name, run.points[-1][0], reason)
+    failure = None if reason is None else failure_message(at.system.name, run.reached, reason)
     return Trajectory(
         t=np.array([t for t, _ in run.points]),
         y=np.array([y for _, y in run.points]),
@@ -113,4 +138,5 @@ def integrate_large(at: LargeState, settings: Settings, state: State, bar: Progr
         compile_s=0.0,
         events=(),
         failure=failure,
+        warnings=run.warnings(),
     )
