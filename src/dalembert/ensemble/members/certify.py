@@ -11,7 +11,7 @@ from dalembert.ensemble.members.outcome import Outcome
 from dalembert.ensemble.members.task import Task
 from dalembert.kernel.limits import PROJECT_LEAST_SIZE
 from dalembert.kernel.ready.together import Together
-from dalembert.motion.certificate.certify import thresholds
+from dalembert.motion.certificate.thresholds import thresholds
 
 MEASURES = ("position", "velocity", "energy")
 

@@ -29,6 +29,7 @@ from dalembert.motion.integrate.settings import Settings
 from dalembert.motion.large.size import is_large
 from dalembert.motion.prepare import Prepared
 from dalembert.motion.state.evaluation import Evaluation
+from dalembert.motion.state.state import State
 
 if TYPE_CHECKING:
     from dalembert.model.system import System
@@ -161,11 +162,12 @@ class Task:
         have the same parameters share that of the first: a look takes as long as many a motion.
         """
         if self._timed is None:
-            return [look_ahead(self.switched[0], self.settings, block.q[0], block.v[0])]
+            return [look_ahead(self.switched[0], self.settings, State(block.q[0], block.v[0], float(block.t[0])))]
         found: dict[tuple[float, ...], Settings] = {}
         keys = [tuple(row) for row in np.column_stack([block.t, block.p[:, self._timed[1]]]).tolist()]
         for k, key in enumerate(keys):
             if key not in found:
                 shifted = replace(self.settings, times=self.settings.times + (block.t[k] - self.settings.times[0]))
-                found[key] = look_ahead(Evaluation(self.system, block.p[k]), shifted, block.q[k], block.v[k])
+                at = State(block.q[k], block.v[k], float(block.t[k]))
+                found[key] = look_ahead(Evaluation(self.system, block.p[k]), shifted, at)
         return [found[key] for key in keys] if len(found) > 1 else [found[keys[0]]]
