@@ -19,6 +19,14 @@ class NotEliminated(DalembertError):
     """An unknown that stands in no equation by which it could be left out."""
 
 
+class TooWide(NotEliminated):
+    """A constraint that has come to stand beside many others, as in a net: multipliers are better left together."""
+
+
+# A constraint of a chain or a ladder stands beside a few others when its multiplier is left out.
+WIDEST = 6
+
+
 @dataclass(frozen=True)
 class Solution:
     """A program that solves equations, and where it leaves the accelerations (or changes) of all quantities, and the
@@ -33,13 +41,36 @@ class Solution:
     pivots: tuple[tuple[int, int], ...]
 
 
+@dataclass(frozen=True)
+class Condensed:
+    """Two programs on the same numbers. The first leaves out all quantities, so that S λ = r is left for multipliers, S
+    = A M⁻¹ Aᵀ; `back` finds the quantities once −λ is known: all of them at `unknowns` and after it, −λ at `first`.
+
+    entries: for each entry of −S, on its diagonal or below, its constraints and its place; right: places of r (NONE
+    where it is zero); inverses: as of a `Solution`.
+    """
+
+    program: Program
+    back: Program
+    unknowns: int
+    first: int
+    entries: tuple[tuple[int, int, int], ...]
+    right: tuple[int, ...]
+    inverses: tuple[int, ...]
+
+
 def solution_of(equations: Equations, coordinates: int) -> Solution:
     return _Elimination(equations, coordinates).run()
 
 
+def condensed_of(equations: Equations, coordinates: int) -> Condensed:
+    return _Elimination(equations, coordinates, condense=True).condense()
+
+
 class _Elimination:
-    def __init__(self, equations: Equations, coordinates: int) -> None:
-        self.equations, self.program = equations, equations.program
+    def __init__(self, equations: Equations, coordinates: int, condense: bool = False) -> None:
+        self.equations, self.program, self.condenses = equations, equations.program, condense
+        self.cleared: list[int] = []
         self.n, self.nz = coordinates, coordinates + len(equations.slopes)
         self.count = len(equations.own)
         self.before = [NONE] * self.count
@@ -54,8 +85,37 @@ class _Elimination:
         return (True, -i, i) if self.n <= i < self.nz else (False, len(self.equations.beside[i]), i)
 
     def run(self) -> Solution:
+        self.program.steps.extend(reversed(self._leave_out(self.count)))
+        own = self.equations.own
+        return Solution(
+            self.program,
+            self.unknowns,
+            tuple(own[: self.n]),
+            tuple((own[k], self.before[k]) for k in range(self.nz, self.count)),
+        )
+
+    def condense(self) -> Condensed:
+        back = Program(self.program.quantities, self.program.parameters)
+        back.steps.extend(reversed(self._leave_out(self.nz)))
+        back.size, made = self.program.size, self.equations
+        # Entries are sums, begun with zero: so all steps look alike, and make loops.
+        self.program.steps[:0] = [Step(("clear",), (place,)) for place in self.cleared]
+        entries = [(k, k, made.own[k]) for k in range(self.nz, self.count) if made.own[k] != NONE]
+        entries += [(k, j, place) for k in range(self.nz, self.count) for j, place in made.beside[k].items() if j < k]
+        return Condensed(
+            self.program,
+            back,
+            self.unknowns,
+            self.unknowns + self.nz,
+            tuple((k - self.nz, j - self.nz, place) for k, j, place in entries),
+            tuple(made.right[self.nz :]),
+            tuple(made.own[: self.n]),
+        )
+
+    def _leave_out(self, count: int) -> list[Step]:
+        """Leaves out the first so many unknowns; the steps of the way back, the last first."""
         waiting, rows = self._waiting()
-        heap = [self.rank(i) for i in range(self.count) if not waiting[i]]
+        heap = [self.rank(i) for i in range(count) if not waiting[i]]
         heapq.heapify(heap)
         done = [False] * self.count
         back: list[Step] = []
@@ -83,16 +143,9 @@ class _Elimination:
                 touched = [*touched, *rows[i]]
             for j in touched:
                 waiting[j] -= 1
-                if not waiting[j]:
+                if not waiting[j] and j < count:
                     heapq.heappush(heap, self.rank(j))
-        self.program.steps.extend(reversed(back))
-        own = self.equations.own
-        return Solution(
-            self.program,
-            self.unknowns,
-            tuple(own[: self.n]),
-            tuple((own[k], self.before[k]) for k in range(self.nz, self.count)),
-        )
+        return back
 
     def _waiting(self) -> tuple[list[int], list[list[int]]]:
         """For how many others each unknown waits, and the constraints that hold each quantity."""
@@ -163,6 +216,8 @@ class _Elimination:
         if own == NONE:
             raise NotEliminated(f"unknown {i} has no equation of its own")
         if i >= self.nz:
+            if len(around) > WIDEST:
+                raise TooWide(f"constraint {i - self.nz} has {len(around)} beside it")
             for j, _ in around:  # what is taken from the pivots of other constraints shows whether they depend on it
                 if j >= self.nz and self.before[j] == NONE and made.own[j] != NONE:
                     self.before[j] = self.program.place()
@@ -177,6 +232,9 @@ class _Elimination:
         for a, (j, _) in enumerate(around):
             for k, _ in around[: a + 1]:
                 place, new = made.entry(j, k)
+                if new and self.condenses and k >= self.nz:
+                    self.cleared.append(place)
+                    new = False
                 places.append(place)
                 news.append(new)
         self.program.step("solve", len(around), right != NONE, tuple(news), at=places)

@@ -30,6 +30,7 @@ FILES: tuple[str, ...] = (
     "solve_points.h",
     "check_points.h",
     "sparse.h",
+    "multipliers.h",
     "again.h",
     "quadrature.h",
     "start.h",

@@ -14,13 +14,9 @@ from dalembert.motion.integrate.progress import Progress
 from dalembert.motion.integrate.scipy_methods import scipy_class
 from dalembert.motion.integrate.settings import Settings, method_of, share_of, tolerances
 from dalembert.motion.integrate.trajectory import MAY_END, STALLED, TOO_SHORT, Trajectory, failure_message, is_stalled
-from dalembert.motion.large.state import DEPENDENT, LargeState
+from dalembert.motion.large.forces import EntriesOf
+from dalembert.motion.large.state import LargeState
 from dalembert.motion.state.state import State
-
-SINGULAR = (
-    "constraints come to depend on each other here, and a system of this size is not carried through such a place; "
-    "backend='reference' tries, slowly."
-)
 
 
 class _Run:
@@ -28,6 +24,7 @@ class _Run:
         self.at, self.settings, self.n = at, settings, at.n
         self.evaluations = self.steps = 0
         self.points: list[tuple[float, Array]] = []
+        self.entries = EntriesOf(at)
 
     def derivative(self, t: float, y: Array) -> Array:
         """d/dt of (q, q̇, work of impressed and ideal forces, 0)."""
@@ -81,8 +78,8 @@ class _Run:
                 y = self.back(t, solver.y)
                 if y is not solver.y:
                     solver.y, solver.f = y, self.derivative(t, y)
-                if self.at.smallest_pivot() < DEPENDENT:
-                    return SINGULAR
+                if names := self.entries.contradicting(y[: self.n], y[self.n : 2 * self.n], t):
+                    return f"constraints contradict each other here: {', '.join(names)}. Remove or correct one of them."
                 while dense is not None and pending < times.size and times[pending] <= t:
                     at = float(times[pending])
                     self.points.append((at, y.copy() if at == t else self.back(at, dense(at))))

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
 
 from dalembert.errors import BuildError
-from dalembert.graph.structure.eliminate import NotEliminated, Solution, solution_of
+from dalembert.graph.structure.eliminate import (
+    Condensed,
+    NotEliminated,
+    Solution,
+    TooWide,
+    condensed_of,
+    solution_of,
+)
 from dalembert.graph.structure.equations import ACCELERATIONS, POSITIONS, VELOCITIES, Equations, equations_of
 from dalembert.graph.structure.read import structured_of
 from dalembert.graph.structure.steps import Structured
 from dalembert.graph.structure.sums import Sums, sums_of
-from dalembert.kernel.build import find_compiler
+from dalembert.kernel.build import Compiler, find_compiler
+from dalembert.kernel.ready.multipliers import MultiplierPattern
 from dalembert.kernel.rolled.functions import RolledFunction, compile_programs
 from dalembert.methods.table import AUTO, METHODS
 from dalembert.model.language.symbols import t as time
@@ -20,9 +31,21 @@ from dalembert.motion.large.size import is_large
 from dalembert.remember import remember
 
 
+class CondensedFunctions(NamedTuple):
+    """Quantities left out, the multipliers by themselves, and the way back."""
+
+    made: Condensed
+    forward: RolledFunction
+    back: RolledFunction
+    pattern: MultiplierPattern
+
+
 @dataclass(frozen=True, eq=False)
 class LargeModel:
-    """Functions of one structure. `entries` computes the equations as the model gives them; the others solve them."""
+    """Functions of one structure. `entries` computes the equations as the model gives them; the others solve them,
+    where that takes few neighbours at a time: for nets `solutions` is empty, and multipliers are solved for by
+    themselves, as they are wherever constraints depend on each other (`condensed`).
+    """
 
     structured: Structured
     entries: Equations
@@ -31,6 +54,23 @@ class LargeModel:
     functions: dict[str, RolledFunction]
     timed: bool  # the time stands in the model itself
     works: bool  # something may do work besides the potential: forces, the time, constraints that move
+    compiler: Compiler
+    _condensed: dict[str, CondensedFunctions] = field(default_factory=dict)
+
+    def condensed(self, what: str) -> CondensedFunctions:
+        """Made, all kinds at once, when first asked for: most motions never come to a place where constraints depend on
+        each other.
+        """
+        if what not in self._condensed:
+            kinds, n = (ACCELERATIONS, POSITIONS, VELOCITIES), self.structured.coordinates
+            made = {name: condensed_of(equations_of(self.structured, name), n) for name in kinds}
+            programs = {name: each.program for name, each in made.items()}
+            programs |= {f"{name}_back": each.back for name, each in made.items()}
+            functions = compile_programs(programs, self.compiler)
+            for name, each in made.items():
+                pattern = MultiplierPattern(np.array(each.entries, dtype=int).reshape(-1, 3), each.right, each.first)
+                self._condensed[name] = CondensedFunctions(each, functions[name], functions[f"{name}_back"], pattern)
+        return self._condensed[what]
 
 
 KEPT = 4
@@ -58,18 +98,23 @@ def _make(system: System) -> LargeModel | None:
     wanted = [ACCELERATIONS] + ([POSITIONS, VELOCITIES] if structured.constraints else [])
     try:
         solutions = {name: solution_of(equations_of(structured, name), structured.coordinates) for name in wanted}
+    except TooWide:
+        solutions = {}
     except NotEliminated:
         return None  # a coordinate without mass, say: the small way knows what to do with it
     entries, sums = equations_of(structured, ACCELERATIONS, apart=True), sums_of(structured)
     programs = {name: solution.program for name, solution in solutions.items()}
-    try:
-        functions = compile_programs({**programs, "entries": entries.program, "sums": sums.program}, compiler)
-    except BuildError:
-        return None
     timed = _is_timed(system)
     # A constraint on velocities may do work where it is not linear in them alone: that is not looked into.
     works = timed or bool(system.forces) or any(c.level == "velocity" for c in system.constraints)
-    return LargeModel(structured, entries, sums, solutions, functions, timed, works)
+    try:
+        functions = compile_programs({**programs, "entries": entries.program, "sums": sums.program}, compiler)
+        model = LargeModel(structured, entries, sums, solutions, functions, timed, works, compiler)
+        if not solutions:
+            model.condensed(ACCELERATIONS)
+    except (BuildError, NotEliminated):
+        return None
+    return model
 
 
 def _is_timed(system: System) -> bool:

@@ -6,15 +6,16 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.errors import MotionFailed
-from dalembert.graph.structure.equations import ACCELERATIONS, NONE, POSITIONS, VELOCITIES
-from dalembert.kernel.limits import PROJECT_ROUNDING
+from dalembert.graph.structure.equations import ACCELERATIONS, POSITIONS, VELOCITIES
+from dalembert.kernel.limits import DRIFT_TOLERANCE, PROJECT_ROUNDING
 from dalembert.model.system import System
 from dalembert.motion.large.model import LargeModel
+from dalembert.motion.large.solver import Solver
 from dalembert.motion.state.project import size_of
 
-# A pivot of a constraint below this share of what it was made of: it depends on others, to rounding.
-DEPENDENT = 1e-10
 PASSES = 12
+# Steps of projection below this share of the state, which no longer shrink, are rounding.
+SETTLED = 1e-10
 
 
 class LargeState:
@@ -24,50 +25,52 @@ class LargeState:
         self.system, self.model, self.p = system, model, parameters
         self.n, self.m = model.structured.coordinates, len(model.structured.constraints)
         self.nz = model.structured.quantities
-        self._numbers = {name: function.numbers(parameters) for name, function in model.functions.items()}
-        pivots = model.solutions[ACCELERATIONS].pivots
-        self._pivots = np.array([pair for pair in pivots if pair[1] != NONE], dtype=int).reshape(-1, 2)
-        self._inverses = np.array(model.solutions[ACCELERATIONS].inverses, dtype=int)
+        self._numbers: dict[str, Array] = {}
+        self._solvers = {name: Solver(model, name, parameters) for name in (ACCELERATIONS, POSITIONS, VELOCITIES)}
         self._forces, self._pushed = np.array(model.sums.forces, dtype=int).reshape(-1, 2).T
         self._reach = np.array(model.sums.reach, dtype=int)
 
     def run(self, name: str, q: Array, v: Array, t: float) -> Array:
         """The numbers of a program after it has run at a state, good until it runs again."""
+        if name not in self._numbers:
+            self._numbers[name] = self.model.functions[name].numbers(self.p)
         w = self._numbers[name]
         w[: self.n], w[self.nz : self.nz + self.n], w[2 * self.nz] = q, v, t
         self.model.functions[name](w)
         return w
 
     def solve(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:
-        """The accelerations of all quantities, and the multipliers."""
-        w = self.run(ACCELERATIONS, q, v, t)
-        start = self.model.solutions[ACCELERATIONS].unknowns
-        found = w[start : start + self.nz + self.m]
-        return found[: self.nz], -found[self.nz :]
-
-    def smallest_pivot(self) -> float:
-        """Of the constraints at the last state solved, relative to what it was made of: 0 where they depend on each
-        other, below 0 where a coordinate has no mass.
+        """The accelerations of all quantities, and the multipliers: where constraints depend on each other, the
+        shortest ones, rows counted with length one.
         """
-        w = self._numbers[ACCELERATIONS]
-        if not (w[self._inverses] > 0).all():
-            return -1.0
-        if not self._pivots.size:
-            return 1.0
-        with np.errstate(all="ignore"):
-            shares = 1.0 / (w[self._pivots[:, 0]] * w[self._pivots[:, 1]])
-        return float(np.nan_to_num(shares, nan=0.0).min())
+        return self._solvers[ACCELERATIONS].solve(q, v, t)
+
+    def has_masses(self) -> bool:
+        """Whether M was positive definite at the last state solved, so that accelerations are unique."""
+        return self._solvers[ACCELERATIONS].has_masses()
+
+    def rank(self) -> int:
+        """Of the constraints at the last state solved."""
+        return self._solvers[ACCELERATIONS].rank()
+
+    def may_contradict(self) -> bool:
+        """Whether at the last state solved constraints depend on each other and right-hand sides were not met: they may
+        be rounding.
+        """
+        return self._solvers[ACCELERATIONS].missed() > DRIFT_TOLERANCE and self.rank() < self.m
 
     def return_to_constraints(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:
         """The nearest state on the constraints, in the metric of the masses."""
         if not self.m:
             return q, v
-        size = size_of(q, v)
+        size, before = size_of(q, v), np.inf
         for _ in range(PASSES):
             change = self._change(POSITIONS, q, v, t)
-            q = q + change
-            if not np.abs(change).max() > PROJECT_ROUNDING * size:
+            moved, q = float(np.abs(change).max()), q + change
+            # Next to a singular configuration, rounding in the constraints moves the state by more than its own size.
+            if not moved > PROJECT_ROUNDING * size or (moved < SETTLED * size and moved > before / 4):
                 break
+            before = moved
         else:
             raise MotionFailed(f"{self.system.name}: the state at t = {t:.6g} could not be returned to the constraints")
         # Constraints on velocities are linear in them as a rule: one pass, and one for rounding.
@@ -79,9 +82,7 @@ class LargeState:
         return q, v
 
     def _change(self, what: str, q: Array, v: Array, t: float) -> Array:
-        w = self.run(what, q, v, t)
-        start = self.model.solutions[what].unknowns
-        return w[start : start + self.n].copy()
+        return self._solvers[what].solve(q, v, t)[0][: self.n].copy()
 
     def powers(self, q: Array, v: Array, t: float, multipliers: Array) -> tuple[float, float]:
         """The powers of impressed forces without potential (with explicit time) and of constraints."""
