@@ -25,13 +25,17 @@ def simulate(
     progress: bool | None,
 ) -> Motion:
     """Integrate the motion from the initial state and certify it. `System.simulate` says what the options are."""
-    if is_large(system) and not events:
-        from dalembert.motion.large.model import large_model  # both need SymPy
+    if is_large(system):
+        from dalembert.model.events import with_events  # all need SymPy
+        from dalembert.motion.large.events import are_plain
+        from dalembert.motion.large.model import large_model
         from dalembert.motion.large.simulate import simulate_large, starts
 
         started = clock.perf_counter()
+        if events is not None:
+            system, events = with_events(system.as_written, events), None
         settings = settings_of_system(system, duration, times, options)
-        model = large_model(system, settings.method, settings.backend)
+        model = large_model(system, settings.method, settings.backend) if are_plain(system) else None
         if model is not None and starts(system, model):
             return simulate_large(system, model, settings, progress, clock.perf_counter() - started)
     return prepare(system, duration, times, options, events).run(progress=progress).motion()

@@ -83,7 +83,7 @@ def _is_plain(system: System) -> bool:
     """Kinetic and potential energy, forces, ideal constraints on positions and velocities; nothing else. Definitions
     that move by themselves are left out: E = q̇·∂L/∂q̇ − L is not the sum over their rates then.
     """
-    if system.kinetic is None or system.works or system.events:
+    if system.kinetic is None or system.works:
         return False
     if any(t in value.free_symbols for value in system.definitions.values()):
         return False

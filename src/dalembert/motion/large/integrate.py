@@ -10,10 +10,20 @@ from dalembert.arrays import Array
 from dalembert.errors import DalembertError
 from dalembert.kernel.limits import STALL_STEPS
 from dalembert.methods.table import METHODS
+from dalembert.motion.integrate.events import EventWatch, Outcome
 from dalembert.motion.integrate.progress import Progress
 from dalembert.motion.integrate.scipy_methods import scipy_class
 from dalembert.motion.integrate.settings import Settings, method_of, share_of, tolerances
-from dalembert.motion.integrate.trajectory import MAY_END, STALLED, TOO_SHORT, Trajectory, failure_message, is_stalled
+from dalembert.motion.integrate.trajectory import (
+    MAY_END,
+    STALLED,
+    TOO_SHORT,
+    Trajectory,
+    failure_message,
+    in_order,
+    is_stalled,
+)
+from dalembert.motion.large.events import LargeEvents
 from dalembert.motion.large.forces import EntriesOf
 from dalembert.motion.large.state import LargeState
 from dalembert.motion.state.state import State
@@ -25,6 +35,7 @@ class _Run:
         self.evaluations = self.steps = 0
         self.points: list[tuple[float, Array]] = []
         self.entries = EntriesOf(at)
+        self.watch: EventWatch | None = None  # for the events of the system, where it has any
 
     def derivative(self, t: float, y: Array) -> Array:
         """d/dt of (q, q̇, work of impressed and ideal forces, 0)."""
@@ -60,6 +71,11 @@ class _Run:
             options["max_step"] = self.settings.max_step
         share = share_of(self.settings)
         solver = scipy_class(METHODS[method_of(self.settings)])(self.derivative, t0, y, end, **options)
+        if self.at.system.events:
+            events: Any = LargeEvents(self.at)
+            sizes = atol[: 2 * self.n] / self.settings.rtol
+            self.watch = EventWatch(events, sizes, self.settings, self.back, lambda t, y: (y[:0], y[:0]))
+            self.watch.start(t0, y)
         pending, mark, longest = 1, t0, 0.0
         while solver.status == "running":
             message = solver.step()
@@ -73,13 +89,15 @@ class _Run:
                     return STALLED
                 mark = t
             due = pending < times.size and times[pending] <= t
-            dense = solver.dense_output() if due else None
+            dense = solver.dense_output() if due or self.watch is not None else None
             try:
-                y = self.back(t, solver.y)
+                before, y = y, self.back(t, solver.y)
                 if y is not solver.y:
                     solver.y, solver.f = y, self.derivative(t, y)
                 if names := self.entries.contradicting(y[: self.n], y[self.n : 2 * self.n], t):
                     return f"constraints contradict each other here: {', '.join(names)}. Remove or correct one of them."
+                if self.watch is not None and self._ends(float(solver.t_old), before, t, y, dense, pending):
+                    return None
                 while dense is not None and pending < times.size and times[pending] <= t:
                     at = float(times[pending])
                     self.points.append((at, y.copy() if at == t else self.back(at, dense(at))))
@@ -90,12 +108,28 @@ class _Run:
                 own = slice(2 * self.n)
                 solver.atol[own] = np.maximum(solver.atol[own], share * np.minimum(np.abs(y[own]), 1.0))
             bar.update(t)
+        if self.watch is not None:
+            self.watch.finish(t, y)
         return None
+
+    def _ends(self, t: float, y: Array, t_new: float, y_new: Array, dense: Any, pending: int) -> bool:
+        """Whether an event ends the motion in the last step; then its time and state are the last point."""
+        assert self.watch is not None
+        last = self.watch.step(t, y, t_new, y_new, dense)
+        if last is None:
+            return False
+        times = self.settings.times[pending:]
+        self.points += [(float(at), self.back(float(at), dense(float(at)))) for at in times[times < last.t]]
+        if self.points[-1][0] == last.t:
+            self.points.pop()  # at the end of the step before
+        self.points.append((last.t, last.y))
+        return True
 
 
 def integrate_large(at: LargeState, settings: Settings, state: State, bar: Progress) -> Trajectory:
     run = _Run(at, settings)
     reason = run.integrate(state, bar)
+    outcome = run.watch.outcome if run.watch is not None else Outcome()
     failure = None if reason is None else failure_message(at.system.name, run.points[-1][0], reason)
     return Trajectory(
         t=np.array([t for t, _ in run.points]),
@@ -106,6 +140,7 @@ def integrate_large(at: LargeState, settings: Settings, state: State, bar: Progr
         steps=run.steps,
         evaluations=run.evaluations,
         compile_s=0.0,
-        events=(),
+        events=in_order(outcome.reports(at.system)),
         failure=failure,
+        ended=outcome.ended_by(at.system),
     )

@@ -83,7 +83,8 @@ def large_model(system: System, method: str, backend: str) -> LargeModel | None:
     """
     if not is_large(system) or backend == "reference" or not _explicit(method):
         return None
-    return remember(_made, system.structure, lambda: _make(system), KEPT)
+    plain = system.replace(events=()) if system.events else system  # events do not change how it moves
+    return remember(_made, plain.structure, lambda: _make(plain), KEPT)
 
 
 def _explicit(method: str) -> bool:

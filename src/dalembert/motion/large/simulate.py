@@ -84,6 +84,8 @@ def simulate_large(
         rtol=settings.rtol,
         method=trajectory.method,
         backend=trajectory.backend,
+        events=trajectory.events,
+        ended_by=trajectory.ended,
     )
     timing = Timing(
         derive_s=prepared + derived - started,

@@ -7,15 +7,16 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.errors import MotionFailed
 from dalembert.graph.structure.equations import ACCELERATIONS, POSITIONS, VELOCITIES
-from dalembert.kernel.limits import DRIFT_TOLERANCE, PROJECT_ROUNDING
+from dalembert.kernel.limits import DRIFT_TOLERANCE
 from dalembert.model.system import System
 from dalembert.motion.large.model import LargeModel
 from dalembert.motion.large.solver import Solver
 from dalembert.motion.state.project import size_of
 
 PASSES = 12
-# Steps of projection below this share of the state, which no longer shrink, are rounding.
-SETTLED = 1e-10
+# A step of projection below this share of the state is followed by one of about its square, which is rounding. Next to
+# a singular configuration, steps need not become any shorter: rounding in the constraints moves the state by more.
+NEAR = 1e-9
 
 
 class LargeState:
@@ -28,6 +29,7 @@ class LargeState:
         self._numbers: dict[str, Array] = {}
         self._solvers = {name: Solver(model, name, parameters) for name in (ACCELERATIONS, POSITIONS, VELOCITIES)}
         self._forces, self._pushed = np.array(model.sums.forces, dtype=int).reshape(-1, 2).T
+        self._on_rates = any(on_rates for on_rates, _ in model.structured.constraints)
         self._reach = np.array(model.sums.reach, dtype=int)
 
     def run(self, name: str, q: Array, v: Array, t: float) -> Array:
@@ -63,21 +65,19 @@ class LargeState:
         """The nearest state on the constraints, in the metric of the masses."""
         if not self.m:
             return q, v
-        size, before = size_of(q, v), np.inf
+        size = size_of(q, v)
         for _ in range(PASSES):
             change = self._change(POSITIONS, q, v, t)
             moved, q = float(np.abs(change).max()), q + change
-            # Next to a singular configuration, rounding in the constraints moves the state by more than its own size.
-            if not moved > PROJECT_ROUNDING * size or (moved < SETTLED * size and moved > before / 4):
+            if not moved > NEAR * size:
                 break
-            before = moved
         else:
             raise MotionFailed(f"{self.system.name}: the state at t = {t:.6g} could not be returned to the constraints")
-        # Constraints on velocities are linear in them as a rule: one pass, and one for rounding.
-        for _ in range(PASSES):
+        # Rates of positions are linear in the velocities; other constraints on them may not be.
+        for _ in range(PASSES if self._on_rates else 1):
             change = self._change(VELOCITIES, q, v, t)
-            v = v + change
-            if not np.abs(change).max() > PROJECT_ROUNDING * size_of(v, q):
+            v, moved = v + change, float(np.abs(change).max())
+            if not moved > NEAR * size_of(v, q):
                 break
         return q, v
 
