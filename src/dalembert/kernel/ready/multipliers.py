@@ -100,6 +100,11 @@ class Multipliers:
         assert self._rank is not None
         return int(self._rank(self._at, LEAST_EIGENVALUE))
 
+    def negative(self) -> int:
+        """How many eigenvalues of the matrix that was solved with last are negative."""
+        assert self._rank is not None
+        return self.pattern.m - int(self._rank(self._at, 0.0))
+
 
 def _order(m: int, entries: np.ndarray) -> np.ndarray:
     """An order of elimination in which few entries are added: that of least degree, as SuperLU has it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -54,22 +54,16 @@ class LargeModel:
     functions: dict[str, RolledFunction]
     timed: bool  # the time stands in the model itself
     works: bool  # something may do work besides the potential: forces, the time, constraints that move
-    compiler: Compiler
+    condense: Callable[[], dict[str, CondensedFunctions]]
+    on_rates: tuple[int, ...]  # constraints on velocities
     _condensed: dict[str, CondensedFunctions] = field(default_factory=dict)
 
     def condensed(self, what: str) -> CondensedFunctions:
         """Made, all kinds at once, when first asked for: most motions never come to a place where constraints depend on
         each other.
         """
-        if what not in self._condensed:
-            kinds, n = (ACCELERATIONS, POSITIONS, VELOCITIES), self.structured.coordinates
-            made = {name: condensed_of(equations_of(self.structured, name), n) for name in kinds}
-            programs = {name: each.program for name, each in made.items()}
-            programs |= {f"{name}_back": each.back for name, each in made.items()}
-            functions = compile_programs(programs, self.compiler)
-            for name, each in made.items():
-                pattern = MultiplierPattern(np.array(each.entries, dtype=int).reshape(-1, 3), each.right, each.first)
-                self._condensed[name] = CondensedFunctions(each, functions[name], functions[f"{name}_back"], pattern)
+        if not self._condensed:
+            self._condensed.update(self.condense())
         return self._condensed[what]
 
 
@@ -110,12 +104,30 @@ def _make(system: System) -> LargeModel | None:
     works = timed or bool(system.forces) or any(c.level == "velocity" for c in system.constraints)
     try:
         functions = compile_programs({**programs, "entries": entries.program, "sums": sums.program}, compiler)
-        model = LargeModel(structured, entries, sums, solutions, functions, timed, works, compiler)
+        on_rates = tuple(k for k, (on_rates, _) in enumerate(structured.constraints) if on_rates)
+
+        def condense() -> dict[str, CondensedFunctions]:
+            return _condensed(structured, compiler)
+
+        model = LargeModel(structured, entries, sums, solutions, functions, timed, works, condense, on_rates)
         if not solutions:
             model.condensed(ACCELERATIONS)
     except (BuildError, NotEliminated):
         return None
     return model
+
+
+def _condensed(structured: Structured, compiler: Compiler) -> dict[str, CondensedFunctions]:
+    kinds = (ACCELERATIONS, POSITIONS, VELOCITIES)
+    made = {name: condensed_of(equations_of(structured, name), structured.coordinates) for name in kinds}
+    programs = {name: each.program for name, each in made.items()}
+    programs |= {f"{name}_back": each.back for name, each in made.items()}
+    functions = compile_programs(programs, compiler)
+    found = {}
+    for name, each in made.items():
+        pattern = MultiplierPattern(np.array(each.entries, dtype=int).reshape(-1, 3), each.right, each.first)
+        found[name] = CondensedFunctions(each, functions[name], functions[f"{name}_back"], pattern)
+    return found
 
 
 def _is_timed(system: System) -> bool:

@@ -23,8 +23,7 @@ class Solver:
     def __init__(self, model: LargeModel, what: str, parameters: Array) -> None:
         self.model, self.what, self._p = model, what, parameters
         self.n, self.nz = model.structured.coordinates, model.structured.quantities
-        on_rates = [on_rates for on_rates, _ in model.structured.constraints]
-        self._on_rates = np.flatnonzero(on_rates)
+        self._on_rates = list(model.on_rates)
         self.apart = False  # whether the last state had its multipliers solved for by themselves
 
     def solve(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:

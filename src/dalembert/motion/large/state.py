@@ -29,7 +29,6 @@ class LargeState:
         self._numbers: dict[str, Array] = {}
         self._solvers = {name: Solver(model, name, parameters) for name in (ACCELERATIONS, POSITIONS, VELOCITIES)}
         self._forces, self._pushed = np.array(model.sums.forces, dtype=int).reshape(-1, 2).T
-        self._on_rates = any(on_rates for on_rates, _ in model.structured.constraints)
         self._reach = np.array(model.sums.reach, dtype=int)
 
     def run(self, name: str, q: Array, v: Array, t: float) -> Array:
@@ -74,7 +73,7 @@ class LargeState:
         else:
             raise MotionFailed(f"{self.system.name}: the state at t = {t:.6g} could not be returned to the constraints")
         # Rates of positions are linear in the velocities; other constraints on them may not be.
-        for _ in range(PASSES if self._on_rates else 1):
+        for _ in range(PASSES if self.model.on_rates else 1):
             change = self._change(VELOCITIES, q, v, t)
             v, moved = v + change, float(np.abs(change).max())
             if not moved > NEAR * size_of(v, q):

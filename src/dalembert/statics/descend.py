@@ -1,0 +1,172 @@
+"""A large system let down to rest: the least potential on its constraints near a configuration, by sparse factors.
+
+Each step goes to the minimum of the potential as curved as it is, constraints included, and then back onto the
+constraints; where it does not fall on the way, inertia is added to the curvature, as if the system had only a while to
+move in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dalembert.arrays import Array
+from dalembert.graph.structure.at_rest import AtRest
+
+# The balance holds where this share of its terms is left (as `BALANCED` of statics.py); steps go on to rounding.
+BALANCED, SETTLED = 1e-9, 1e-13
+STEPS, PASSES = 300, 40
+# What stands in the corner of the equations, so that constraints may depend on each other, relative to the others.
+CORNER = 1e-10
+# Inertia added first, relative to the largest curvature, and the most of it; and shares of a step that are tried.
+FIRST, MOST = 1e-7, 1e8
+SHARES = (1.0, 0.3)
+
+
+@dataclass(frozen=True)
+class Rest:
+    """z: all quantities; multipliers of constraints, then of definitions; miss: what is left of the balance, relative
+    to its terms.
+    """
+
+    z: Array
+    multipliers: Array
+    miss: float
+
+
+def descend(rest: AtRest, q: Array) -> Rest | None:
+    """The configuration at rest that is reached from q; None where none is."""
+    z = onto_constraints(rest, np.concatenate([q, np.zeros(rest.nz - rest.n)]))
+    if z is None:
+        return None
+    here, more = _balance(rest, z), 0.0
+    best = here
+    for _ in range(STEPS):
+        if here.miss <= SETTLED:
+            break
+        found = _step(rest, here, more)
+        if found is None:
+            break
+        here, more = found
+        if here.miss < best.miss:
+            best = here
+        elif here.miss <= BALANCED:
+            break  # rounding
+    return best if best.miss <= BALANCED else None
+
+
+def onto_constraints(rest: AtRest, z: Array, patient: bool = True) -> Array | None:
+    """The nearest place where all is held, in the metric of the masses; None where it is not found. patient: also where
+    it does not come nearer at first.
+    """
+    missed, z = np.inf, follow_definitions(rest, z)
+    for k in range(PASSES):
+        held, masses = rest.held(z), rest.masses(z)
+        if not np.isfinite(held.c).all():
+            return None
+        change = _saddle(masses, held.G)(np.zeros(rest.nz), -held.c)[0]
+        size = max(float(np.abs(z).max(initial=0.0)), 1e-8)
+        moved = float(np.abs(change).max(initial=0.0))
+        if not np.isfinite(moved):
+            return None
+        z = follow_definitions(rest, z + change)
+        if moved <= 1e-14 * size or (moved <= 1e-11 * size and moved > missed / 4):
+            return z
+        if not patient and k > 1 and moved > 0.5 * missed:
+            return None
+        missed = moved
+    return None
+
+
+def follow_definitions(rest: AtRest, z: Array) -> Array:
+    """The defined quantities that belong to the coordinates in z."""
+    if rest.nz == rest.n:
+        return z
+    from scipy.sparse.linalg import splu
+
+    for _ in range(PASSES):  # one, where each is linear in those before it
+        held = rest.held(z)
+        off = held.c[rest.m :]
+        if not np.abs(off).max() > 1e-15 * np.abs(z).max():
+            break
+        among = held.G[rest.m :, rest.n :].tocsc()
+        change = splu(among, permc_spec="NATURAL", diag_pivot_thresh=0.0).solve(-off)
+        z = np.concatenate([z[: rest.n], z[rest.n :] + change])
+        if not np.abs(change).max() > 1e-12 * np.abs(z).max():
+            break
+    return z
+
+
+def _balance(rest: AtRest, z: Array) -> Rest:
+    """With the multipliers that leave the least acceleration."""
+    (slopes, size), held, masses = rest.slopes(z), rest.held(z), rest.masses(z)
+    _, turned = _saddle(masses, held.G)(-slopes, np.zeros(held.c.size))
+    left = slopes + held.G.T @ turned
+    terms = size + abs(held.G.T) @ np.abs(turned)
+    share = np.abs(left) / np.maximum(terms, 1e-6 * terms.max(initial=0.0) + 1e-300)
+    return Rest(z, -turned, float(share.max(initial=0.0)))
+
+
+def _step(rest: AtRest, here: Rest, more: float) -> tuple[Rest, float] | None:
+    """The next place, lower or better balanced, and how much inertia to begin with there."""
+    z = here.z
+    slopes, held, masses = rest.slopes(z)[0], rest.held(z), rest.masses(z)
+    curvature = rest.curvature(z, here.multipliers)
+    left, energy = slopes - held.G.T @ here.multipliers, rest.energy(z)
+    unit = _unit(curvature, masses)
+    while more <= MOST:
+        bent = curvature + (more * unit) * masses
+        step = _saddle(bent, held.G)(-left, np.zeros(held.c.size))[0]
+        falls = float(left @ step)
+        if np.isfinite(step).all() and step @ (bent @ step) > 0 and falls < 0:
+            for share in SHARES:
+                place = onto_constraints(rest, z + share * step, patient=False)
+                if place is None:
+                    continue
+                now = _balance(rest, place)
+                lower = rest.energy(place) < energy + 1e-4 * share * falls
+                if lower or (now.miss < 0.5 * here.miss and now.miss < 1e-3):
+                    return now, more if share < 1.0 else more / 10 if more > FIRST else 0.0
+        if here.miss <= BALANCED:
+            return None  # what is left is rounding
+        more = max(10 * more, FIRST)
+    return None
+
+
+def _unit(curvature: Any, masses: Any) -> float:
+    """The largest curvature against the largest mass: the square of the fastest frequency that may be there."""
+    largest = float(np.abs(curvature.data).max(initial=0.0))
+    return (largest or 1.0) / float(np.abs(masses.data).max(initial=1e-300))
+
+
+def _saddle(W: Any, G: Any) -> Callable[[Array, Array], tuple[Array, Array]]:
+    """Solves W x + Gᵀ y = f, G x = c, rows of G scaled to length one, with a small corner, refined once."""
+    from scipy.sparse import csc_array
+    from scipy.sparse.linalg import splu
+
+    count, size = G.shape
+    W, G = W.tocoo(), G.tocoo()
+    lengths = np.sqrt(np.bincount(G.row, G.data**2, minlength=count))
+    scale = 1.0 / np.where(lengths > 0, lengths, 1.0)
+    rows, own = G.data * scale[G.row], np.arange(size, size + count)
+    corner = np.full(count, -CORNER / (float(np.abs(W.data).max(initial=0.0)) or 1.0))
+    across, down = [W.row, G.row + size, G.col, own], [W.col, G.col, G.row + size, own]
+    where, shape = (np.concatenate(across), np.concatenate(down)), (size + count, size + count)
+    factored = csc_array((np.concatenate([W.data, rows, rows, corner]), where), shape=shape)
+    try:
+        solve = splu(factored).solve
+    except RuntimeError:  # singular: no inertia somewhere
+        return lambda f, c: (np.full(f.size, np.nan), np.full(c.size, np.nan))
+
+    def solved(f: Array, c: Array) -> tuple[Array, Array]:
+        right = np.concatenate([f, scale * c])
+        found = solve(right)
+        left = right - factored @ found
+        left[size:] += corner * found[size:]  # without the corner
+        found = found + solve(left)
+        return found[:size], scale * found[size:]
+
+    return solved
