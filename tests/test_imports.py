@@ -18,6 +18,7 @@ ORDER = (
     "errors",
     "arrays",
     "remember",
+    "collector",
     "methods",
     "model",
     "results",
@@ -42,7 +43,8 @@ ROOMS = {
         "principles", "equations", "liberate",
     ),
     "kernel": (
-        "limits", "size", "emit", "identity", "build", "keep", "ready", "rolled", "events", "kernel", "tape_kernel",
+        "limits", "package_digest", "size", "emit", "identity", "keep", "build", "ready", "rolled", "events", "kernel",
+        "tape_kernel",
     ),
     "motion": (
         "state", "integrate", "contacts", "result", "certificate", "assemble", "prepare", "large", "simulate",

@@ -1,6 +1,6 @@
 """Chains of 10 to 100,000 links, and nets: what building, deriving, one evaluation and a motion of one second take.
 
-    python benchmarks/large/run.py [--links 100 1000 …] [--kinds angles cartesian] [--nets 10 20 50]
+    python benchmarks/large/run.py [--links 100 1000 …] [--kinds angles "cartesian in space" …] [--nets 10 20 50]
 
 Each size runs in a process of its own. Seconds are of the processor; evaluations stand beside C written by hand for the
 chain, timed in turns in the same process.
@@ -18,6 +18,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -35,35 +36,59 @@ def angles(links: int) -> np.ndarray:
 def chain(links: int) -> da.System:
     """In the angles of the links, positions as definitions."""
     a = da.coordinates(" ".join(f"a{k}" for k in range(links)))
-    d = da.definitions(" ".join(f"x{k} y{k}" for k in range(links)))
-    m, l, g = da.parameters("m l g")
+    (l,) = da.parameters("l")
+    ways = [(l * sp.sin(q), -l * sp.cos(q)) for q in a]
+    return _by_definitions("chain", list(a), ways, dict(zip(a, angles(links), strict=True)))
+
+
+def chain_in_space(links: int) -> da.System:
+    """Two angles for each link."""
+    c = da.coordinates(" ".join(f"a{k} b{k}" for k in range(links)))
+    (l,) = da.parameters("l")
+    ways = [
+        (l * sp.sin(a), l * sp.cos(a) * sp.sin(b), -l * sp.cos(a) * sp.cos(b))
+        for a, b in zip(c[::2], c[1::2], strict=True)
+    ]
+    at = np.stack([angles(links), 0.5 * angles(links) ** 2], axis=1).ravel()
+    return _by_definitions("chain in space", list(c), ways, dict(zip(c, at, strict=True)))
+
+
+def _by_definitions(name: str, coordinates: list[Any], ways: list[tuple[Any, ...]], at: dict[Any, float]) -> da.System:
+    """ways: from one mass to the next, the last component upwards."""
+    m, g = da.parameters("m g")
+    axes = "xyz" if len(ways[0]) == 3 else "xy"
     definitions, kinetic, potential = {}, [], []
-    for k in range(links):
-        x, y = d[2 * k], d[2 * k + 1]
-        before = (d[2 * k - 2], d[2 * k - 1]) if k else (0, 0)
-        definitions[x], definitions[y] = before[0] + l * sp.sin(a[k]), before[1] - l * sp.cos(a[k])
-        kinetic.append(m * (x.d**2 + y.d**2) / 2)
-        potential.append(m * g * y)
-    initial = dict(zip(a, angles(links), strict=True)) | {q.d: 0 for q in a}
+    before: tuple[Any, ...] = (0,) * len(axes)
+    for k, way in enumerate(ways):
+        here = da.definitions(" ".join(f"{axis}{k}" for axis in axes))
+        definitions |= {d: old + step for d, old, step in zip(here, before, way, strict=True)}
+        kinetic.append(m * sp.Add(*(d.d**2 for d in here)) / 2)
+        potential.append(m * g * here[-1])
+        before = here
     return da.System(
-        "chain", coordinates=list(a), definitions=definitions, kinetic=sp.Add(*kinetic), potential=sp.Add(*potential),
-        parameters=VALUES, initial=initial,
+        name, coordinates=coordinates, definitions=definitions, kinetic=sp.Add(*kinetic), potential=sp.Add(*potential),
+        parameters=VALUES, initial=at | {q.d: 0 for q in coordinates},
     )  # fmt: skip
 
 
-def rods(links: int) -> da.System:
+def rods(links: int, space: bool = False) -> da.System:
     """In Cartesian coordinates, each link a constraint."""
-    c = da.coordinates(" ".join(f"x{k} y{k}" for k in range(links)))
+    axes = "xyz" if space else "xy"
+    c = da.coordinates(" ".join(f"{axis}{k}" for k in range(links) for axis in axes))
     m, l, g = da.parameters("m l g")
     constraints = {}
+    before: tuple[Any, ...] = (0,) * len(axes)
     for k in range(links):
-        x, y = (c[2 * k - 2], c[2 * k - 1]) if k else (0, 0)
-        constraints[f"rod {k}"] = (c[2 * k] - x) ** 2 + (c[2 * k + 1] - y) ** 2 - l**2
-    at = np.stack([np.cumsum(np.sin(angles(links))), -np.cumsum(np.cos(angles(links)))], axis=1).ravel()
+        here = c[len(axes) * k : len(axes) * (k + 1)]
+        constraints[f"rod {k}"] = sp.Add(*((q - p) ** 2 for q, p in zip(here, before, strict=True)), -(l**2))
+        before = here
+    a, b = angles(links), 0.5 * angles(links) ** 2 * space
+    ways = [np.sin(a), *([np.cos(a) * np.sin(b)] if space else []), -np.cos(a) * np.cos(b)]
+    at = np.cumsum(np.stack(ways, axis=1), axis=0).ravel()
     return da.System(
         "rods", coordinates=list(c), kinetic=sp.Add(*(m * q.d**2 / 2 for q in c)),
-        potential=sp.Add(*(m * g * y for y in c[1::2])), constraints=constraints, parameters=VALUES,
-        initial=dict(zip(c, at, strict=True)) | {q.d: 0 for q in c},
+        potential=sp.Add(*(m * g * up for up in c[len(axes) - 1 :: len(axes)])), constraints=constraints,
+        parameters=VALUES, initial=dict(zip(c, at, strict=True)) | {q.d: 0 for q in c},
     )  # fmt: skip
 
 
@@ -88,7 +113,30 @@ def net(side: int) -> da.System:
     )  # fmt: skip
 
 
-BUILD = {"angles": chain, "cartesian": rods, "net": net}
+def plain(links: int) -> da.System:
+    """In the angles of the links, velocities as sums that are written out, without a definition."""
+    a = da.coordinates(" ".join(f"a{k}" for k in range(links)))
+    m, l, g = da.parameters("m l g")
+    sums, kinetic = ([], []), []
+    for q in a:
+        sums[0].append(l * sp.cos(q) * q.d)
+        sums[1].append(l * sp.sin(q) * q.d)
+        kinetic += [m * sp.Add(*terms) ** 2 / 2 for terms in sums]
+    potential = [-(links - k) * m * g * l * sp.cos(q) for k, q in enumerate(a)]
+    return da.System(
+        "plain chain", coordinates=list(a), kinetic=sp.Add(*kinetic), potential=sp.Add(*potential), parameters=VALUES,
+        initial=dict(zip(a, angles(links), strict=True)) | {q.d: 0 for q in a},
+    )  # fmt: skip
+
+
+KINDS: dict[str, Callable[[int], da.System]] = {
+    "angles": chain,
+    "cartesian": rods,
+    "angles in space": chain_in_space,
+    "cartesian in space": lambda links: rods(links, space=True),
+    "angles, written out": plain,
+    "net": net,
+}
 
 
 def best(calls: dict[str, Callable[[], object]], rounds: int, times: int) -> dict[str, float]:
@@ -109,7 +157,7 @@ def measure(kind: str, links: int) -> dict[str, float]:
 
     clock = time.process_time
     started = clock()
-    system = BUILD[kind](links)
+    system = KINDS[kind](links)
     built = clock()
     row: dict[str, float] = {"system": built - started}
     if len(system.coordinates) >= 64:
@@ -127,7 +175,7 @@ def measure(kind: str, links: int) -> dict[str, float]:
             w, run = at.run("accelerations", q, v, 0.0), model.functions["accelerations"]
             given = (w.ctypes.data, run.table.ctypes.data)  # the time of Python's call is not what is measured
             calls["evaluation"] = lambda: run.function(*given)
-        if kind == "angles":
+        if kind in ("angles", "angles, written out"):
             calls["by hand"] = by_hand(links, q, v)
         row |= best(calls, 9, max(1, 200_000 // len(system.coordinates) // (20 if kind == "net" else 1)))
     started = clock()
@@ -155,7 +203,7 @@ def by_hand(links: int, q: np.ndarray, v: np.ndarray) -> Callable[[], object]:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--links", type=int, nargs="*", default=[10, 100, 1000, 10_000, 100_000])
-    parser.add_argument("--kinds", nargs="*", default=["angles", "cartesian"])
+    parser.add_argument("--kinds", nargs="*", default=[kind for kind in KINDS if kind != "net"])
     parser.add_argument("--nets", type=int, nargs="*", default=[10, 20, 50])
     parser.add_argument("--one", nargs=2)
     asked = parser.parse_args()

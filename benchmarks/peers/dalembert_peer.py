@@ -1,9 +1,10 @@
-"""This project: what `simulate` hands to its compiled kernel, timed by itself."""
+"""This project: through the public call of a prepared system, and its compiled kernel by itself."""
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
+import time
 from collections.abc import Callable
 from functools import partial
 from importlib import resources
@@ -17,7 +18,7 @@ from problems.chain import cartesian_state
 from dalembert.errors import MotionFailed
 from dalembert.kernel.build import build, find_compiler
 from dalembert.kernel.emit.functions import kernel_functions
-from dalembert.kernel.emit.source import OUTPUTS, STATE
+from dalembert.kernel.emit.layout import OUTPUTS, STATE
 from dalembert.kernel.emit.straight_line import Hoist, straight_line
 from dalembert.kernel.kernel import DONE, Kernel
 from dalembert.motion.state.evaluation import Evaluation
@@ -25,7 +26,34 @@ from dalembert.motion.state.evaluation import Evaluation
 from .base import Gone, Peer, Task
 
 
-def motion(problem: Problem, method: str = "auto") -> Callable[[float], Task]:
+def prepared_run(problem: Problem, method: str = "auto") -> Callable[[float], Task]:
+    """`prepared.run()`, what a user calls for one motion after the other."""
+    system = problem.system()
+
+    def at(rtol: float) -> Task:
+        ready = system.prepare(problem.duration, backend="native", rtol=rtol, samples=2, method=method)
+        with contextlib.suppress(MotionFailed):
+            wait_for_compiled(ready)
+
+        def observe(run: Any) -> Any:
+            if run.failure:
+                raise Gone(run.failure)
+            return problem.observe(run.q[-1], run.v[-1])
+
+        return Task(ready.run, observe, lambda run: f"{run.timing.steps} steps, {run.timing.kernel}")
+
+    at(problem.tolerances[0])
+    return at
+
+
+def wait_for_compiled(ready: Any, most_s: float = 60.0) -> None:
+    """Run until the compiled kernel, which is made beside the first runs where it pays, has come."""
+    end = time.monotonic() + most_s
+    while ready.run().timing.kernel != "compiled" and time.monotonic() < end:
+        time.sleep(0.05)
+
+
+def kernel(problem: Problem, method: str = "auto") -> Callable[[float], Task]:
     """The kernel's call, recorded from one `simulate` for each tolerance."""
     system = problem.system()
     n = len(system.coordinates)
@@ -103,18 +131,20 @@ def acceleration(problem: Problem) -> Callable[[float], Task]:
     )
 
 
-PEER = Peer(
-    name="dalembert",
-    package="dalembert",
-    models={"*": motion, "chain": acceleration},
-    cannot={},
-)
 MOTIONS = ("penny", "pendulum", "andrews", "four-bar", "appell-hamel", "double-pendulum")
-# The same with method="taylor", which `auto` does not choose.
-TAYLOR = Peer(
-    name="dalembert, Taylor",
-    package="dalembert",
-    models=dict.fromkeys(MOTIONS, partial(motion, method="taylor")),
-    cannot={"chain": "accelerations only: no method is involved"},
-)
-PEERS = [PEER, TAYLOR]
+ONE_EVALUATION = {"chain": "accelerations only: no motion is involved"}
+PEERS = [
+    Peer("dalembert", "dalembert", {"*": prepared_run, "chain": acceleration}, {}),
+    # The same with method="taylor".
+    Peer(
+        "dalembert, Taylor", "dalembert", dict.fromkeys(MOTIONS, partial(prepared_run, method="taylor")), ONE_EVALUATION
+    ),
+    # What `run` does around its kernel, left out.
+    Peer("dalembert, kernel alone", "dalembert", dict.fromkeys(MOTIONS, kernel), ONE_EVALUATION),
+    Peer(
+        "dalembert, Taylor, kernel alone",
+        "dalembert",
+        dict.fromkeys(MOTIONS, partial(kernel, method="taylor")),
+        ONE_EVALUATION,
+    ),
+]

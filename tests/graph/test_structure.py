@@ -7,6 +7,7 @@ import pytest
 import sympy as sp
 
 from dalembert.graph.structure.partial_sums import PartialSums, is_rate_of_position
+from dalembert.graph.structure.step_list import Step, StepList
 from dalembert.graph.structure.templates import GIVEN, QUANTITY, RATE, Templates, terms_of
 from dalembert.kernel.rolled.loops import stretches
 
@@ -82,3 +83,24 @@ def test_which_velocities_are_rates_of_positions():
     assert not is_rate_of_position(ca.cos(x[1]) * v[0], x, v), "a knife edge's"
     assert not is_rate_of_position(v[0] ** 2, x, v)
     assert not is_rate_of_position(v[0] + 1, x, v)
+
+
+def test_steps_in_a_list_are_what_was_added():
+    rng = np.random.default_rng(4)
+    given = [(("a", 2), 3), (("b",), 1), (("c", "x"), 5)]
+    added = [Step(given[k][0], tuple(rng.integers(0, 99, given[k][1]).tolist())) for k in rng.integers(0, 3, 40)]
+    steps, back = StepList(), StepList()
+    for step in added:
+        steps.add(step.code, step.places)
+        back.add(step.code, step.places)
+    assert list(steps) == added
+    steps.add_backwards(back)
+    assert list(steps) == [*added, *reversed(added)]
+    with pytest.raises(ValueError, match="has 1 places, not 2"):
+        steps.add(("b",), (1, 2))
+    only = StepList()
+    for step in added:
+        if step.code == ("b",):
+            only.add(step.code, step.places)
+    code, rows = only.arrays().rows(0, len(only), 1)
+    assert (code, [tuple(row) for row in rows.tolist()]) == (("b",), [step.places for step in only])

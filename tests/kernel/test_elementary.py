@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from dalembert.kernel.build import FLAGS, NATIVE, find_compiler
-from dalembert.kernel.emit import source
+from dalembert.kernel.emit import layout
 
 compiler = find_compiler()
 pytestmark = pytest.mark.skipif(compiler is None, reason="no C compiler on this machine")
-RUNTIME = source.RUNTIME
+RUNTIME = layout.RUNTIME
 
 
 @pytest.fixture(scope="module", params=[(), NATIVE], ids=["any processor", "this processor"])

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from dalembert.kernel.build import FLAGS, find_compiler
-from dalembert.kernel.emit import source
+from dalembert.kernel.emit import layout
 from dalembert.kernel.emit import straight_line as emit
 from dalembert.kernel.emit.straight_line import Hoist, straight_line
 
 compiler = find_compiler()
 pytestmark = pytest.mark.skipif(compiler is None, reason="no C compiler on this machine")
-RUNTIME = source.RUNTIME
+RUNTIME = layout.RUNTIME
 BASE = "".join((RUNTIME / name).read_text(encoding="utf-8") for name in ("base/base.h", "base/elementary.h"))
 
 

@@ -10,7 +10,7 @@ import platformdirs
 import pytest
 
 import dalembert as da
-from dalembert.kernel import build, kernel
+from dalembert.kernel import build, keep, kernel
 
 
 @pytest.fixture
@@ -70,8 +70,8 @@ def test_no_compiler_names_the_remedy(bare, monkeypatch):
 def test_kernels_are_kept_where_the_system_keeps_caches(monkeypatch, tmp_path):
     monkeypatch.delenv("DALEMBERT_CACHE", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert build.cache_folder() == Path(platformdirs.user_cache_dir("dalembert", appauthor=False))
+    assert keep.cache_folder() == Path(platformdirs.user_cache_dir("dalembert", appauthor=False))
     if sys.platform == "linux":
-        assert build.cache_folder() == tmp_path / "dalembert"
+        assert keep.cache_folder() == tmp_path / "dalembert"
     monkeypatch.setenv("DALEMBERT_CACHE", str(tmp_path / "own"))
-    assert build.cache_folder() == tmp_path / "own"
+    assert keep.cache_folder() == tmp_path / "own"

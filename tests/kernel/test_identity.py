@@ -15,8 +15,9 @@ import pytest
 
 import dalembert as da
 from dalembert.graph.graph import Graph, graph_of
-from dalembert.kernel import identity as module
-from dalembert.kernel.identity import PACKAGE, code, identity
+from dalembert.kernel import package_digest as module
+from dalembert.kernel.identity import identity
+from dalembert.kernel.package_digest import PACKAGE, code
 
 # What the emitter may import from outside its package. `Graph` and `System` are data, and in the key.
 OUTSIDE = {"dalembert.errors", "dalembert.graph.functions", "dalembert.model.system"}

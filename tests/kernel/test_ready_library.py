@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import ctypes
+import subprocess
+import sys
 from pathlib import Path
 
+import casadi as ca
 import pytest
 
+from dalembert.errors import BuildError
 from dalembert.kernel.build import build, find_compiler
+from dalembert.kernel.emit.operations import require_casadi_codes
 from dalembert.kernel.ready import library as module
-from dalembert.kernel.ready.library import PREBUILT, determined_by, ready_library, source
+from dalembert.kernel.ready import runtime
+from dalembert.kernel.ready.library import PREBUILT, determined_by, prebuild, ready_library, source
 
 
 @pytest.fixture(autouse=True)
@@ -39,7 +45,7 @@ def test_a_library_on_disk_needs_no_source(monkeypatch: pytest.MonkeyPatch):
 
 def test_a_package_updated_under_a_running_process_is_known_by_the_source(monkeypatch: pytest.MonkeyPatch):
     before = determined_by(source, PREBUILT)[0]
-    monkeypatch.setattr(module, "package_identity", lambda: None)
+    monkeypatch.setattr(module, "package_digest", lambda: None)
     after = determined_by(source, PREBUILT)[0]
     assert after != before
     assert source() in after
@@ -49,7 +55,7 @@ def test_a_library_of_another_version_is_not_taken(tmp_path: Path, monkeypatch: 
     compiler = find_compiler()
     assert compiler is not None
     other = f'#define DA_READY_DIGEST "of another version"\n{source()}'
-    file = tmp_path / "ready.so"
+    file = tmp_path / PREBUILT.name
     build(other, compiler, level=0)
     kept, _ = build(other, compiler, level=0)  # a library that was just made still has the name of its workplace
     file.write_bytes(Path(kept._name).read_bytes())
@@ -60,12 +66,46 @@ def test_a_library_of_another_version_is_not_taken(tmp_path: Path, monkeypatch: 
 
 
 def test_a_library_that_cannot_be_loaded_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    file = tmp_path / "ready.so"
+    file = tmp_path / PREBUILT.name
     file.write_bytes(b"for another machine")
     monkeypatch.setattr(module, "PREBUILT", file)
     assert ready_library() is not None
 
 
-def test_without_compiler_and_without_the_file_there_is_none(monkeypatch: pytest.MonkeyPatch):
+def test_without_compiler_and_without_the_file_there_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(module, "find_compiler", lambda: None)
+    monkeypatch.setattr(module, "PREBUILT", tmp_path / "libready.so")
     assert ready_library() is None
+
+
+def test_without_compiler_the_one_that_came_with_the_package_serves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    compiler = find_compiler()
+    assert compiler is not None
+    monkeypatch.setattr(module, "LEVEL", 0)  # quicker to make
+    made = prebuild(tmp_path, compiler, PREBUILT, source, module.LEVEL, ())
+    assert made.name == PREBUILT.name
+    monkeypatch.setattr(module, "find_compiler", lambda: None)
+    monkeypatch.setattr(module, "PREBUILT", made)
+    library = ready_library()
+    assert library is not None
+    assert digest(library).decode() == determined_by(source, PREBUILT)[1]
+    # Python must not take it for one of the modules beside it.
+    modules = {file.stem for file in PREBUILT.parent.glob("*.py")}
+    assert not {PREBUILT.stem, runtime.PREBUILT.stem} & modules
+
+
+def test_its_source_is_made_without_casadi_and_sympy():
+    """As in the environment in which a wheel is made."""
+    hidden = "import sys; sys.modules |= dict.fromkeys(('casadi', 'sympy', 'scipy'))\n"
+    code = "from dalembert.kernel.ready import library, runtime; library.source(); runtime.source()"
+    subprocess.run([sys.executable, "-c", hidden + code], check=True)
+
+
+def test_numbers_of_operations_are_those_of_casadi():
+    require_casadi_codes()
+
+
+def test_a_casadi_with_other_numbers_is_refused(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(ca, "OP_SIN", ca.OP_COS)
+    with pytest.raises(BuildError, match="OP_SIN"):
+        require_casadi_codes.__wrapped__()

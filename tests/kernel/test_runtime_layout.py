@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import dalembert as da
 from dalembert.graph.graph import graph_of
-from dalembert.kernel.emit import source
+from dalembert.kernel.emit import layout, source
 from dalembert.kernel.emit.dispatch import dispatch, methods_of, steppers
 from dalembert.methods.table import METHODS
 
-HEADERS = {path.relative_to(source.RUNTIME).as_posix(): path for path in source.RUNTIME.rglob("*.h")}
+HEADERS = {path.relative_to(layout.RUNTIME).as_posix(): path for path in layout.RUNTIME.rglob("*.h")}
 
 
 def test_headers_are_short_and_narrow() -> None:

@@ -14,14 +14,14 @@ import numpy as np
 import pytest
 
 from dalembert.kernel.build import FLAGS, find_compiler
-from dalembert.kernel.emit import series, source
+from dalembert.kernel.emit import layout, series
 from dalembert.kernel.emit.series import Emission, Shared, function_in_pieces, nodes_of
 from dalembert.kernel.emit.straight_line import Hoist
 from dalembert.kernel.size import TaylorNotApplicable
 
 compiler = find_compiler()
 needs_compiler = pytest.mark.skipif(compiler is None, reason="no C compiler on this machine")
-BASE = (source.RUNTIME / "base" / "base.h").read_text(encoding="utf-8")
+BASE = (layout.RUNTIME / "base" / "base.h").read_text(encoding="utf-8")
 ORDER = 12
 LOOP = """
 DA_API void run(const double *x, const double *p, double *out)

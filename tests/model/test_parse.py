@@ -137,6 +137,14 @@ def test_a_long_sum_is_read() -> None:
     assert sp.expand(parse(text) - expected) == 0
 
 
+def test_long_sums_are_read() -> None:
+    with patience():
+        read = parse("-x^2*(x - 3)" + " + sin(x)*2^-1 - (y + x) - -y + 1e-3*x" * 400)
+    assert sp.expand(read - (-(x**2) * (x - 3) + 400 * (sp.sin(x) / 2 - x + x / 1000))) == 0
+    with pytest.raises(da.ExpressionError, match="missing operand or parenthesis"):
+        parse("x + " * 400)
+
+
 def test_deep_but_reasonable_nesting_is_read() -> None:
     expression = parse("sin(" * 40 + "x" + ")" * 40)
     depth = 0

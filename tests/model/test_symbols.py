@@ -43,3 +43,12 @@ def test_one_alone_says_how_it_is_taken(use):
 def test_several_are_named_in_the_remedy():
     with pytest.raises(AttributeError, match=r'write x, y = da.coordinates\("x y"\)$'):
         _ = da.coordinates("x, y").d
+
+
+def test_there_is_one_object_for_each_name():
+    names = [f"q{k}" for k in range(2000)]  # more than SymPy keeps
+    first = da.coordinates(" ".join(names))
+    again = da.coordinates(" ".join(names))
+    assert all(a is b and a.d is b.d and a.dd is b.dd for a, b in zip(first, again, strict=True))
+    assert pickle.loads(pickle.dumps(first[7].d)) is first[7].d
+    assert first[0] not in (*da.parameters("q0"), *da.definitions("q0"))

@@ -317,7 +317,7 @@ class TestFlags:
 
     def test_too_many_for_a_kernel_run_on_the_reference(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(
-            "dalembert.motion.integrate.native.MOST_EVENTS", 250
+            "dalembert.motion.integrate.choose.MOST_EVENTS", 250
         )  # 5000 would take their time on the reference
         events = {f"{k}": x - k for k in range(300)}
         assert ball().simulate(2.5, events=events).backend == "reference"

@@ -10,6 +10,9 @@ import sympy as sp
 from large_systems import acceleration_of_bodies, chain, net, plain_bodies, rods
 
 import dalembert as da
+from dalembert.graph.structure.eliminate import solution_of
+from dalembert.graph.structure.equations import ACCELERATIONS, equations_of
+from dalembert.graph.structure.read import structured_of
 from dalembert.motion.large import simulate as simulation
 from dalembert.motion.large import size as module
 from dalembert.motion.large.model import LargeModel, large_model
@@ -61,10 +64,22 @@ def test_sums_written_plainly_are_seen_as_definitions():
     assert at.solve(q, v, 0.0)[0][:8] == pytest.approx(expected, rel=1e-11, abs=1e-11 * np.abs(expected).max())
 
 
+def test_an_energy_may_be_given_by_parts():
+    system = chain(12)
+    parts = da.definitions(" ".join(f"T{k}" for k in range(4)))
+    sums = [sp.Add(*system.kinetic.args[k::4]) for k in range(4)]
+    by_parts = {parts[0]: sums[0], **{parts[k]: parts[k - 1] + sums[k] for k in range(1, 4)}}
+    given = {sp.Symbol(name): value for name, value in system.definitions.items()} | by_parts
+    other = state_of(system.replace(definitions=given, kinetic=parts[3]))
+    q, v = some_state(system, other, 3)
+    assert other.solve(q, v, 0.0)[0][:12] == pytest.approx(state_of(system).solve(q, v, 0.0)[0][:12], rel=1e-13)
+
+
 def test_steps_do_not_grow_faster_than_the_chain_and_the_source_does_not_grow():
     from dalembert.kernel.rolled.source import rolled_source
 
-    programs = [model_of(chain(links)).functions["accelerations"].program for links in (40, 80)]
+    parts = [structured_of(chain(links)) for links in (40, 80)]
+    programs = [solution_of(equations_of(made, ACCELERATIONS), made.coordinates).program for made in parts if made]
     assert len(programs[1].steps) == 2 * len(programs[0].steps)
     texts = [rolled_source({"accelerations": program}).text for program in programs]
     assert len(texts[1]) < 1.05 * len(texts[0]), "only numbers of rounds and places differ"

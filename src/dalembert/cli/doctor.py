@@ -12,7 +12,8 @@ from dalembert import __version__
 from dalembert.cli.arguments import JSON
 from dalembert.cli.models import print_json
 from dalembert.errors import counted
-from dalembert.kernel.build import NO_COMPILER, cache_folder, find_compiler
+from dalembert.kernel.build import NO_COMPILER, find_compiler
+from dalembert.kernel.keep import cache_folder
 from dalembert.kernel.ready.runtime import runtime_library
 
 PARTS = (

@@ -1,4 +1,4 @@
-"""What the verbs share: finding a model, changing its values, printing JSON."""
+"""What the verbs share: where a model comes from, finding it, changing its values, printing JSON."""
 
 from __future__ import annotations
 
@@ -8,10 +8,34 @@ from typing import TYPE_CHECKING, Any
 
 from dalembert.errors import DocumentError, ModelError
 from dalembert.model.language.suggest import suggest
+from dalembert.motion.kept_models import Origin
 from dalembert.results import plain_values
 
 if TYPE_CHECKING:
     from dalembert.model.system import System
+
+# No document is longer (`model.documents`).
+MOST_BYTES = 5_000_000
+
+
+def origin_of(model: str, option: list[str]) -> Origin | None:
+    """Where a model comes from; None where that cannot be said, and reading it will tell why."""
+    if not is_path(model):
+        return Origin("\0".join(["library", model.replace("-", "_"), *option]), lambda: find_model(model, option))
+    if option:
+        return None
+    try:
+        content = Path(model).read_bytes() if Path(model).stat().st_size <= MOST_BYTES else None
+        text = None if content is None else content.decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError):
+        return None
+    return None if text is None else Origin(f"document\0{text}", lambda: _read(text, model))
+
+
+def _read(text: str, where: str) -> System:
+    from dalembert.model.documents.document import loads
+
+    return loads(text, where=where)
 
 
 def find_model(model: str, option: list[str] | None = None) -> System:

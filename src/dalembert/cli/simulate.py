@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from dalembert.cli.folders import make, slug_of, unmake
-from dalembert.cli.kept import origin_of
-from dalembert.cli.models import find_model, print_json, with_values
+from dalembert.cli.models import find_model, origin_of, print_json, with_values
 from dalembert.errors import DalembertError, MotionFailed, OutputError
 from dalembert.motion.kept_models import Origin, find_kept, keep_model
 

@@ -20,12 +20,12 @@ def print_summary(motion: Motion, files: list[Path]) -> None:
     console = Console()
     ended = f", ended by '{escape(motion.ended_by)}'" if motion.ended_by is not None else ""
     console.print(f"[bold]{escape(motion.system.name)}[/bold]   t = {motion.t[0]:g} … {motion.t[-1]:g}{ended}")
-    for table in _tables_of_the_end(motion, console):
+    tables = [*_tables_of_the_end(motion, console), *([_outputs(motion)] if motion.outputs else [])]
+    certificate = _certificate(motion)
+    for table in tables:
         console.print(table)
-    if motion.outputs:
-        console.print(_outputs(motion))
     console.print(escape("\n".join(ledger_lines(motion))))
-    console.print(_certificate(motion))
+    console.print(certificate)
     for event in motion.events[:MOST_EVENTS]:
         console.print(escape(event_line(event)))
     if len(motion.events) > MOST_EVENTS:

@@ -4,8 +4,8 @@ loaded only where one is made: a graph that was kept needs no SymPy.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -90,9 +90,24 @@ def graph_of(system: System) -> Graph:
     return remember(_made, system.structure, lambda: _made_of(system), KEPT)
 
 
-def remember_graph(structure: Hashable, graph: Graph) -> None:
-    """Take a graph that was kept for that of a structure."""
+def plain_parts(graph: Graph) -> dict[str, Any]:
+    """The parts of a graph in values that JSON has."""
+    parts = {field.name: getattr(graph, field.name) for field in fields(graph)}
+    return {
+        name: {"function": part.serialize()} if isinstance(part, ca.Function) else part for name, part in parts.items()
+    }
+
+
+def take_graph(parts: Mapping[str, Any], structure: Hashable) -> None:
+    """Take the graph that `plain_parts` gave, read from JSON, for that of a structure."""
+    graph = Graph(**{name: _part(part) for name, part in parts.items()})
     remember(_made, structure, lambda: graph, KEPT)
+
+
+def _part(plain: Any) -> Any:
+    if isinstance(plain, dict):
+        return ca.Function.deserialize(plain["function"])
+    return tuple(map(_part, plain)) if isinstance(plain, list) else plain
 
 
 def _made_of(system: System) -> Graph:

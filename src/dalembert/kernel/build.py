@@ -21,20 +21,15 @@ from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from platformdirs import user_cache_path
-
 from dalembert.errors import BuildError
+from dalembert.kernel.keep import KEPT_PREFIX, cache_folder
 
 FLAGS = ("-std=c11", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast", "-fPIC", "-shared")
 NATIVE = ("-march=native",)
-# What decides where the system keeps caches.
-FOLDERS = ("LOCALAPPDATA", "WIN_PD_OVERRIDE_LOCAL_APPDATA") if sys.platform == "win32" else ("HOME", "XDG_CACHE_HOME")
 # What is said where no compiler answers.
 NO_COMPILER = "no C compiler was found; install one, or pip install 'dalembert[compiler]'"
 # Larger caches are cut back to half of this, oldest kernels first.
 CACHE_BYTES = 256_000_000
-# How files of `keep` are called before they are whole.
-KEPT_PREFIX = ".kept-"
 # A build that ended without cleaning up (killed, out of power) is cleared away after this.
 ABANDONED_S = 86_400.0
 
@@ -103,18 +98,6 @@ def _version_note(command: tuple[str, ...]) -> Path | None:
     return cache_folder() / f"compiler-{digest[:40]}.txt"
 
 
-def cache_folder() -> Path:
-    """Where kernels are kept: DALEMBERT_CACHE, or the cache folder that the system keeps for a user's programs."""
-    asked = os.environ.get("DALEMBERT_CACHE")
-    return _folder(asked, *(os.environ.get(name) for name in FOLDERS))
-
-
-@lru_cache(maxsize=16)
-def _folder(asked: str | None, *_: str | None) -> Path:
-    """For values of the environment: a motion of many legs asks for it at each of them."""
-    return Path(asked) if asked else user_cache_path("dalembert", appauthor=False)
-
-
 def most_optimised() -> int:
     """DALEMBERT_OPTIMISE, 0 to 3: no kernel is optimised more than that, and so is sooner there, but slower."""
     asked = os.environ.get("DALEMBERT_OPTIMISE", "")
@@ -148,10 +131,10 @@ def build(
         workplace = tempfile.mkdtemp(prefix="dalembert-")
     try:
         try:
-            made = _compile(text, compiler, (*flags, *NATIVE), Path(workplace))
+            made = compile_source(text, compiler, (*flags, *NATIVE), Path(workplace))
         except BuildError:
             # Some compilers do not know this flag, or not the processor they run on: the code is a little slower then.
-            made = _compile(text, compiler, flags, Path(workplace))
+            made = compile_source(text, compiler, flags, Path(workplace))
         library = ctypes.CDLL(str(made))
         try:
             os.replace(made, file)
@@ -188,7 +171,8 @@ def _file(identity: str, compiler: Compiler, level: int, more: tuple[str, ...]) 
     return cache_folder() / (hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:40] + ".so")
 
 
-def _compile(source: str, compiler: Compiler, flags: tuple[str, ...], workplace: Path) -> Path:
+def compile_source(source: str, compiler: Compiler, flags: tuple[str, ...], workplace: Path) -> Path:
+    """The library made of a source, in a folder that is there."""
     text, made = workplace / "kernel.c", workplace / "kernel.so"
     try:
         text.write_text(source, encoding="utf-8")

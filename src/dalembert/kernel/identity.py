@@ -8,23 +8,17 @@ takes besides; the methods and limits in force; and the text of this package its
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Sequence
 from dataclasses import fields
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import casadi as ca
 
 from dalembert.graph.functions import Graph
-from dalembert.kernel.limits import LIMITS
-from dalembert.methods.table import METHODS, Method
+from dalembert.kernel.package_digest import package_digest
 
 if TYPE_CHECKING:
     from dalembert.model.system import System
-
-PACKAGE = Path(__file__).parent
-METHODS_PACKAGE = PACKAGE.parent / "methods"  # what a tableau says of itself decides the source too
 
 
 def identity(
@@ -35,18 +29,11 @@ def identity(
     None where the package on disk is no longer the one that was loaded (it was updated under a running process): then
     only the source itself tells what it is.
     """
-    package = package_identity()
+    package = package_digest()
     if package is None:
         return None
     options = ([int(row) for row in rows], list(asked), float(completion))
-    return "\0".join([package, *_graph(graph), repr(_names(system)), repr(options)])
-
-
-def package_identity() -> str | None:
-    """What determines a source that belongs to no model; None as for `identity`."""
-    if code(PACKAGE, METHODS_PACKAGE) != LOADED:
-        return None
-    return "\0".join([LOADED, table_text(), repr(LIMITS), ca.CasadiMeta.version()])
+    return "\0".join([package, ca.CasadiMeta.version(), *_graph(graph), repr(_names(system)), repr(options)])
 
 
 def _graph(graph: Graph) -> list[str]:
@@ -66,31 +53,3 @@ def _names(system: System) -> tuple[object, ...]:
         [p.name for p in system.parameter_symbols],
         [(constraint.name, constraint.level) for constraint in system.constraints],
     )
-
-
-def table_text() -> str:
-    """A digest of the table of methods as it stands: one that was added to it is in no file of this package."""
-    entries = tuple(METHODS.values())
-    known = tuple(map(id, entries))  # a thousand coefficients take longer to compare than a short motion takes
-    if known not in _digests:
-        _digests[known] = entries, hashlib.sha256(repr(entries).encode()).hexdigest()
-    return _digests[known][1]
-
-
-# With the entries themselves, so that no other can come to have their id.
-_digests: dict[tuple[int, ...], tuple[tuple[Method, ...], str]] = {}
-
-
-def code(*packages: Path) -> str:
-    """A digest of the sources of packages, C headers among them."""
-    digest = hashlib.sha256()
-    for package in packages:
-        for file in sorted(package.rglob("*")):
-            if file.suffix in (".py", ".h"):
-                text = file.read_bytes()
-                digest.update(f"{file.relative_to(package)} {len(text)}\n".encode())
-                digest.update(text)
-    return digest.hexdigest()
-
-
-LOADED = code(PACKAGE, METHODS_PACKAGE)

@@ -5,20 +5,21 @@ from __future__ import annotations
 import ctypes
 import threading
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dalembert.graph.functions import Graph
-from dalembert.kernel.build import Compiler, build, cache_folder, find_built, most_optimised
+from dalembert.kernel.build import Compiler, build, find_built, most_optimised
 from dalembert.kernel.emit.dispatch import optional_methods
 from dalembert.kernel.events import EventBuffer
-from dalembert.kernel.identity import identity, table_text
+from dalembert.kernel.identity import identity
+from dalembert.kernel.keep import cache_folder
 from dalembert.kernel.limits import KEPT_CHANGES
+from dalembert.kernel.package_digest import table_text
 from dalembert.kernel.size import MOST_INSTRUCTIONS, KernelTooLarge
 from dalembert.methods.table import METHODS
 
@@ -50,6 +51,7 @@ _POINTER, _REAL, _WHOLE = ctypes.c_void_p, ctypes.c_double, ctypes.c_int
 ENTRY: list[Any] = [_POINTER, _REAL, _POINTER, _POINTER, ctypes.c_long, _REAL, _POINTER, _WHOLE, _WHOLE]
 ENTRY += [_POINTER] * 7  # out, report, progress, stop, events, branch, pace
 SLOPE_ENTRY: list[Any] = [_POINTER, _REAL, _POINTER, _WHOLE, _POINTER, _POINTER]
+_STEPS = REPORT.index("steps")
 HEAD, CHANGES, PASSED = len(REPORT), 3 * KEPT_CHANGES, 1 + 2 * KEPT_CHANGES
 
 
@@ -70,6 +72,10 @@ class KernelRun(NamedTuple):
         return dict(zip(REPORT, self.numbers[:HEAD].tolist(), strict=True))
 
     @property
+    def steps(self) -> int:
+        return int(self.numbers[_STEPS])
+
+    @property
     def last(self) -> Array:
         """The last state it reached."""
         return self.numbers[HEAD + CHANGES + PASSED :]
@@ -77,7 +83,9 @@ class KernelRun(NamedTuple):
     @property
     def changes(self) -> tuple[tuple[float, int, int], ...]:
         """When the rank changed, from what to what; the first `KEPT_CHANGES` of them."""
-        kept = min(int(self.report["changes"]), KEPT_CHANGES)
+        kept = min(int(self.numbers[HEAD - 1]), KEPT_CHANGES)
+        if not kept:
+            return ()
         rows = self.numbers[HEAD : HEAD + 3 * kept].reshape(kept, 3)
         return tuple((float(t), int(before), int(after)) for t, before, after in rows)
 
@@ -86,43 +94,26 @@ class KernelRun(NamedTuple):
         """When singular configurations were passed, and the smallest pivot there; the first `KEPT_CHANGES` of them."""
         at = HEAD + CHANGES
         kept = min(int(self.numbers[at]), KEPT_CHANGES)
+        if not kept:
+            return ()
         return tuple((float(t), float(pivot)) for t, pivot in self.numbers[at + 1 : at + 1 + 2 * kept].reshape(kept, 2))
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """A compiled system. `seconds` is what deriving and compiling took; `cached` whether the library was on
-    disk.
+    """A system ready to be integrated. `kind`: "compiled" for code of this system, "tape" for its instructions as data.
+    `instructions`: how many its straight-line functions have. `seconds` is what deriving and compiling took; `cached`
+    whether it was on disk. `entry`, `slope_entry`: the functions of C, with the arguments of ENTRY and SLOPE_ENTRY.
+    `data`: what they read and must live as long as they do.
     """
 
-    library: ctypes.CDLL
+    kind: str
+    instructions: int
     seconds: float
     cached: bool
-
-    @cached_property
-    def instructions(self) -> int:
-        """How many instructions its straight-line functions have."""
-        function = self.library.da_instructions
-        function.restype = ctypes.c_long
-        return int(function())
-
-    @property
-    def kind(self) -> str:
-        """How it came to be: compiled for this system, or a tape."""
-        return "compiled"
-
-    @cached_property
-    def _integrate(self) -> Any:
-        function = self.library.da_integrate
-        if function.argtypes is None:
-            function.restype, function.argtypes = ctypes.c_int, ENTRY
-        return function
-
-    @cached_property
-    def _slope_of(self) -> Any:
-        function = self.library.da_slope_of
-        function.argtypes = SLOPE_ENTRY
-        return function
+    entry: Callable[..., int]
+    slope_entry: Callable[..., int]
+    data: Any = None
 
     def integrate(
         self,
@@ -161,7 +152,7 @@ class Kernel:
             followed = np.zeros((count, branch.size))
             followed[0] = branch
         start = ctypes.addressof(ctypes.c_char.from_buffer(block.data))  # a tenth of the time that block.ctypes takes
-        status = self._integrate(
+        status = self.entry(
             start,
             t0,
             start + 8 * at_parameters,
@@ -195,7 +186,7 @@ class Kernel:
         y, parameters = np.ascontiguousarray(y, dtype=float), np.ascontiguousarray(parameters, dtype=float)
         out = np.zeros(y.size)
         near = None if branch is None else branch.ctypes.data
-        failed = self._slope_of(y.ctypes.data, t, parameters.ctypes.data, way, near, out.ctypes.data)
+        failed = self.slope_entry(y.ctypes.data, t, parameters.ctypes.data, way, near, out.ctypes.data)
         return np.full(y.size, np.nan) if failed else out
 
 
@@ -215,14 +206,24 @@ class PaceArgument(ctypes.Structure):
     def __init__(self, starts: Array, bounds: Array, share: float, look: float, weights: Array, width: int) -> None:
         """weights: of the squares of velocities, by which the fastest state is found. width: of a state."""
         given = [np.ascontiguousarray(x, dtype=float) for x in (starts, bounds, weights)]
-        self.arrays = [*given, np.zeros(2 + width)]
-        at = [x.__array_interface__["data"][0] for x in self.arrays]  # in half the time of x.ctypes.data
-        super().__init__(at[0], at[1], len(starts), share, look, at[2], at[3])
+        at = [x.__array_interface__["data"][0] for x in given]  # in half the time of x.ctypes.data
+        self._begin((at[0], at[1], len(starts), share, look, at[2]), given, width)
+
+    def _begin(self, numbers: tuple[Any, ...], given: list[Array], width: int) -> None:
+        found = np.zeros(2 + width)
+        self.numbers, self.arrays, self.found, self.width = numbers, given, found, width
+        super().__init__(*numbers, ctypes.addressof(ctypes.c_char.from_buffer(found.data)))
+
+    def again(self) -> PaceArgument:
+        """The same for another run, with a place of its own for what that finds."""
+        made = PaceArgument.__new__(PaceArgument)
+        made._begin(self.numbers, self.arrays, self.width)
+        return made
 
     @property
     def fastest_state(self) -> tuple[float, Array] | None:
         """The time and state between the steps of the last run where velocities, weighted, were largest."""
-        found = self.arrays[3]
+        found = self.found
         return (float(found[1]), found[2:].copy()) if found[0] > 0 else None
 
 
@@ -247,6 +248,14 @@ _missing: set[tuple[Any, ...]] = set()  # not on disk when last looked for
 _changing = threading.Lock()
 
 
+def count_made() -> int:
+    """How many kernels this process has come to have: as long as it is the same, none has to be looked for again."""
+    return _count[0]
+
+
+_count = [0]
+
+
 def _level(graph: Graph) -> int:
     """How much a kernel is optimised. Legs of contacts are short, their kernels long: level 1 takes half the time of
     level 2, and none at all a quarter of that; a run with hundred contacts waits for the compiler otherwise.
@@ -257,10 +266,19 @@ def _level(graph: Graph) -> int:
 
 
 def _key(
-    system: System, graph: Graph, rows: Sequence[int], asked: tuple[str, ...], compiler: Compiler, completion: float
+    system: System, graph: Graph, rows: Sequence[int], asked: Collection[str], compiler: Compiler, completion: float
 ) -> tuple[Any, ...]:
     level = min(_level(graph), most_optimised())
-    return (system.structure, tuple(rows), asked, table_text(), compiler, completion, cache_folder(), level)
+    return (
+        system.structure,
+        tuple(rows),
+        optional_methods(asked),
+        table_text(),
+        compiler,
+        completion,
+        cache_folder(),
+        level,
+    )
 
 
 def find_kernel(
@@ -273,18 +291,24 @@ def find_kernel(
 ) -> Kernel | None:
     """The kernel of a system if it is in memory or on disk, where it is looked for once. As for `make_kernel`."""
     started = time.perf_counter()
-    asked = optional_methods(asked)
     key = _key(system, graph, rows, asked, compiler, completion)
     kernel = _made.get(key)
     if kernel is None and key not in _missing:
-        text = identity(system, graph, rows, asked, completion)
+        text = identity(system, graph, rows, key[2], completion)
         library = None if text is None else find_built(text, compiler, key[-1])
         if library is None:
             _missing.add(key)
             return None
-        kernel = Kernel(library, 0.0, True)
+        kernel = _compiled(library, 0.0, True)
         _keep(key, kernel)
     return None if kernel is None else replace(kernel, seconds=time.perf_counter() - started)
+
+
+def _compiled(library: ctypes.CDLL, seconds: float, cached: bool) -> Kernel:
+    """The kernel in a library that was compiled for its system alone."""
+    integrate, slope, instructions = library.da_integrate, library.da_slope_of, library.da_instructions
+    integrate.argtypes, slope.argtypes, instructions.restype = ENTRY, SLOPE_ENTRY, ctypes.c_long
+    return Kernel("compiled", int(instructions()), seconds, cached, integrate, slope)
 
 
 def _keep(key: tuple[Any, ...], kernel: Kernel) -> None:
@@ -293,6 +317,7 @@ def _keep(key: tuple[Any, ...], kernel: Kernel) -> None:
             _made.pop(next(iter(_made)))
         _made[key] = kernel
         _missing.discard(key)
+        _count[0] += 1
 
 
 def make_kernel(
@@ -306,10 +331,10 @@ def make_kernel(
 ) -> Kernel:
     """Emit, compile and load the kernel of a system, once. asked: methods it must have. See `kernel_source`."""
     started = time.perf_counter()
-    asked = optional_methods(asked)
     key = _key(system, graph, rows, asked, compiler, completion)
     kernel = _made.get(key)
     if kernel is None:
+        asked = key[2]
 
         def source() -> str:
             from dalembert.kernel.emit.source import kernel_source  # not needed for a kernel that is on disk
@@ -318,7 +343,7 @@ def make_kernel(
 
         key_text = identity(system, graph, rows, asked, completion)
         library, cached = build(source, compiler, key_text, key[-1])
-        kernel = Kernel(library, time.perf_counter() - started, cached)
+        kernel = _compiled(library, time.perf_counter() - started, cached)
         _keep(key, replace(kernel, seconds=0.0))  # which it takes from now on
     if kernel.instructions > limit:
         # Made for someone who asked for more: the limit says the same whatever lies on disk.

@@ -7,50 +7,24 @@ import hashlib
 import threading
 import time
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dalembert.graph.functions import Graph
-from dalembert.kernel.identity import identity, table_text
+from dalembert.kernel.identity import identity
 from dalembert.kernel.keep import keep, read_kept
 from dalembert.kernel.kernel import ENTRY, KEPT, SLOPE_ENTRY, Kernel
+from dalembert.kernel.package_digest import table_text
 from dalembert.kernel.ready.kept_tapes import parts_from_bytes, parts_to_bytes
-from dalembert.kernel.ready.model import TapeModel, make_model, make_parts
+from dalembert.kernel.ready.model import make_model, make_parts
 from dalembert.methods.table import METHODS
 
 if TYPE_CHECKING:
     from dalembert.model.system import System
 
 
-@dataclass(frozen=True)
-class TapeKernel(Kernel):
-    """A system that was not compiled: the runtime evaluates its tapes. The counterpart of `Kernel`, called alike."""
-
-    model: TapeModel
-
-    @property
-    def kind(self) -> str:
-        return "tape"
-
-    @cached_property
-    def instructions(self) -> int:
-        return self.model.instructions
-
-    @cached_property
-    def _integrate(self) -> Any:
-        function = self.library.da_integrate_model
-        function.restype, function.argtypes = ctypes.c_int, [ctypes.c_void_p, *ENTRY]
-        return partial(function, ctypes.addressof(self.model.data))
-
-    @cached_property
-    def _slope_of(self) -> Any:
-        function = self.library.da_slope_of_model
-        function.restype, function.argtypes = ctypes.c_int, [ctypes.c_void_p, *SLOPE_ENTRY]
-        return partial(function, ctypes.addressof(self.model.data))
-
-
-_made: dict[tuple[Any, ...], TapeKernel] = {}
+_made: dict[tuple[Any, ...], Kernel] = {}
 _changing = threading.Lock()
 
 
@@ -61,7 +35,7 @@ def make_tape_kernel(
     rows: Sequence[int],
     asked: Collection[str],
     completion: float = 0.0,
-) -> TapeKernel:
+) -> Kernel:
     """The kernel of a system without a compiler, once. rows, asked and completion as for `kernel_source`."""
     started = time.perf_counter()
     stiff = any(METHODS[name].stiff for name in asked)
@@ -74,7 +48,12 @@ def make_tape_kernel(
         parts = make_parts(library, system, graph, rows, stiff, completion) if data is None else parts_from_bytes(data)
         if data is None and name is not None:
             keep(name, parts_to_bytes(parts))
-        kernel = TapeKernel(library, 0.0, data is not None, make_model(parts))
+        model = make_model(parts)
+        entries = library.da_integrate_model, library.da_slope_of_model
+        for entry, arguments in zip(entries, (ENTRY, SLOPE_ENTRY), strict=True):
+            entry.argtypes = [ctypes.c_void_p, *arguments]
+        integrate, slope = (partial(entry, ctypes.addressof(model.data)) for entry in entries)
+        kernel = Kernel("tape", model.instructions, 0.0, data is not None, integrate, slope, model)
         with _changing:
             while len(_made) >= KEPT:
                 _made.pop(next(iter(_made)))

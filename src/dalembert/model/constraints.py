@@ -9,6 +9,7 @@ from typing import Any
 
 import sympy as sp
 
+from dalembert.model.language.contents import symbols_in
 from dalembert.model.language.stand_ins import stood_in
 from dalembert.model.language.symbols import Coordinate, Moving
 
@@ -75,7 +76,7 @@ def level_of(expression: sp.Expr) -> str | None:
     """The level of a constraint: the highest derivative it holds. None where it holds no coordinate, or definitions,
     whose own expressions decide.
     """
-    moving = [symbol for symbol in expression.free_symbols if isinstance(symbol, Moving)]
+    moving = [symbol for symbol in symbols_in(expression) if isinstance(symbol, Moving)]
     if not all(isinstance(symbol, Coordinate) for symbol in moving):
         return None
     return LEVELS[max(symbol.order for symbol in moving)] if moving else None

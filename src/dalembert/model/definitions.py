@@ -11,7 +11,8 @@ from functools import cached_property
 
 import sympy as sp
 
-from dalembert.model.language.estimates import Estimates, NotEstimated, drawn
+from dalembert.model.language.contents import symbols_in
+from dalembert.model.language.estimates import Estimates, NotEstimated, at_point
 from dalembert.model.language.rates import rate
 from dalembert.model.language.symbols import Coordinate, Definition, t
 
@@ -37,24 +38,24 @@ class Definitions:
         """The highest derivative of a coordinate that each is made of, written out; −1 where there is no coordinate."""
         found: dict[str, int] = {}
         for name, value in self.values.items():
-            found[name] = max((_order(symbol, found) for symbol in value.free_symbols), default=-1)
+            found[name] = max((_order(symbol, found) for symbol in symbols_in(value)), default=-1)
         return found
 
     def order_of(self, expression: sp.Basic) -> int:
         """The highest derivative of a coordinate in an expression, written out; −1 where there is no coordinate."""
-        return max((_order(symbol, self.orders) for symbol in expression.free_symbols), default=-1)
+        return max((_order(symbol, self.orders) for symbol in symbols_in(expression)), default=-1)
 
     def orders_in(self, expression: sp.Basic | None) -> set[int]:
         """The derivatives in it, of a definition the highest."""
         if expression is None:
             return set()
-        return {_order(symbol, self.orders) for symbol in expression.free_symbols} - {-1}
+        return {_order(symbol, self.orders) for symbol in symbols_in(expression)} - {-1}
 
     def moves(self, expression: sp.Basic) -> bool:
         """Whether it holds a coordinate, or the time, written out."""
-        if self.order_of(expression) >= 0 or t in expression.free_symbols:
+        if self.order_of(expression) >= 0 or t in symbols_in(expression):
             return True
-        return any(t in self.written(symbol).free_symbols for symbol in self.needed([expression]))
+        return any(t in symbols_in(self.written(symbol)) for symbol in self.needed([expression]))
 
     def written(self, symbol: Definition) -> sp.Expr:
         """What a definition or a rate of one is, in terms of those before it and their rates."""
@@ -71,7 +72,7 @@ class Definitions:
         known: those that are not needed any more, nor what they are made of.
         """
         done: dict[Definition, None] = {}
-        stack = [s for e in expressions for s in e.free_symbols if isinstance(s, Definition)]
+        stack = [s for e in expressions for s in symbols_in(e) if isinstance(s, Definition)]
         while stack:  # and no recursion: a chain may be a hundred thousand links long
             symbol = stack[-1]
             if symbol in done or symbol in known:
@@ -101,7 +102,7 @@ class Definitions:
 
     def certainly_holds(self, expression: sp.Expr, order: int) -> bool:
         """Whether its value, written out, is known to change with the derivatives of this order; False says nothing."""
-        here, there = self._samples[0], self._samples[order + 1]
+        here, there = (self._samples[0], self._samples[order + 1]) if self.values else (at_point(-1), at_point(order))
         try:
             for estimates in (here, there):
                 for symbol in self.needed([expression], estimates.known) if self.values else ():
@@ -113,15 +114,10 @@ class Definitions:
 
     @cached_property
     def _samples(self) -> tuple[Estimates, ...]:
-        """A generic point, and for each order of derivatives one where only these are others."""
-
-        def at(order: int) -> Estimates:
-            def draw(symbol: sp.Symbol) -> float:
-                return drawn(symbol, turn=int(isinstance(symbol, Coordinate) and symbol.order == order))
-
-            return Estimates(draw)
-
-        return tuple(at(order) for order in (-1, 0, 1, 2))
+        """At a generic point, and for each order of derivatives one where only these are others. Those of definitions
+        are kept here.
+        """
+        return tuple(at_point(order) for order in (-1, 0, 1, 2))
 
 
 NO_DEFINITIONS = Definitions({})
@@ -137,7 +133,7 @@ def _order(symbol: sp.Basic, orders: Mapping[str, int]) -> int:
 
 
 def _definitions_in(expression: sp.Basic) -> list[Definition]:
-    return [symbol for symbol in expression.free_symbols if isinstance(symbol, Definition)]
+    return [symbol for symbol in symbols_in(expression) if isinstance(symbol, Definition)]
 
 
 def in_order(values: Mapping[str, sp.Expr]) -> tuple[dict[str, sp.Expr], list[list[str]]]:

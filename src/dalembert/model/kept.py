@@ -79,6 +79,10 @@ class KeptSystem(Verbs):
             raise AttributeError(name)
         return getattr(self.as_written, name)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what was made of it, which may belong to this process."""
+        return {name: value for name, value in vars(self).items() if name not in ("kept", "shared")}
+
     @cached_property
     def velocities(self) -> tuple[KeptName, ...]:
         return tuple(KeptName(f"{q.name}'") for q in self.coordinates)

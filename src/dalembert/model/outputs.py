@@ -27,6 +27,8 @@ def read_outputs(
         faults.append(f"outputs: a mapping from names to expressions is wanted, got {given!r}")
         return {}
     found: dict[str, sp.Expr] = {}
+    if not given:
+        return found
     state = {symbol.name for q in coordinates for symbol in (q, q.d, q.dd)} | {f"p_{q.name}" for q in coordinates}
     for name, value in given.items():
         where = f"output {name!r}"

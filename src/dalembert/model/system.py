@@ -23,6 +23,7 @@ from dalembert.model.events import Event
 from dalembert.model.friction.contact import Contact
 from dalembert.model.friction.law import Law
 from dalembert.model.friction.work import Work, total
+from dalembert.model.language.contents import contents
 from dalembert.model.language.functions import Unspecified, functions_in
 from dalembert.model.language.hashed import Hashed
 from dalembert.model.language.signatures import signatures
@@ -41,7 +42,7 @@ NUMBERS = frozenset({"name", "parameters", "initial", "settings", "description"}
 VALUES = NUMBERS | {"events"}
 # What a system remembers of its structure, whatever its numbers.
 SHARED = frozenset({"velocities", "accelerations", "parameter_symbols", "structure", "functions", "_functions_used"})
-SHARED |= {"works", "contacts", "C", "sliding_C"}
+SHARED |= {"works", "contacts", "C", "sliding_C", "shared"}
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -242,12 +243,37 @@ class System(Verbs):
 
     def _with_numbers(self, numbers: Mapping[str, Mapping[sp.Symbol, sp.Expr]]) -> System:
         """The same with other numbers, which decide about nothing else: all that was checked and found stays so."""
-        _ = self.structure, self.functions  # found once for all that have them in common
+        _ = self.structure, self.functions, self.shared  # found once for all that have them in common
         made = object.__new__(System)
         names = {f.name for f in fields(self)} | SHARED
         vars(made).update({key: value for key, value in vars(self).items() if key in names})
         vars(made).update({key: MappingProxyType(value) for key, value in numbers.items()})
+        if "_parameter_numbers" in vars(self) and "_initial_numbers" in vars(self):
+            self._hand_numbers_to(made, numbers)
         return made
+
+    def _hand_numbers_to(self, made: System, numbers: Mapping[str, Mapping[sp.Symbol, sp.Expr]]) -> None:
+        """Numbers that stay as they are: to evaluate expressions takes longer than many a motion."""
+        values, symbols = self._parameter_numbers.copy(), self.parameter_symbols
+        changed = {s for s, x in numbers.get("parameters", {}).items() if x is not self.parameters[s]}
+        for k, symbol in enumerate(symbols):
+            if symbol in changed:
+                values[k] = float(made.parameters[symbol])
+        vars(made)["_parameter_numbers"] = values
+        q, v, t0 = self._initial_numbers
+        state = [*q.tolist(), *v.tolist(), t0]
+        for k, symbol in enumerate((*self.coordinates, *self.velocities, t)):
+            new, old = made.initial.get(symbol), self.initial.get(symbol)
+            if new is old and (new is None or not (changed and new.free_symbols & changed)):
+                continue
+            if new in symbols:
+                state[k] = values[symbols.index(new)]
+            elif isinstance(new, (sp.Float, sp.Rational)):
+                state[k] = float(new)
+            else:
+                return  # evaluated when asked for
+        n = len(self.coordinates)
+        vars(made)["_initial_numbers"] = np.array(state[:n]), np.array(state[n:-1]), state[-1]
 
     # -- values
 
@@ -270,8 +296,8 @@ class System(Verbs):
     def parameter_symbols(self) -> tuple[sp.Symbol, ...]:
         """All parameters that appear in the model or were given a value, in order of their names."""
         found = set(self.parameters)
-        for expression in (*self.expressions(), *self.initial.values(), *self.outputs.values()):
-            found.update(s for s in expression.free_symbols if not isinstance(s, (Moving, Reaction, Time)))
+        symbols = contents(*self.expressions(), *self.initial.values(), *self.outputs.values()).symbols
+        found.update(s for s in symbols if not isinstance(s, (Moving, Reaction, Time)))
         return tuple(sorted(found, key=lambda symbol: symbol.name))
 
     @cached_property

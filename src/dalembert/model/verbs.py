@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Never, cast
 
@@ -40,6 +41,16 @@ class Verbs:
 
     # Kinks are looked for (`model.kinks`).
     may_have_kinks: bool = True
+
+    @cached_property
+    def kept(self) -> dict[Any, Any]:
+        """What others make of it once, by whoever makes it."""
+        return {}
+
+    @cached_property
+    def shared(self) -> dict[Any, Any]:
+        """The same of all but its numbers, for all systems that differ in these alone."""
+        return {}
 
     @property
     def as_written(self) -> System:

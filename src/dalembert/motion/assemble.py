@@ -14,7 +14,7 @@ from dalembert.kernel.ready.together import together_of
 from dalembert.motion.certificate.certify import certify
 from dalembert.motion.certificate.determined import undetermined_warning
 from dalembert.motion.integrate.trajectory import Trajectory, failure_message
-from dalembert.motion.result.motion import AT_POINTS, Motion, Timing, motion_with
+from dalembert.motion.result.motion import AT_POINTS, Motion, Timing
 from dalembert.motion.state.contact_history import Held
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.points import Points, evaluate_points
@@ -37,7 +37,7 @@ def assemble(
     point by point, since a motion ends where there are none.
     """
     n = evaluation.n
-    later = ComputedLater(evaluation, trajectory, warnings, legs)
+    later, fastest = ComputedLater(evaluation, trajectory, warnings, legs), _fastest(trajectory, n)
     try:
         later.look()
     except DalembertError as error:
@@ -70,9 +70,10 @@ def assemble(
         "acting": None if held is None else held.acting,
         "contacts": {} if held is None else held.contacts,
         "blows": () if legs is None else legs.impacts,
-        "fastest": _fastest(trajectory, n),
+        "fastest": fastest,
     }
-    motion = motion_with(parts, later)
+    motion = Motion.__new__(Motion)  # without the parts that are computed when they are asked for
+    vars(motion).update(parts, _later=later)
     return motion, trajectory.failure
 
 
@@ -95,7 +96,9 @@ class ComputedLater:
 
             self.held = points_of(self.legs.contacts, self.trajectory, self.legs.modes)
         if self.legs is None and together_of(self.evaluation.graph) is not None:
-            self._evaluate(-1)
+            # A kernel that has come to its end has found accelerations there.
+            if self.trajectory.backend != "native" or self.trajectory.failure is not None:
+                self._evaluate(-1)
         else:
             self.points = self._evaluate(0)
         self.seconds = clock.perf_counter() - started
@@ -122,12 +125,12 @@ class ComputedLater:
             except DalembertError as error:
                 end = float(self.trajectory.t[-1])
                 raise MotionFailed(failure_message(self.evaluation.system.name, end, str(error))) from None
-        solution = self.points.solution
+        solution, inertial, impressed = self.points.solution, self.points.inertial, self.points.impressed
         self.seconds += clock.perf_counter() - started
         return {
             "a": solution.acceleration,
-            "impressed": solution.Q - self.points.inertial,
-            "inertial": self.points.inertial,
+            "impressed": solution.Q - inertial if impressed is None else impressed,
+            "inertial": inertial,
             "ideal": solution.ideal,
             "nonideal": solution.nonideal,
             "multipliers": solution.multipliers,
@@ -168,5 +171,6 @@ class ComputedLater:
 def _fastest(trajectory: Trajectory, n: int) -> Array | None:
     if trajectory.fastest is None:
         return None
-    t, y = trajectory.fastest
-    return np.concatenate([[t], y[: 2 * n + 3]])
+    found = np.empty(2 * n + 4)
+    found[0], found[1:] = trajectory.fastest[0], trajectory.fastest[1][: 2 * n + 3]
+    return found

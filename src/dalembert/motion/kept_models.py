@@ -11,15 +11,15 @@ import hashlib
 import json
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import casadi as ca
 
 from dalembert.errors import DalembertError
-from dalembert.graph.functions import Graph, graph_of, remember_graph
+from dalembert.graph.functions import graph_of, plain_parts, take_graph
 from dalembert.kernel.keep import keep, read_kept
 from dalembert.model.kept import KeptSystem, from_parts, kept_parts
 from dalembert.motion.large.size import is_large
@@ -68,12 +68,11 @@ def find_kept(origin: Origin) -> KeptSystem | None:
         return None
     try:
         data = json.loads(text)
-        graph = Graph(**{name: _value(value) for name, value in data["graph"].items()})
-        system = from_parts(data["system"], ("kept", key), _value(data["outputs"]), origin.read)
+        take_graph(data["graph"], ("kept", key))
+        outputs = ca.Function.deserialize(data["outputs"])
+        return from_parts(data["system"], ("kept", key), outputs, origin.read)
     except (ValueError, KeyError, TypeError, RuntimeError):
         return None  # of no use: read anew
-    remember_graph(system.structure, graph)
-    return system
 
 
 def keep_model(origin: Origin, system: System) -> None:
@@ -82,12 +81,11 @@ def keep_model(origin: Origin, system: System) -> None:
         return
     from dalembert.graph.outputs import output_function  # needs SymPy, which has read the system
 
-    graph = graph_of(system)
     try:
         data = {
             "system": kept_parts(system),
-            "graph": {field.name: _plain(getattr(graph, field.name)) for field in fields(graph)},
-            "outputs": _plain(output_function(system)),
+            "graph": plain_parts(graph_of(system)),
+            "outputs": output_function(system).serialize(),
         }
         text = json.dumps(data).encode()
     except (DalembertError, TypeError, ValueError):
@@ -108,15 +106,3 @@ def is_plain(system: System) -> bool:
     if any(constraint.one_sided for constraint in system.constraints):
         return False
     return not any(expression.has(*KINKED) for expression in system.expressions())
-
-
-def _plain(value: Any) -> Any:
-    """A part of a graph for JSON."""
-    return {"function": value.serialize()} if isinstance(value, ca.Function) else value
-
-
-def _value(plain: Any) -> Any:
-    """A part of a graph again."""
-    if isinstance(plain, dict):
-        return ca.Function.deserialize(plain["function"])
-    return tuple(map(_value, plain)) if isinstance(plain, list) else plain

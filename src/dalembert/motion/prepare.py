@@ -5,8 +5,9 @@ A run integrates and nothing more. Forces and the certificate are made from it w
 
 from __future__ import annotations
 
+import os
 import time as clock
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -33,11 +34,15 @@ from dalembert.motion.state.project import project as project_state
 from dalembert.motion.state.start import plain_start
 from dalembert.motion.state.state import State
 from dalembert.motion.state.without_gradient import require_gradient, without_gradient
+from dalembert.remember import remember
 from dalembert.results import Result, Table, plain_values, state_columns
 
 if TYPE_CHECKING:
     from dalembert.model.system import System
     from dalembert.motion.contacts.run.legs import Legs
+
+# So many ways to be run are kept with a system.
+KEPT = 8
 
 
 def prepare(
@@ -69,12 +74,37 @@ def prepare(
     return Prepared(system, settings, clock.perf_counter() - started)
 
 
+def prepared_of(system: System, duration: float | None, options: Mapping[str, Any]) -> Prepared:
+    """The same for options that decide about everything, kept with the system: it is run again with most of them."""
+    key = _key("prepared", duration, options)
+    if key is None:
+        return prepare(system, duration, None, options)
+    return remember(system.kept, key, lambda: prepare(system, duration, None, options), KEPT)
+
+
 def settings_of_system(
     system: System, duration: float | None, times: ArrayLike | None, options: Mapping[str, Any]
 ) -> Settings:
     """The options given, those of the system where they are not, checked."""
-    options = {**system.settings, **{key: value for key, value in options.items() if value is not None}}
-    return settings_of(system, duration, times, _initial_time(system), options)
+    start = _initial_time(system)
+
+    def made() -> Settings:
+        given = {**system.settings, **{key: value for key, value in options.items() if value is not None}}
+        return settings_of(system, duration, times, start, given)
+
+    key = _key(start, duration, options) if times is None else None
+    return made() if key is None else remember(system.shared, key, made, KEPT)
+
+
+def _key(what: Hashable, duration: float | None, options: Mapping[str, Any]) -> Hashable | None:
+    """All that decides about settings; None where something has no hash, and so is no option."""
+    values = (duration, *options.values(), os.environ.get("DALEMBERT_BACKEND"))
+    key = (what, *values, *map(type, values))  # True is no number of samples, though it equals one
+    try:
+        hash(key)
+    except TypeError:
+        return None
+    return key
 
 
 def _initial_time(system: System) -> float:
@@ -122,17 +152,37 @@ class Prepared(Result):
         `system.parameter_symbols`. The output times begin at the time of the state. Raises `InconsistentState` where
         the state violates a constraint; a run that cannot go on says so in `failure`.
         """
+        return self.run_after(self.seconds, state, parameters, progress=progress)
+
+    def run_after(
+        self,
+        seconds: float,
+        state: State | Mapping[Any, Any] | None = None,
+        parameters: Array | Mapping[Any, Any] | None = None,
+        *,
+        progress: bool | None = False,
+    ) -> Run:
+        """The same, where preparing it has taken so many seconds this time."""
         started = clock.perf_counter()
-        evaluation, start = self._at_values(state, parameters)
-        settings = self.settings
-        if start.t != settings.times[0]:
-            settings = replace(settings, times=settings.times + (start.t - settings.times[0]))
-        if not settings.equal_steps:
-            settings = look_ahead(evaluation, settings, start.q, start.v)
-        with Progress(self.system.name, start.t, float(settings.times[-1]), progress) as bar:
-            one = _run_legs if needs_legs(self.system) else _run_smooth
-            run = one(evaluation, settings, start, bar, self.seconds, started)
+        if state is None and parameters is None:
+            begin = self._own
+        else:
+            begin = _begin(self.settings, *self._at_values(state, parameters))
+        with Progress(self.system.name, begin.state.t, float(begin.settings.times[-1]), progress) as bar:
+            if begin.start is None:
+                run = _run_legs(begin, bar, seconds, started)
+            else:
+                run = _run_smooth(begin, begin.start, bar, seconds, started)
         return replace(run, given=state) if isinstance(state, State) else run
+
+    @cached_property
+    def _own(self) -> _Begin:
+        """From the initial state of the system, with its own parameters."""
+        return _begin(self.settings, *self._at_values(None, None))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what was made of it, which may belong to this process."""
+        return {name: vars(self)[name] for name in ("system", "settings", "seconds")}
 
     def _at_values(
         self, state: State | Mapping[Any, Any] | None, parameters: Array | Mapping[Any, Any] | None
@@ -248,14 +298,35 @@ class Run(Table):
         return Evaluation(system.replace(parameters=values, initial=initial))
 
 
-def _run_smooth(
-    evaluation: Evaluation, settings: Settings, state: State, bar: Progress, prepared: float, started: float
-) -> Run:
-    """A system without friction or one-sided constraints: one trajectory."""
+@dataclass(frozen=True, eq=False)
+class _Begin:
+    """Where a run begins: the settings with what was seen ahead, the state as it starts, the solution there, and what
+    is to be said of it.
+    """
+
+    evaluation: Evaluation
+    settings: Settings
+    state: State
+    start: Fundamental | None  # None where the motion is made of legs
     warnings: tuple[str, ...] = ()
+
+
+def _begin(settings: Settings, evaluation: Evaluation, state: State) -> _Begin:
+    if state.t != settings.times[0]:
+        settings = replace(settings, times=settings.times + (state.t - settings.times[0]))
+    if not settings.equal_steps:
+        settings = look_ahead(evaluation, settings, state.q, state.v)
+    if needs_legs(evaluation.system):
+        return _Begin(evaluation, settings, state, None)
     start = plain_start(evaluation, state.q, state.v, state.t)
-    if start is None:
-        state, start, warnings = _start(evaluation, settings, state)
+    if start is not None:
+        return _Begin(evaluation, settings, state, start)
+    return _Begin(evaluation, settings, *_start(evaluation, settings, state))
+
+
+def _run_smooth(begin: _Begin, start: Fundamental, bar: Progress, prepared: float, started: float) -> Run:
+    """A system without friction or one-sided constraints: one trajectory."""
+    evaluation, settings, state = begin.evaluation, begin.settings, begin.state
     derived = clock.perf_counter()
     notes: tuple[str, ...] = ()
     if settings.equal_steps:
@@ -266,7 +337,7 @@ def _run_smooth(
     else:
         trajectory, notes = integrate(evaluation, settings, state, start, bar)
     timing = _timing(trajectory, prepared + derived - started, clock.perf_counter() - derived)
-    return Run(evaluation, trajectory, settings, (*warnings, *notes, *trajectory.warnings), timing)
+    return Run(evaluation, trajectory, settings, (*begin.warnings, *notes, *trajectory.warnings), timing)
 
 
 def _start(evaluation: Evaluation, settings: Settings, state: State) -> tuple[State, Fundamental, tuple[str, ...]]:
@@ -281,10 +352,9 @@ def _start(evaluation: Evaluation, settings: Settings, state: State) -> tuple[St
     return state, solution, _without_gradient(evaluation, state)
 
 
-def _run_legs(
-    evaluation: Evaluation, settings: Settings, state: State, bar: Progress, prepared: float, started: float
-) -> Run:
+def _run_legs(begin: _Begin, bar: Progress, prepared: float, started: float) -> Run:
     """A system with friction or one-sided constraints: leg by leg."""
+    evaluation, settings, state = begin.evaluation, begin.settings, begin.state
     # Here and not above: all of it needs SymPy, which other motions do without where their model was kept.
     from dalembert.model.friction.contact import torqueless_warnings
     from dalembert.motion.contacts.modes.contacts import Contacts

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import ArrayLike
 
 from dalembert.motion.large.size import is_large
-from dalembert.motion.prepare import prepare, settings_of_system
+from dalembert.motion.prepare import prepare, prepared_of, settings_of_system
 from dalembert.motion.result.motion import Motion
 
 if TYPE_CHECKING:
@@ -38,4 +38,8 @@ def simulate(
         model = large_model(system, settings.method, settings.backend) if are_plain(system) else None
         if model is not None and starts(system, model):
             return simulate_large(system, model, settings, progress, clock.perf_counter() - started)
-    return prepare(system, duration, times, options, events).run(progress=progress).motion()
+    if times is not None or events is not None:
+        return prepare(system, duration, times, options, events).run(progress=progress).motion()
+    started = clock.perf_counter()
+    prepared = prepared_of(system, duration, options)
+    return prepared.run_after(clock.perf_counter() - started, progress=progress).motion()

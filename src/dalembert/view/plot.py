@@ -55,7 +55,7 @@ def _path_or_speeds(axes: Axes, motion: Motion) -> None:
     names = [coordinate.name for coordinate in motion.system.coordinates]
     for first, second in PLANES:
         if first in names and second in names:
-            x, y = motion[first], motion[second]
+            x, y = (motion.q[:, names.index(name)] for name in (first, second))
             axes.plot(x, y, lw=1.2)
             axes.plot(x[0], y[0], "o", ms=5, label="start")
             axes.plot(x[-1], y[-1], "s", ms=5, label="end")

@@ -4,13 +4,13 @@ expression may play.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import casadi as ca
 
 from dalembert.graph.convert import Converter
-from dalembert.graph.structure.templates import GIVEN, QUANTITY, RATE, TIME, Templates
+from dalembert.graph.structure.templates import GIVEN, QUANTITY, RATE, TIME, Example
 
 Target = tuple[str | int, ...]
 
@@ -29,8 +29,8 @@ class Contribution:
 class Derivatives:
     """Contributions of templates by role, made when first asked for."""
 
-    def __init__(self, templates: Templates) -> None:
-        self.templates = templates
+    def __init__(self, examples: Sequence[Example]) -> None:
+        self.examples = examples
         self._made: dict[tuple[str, int], Contribution] = {}
 
     def of(self, role: str, template: int) -> Contribution:
@@ -41,7 +41,7 @@ class Derivatives:
         return self._made[key]
 
     def _derive(self, role: str, template: int) -> Contribution:
-        example = self.templates.examples[template]
+        example = self.examples[template]
         x, v = ca.SX.sym("x", example.quantities), ca.SX.sym("v", example.quantities)
         p, t = ca.SX.sym("p", example.given), ca.SX.sym("t")
         stand = {QUANTITY: x, RATE: v, GIVEN: p, TIME: t}

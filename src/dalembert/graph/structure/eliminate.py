@@ -10,9 +10,12 @@ from __future__ import annotations
 import heapq
 from dataclasses import dataclass
 
+import numpy as np
+
 from dalembert.errors import DalembertError
 from dalembert.graph.structure.equations import NONE, Equations
-from dalembert.graph.structure.steps import Program, Step
+from dalembert.graph.structure.step_list import StepList
+from dalembert.graph.structure.steps import Program
 
 
 class NotEliminated(DalembertError):
@@ -27,36 +30,38 @@ class TooWide(NotEliminated):
 WIDEST = 6
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Solution:
     """A program that solves equations, and where it leaves the accelerations (or changes) of all quantities, and the
     multipliers with their signs turned: at `unknowns` and after it. inverses: places of inverse pivots of coordinates;
     pivots: for each constraint those of its inverse pivot and of what the pivot was made of before others were taken
-    from it (NONE where none was).
+    from it (NONE where none was), in rows.
     """
 
     program: Program
     unknowns: int
-    inverses: tuple[int, ...]
-    pivots: tuple[tuple[int, int], ...]
+    inverses: np.ndarray
+    pivots: np.ndarray
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Condensed:
     """Two programs on the same numbers. The first leaves out all quantities, so that S λ = r is left for multipliers, S
     = A M⁻¹ Aᵀ; `back` finds the quantities once −λ is known: all of them at `unknowns` and after it, −λ at `first`.
 
     entries: for each entry of −S, on its diagonal or below, its constraints and its place; right: places of r (NONE
-    where it is zero); inverses: as of a `Solution`.
+    where it is zero); inverses: as of a `Solution`. cleared: places that must be zero before: entries are sums begun
+    with zero, so that all steps look alike, and make loops.
     """
 
     program: Program
     back: Program
     unknowns: int
     first: int
-    entries: tuple[tuple[int, int, int], ...]
-    right: tuple[int, ...]
-    inverses: tuple[int, ...]
+    entries: np.ndarray
+    right: np.ndarray
+    inverses: np.ndarray
+    cleared: np.ndarray
 
 
 def solution_of(equations: Equations, coordinates: int) -> Solution:
@@ -74,6 +79,7 @@ class _Elimination:
         self.n, self.nz = coordinates, coordinates + len(equations.slopes)
         self.count = len(equations.own)
         self.before = [NONE] * self.count
+        self.back = StepList()  # the way back, from its end
         self.unknowns = self.program.size
         self.program.size += self.count
 
@@ -85,21 +91,21 @@ class _Elimination:
         return (True, -i, i) if self.n <= i < self.nz else (False, len(self.equations.beside[i]), i)
 
     def run(self) -> Solution:
-        self.program.steps.extend(reversed(self._leave_out(self.count)))
+        self._leave_out(self.count)
+        self.program.steps.add_backwards(self.back)
         own = self.equations.own
         return Solution(
             self.program,
             self.unknowns,
-            tuple(own[: self.n]),
-            tuple((own[k], self.before[k]) for k in range(self.nz, self.count)),
+            np.array(own[: self.n], dtype=np.intc),
+            np.array([own[self.nz :], self.before[self.nz :]], dtype=np.intc).T,
         )
 
     def condense(self) -> Condensed:
+        self._leave_out(self.nz)
         back = Program(self.program.quantities, self.program.parameters)
-        back.steps.extend(reversed(self._leave_out(self.nz)))
+        back.steps.add_backwards(self.back)
         back.size, made = self.program.size, self.equations
-        # Entries are sums, begun with zero: so all steps look alike, and make loops.
-        self.program.steps[:0] = [Step(("clear",), (place,)) for place in self.cleared]
         entries = [(k, k, made.own[k]) for k in range(self.nz, self.count) if made.own[k] != NONE]
         entries += [(k, j, place) for k in range(self.nz, self.count) for j, place in made.beside[k].items() if j < k]
         return Condensed(
@@ -107,18 +113,18 @@ class _Elimination:
             back,
             self.unknowns,
             self.unknowns + self.nz,
-            tuple((k - self.nz, j - self.nz, place) for k, j, place in entries),
-            tuple(made.right[self.nz :]),
-            tuple(made.own[: self.n]),
+            np.array([(k - self.nz, j - self.nz, place) for k, j, place in entries], dtype=np.int64).reshape(-1, 3),
+            np.array(made.right[self.nz :], dtype=np.int64),
+            np.array(made.own[: self.n], dtype=np.intc),
+            np.array(self.cleared, dtype=np.intc),
         )
 
-    def _leave_out(self, count: int) -> list[Step]:
-        """Leaves out the first so many unknowns; the steps of the way back, the last first."""
+    def _leave_out(self, count: int) -> None:
+        """Leaves out the first so many unknowns."""
         waiting, rows = self._waiting()
         heap = [self.rank(i) for i in range(count) if not waiting[i]]
         heapq.heapify(heap)
         done = [False] * self.count
-        back: list[Step] = []
         while heap:
             first = heapq.heappop(heap)
             i = first[2]
@@ -130,7 +136,7 @@ class _Elimination:
             done[i] = True
             touched: list[int] = []
             if self.n <= i < self.nz:
-                back.append(self._replace(i))
+                self._replace(i)
                 touched = [j for j, _ in self.equations.slopes[i - self.n]]
                 for row in rows[i]:
                     for j in touched:  # the row now has the quantities that define this one
@@ -138,14 +144,13 @@ class _Elimination:
                             rows[j].append(row)
                             waiting[row] += 1
             elif i < self.nz or self.equations.beside[i] or self.equations.own[i] != NONE:
-                back.append(self._solve_for(i))
+                self._solve_for(i)
             if i < self.nz:
                 touched = [*touched, *rows[i]]
             for j in touched:
                 waiting[j] -= 1
                 if not waiting[j] and j < count:
                     heapq.heappush(heap, self.rank(j))
-        return back
 
     def _waiting(self) -> tuple[list[int], list[list[int]]]:
         """For how many others each unknown waits, and the constraints that hold each quantity."""
@@ -167,7 +172,7 @@ class _Elimination:
             del self.equations.beside[j][i]
         return around
 
-    def _replace(self, i: int) -> Step:
+    def _replace(self, i: int) -> None:
         """J z̈ + γ in place of the acceleration of a defined quantity."""
         made = self.equations
         slopes, bias = made.slopes[i - self.n], made.bias[i - self.n]
@@ -207,9 +212,9 @@ class _Elimination:
             shape = (literal, gamma, own != NONE, right != NONE, len(around))
             self.program.step("replace", shape, tuple(sums), tuple(news), at=places)
         known += [self.unknowns + j for j, _ in slopes]
-        return Step(("follow", literal, gamma), (*known, self.unknowns + i))
+        self.back.add(("follow", literal, gamma), (*known, self.unknowns + i))
 
-    def _solve_for(self, i: int) -> Step:
+    def _solve_for(self, i: int) -> None:
         made = self.equations
         around = self._leave(i)
         own, right = made.own[i], made.right[i]
@@ -239,4 +244,4 @@ class _Elimination:
                 news.append(new)
         self.program.step("solve", len(around), right != NONE, tuple(news), at=places)
         known += [self.unknowns + j for j, _ in around]
-        return Step(("back", len(around), right != NONE), (*known, self.unknowns + i))
+        self.back.add(("back", len(around), right != NONE), (*known, self.unknowns + i))

@@ -8,6 +8,7 @@ those of a defined position where what is added is the rate of some position: th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from heapq import nlargest
 
 import casadi as ca
 import numpy as np
@@ -15,6 +16,8 @@ import sympy as sp
 
 # Shorter sums are left as they are: they are no wider than other patterns.
 SHORT = 3
+# A sum is compared with those that brought in the latest few of its terms, of each the last few.
+LATEST, LAST = 3, 2
 
 
 class PartialSums:
@@ -25,10 +28,13 @@ class PartialSums:
         self.defined: dict[sp.Symbol, sp.Expr] = {}
         self._known: dict[frozenset[sp.Expr], sp.Symbol] = {}
         self._holding: dict[sp.Expr, list[frozenset[sp.Expr]]] = {}
+        self._entered: dict[sp.Expr, int] = {}  # how many terms were known before each
+        self._found: dict[sp.Expr, list[sp.Expr]] = {}
 
     def replace_in(self, expressions: Sequence[sp.Expr]) -> list[sp.Expr]:
         """The expressions with squares and products of long sums of velocities written by symbols."""
-        sums = {part for expression in expressions for part in _long_sums(expression)}
+        # In the order in which they come, so that those of links that are alike come alike.
+        sums = dict.fromkeys(part for expression in expressions for part in self._long_sums(expression))
         if not sums:
             return list(expressions)
         table = {}
@@ -53,28 +59,38 @@ class PartialSums:
         self.defined[symbol] = rest if start is None else rest + start
         self._known[terms] = symbol
         for term in terms - begun:
+            self._entered.setdefault(term, len(self._entered))
             self._holding.setdefault(term, []).append(terms)
         return symbol
 
     def _sharing(self, terms: frozenset[sp.Expr]) -> list[frozenset[sp.Expr]]:
-        """What sums met before have in common with this one: those in which one of its terms was new, the last few. A
-        sum may end in a term of its own (half a link), so that the next goes on from a part of it.
+        """What sums met before have in common with this one: those that brought in the latest of its terms, since the
+        link before it in a chain or tree is among them. A sum may end in a term of its own (half a link), so that the
+        next goes on from a part of it.
         """
-        candidates = {known for term in terms for known in self._holding.get(term, [])[-2:]}
+        latest = nlargest(LATEST, ((self._entered[term], term) for term in terms if term in self._entered), _first)
+        candidates = {known for _, term in latest for known in self._holding[term][-LAST:]}
         return [common for known in candidates if (common := terms & known) != terms]
 
+    def _long_sums(self, expression: sp.Expr) -> list[sp.Expr]:
+        """Sums of more than a few terms that are squared or multiplied in a term of an energy."""
+        known = self._found.get(expression)
+        if known is not None:
+            return known
+        factors = expression.args if expression.is_Mul else (expression,)
+        found = []
+        for factor in factors:
+            base = factor.base if factor.is_Pow and factor.exp == 2 else factor
+            if base.is_Add and base is not expression:
+                # A sum of squares is no sum of velocities: its own terms are looked into.
+                nested = [part for term in base.args for part in self._long_sums(term)]
+                found += nested if nested else [base] if len(base.args) > SHORT else []
+        self._found[expression] = found
+        return found
 
-def _long_sums(expression: sp.Expr) -> list[sp.Expr]:
-    """Sums of more than a few terms that are squared or multiplied in a term of an energy."""
-    factors = expression.args if expression.is_Mul else (expression,)
-    found = []
-    for factor in factors:
-        base = factor.base if factor.is_Pow and factor.exp == 2 else factor
-        if base.is_Add and base is not expression:
-            # A sum of squares is no sum of velocities: its own terms are looked into.
-            nested = [part for term in base.args for part in _long_sums(term)]
-            found += nested if nested else [base] if len(base.args) > SHORT else []
-    return found
+
+def _first(pair: tuple[int, sp.Expr]) -> int:
+    return pair[0]
 
 
 def is_rate_of_position(f: ca.SX, x: ca.SX, v: ca.SX) -> bool:

@@ -28,6 +28,7 @@ def structured_of(system: System) -> Structured | None:
         return None
     known = system.defined
     placed = [name for name, order in known.orders.items() if order <= 0]
+    all_placed = len(placed) == len(known.orders)
     names: dict[sp.Symbol, tuple[str, int]] = {t: (TIME, 0)}
     quantities = [*system.coordinates, *(Definition.named(name) for name in placed)]
     for k, quantity in enumerate(quantities):
@@ -35,14 +36,14 @@ def structured_of(system: System) -> Structured | None:
     names |= {symbol: (GIVEN, k) for k, symbol in enumerate(system.parameter_symbols)}
     templates = Templates(names)
 
-    def written(expressions: Iterable[sp.Expr]) -> list[sp.Expr]:
-        return [_without(expression, known, names) for expression in expressions]
+    def written(expressions: Iterable[sp.Expr]) -> Iterable[sp.Expr]:
+        return expressions if all_placed else (_without(expression, known, names) for expression in expressions)
 
     def read(expressions: Iterable[sp.Expr]) -> list[Instance]:
         return [templates.read(expression) for expression in written(expressions)]
 
-    sums = PartialSums(lambda expression: _is_rate(expression, names))
-    kinetic = sums.replace_in(written(terms_of(system.kinetic)))
+    sums = PartialSums(_Rates(names))
+    kinetic = sums.replace_in(list(written(_terms(system.kinetic, known, names))))
     start = len(quantities)
     names |= {symbol: (RATE, start + k) for k, symbol in enumerate(sums.defined)}
     places = {coordinate: k for k, coordinate in enumerate(system.coordinates)}
@@ -52,16 +53,37 @@ def structured_of(system: System) -> Structured | None:
         coordinates=len(system.coordinates),
         definitions=[*read(known.values[name] for name in placed), *read(sums.defined.values())],
         kinetic=read(kinetic),
-        potential=read(terms_of(system.potential) if system.potential is not None else []),
+        potential=read(_terms(system.potential, known, names) if system.potential is not None else []),
         forces=[(k, instance) for (k, _), instance in zip(forces, read(f for _, f in forces), strict=True)],
         constraints=[(c.level == "velocity", row) for c, row in zip(system.constraints, constraints, strict=True)],
         parameters=len(system.parameter_symbols),
-        derivatives=Derivatives(templates),
+        derivatives=Derivatives(templates.examples),
         rates_only=len(sums.defined),
+        timed=any(example.timed for example in templates.examples),
     )
+    # Definitions that move by themselves are left out: E = q̇·∂L/∂q̇ − L is not the sum over their rates then.
+    if any(templates.examples[instance.template].timed for instance in structured.definitions):
+        return None
     repeats = len(templates.examples) <= MOST and all(e.quantities <= WIDEST for e in templates.examples)
     kinked = any(example.expression.has(*KINKED) for example in templates.examples)
     return structured if repeats and not kinked else None
+
+
+class _Rates:
+    """Whether expressions are rates of positions: decided once for all that are the same but for their names. Numbers
+    decide too: 3 x² y′ + 6 x y x′ is one.
+    """
+
+    def __init__(self, names: Mapping[sp.Symbol, tuple[str, int]]) -> None:
+        self.names, self.templates = names, Templates(names)
+        self.decided: dict[tuple[float, ...], bool] = {}
+
+    def __call__(self, expression: sp.Expr) -> bool:
+        read = self.templates.read(expression)
+        key = (read.template, *(value for value in read.given if isinstance(value, float)))
+        if key not in self.decided:
+            self.decided[key] = _is_rate(expression, self.names)
+        return self.decided[key]
 
 
 def _is_rate(expression: sp.Expr, names: Mapping[sp.Symbol, tuple[str, int]]) -> bool:
@@ -80,17 +102,25 @@ def _is_rate(expression: sp.Expr, names: Mapping[sp.Symbol, tuple[str, int]]) ->
 
 
 def _is_plain(system: System) -> bool:
-    """Kinetic and potential energy, forces, ideal constraints on positions and velocities; nothing else. Definitions
-    that move by themselves are left out: E = q̇·∂L/∂q̇ − L is not the sum over their rates then.
-    """
+    """Kinetic and potential energy, forces, ideal constraints on positions and velocities; nothing else."""
     if system.kinetic is None or system.works:
-        return False
-    if any(t in value.free_symbols for value in system.definitions.values()):
         return False
     return all(
         constraint.level != "acceleration" and not constraint.one_sided and not constraint.by_friction
         for constraint in system.constraints
     )
+
+
+def _terms(energy: sp.Expr, known: Definitions, names: Mapping[sp.Symbol, tuple[str, int]]) -> list[sp.Expr]:
+    """The terms of an energy, and of definitions that are parts of it and hold velocities: "T = T1 + T2"."""
+    found, stack = [], [energy]
+    while stack:  # and no recursion: each part may go on from the one before it
+        for term in terms_of(stack.pop()):
+            if isinstance(term, Definition) and term not in names:
+                stack.append(known.written(term))
+            else:
+                found.append(term)
+    return found
 
 
 def _without(expression: sp.Expr, known: Definitions, names: Mapping[sp.Symbol, tuple[str, int]]) -> sp.Expr:

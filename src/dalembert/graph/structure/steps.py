@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from dalembert.graph.structure.derive import Contribution, Derivatives
+from dalembert.graph.structure.step_list import Code, StepList
 from dalembert.graph.structure.templates import Instance
 
 
@@ -30,6 +30,7 @@ class Structured:
     parameters: int
     derivatives: Derivatives
     rates_only: int = 0
+    timed: bool = False  # the time stands in the model itself
 
     @property
     def quantities(self) -> int:
@@ -40,30 +41,19 @@ class Structured:
         return k < len(self.definitions) - self.rates_only
 
 
-# What a step computes: its kind, then what that kind needs to know (`kernel.rolled.bodies`).
-Code = tuple[Any, ...]
-
-
-@dataclass(frozen=True)
-class Step:
-    code: Code
-    places: tuple[int, ...]
-
-
 @dataclass
 class Program:
     """Steps in their order. The first places hold the quantities, their rates, the time and the parameters."""
 
     quantities: int
     parameters: int
-    steps: list[Step] = field(default_factory=list)
-    data: list[tuple[int, float]] = field(default_factory=list)  # places of numbers that never change
+    steps: StepList = field(default_factory=StepList)
+    numbers: dict[float, int] = field(default_factory=dict)  # that never change, with their places
     contributions: dict[Code, Contribution] = field(default_factory=dict)
     size: int = 0
 
     def __post_init__(self) -> None:
         self.size = 2 * self.quantities + 1 + self.parameters
-        self._numbers: dict[float, int] = {}
 
     def place(self) -> int:
         self.size += 1
@@ -71,10 +61,10 @@ class Program:
 
     def number(self, value: float) -> int:
         """The place of a number."""
-        if value not in self._numbers:
-            self._numbers[value] = self.place()
-            self.data.append((self._numbers[value], value))
-        return self._numbers[value]
+        found = self.numbers.get(value)
+        if found is None:
+            found = self.numbers[value] = self.place()
+        return found
 
     def contribute(
         self, role: str, instance: Instance, made: Contribution, into: Sequence[int], news: Sequence[bool] = ()
@@ -88,7 +78,11 @@ class Program:
         given = [self.number(k) if isinstance(k, float) else start + k for k in instance.given]
         z = instance.quantities
         inputs = [*z, *(self.quantities + i for i in z), *given, 2 * self.quantities]
-        self.steps.append(Step(code, (*inputs, *into)))
+        self.steps.add(code, (*inputs, *into))
 
     def step(self, *code: object, at: Sequence[int]) -> None:
-        self.steps.append(Step(code, tuple(at)))
+        self.steps.add(code, at)
+
+    def forget_steps(self) -> None:
+        """Once they are compiled, nobody needs them."""
+        self.steps = StepList()

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from dalembert.graph.structure.steps import Program, Structured
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Sums:
     """energy, kinetic, power: places of the energy, of its kinetic part, and of its rate through explicit dependence on
-    time. forces: places of nonpotential forces with the coordinates they act on. reach: of each constraint, what A v
-    is; gaps: φ, rate_gaps: φ̇ or ψ. What is zero everywhere has a place that is never written.
+    time. forces: places of nonpotential forces with the coordinates they act on, in rows. reach: of each constraint,
+    what A v is; gaps: φ, rate_gaps: φ̇ or ψ. What is zero everywhere has a place that is never written.
     """
 
     program: Program
     energy: int
     kinetic: int
     power: int
-    forces: tuple[tuple[int, int], ...]
-    reach: tuple[int, ...]
-    gaps: tuple[int, ...]
-    rate_gaps: tuple[int, ...]
+    forces: np.ndarray
+    reach: np.ndarray
+    gaps: np.ndarray
+    rate_gaps: np.ndarray
 
 
 def sums_of(system: Structured) -> Sums:
@@ -58,5 +60,5 @@ def sums_of(system: Structured) -> Sums:
             found[name].append(place)
         targets = (*made.into, *(target for target, _ in made.literal))
         program.contribute(role, instance, made, [here[str(target[0])] for target in targets], [True] * len(targets))
-    reach, gaps, rates = (tuple(places) for places in found.values())
-    return Sums(program, energy, kinetic, power, tuple(forces), reach, gaps, rates)
+    reach, gaps, rates = (np.array(places, dtype=np.intc) for places in found.values())
+    return Sums(program, energy, kinetic, power, np.array(forces, dtype=np.intc).reshape(-1, 2), reach, gaps, rates)

@@ -19,7 +19,7 @@ PLAIN = 12
 LONG = 6
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Instance:
     """One expression: the number of its template, and the numbers of the quantities and of the parameters in it (or
     numbers themselves, as floats), in the order in which the template has them.
@@ -38,6 +38,10 @@ class Example:
     slots: Mapping[sp.Expr, tuple[str, int]]
     quantities: int
     given: int
+
+    @property
+    def timed(self) -> bool:
+        return any(kind == TIME for kind, _ in self.slots.values())
 
 
 @dataclass

@@ -1,64 +1,68 @@
 """The operations of CasADi's instructions, each as C: what straight-line code, series and tapes know.
 
-{0} and {1} are operands. Functions that are not of C are in runtime/base/base.h.
+By CasADi's name, without its OP_: its number, and the form, in which {0} and {1} are operands. Functions that are not
+of C are in runtime/base/base.h. The numbers are written out here because the libraries that serve every model are
+compiled where CasADi is not at hand (`hatch_build.py`); `require_casadi_codes` sees that those of the CasADi in use are
+the same.
 """
 
 from __future__ import annotations
 
-import casadi as ca
+from functools import cache
 
 from dalembert.errors import BuildError
 
-BINARY = {
-    ca.OP_ADD: "{0} + {1}",
-    ca.OP_SUB: "{0} - {1}",
-    ca.OP_MUL: "{0} * {1}",
-    ca.OP_DIV: "{0} / {1}",
-    ca.OP_POW: "pow({0}, {1})",
-    ca.OP_CONSTPOW: "pow({0}, {1})",
-    ca.OP_ATAN2: "atan2({0}, {1})",
-    ca.OP_FMIN: "da_min({0}, {1})",
-    ca.OP_FMAX: "da_max({0}, {1})",
-    ca.OP_LT: "(double)({0} < {1})",
-    ca.OP_LE: "(double)({0} <= {1})",
-    ca.OP_EQ: "(double)({0} == {1})",
-    ca.OP_NE: "(double)({0} != {1})",
-    ca.OP_AND: "(double)({0} != 0.0 && {1} != 0.0)",
-    ca.OP_OR: "(double)({0} != 0.0 || {1} != 0.0)",
-    ca.OP_IF_ELSE_ZERO: "({0} != 0.0 ? {1} : 0.0)",
-    ca.OP_COPYSIGN: "copysign({0}, {1})",
-    ca.OP_HYPOT: "hypot({0}, {1})",
+BINARY_FORMS = {
+    "ADD": (1, "{0} + {1}"),
+    "SUB": (2, "{0} - {1}"),
+    "MUL": (3, "{0} * {1}"),
+    "DIV": (4, "{0} / {1}"),
+    "POW": (8, "pow({0}, {1})"),
+    "CONSTPOW": (9, "pow({0}, {1})"),
+    "ATAN2": (43, "atan2({0}, {1})"),
+    "FMIN": (34, "da_min({0}, {1})"),
+    "FMAX": (35, "da_max({0}, {1})"),
+    "LT": (19, "(double)({0} < {1})"),
+    "LE": (20, "(double)({0} <= {1})"),
+    "EQ": (21, "(double)({0} == {1})"),
+    "NE": (22, "(double)({0} != {1})"),
+    "AND": (24, "(double)({0} != 0.0 && {1} != 0.0)"),
+    "OR": (25, "(double)({0} != 0.0 || {1} != 0.0)"),
+    "IF_ELSE_ZERO": (32, "({0} != 0.0 ? {1} : 0.0)"),
+    "COPYSIGN": (31, "copysign({0}, {1})"),
+    "HYPOT": (95, "hypot({0}, {1})"),
 }
-UNARY = {
-    ca.OP_NEG: "-{0}",
-    ca.OP_SQ: "{0} * {0}",
-    ca.OP_TWICE: "{0} + {0}",
-    ca.OP_INV: "1.0 / {0}",
-    ca.OP_SQRT: "sqrt({0})",
-    ca.OP_SIN: "sin({0})",
-    ca.OP_COS: "cos({0})",
-    ca.OP_TAN: "tan({0})",
-    ca.OP_ASIN: "asin({0})",
-    ca.OP_ACOS: "acos({0})",
-    ca.OP_ATAN: "atan({0})",
-    ca.OP_SINH: "sinh({0})",
-    ca.OP_COSH: "cosh({0})",
-    ca.OP_TANH: "tanh({0})",
-    ca.OP_ASINH: "asinh({0})",
-    ca.OP_ACOSH: "acosh({0})",
-    ca.OP_ATANH: "atanh({0})",
-    ca.OP_EXP: "exp({0})",
-    ca.OP_LOG: "log({0})",
-    ca.OP_LOG1P: "log1p({0})",
-    ca.OP_EXPM1: "expm1({0})",
-    ca.OP_ERF: "erf({0})",
-    ca.OP_FABS: "fabs({0})",
-    ca.OP_SIGN: "da_sign({0})",
-    ca.OP_FLOOR: "floor({0})",
-    ca.OP_CEIL: "ceil({0})",
-    ca.OP_NOT: "(double)({0} == 0.0)",
-    ca.OP_ASSIGN: "{0}",
+UNARY_FORMS = {
+    "NEG": (5, "-{0}"),
+    "SQ": (11, "{0} * {0}"),
+    "TWICE": (12, "{0} + {0}"),
+    "INV": (36, "1.0 / {0}"),
+    "SQRT": (10, "sqrt({0})"),
+    "SIN": (13, "sin({0})"),
+    "COS": (14, "cos({0})"),
+    "TAN": (15, "tan({0})"),
+    "ASIN": (16, "asin({0})"),
+    "ACOS": (17, "acos({0})"),
+    "ATAN": (18, "atan({0})"),
+    "SINH": (37, "sinh({0})"),
+    "COSH": (38, "cosh({0})"),
+    "TANH": (39, "tanh({0})"),
+    "ASINH": (40, "asinh({0})"),
+    "ACOSH": (41, "acosh({0})"),
+    "ATANH": (42, "atanh({0})"),
+    "EXP": (6, "exp({0})"),
+    "LOG": (7, "log({0})"),
+    "LOG1P": (93, "log1p({0})"),
+    "EXPM1": (94, "expm1({0})"),
+    "ERF": (33, "erf({0})"),
+    "FABS": (29, "fabs({0})"),
+    "SIGN": (30, "da_sign({0})"),
+    "FLOOR": (26, "floor({0})"),
+    "CEIL": (27, "ceil({0})"),
+    "NOT": (23, "(double)({0} == 0.0)"),
+    "ASSIGN": (0, "{0}"),
 }
+BINARY, UNARY = dict(BINARY_FORMS.values()), dict(UNARY_FORMS.values())
 
 
 def form_of(operation: int) -> str:
@@ -69,3 +73,16 @@ def form_of(operation: int) -> str:
 def no_form(operation: int) -> BuildError:
     """What is raised for one that is not."""
     return BuildError(f"operation {operation} of the model has no form in C")
+
+
+@cache
+def require_casadi_codes() -> None:
+    """Raise `BuildError` where the CasADi in use numbers its operations in another way."""
+    import casadi as ca
+
+    for name, (code, _) in (BINARY_FORMS | UNARY_FORMS).items():
+        if getattr(ca, f"OP_{name}") != code:
+            raise BuildError(
+                f"CasADi {ca.CasadiMeta.version()} numbers its operations in another way than the versions this "
+                "package knows (OP_" + name + "); install casadi 3.8, or use backend='reference'"
+            )

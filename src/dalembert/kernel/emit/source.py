@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import casadi as ca
@@ -11,60 +10,28 @@ import casadi as ca
 from dalembert.graph.functions import Graph
 from dalembert.kernel.emit.dispatch import dispatch, methods_of, sizes, steppers
 from dalembert.kernel.emit.functions import KernelFunctions, kernel_functions
+from dalembert.kernel.emit.layout import (
+    ACTUAL,
+    AT_A_STATE,
+    BASE,
+    COLD,
+    INPUTS,
+    INSIDE,
+    MULTIPLIERS,
+    NONLINEAR,
+    OUTPUTS,
+    RUN,
+    STATE,
+    WATCH,
+    limit_macros,
+    runtime_text,
+)
 from dalembert.kernel.emit.straight_line import Hoist, straight_line
 from dalembert.kernel.emit.taylor import taylor_source
-from dalembert.kernel.limits import LIMITS
 from dalembert.kernel.size import MOST_INSTRUCTIONS, KernelTooLarge
 
 if TYPE_CHECKING:
     from dalembert.model.system import System
-
-RUNTIME = Path(__file__).parents[1] / "runtime"
-# In the order of the source: what comes before the functions of a model, what follows on them, …
-BASE = ("base/base.h", "base/layout.h", "base/elementary.h", "base/context.h")
-AT_A_STATE = ("state/lu.h", "state/weak.h", "state/robust.h", "state/fading.h", "state/project.h")
-WATCH = ("watch/stiffness.h", "watch/singular.h")
-NONLINEAR, MULTIPLIERS, ACTUAL = ("state/branch.h",), ("state/multipliers.h",), ("state/actual.h",)
-# … and what comes after the methods.
-INSIDE = ("steps/dense.h", "events/sample.h", "events/locate.h", "events/passages.h", "events/kinks.h")
-RUN = tuple(f"run/{name}.h" for name in ("pace", "settle", "control", "run", "step", "turn", "inside", "report"))
-RUN += ("run/integrate.h",)
-STATE = ("q", "v", "t", "p")
-INPUTS = {
-    "work": (*STATE, "fi"),
-    "work_of_actual": (*STATE, "fi", "fa", "l"),
-    "acceleration": ("q", "v", "a", "t", "p", "k"),
-    "heat_of_actual": (*STATE, "l"),
-    "factor": (*STATE, "weight"),
-    "backsolve": ("p", "F", "r"),
-    "events": (*STATE, "s"),
-    "events_of_multipliers": (*STATE, "s", "l", "k"),
-    "rest": (*STATE, "x", "f"),
-}
-OUTPUTS = {
-    "fast": ("a", "power", "pivot", "size"),
-    "dynamics": ("M", "Q", "A", "b"),
-    "work": ("C",),
-    "work_of_actual": ("C", "by_force", "by_multipliers"),
-    "acceleration": ("h", "J", "H"),
-    "energetics": ("F", "power"),
-    "heat": ("power",),
-    "heat_of_actual": ("power",),
-    "position": ("r", "J"),
-    "velocity": ("r", "J"),
-    "factor": ("F", "pivot", "length"),
-    "backsolve": ("x",),
-    "position_gap": ("r",),
-    "velocity_gap": ("r",),
-    "right": ("r",),
-    "rest": ("r",),
-    "slopes": ("J", "pivot"),
-    "multipliers": ("l", "size", "pivot", "lengths"),
-    "events": ("g", "scale"),
-    "events_of_multipliers": ("g", "scale"),
-}
-# Those that the robust path alone calls.
-COLD = ("dynamics", "work", "work_of_actual", "energetics", "heat", "heat_of_actual", "position", "velocity")
 
 
 def kernel_source(
@@ -137,10 +104,6 @@ def _function(name: str, function: ca.Function, hoist: Hoist) -> str:
     return straight_line(f"da_{name}", function, INPUTS.get(name, STATE), OUTPUTS[name], hoist, qualifier)
 
 
-def runtime_text(name: str) -> str:
-    return (RUNTIME / name).read_text(encoding="utf-8")
-
-
 def model_sizes(
     system: System, graph: Graph, rows: Sequence[int], functions: KernelFunctions, singular: bool
 ) -> dict[str, int]:
@@ -197,11 +160,6 @@ def _header(system: System, macros: Mapping[str, int]) -> str:
         "     y = q, v, the work of impressed, ideal and nonideal forces, and the heat of friction */\n"
         f"{defines}\n"
     )
-
-
-def limit_macros() -> dict[str, float]:
-    """Numbers of both backends, as C knows them."""
-    return {f"DA_{name}": value for name, value in LIMITS.items()}
 
 
 def _list(rows: Sequence[int]) -> str:

@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 
 import casadi as ca
 
-from dalembert.kernel.emit.operations import BINARY, UNARY, form_of, no_form
+from dalembert.kernel.emit.layout import BY_VALUE
+from dalembert.kernel.emit.operations import BINARY, UNARY, form_of, no_form, require_casadi_codes
 
 PIECE = 1000
-BY_VALUE = ("t", "weight")
 
 
 def number(value: float) -> str:
@@ -102,6 +102,7 @@ def straight_line(
     The inputs in BY_VALUE are numbers. With `hoist`, the input "p" is replaced by the array c of hoisted
     values. `qualifier` is one of the macros of runtime/base/base.h.
     """
+    require_casadi_codes()
     pieces = _Translation(list(_instructions(function, inputs, outputs)), hoist).pieces()
     names = ["c" if hoist is not None and i == "p" else i for i in inputs]
     parameters = [f"double {i}" if i in BY_VALUE else f"const double *DA_RESTRICT {i}" for i in names]

@@ -17,7 +17,7 @@ NUMBERS = ("force", "speed", "along", "gauss", "missed", "rank", "kinetic", "pus
 FORCE, SPEED, ALONG, GAUSS, MISSED, RANK, KINETIC, PUSHED, PULL = range(len(NUMBERS))
 
 
-class _Checked(ctypes.Structure):
+class CheckedArgument(ctypes.Structure):
     """da_checked of c/check_points.h."""
 
     _fields_ = (
@@ -67,7 +67,7 @@ def check_points(
     if v.strides[1] != 8:
         v = np.ascontiguousarray(v)
     at = [address(x) for x in given]
-    argument = _Checked(
+    argument = CheckedArgument(
         *at[:5], address(v) if v.flags.c_contiguous else v.ctypes.data, *at[5:], v.strides[0] // 8, split
     )
     sizes = [count * len(NUMBERS), 3 * count * m, count * n, WIDE * (3 * n * n + m * n + 20 * n + 6 * m)]

@@ -8,14 +8,15 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import sys
+import tempfile
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 
 from dalembert.errors import BuildError
-from dalembert.kernel.build import build, find_compiler
+from dalembert.kernel.build import FLAGS, Compiler, build, compile_source, find_compiler
 from dalembert.kernel.emit.operations import BINARY, UNARY
-from dalembert.kernel.identity import package_identity
+from dalembert.kernel.package_digest import package_digest
 
 SOURCES = Path(__file__).parent / "c"
 # In the order of the source. Each file is C with sizes as arguments.
@@ -28,16 +29,19 @@ FILES: tuple[str, ...] = (
     "many.h",
     "dense.h",
     "solve_points.h",
+    "forces.h",
     "check_points.h",
     "sparse.h",
     "multipliers.h",
     "again.h",
     "quadrature.h",
+    "certify.h",
     "start.h",
 )
 # Level 3 takes twice the time to compile, and what it makes is a few per cent faster at most.
 LEVEL = 2
-PREBUILT = Path(__file__).parent / ("ready.dll" if sys.platform == "win32" else "ready.so")
+# Not called as a module beside it, or Python would import it in its place.
+PREBUILT = Path(__file__).parent / ("libready.dll" if sys.platform == "win32" else "libready.so")
 
 
 def source() -> str:
@@ -76,14 +80,29 @@ def load(make: Callable[[], str], prebuilt: Path, level: int, more: tuple[str, .
     if compiler is None:
         return None
     try:
-        return build(lambda: f'#define DA_READY_DIGEST "{digest}"\n{make()}', compiler, name, level, more)[0]
+        return build(lambda: with_digest(make, digest), compiler, name, level, more)[0]
     except BuildError:
         return None
 
 
+def prebuild(
+    folder: Path, compiler: Compiler, prebuilt: Path, make: Callable[[], str], level: int, more: tuple[str, ...]
+) -> Path:
+    """The library as it comes with the package, made in a folder, for every processor of the family."""
+    digest = determined_by(make, prebuilt)[1]
+    with tempfile.TemporaryDirectory(dir=folder) as workplace:
+        made = compile_source(with_digest(make, digest), compiler, (f"-O{level}", *FLAGS, *more), Path(workplace))
+        return made.replace(folder / prebuilt.name)
+
+
+def with_digest(make: Callable[[], str], digest: str) -> str:
+    """A source that tells by which it is known."""
+    return f'#define DA_READY_DIGEST "{digest}"\n{make()}'
+
+
 def determined_by(make: Callable[[], str], prebuilt: Path) -> tuple[str, str]:
     """What determines a source, and a digest of it."""
-    name = f"{prebuilt.stem}\0{package_identity() or make()}"
+    name = f"{prebuilt.stem}\0{package_digest() or make()}"
     return name, hashlib.sha256(name.encode()).hexdigest()
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dalembert.graph.functions import Graph
-from dalembert.kernel.emit.source import INPUTS, STATE
+from dalembert.kernel.emit.layout import INPUTS, STATE
 from dalembert.kernel.ready.runtime import LISTS, MOST, SIZES, TAPES
 from dalembert.kernel.ready.tape import Tape, TapeData, make_tape
 

@@ -47,7 +47,7 @@ class MultiplierPattern:
     of the first multiplier.
     """
 
-    def __init__(self, entries: np.ndarray, right: Sequence[int], unknowns: int) -> None:
+    def __init__(self, entries: np.ndarray, right: np.ndarray | Sequence[int], unknowns: int) -> None:
         self.m, self.unknowns = len(right), unknowns
         order = _order(self.m, entries)
         place = np.empty(self.m, dtype=LONG)

@@ -10,10 +10,11 @@ import ctypes
 from functools import lru_cache
 
 from dalembert.kernel.emit.dispatch import dispatch, sizes, steppers
-from dalembert.kernel.emit.source import (
+from dalembert.kernel.emit.layout import (
     ACTUAL,
     AT_A_STATE,
     BASE,
+    BY_VALUE,
     INPUTS,
     INSIDE,
     MULTIPLIERS,
@@ -25,8 +26,7 @@ from dalembert.kernel.emit.source import (
     limit_macros,
     runtime_text,
 )
-from dalembert.kernel.emit.straight_line import BY_VALUE
-from dalembert.kernel.identity import table_text
+from dalembert.kernel.package_digest import table_text
 from dalembert.kernel.ready import library
 from dalembert.methods.table import METHODS, Method
 
@@ -70,7 +70,7 @@ MOST = max(len(names) for names in (*INPUTS.values(), *OUTPUTS.values()))
 # half as long again. The flag gives each instruction its own jump to the next.
 LEVEL, FLAGS = 1, ("-fexpensive-optimizations",)
 TABLE = table_text()  # as the package has it
-PREBUILT = library.PREBUILT.with_name(f"runtime{library.PREBUILT.suffix}")
+PREBUILT = library.PREBUILT.with_name(f"libruntime{library.PREBUILT.suffix}")
 
 
 @lru_cache(maxsize=1)

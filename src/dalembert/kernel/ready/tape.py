@@ -11,7 +11,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from dalembert.kernel.emit.operations import no_form
+from dalembert.kernel.emit.operations import no_form, require_casadi_codes
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.intc]
@@ -82,6 +82,7 @@ def make_tape(library: ctypes.CDLL, function: ca.Function, parameters: int | Non
     """The tape of a function with dense inputs. parameters: which of them are parameters, so that what depends on them
     alone is computed once per run. Outputs are dense, by columns. Raises `BuildError` for an operation without a form.
     """
+    require_casadi_codes()
     raw = np.ascontiguousarray(instructions(function))
     count = raw.shape[0]
     sizes = [function.numel_in(k) for k in range(function.n_in())]

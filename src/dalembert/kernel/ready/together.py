@@ -5,7 +5,6 @@ once and kept with the graph.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 
 import casadi as ca
 import numpy as np
@@ -13,7 +12,7 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.graph.functions import Graph
 from dalembert.kernel.ready.library import ready_library
-from dalembert.kernel.ready.many import Many, many_of
+from dalembert.kernel.ready.many import LONG, Many, many_of
 from dalembert.kernel.ready.solve import solve_points
 from dalembert.kernel.ready.sparse import Pattern
 from dalembert.mechanics.solve.blocks import WORTHWHILE
@@ -41,47 +40,22 @@ class Together:
     """Of a graph whose accelerations follow from the state by the fundamental equation alone."""
 
     def __init__(self, graph: Graph) -> None:
-        self._graph = graph
-        self.n = graph.dynamics.numel_in(0)
-        self.m = graph.dynamics.size1_out(3)
-
-    @cached_property
-    def pattern(self) -> Pattern | None:
-        """Of a large system, where M and A have entries; None where dense algebra is quicker."""
-        if self.n + self.m < WORTHWHILE:
-            return None
-        places = []
-        for matrix in (self._dynamics[0], self._dynamics[2]):
-            made = np.zeros((matrix.size1(), matrix.size2()), dtype=bool)
-            rows, columns = matrix.sparsity().get_triplet()
-            made[rows, columns] = True
-            places.append(made)
-        return Pattern(*places)
-
-    @cached_property
-    def _symbols(self) -> list[ca.SX]:
-        graph = self._graph
-        return [ca.SX.sym(name, graph.dynamics.numel_in(k)) for k, name in enumerate(("q", "v", "t", "p"))]
-
-    @cached_property
-    def _dynamics(self) -> list[ca.SX]:
-        graph, state = self._graph, self._symbols
+        """points: (q, v, t, p) -> M, Q, A, b, C, which are watched, E, the inertial part of Q, φ, and (φ̇, ψ). dynamics:
+        (q, v, t, p) -> M, Q, A, b, C, all watched. pattern: of a large system, where M and A have entries; None where
+        dense algebra is quicker. `KeyError` where an operation has no form in C.
+        """
+        self.n, self.m = graph.dynamics.numel_in(0), graph.dynamics.size1_out(3)
+        names = ("q", "v", "t", "p")
+        q, _, t, p = state = [ca.SX.sym(name, graph.dynamics.numel_in(k)) for k, name in enumerate(names)]
         M, Q, A, b = graph.dynamics(*state)
-        C = graph.work(*state, 0, 0, 0)[0]
-        return [ca.sparsify(M), Q, ca.sparsify(A), b, C]
-
-    @cached_property
-    def dynamics(self) -> Many:
-        """(q, v, t, p) -> M, Q, A, b, C, all watched."""
-        return Many(ca.Function("dynamics", self._symbols, ca.cse(self._dynamics)), parameters=3, watched=5)
-
-    @cached_property
-    def points(self) -> Many:
-        """(q, v, t, p) -> M, Q, A, b, C, which are watched, E, the inertial part of Q, φ, and (φ̇, ψ)."""
-        graph, (q, v, t, p) = self._graph, self._symbols
-        E, _, _, inertial = graph.energy(q, v, t, p)
-        rest = [E, inertial, graph.position(q, t, p)[0], graph.velocity(q, v, t, p)[0]]
-        return Many(ca.Function("points", [q, v, t, p], ca.cse([*self._dynamics, *rest])), parameters=3, watched=5)
+        equations = [ca.sparsify(M), Q, ca.sparsify(A), b, graph.work(*state, 0, 0, 0)[0]]
+        E, _, _, inertial = graph.energy(*state)
+        rest = [E, inertial, graph.position(q, t, p)[0], graph.velocity(*state)[0]]
+        self.pattern = None
+        if self.n + self.m >= WORTHWHILE:
+            self.pattern = Pattern(*(_entries(matrix) for matrix in (equations[0], equations[2])))
+        self.points = Many(ca.Function("points", state, ca.cse([*equations, *rest])), parameters=3, watched=5)
+        self.dynamics = Many(ca.Function("dynamics", state, ca.cse(equations)), parameters=3, watched=5)
 
     def at(self, q: Array, v: Array, t: Array, p: Array) -> list[Array] | None:
         """What `points` gives at T points: M (T, n, n), Q (T, n), A (T, m, n), b (T, m), C (T, n), E (T,), the inertial
@@ -103,6 +77,21 @@ class Together:
         return solve_points(M, Q, A, b, C, self.pattern)
 
 
+def _entries(matrix: ca.SX) -> np.ndarray:
+    """Where a matrix may be other than zero."""
+    found = np.zeros((matrix.size1(), matrix.size2()), dtype=bool)
+    found[matrix.sparsity().get_triplet()] = True
+    return found
+
+
+def rows_of_rates(graph: Graph) -> np.ndarray:
+    """The rows of A that belong to (φ̇, ψ), those of φ first; one number more, so that it is never empty."""
+    rows: np.ndarray | None = graph.kept.get("rows")
+    if rows is None:
+        rows = graph.kept["rows"] = np.array([*graph.position_rows, *graph.velocity_rows, 0], dtype=LONG)
+    return rows
+
+
 def together_of(graph: Graph) -> Together | None:
     """None where forces depend on reactions, constraints are nonlinear in q̈, the functions are very long, or the
     library is missing.
@@ -114,9 +103,8 @@ def together_of(graph: Graph) -> Together | None:
     # Zeros of dense outputs are no instructions here.
     length = graph.dynamics.n_instructions() - graph.dynamics.nnz_out()
     if simple and length <= LONGEST and ready_library() is not None:
-        made = Together(graph)
         try:
-            _ = made.points, made.dynamics
+            made = Together(graph)
         except KeyError:  # an operation that has no form there
             made = None
     graph.kept["together"] = made

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import casadi as ca
 
 from dalembert.graph.structure.derive import Contribution
-from dalembert.graph.structure.steps import Code
+from dalembert.graph.structure.step_list import Code
 from dalembert.kernel.emit.operations import BINARY, UNARY
 from dalembert.kernel.emit.straight_line import number
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from dalembert.graph.structure.steps import Code, Step
+from dalembert.graph.structure.step_list import Code, Step
 from dalembert.kernel.rolled.bodies import Line
 
 # Solving for an unknown with any number of neighbours, and the way back, are two kinds for all. A place that is written

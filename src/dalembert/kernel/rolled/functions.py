@@ -28,8 +28,8 @@ class RolledFunction:
         w = np.zeros(self.program.size)
         start = 2 * self.program.quantities + 1
         w[start : start + self.program.parameters] = parameters
-        for place, value in self.program.data:
-            w[place] = value
+        known = self.program.numbers
+        w[np.fromiter(known.values(), int, len(known))] = np.fromiter(known, float, len(known))
         return w
 
     def __call__(self, w: Array) -> None:

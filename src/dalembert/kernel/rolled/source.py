@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dalembert.graph.structure.steps import Code, Program
+from dalembert.graph.structure.step_list import Code, StepArrays
+from dalembert.graph.structure.steps import Program
 from dalembert.kernel.rolled.bodies import Line, body
 from dalembert.kernel.rolled.by_table import table_of_steps
 from dalembert.kernel.rolled.loops import Stretch, stretches
@@ -37,13 +38,12 @@ def rolled_source(programs: Mapping[str, Program]) -> Rolled:
 
 
 def _function(name: str, program: Program) -> tuple[str, Table]:
-    numbers: dict[Code, int] = {}
-    codes = np.array([numbers.setdefault(step.code, len(numbers)) for step in program.steps], dtype=np.int64)
-    bodies = {code: body(code, program.contributions.get(code)) for code in numbers}
+    steps = program.steps.arrays()
+    bodies = {code: body(code, program.contributions.get(code)) for code in steps.codes}
     tables: list[np.ndarray] = []
     functions, calls, length = [], [], 0
-    for k, stretch in enumerate(stretches(codes)):
-        piece, made = _piece(program, bodies, stretch, length)
+    for k, stretch in enumerate(stretches(steps.kinds)):
+        piece, made = _piece(steps, bodies, stretch, length)
         tables += made
         length += sum(table.size for table in made)
         head = f"static __attribute__((noinline)) void da_{name}_{k}(double *restrict w, const int *restrict T)"
@@ -56,14 +56,14 @@ def _function(name: str, program: Program) -> tuple[str, Table]:
 
 
 def _piece(
-    program: Program, bodies: Mapping[Code, list[Line]], stretch: Stretch, length: int
+    steps: StepArrays, bodies: Mapping[Code, list[Line]], stretch: Stretch, length: int
 ) -> tuple[str, list[np.ndarray]]:
     """The C of a stretch, and what it adds to a table of this length."""
-    steps = program.steps[stretch.start : stretch.start + stretch.period * stretch.rounds]
+    end = stretch.start + stretch.period * stretch.rounds
     if stretch.rounds == 1 and stretch.period > WRITTEN_OUT:
-        return table_of_steps(steps, bodies, length)
+        return table_of_steps(list(steps.steps(stretch.start, end)), bodies, length)
     rounds = Rounds(stretch.rounds, length)
     for offset in range(stretch.period):
-        same = steps[offset :: stretch.period]
-        rounds.add(bodies[same[0].code], np.array([step.places for step in same], dtype=np.int64))
+        code, places = steps.rows(stretch.start + offset, end, stretch.period)
+        rounds.add(bodies[code], places)
     return rounds.text(), rounds.tables

@@ -8,6 +8,7 @@ from typing import Any
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
+from dalembert.model.language.contents import Contents, contents
 from dalembert.model.language.functions import Unspecified, function_of
 from dalembert.model.language.rates import partial
 from dalembert.model.language.symbols import (
@@ -21,16 +22,18 @@ from dalembert.model.language.symbols import (
 )
 
 
-def in_own_symbols(expression: sp.Basic, table: Mapping[str, sp.Symbol]) -> sp.Expr:
-    """The same expression in this package's symbols, matched by name.
+def in_own_symbols(expression: sp.Basic, table: Mapping[str, sp.Symbol], found: Contents | None = None) -> sp.Expr:
+    """The same expression in this package's symbols, matched by name. found: what is in it, where that is known.
 
     Accepts SymPy's `dynamicsymbols` of coordinates and definitions (functions of t and their derivatives) and plain
     symbols. A symbol whose name is not in `table` becomes a parameter, a function that is no coordinate `Unspecified`.
     """
-    if expression.has(AppliedUndef, sp.Derivative, sp.Subs):
+    found = contents(expression) if found is None else found
+    if found.has(AppliedUndef, sp.Derivative, sp.Subs):
         expression = _with_symbols(expression, table)
+        found = contents(expression)
     rename: dict[sp.Basic, sp.Basic] = {}
-    for symbol in expression.free_symbols:
+    for symbol in found.symbols:
         if isinstance(symbol, sp.Symbol) and not isinstance(symbol, Reaction):
             own = table.get(symbol.name)
             own = Parameter.named(symbol.name) if own is None else own

@@ -12,7 +12,7 @@ from zlib import crc32
 
 import sympy as sp
 
-from dalembert.model.language.symbols import Moving
+from dalembert.model.language.symbols import Coordinate, Moving
 
 Estimate: TypeAlias = tuple[float, float]  # a value, and how far from it the exact one can be
 Draw: TypeAlias = Callable[[sp.Symbol], float]
@@ -91,3 +91,12 @@ def drawn(symbol: sp.Symbol, turn: int = 0) -> float:
     bits = crc32(f"{turn} {symbol.name}".encode())
     size = 0.1 + 0.8 * (bits >> 1) / 2.0**31
     return -size if bits & 1 and isinstance(symbol, Moving) else size
+
+
+def at_point(order: int = -1) -> Estimates:
+    """Estimates at a generic point; with an order, at one where only the derivatives of that order are others."""
+
+    def draw(symbol: sp.Symbol) -> float:
+        return drawn(symbol, turn=int(isinstance(symbol, Coordinate) and symbol.order == order))
+
+    return Estimates(draw)

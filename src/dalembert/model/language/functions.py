@@ -17,6 +17,7 @@ from sympy.core.function import AppliedUndef, ArgumentIndexError, UndefinedFunct
 from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.printer import Printer
 
+from dalembert.model.language.contents import contents
 from dalembert.model.language.symbols import Coordinate, t
 
 Orders: TypeAlias = tuple[int, ...]
@@ -194,7 +195,10 @@ def given_back(expression: sp.Basic) -> Any:
 def functions_in(expressions: Iterable[sp.Basic]) -> dict[str, set[Unspecified]]:
     """The functions of expressions by name, each with the ways in which it is applied."""
     found: dict[str, set[Unspecified]] = {}
-    for expression in expressions:
+    every = list(expressions)
+    if not contents(*every).has(Unspecified):
+        return found
+    for expression in every:
         for applied in expression.atoms(Unspecified):
             found.setdefault(applied.title, set()).add(applied)
     return dict(sorted(found.items()))

@@ -40,7 +40,8 @@ from dalembert.model.language.symbols import Coordinate, Reaction, is_name
 
 # Far above any hand-written or generated energy seen in practice, far below what could exhaust memory or the
 # stack.
-MAX_CHARACTERS = 200_000
+MAX_CHARACTERS = 400_000  # an energy of ten thousand bodies
+MAX_TERMS = 1000  # that Python's parser is given at once
 MAX_DEPTH = 80
 MAX_DIGITS = 1100  # of a number as written: the longest double, written in full, has 767 digits after 307 zeros
 
@@ -243,18 +244,25 @@ class _Reader:
         return f"p{len(self.pieces) - 1}"
 
     def _read(self, source: str) -> sp.Expr:
+        """A side. A long sum is taken apart term by term: Python's parser goes one level deeper for each of them."""
+        terms = _terms(source) if len(source) > MAX_TERMS else []
+        if len(terms) > MAX_TERMS:
+            expression = self._joined(((sign, self._tree(term)) for sign, term in terms), 0, True).expression
+        else:
+            expression = self._convert(self._tree(source), 0).expression
+        if expression.has(sp.nan, sp.zoo, sp.oo, -sp.oo, sp.I):
+            self.refuse("this has no finite real value, whatever the state")
+        return expression
+
+    def _tree(self, source: str) -> ast.expr:
         try:
-            tree = ast.parse(source, mode="eval").body
+            return ast.parse(source, mode="eval").body
         except (RecursionError, MemoryError):
             self.refuse(
                 "this has too many terms for one expression; give long parts names, or use the Python interface"
             )
         except (SyntaxError, ValueError):
             self.refuse("this is not a complete expression; look for a missing operand or parenthesis")
-        expression = self._convert(tree, 0).expression
-        if expression.has(sp.nan, sp.zoo, sp.oo, -sp.oo, sp.I):
-            self.refuse("this has no finite real value, whatever the state")
-        return expression
 
     def _convert(self, node: ast.expr, depth: int) -> _Piece:
         if depth > 3 * MAX_DEPTH:
@@ -309,9 +317,13 @@ class _Reader:
             terms.append((node.op, node.right))
             node = node.left
         terms.append((None, node))
+        return self._joined(terms[::-1], depth, ast.Add in operators)
+
+    def _joined(self, terms: Iterable[tuple[ast.operator | None, ast.expr]], depth: int, added: bool) -> _Piece:
+        """A sum, or else a product; terms: each with what stands before it."""
         expressions: list[sp.Expr] = []
         value: float | None = None
-        for operator, term in reversed(terms):
+        for operator, term in terms:
             piece = self._convert(term, depth + 1)
             first = operator is None
             if isinstance(operator, ast.Div):
@@ -326,7 +338,7 @@ class _Reader:
                 value = None
             else:
                 value = self._finite(partial(_ARITHMETIC[type(operator)], value, piece.value))
-        if ast.Add in operators:
+        if added:
             return _Piece(sp.Add(*expressions), value)
         return self._tamed(sp.Mul(*expressions), value)
 
@@ -469,6 +481,22 @@ _COMPARISONS: dict[type, Callable[[sp.Expr, sp.Expr], sp.Basic]] = {
     ast.Gt: sp.StrictGreaterThan,
     ast.GtE: sp.GreaterThan,
 }
+_SIGNS = {"+": ast.Add(), "-": ast.Sub()}
+
+
+def _terms(source: str) -> list[tuple[ast.operator | None, str]]:
+    """The terms of a sum, as text, each with the sign before it; one with a sign of its own has that in its text."""
+    found: list[tuple[ast.operator | None, str]] = []
+    sign: ast.operator | None = None
+    depth, start = 0, 0
+    for k, mark in enumerate(source):
+        depth += (mark == "(") - (mark == ")")
+        if mark in _SIGNS and depth == 0 and k and (source[k - 1].isalnum() or source[k - 1] == ")"):
+            found.append((sign, source[start:k]))
+            sign, start = _SIGNS[mark], k + 1
+    return [*found, (sign, source[start:])]
+
+
 _ARITHMETIC: dict[type, Callable[[float, float], float]] = {
     ast.Add: lambda a, b: a + b,
     ast.Sub: lambda a, b: a - b,

@@ -17,6 +17,7 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from dalembert.errors import AmbiguousDerivative
+from dalembert.model.language.one_object import OneObject
 
 Kind = TypeVar("Kind", bound=sp.Symbol)
 
@@ -28,6 +29,8 @@ def is_name(text: str) -> bool:
 
 def name_of(item: object) -> str:
     """The name of a symbol, of a `dynamicsymbols` function or its derivative (`x`, `x'`, `x''`), or of a text."""
+    if isinstance(item, sp.Symbol):
+        return str(item.name)
     if isinstance(item, sp.Derivative):
         return name_of(item.expr) + "'" * int(item.derivative_count)
     return type(item).__name__ if is_of_time(item) else str(item)
@@ -38,12 +41,10 @@ def is_of_time(item: object) -> bool:
     return isinstance(item, AppliedUndef) and len(item.args) == 1 and str(item.args[0]) == "t"
 
 
-class Moving(sp.Symbol):
+class Moving(OneObject):
     """What changes along a motion: a symbol that has time derivatives, themselves symbols with primes."""
 
-    @classmethod
-    def named(cls, name: str) -> Self:
-        return cls(name, real=True)
+    __slots__ = ("_rate",)
 
     @property
     def base(self) -> str:
@@ -58,9 +59,14 @@ class Moving(sp.Symbol):
     @property
     def d(self) -> Self:
         """The time derivative."""
-        if self.order >= 2:
-            raise AttributeError(f"{self.name} is a second derivative; a model has no higher ones")
-        return self.named(self.name + "'")
+        try:
+            return self._rate
+        except AttributeError:
+            if self.order >= 2:
+                message = f"{self.name} is a second derivative; a model has no higher ones"
+                raise AttributeError(message) from None
+        self._rate: Self = self.named(self.name + "'")
+        return self._rate
 
     @property
     def dd(self) -> Self:
@@ -81,6 +87,8 @@ class Coordinate(Moving):
     (x', x'', 1)
     """
 
+    __slots__ = ()
+
 
 class Definition(Moving):
     """A quantity that a model defines by an expression, or its first or second rate: see `System.definitions`.
@@ -90,13 +98,13 @@ class Definition(Moving):
     tip'**2
     """
 
+    __slots__ = ()
 
-class Parameter(sp.Symbol):
+
+class Parameter(OneObject):
     """A constant of the model."""
 
-    @classmethod
-    def named(cls, name: str) -> Parameter:
-        return cls(name, real=True)
+    __slots__ = ()
 
 
 class Reaction(sp.Symbol):

@@ -9,6 +9,7 @@ import sympy as sp
 
 from dalembert.model.definitions import Definitions
 from dalembert.model.friction.law import Law
+from dalembert.model.language.contents import contents, symbols_in
 from dalembert.model.language.functions import functions_in, names_of
 from dalembert.model.language.suggest import suggest
 from dalembert.model.language.symbols import Definition, Reaction
@@ -66,7 +67,8 @@ def derivatives_out_of_place(parts: Mapping[str, Any], names: list[str], definit
     places += [(f"constraint {c.name!r}", c.expression) for c in parts["constraints"]]
     places += [("mass", entry) for entry in parts["mass"] or ()]
     for where, expression in places:
-        found = sorted(r.name for r in expression.atoms(Reaction)) if expression is not None else []
+        symbols = symbols_in(expression) if expression is not None else ()
+        found = sorted(s.name for s in symbols if isinstance(s, Reaction))
         if found:
             faults.append(f"{where}: {', '.join(found)}: a constraint force can appear in a work expression only")
     used = [("work", expression) for law in laws for expression in law.written_work.values()]
@@ -88,8 +90,9 @@ def functions_at_odds(parts: Mapping[str, Any], declared: Iterable[str]) -> list
     every += [expression for law in parts["nonideal"] for expression in law.expressions()]
     every += [item.expression for item in (*parts["constraints"], *parts["events"])]
     every += parts["definitions"].values()
-    symbols = {symbol.name for expression in every for symbol in expression.free_symbols}
-    for name, applied in functions_in(every).items():
+    functions = functions_in(every)
+    symbols = {symbol.name for symbol in contents(*every).symbols} if functions else set()
+    for name, applied in functions.items():
         if len({len(f.args) for f in applied}) > 1:
             faults.append(f"the function {name} has different numbers of arguments: {names_of({name: applied})}")
         if len({f.origin for f in applied}) > 1:

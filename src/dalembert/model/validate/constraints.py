@@ -35,49 +35,57 @@ class ConstraintReader:
         else:
             self.reader.faults.append(f"constraints: a mapping from names to expressions is wanted, got {given!r}")
             return (), []
-        found: list[Constraint] = []
-        names: dict[str, None] = {}
+        named: dict[str, tuple[Constraint, str | None]] = {}  # each with the level that is said of it
         for item in items:
             level = item.level if isinstance(item, Constraint) else None
-            item = item if isinstance(item, Constraint) else Constraint(item[0], item[1])
-            name, expression = item.name, item.expression
-            where = f"constraint {name!r}"
-            if name in names:
+            one = item if isinstance(item, Constraint) else Constraint(item[0], item[1])
+            where = f"constraint {one.name!r}"
+            if one.name in named:
                 self.reader.faults.append(f"{where}: the name is given twice")
-                continue
-            if not isinstance(name, str) or not name.strip() or not name.isprintable():
+            elif not isinstance(one.name, str) or not one.name.strip() or not one.name.isprintable():
                 self.reader.faults.append(f"{where}: a name is one line of printable text")
-                continue
-            names[name] = None
-            parsed, one_sided = self._relation(expression, where)
-            one_sided = self._one_sided(item, one_sided, where)
-            restitution = self._restitution(item.restitution, one_sided, where)
-            law = self._impact_law(item.impact, one_sided, where)
-            if parsed is None:
-                if expression is None:
-                    self.reader.faults.append(f"{where}: no equation given")
-                continue
-            parsed, real = self._level(parsed)
-            if real is None:
-                never = parsed.is_number and parsed != 0
-                effect = "can never hold" if never else "constrains nothing"
-                self.reader.faults.append(f"{where}: {parsed} = 0 contains no coordinate, so it {effect}")
-                continue
-            if not self._acts(parsed, real) and is_constant(self.reader.definitions.expand(parsed)):
-                self.reader.faults.append(
-                    f"{where}: {parsed} has one value whatever the coordinates, so it constrains nothing: remove it"
-                )
-                continue
-            if level is not None and level not in LEVELS:
-                self.reader.faults.append(f"{where}: level {level!r} is unknown.{suggest(str(level), LEVELS)}")
-            elif level is not None and level != real:
-                self.reader.faults.append(f"{where}: said to be at {level} level, but {parsed} = 0 is at {real} level")
-            if one_sided and real != "position":
-                self.reader.faults.append(
-                    f"{where}: one-sided constraints are at position level, this one is at {real} level"
-                )
-            found.append(Constraint(name, parsed, real, one_sided, restitution, item.by_friction, item.switch, law))
-        return tuple(found), list(names)
+            else:
+                named[one.name] = one, level
+        read = [self._relation(one.expression, f"constraint {name!r}") for name, (one, _) in named.items()]
+        found = [self._constraint(*given, *parts) for given, parts in zip(named.values(), read, strict=True)]
+        return tuple(constraint for constraint in found if constraint is not None), list(named)
+
+    def _constraint(
+        self, given: Constraint, level: str | None, parsed: sp.Expr | None, one_sided: bool
+    ) -> Constraint | None:
+        """One of them, with its expression read. What is wrong is told, and None where nothing is left of it."""
+        where = f"constraint {given.name!r}"
+        if not isinstance(given.one_sided, bool):
+            self.reader.faults.append(f"{where}: one_sided is true or false, got {given.one_sided!r}")
+        one_sided = (one_sided or given.one_sided) if isinstance(given.one_sided, bool) else False
+        restitution = None if given.restitution is None else self._restitution(given.restitution, one_sided, where)
+        law = None if given.impact is None else self._impact_law(given.impact, one_sided, where)
+        if parsed is None:
+            if given.expression is None:
+                self.reader.faults.append(f"{where}: no equation given")
+            return None
+        parsed, real = self._level(parsed)
+        if real is None:
+            never = parsed.is_number and parsed != 0
+            effect = "can never hold" if never else "constrains nothing"
+            self.reader.faults.append(f"{where}: {parsed} = 0 contains no coordinate, so it {effect}")
+            return None
+        known = self.reader.definitions
+        if not known.certainly_holds(parsed, LEVELS.index(real)) and is_constant(known.expand(parsed)):
+            self.reader.faults.append(
+                f"{where}: {parsed} has one value whatever the coordinates, so it constrains nothing: remove it"
+            )
+            return None
+        if level is not None and level not in LEVELS:
+            self.reader.faults.append(f"{where}: level {level!r} is unknown.{suggest(str(level), LEVELS)}")
+        elif level is not None and level != real:
+            self.reader.faults.append(f"{where}: said to be at {level} level, but {parsed} = 0 is at {real} level")
+        if one_sided and real != "position":
+            self.reader.faults.append(
+                f"{where}: one-sided constraints are at position level, this one is at {real} level"
+            )
+        friction, switch = given.by_friction, given.switch
+        return Constraint(given.name, parsed, real, one_sided, restitution, friction, switch, law)
 
     def _level(self, parsed: sp.Expr) -> tuple[sp.Expr, str | None]:
         """The level of a constraint, and its expression: without its definitions where what makes the level cancels
@@ -91,10 +99,6 @@ class ConstraintReader:
         level = level_of(written_out)
         return (parsed, level) if order >= 0 and level == LEVELS[order] else (written_out, level)
 
-    def _acts(self, parsed: sp.Expr, level: str) -> bool:
-        """Whether it is certain that a constraint depends on the coordinates."""
-        return self.reader.definitions.certainly_holds(parsed, LEVELS.index(level))
-
     def _relation(self, given: Any, where: str) -> tuple[sp.Expr | None, bool]:
         """What is zero on every motion, or never negative, and whether it is the latter."""
         if not isinstance(given, str):
@@ -106,21 +110,13 @@ class ConstraintReader:
             return self.reader.expression(given, where, equation=True), False
         try:
             read, one_sided = parse_constraint(given, self.reader.table, where=where, functions=self.reader.functions)
-            return self.reader.with_possible_rates(read, where), one_sided
+            return (self.reader.with_possible_rates(read, where) if self.reader.definitions.values else read), one_sided
         except ExpressionError as error:
             self.reader.faults.append(str(error))
             return None, True  # so it may be: its restitution is no fault
 
-    def _one_sided(self, item: Constraint, read: bool, where: str) -> bool:
-        if not isinstance(item.one_sided, bool):
-            self.reader.faults.append(f"{where}: one_sided is true or false, got {item.one_sided!r}")
-            return False
-        return item.one_sided or read
-
     def _restitution(self, given: Any, one_sided: bool, where: str) -> sp.Expr | None:
         """A number from 0 to 1, which may be computed from parameters."""
-        if given is None:
-            return None
         if not one_sided:
             self.reader.faults.append(
                 f"{where}: restitution belongs to one-sided constraints: add one_sided, or write >="
@@ -142,8 +138,6 @@ class ConstraintReader:
         return expression
 
     def _impact_law(self, given: Any, one_sided: bool, where: str) -> str | None:
-        if given is None:
-            return None
         if not one_sided:
             self.reader.faults.append(f"{where}: impact belongs to one-sided constraints: add one_sided, or write >=")
         if given not in IMPACT_LAWS:
@@ -156,8 +150,6 @@ class ConstraintReader:
 
     def impacts(self, given: Any, constraints: tuple[Constraint, ...]) -> str | tuple[str, ...]:
         """How contacts that meet at one instant strike: together, in sequence, or in an order of names."""
-        if given is None:
-            return IMPACT_ORDERS[0]
         if isinstance(given, str) and given in IMPACT_ORDERS:
             return given
         if isinstance(given, str) or not isinstance(given, Iterable):

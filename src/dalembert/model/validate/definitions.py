@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import sympy as sp
 
 from dalembert.model.definitions import Definitions, in_order
+from dalembert.model.language.contents import symbols_in
 from dalembert.model.language.symbols import Coordinate, Definition, Parameter, Reaction, name_of, symbol_table
 from dalembert.model.validate.expressions import ExpressionReader
 
@@ -42,15 +43,15 @@ def read_definitions(
     coordinate, so that what uses it gives no further faults.
     """
     faults, some = reader.faults, next(iter(coordinates), sp.S.Zero)
-    stand_ins = {name: number * some for number, name in enumerate(named, 1)}
+    stand_ins = _StandIns(named, some)
     values: dict[str, sp.Expr] = {}
     for name, given in named.items():
         where = f"definition {name!r}"
         value = reader.expression(given, where)
         if given is None:
             faults.append(f"{where}: no expression given")
-        elif value is not None and value.has(Reaction):
-            forces = ", ".join(sorted(r.name for r in value.atoms(Reaction)))
+        elif value is not None and (reactions := [s for s in symbols_in(value) if isinstance(s, Reaction)]):
+            forces = ", ".join(sorted(r.name for r in reactions))
             faults.append(f"{where}: {forces}: write constraint forces where they are used, not in a definition")
             value = None
         values[name] = stand_ins[name] if value is None else value
@@ -64,13 +65,23 @@ def read_definitions(
     return _without_third_derivatives(ordered, stand_ins, reader)
 
 
+class _StandIns:
+    """What a definition that is wrong counts as: each another multiple of a coordinate."""
+
+    def __init__(self, named: Iterable[str], some: sp.Expr) -> None:
+        self.numbers, self.some = {name: number for number, name in enumerate(named, 1)}, some
+
+    def __getitem__(self, name: str) -> sp.Expr:
+        return self.numbers[name] * self.some
+
+
 def _without_third_derivatives(
-    values: dict[str, sp.Expr], stand_ins: Mapping[str, sp.Expr], reader: ExpressionReader
+    values: dict[str, sp.Expr], stand_ins: _StandIns, reader: ExpressionReader
 ) -> Definitions:
     """Rates of rates that no model has symbols for are told."""
     found = Definitions(values)
     for name, value in values.items():
-        high = sorted(s.name for s in value.free_symbols if isinstance(s, Definition) and found.order_of(s) > 2)
+        high = sorted(s.name for s in symbols_in(value) if isinstance(s, Definition) and found.order_of(s) > 2)
         if high:
             reader.faults.append(f"definition {name!r}: {high[0]} would be a third derivative; a model has none")
             return _without_third_derivatives({**values, name: stand_ins[name]}, stand_ins, reader)

@@ -1,58 +1,34 @@
-"""Reads single expressions, numbers and names of a model; what is wrong with them is collected."""
+"""Reads single expressions of a model; what is wrong with them is collected."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import sympy as sp
+from sympy.core.function import AppliedUndef
 
-from dalembert.errors import ExpressionError
+from dalembert.errors import ExpressionError, counted
 from dalembert.model.definitions import NO_DEFINITIONS
 from dalembert.model.language.adopt import faults_of_functions, function_faults, in_own_symbols
-from dalembert.model.language.parse import RESERVED, RESERVED_FOR_CALLS, parse_equation, parse_expression
+from dalembert.model.language.contents import contents, symbols_in
+from dalembert.model.language.parse import RESERVED_FOR_CALLS, parse_equation, parse_expression
 from dalembert.model.language.suggest import suggest
-from dalembert.model.language.symbols import (
-    Coordinate,
-    Definition,
-    Parameter,
-    is_name,
-    name_of,
-    symbol_table,
-)
+from dalembert.model.language.symbols import Coordinate, Definition, Parameter, name_of
+from dalembert.model.validate.names import Names
+
+NO_NUMBERS = tuple(type(value) for value in (sp.nan, sp.oo, -sp.oo, sp.zoo, sp.I))
 
 
-class ExpressionReader:
-    """table: the symbols of the model by name, as they become known; declared: the parameters with a value among them.
-    functions: without an expression, that text may apply, with their numbers of arguments. definitions: of the model,
-    once they are read.
-    faults: everything found to be wrong so far, also by those who read with it.
+class ExpressionReader(Names):
+    """functions: without an expression, that text may apply, with their numbers of arguments. definitions: of the
+    model, once they are read.
     """
 
     def __init__(self) -> None:
-        self.faults: list[str] = []
-        self.table: dict[str, sp.Symbol] = symbol_table(())
-        self.declared: dict[str, sp.Symbol] = {}
+        super().__init__()
         self.functions: dict[str, int] = {}
         self.definitions = NO_DEFINITIONS
-
-    def good_name(self, name: str, what: str) -> bool:
-        if not is_name(name):
-            self.faults.append(
-                f"{what} {name!r}: a name has letters, digits and _ only and does not start with a digit"
-            )
-        elif name in RESERVED:
-            self.faults.append(f"{what} {name!r}: this name has a meaning of its own; choose another")
-        else:
-            return True
-        return False
-
-    def mapping(self, given: Any, what: str, example: str) -> Mapping[Any, Any]:
-        if isinstance(given, Mapping):
-            return given
-        self.faults.append(f"{what}: a mapping such as {example} is wanted, got {given!r}")
-        return {}
 
     def expression(
         self,
@@ -78,7 +54,7 @@ class ExpressionReader:
                     read = parse_expression(
                         given, self.table, where=where, reactions=reactions, offered=offered, functions=known
                     )
-                return self.with_possible_rates(read, where)
+                return self.with_possible_rates(read, where) if self.definitions.values else read
             if isinstance(given, sp.Equality):
                 given = given.lhs - given.rhs
             expression = sp.sympify(given, strict=True)
@@ -91,40 +67,47 @@ class ExpressionReader:
         if not isinstance(expression, sp.Expr) or expression.is_Matrix:
             self.faults.append(f"{where}: a scalar expression is wanted, got {type(expression).__name__}")
             return None
-        if expression.has(sp.nan, sp.oo, -sp.oo, sp.zoo, sp.I):
+        found = contents(expression)
+        if found.has(*NO_NUMBERS):
             self.faults.append(f"{where}: the expression holds NaN, infinity or an imaginary number: {expression}")
             return None
-        if not self.functions_fit(expression, where, functions) or not self._defined(expression, where):
+        special = found.has(AppliedUndef, sp.Derivative, sp.Subs)
+        if special and not self.functions_fit(expression, where, functions):
             return None
-        expression = in_own_symbols(expression, self.table)
-        strange = sorted(
-            s.name for s in expression.free_symbols if isinstance(s, Parameter) and s.name not in self.table
-        )
+        if not self._defined(found.symbols, where):
+            return None
+        own = in_own_symbols(expression, self.table, found)
+        symbols = found.symbols if own is expression else symbols_in(own)
+        unknown = [s for s in symbols if s.name not in self.table]
+        strange = sorted(s.name for s in unknown if isinstance(s, Parameter))
         bad = [name for name in strange if not name.endswith("'") and not self.good_name(name, f"{where}: the symbol")]
         if bad:
             return None
-        stray = [s.name for s in expression.free_symbols if s.name.endswith("'") and s.name not in self.table]
+        stray = [s.name for s in unknown if s.name.endswith("'")]
         if stray:
             self.faults.append(f"{where}: {', '.join(sorted(stray))} belongs to no coordinate of the system")
-        return self.with_possible_rates(expression, where)
+        return own if self._has_possible_rates(symbols, where) else None
 
     def with_possible_rates(self, expression: sp.Expr, where: str) -> sp.Expr | None:
         """The expression, unless it holds rates of definitions that a model has no symbols for, which is told."""
+        return expression if self._has_possible_rates(symbols_in(expression), where) else None
+
+    def _has_possible_rates(self, symbols: Iterable[sp.Symbol], where: str) -> bool:
+        if not self.definitions.values:
+            return True
         orders = self.definitions.orders
-        if not orders:
-            return expression
-        used = [s for s in expression.free_symbols if isinstance(s, Definition) and s.base in orders]
+        used = [s for s in symbols if isinstance(s, Definition) and s.base in orders]
         high = sorted(s.name for s in used if s.order and orders[s.base] + s.order > 2)
         if high:
             what = "accelerations" if orders[high[0].rstrip("'")] == 2 else "velocities"
             self.faults.append(
                 f"{where}: {high[0]}: {high[0].rstrip(chr(39))} holds {what}, and a model has no third derivatives"
             )
-        return None if high else expression
+        return not high
 
-    def _defined(self, expression: sp.Basic, where: str) -> bool:
+    def _defined(self, symbols: Iterable[sp.Symbol], where: str) -> bool:
         """Whether the model has the definitions that an expression uses; otherwise that is told."""
-        unknown = {s.base for s in expression.free_symbols if isinstance(s, Definition) and s.base not in self.table}
+        unknown = {s.base for s in symbols if isinstance(s, Definition) and s.base not in self.table}
         for name in sorted(unknown):
             known = [
                 other for other, symbol in self.table.items() if isinstance(symbol, Definition) and not symbol.order
@@ -139,37 +122,6 @@ class ExpressionReader:
         )
         self.faults += [f"{where}: {fault}" for fault in faults]
         return not faults
-
-    def number(self, given: Any, where: str) -> sp.Expr | None:
-        """A finite constant: a number, or text or an expression without names."""
-        if isinstance(given, bool) or given is None:
-            self.faults.append(f"{where}: a number is wanted, got {given!r}")
-            return None
-        if isinstance(given, str):
-            try:
-                expression = parse_expression(given, {}, where=where)
-            except ExpressionError as error:
-                self.faults.append(str(error))
-                return None
-        else:
-            try:
-                expression = sp.sympify(given, strict=True)
-            except (sp.SympifyError, TypeError, ValueError):
-                self.faults.append(f"{where}: a number is wanted, got {given!r}")
-                return None
-        return self.finite(expression, where) if self.functions_fit(expression, where, False) else None
-
-    def finite(self, expression: sp.Basic, where: str) -> sp.Expr | None:
-        try:
-            value = float(expression)
-        except (TypeError, ValueError):
-            self.faults.append(f"{where}: a number is wanted, got {expression}")
-            return None
-        if not math.isfinite(value):
-            shown = "NaN" if math.isnan(value) else "infinite"
-            self.faults.append(f"{where} is {shown}; a finite number is wanted")
-            return None
-        return expression
 
     def by_coordinate(self, given: Any, where: str, *, reactions: bool = False) -> dict[Coordinate, sp.Expr]:
         if not isinstance(given, Mapping):
@@ -189,23 +141,27 @@ class ExpressionReader:
                 found[Coordinate.named(name)] = expression
         return found
 
-    def in_parameters(self, given: str | sp.Expr, where: str) -> sp.Expr | None:
-        """An initial value may be computed from parameters."""
-        if isinstance(given, str):
-            try:
-                return parse_expression(given, self.declared, where=where)
-            except ExpressionError as error:
-                self.faults.append(str(error))
-                return None
-        if not self.functions_fit(given, where, False):
+    def mass(self, given: Any, size: int) -> sp.ImmutableMatrix | None:
+        """A matrix that is square and symmetric, or None, where what is wrong is told."""
+        rows = given.tolist() if hasattr(given, "tolist") else given
+        if isinstance(rows, str) or not isinstance(rows, Iterable):
+            rows = [rows]
+        rows = list(rows)
+        if any(isinstance(row, (str, Mapping)) or not isinstance(row, Iterable) for row in rows):
+            self.faults.append("mass: a square matrix is wanted, as a list of rows")
             return None
-        expression = in_own_symbols(given, self.table)
-        if not expression.free_symbols:
-            return self.finite(expression, where)
-        others = [
-            s.name for s in expression.free_symbols if s == self.table.get(s.name) and s.name not in self.declared
-        ]
-        if others:
-            self.faults.append(f"{where}: an initial value may use parameters only, not {', '.join(sorted(others))}")
+        rows = [list(row) for row in rows]
+        if len(rows) != size or any(len(row) != size for row in rows):
+            widths = sorted({len(row) for row in rows})
+            shape = f"{len(rows)}×{widths[0]}" if len(widths) == 1 else f"rows of lengths {[len(row) for row in rows]}"
+            self.faults.append(f"mass: for {counted(size, 'coordinate')} a {size}×{size} matrix is wanted, got {shape}")
             return None
-        return expression
+        entries = [[self.expression(e, f"mass[{i + 1}][{j + 1}]") for j, e in enumerate(r)] for i, r in enumerate(rows)]
+        if any(entry is None for row in entries for entry in row):
+            return None
+        matrix = sp.ImmutableMatrix(entries)
+        for i in range(size):
+            for j in range(i):
+                if matrix[i, j] != matrix[j, i] and sp.simplify(matrix[i, j] - matrix[j, i]) != 0:
+                    self.faults.append(f"mass: not symmetric, entry {i + 1},{j + 1} differs from {j + 1},{i + 1}")
+        return matrix

@@ -39,6 +39,7 @@ class Data:
     velocity: Array | None = None
     pattern: Pattern | None = None  # of M and A, where they are large
     closed: Array | None = None
+    solved: bool = False  # with a regular M and independent constraints, at all points
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,8 @@ def data_along(motion: Motion, evaluation: Evaluation, points: Points | None = N
         if points is not None and points.position is not None:
             solved = points.solution
             parts = (solved.M, solved.Q, solved.A, solved.b, solved.C)
-            return Data(*parts, True, points.energy, points.position, points.velocity, together.pattern)
+            along = (points.energy, points.position, points.velocity)
+            return Data(*parts, True, *along, together.pattern, solved=points.impressed is not None)
         q, v, at = (np.ascontiguousarray(x, dtype=float) for x in (motion.q, motion.v, motion.t))
         found = together.at(q, v, at, evaluation.p)
         if found is not None:

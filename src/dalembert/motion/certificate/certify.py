@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dalembert.kernel.ready.together import together_of
 from dalembert.model.friction.legs import needs_legs
 from dalembert.motion.certificate.algebra import Data, at_points, data_along, is_minimum
 from dalembert.motion.certificate.constraints import constraint_residuals
 from dalembert.motion.certificate.determined import undetermined_loads
 from dalembert.motion.certificate.energy import energy_residual
+from dalembert.motion.certificate.plain import plain_certificate
 from dalembert.motion.certificate.repeat import repeat_and_consistency
 from dalembert.motion.result.certificate import MEASURES, Certificate
 from dalembert.motion.state.evaluation import Evaluation
@@ -68,20 +70,29 @@ def certify(
     """Measure a motion against its own system. evaluation, contacts: of that system, and what it has at the output
     points, where they are at hand.
     """
+    limits = thresholds(motion.rtol, motion.timing.steps)
     evaluation = Evaluation(motion.system) if evaluation is None else evaluation
     if motion.system.definitions and (motion.system.nonideal or needs_legs(motion.system)):
         # Laws of friction are told by SymPy. A copy would have the certificate, which is made here.
         motion = replace(motion, system=motion.system.expanded, certificate=None, warnings=())  # type: ignore[arg-type]
     if contacts is None and needs_legs(motion.system):
-        contacts = _contacts(motion)
-    data, limits = data_along(motion, evaluation, evaluated), thresholds(motion.rtol, motion.timing.steps)
+        from dalembert.motion.contacts.modes.contacts import Contacts  # needs SymPy, which others do without
+
+        contacts = Contacts(motion.system)
+    data = data_along(motion, evaluation, evaluated)
+    if contacts is None and (together := together_of(evaluation.graph)) is not None:
+        plain = plain_certificate(motion, evaluation, together, data, limits)
+        if plain is not None:
+            return plain
     points = at_points(motion, data)
     algebra, unique = points.measured, points.unique
     # Where a row nonlinear in q̇ vanishes, branches of the motion meet (`Evaluation.branching`).
     if evaluation.graph.curved:
         unique = unique and bool(np.any(data.A[:, list(evaluation.graph.curved)], axis=2).all())
-    undetermined = undetermined_loads(motion, evaluation, data.A, contacts)
-    unique = unique and not undetermined
+    undetermined: tuple[str, ...] = ()
+    if evaluation.graph.uses_actual or motion.system.contacts:
+        undetermined = undetermined_loads(motion, evaluation, data.A, contacts)
+        unique = unique and not undetermined
     if evaluation.graph.nonlinear and not is_minimum(motion, evaluation, data):
         algebra["gauss"] = float("inf")
     if motion.C is not None and contacts is not None:
@@ -94,10 +105,10 @@ def certify(
         **constraint_residuals(motion, evaluation, data, points.lengths),
         **algebra,
         "energy": energy_residual(motion, evaluation, points, data.energy),
-        "contact": _contact_residual(motion, data),
+        "contact": 0.0 if data.closed is None else _contact_residual(motion, data, data.closed),
         "repeat": repeat,
         "consistency": consistency,
-        "impact": _impact_residual(motion, contacts),
+        "impact": _impact_residual(motion, contacts) if motion.blows or np.any(motion.impact_loss) else 0.0,
     }
     holds = unique and all(measured[name] <= limits[name] for name in MEASURES)
     return Certificate(
@@ -114,23 +125,13 @@ def certify(
 # Contacts and impacts need SymPy, which other motions do without where their model was kept.
 
 
-def _contacts(motion: Motion) -> Contacts:
-    from dalembert.motion.contacts.modes.contacts import Contacts
-
-    return Contacts(motion.system)
-
-
-def _contact_residual(motion: Motion, data: Data) -> float:
-    if data.closed is None:
-        return 0.0
+def _contact_residual(motion: Motion, data: Data, closed: np.ndarray) -> float:
     from dalembert.motion.certificate.friction_laws import contact_residual
 
-    return contact_residual(motion, data.M, data.Q, data.closed)
+    return contact_residual(motion, data.M, data.Q, closed)
 
 
 def _impact_residual(motion: Motion, contacts: Contacts | None) -> float:
-    if not motion.blows and not np.any(motion.impact_loss):
-        return 0.0
     from dalembert.motion.certificate.impact_laws import impact_residual
 
     return impact_residual(motion, contacts)

@@ -29,8 +29,7 @@ def undetermined_loads(motion: Motion, evaluation: Evaluation, A: Array, contact
 
     A (T, m, n): the constraints along the motion, zero where open. contacts: of its system, where they make legs.
     """
-    rows = A.shape[1]
-    if rows == 0 or not (evaluation.graph.uses_actual or motion.system.contacts):
+    if A.shape[1] == 0:
         return ()
     short = np.flatnonzero(motion.rank < np.any(A, axis=2).sum(axis=1))
     found: dict[str, None] = {}

@@ -112,7 +112,7 @@ def repeat_and_consistency(
     apart, doubt = quadratures(motion, root)
     suspect = np.where(smooth, apart / speed, 0.0)
     independent = bool((motion.rank == evaluation.m).all())
-    together = _is_simple(evaluation) and independent and _is_regular(M[0])
+    together = _is_simple(evaluation) and independent and is_regular(M[0])
     stretches = _stretches(motion, smooth, doubt + 1e6 * suspect, MOST if together else FEW)
     if not stretches.size:
         return 0.0, float(suspect.max(initial=0.0))
@@ -183,14 +183,20 @@ def _growth_of_errors(
 
 def quadratures(motion: Motion, root: Array) -> tuple[Array, Array]:
     """`consistency`, and what Δq̇ of each stretch misses the trapezoidal rule by: by C, or NumPy without it."""
-    span, steps = float(motion.t[-1] - motion.t[0]), motion.timing.steps
-    near = STEPS.get(motion.method, 1.0) * span / steps if steps else 0.0  # none are known of what was not integrated
-    found = quadrature(motion.t, motion.v, motion.a, root, near, ALLOWED, RESOLVED)
+    found = quadrature(motion.t, motion.v, motion.a, root, spacing_judged(motion), ALLOWED, RESOLVED)
     if found is not None:
         return found[0], found[1]
     half = np.diff(motion.t)[:, None] / 2
     missed = np.abs(np.diff(motion.v, axis=0) - half * (motion.a[1:] + motion.a[:-1]))
     return consistency(motion, root), (root[:-1] * missed).max(axis=1)
+
+
+def spacing_judged(motion: Motion) -> float:
+    """Outputs further apart are not judged by quadratures; none are where no steps are known of what was not
+    integrated.
+    """
+    steps = motion.timing.steps
+    return STEPS.get(motion.method, 1.0) * float(motion.t[-1] - motion.t[0]) / steps if steps else 0.0
 
 
 def consistency(motion: Motion, root: Array) -> Array:
@@ -201,7 +207,7 @@ def consistency(motion: Motion, root: Array) -> Array:
     steps = motion.timing.steps  # none are known of what was not integrated
     if t.size < 6 or not steps:
         return found
-    near = STEPS.get(motion.method, 1.0) * float(t[-1] - t[0]) / steps
+    near = spacing_judged(motion)
     inside = np.arange(2, t.size - 3)
     stencil = inside[:, None] + np.arange(-2, 4)
     five = gaps[stencil[:, :5]]
@@ -226,7 +232,7 @@ def _smooth(motion: Motion) -> Array:
         if "contact" in event or event["name"] in NOT_SMOOTH:
             k = int(np.searchsorted(motion.t, event["t"])) - 1
             clear[max(k - BESIDE, 0) : k + BESIDE + 1] = False
-    for k in stretches_with_kinks(motion):
+    for k in stretches_with_kinks(motion) if motion.system.may_have_kinks else ():
         clear[max(k - BESIDE, 0) : k + BESIDE + 1] = False
     return clear
 
@@ -317,7 +323,7 @@ def _in_pieces_by_c(
     return y, left, judged
 
 
-def _is_regular(M: Array) -> bool:
+def is_regular(M: Array) -> bool:
     """Whether a mass matrix is positive definite; plain where it is diagonal."""
     diagonal = np.diagonal(M)
     if np.count_nonzero(M) == np.count_nonzero(diagonal):

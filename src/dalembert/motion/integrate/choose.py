@@ -6,11 +6,14 @@ from dataclasses import replace
 
 from dalembert.arrays import Array
 from dalembert.errors import BuildError, DalembertError, ModelError, MotionFailed
+from dalembert.kernel.build import NO_COMPILER
 from dalembert.kernel.limits import STIFF_LOOK
 from dalembert.kernel.size import MOST_INSTRUCTIONS, KernelTooLarge, TaylorNotApplicable
 from dalembert.mechanics.solve.fundamental import Fundamental
 from dalembert.methods.table import AUTO, METHODS, STIFF, method_for
-from dalembert.motion.integrate.native import integrate_native, tell_once, why_not_native
+from dalembert.motion.integrate.kernel_choice import has_kernels
+from dalembert.motion.integrate.kinks import kink_count
+from dalembert.motion.integrate.native import integrate_native, tell_once
 from dalembert.motion.integrate.progress import Progress
 from dalembert.motion.integrate.reference import integrate_reference
 from dalembert.motion.integrate.settings import Settings, method_of
@@ -22,6 +25,8 @@ from dalembert.motion.state.state import State
 # At such tolerances rounding, magnified by the stiffness, hides it in the steps, and a fast mode is not yet dead at the
 # first look: the modes are looked at again, after so many times as many steps.
 LATER = (20, 400)
+# So many events fit into any memory, with the samples that the native backend keeps of each on the stack.
+MOST_EVENTS = 5000
 
 
 def integrate(
@@ -43,8 +48,7 @@ def integrate(
     later = [more * STIFF_LOOK for more in LATER] if settings.rtol < HIDDEN else []
     looks = (0,) if settings.method != AUTO else (STIFF_LOOK, *later, -STIFF_LOOK, 0)
     for look in looks:
-        looking = settings if settings.look == look else replace(settings, look=look)
-        trajectory, notes = _by_backend(evaluation, looking, *given)
+        trajectory, notes = _by_backend(evaluation, settings.with_look(look), *given)
         if trajectory.looked is None:
             break
         stiff = _steps_if_stiff(evaluation, settings, state.t, trajectory)
@@ -108,34 +112,19 @@ def _by_backend(
     """The trajectory by the method of the settings, on the backend that is wanted or available."""
     trajectory: Trajectory | None = None
     notes: tuple[str, ...] = ()
-    if _runs_native(evaluation, settings):
+    if settings.backend != "reference":
         trajectory, notes = _natively(evaluation, settings, state, start, bar, work)
     if trajectory is None:
         method = METHODS[method_of(settings)]
+        if not method.runs_on_reference and settings.backend == "reference":
+            only = f"method {method.name!r} runs on the native backend only"
+            raise ModelError(evaluation.system.name, [f"{only}; leave backend away, or use method={method.instead!r}"])
         if not method.runs_on_reference and method.instead is not None:
             other = METHODS[method.instead]
             notes += (f"method {method.name!r} runs on the native backend only: {other.title} was used instead",)
             settings = replace(settings, method=other.name)
         trajectory = integrate_reference(evaluation, settings, state, bar, work)
     return trajectory, notes
-
-
-def _runs_native(evaluation: Evaluation, settings: Settings) -> bool:
-    """Whether the native backend is tried. Asked for by name, it must be able to run the system."""
-    if settings.backend == "reference":
-        method = METHODS[method_of(settings)]
-        if not method.runs_on_reference:
-            only = f"method {method.name!r} runs on the native backend only"
-            raise ModelError(evaluation.system.name, [f"{only}; leave backend away, or use method={method.instead!r}"])
-        return False
-    obstacle = why_not_native(evaluation)
-    if obstacle is None:
-        return True
-    if settings.backend == "native":
-        raise ModelError(evaluation.system.name, [f"the native backend cannot run this: {obstacle}"])
-    if "compiler" in obstacle:
-        tell_once(obstacle)
-    return False
 
 
 def _natively(
@@ -146,7 +135,16 @@ def _natively(
     bar: Progress,
     work: Array | None,
 ) -> tuple[Trajectory | None, tuple[str, ...]]:
-    """The trajectory on the native backend; or None where the reference must run after all, and what to say of it."""
+    """The trajectory on the native backend; or None where the reference must run after all, and what to say of it.
+    Asked for by name, it must be able to run the system.
+    """
+    obstacle = _why_not_native(evaluation)
+    if obstacle is not None and settings.backend == "native":
+        raise ModelError(evaluation.system.name, [f"the native backend cannot run this: {obstacle}"])
+    if obstacle is not None:
+        if obstacle == NO_COMPILER:
+            tell_once(obstacle)
+        return None, ()
     try:
         trajectory = integrate_native(evaluation, settings, state, start, bar, work)
     except TaylorNotApplicable as error:
@@ -168,3 +166,13 @@ def _natively(
         nothing = failure_message(evaluation.system.name, state.t, "no state was accepted")
         raise MotionFailed(trajectory.failure or nothing)
     return trajectory, ()
+
+
+def _why_not_native(evaluation: Evaluation) -> str | None:
+    """Why a system cannot run natively, or None where it can."""
+    system, kept = evaluation.system, evaluation.graph.kept
+    if "event count" not in kept:
+        kept["event count"] = len(system.events) + (kink_count(system) if system.may_have_kinks else 0)
+    if (count := kept["event count"]) > MOST_EVENTS:
+        return f"it takes at most {MOST_EVENTS} events and kinks of the model, and there are {count}"
+    return None if has_kernels() else NO_COMPILER

@@ -17,12 +17,13 @@ import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from dalembert.errors import BuildError
 from dalembert.graph.functions import Graph
 from dalembert.kernel.build import NO_COMPILER, find_compiler
-from dalembert.kernel.kernel import Kernel, find_kernel, make_kernel
+from dalembert.kernel.kernel import Kernel, count_made, find_kernel, make_kernel
 from dalembert.kernel.ready.runtime import runtime_library
 from dalembert.kernel.size import KernelTooLarge
 from dalembert.kernel.tape_kernel import make_tape_kernel
@@ -72,18 +73,26 @@ class Wanted:
             return None
         return make_tape_kernel(library, self.system, self.graph, self.rows, (self.method,), self.completion)
 
-    @property
+    @cached_property
+    def kept(self) -> dict[tuple[object, ...], Choice]:
+        """What was chosen before, by what it was chosen from."""
+        return {}
+
+    @cached_property
     def key(self) -> tuple[object, ...]:
         return self.system.structure, tuple(self.rows), METHODS[self.method].stiff, self.completion
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A kernel, how many steps it may take before it is worth compiling (0: any number), and what choosing took."""
+    """A kernel, how many steps it may take before it is worth compiling (0: any number), and what choosing took. worth:
+    how many steps that is from the first run in this process.
+    """
 
     kernel: Kernel
     steps: int = 0
     seconds: float = 0.0
+    worth: int = 0
 
 
 def wish() -> str:
@@ -100,7 +109,16 @@ def has_kernels() -> bool:
 def choose_kernel(wanted: Wanted) -> Choice:
     """The kernel that is expected to be done first; what it raises, `Wanted.compiled` says."""
     started = time.perf_counter()
-    return replace(_chosen(wanted), seconds=time.perf_counter() - started)
+    state = (wish(), count_made(), find_compiler(), runtime_library())
+    choice = wanted.kept.get(state)
+    if choice is not None and not choice.steps:
+        return choice
+    if choice is not None and choice.worth - _steps.get(wanted.key, 0) >= LOOKS:
+        return replace(choice, steps=choice.worth - _steps.get(wanted.key, 0))
+    choice = _chosen(wanted)
+    wanted.kept.clear()
+    wanted.kept[state] = choice
+    return replace(choice, seconds=time.perf_counter() - started)
 
 
 def _chosen(wanted: Wanted) -> Choice:
@@ -114,9 +132,10 @@ def _chosen(wanted: Wanted) -> Choice:
         return Choice(wanted.compiled())
     if find_compiler() is None or asked == "tape" or tape.instructions > wanted.limit:
         return Choice(tape)
-    steps = steps_worth_compiling(tape.instructions) - _steps.get(wanted.key, 0)
+    worth = steps_worth_compiling(tape.instructions)
+    steps = worth - _steps.get(wanted.key, 0)
     if steps >= LOOKS:
-        return Choice(tape, steps)
+        return Choice(tape, steps, worth=worth)
     return Choice(compiled_or(tape, wanted))
 
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.errors import DalembertError
 from dalembert.kernel import kernel as kernels
-from dalembert.kernel.build import NO_COMPILER
 from dalembert.kernel.events import EventBuffer
 from dalembert.kernel.kernel import Kernel, KernelRun, PaceArgument, RunWatch
 from dalembert.kernel.limits import DRIFT_TOLERANCE
@@ -20,8 +20,8 @@ from dalembert.kernel.size import MOST_INSTRUCTIONS
 from dalembert.mechanics.solve.fundamental import Fundamental
 from dalembert.methods.table import METHODS
 from dalembert.motion.integrate.events import Crossing, Outcome
-from dalembert.motion.integrate.kernel_choice import Wanted, choose_kernel, compiled_or, has_kernels, note_steps
-from dalembert.motion.integrate.kinks import Kinks, kink_count, with_switches
+from dalembert.motion.integrate.kernel_choice import Wanted, choose_kernel, compiled_or, note_steps
+from dalembert.motion.integrate.kinks import Kinks, with_switches
 from dalembert.motion.integrate.progress import Progress
 from dalembert.motion.integrate.settings import Settings, method_of, share_of, tolerances
 from dalembert.motion.integrate.singular import singular_event
@@ -45,25 +45,17 @@ if TYPE_CHECKING:
 
 POLL_S = 0.05
 # A run this short is over, in a few milliseconds at most, before an interrupt could matter or a thread had started.
-# Of a kernel with more instructions, the fewer steps, but not so few that most runs would be longer.
+# Of a kernel with more instructions, the fewer steps, but not so few that most runs would be longer; with fewer, more.
 SHORT_STEPS, SHORT_SAMPLES, SHORT_INSTRUCTIONS, SHORT_COORDINATES, SHORT_EVENTS = 128, 2000, 4000, 16, 100
-MOST_SHORT = 5
+MOST_SHORT, LEAST_INSTRUCTIONS = 5, 500
 # Unless the native backend is asked for by name, kernels that compile for more than half a minute are left alone.
 AUTO_INSTRUCTIONS = 100_000
 # Passages of events that a first run has room for; a run with more is repeated with room for all.
 EVENT_ROOM = 4096
-# A kernel keeps the samples of all events of a step on the stack, nine kilobytes for each; so many fit into any memory.
-MOST_EVENTS, EVENT_BYTES = 5000, 9 * 2**10
+# A kernel keeps the samples of all events of a step on the stack.
+EVENT_BYTES = 9 * 2**10
 # What a state alone does not show: the reference could add nothing to these.
 SAY_ALL = (kernels.STALLED, kernels.BRANCH_ENDS, kernels.BRANCHES_MEET, kernels.CHATTERS, kernels.CORNER)
-
-
-def why_not_native(evaluation: Evaluation) -> str | None:
-    """Why a system cannot run natively, or None where it can."""
-    count = len(evaluation.system.events) + kink_count(evaluation.system)
-    if count > MOST_EVENTS:
-        return f"it takes at most {MOST_EVENTS} events and kinks of the model, and there are {count}"
-    return None if has_kernels() else NO_COMPILER
 
 
 def integrate_native(
@@ -78,73 +70,49 @@ def integrate_native(
 
     work: done so far, where a motion is resumed.
     """
-    as_written, q, v, t0 = evaluation, state.q, state.v, state.t
-    evaluation, kinks = with_switches(evaluation)
-    switched = bool(evaluation.graph.switched)
-    rows = list(range(evaluation.m))
-    if not switched and int(solution.rank) < evaluation.m:  # which of them act is data where they are switched
-        # A row without a gradient here may act a moment later.
-        vanishing = ~solution.A.any(axis=1)
-        rows = [int(k) for k in np.flatnonzero(~solution.dependent | vanishing)]
-    method = method_of(settings)
-    M, A = solution.M, solution.A
-    digits = ".0e" if switched else ".2g"  # modes differ in A: the fewer digits, the fewer kernels
-    regular = not np.isnan(solution.unconstrained).any()  # it has no value where M is singular
-    completion = 0.0 if regular else float(f"{np.trace(M) / max(float(np.sum(A * A)), 1e-300):{digits}}")
-    limit = MOST_INSTRUCTIONS if settings.backend == "native" else AUTO_INSTRUCTIONS
-    wanted = Wanted(evaluation.system, evaluation.graph, rows, method, completion, limit)
+    as_written, t0 = evaluation, state.t
+    setup = _setup_of(evaluation, settings, state, solution, work)
+    evaluation, wanted, kinks = setup.evaluation, setup.wanted, setup.kinks
     choice = choose_kernel(wanted)
     kernel, seconds = choice.kernel, choice.seconds
-    y0 = np.concatenate([q, v, np.zeros(3 + len(evaluation.graph.heats)) if work is None else work])
-
-    atol = tolerances(settings, q, v, solution.acceleration)
-    pace = _pace(settings, solution.M, y0.size)
-
-    # At the start the evaluation has found the branches of least Gauss function; the kernel follows them.
-    branch = evaluation.branch_accelerations(solution) if evaluation.graph.nonlinear else None
+    pace = setup.pace.again()
+    requested, room, width = evaluation.system.events, setup.room, setup.y0.size
+    notes: tuple[str, ...] = ()
+    buffer = _buffer(requested, settings, width, room, kinks)
+    stack = _stack(evaluation.n, evaluation.m, len(requested))
 
     def integrate(watch: RunWatch) -> KernelRun:
-        times, rtol = settings.times, settings.rtol
         return kernel.integrate(
-            y0, t0, evaluation.p, times, rtol, atol, method, settings.project, watch, buffer, branch, pace
-        )
-
-    requested = evaluation.system.events
-    notes: tuple[str, ...] = ()
-    # Where each of them ends the run, there is one passage of each at most.
-    room = len(requested) if all(event.terminal == 1 for event in requested) else EVENT_ROOM
-    buffer = _buffer(requested, settings, y0.size, room, kinks)
-    stack = _stack(evaluation.n, evaluation.m, len(requested))
+            setup.y0, t0, evaluation.p, settings.times, settings.rtol, setup.atol, wanted.method, settings.project,
+            watch, buffer, setup.branch, pace,
+        )  # fmt: skip
 
     def is_unfinished(run: KernelRun) -> bool:
         ended = buffer is not None and buffer.ended_by is not None
         return run.status == kernels.DONE and run.y.shape[0] < settings.times.size and not ended
 
     run = None
-    if short := _short_steps(kernel, settings, evaluation.n, len(requested)):
+    if (short := _short_steps(kernel, settings, evaluation.n, len(requested))) > settings.kept.get("steps", 0):
         run = integrate(RunWatch(t0, short))
         if is_unfinished(run):
+            settings.kept["steps"] = run.steps
             run = None  # not that short: from the beginning, with all that a long run needs
     if run is None:
         most = min(filter(None, (settings.most_steps, choice.steps)), default=0)
         run = _in_a_thread(integrate, t0, stack, bar, most)
     if kernel.kind == "tape":
-        note_steps(wanted, int(run.report["steps"]))
-    if choice.steps and is_unfinished(run) and run.report["steps"] >= choice.steps:
+        note_steps(wanted, run.steps)
+    if choice.steps and is_unfinished(run) and run.steps >= choice.steps:
         kernel = compiled_or(kernel, wanted)
         seconds += kernel.seconds
         run = _in_a_thread(integrate, t0, stack, bar, settings.most_steps)
     if buffer is not None and buffer.count > room:
         notes = (f"{buffer.count} events, more than the {room} there was room for: integrated again to keep all",)
-        buffer = _buffer(requested, settings, y0.size, buffer.count, kinks)
+        buffer = _buffer(requested, settings, width, buffer.count, kinks)
         run = _in_a_thread(integrate, t0, stack, bar, settings.most_steps)
-    outcome = _outcome(buffer)
+    outcome = NO_EVENTS if buffer is None else _outcome(buffer)
     unfinished = is_unfinished(run)
     n, report = evaluation.n, run.report
-    changes = []
-    if not switched:  # straight-line code counts constraints that are switched off
-        changes = [{"name": "rank change", "t": t, "from": before, "to": after} for t, before, after in run.changes]
-    passed = [singular_event(t, pivot) for t, pivot in run.singular]
     times = settings.times[: run.y.shape[0]].copy()
     if outcome.ended is not None:
         times[-1] = report["time"]
@@ -152,12 +120,12 @@ def integrate_native(
         t=times,
         y=run.y,
         guesses=run.branch,
-        method=METHODS[method].title,
+        method=METHODS[wanted.method].title,
         backend="native",
         steps=int(report["steps"]),
         evaluations=int(report["evaluations"]),
         compile_s=seconds,
-        events=in_order(changes, passed, outcome.reports(evaluation.system)),
+        events=_events(run, evaluation, outcome),
         failure=_failure(as_written, run, "" if buffer is None else kinks.text(buffer.stuck_at)),
         ended=outcome.ended_by(evaluation.system),
         warnings=notes,
@@ -166,6 +134,85 @@ def integrate_native(
         fastest=pace.fastest_state,
         kernel=kernel.kind,
     )
+
+
+def _events(run: KernelRun, evaluation: Evaluation, outcome: Outcome) -> tuple[Mapping[str, Any], ...]:
+    """All that is told of a run, in order of time."""
+    changes = []
+    if not evaluation.graph.switched:  # straight-line code counts constraints that are switched off
+        changes = [{"name": "rank change", "t": t, "from": before, "to": after} for t, before, after in run.changes]
+    passed = [singular_event(t, pivot) for t, pivot in run.singular]
+    return in_order(changes, passed, outcome.reports(evaluation.system) if outcome.passages else ())
+
+
+@dataclass(frozen=True, eq=False)
+class _Setup:
+    """What a run needs besides its kernel, made of a start and settings once. evaluation: with switches for the kinks.
+    room: for so many passages of events.
+    """
+
+    as_written: Evaluation
+    solution: Fundamental
+    evaluation: Evaluation
+    kinks: Kinks
+    wanted: Wanted
+    y0: Array
+    atol: Array
+    pace: PaceArgument
+    branch: Array | None
+    room: int
+
+
+def _setup_of(
+    evaluation: Evaluation, settings: Settings, state: State, solution: Fundamental, work: Array | None
+) -> _Setup:
+    """The last one is kept with the settings: a system is run from its own start again and again."""
+    kept: _Setup | None = settings.kept.get("native")
+    if kept is not None and work is None and kept.as_written is evaluation and kept.solution is solution:
+        return kept
+    made = _make_setup(evaluation, settings, state, solution, work)
+    if work is None:
+        settings.kept["native"] = made
+    return made
+
+
+def _make_setup(
+    as_written: Evaluation, settings: Settings, state: State, solution: Fundamental, work: Array | None
+) -> _Setup:
+    q, v = state.q, state.v
+    evaluation, kinks = with_switches(as_written)
+    switched = bool(evaluation.graph.switched)
+    rows = list(range(evaluation.m))
+    if not switched and int(solution.rank) < evaluation.m:  # which of them act is data where they are switched
+        # A row without a gradient here may act a moment later.
+        vanishing = ~solution.A.any(axis=1)
+        rows = [int(k) for k in np.flatnonzero(~solution.dependent | vanishing)]
+    M, A = solution.M, solution.A
+    digits = ".0e" if switched else ".2g"  # modes differ in A: the fewer digits, the fewer kernels
+    regular = not np.isnan(solution.unconstrained).any()  # it has no value where M is singular
+    completion = 0.0 if regular else float(f"{np.trace(M) / max(float(np.sum(A * A)), 1e-300):{digits}}")
+    limit = MOST_INSTRUCTIONS if settings.backend == "native" else AUTO_INSTRUCTIONS
+    wanted = _wanted(
+        settings, Wanted(evaluation.system, evaluation.graph, rows, method_of(settings), completion, limit)
+    )
+    y0 = np.concatenate([q, v, np.zeros(3 + len(evaluation.graph.heats)) if work is None else work])
+    atol = tolerances(settings, q, v, solution.acceleration)
+    # At the start the evaluation has found the branches of least Gauss function; the kernel follows them.
+    branch = evaluation.branch_accelerations(solution) if evaluation.graph.nonlinear else None
+    events = evaluation.system.events
+    # Where each of them ends the run, there is one passage of each at most.
+    room = len(events) if all(event.terminal == 1 for event in events) else EVENT_ROOM
+    pace = _pace(settings, M, y0.size)
+    return _Setup(as_written, solution, evaluation, kinks, wanted, y0, atol, pace, branch, room)
+
+
+def _wanted(settings: Settings, wanted: Wanted) -> Wanted:
+    """The one that was made before, if it is the same, since it knows what was chosen for it."""
+    kept: Wanted | None = settings.kept.get("wanted")
+    if kept is not None and kept.key == wanted.key and (kept.method, kept.limit) == (wanted.method, wanted.limit):
+        return kept
+    settings.kept["wanted"] = wanted
+    return wanted
 
 
 def _pace(settings: Settings, M: Array, width: int) -> PaceArgument:
@@ -181,7 +228,7 @@ def _short_steps(kernel: Kernel, settings: Settings, n: int, events: int) -> int
     small = n <= SHORT_COORDINATES and events <= SHORT_EVENTS and settings.times.size <= SHORT_SAMPLES
     if not small or kernel.instructions > MOST_SHORT * SHORT_INSTRUCTIONS:
         return 0
-    return SHORT_STEPS * SHORT_INSTRUCTIONS // max(kernel.instructions, SHORT_INSTRUCTIONS)
+    return SHORT_STEPS * SHORT_INSTRUCTIONS // max(kernel.instructions, LEAST_INSTRUCTIONS)
 
 
 def _stack(n: int, m: int, events: int) -> int:
@@ -199,9 +246,10 @@ def _buffer(events: Sequence[Event], settings: Settings, width: int, room: int, 
     return EventBuffer(directions, settings.passages_left(events), from_zero, width, room, kinks.places)
 
 
-def _outcome(buffer: EventBuffer | None) -> Outcome:
-    if buffer is None:
-        return Outcome()
+NO_EVENTS = Outcome()
+
+
+def _outcome(buffer: EventBuffer) -> Outcome:
     rows = [Crossing(int(row[0]), float(row[1]), int(row[2]), row[3:].copy()) for row in buffer.rows]
     return Outcome(tuple(rows), buffer.ended_by)
 

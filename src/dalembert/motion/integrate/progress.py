@@ -4,29 +4,23 @@ from __future__ import annotations
 
 import sys
 import time
-from types import TracebackType
+from contextlib import ExitStack
 from typing import Any
 
 # Shorter runs are over before a bar could be read.
 PATIENCE_S = 0.7
 
 
-class Progress:
-    """Shows how far an integration has come in its own time."""
+class Progress(ExitStack):
+    """Shows how far an integration has come in its own time. What it showed is gone at the end of the context."""
 
     def __init__(self, title: str, start: float, end: float, wanted: bool | None) -> None:
+        super().__init__()
         self.title, self.start, self.end = title, start, end
         self.on = sys.stderr.isatty() if wanted is None else wanted
         self.began = time.monotonic()
         self.bar: Any = None
         self.task: Any = None
-
-    def __enter__(self) -> Progress:
-        return self
-
-    def __exit__(self, kind: type | None, value: BaseException | None, trace: TracebackType | None) -> None:
-        if self.bar is not None:
-            self.bar.stop()
 
     def update(self, t: float) -> None:
         if not self.on or time.monotonic() - self.began < PATIENCE_S:
@@ -46,4 +40,5 @@ class Progress:
             )
             self.task = self.bar.add_task(self.title, total=self.end - self.start, t=t)
             self.bar.start()
+            self.callback(self.bar.stop)
         self.bar.update(self.task, completed=t - self.start, t=t)

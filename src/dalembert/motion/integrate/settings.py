@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -53,6 +54,24 @@ class Settings:
     pace: Pace | None = None  # how long steps may be along the time: see `integrate.ahead`
     look: int = 0  # after so many steps, or stiff ones (below zero: only these), it is judged: `integrate.stiffness`
     most_steps: int = 0  # a run that would take more ends; 0: any number
+
+    @cached_property
+    def kept(self) -> dict[Any, Any]:
+        """What is made of them once, by whoever makes it."""
+        return {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what was made of them, which may belong to this process."""
+        return {name: value for name, value in vars(self).items() if name != "kept"}
+
+    def with_look(self, look: int) -> Settings:
+        """The same with another `look`."""
+        if self.look == look:
+            return self
+        found: Settings | None = self.kept.get(look)
+        if found is None:
+            found = self.kept[look] = replace(self, look=look)
+        return found
 
     @property
     def equal_steps(self) -> bool:

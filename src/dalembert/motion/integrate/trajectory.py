@@ -82,6 +82,8 @@ def is_stalled(covered: float, longest: float, span: float, steps: int = STALL_S
 
 def in_order(*reports: Sequence[Mapping[str, Any]]) -> tuple[Mapping[str, Any], ...]:
     """Reports of events in order of time."""
+    if not any(reports):
+        return ()
     return tuple(sorted((report for part in reports for report in part), key=lambda report: report["t"]))
 
 

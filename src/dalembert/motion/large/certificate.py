@@ -95,7 +95,7 @@ def _constraints(motion: Motion, at: LargeState, entries: EntriesOf) -> dict[str
     if not at.m:
         return {"position": 0.0, "velocity": 0.0}
     found = {"position": 0.0, "velocity": 0.0}
-    places = {"position": np.array(at.model.sums.gaps), "velocity": np.array(at.model.sums.rate_gaps)}
+    places = {"position": at.model.sums.gaps, "velocity": at.model.sums.rate_gaps}
     first = entries.at(motion.q[0], motion.v[0], float(motion.t[0]))
     lengths = np.sqrt((first.K[at.nz :, : at.nz] ** 2).sum(axis=1))
     lengths = np.where(lengths > 0, lengths, 1.0)

@@ -6,7 +6,6 @@ along the definitions.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from dalembert.arrays import Array
-from dalembert.graph.structure.equations import NONE
 from dalembert.kernel.limits import DRIFT_TOLERANCE
 from dalembert.motion.large.state import LargeState
 
@@ -66,26 +64,17 @@ class EntriesOf:
     """Reads the equations of one model off the numbers of its program."""
 
     def __init__(self, state: LargeState) -> None:
-        made = state.model.entries
-        self.state, self.count = state, state.nz + state.m
-        found = [(i, i, place) for i, place in enumerate(made.own) if place != NONE]
-        found += [(i, j, place) for i, beside in enumerate(made.beside) for j, place in beside.items()]
-        self.rows, self.columns, self.places = np.array(found, dtype=np.int64).reshape(-1, 3).T
-        self.right, self.pulled = _Numbers(made.right), _Numbers(made.pulled)
-        slopes = [(k, i, value) for k, row in enumerate(made.slopes) for i, value in row]
-        self.slope_at = np.array([(k, i) for k, i, _ in slopes], dtype=np.int64).reshape(-1, 2)
-        self.slope = _Numbers([value for _, _, value in slopes])
-        self.bias = _Numbers([0.0 if value is None else value for value in made.bias])
+        self.state, self.count, self.places = state, state.nz + state.m, state.model.entries
 
     def at(self, q: Array, v: Array, t: float) -> Entries:
         from scipy.sparse import csr_array
 
-        w, nz = self.state.run("entries", q, v, t), self.state.nz
-        K = csr_array((w[self.places], (self.rows, self.columns)), shape=(self.count, self.count))
-        right, pulled = self.right(w), self.pulled(w)
+        w, nz, where = self.state.run("entries", q, v, t), self.state.nz, self.places
+        K = csr_array((w[where.places], (where.rows, where.columns)), shape=(self.count, self.count))
+        right, pulled = where.right(w), where.pulled(w)
         defined = nz - self.state.n
-        J = csr_array((self.slope(w), (self.slope_at[:, 0], self.slope_at[:, 1])), shape=(defined, nz))
-        return Entries(K, right[:nz], pulled[:nz], right[nz:], J, self.bias(w), self.state.n)
+        J = csr_array((where.slope(w), (where.slope_of, where.slope_by)), shape=(defined, nz))
+        return Entries(K, right[:nz], pulled[:nz], right[nz:], J, where.bias(w), self.state.n)
 
     def contradicting(self, q: Array, v: Array, t: float) -> list[str]:
         """Names of constraints that no acceleration satisfies at the state that was solved last: others, on which they
@@ -95,17 +84,6 @@ class EntriesOf:
             return []
         a, _ = self.state.solve(q, v, t)
         return [self.state.system.constraints[k].name for k in contradictions(self.at(q, v, t), a)[:6]]
-
-
-class _Numbers:
-    """Reads numbers off their places. A float is no place but the number itself; NONE is zero."""
-
-    def __init__(self, values: Sequence[int | float]) -> None:
-        self.fixed = np.array([value if isinstance(value, float) else 0.0 for value in values])
-        self.at = np.array([NONE if isinstance(value, float) else value for value in values], dtype=np.int64)
-
-    def __call__(self, w: Array) -> Array:
-        return np.where(self.at != NONE, w[self.at], self.fixed)
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-import numpy as np
-
+from dalembert.collector import without_collecting
 from dalembert.errors import BuildError
 from dalembert.graph.structure.eliminate import (
     Condensed,
@@ -17,7 +16,8 @@ from dalembert.graph.structure.eliminate import (
     condensed_of,
     solution_of,
 )
-from dalembert.graph.structure.equations import ACCELERATIONS, POSITIONS, VELOCITIES, Equations, equations_of
+from dalembert.graph.structure.entry_places import EntryPlaces, entry_places
+from dalembert.graph.structure.equations import ACCELERATIONS, POSITIONS, VELOCITIES, equations_of
 from dalembert.graph.structure.read import structured_of
 from dalembert.graph.structure.steps import Structured
 from dalembert.graph.structure.sums import Sums, sums_of
@@ -25,7 +25,6 @@ from dalembert.kernel.build import Compiler, find_compiler
 from dalembert.kernel.ready.multipliers import MultiplierPattern
 from dalembert.kernel.rolled.functions import RolledFunction, compile_programs
 from dalembert.methods.table import AUTO, METHODS
-from dalembert.model.language.symbols import t as time
 from dalembert.model.system import System
 from dalembert.motion.large.size import is_large
 from dalembert.remember import remember
@@ -47,15 +46,17 @@ class LargeModel:
     themselves, as they are wherever constraints depend on each other (`condensed`).
     """
 
-    structured: Structured
-    entries: Equations
+    coordinates: int
+    quantities: int  # coordinates, and those that are defined
+    constraints: int
+    on_rates: tuple[int, ...]  # those on velocities
+    entries: EntryPlaces
     sums: Sums
     solutions: dict[str, Solution]
     functions: dict[str, RolledFunction]
     timed: bool  # the time stands in the model itself
     works: bool  # something may do work besides the potential: forces, the time, constraints that move
     condense: Callable[[], dict[str, CondensedFunctions]]
-    on_rates: tuple[int, ...]  # constraints on velocities
     _condensed: dict[str, CondensedFunctions] = field(default_factory=dict)
 
     def condensed(self, what: str) -> CondensedFunctions:
@@ -85,6 +86,7 @@ def _explicit(method: str) -> bool:
     return method == AUTO or METHODS[method].tableau is not None
 
 
+@without_collecting
 def _make(system: System) -> LargeModel | None:
     compiler = find_compiler()
     structured = structured_of(system)
@@ -97,40 +99,50 @@ def _make(system: System) -> LargeModel | None:
         solutions = {}
     except NotEliminated:
         return None  # a coordinate without mass, say: the small way knows what to do with it
-    entries, sums = equations_of(structured, ACCELERATIONS, apart=True), sums_of(structured)
+    equations, sums = equations_of(structured, ACCELERATIONS, apart=True), sums_of(structured)
     programs = {name: solution.program for name, solution in solutions.items()}
-    timed = _is_timed(system)
-    # A constraint on velocities may do work where it is not linear in them alone: that is not looked into.
-    works = timed or bool(system.forces) or any(c.level == "velocity" for c in system.constraints)
+    programs |= {"entries": equations.program, "sums": sums.program}
     try:
-        functions = compile_programs({**programs, "entries": entries.program, "sums": sums.program}, compiler)
-        on_rates = tuple(k for k, (on_rates, _) in enumerate(structured.constraints) if on_rates)
-
-        def condense() -> dict[str, CondensedFunctions]:
-            return _condensed(structured, compiler)
-
-        model = LargeModel(structured, entries, sums, solutions, functions, timed, works, condense, on_rates)
-        if not solutions:
-            model.condensed(ACCELERATIONS)
+        functions = compile_programs(programs, compiler)
+        condensed = {} if solutions else _condense(structured, compiler)
     except (BuildError, NotEliminated):
         return None
-    return model
+    for program in programs.values():
+        program.forget_steps()
+
+    def condense() -> dict[str, CondensedFunctions]:
+        again = structured_of(system)  # which is not kept: most never need it
+        assert again is not None
+        return _condense(again, compiler)
+
+    return LargeModel(
+        coordinates=structured.coordinates,
+        quantities=structured.quantities,
+        constraints=len(structured.constraints),
+        on_rates=tuple(k for k, (on_rates, _) in enumerate(structured.constraints) if on_rates),
+        entries=entry_places(equations),
+        sums=sums,
+        solutions=solutions,
+        functions=functions,
+        timed=structured.timed,
+        # A constraint on velocities may do work where it is not linear in them alone: that is not looked into.
+        works=structured.timed or bool(structured.forces) or any(on_rates for on_rates, _ in structured.constraints),
+        condense=condense,
+        _condensed=condensed,
+    )
 
 
-def _condensed(structured: Structured, compiler: Compiler) -> dict[str, CondensedFunctions]:
+@without_collecting
+def _condense(structured: Structured, compiler: Compiler) -> dict[str, CondensedFunctions]:
     kinds = (ACCELERATIONS, POSITIONS, VELOCITIES)
     made = {name: condensed_of(equations_of(structured, name), structured.coordinates) for name in kinds}
     programs = {name: each.program for name, each in made.items()}
     programs |= {f"{name}_back": each.back for name, each in made.items()}
     functions = compile_programs(programs, compiler)
+    for program in programs.values():
+        program.forget_steps()
     found = {}
     for name, each in made.items():
-        pattern = MultiplierPattern(np.array(each.entries, dtype=int).reshape(-1, 3), each.right, each.first)
+        pattern = MultiplierPattern(each.entries, each.right, each.first)
         found[name] = CondensedFunctions(each, functions[name], functions[f"{name}_back"], pattern)
     return found
-
-
-def _is_timed(system: System) -> bool:
-    parts = [system.kinetic, system.potential, *(c.expression for c in system.constraints)]
-    parts += [*system.definitions.values(), *system.forces.values()]
-    return any(part is not None and time in part.free_symbols for part in parts)

@@ -22,7 +22,7 @@ class Solver:
 
     def __init__(self, model: LargeModel, what: str, parameters: Array) -> None:
         self.model, self.what, self._p = model, what, parameters
-        self.n, self.nz = model.structured.coordinates, model.structured.quantities
+        self.n, self.nz = model.coordinates, model.quantities
         self._on_rates = list(model.on_rates)
         self.apart = False  # whether the last state had its multipliers solved for by themselves
 
@@ -33,18 +33,18 @@ class Solver:
             w, start = self._plain[2], self._plain[0].unknowns
         else:
             w, start = self._by_multipliers(q, v, t), self._condensed[0].unknowns
-        count = self.nz + len(self.model.structured.constraints)
+        count = self.nz + self.model.constraints
         return w[start : start + self.nz], -w[start + self.nz : start + count]
 
     def has_masses(self) -> bool:
         """Whether at the last state every coordinate had a positive mass, those before it left out."""
         if self.apart:
-            return bool((self._condensed[3][np.array(self._condensed[0].inverses, dtype=int)] > 0).all())
-        return bool((self._plain[2][np.array(self._plain[0].inverses, dtype=int)] > 0).all())
+            return bool((self._condensed[3][self._condensed[0].inverses] > 0).all())
+        return bool((self._plain[2][self._plain[0].inverses] > 0).all())
 
     def rank(self) -> int:
         """Of the constraints at the last state."""
-        return self._multipliers.rank() if self.apart else len(self.model.structured.constraints)
+        return self._multipliers.rank() if self.apart else self.model.constraints
 
     def missed(self) -> float:
         """What was left of the equations of the multipliers at the last state, relative to their right-hand sides."""
@@ -59,8 +59,8 @@ class Solver:
 
     @cached_property
     def _pivots(self) -> np.ndarray:
-        pairs = [pair for pair in self._plain[0].pivots if pair[1] != NONE]
-        return np.array(pairs, dtype=int).reshape(-1, 2)
+        pivots = self._plain[0].pivots
+        return pivots[pivots[:, 1] != NONE]
 
     def _plainly(self, q: Array, v: Array, t: float) -> bool:
         """Whether constraints are independent here; what was found is good then."""
@@ -87,6 +87,7 @@ class Solver:
     def _by_multipliers(self, q: Array, v: Array, t: float) -> Array:
         _, forward, back, w = self._condensed
         self._put(w, q, v, t)
+        w[self._condensed[0].cleared] = 0.0
         forward(w)
         # Rounding in a position reaches accelerations divided by the square of a fading gradient; in a constraint on
         # velocities by the gradient itself only: it keeps its own length.

@@ -24,12 +24,11 @@ class LargeState:
 
     def __init__(self, system: System, model: LargeModel, parameters: Array) -> None:
         self.system, self.model, self.p = system, model, parameters
-        self.n, self.m = model.structured.coordinates, len(model.structured.constraints)
-        self.nz = model.structured.quantities
+        self.n, self.nz, self.m = model.coordinates, model.quantities, model.constraints
         self._numbers: dict[str, Array] = {}
         self._solvers = {name: Solver(model, name, parameters) for name in (ACCELERATIONS, POSITIONS, VELOCITIES)}
-        self._forces, self._pushed = np.array(model.sums.forces, dtype=int).reshape(-1, 2).T
-        self._reach = np.array(model.sums.reach, dtype=int)
+        self._forces, self._pushed = model.sums.forces.T
+        self._reach = model.sums.reach
 
     def run(self, name: str, q: Array, v: Array, t: float) -> Array:
         """The numbers of a program after it has run at a state, good until it runs again."""

@@ -98,7 +98,7 @@ class Motion(Table):
     largest velocities, which outputs may miss; None where that is not known.
 
     Accelerations, forces, energy, rank, warnings and certificate of a computed motion are computed when first asked for
-    (`motion_with`), and kept; `timing` then says what that took.
+    (`motion.assemble`), and kept; `timing` then says what that took.
     """
 
     system: System
@@ -175,7 +175,7 @@ class Motion(Table):
     def columns(self) -> dict[str, Array]:
         """Every named column: coordinates, velocities, accelerations, forces, multipliers, energy, work."""
         names = [coordinate.name for coordinate in self.system.coordinates]
-        found = {"t": self.t}
+        found, blows, outputs = {"t": self.t}, self.can_lose_by_impacts, self.outputs
         for marks, values in (("", self.q), ("'", self.v), ("''", self.a)):
             found |= {name + marks: values[:, k] for k, name in enumerate(names)}
         for kind in VECTORS[3:]:
@@ -184,11 +184,11 @@ class Motion(Table):
         found["energy"] = self.energy
         found |= {f"work {kind}": self.work[:, k] for k, kind in enumerate(WORKS)}
         found |= {f"heat {name}": heat for name, heat in self.heat.items()}
-        if self.can_lose_by_impacts:
+        if blows:
             found["impact loss"] = self.impact_loss
         for name, contact in self.contacts.items():
             found |= {f"normal {name}": contact.normal, f"friction {name}": contact.friction}
-        return found | self.outputs
+        return found | outputs
 
     def __getitem__(self, key: str | sp.Symbol | Sequence[str | sp.Symbol]) -> Array:
         if isinstance(key, (list, tuple)):
@@ -458,13 +458,6 @@ class Motion(Table):
         from dalembert.view.plot import plot
 
         return plot(self, path, axes=axes, free=free, outputs=outputs)
-
-
-def motion_with(parts: Mapping[str, Any], later: Later) -> Motion:
-    """A motion of these parts, which has the others computed when they are asked for."""
-    made = Motion.__new__(Motion)
-    vars(made).update(parts, _later=later)
-    return made
 
 
 def _array(values: list[float] | None) -> Array | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from dalembert.arrays import Array
+from dalembert.kernel.ready.forces import forces_along
 from dalembert.kernel.ready.solve import solve_points
 from dalembert.kernel.ready.together import together_of
 from dalembert.mechanics.solve.fundamental import Fundamental
@@ -23,6 +24,7 @@ class Points:
     inertial: Array
     position: Array | None = None  # φ (T, …) and (φ̇, ψ), where they came with the others
     velocity: Array | None = None
+    impressed: Array | None = None  # where M is regular and the constraints are independent at all points
 
 
 def evaluate_points(
@@ -34,6 +36,9 @@ def evaluate_points(
     graph = evaluation.graph
     together = together_of(graph) if held is None else None
     if together is not None:
+        plain = forces_along(together, q, v, t, evaluation.p)
+        if plain is not None:
+            return Points(*plain)
         found = together.at(q, v, t, evaluation.p)
         if found is not None:
             M, Q, A, b, C, *rest = found

@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 import ctypes
+from itertools import accumulate
 
 import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.kernel.limits import PROJECT_LEAST_SIZE, PROJECT_ROUNDING
-from dalembert.kernel.ready.many import LONG, address, entry
-from dalembert.kernel.ready.solve import solve_points
-from dalembert.kernel.ready.together import together_of
-from dalembert.mechanics.solve.fundamental import CONSISTENCY_TOLERANCE, Fundamental, UndeterminedDirection
+from dalembert.kernel.ready.many import address, entry
+from dalembert.kernel.ready.solve import solve_room
+from dalembert.kernel.ready.together import rows_of_rates, together_of
+from dalembert.mechanics.solve.fundamental import CONSISTENCY_TOLERANCE, Fundamental
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.without_gradient import BESIDE, SMALL
+
+# Of larger systems, dense algebra at the start would be noticed.
+MOST = 200
 
 
 class _Start(ctypes.Structure):
     """da_start of kernel/ready/c/start.h."""
 
     _fields_ = (
-        *((name, ctypes.c_long) for name in ("n", "positions", "rates")),
-        ("row", ctypes.c_void_p),
-        ("m", ctypes.c_long),
-        *((name, ctypes.c_void_p) for name in ("q", "v", "A", "beside", "phi", "rate")),
-        *((name, ctypes.c_double) for name in ("rounding", "least", "small")),
+        ("points", ctypes.c_void_p),
+        *((name, ctypes.c_long) for name in ("n", "m", "positions", "rates")),
+        *((name, ctypes.c_void_p) for name in ("row", "q", "v", "p")),
+        *((name, ctypes.c_double) for name in ("t", "beside", "rounding", "least", "small", "consistent")),
+        *((name, ctypes.c_void_p) for name in ("states", "base", "found", "registers", "w")),
     )
 
 
@@ -33,32 +37,27 @@ def plain_start(evaluation: Evaluation, q: Array, v: Array, t: float) -> Fundame
     are independent, with a regular M and an energy. None elsewhere: then each of these is looked at by itself.
     """
     graph, n, m = evaluation.graph, evaluation.n, evaluation.m
-    together, run = together_of(graph), entry("da_is_plain_start", "p")
-    if together is None or run is None:
+    together, run = together_of(graph), entry("da_plain_start", "p")
+    if together is None or run is None or n + m > MOST:
         return None
-    states = np.empty((2, 2 * n))
-    states[:, :n], states[:, n:] = q, v
-    # Gradients are compared with those beside, as `without_gradient` does.
-    states[1] += BESIDE * np.maximum(np.abs(states[1]), 1.0)
-    times = np.full(2, float(t))
-    found = together.at(states[:, :n], states[:, n:], times, evaluation.p)
-    if found is None:
-        return None
-    M, Q, A, b, C, energy, _, position, velocity = found
-    rows = graph.kept.get("rows")
-    if rows is None:
-        rows = graph.kept["rows"] = np.array([*graph.position_rows, *graph.velocity_rows, 0], dtype=LONG)
-    at, row = address(states), address(A) if m else 0
+    program, rows = together.points, rows_of_rates(graph)
+    ends, solved = program.ends, 4 * n + 2 * m
+    sizes = (4 * n + 2, 2 * ends[-1], solved, program.registers, solve_room(n, m))
+    at = list(accumulate(sizes, initial=0))
+    block = (np.empty if program.full else np.zeros)(at[-1])
+    begin = address(block)
+    q, v = np.ascontiguousarray(q, dtype=float), np.ascontiguousarray(v, dtype=float)
     start = _Start(
-        n, len(graph.position_rows), rows.size - 1, address(rows), m, at, at + 8 * n, row, row + 8 * m * n,
-        address(position), address(velocity), PROJECT_ROUNDING, PROJECT_LEAST_SIZE, SMALL,
+        program.at, n, m, len(graph.position_rows), rows.size - 1, address(rows), address(q), address(v),
+        address(evaluation.p), float(t), BESIDE, PROJECT_ROUNDING, PROJECT_LEAST_SIZE, SMALL, CONSISTENCY_TOLERANCE,
+        *(begin + 8 * k for k in at[:-1]),
     )  # fmt: skip
-    if not run(ctypes.addressof(start)) or not np.isfinite(energy[0]):
+    if not run(ctypes.addressof(start)):
         return None
-    try:
-        solution = solve_points(M[:1], Q[:1], A[:1], b[:1], C[:1], together.pattern).at(0)
-    except UndeterminedDirection:
-        return None
-    if int(solution.rank) < m or (m and float(solution.residual.max()) > CONSISTENCY_TOLERANCE):
-        return None
-    return None if np.isnan(solution.unconstrained[0]) else solution
+    M, Q, A, b, C = (block[at[1] + 2 * ends[k] : at[1] + ends[k] + ends[k + 1]] for k in range(5))
+    found = block[at[2] : at[2] + solved]
+    a, unconstrained, ideal, nonideal = found[: 4 * n].reshape(4, n)
+    multipliers, residual = found[4 * n :].reshape(2, m)
+    given = (M.reshape(n, n), Q, A.reshape(m, n), b, C)
+    independent = np.zeros(m, dtype=bool)
+    return Fundamental(a, unconstrained, ideal, nonideal, multipliers, np.array(m), independent, residual, *given)

@@ -85,8 +85,8 @@ DA_READY int da_repeat(const da_repeated *of, const double *t, const double *y, 
             int enough = 1;
             for (long i = width * c; i < width * (c + 1); i++) {
                 const double off = fabs(new[k][i] - new[k - 1][i]);
-                now_off = fmax(now_off, off < INFINITY && new[k][i] == new[k][i] ? off : INFINITY);
-                was_off = fmax(was_off, unsure[i]);
+                now_off = da_most(now_off, off < INFINITY && new[k][i] == new[k][i] ? off : INFINITY);
+                was_off = da_most(was_off, unsure[i]);
             }
             for (long i = width * c; i < width * (c + 1); i++) {
                 if (now_off < was_off) {

@@ -235,31 +235,31 @@ DA_READY void da_check_totals(long count, long m, const double *numbers, const d
 {
     double largest = 0.0;
     for (int k = 0; k < 8; k++) found[k] = 0.0;
-    for (long k = 0; k < count; k++) largest = fmax(largest, numbers[DA_NUMBERS * k + DA_FORCE]);
-    const double least = 1e-6 * fmax(largest, braking);
+    for (long k = 0; k < count; k++) largest = da_most(largest, numbers[DA_NUMBERS * k + DA_FORCE]);
+    const double least = 1e-6 * da_most(largest, braking);
     found[4] = found[5] = numbers[DA_RANK];
     for (long k = 0; k < count; k++) {
         const double *of = numbers + DA_NUMBERS * k;
-        double size = fmax(of[DA_FORCE], least);
+        double size = da_most(least, of[DA_FORCE]);
         size = size > 0.0 ? size : 1.0;
-        const double parts[3] = {of[DA_MISSED] / size, of[DA_ALONG] / size, of[DA_GAUSS] / size};
-        for (int j = 0; j < 3; j++) found[1 + j] = fmax(found[1 + j], parts[j] == parts[j] ? parts[j] : INFINITY);
-        found[4] = fmin(found[4], of[DA_RANK]);
-        found[5] = fmax(found[5], of[DA_RANK]);
-        found[6] = fmax(found[6], of[DA_PUSHED]);
-        found[7] = fmax(found[7], of[DA_PULL]);
+        found[1] = da_most(found[1], da_or_infinite(of[DA_MISSED] / size));
+        found[2] = da_most(found[2], da_or_infinite(of[DA_ALONG] / size));
+        found[3] = da_most(found[3], da_or_infinite(of[DA_GAUSS] / size));
+        found[4] = of[DA_RANK] < found[4] ? of[DA_RANK] : found[4];
+        found[5] = da_most(found[5], of[DA_RANK]);
+        found[6] = da_most(found[6], of[DA_PUSHED]);
+        found[7] = da_most(found[7], of[DA_PULL]);
     }
     for (long j = 0; j < m; j++) {
         double most = 0.0, longest = 0.0;
         for (long k = 0; k < count; k++) {
-            most = fmax(most, rows[m * (count + k) + j]);
-            longest = fmax(longest, rows[m * (2 * count + k) + j]);
+            most = da_most(most, rows[m * (count + k) + j]);
+            longest = da_most(longest, rows[m * (2 * count + k) + j]);
         }
-        const double floor = 0.1 * fmax(most, longest * slowing);
+        const double floor = 0.1 * da_most(most, longest * slowing);
         for (long k = 0; k < count; k++) {
-            const double terms = fmax(rows[m * (count + k) + j], floor);
-            const double off = rows[m * k + j] / (terms > 0.0 ? terms : 1.0);
-            found[0] = fmax(found[0], off == off ? off : INFINITY);
+            const double terms = da_most(floor, rows[m * (count + k) + j]);
+            found[0] = da_most(found[0], da_or_infinite(rows[m * k + j] / (terms > 0.0 ? terms : 1.0)));
         }
     }
 }

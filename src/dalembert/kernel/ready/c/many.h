@@ -27,8 +27,8 @@ typedef struct {
     for (int l = 0; l < DA_LANES; l++) to[l] = (expression); \
     break
 
-/* Instructions [from, until) for the points first … first + lanes of `count`. Whether a watched output is finite goes
- * into `bad` as a number that is zero then. */
+/* Instructions [from, until) for the points first … first + lanes of `count`. Whether watched outputs are finite goes
+ * into `bad` as numbers that are zero then. */
 static void da_block(const da_program *P, long from, long until, long first, int lanes, long count,
                      const double *const *in, const long *stride, double *const *out, double *w, double *bad)
 {
@@ -41,17 +41,20 @@ static void da_block(const da_program *P, long from, long until, long first, int
         case DA_OP_INPUT: {
             const double *at = in[c[2]] + c[3];
             const long s = stride[c[2]];
-            for (int l = 0; l < DA_LANES; l++) to[l] = at[s * (first + (l < lanes ? l : lanes - 1))];
+            at += s * first;
+            if (lanes == DA_LANES) {
+                for (int l = 0; l < DA_LANES; l++) to[l] = at[s * l];
+            } else {
+                for (int l = 0; l < DA_LANES; l++) to[l] = at[s * (l < lanes ? l : lanes - 1)];
+            }
             break;
         }
         case DA_OUTPUT: {
             const long size = P->sizes[c[1]];
-            double *at = out[c[1]] + size * first + c[3], sum = 0.0;
+            double *at = out[c[1]] + size * first + c[3];
             for (int l = 0; l < lanes; l++) at[size * l] = x[l];
-            if (c[1] < P->watched) {
-                for (int l = 0; l < DA_LANES; l++) sum += x[l] * 0.0;
-                *bad += sum;
-            }
+            if (c[1] < P->watched)
+                for (int l = 0; l < DA_LANES; l++) bad[l] += x[l] * 0.0;
             break;
         }
         case DA_ASSIGN: DA_EACH(x[l]);
@@ -110,17 +113,18 @@ static void da_block(const da_program *P, long from, long until, long first, int
 DA_READY int da_many(const da_program *P, long count, const double *const *in, const long *stride, double *base,
                      double *w)
 {
-    double *out[32], bad = 0.0;
+    double *out[32], bad[DA_LANES] = {0.0}, sum = 0.0;
     for (long k = 0; k < P->outputs; k++) {
         out[k] = base;
         base += count * P->sizes[k];
     }
-    da_block(P, 0, P->once, 0, 1, count, in, stride, out, w, &bad);
+    da_block(P, 0, P->once, 0, 1, count, in, stride, out, w, bad);
     for (long first = 0; first < count; first += DA_LANES) {
         const int lanes = count - first < DA_LANES ? (int)(count - first) : DA_LANES;
-        da_block(P, P->once, P->once + P->each, first, lanes, count, in, stride, out, w, &bad);
+        da_block(P, P->once, P->once + P->each, first, lanes, count, in, stride, out, w, bad);
     }
-    return bad != 0.0 || bad != bad;
+    for (int l = 0; l < DA_LANES; l++) sum += bad[l];
+    return sum != 0.0 || sum != sum;
 }
 
 #endif

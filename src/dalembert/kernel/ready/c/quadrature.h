@@ -17,8 +17,8 @@ static int da_judges(const da_outputs *of, long k)
     if (k < 2 || k + 3 >= of->count) return 0;
     for (long j = k - 2; j < k + 3; j++) {
         const double gap = of->t[j + 1] - of->t[j];
-        least = fmin(least, gap);
-        most = fmax(most, gap);
+        least = gap < least ? gap : least;
+        most = da_most(most, gap);
     }
     return most - least < 1e-6 * most && most <= of->near;
 }
@@ -46,11 +46,11 @@ DA_READY void da_quadrature(const da_outputs *of, double *found, double *trapezo
             const double *a = of->a + n * k + i;
             const double change = of->v[of->v_stride * (k + 1) + i] - of->v[of->v_stride * k + i];
             const double off = of->root[n * k + i] * fabs(change - h / 2 * (a[0] + a[n]));
-            trapezoid[k] = fmax(trapezoid[k], off == off ? off : INFINITY);
+            trapezoid[k] = da_most(trapezoid[k], da_or_infinite(off));
         }
         if (!da_judges(of, k)) continue;
         found[k] = -1.0;
-        for (long i = 0; i < n; i++) largest = fmax(largest, fabs(h * of->a[n * k + i]));
+        for (long i = 0; i < n; i++) largest = da_most(largest, fabs(h * of->a[n * k + i]));
     }
     for (long k = 0; k + 1 < of->count; k++) {
         if (found[k] >= 0.0) continue;
@@ -63,7 +63,7 @@ DA_READY void da_quadrature(const da_outputs *of, double *found, double *trapezo
             if (finer > of->resolved * coarser + 1e-12 * largest) continue;
             const double change = of->v[of->v_stride * (k + 1) + i] - of->v[of->v_stride * k + i];
             const double off = of->root[n * k + i] * (fabs(change - six) - of->allowed * finer);
-            found[k] = fmax(found[k], off == off ? off : INFINITY);
+            found[k] = da_most(found[k], da_or_infinite(off));
         }
     }
 }
