@@ -104,9 +104,13 @@ def test_forty_windows_are_one_pendulum_through_the_place_where_all_lie_on_one_l
     """θ̈ = −g cos θ whatever the number of windows; level at 0.37 s and again at the other side."""
     motion = windows(40).simulate(1.6, samples=9, rtol=1e-8)
     assert motion.certificate.holds, motion.certificate.text()
-    exact = solve_ivp(
-        lambda t, u: [u[1], -9.81 * np.cos(u[0])], (0, 1.6), [np.pi / 2, -1], "DOP853", motion.t, rtol=1e-12, atol=1e-12
-    ).y[0]
+    found = solve_ivp(
+        lambda t, u: [u[1], -9.81 * np.cos(u[0])], (0, 1.6), [np.pi / 2, -1], "DOP853", motion.t,
+        rtol=1e-12, atol=1e-12, events=lambda t, u: np.sin(u[0]),
+    )  # fmt: skip
+    exact = found.y[0]
+    passed = [event["t"] for event in motion.events if event["name"] == "singular configuration"]
+    assert passed == pytest.approx(found.t_events[0], abs=3e-5)
     assert np.sin(exact).min() < -0.9, "it has gone through"
     for k in (0, 17, 40):
         # rtol 1e-8, of positions up to 40; and some hundred times that next to the singular place.

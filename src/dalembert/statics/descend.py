@@ -7,7 +7,6 @@ move in.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,12 +14,11 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.graph.structure.at_rest import AtRest
+from dalembert.motion.large.saddle import saddle
 
 # The balance holds where this share of its terms is left (as `BALANCED` of statics.py); steps go on to rounding.
 BALANCED, SETTLED = 1e-9, 1e-13
 STEPS, PASSES = 300, 40
-# What stands in the corner of the equations, so that constraints may depend on each other, relative to the others.
-CORNER = 1e-10
 # Inertia added first, relative to the largest curvature, and the most of it; and shares of a step that are tried.
 FIRST, MOST = 1e-7, 1e8
 SHARES = (1.0, 0.3)
@@ -67,7 +65,7 @@ def onto_constraints(rest: AtRest, z: Array, patient: bool = True) -> Array | No
         held, masses = rest.held(z), rest.masses(z)
         if not np.isfinite(held.c).all():
             return None
-        change = _saddle(masses, held.G)(np.zeros(rest.nz), -held.c)[0]
+        change = saddle(masses, held.G)(np.zeros(rest.nz), -held.c)[0]
         size = max(float(np.abs(z).max(initial=0.0)), 1e-8)
         moved = float(np.abs(change).max(initial=0.0))
         if not np.isfinite(moved):
@@ -103,7 +101,7 @@ def follow_definitions(rest: AtRest, z: Array) -> Array:
 def _balance(rest: AtRest, z: Array) -> Rest:
     """With the multipliers that leave the least acceleration."""
     (slopes, size), held, masses = rest.slopes(z), rest.held(z), rest.masses(z)
-    _, turned = _saddle(masses, held.G)(-slopes, np.zeros(held.c.size))
+    _, turned = saddle(masses, held.G)(-slopes, np.zeros(held.c.size))
     left = slopes + held.G.T @ turned
     terms = size + abs(held.G.T) @ np.abs(turned)
     share = np.abs(left) / np.maximum(terms, 1e-6 * terms.max(initial=0.0) + 1e-300)
@@ -119,7 +117,7 @@ def _step(rest: AtRest, here: Rest, more: float) -> tuple[Rest, float] | None:
     unit = _unit(curvature, masses)
     while more <= MOST:
         bent = curvature + (more * unit) * masses
-        step = _saddle(bent, held.G)(-left, np.zeros(held.c.size))[0]
+        step = saddle(bent, held.G)(-left, np.zeros(held.c.size))[0]
         falls = float(left @ step)
         if np.isfinite(step).all() and step @ (bent @ step) > 0 and falls < 0:
             for share in SHARES:
@@ -140,33 +138,3 @@ def _unit(curvature: Any, masses: Any) -> float:
     """The largest curvature against the largest mass: the square of the fastest frequency that may be there."""
     largest = float(np.abs(curvature.data).max(initial=0.0))
     return (largest or 1.0) / float(np.abs(masses.data).max(initial=1e-300))
-
-
-def _saddle(W: Any, G: Any) -> Callable[[Array, Array], tuple[Array, Array]]:
-    """Solves W x + Gᵀ y = f, G x = c, rows of G scaled to length one, with a small corner, refined once."""
-    from scipy.sparse import csc_array
-    from scipy.sparse.linalg import splu
-
-    count, size = G.shape
-    W, G = W.tocoo(), G.tocoo()
-    lengths = np.sqrt(np.bincount(G.row, G.data**2, minlength=count))
-    scale = 1.0 / np.where(lengths > 0, lengths, 1.0)
-    rows, own = G.data * scale[G.row], np.arange(size, size + count)
-    corner = np.full(count, -CORNER / (float(np.abs(W.data).max(initial=0.0)) or 1.0))
-    across, down = [W.row, G.row + size, G.col, own], [W.col, G.col, G.row + size, own]
-    where, shape = (np.concatenate(across), np.concatenate(down)), (size + count, size + count)
-    factored = csc_array((np.concatenate([W.data, rows, rows, corner]), where), shape=shape)
-    try:
-        solve = splu(factored).solve
-    except RuntimeError:  # singular: no inertia somewhere
-        return lambda f, c: (np.full(f.size, np.nan), np.full(c.size, np.nan))
-
-    def solved(f: Array, c: Array) -> tuple[Array, Array]:
-        right = np.concatenate([f, scale * c])
-        found = solve(right)
-        left = right - factored @ found
-        left[size:] += corner * found[size:]  # without the corner
-        found = found + solve(left)
-        return found[:size], scale * found[size:]
-
-    return solved

@@ -100,6 +100,12 @@ class Multipliers:
         assert self._rank is not None
         return int(self._rank(self._at, LEAST_EIGENVALUE))
 
+    def pivots(self) -> Array:
+        """Of each constraint, rows being of length one, at the state that was solved last."""
+        found = np.empty(self.pattern.m)
+        found[self.pattern.tables["order"]] = self._kept[0][_NUMBERS.index("D")][: self.pattern.m]
+        return found
+
     def negative(self) -> int:
         """How many eigenvalues of the matrix that was solved with last are negative."""
         assert self._rank is not None

@@ -8,12 +8,13 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.errors import DalembertError
-from dalembert.kernel.limits import STALL_STEPS
+from dalembert.kernel.limits import SINGULAR_PIVOT, STALL_STEPS
 from dalembert.methods.table import METHODS
 from dalembert.motion.integrate.events import EventWatch, Outcome
 from dalembert.motion.integrate.progress import Progress
 from dalembert.motion.integrate.scipy_methods import scipy_class
 from dalembert.motion.integrate.settings import Settings, method_of, share_of, tolerances
+from dalembert.motion.integrate.singular import SingularWatch
 from dalembert.motion.integrate.trajectory import (
     MAY_END,
     STALLED,
@@ -36,6 +37,8 @@ class _Run:
         self.points: list[tuple[float, Array]] = []
         self.entries = EntriesOf(at)
         self.watch: EventWatch | None = None  # for the events of the system, where it has any
+        self.singular = SingularWatch(self._nearness)
+        self.independent = np.zeros(at.m, dtype=bool)  # constraints, at the start
 
     def derivative(self, t: float, y: Array) -> Array:
         """d/dt of (q, q̇, work of impressed and ideal forces, 0)."""
@@ -66,6 +69,8 @@ class _Run:
         atol[: 2 * self.n] = tolerances(
             self.settings, state.q, state.v, self.at.solve(state.q, state.v, t0)[0][: self.n]
         )
+        self.independent = self.at.shares() > SINGULAR_PIVOT
+        self._look(t0, y, self.derivative(t0, y), False)
         options: dict[str, Any] = {"rtol": self.settings.rtol, "atol": atol}
         if self.settings.max_step is not None:
             options["max_step"] = self.settings.max_step
@@ -104,6 +109,7 @@ class _Run:
                     pending += 1
             except DalembertError as error:
                 return str(error)
+            self._look(t, y, solver.f, t == end)
             if share:
                 own = slice(2 * self.n)
                 solver.atol[own] = np.maximum(solver.atol[own], share * np.minimum(np.abs(y[own]), 1.0))
@@ -111,6 +117,17 @@ class _Run:
         if self.watch is not None:
             self.watch.finish(t, y)
         return None
+
+    def _look(self, t: float, y: Array, rates: Array, last: bool) -> None:
+        """For singular configurations passed, at an accepted state."""
+        if np.count_nonzero(self.independent) > 1:  # one direction depends on nothing
+            q, v = y[: self.n], y[self.n : 2 * self.n]
+            self.singular.look(t, q, v, rates[self.n : 2 * self.n], last)
+
+    def _nearness(self, t: float, q: Array, v: Array) -> float:
+        """The root of the smallest share that others leave of a constraint."""
+        self.at.solve(q, v, t)
+        return float(np.sqrt(max(self.at.shares()[self.independent].min(), 0.0)))
 
     def _ends(self, t: float, y: Array, t_new: float, y_new: Array, dense: Any, pending: int) -> bool:
         """Whether an event ends the motion in the last step; then its time and state are the last point."""
@@ -140,7 +157,7 @@ def integrate_large(at: LargeState, settings: Settings, state: State, bar: Progr
         steps=run.steps,
         evaluations=run.evaluations,
         compile_s=0.0,
-        events=in_order(outcome.reports(at.system)),
+        events=in_order([e for e in run.singular.events if e["t"] <= run.points[-1][0]], outcome.reports(at.system)),
         failure=failure,
         ended=outcome.ended_by(at.system),
     )

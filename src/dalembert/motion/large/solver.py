@@ -50,6 +50,19 @@ class Solver:
         """What was left of the equations of the multipliers at the last state, relative to their right-hand sides."""
         return float(self._multipliers.missed[0]) if self.apart else 0.0
 
+    def shares(self) -> Array:
+        """Of each constraint, at the last state, what the others left of it: its pivot against what that was made of,
+        the square of the sine of an angle; 1 where nothing was taken from it.
+        """
+        found = np.ones(self.model.constraints)
+        if self.apart:
+            return self._multipliers.pivots()
+        with np.errstate(all="ignore"):
+            w, pivots = self._plain[2], self._plain[0].pivots
+            taken = pivots[:, 1] != NONE
+            found[taken] = 1.0 / (w[pivots[taken, 0]] * w[pivots[taken, 1]])
+        return np.nan_to_num(found, nan=0.0)
+
     # -- by one elimination
 
     @cached_property

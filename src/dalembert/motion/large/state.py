@@ -53,6 +53,10 @@ class LargeState:
         """Of the constraints at the last state solved."""
         return self._solvers[ACCELERATIONS].rank()
 
+    def shares(self) -> Array:
+        """Of each constraint, at the last state solved, what the others left of it: 0 where it depends on them."""
+        return self._solvers[ACCELERATIONS].shares()
+
     def may_contradict(self) -> bool:
         """Whether at the last state solved constraints depend on each other and right-hand sides were not met: they may
         be rounding.
