@@ -44,10 +44,10 @@ ROOMS = {
     ),
     "kernel": (
         "limits", "package_digest", "size", "emit", "identity", "keep", "build", "ready", "rolled", "events", "kernel",
-        "tape_kernel",
+        "tape_kernel", "cuda",
     ),
     "motion": (
-        "state", "integrate", "contacts", "result", "certificate", "assemble", "prepare", "large", "simulate",
+        "state", "integrate", "contacts", "result", "certificate", "assemble", "prepare", "export", "large", "simulate",
         "instant", "kept_models",
     ),
     "motion.contacts": ("modes", "decide", "impacts", "run"),

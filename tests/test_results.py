@@ -270,3 +270,18 @@ def test_only_our_names_are_listed():
     assert set(dir(da)) == {*da.__all__, "__version__"}
     with pytest.raises(AttributeError, match="Did you mean 'System'"):
         _ = da.Sistem
+
+
+def test_columns_side_by_side_and_short_messages():
+    """Of every table, not of motions alone; a system of many coordinates does not fill pages with its names."""
+    run = PENDULUM.prepare(0.1, samples=3).run()
+    assert run[["x", "y'"]].tolist() == [[x, w] for x, w in zip(run["x"], run["y'"], strict=True)]
+    assert run[[]].shape == (3, 0)
+    with pytest.raises(KeyError, match=r"There are: c0, .* c59, … \(200 in all\)"):
+        item_named({f"c{k}": k for k in range(200)}, "q", "column")
+
+
+def test_a_time_that_is_none_is_told():
+    motion = PENDULUM.simulate(0.1, samples=3)
+    with pytest.raises(da.ModelError, match="t is a time or several, got 'soon'"):
+        motion("soon")

@@ -1,4 +1,4 @@
-"""Things made once and kept, the oldest given up when there are too many."""
+"""Things made once and kept, the oldest given up when there are too many; and frozen values with other fields."""
 
 from __future__ import annotations
 
@@ -9,6 +9,16 @@ from typing import TypeVar
 Thing = TypeVar("Thing")
 _NOTHING = object()
 _CHANGING = Lock()
+
+
+def changed(value: Thing, **fields: object) -> Thing:
+    """`dataclasses.replace` in a fifth of its time, for values that are nothing but their fields: no `__post_init__`,
+    no `cached_property`. Fields that are made anew for each value must be given.
+    """
+    new = object.__new__(type(value))
+    vars(new).update(vars(value))
+    vars(new).update(fields)
+    return new
 
 
 def remember(kept: dict[Hashable, Thing], key: Hashable, make: Callable[[], Thing], most: int) -> Thing:

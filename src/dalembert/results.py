@@ -16,6 +16,9 @@ from dalembert.arrays import Array
 
 Item = TypeVar("Item")
 
+# A message names so many at most: the columns of a large system would fill pages.
+LISTED = 60
+
 
 class Result(ABC):
     """What a public call answers with. `print` shows the text, and so does a notebook; `repr` is one line.
@@ -80,12 +83,18 @@ class Table(Result):
         """Every column by its name."""
 
     def __getitem__(self, key: Any) -> Array:
+        """A column (T,), or several side by side (T, K) for a list of their names."""
+        if isinstance(key, (list, tuple)):
+            columns = self.columns()
+            rows = len(next(iter(columns.values())))
+            found = [item_named(columns, item, "column") for item in key]
+            return np.stack(found, axis=1) if found else np.zeros((rows, 0))
         return item_named(self.columns(), key, "column")
 
 
 def item_named(items: Mapping[str, Item], key: Any, what: str, more: Iterable[str] = ()) -> Item:
-    """The item of a name, or of the symbol that has it. An unknown one is an error that tells the nearest and lists all
-    there are, with those of `more`, which are known but not among the items.
+    """The item of a name, or of the symbol that has it. An unknown one is an error that tells the nearest and lists
+    those there are, the first `LISTED` of them, with those of `more`, which are known but not among the items.
     """
     from dalembert.model.language.suggest import suggest  # only here: arrays alone need no SymPy
     from dalembert.model.language.symbols import name_of
@@ -96,7 +105,8 @@ def item_named(items: Mapping[str, Item], key: Any, what: str, more: Iterable[st
     known = [*items, *more]
     close = suggest(name, known)
     near = close if close.startswith(" Did you mean") else ""
-    raise KeyError(f"no {what} {name!r} here.{near} There are: {', '.join(known)}")
+    left_out = f", … ({len(known)} in all)" if len(known) > LISTED else ""
+    raise KeyError(f"no {what} {name!r} here.{near} There are: {', '.join(known[:LISTED])}{left_out}")
 
 
 def state_columns(coordinates: Sequence[Any], t: Array, q: Array, v: Array) -> dict[str, Array]:

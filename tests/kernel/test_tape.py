@@ -12,9 +12,9 @@ from dalembert.graph.graph import graph_of
 from dalembert.kernel.build import find_compiler
 from dalembert.kernel.emit.functions import kernel_functions
 from dalembert.kernel.emit.operations import BINARY, UNARY
-from dalembert.kernel.ready import tape as module
+from dalembert.kernel.ready import make_tape as module
 from dalembert.kernel.ready.library import ready_library
-from dalembert.kernel.ready.tape import instructions, make_tape
+from dalembert.kernel.ready.make_tape import instructions, make_tape
 
 pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C compiler on this machine")
 

@@ -115,3 +115,12 @@ def test_a_name_that_cannot_be_spoken_is_told():
         system.replace(outputs={"pull": "multiplier(rod)"})
     with pytest.raises(da.ModelError, match="in words of letters and digits, not 'rod \\(left\\)'"):
         da.dumps(system.replace(outputs={"pull": da.multiplier("rod (left)")}))
+
+
+def test_an_output_with_the_name_of_a_definition_is_that_definition():
+    """`motion["reach"]` would be the one and `motion.evaluate("reach")` the other."""
+    system = pendulum().replace(definitions={"reach": "x + y"})
+    assert set(system.replace(outputs={"reach": "reach", "reach'": "reach'"}).outputs) == {"reach", "reach'"}
+    for name in ("reach", "reach'", "reach''"):
+        with pytest.raises(da.ModelError, match=f"output .*{name}.*: {name} is a definition or its rate"):
+            system.replace(outputs={name: "2*x"})

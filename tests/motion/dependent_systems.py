@@ -80,6 +80,28 @@ def ring() -> da.System:
 
 
 @cache
+def braced_bodies(seed: int) -> da.System:
+    """Three bodies of five masses each, drawn at random, with a rod between any two of a body, which is one too many;
+    the bodies hang on each other by a rod each.
+    """
+    rng = np.random.default_rng(seed)
+    c = da.coordinates(" ".join(f"x{k} y{k} z{k}" for k in range(15)))
+    at = [c[3 * k : 3 * k + 3] for k in range(15)]
+    place = rng.uniform(-1, 1, (15, 3)) + 3.0 * np.repeat(np.arange(3), 5)[:, None]
+    rods = [(5 * b + i, 5 * b + j) for b in range(3) for i in range(5) for j in range(i)]
+    rods += [(5 * b + int(rng.integers(5)), 5 * b - 5 + int(rng.integers(5))) for b in (1, 2)]
+    masses = rng.uniform(0.5, 2.0, 15)
+    return da.System(
+        "braced bodies",
+        coordinates=list(c),
+        kinetic=sp.Add(*(m * sum(q.d**2 for q in point) / 2 for m, point in zip(masses, at, strict=True))),
+        potential=sp.Add(*(9.81 * m * point[2] for m, point in zip(masses, at, strict=True))),
+        constraints={f"rod {i} {j}": _apart(at[i], at[j]) - float(np.sum((place[i] - place[j]) ** 2)) for i, j in rods},
+        initial=dict(zip(c, place.ravel().tolist(), strict=True)) | {q.d: 0 for q in c},
+    )
+
+
+@cache
 def windows(count: int) -> da.System:
     """Cranks of unit length, upright, side by side, their tips joined by couplers of unit length; tips at unit speed.
     All lie on one line where the cranks are level.

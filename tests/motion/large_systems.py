@@ -66,6 +66,71 @@ def rods(links: int) -> da.System:
 
 
 @cache
+def tree(joints: int, seed: int = 3, depth: int = 6) -> da.System:
+    """Point masses on links of several lengths that branch at random, each joint on one of the `depth` before it; every
+    third slides along its link as well.
+    """
+    rng = np.random.default_rng(seed)
+    m, l, g = da.parameters("m l g")
+    coordinates, definitions, kinetic, potential, initial = [], {}, [], [], {}
+    at: list[tuple[sp.Expr, sp.Expr]] = [(sp.Integer(0), sp.Integer(0))]
+    for k in range(joints):
+        (a,) = da.coordinates(f"a{k}")
+        way = l * sp.Float(rng.uniform(0.6, 1.4))
+        coordinates.append(a)
+        initial |= {a: rng.uniform(-1, 1), a.d: 0}
+        if k % 3 == 1:
+            (s,) = da.coordinates(f"s{k}")
+            coordinates.append(s)
+            way += s
+            potential.append(20 * s**2)
+            initial |= {s: 0.1, s.d: 0}
+        x, y = da.definitions(f"x{k} y{k}")
+        before = at[rng.integers(max(0, len(at) - depth), len(at))]
+        definitions |= {x: before[0] + way * sp.sin(a), y: before[1] - way * sp.cos(a)}
+        kinetic.append(m * (x.d**2 + y.d**2) / 2)
+        potential.append(m * g * y)
+        at.append((x, y))
+    return da.System(
+        "tree",
+        coordinates=coordinates,
+        definitions=definitions,
+        kinetic=sp.Add(*kinetic),
+        potential=sp.Add(*potential),
+        parameters=VALUES,
+        initial=initial,
+    )
+
+
+@cache
+def chain_in_space(links: int, held: bool = False) -> da.System:
+    """Two angles for each link; held: the end stays at its height."""
+    c = da.coordinates(" ".join(f"a{k} b{k}" for k in range(links)))
+    m, l, g = da.parameters("m l g")
+    definitions, kinetic, potential = {}, [], []
+    before: tuple[sp.Expr, ...] = (sp.Integer(0),) * 3
+    for k, (a, b) in enumerate(zip(c[::2], c[1::2], strict=True)):
+        here = da.definitions(f"x{k} y{k} z{k}")
+        way = (l * sp.sin(a), l * sp.cos(a) * sp.sin(b), -l * sp.cos(a) * sp.cos(b))
+        definitions |= {d: old + step for d, old, step in zip(here, before, way, strict=True)}
+        kinetic.append(m * sp.Add(*(d.d**2 for d in here)) / 2)
+        potential.append(m * g * here[2])
+        before = here
+    at = dict(zip(c, 0.3 * np.cos(np.arange(2 * links)), strict=True))
+    height = -np.sum(np.cos([at[a] for a in c[::2]]) * np.cos([at[b] for b in c[1::2]]))
+    return da.System(
+        "chain in space",
+        coordinates=list(c),
+        definitions=definitions,
+        kinetic=sp.Add(*kinetic),
+        potential=sp.Add(*potential),
+        constraints={"end": before[2] - l * height} if held else {},
+        parameters=VALUES,
+        initial=at | {q.d: 0 for q in c},
+    )
+
+
+@cache
 def net(side: int) -> da.System:
     """Masses in a square, joined by springs, and by rods in places, so that nothing repeats evenly."""
     c = da.coordinates(" ".join(f"x{i}_{j} y{i}_{j} z{i}_{j}" for i in range(side) for j in range(side)))
@@ -91,6 +156,54 @@ def net(side: int) -> da.System:
         constraints=constraints,
         parameters={"m": 1.0, "k": 30.0, "g": 9.81},
         initial=initial,
+    )
+
+
+@cache
+def chain_by_velocities(links: int) -> da.System:
+    """The chain with velocities as definitions, each made of the one before it, and others that are no rates of
+    positions: they are written out.
+    """
+    a = da.coordinates(" ".join(f"a{k}" for k in range(links)))
+    m, l, g = da.parameters("m l g")
+    definitions, kinetic = {}, []
+    u, w = sp.Integer(0), sp.Integer(0)
+    for k, q in enumerate(a):
+        turned, to, up = da.definitions(f"turned{k} u{k} w{k}")
+        definitions |= {turned: sp.cos(q) * q.d, to: u + l * turned, up: w + l * sp.sin(q) * q.d}
+        (swung,) = da.definitions(f"swung{k}")
+        definitions[swung] = sp.cos(a[k - 1]) * q.d  # not the rate of anything
+        kinetic.append(m * (to**2 + up**2) / 2 + m * l**2 * (swung**2 + sp.sin(a[k - 1]) ** 2 * q.d**2) / 6)
+        u, w = to, up
+    return da.System(
+        "chain by velocities",
+        coordinates=list(a),
+        definitions=definitions,
+        kinetic=sp.Add(*kinetic),
+        potential=sp.Add(*(-(links - k) * m * g * l * sp.cos(q) for k, q in enumerate(a))),
+        parameters=VALUES,
+        initial=dict(zip(a, angles_of(links), strict=True)) | {q.d: 0 for q in a},
+    )
+
+
+@cache
+def plain_chain(links: int) -> da.System:
+    """Point masses in the angles of their links, velocities as sums without a definition."""
+    a = da.coordinates(" ".join(f"a{k}" for k in range(links)))
+    m, l, g = da.parameters("m l g")
+    sums: tuple[list[sp.Expr], list[sp.Expr]] = ([], [])
+    kinetic = []
+    for q in a:
+        sums[0].append(l * sp.cos(q) * q.d)
+        sums[1].append(l * sp.sin(q) * q.d)
+        kinetic += [m * sp.Add(*terms) ** 2 / 2 for terms in sums]
+    return da.System(
+        "plain chain",
+        coordinates=list(a),
+        kinetic=sp.Add(*kinetic),
+        potential=sp.Add(*(-(links - k) * m * g * l * sp.cos(q) for k, q in enumerate(a))),
+        parameters=VALUES,
+        initial=dict(zip(a, angles_of(links), strict=True)) | {q.d: 0 for q in a},
     )
 
 

@@ -5,7 +5,8 @@ import pytest
 
 from dalembert.errors import InconsistentConstraints, UndeterminedMotion
 from dalembert.motion.contacts.impacts.blow import LAWS
-from dalembert.motion.contacts.impacts.impact_on_arrays import Blow, Meeting, strike
+from dalembert.motion.contacts.impacts.blow_values import Blow, Meeting
+from dalembert.motion.contacts.impacts.impact_on_arrays import strike
 
 # Closed forms and definitions hold to rounding, gathered over a few operations.
 EXACT = 1e-12

@@ -279,22 +279,6 @@ class TestRecords:
         assert again.certified().certificate.impact == pytest.approx(turned.certificate.impact, rel=1e-3)
         assert json.loads(json.dumps(turned.events[0]))["impulse"]["normal"] > 0
 
-    def test_friction_of_others_is_told(self):
-        """Two-sided constraints that are struck have no friction in the blow."""
-        system = da.System(
-            "bead",
-            coordinates="x y",
-            kinetic="(x'^2 + y'^2)/2",
-            constraints=[
-                da.Constraint("wire", "y - x/2"),
-                da.Constraint("stop", "1 - x", one_sided=True, restitution=0.5),
-            ],
-            nonideal=[da.Coulomb("wire", mu=0.1)],
-            initial={"x": 0, "y": 0, "x'": 2, "y'": 1},
-        )
-        motion = system.simulate(1, samples=5, backend="reference")
-        assert any("'wire' has no part in the impacts" in warning for warning in motion.warnings)
-
 
 class TestModel:
     def test_documents(self):

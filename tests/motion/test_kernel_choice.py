@@ -119,3 +119,9 @@ def test_longer_models_may_take_fewer_steps_by_tape() -> None:
     """A step costs in proportion to the instructions, compiling too, but has more to begin with."""
     few, many = steps_worth_compiling(100), steps_worth_compiling(100_000)
     assert few > many > LOOKS
+
+
+def test_a_kernel_that_there_is_not_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DALEMBERT_KERNEL", "tapes")
+    with pytest.raises(da.ModelError, match="DALEMBERT_KERNEL is 'tapes'; it is 'tape' or 'compiled'"):
+        run()

@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
 import sympy as sp
-from large_systems import acceleration_of_bodies, chain, net, plain_bodies, rods
+from large_systems import (
+    acceleration_of_bodies,
+    chain,
+    chain_by_velocities,
+    chain_in_space,
+    net,
+    plain_bodies,
+    plain_chain,
+    rods,
+    tree,
+)
 
 import dalembert as da
 from dalembert.graph.structure.eliminate import solution_of
@@ -43,7 +54,12 @@ def some_state(system: da.System, at: LargeState, seed: int) -> tuple[np.ndarray
     return at.return_to_constraints(q + 0.05 * rng.normal(size=q.size), rng.normal(size=q.size), 0.0)
 
 
-@pytest.mark.parametrize("system", [chain(9), chain(9, force=True), rods(7), net(3), net(5)], ids=lambda s: s.name)
+SYSTEMS = [chain(9), chain(9, force=True), rods(7), net(3), net(5), chain_in_space(5), chain_in_space(5, held=True)]
+SYSTEMS += [chain_by_velocities(9), plain_chain(9)]
+SYSTEMS += [tree(9, seed) for seed in range(3)]
+
+
+@pytest.mark.parametrize("system", SYSTEMS, ids=lambda s: s.name)
 def test_accelerations_and_multipliers_are_those_of_the_fundamental_equation(system: da.System):
     at = state_of(system)
     q, v = some_state(system, at, 1)
@@ -62,6 +78,11 @@ def test_sums_written_plainly_are_seen_as_definitions():
     q, v = rng.uniform(-1, 1, 8), rng.normal(size=8)
     expected = acceleration_of_bodies(q, v)
     assert at.solve(q, v, 0.0)[0][:8] == pytest.approx(expected, rel=1e-11, abs=1e-11 * np.abs(expected).max())
+
+
+def test_velocities_that_are_defined_are_quantities():
+    at = state_of(chain_by_velocities(9))
+    assert at.nz == 9 + 3 * 9, "what is turned, along and up; what is the rate of nothing is written out"
 
 
 def test_an_energy_may_be_given_by_parts():
@@ -204,4 +225,24 @@ def test_definitions_that_hold_the_time_take_the_small_way():
     )
     motion = system.simulate(0.2, samples=3)
     assert motion.energy[0] == pytest.approx(-2.0)
+    assert motion.certificate.holds
+
+
+@pytest.mark.parametrize(("width", "samples"), [(0.02, 3), (0.004, 21)])
+def test_a_short_pulse_in_time_is_not_stepped_over(width: float, samples: int):
+    """Between few outputs, while the chain is at rest: it gives its momentum, A √π width, to the whole chain."""
+    q = da.coordinates("q0 q1 q2 q3 q4 q5")
+    springs = sp.Add(*((after - before) ** 2 / 2 for before, after in pairwise(q)))
+    system = da.System(
+        "struck",
+        coordinates=q,
+        kinetic=sp.Add(*(x.d**2 / 2 for x in q)),
+        potential=springs,
+        forces={q[-1]: 5 * sp.exp(-(((da.t - 7.3) / width) ** 2))},
+        initial={symbol: 0 for x in q for symbol in (x, x.d)},
+    )
+    model_of(system)
+    motion = system.simulate(20, samples=samples)
+    # The error of the steps over the pulse is that of the tolerance, 1e-9, and a few of them.
+    assert motion.v[-1].sum() == pytest.approx(5 * np.sqrt(np.pi) * width, rel=1e-7)
     assert motion.certificate.holds

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from dependent_systems import held_net, ring, ring_points, windows
+from dependent_systems import braced_bodies, held_net, ring, ring_points, windows
 from large_systems import rods
 from scipy.integrate import solve_ivp
 
@@ -39,7 +39,7 @@ def states(system: da.System, at: LargeState, seed: int) -> list[tuple[np.ndarra
 
 @pytest.mark.parametrize(
     ("system", "seed", "beyond"),
-    [(held_net(3), 1, 2), (held_net(3), 2, 2), (held_net(5), 3, 4), (ring(), 4, 1)],
+    [(held_net(3), 1, 2), (held_net(3), 2, 2), (held_net(5), 3, 4), (ring(), 4, 1), (braced_bodies(6), 5, 3)],
     ids=lambda value: value.name if isinstance(value, da.System) else str(value),
 )
 def test_forces_and_shortest_multipliers_are_those_of_singular_values(system: da.System, seed: int, beyond: int):
@@ -51,7 +51,8 @@ def test_forces_and_shortest_multipliers_are_those_of_singular_values(system: da
         size = max(np.abs(dense.acceleration).max(), np.abs(dense.ideal).max())
         assert a[: at.n] == pytest.approx(dense.acceleration, abs=1e-11 * size)
         assert dense.A.T @ multipliers == pytest.approx(dense.ideal, abs=1e-11 * size)
-        assert multipliers == pytest.approx(dense.multipliers, abs=1e-8 * size)  # rounding over ε along A's left kernel
+        # Along combinations of rows that vanish, rounding over ε = 1e-8, in each of some five passes.
+        assert multipliers == pytest.approx(dense.multipliers, abs=2e-7 * size)
         assert at.rank() == int(dense.rank) == at.m - beyond
 
 
@@ -62,6 +63,7 @@ def test_motion_is_that_of_the_small_way(system: da.System, monkeypatch: pytest.
     small = system.simulate(0.6, samples=5, rtol=1e-9)
     assert large.certificate.holds, large.certificate.text()
     assert (large.certificate.rank_min, large.certificate.rank_max) == (small.rank.min(), small.rank.max())
+    assert [event["name"] for event in large.events] == [event["name"] for event in small.events]
     for name in ("q", "v", "a", "ideal", "energy"):
         ours, theirs = getattr(large, name), getattr(small, name)
         # Two integrations at rtol 1e-9, over motions whose errors grow some hundredfold.

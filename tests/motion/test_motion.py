@@ -31,6 +31,13 @@ class TestColumns:
             np.testing.assert_array_equal(rolling[name + "'"], rolling.v[:, k])
             np.testing.assert_array_equal(rolling[name + "''"], rolling.a[:, k])
 
+    def test_by_name_as_in_all_columns(self) -> None:
+        for name, values in rolling.columns().items():
+            np.testing.assert_array_equal(rolling[name], values)
+        for name in ("impressed x'", "velocity x", "x'''", " x", "impressed"):
+            with pytest.raises(KeyError):
+                rolling[name]
+
     def test_by_symbol(self) -> None:
         np.testing.assert_array_equal(rolling[x], rolling["x"])
         np.testing.assert_array_equal(rolling[x.d], rolling["x'"])

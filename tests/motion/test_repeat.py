@@ -9,6 +9,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+import sympy as sp
 from sample_systems import l, pendulum, penny, x, y
 
 import dalembert as da
@@ -161,3 +162,14 @@ def test_a_double_point_is_no_square() -> None:
     )
     motion = system.simulate(0.1)
     assert any("has no gradient at the initial state" in warning for warning in motion.warnings)
+
+
+def test_a_short_pulse_between_few_outputs_is_not_held_against_a_motion():
+    """Two coarse repetitions both step over it, and agree with each other. The momentum is A √π times the width."""
+    (x,) = da.coordinates("x")
+    pulse = 5 * sp.exp(-(((da.t - 7.3) / 0.02) ** 2))
+    system = da.System("struck", coordinates=[x], kinetic=x.d**2 / 2, forces={x: pulse}, initial={x: 0, x.d: 0})
+    motion = system.simulate(20, samples=3)
+    # The tolerance of the motion is 1e-9, for each of some twenty steps over the pulse.
+    assert motion["x'"][-1] == pytest.approx(5 * np.sqrt(np.pi) * 0.02, rel=1e-7)
+    assert motion.certificate.holds

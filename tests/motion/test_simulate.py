@@ -372,3 +372,41 @@ def test_units_do_not_matter() -> None:
     np.testing.assert_allclose(small.q / 1000, metres.q, atol=1e-7)
     assert small.certificate.holds
     assert metres.certificate.holds
+
+
+def test_the_tail_of_a_wave_is_not_integrated_to_less_than_rounding():
+    """A soliton of Toda's lattice (Toda 1967): its tails are places of 1e-5 down to 1e-15, and forces that are
+    differences of numbers near one. Steps were as short as that rounding asked for: thousands.
+    """
+    count, width = 30, 1.2
+    speed = np.sinh(width)
+
+    def soliton(k: np.ndarray, t: float) -> np.ndarray:
+        before, here = (1 + np.exp(2 * (width * (k - shift) - speed * t)) for shift in (15, 14))
+        return np.log(before / here)
+
+    q, k, step = da.coordinates(" ".join(f"q{k}" for k in range(count))), np.arange(count), 1e-5
+    line = [sp.S(0), *q, sp.Float(-2 * width)]
+    stretched = [after - before for before, after in pairwise(line)]
+    system = da.System(
+        "Toda",
+        coordinates=q,
+        kinetic=sp.Add(*(x.d**2 / 2 for x in q)),
+        potential=sp.Add(*(sp.exp(-s) + s for s in stretched)),
+        initial=dict(zip(q, soliton(k, 0.0), strict=True))
+        | dict(zip([x.d for x in q], (soliton(k, step) - soliton(k, -step)) / (2 * step), strict=True)),
+    )
+    motion = system.simulate(2, samples=3)
+    # Velocities are differences over 1e-5: right to the square of that, as is the motion.
+    assert np.abs(motion.q[-1] - soliton(k, 2.0)).max() < 1e-8
+    assert motion.timing.steps < 100
+
+
+def test_a_coordinate_in_another_unit_is_as_exact_as_the_others():
+    """A nanometre beside a metre is no tail of it: each cosine to ten times rtol of its own size, 1e-9."""
+    x, y = da.coordinates("x y")
+    kinetic, potential = (x.d**2 + y.d**2) / 2, x**2 / 2 + 2 * y**2
+    start = {x: 1, y: 1e-9, x.d: 0, y.d: 0}
+    motion = da.System("two", coordinates=[x, y], kinetic=kinetic, potential=potential, initial=start).simulate(20)
+    assert np.abs(motion["x"] - np.cos(motion.t)).max() < 1e-8
+    assert np.abs(1e9 * motion["y"] - np.cos(2 * motion.t)).max() < 1e-8

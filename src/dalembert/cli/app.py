@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # Each in a file of its name.
 VERBS = (
     "run", "check", "equations", "compare", "reduce", "liberate", "equilibrium", "path", "between", "curvature",
-    "picture", "examples", "doctor",
+    "picture", "export", "examples", "doctor",
 )  # fmt: skip
 
 

@@ -14,7 +14,6 @@ from dalembert.motion.kept_models import Origin, find_kept, keep_model
 
 if TYPE_CHECKING:
     from dalembert.model.system import System
-    from dalembert.motion.result.motion import Motion
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,18 @@ def simulate_and_write(given: RunOptions) -> int:
     except (DalembertError, KeyboardInterrupt):
         unmake(made)
         raise
-    files, lost = _write(motion, folder / slug, given)
+    files: list[Path] = []
+    lost: OutputError | None = None
+    try:
+        files.append(folder / f"{slug}.{'csv' if given.kind == 'csv' else 'nc'}")
+        motion.save(files[-1])
+        # A program that reads JSON asks for its picture, by naming a folder for it.
+        if given.out is not None or given.free or not given.json:
+            files.append(folder / f"{slug}.png")
+            motion.plot(files[-1], free=given.free)
+    except OutputError as error:
+        lost = error
+        files.pop()  # it could not be written
     if not files:
         unmake(made)
     if given.json:
@@ -99,20 +109,3 @@ def _system(given: RunOptions) -> tuple[System, Origin | None]:
     system = with_values(find_model(given.model, option), list(given.set_), list(given.initial))
     system = with_given_events(system, list(given.event), list(given.until))
     return (system.replace(initial=system.consistent()) if given.repair else system), None
-
-
-def _write(motion: Motion, path: Path, given: RunOptions) -> tuple[list[Path], OutputError | None]:
-    """The numbers and the picture: the files that are there now, and what kept the others from being written."""
-    files: list[Path] = []
-    try:
-        numbers = path.with_name(f"{path.name}.{'csv' if given.kind == 'csv' else 'nc'}")
-        motion.save(numbers)
-        files.append(numbers)
-        # A program that reads JSON asks for its picture, by naming a folder for it.
-        if given.out is not None or given.free or not given.json:
-            picture = path.with_name(f"{path.name}.png")
-            motion.plot(picture, free=given.free)
-            files.append(picture)
-    except OutputError as error:
-        return files, error
-    return files, None

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import casadi as ca
 
@@ -70,14 +70,14 @@ class Graph:
         """Its functions for numbers, shared by all who evaluate the graph."""
         return Evaluators(self)
 
-    @cached_property
-    def kept(self) -> dict[str, Any]:
-        """What others make of its functions, by name, once."""
-        return {}
+    kept: ClassVar[dict[str, Any]]  # what others make of its functions, by name, once; each graph has its own
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kept", {})
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what others made, which may belong to this process."""
-        return {name: value for name, value in vars(self).items() if name != "kept"}
+        return {**vars(self), "kept": {}}
 
 
 # Enough for a study that goes back and forth between models; each takes a few hundred kilobytes at most.

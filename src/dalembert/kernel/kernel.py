@@ -75,6 +75,11 @@ class KernelRun(NamedTuple):
     def steps(self) -> int:
         return int(self.numbers[_STEPS])
 
+    def was_stopped(self, points: int, events: EventBuffer | None) -> bool:
+        """Whether it had taken all the steps it might before so many points, and no event ended it."""
+        ended = events is not None and events.ended_by is not None
+        return self.status == DONE and self.y.shape[0] < points and not ended
+
     @property
     def last(self) -> Array:
         """The last state it reached."""
@@ -246,14 +251,8 @@ FEW_SWITCHES = 24
 _made: dict[tuple[Any, ...], Kernel] = {}
 _missing: set[tuple[Any, ...]] = set()  # not on disk when last looked for
 _changing = threading.Lock()
-
-
-def count_made() -> int:
-    """How many kernels this process has come to have: as long as it is the same, none has to be looked for again."""
-    return _count[0]
-
-
-_count = [0]
+# How many kernels this process has come to have: as long as it is the same, none has to be looked for again.
+made_so_far = 0
 
 
 def _level(graph: Graph) -> int:
@@ -312,12 +311,13 @@ def _compiled(library: ctypes.CDLL, seconds: float, cached: bool) -> Kernel:
 
 
 def _keep(key: tuple[Any, ...], kernel: Kernel) -> None:
+    global made_so_far
     with _changing:
         while len(_made) >= KEPT:
             _made.pop(next(iter(_made)))
         _made[key] = kernel
         _missing.discard(key)
-        _count[0] += 1
+        made_so_far += 1
 
 
 def make_kernel(

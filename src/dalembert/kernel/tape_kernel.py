@@ -16,8 +16,8 @@ from dalembert.kernel.identity import identity
 from dalembert.kernel.keep import keep, read_kept
 from dalembert.kernel.kernel import ENTRY, KEPT, SLOPE_ENTRY, Kernel
 from dalembert.kernel.package_digest import table_text
-from dalembert.kernel.ready.kept_tapes import parts_from_bytes, parts_to_bytes
 from dalembert.kernel.ready.model import make_model, make_parts
+from dalembert.kernel.ready.tape import parts_from_bytes, parts_to_bytes
 from dalembert.methods.table import METHODS
 
 if TYPE_CHECKING:

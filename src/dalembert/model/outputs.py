@@ -6,13 +6,13 @@ influence a motion.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import sympy as sp
 
 from dalembert.model.language.suggest import suggest
-from dalembert.model.language.symbols import Coordinate, Reaction
+from dalembert.model.language.symbols import Coordinate, Definition, Reaction
 
 # First words of columns that a motion has by itself, and whole names: an output must not hide them.
 KINDS = ("impressed", "inertial", "ideal", "nonideal", "multiplier", "work", "heat", "normal", "friction")
@@ -20,9 +20,15 @@ TAKEN = ("t", "energy", "impact loss", "kinetic", "potential", "L", "H")
 
 
 def read_outputs(
-    given: Any, coordinates: tuple[Coordinate, ...], read: Callable[[Any, str], sp.Expr | None], faults: list[str]
+    given: Any,
+    coordinates: tuple[Coordinate, ...],
+    definitions: Iterable[str],
+    read: Callable[[Any, str], sp.Expr | None],
+    faults: list[str],
 ) -> dict[str, sp.Expr]:
-    """The outputs of a model, names to expressions; what is wrong with them goes to `faults`."""
+    """The outputs of a model, names to expressions; what is wrong with them goes to `faults`. definitions: their names;
+    a motion has them and their rates under these, so that an output of such a name must be the same.
+    """
     if not isinstance(given, Mapping):
         faults.append(f"outputs: a mapping from names to expressions is wanted, got {given!r}")
         return {}
@@ -30,6 +36,7 @@ def read_outputs(
     if not given:
         return found
     state = {symbol.name for q in coordinates for symbol in (q, q.d, q.dd)} | {f"p_{q.name}" for q in coordinates}
+    defined = {symbol.name: symbol for each in map(Definition.named, definitions) for symbol in (each, each.d, each.dd)}
     for name, value in given.items():
         where = f"output {name!r}"
         if not isinstance(name, str) or not name.strip() or not name.isprintable():
@@ -39,6 +46,8 @@ def read_outputs(
         elif value is None:
             faults.append(f"{where}: no expression given")
         elif (expression := read(value, where)) is not None:
+            if name in defined and expression != defined[name]:
+                faults.append(f"{where}: {name} is a definition or its rate, and this is another value; choose another")
             found[name] = expression
     return found
 

@@ -9,7 +9,7 @@ import os
 import time as clock
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from dalembert.arrays import Array
 from dalembert.errors import MissingValues, ModelError, MotionFailed, UndefinedModel, counted
 from dalembert.graph.functions import graph_of
+from dalembert.graph.timed import timed_of
 from dalembert.mechanics.solve.fundamental import Fundamental
 from dalembert.model.friction.legs import needs_legs
 from dalembert.model.language.suggest import suggest
@@ -61,7 +62,7 @@ def prepare(
 
         system = with_events(system.as_written, events)
     settings = settings_of_system(system, duration, times, options)
-    if settings.equal_steps:
+    if settings.step is not None:  # a method of equal steps
         from dalembert.motion.integrate.variational import require_action  # loads parts of SciPy
 
         system = system.as_written
@@ -74,29 +75,18 @@ def prepare(
     return Prepared(system, settings, clock.perf_counter() - started)
 
 
-def prepared_of(system: System, duration: float | None, options: Mapping[str, Any]) -> Prepared:
-    """The same for options that decide about everything, kept with the system: it is run again with most of them."""
-    key = _key("prepared", duration, options)
-    if key is None:
-        return prepare(system, duration, None, options)
-    return remember(system.kept, key, lambda: prepare(system, duration, None, options), KEPT)
-
-
 def settings_of_system(
     system: System, duration: float | None, times: ArrayLike | None, options: Mapping[str, Any]
 ) -> Settings:
     """The options given, those of the system where they are not, checked."""
     start = _initial_time(system)
-
-    def made() -> Settings:
-        given = {**system.settings, **{key: value for key, value in options.items() if value is not None}}
-        return settings_of(system, duration, times, start, given)
-
-    key = _key(start, duration, options) if times is None else None
+    key = hashable_key(start, duration, options) if times is None else None
+    given = {**system.settings, **{key: value for key, value in options.items() if value is not None}}
+    made = partial(settings_of, system, duration, times, start, given)
     return made() if key is None else remember(system.shared, key, made, KEPT)
 
 
-def _key(what: Hashable, duration: float | None, options: Mapping[str, Any]) -> Hashable | None:
+def hashable_key(what: Hashable, duration: float | None, options: Mapping[str, Any]) -> Hashable | None:
     """All that decides about settings; None where something has no hash, and so is no option."""
     values = (duration, *options.values(), os.environ.get("DALEMBERT_BACKEND"))
     key = (what, *values, *map(type, values))  # True is no number of samples, though it equals one
@@ -164,10 +154,8 @@ class Prepared(Result):
     ) -> Run:
         """The same, where preparing it has taken so many seconds this time."""
         started = clock.perf_counter()
-        if state is None and parameters is None:
-            begin = self._own
-        else:
-            begin = _begin(self.settings, *self._at_values(state, parameters))
+        own = state is None and parameters is None
+        begin = self._own if own else self._begin(state, parameters)
         with Progress(self.system.name, begin.state.t, float(begin.settings.times[-1]), progress) as bar:
             if begin.start is None:
                 run = _run_legs(begin, bar, seconds, started)
@@ -178,7 +166,26 @@ class Prepared(Result):
     @cached_property
     def _own(self) -> _Begin:
         """From the initial state of the system, with its own parameters."""
-        return _begin(self.settings, *self._at_values(None, None))
+        return self._begin()
+
+    def _begin(
+        self,
+        given: State | Mapping[Any, Any] | None = None,
+        parameters: Array | Mapping[Any, Any] | None = None,
+    ) -> _Begin:
+        evaluation, state = self._at_values(given, parameters)
+        settings = self.settings
+        if state.t != settings.times[0]:
+            settings = replace(settings, times=settings.times + (state.t - settings.times[0]))
+        timed = settings.step is None and timed_of(evaluation.system) is not None
+        if timed or settings.max_step is not None:
+            settings = look_ahead(evaluation, settings, state.q, state.v)
+        if needs_legs(evaluation.system):
+            return _Begin(evaluation, settings, state, None)
+        start = plain_start(evaluation, state.q, state.v, state.t)
+        if start is not None:
+            return _Begin(evaluation, settings, state, start)
+        return _Begin(evaluation, settings, *_start(evaluation, settings, state))
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what was made of it, which may belong to this process."""
@@ -203,10 +210,12 @@ class Prepared(Result):
         elif state is not None and not isinstance(state, Mapping):
             ways = "a state is given by names, {'x': 1, …}, or as da.State(q, v, t)"
             raise ModelError(system.name, [f"{ways}, got {type(state).__name__}"])
-        start = state if isinstance(state, State) else State(*system.initial_values())
-        if values is not None:
-            return Evaluation(system, values), start
-        return self.evaluation if system is self.system else Evaluation(system), start
+        own = system is self.system and values is None
+        if own:
+            evaluation = self.evaluation
+        else:
+            evaluation = Evaluation(system) if values is None else Evaluation(system, values)
+        return evaluation, state if isinstance(state, State) else State(*system.initial_values())
 
 
 @dataclass(frozen=True, eq=False)
@@ -311,25 +320,12 @@ class _Begin:
     warnings: tuple[str, ...] = ()
 
 
-def _begin(settings: Settings, evaluation: Evaluation, state: State) -> _Begin:
-    if state.t != settings.times[0]:
-        settings = replace(settings, times=settings.times + (state.t - settings.times[0]))
-    if not settings.equal_steps:
-        settings = look_ahead(evaluation, settings, state.q, state.v)
-    if needs_legs(evaluation.system):
-        return _Begin(evaluation, settings, state, None)
-    start = plain_start(evaluation, state.q, state.v, state.t)
-    if start is not None:
-        return _Begin(evaluation, settings, state, start)
-    return _Begin(evaluation, settings, *_start(evaluation, settings, state))
-
-
 def _run_smooth(begin: _Begin, start: Fundamental, bar: Progress, prepared: float, started: float) -> Run:
     """A system without friction or one-sided constraints: one trajectory."""
     evaluation, settings, state = begin.evaluation, begin.settings, begin.state
     derived = clock.perf_counter()
     notes: tuple[str, ...] = ()
-    if settings.equal_steps:
+    if settings.step is not None:  # a method of equal steps
         from dalembert.motion.integrate.variational import integrate_variational  # loads parts of SciPy
 
         trajectory, measured = integrate_variational(evaluation, settings, state.q, state.v, state.t, bar)

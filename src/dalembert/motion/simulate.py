@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import time as clock
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
 from dalembert.motion.large.size import is_large
-from dalembert.motion.prepare import prepare, prepared_of, settings_of_system
+from dalembert.motion.prepare import KEPT, hashable_key, prepare, settings_of_system
 from dalembert.motion.result.motion import Motion
+from dalembert.remember import remember
 
 if TYPE_CHECKING:
     from dalembert.model.system import System
@@ -41,5 +43,8 @@ def simulate(
     if times is not None or events is not None:
         return prepare(system, duration, times, options, events).run(progress=progress).motion()
     started = clock.perf_counter()
-    prepared = prepared_of(system, duration, options)
+    # The system made ready is kept with it: it is run again with most options.
+    kept, key = system.kept, hashable_key("prepared", duration, options)
+    made = partial(prepare, system, duration, None, options)
+    prepared = made() if key is None else remember(kept, key, made, KEPT)
     return prepared.run_after(clock.perf_counter() - started, progress=progress).motion()

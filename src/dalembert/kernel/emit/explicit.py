@@ -19,7 +19,7 @@ STEP = "double t, const double *DA_RESTRICT y, double h, double k[DA_SLOPES][DA_
 def explicit_source(name: str, tableau: Tableau) -> str:
     """The functions of one method."""
     parts = [_last(name, tableau)] if tableau.limit is not None else []
-    return "\n".join([*parts, _step(name, tableau), _dense(name, tableau), _at(name, tableau)])
+    return "\n".join([*parts, _step(name, tableau), dense_source(name, tableau), inside_source(name, tableau)])
 
 
 def head(function: str, parameters: str) -> str:
@@ -110,10 +110,11 @@ def _norm(estimates: Sequence[Row]) -> str:
         coarse += b * b;
     }}
     const double denominator = fine + 0.01 * coarse;
-    *norm = denominator > 0.0 ? fabs(h) * fine / sqrt(denominator * DA_NE) : 0.0;"""
+    *norm = denominator == 0.0 ? 0.0 : fabs(h) * fine / sqrt(denominator * DA_NE);"""
 
 
-def _dense(name: str, tableau: Tableau) -> str:
+def dense_source(name: str, tableau: Tableau) -> str:
+    """`da_name_dense` alone."""
     parameters = f"{STEP}, const double *DA_RESTRICT ynew, const double *DA_RESTRICT fnew, "
     parameters += "double f[DA_DENSE][DA_NW], da_context *ctx"
     first = f"""\
@@ -148,7 +149,8 @@ def _dense(name: str, tableau: Tableau) -> str:
 """
 
 
-def _at(name: str, tableau: Tableau) -> str:
+def inside_source(name: str, tableau: Tableau) -> str:
+    """`da_name_at` alone."""
     parameters = "double x, const double *DA_RESTRICT y, double h, double k[][DA_NW], double f[][DA_NW], "
     parameters += "double *DA_RESTRICT out"
     first = f"""\

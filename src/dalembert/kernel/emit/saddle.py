@@ -7,6 +7,8 @@ so that its pivot vanishes only where the constraints depend on each other.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import casadi as ca
 
 
@@ -56,13 +58,28 @@ class Saddle:
         where M is singular or constraints depend on each other.
         """
         smallest = ca.SX(1.0)
+        for found, before in self._pivots():
+            smallest = ca.fmin(smallest, ca.sign(found) if before is None else found / before)
+        return smallest
+
+    def margin(self, least: float) -> ca.SX:
+        """Positive where every pivot, relative to what it was, exceeds `least`: the same question as `pivot` answers,
+        without a division.
+        """
+        smallest = ca.SX(1.0)
+        for found, before in self._pivots():
+            smallest = ca.fmin(smallest, found if before is None else found - least * before)
+        return smallest
+
+    def _pivots(self) -> Iterator[tuple[ca.SX, ca.SX | None]]:
+        """Each pivot that may vanish, and what it was before others were taken from it; None: it alone says."""
         starts, rows = self.LT.sparsity().colind(), self.LT.sparsity().row()
         for place, k in enumerate(self.order):
             own = {rows[e]: self.LT.nz[e] for e in range(starts[place], starts[place + 1])}
             # What comes from nodes of the other kind adds to a pivot; what comes from its own kind is taken from it.
             if not any((self.order[j] < self.n) == (k < self.n) for j in own):
                 if k < self.n and not self.M[k, k].is_constant():
-                    smallest = ca.fmin(smallest, ca.sign(self.M[k, k]))
+                    yield self.M[k, k], None
                 continue
             if k < self.n:
                 found, before = self.D[place], ca.fabs(self.M[k, k])
@@ -70,8 +87,7 @@ class Saddle:
                 found = -self.D[place]
                 before = sum((l * l * self.D[j] for j, l in own.items() if self.order[j] < self.n), ca.SX(0))
                 before = before + self.off[k - self.n]
-            smallest = ca.fmin(smallest, found / before)
-        return smallest
+            yield found, before
 
     def row_sizes(self) -> ca.SX:
         """Squared lengths of the rows of A, each coordinate weighted by its own mass; 1 where switched off."""

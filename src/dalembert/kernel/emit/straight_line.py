@@ -95,15 +95,17 @@ def straight_line(
     outputs: Sequence[str],
     hoist: Hoist | None = None,
     qualifier: str = "DA_FN",
+    lanes: bool = True,
 ) -> str:
     """A C function `name` with the function's inputs and outputs as arrays, stored by columns. Entries that an output
     leaves out become zero.
 
     The inputs in BY_VALUE are numbers. With `hoist`, the input "p" is replaced by the array c of hoisted
-    values. `qualifier` is one of the macros of runtime/base/base.h.
+    values. `qualifier` is one of the macros of runtime/base/base.h. lanes: sines and cosines four at once; otherwise
+    angle by angle, for processors that have no vectors.
     """
     require_casadi_codes()
-    pieces = _Translation(list(_instructions(function, inputs, outputs)), hoist).pieces()
+    pieces = _Translation(list(_instructions(function, inputs, outputs)), hoist, lanes).pieces()
     names = ["c" if hoist is not None and i == "p" else i for i in inputs]
     parameters = [f"double {i}" if i in BY_VALUE else f"const double *DA_RESTRICT {i}" for i in names]
     parameters += [f"double *DA_RESTRICT {output}" for output in outputs]
@@ -147,8 +149,8 @@ def _instructions(function: ca.Function, inputs: Sequence[str], outputs: Sequenc
 class _Translation:
     """Turns instructions into lines. A value is a literal, a hoisted value, or a variable of the current piece."""
 
-    def __init__(self, instructions: Sequence[_Instruction], hoist: Hoist | None) -> None:
-        self.hoist = hoist
+    def __init__(self, instructions: Sequence[_Instruction], hoist: Hoist | None, lanes: bool = True) -> None:
+        self.hoist, self.lanes = hoist, lanes
         self.literal: dict[int, str] = {}
         self.hoisted: dict[int, str] = {}
         self.variable: dict[int, str] = {}
@@ -215,6 +217,14 @@ class _Translation:
         angles = list(dict.fromkeys(i.of[0] for i in group))
         texts = [self._value(angle) for angle in angles]
         mark = f"{group[0].value}"
+        if not self.lanes:
+            for k, text in enumerate(texts):
+                self.piece.lines += [f"    double sin{mark}_{k}, cos{mark}_{k};"]
+                self.piece.lines += [f"    da_sincos({text}, &sin{mark}_{k}, &cos{mark}_{k});"]
+            for i in group:
+                kind = "sin" if i.operation == ca.OP_SIN else "cos"
+                self._assign(i.value, f"{kind}{mark}_{angles.index(i.of[0])}")
+            return
         padded = ", ".join(texts + texts[:1] * (4 - len(texts)))
         self.piece.lines += [
             f"    const double x{mark}[4] = {{{padded}}};",

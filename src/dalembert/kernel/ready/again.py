@@ -10,8 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from dalembert.arrays import Array
-from dalembert.kernel.ready.many import LONG, address, entry
-from dalembert.kernel.ready.solve import solve_room
+from dalembert.kernel.ready.many import LONG, address, entry, solve_room
 from dalembert.kernel.ready.together import Together
 
 # Rows of the extrapolation, as in c/again.h.

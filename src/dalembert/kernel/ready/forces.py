@@ -10,8 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dalembert.arrays import Array
-from dalembert.kernel.ready.many import LONG, address, entry
-from dalembert.kernel.ready.solve import solve_room
+from dalembert.kernel.ready.many import LONG, address, entry, solve_room
 from dalembert.kernel.ready.together import Together
 from dalembert.mechanics.solve.fundamental import Fundamental
 

@@ -65,6 +65,11 @@ def address(array: np.ndarray) -> int:
         return int(array.__array_interface__["data"][0])
 
 
+def solve_room(n: int, m: int) -> int:
+    """Numbers that da_solve_block of c/solve_points.h works with, and its indices."""
+    return WIDE * (n * n + 2 * m * n + 8 * n + 7 * m) + m
+
+
 class Many:
     """A CasADi function of scalar expressions, for many points at once. Outputs are dense, matrices by rows; entries
     that are always zero take no instructions.

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dalembert.graph.functions import Graph
 from dalembert.kernel.emit.layout import INPUTS, STATE
 from dalembert.kernel.ready.runtime import LISTS, MOST, SIZES, TAPES
-from dalembert.kernel.ready.tape import Tape, TapeData, make_tape
+from dalembert.kernel.ready.tape import ModelParts, Tape, TapeData
 
 if TYPE_CHECKING:
     from dalembert.model.system import System
@@ -41,21 +41,13 @@ class TapeModel:
     instructions: int
 
 
-@dataclass(frozen=True, eq=False)
-class ModelParts:
-    """Sizes, lists of rows and tapes of a system, in the order in which c/model.h has them."""
-
-    size: NDArray[np.intc]
-    lists: Sequence[NDArray[np.intc]]
-    tapes: Sequence[Tape | None]
-
-
 def make_parts(
     library: ctypes.CDLL, system: System, graph: Graph, rows: Sequence[int], stiff: bool, completion: float
 ) -> ModelParts:
     """Those of a system."""
     from dalembert.kernel.emit.functions import kernel_functions  # not needed for tapes that are on disk
     from dalembert.kernel.emit.source import functions_by_name, model_lists, model_sizes
+    from dalembert.kernel.ready.make_tape import make_tape
 
     rows = [row for row in rows if row not in graph.nonlinear]
     functions = kernel_functions(graph, rows, stiff, completion, share=False)  # tapes find it themselves

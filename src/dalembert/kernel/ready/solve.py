@@ -7,15 +7,10 @@ from __future__ import annotations
 import numpy as np
 
 from dalembert.arrays import Array
-from dalembert.kernel.ready.many import LONG, WIDE, address, entry
+from dalembert.kernel.ready.many import LONG, address, entry, solve_room
 from dalembert.kernel.ready.sparse import Pattern
 from dalembert.mechanics.solve.blocks import WORTHWHILE
 from dalembert.mechanics.solve.fundamental import Fundamental, solve
-
-
-def solve_room(n: int, m: int) -> int:
-    """Numbers that da_solve_block of c/solve_points.h works with, and its indices."""
-    return WIDE * (n * n + 2 * m * n + 8 * n + 7 * m) + m
 
 
 def solve_points(M: Array, Q: Array, A: Array, b: Array, C: Array, pattern: Pattern | None = None) -> Fundamental:

@@ -1,25 +1,18 @@
-"""A CasADi function as data that C evaluates: see c/tape.h. No compiler runs for it."""
+"""Functions as data that C evaluates, see c/tape.h, and those of a model on disk. No compiler runs for them."""
 
 from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from dalembert.kernel.emit.operations import no_form, require_casadi_codes
-
 Array = NDArray[np.float64]
 Codes = NDArray[np.intc]
-# CasADi's codes, in the order of da_function in c/tape_make.h.
-KINDS = (ca.OP_CONST, ca.OP_INPUT, ca.OP_OUTPUT, ca.OP_ASSIGN, ca.OP_ADD, ca.OP_SUB, ca.OP_MUL, ca.OP_SIN, ca.OP_COS)
-# In a serialised function each number of four bytes has eight letters. So many instructions at both ends of the list
-# are compared with those that CasADi gives one by one.
-LETTERS, COMPARED = 32, 4
+# On disk: whole numbers and floats, one after the other.
+WHOLE, REAL = np.dtype("<i4"), np.dtype("<f8")
 
 
 class TapeData(ctypes.Structure):
@@ -35,22 +28,6 @@ class TapeData(ctypes.Structure):
         ("outputs_at", ctypes.c_int),
         ("output_count", ctypes.c_int),
         ("size", ctypes.c_int),
-    )
-
-
-class _FunctionData(ctypes.Structure):
-    """da_function of c/tape_make.h."""
-
-    _fields_ = (
-        ("raw", ctypes.c_void_p),
-        ("count", ctypes.c_long),
-        ("input_at", ctypes.c_void_p),
-        ("output_at", ctypes.c_void_p),
-        ("place", ctypes.c_void_p),
-        ("inputs", ctypes.c_int),
-        ("outputs", ctypes.c_int),
-        ("parameters", ctypes.c_int),
-        ("kinds", ctypes.c_int * len(KINDS)),
     )
 
 
@@ -76,50 +53,6 @@ class Tape:
         address = ctypes.addressof(self.data)
         evaluate(address, p.ctypes.data, rows.ctypes.data, *rows.shape[::-1], work.ctypes.data, out.ctypes.data)
         return np.split(out, np.cumsum(self.output_sizes)[:-1], axis=1)
-
-
-def make_tape(library: ctypes.CDLL, function: ca.Function, parameters: int | None = None) -> Tape:
-    """The tape of a function with dense inputs. parameters: which of them are parameters, so that what depends on them
-    alone is computed once per run. Outputs are dense, by columns. Raises `BuildError` for an operation without a form.
-    """
-    require_casadi_codes()
-    raw = np.ascontiguousarray(instructions(function))
-    count = raw.shape[0]
-    sizes = [function.numel_in(k) for k in range(function.n_in())]
-    moving = tuple(0 if k == parameters else size for k, size in enumerate(sizes))
-    input_at = _starts(moving)
-    if parameters is not None:
-        input_at[parameters] = -1
-    outputs = tuple(function.numel_out(k) for k in range(function.n_out()))
-    ends = _starts(outputs)
-    places = [np.array(function.sparsity_out(k).find(), dtype=np.intc) + ends[k] for k in range(len(outputs))]
-    place = np.concatenate([*places, np.zeros(1, dtype=np.intc)])
-    output_at = _starts([len(part) for part in places])
-    fixed = 0 if parameters is None else sizes[parameters]
-    given = _FunctionData(
-        raw.ctypes.data,
-        count,
-        input_at.ctypes.data,
-        output_at.ctypes.data,
-        place.ctypes.data,
-        sum(moving),
-        sum(outputs),
-        fixed,
-        (ctypes.c_int * len(KINDS))(*KINDS),
-    )
-    library.da_tape_room.restype = ctypes.c_long
-    code = np.empty(library.da_tape_room(ctypes.c_long(count)), dtype=np.intc)
-    constants, found = np.empty(count + 1), np.zeros(7, dtype=np.dtype("long"))
-    make: Any = library.da_tape_make
-    make.argtypes = [ctypes.c_void_p] * 4
-    status = make(ctypes.addressof(given), code.ctypes.data, constants.ctypes.data, found.ctypes.data)
-    if status == -1:
-        raise MemoryError("a tape could not be made")
-    if status:
-        raise no_form(-2 - status)
-    literals, inputs_at, outputs_at, size, fixed_length, live_length, distinct = (int(x) for x in found)
-    code, constants = code[: fixed_length + live_length].copy(), constants[:literals].copy()
-    return tape_of(code, constants, fixed_length, (fixed, inputs_at, outputs_at, size), moving, outputs, distinct)
 
 
 def tape_of(
@@ -150,52 +83,73 @@ def tape_of(
     return Tape(data, code, constants, input_sizes, output_sizes, instructions)
 
 
-def _starts(sizes: Sequence[int]) -> Codes:
-    """Where each begins, behind each other."""
-    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.intc)[: max(len(sizes), 1)]
+@dataclass(frozen=True, eq=False)
+class ModelParts:
+    """Sizes, lists of rows and tapes of a system, in the order in which c/model.h has them."""
+
+    size: NDArray[np.intc]
+    lists: Sequence[NDArray[np.intc]]
+    tapes: Sequence[Tape | None]
 
 
-def instructions(function: ca.Function) -> Codes:
-    """All instructions (count, 4): operation, place of the result, places of the operands, as CasADi numbers them.
+def parts_to_bytes(parts: ModelParts) -> bytes:
+    """Each list behind its length; of a tape that is not there, the length −1."""
+    numbers: list[np.ndarray] = []
+    constants: list[np.ndarray] = []
 
-    Of a constant, the last two are the bits of the number; of an input, which one and which entry; of an output, the
-    second says which one, the last which entry. One by one they take longer than many a motion, so they are read from
-    the serialised function, where they stand behind each other, if they are found there.
-    """
-    count = function.n_instructions()
-    found = _from_text(function, count) if count >= 2 * COMPARED else None
-    return _one_by_one(function, range(count)) if found is None else found
+    def put(values: Sequence[int] | np.ndarray) -> None:
+        numbers.append(np.array([len(values), *values], dtype=WHOLE))
 
-
-def _one_by_one(function: ca.Function, which: range) -> Codes:
-    rows = np.zeros((len(which), 4), dtype=np.intc)
-    for row, k in zip(rows, which, strict=True):
-        operation, into, of = function.instruction_id(k), function.instruction_output(k), function.instruction_input(k)
-        row[:2] = operation, into[0]
-        if operation == ca.OP_CONST:
-            row[2:] = np.array([function.instruction_constant(k)]).view(np.intc)
-        else:
-            row[2:] = of[0], into[1] if operation == ca.OP_OUTPUT else of[-1]
-    return rows
-
-
-def _from_text(function: ca.Function, count: int) -> Codes | None:
-    """The list as CasADi writes it: of each byte two letters from a to p, the low half first. None where it is not
-    found by its first and last instructions.
-    """
-    text = function.serialize().encode()
-    head = _letters(_one_by_one(function, range(COMPARED)))
-    tail = _letters(_one_by_one(function, range(count - COMPARED, count)))
-    at = text.find(head)
-    while at >= 0:
-        end = at + LETTERS * count
-        if text[end - len(tail) : end] == tail:
-            halves = np.frombuffer(text, dtype=np.uint8, count=LETTERS * count, offset=at) - ord("a")
-            return (halves[0::2] | halves[1::2] << 4).view(np.intc).reshape(count, 4)
-        at = text.find(head, at + 1)
-    return None
+    put(parts.size)
+    put([len(parts.lists), len(parts.tapes)])
+    for rows in parts.lists:
+        put(rows)
+    for tape in parts.tapes:
+        if tape is None:
+            numbers.append(np.array([-1], dtype=WHOLE))
+            continue
+        data = tape.data
+        fixed = (data.live - data.fixed) // tape.code.itemsize
+        put([fixed, data.parameter_count, data.inputs_at, data.outputs_at, data.size, tape.instructions])
+        put(tape.input_sizes)
+        put(tape.output_sizes)
+        put([tape.constants.size])
+        put(tape.code)
+        constants.append(tape.constants)
+    whole = np.concatenate(numbers)
+    return np.array([whole.size], dtype=WHOLE).tobytes() + whole.tobytes() + b"".join(c.tobytes() for c in constants)
 
 
-def _letters(rows: Codes) -> bytes:
-    each = np.frombuffer(rows.tobytes(), dtype=np.uint8)
-    return (np.stack([each & 15, each >> 4], axis=1) + ord("a")).astype(np.uint8).tobytes()
+def parts_from_bytes(data: bytes) -> ModelParts:
+    """What `parts_to_bytes` wrote."""
+    count = int(np.frombuffer(data, WHOLE, 1)[0])
+    whole = np.frombuffer(data, WHOLE, count, WHOLE.itemsize)
+    reals = np.frombuffer(data[WHOLE.itemsize * (1 + count) :], REAL)
+    at = used = 0
+
+    def take() -> np.ndarray | None:
+        nonlocal at
+        length = int(whole[at])
+        start, at = at + 1, at + 1 + max(length, 0)
+        return None if length < 0 else whole[start:at].astype(np.intc)
+
+    def taken() -> np.ndarray:
+        found = take()
+        assert found is not None
+        return found
+
+    size, (lists, tapes) = taken(), taken().tolist()
+    rows = [taken() for _ in range(lists)]
+    made: list[Tape | None] = []
+    for _ in range(tapes):
+        head = take()
+        if head is None:
+            made.append(None)
+            continue
+        fixed, *places, instructions = head.tolist()
+        inputs, outputs = (tuple(taken().tolist()) for _ in range(2))
+        literals = int(taken()[0])
+        constants = reals[used : used + literals].astype(float)
+        used += literals
+        made.append(tape_of(taken(), constants, fixed, tuple(places), inputs, outputs, instructions))
+    return ModelParts(size, rows, made)

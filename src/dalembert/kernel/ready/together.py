@@ -42,7 +42,8 @@ class Together:
     def __init__(self, graph: Graph) -> None:
         """points: (q, v, t, p) -> M, Q, A, b, C, which are watched, E, the inertial part of Q, φ, and (φ̇, ψ). dynamics:
         (q, v, t, p) -> M, Q, A, b, C, all watched. pattern: of a large system, where M and A have entries; None where
-        dense algebra is quicker. `KeyError` where an operation has no form in C.
+        dense algebra is quicker. rows: of A that belong to (φ̇, ψ), those of φ first; one number more, so that it is
+        never empty. `KeyError` where an operation has no form in C.
         """
         self.n, self.m = graph.dynamics.numel_in(0), graph.dynamics.size1_out(3)
         names = ("q", "v", "t", "p")
@@ -51,6 +52,7 @@ class Together:
         equations = [ca.sparsify(M), Q, ca.sparsify(A), b, graph.work(*state, 0, 0, 0)[0]]
         E, _, _, inertial = graph.energy(*state)
         rest = [E, inertial, graph.position(q, t, p)[0], graph.velocity(*state)[0]]
+        self.rows = np.array([*graph.position_rows, *graph.velocity_rows, 0], dtype=LONG)
         self.pattern = None
         if self.n + self.m >= WORTHWHILE:
             self.pattern = Pattern(*(_entries(matrix) for matrix in (equations[0], equations[2])))
@@ -82,14 +84,6 @@ def _entries(matrix: ca.SX) -> np.ndarray:
     found = np.zeros((matrix.size1(), matrix.size2()), dtype=bool)
     found[matrix.sparsity().get_triplet()] = True
     return found
-
-
-def rows_of_rates(graph: Graph) -> np.ndarray:
-    """The rows of A that belong to (φ̇, ψ), those of φ first; one number more, so that it is never empty."""
-    rows: np.ndarray | None = graph.kept.get("rows")
-    if rows is None:
-        rows = graph.kept["rows"] = np.array([*graph.position_rows, *graph.velocity_rows, 0], dtype=LONG)
-    return rows
 
 
 def together_of(graph: Graph) -> Together | None:

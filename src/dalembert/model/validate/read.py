@@ -75,7 +75,7 @@ def build_parts(draft: Draft) -> dict[str, Any]:
     mass = None if draft.mass is None else reader.mass(draft.mass, len(coordinates))
     forces = reader.by_coordinate(draft.forces, "forces")
     with_reactions = partial(reader.expression, reactions=True)
-    outputs = read_outputs(draft.outputs or {}, coordinates, with_reactions, reader.faults)
+    outputs = read_outputs(draft.outputs or {}, coordinates, definitions.values, with_reactions, reader.faults)
 
     held = ConstraintReader(reader, parameters)
     constraints, names = held.read(draft.constraints)

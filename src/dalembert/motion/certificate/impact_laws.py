@@ -14,7 +14,9 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.mechanics.solve.mass_scale import mass_scale
+from dalembert.motion.certificate.guide_laws import GuideLaws
 from dalembert.motion.contacts.impacts.blow import POISSON, SMOOTH, STICK, STRONGE, TURN, Piece
+from dalembert.motion.contacts.impacts.guides import guides_at
 from dalembert.motion.contacts.impacts.impacts import ContactImpulse, Impact, Rough
 from dalembert.motion.contacts.modes.contacts import Contacts
 
@@ -75,12 +77,18 @@ class _Checked:
         whole = np.block([[M, self.A.T], [self.A, np.zeros((m, m))]])
         balance = np.concatenate([self.root, [float(np.linalg.norm(a / self.root)) or 1.0 for a in self.A]])
         scaled = whole / np.outer(balance, balance)
-        self.inverse = (np.linalg.pinv(scaled, rcond=1e-12) / np.outer(balance, balance))[:n, :n]
+        inverse = np.linalg.pinv(scaled, rcond=1e-12) / np.outer(balance, balance)
+        self.inverse = inverse[:n, :n]
+        # Guides rub where one contact strikes, along a line.
+        guides = guides_at(contacts, blow.t, blow.q, blow.before)
+        alone = len(self.rows) == 1 and self.sided[0].takes_guides
+        rows = self.rows[0] if self.rows else np.zeros((1, n))
+        self.guides = GuideLaws(guides if alone else (), blow.guides, rows, self.inverse, -inverse[n:, :n])
 
     def worst(self) -> float:
         blow = self.blow
         change = blow.after - blow.before
-        pushed = self.M @ change - self.A.T @ blow.constraint_impulses
+        pushed = self.M @ change - self.A.T @ blow.constraint_impulses - self.guides.impulse()
         for contact, rows in zip(blow.contacts, self.rows, strict=True):
             pushed = pushed - rows.T @ np.array([contact.normal, *contact.friction])
         found = [float(np.linalg.norm(pushed / self.root)) / self.size]
@@ -99,7 +107,7 @@ class _Checked:
 
     def _work(self) -> float:
         """−Σ p·(u⁻ + u⁺)/2: what is lost; and it is what the blow says."""
-        lost = 0.0
+        lost = self.guides.lost(self.blow.before, self.blow.after)
         for k, contact in enumerate(self.blow.contacts):
             u = self._velocities(k, self.blow.before) + self._velocities(k, self.blow.after)
             lost -= float(np.array([contact.normal, *contact.friction]) @ u) / 2
@@ -119,7 +127,9 @@ class _Checked:
             return [contact.e - model.e]
         speed = -float(self._velocities(k, self.blow.before)[0]) / (float(np.linalg.norm(self.sided[k].normal)) or 1.0)
         slow = contact.e == 0.0 and model.e * speed <= SLOWEST * self.fastest
-        return [0.0 if slow else abs(contact.e - model.e)]
+        # Guides that hold what the contact pushes give nothing back.
+        held = contact.e == 0.0 and bool(self.blow.guides) and self.guides.hold(max(model.mu(0.0), model.mu_static))
+        return [0.0 if slow or held else abs(contact.e - model.e)]
 
     # -- several contacts: the velocities at the end of each phase decide
 
@@ -172,11 +182,17 @@ class _Checked:
         mu, static = self.sided[k].mu(), self.sided[k].mu_static
         found, works = [], [0.0, 0.0]  # of compression, of restitution
         reached = np.zeros(u.size)
-        for piece in contact.pieces:
+        for guide, miss in self.guides.misses(contact.pieces, blow.before, STILL * weight * self.size):
+            found.append(miss * float(np.linalg.norm(guide.tangent / self.root)) / self.size)
+        rubbed = np.zeros(blow.q.size)
+        for number, piece in enumerate(contact.pieces):
             p = np.column_stack([piece.normal, piece.friction])
             found.append(float(np.linalg.norm(p[0] - reached)) * weight / self.size)
             reached = p[-1]
-            way = u + p @ G
+            others = self.guides.along(number, piece.normal.size)
+            way = u + p @ G + others @ self.inverse @ self.rows[k].T
+            if piece.normal[-1] <= contact.compression * (1 + 1e-12):
+                rubbed = others[-1]
             found += [
                 miss * weight / self.size for miss in _misses(piece, way, G, mu, static, STILL * weight * self.size)
             ]
@@ -184,14 +200,24 @@ class _Checked:
             works[phase] += _work_along(piece, way, G)
         found.append(float(np.linalg.norm(reached - [contact.normal, *contact.friction])) * weight / self.size)
         found.append(-float(np.diff(np.concatenate([x.normal for x in contact.pieces])).min()) * weight / self.size)
-        return found + self._restored(contact, u, u + G @ reached, works, G, k)
+        after = u + G @ reached + self.rows[k] @ self.inverse @ self.guides.impulse()
+        pressed = u + self.rows[k] @ self.inverse @ rubbed
+        return found + self._restored(contact, u, pressed, after, works, G, k)
 
     def _restored(
-        self, contact: ContactImpulse, before: Array, after: Array, works: Sequence[float], G: Array, k: int
+        self,
+        contact: ContactImpulse,
+        before: Array,
+        others: Array,
+        after: Array,
+        works: Sequence[float],
+        G: Array,
+        k: int,
     ) -> list[float]:
+        """others: the velocities that all but the contact would have given it when compression ends."""
         speed, impulse = self.weights[k] * self.size, self.size / self.weights[k]
         pressed = np.array([contact.compression, *contact.compression_friction])
-        middle = float((before + G @ pressed)[0])
+        middle = float((others + G @ pressed)[0])
         by_law = {
             POISSON: (contact.normal - (1 + contact.e) * contact.compression) / impulse,
             STRONGE: (works[1] + contact.e**2 * works[0]) / self.size**2,

@@ -13,7 +13,7 @@ import numpy as np
 from dalembert.graph.kinks import kink_graph
 from dalembert.kernel.limits import PROJECT_LEAST_SIZE
 from dalembert.kernel.ready.certify import Rules, measure
-from dalembert.kernel.ready.together import Together, rows_of_rates
+from dalembert.kernel.ready.together import Together
 from dalembert.mechanics.solve.blocks import WORTHWHILE
 from dalembert.motion.certificate.algebra import Data
 from dalembert.motion.certificate.repeat import (
@@ -72,7 +72,7 @@ def measure_plain(
         return None
     return measure(
         together,
-        rows_of_rates(graph),
+        together.rows,
         evaluation.p,
         (motion.t, motion.q, motion.v, motion.work),
         (data.M, data.Q, data.A, data.b, data.C),

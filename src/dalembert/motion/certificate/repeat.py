@@ -38,6 +38,9 @@ SEQUENCE = (2, 4, 6, 8, 10, 12)
 # pieces, up to so many (fewer where states must be solved one by one), but not where the motion took more steps than
 # this, or where it diverges: where it is unsure by so many times what is wanted.
 PIECES, PIECES_ALONE, FORESEEN, DIVERGED = 16, 4, 100, 1e4
+# A piece has as many evaluations as about so many steps of the motion: with fewer pieces a short pulse in time, which
+# the motion was prepared for, may lie between them, twice.
+STEPS_OF_PIECE = 4
 # What a stretch may err by is for so many steps of the motion, and grows with them.
 GRANTED = 2.0
 # Errors of so many tolerances may be made in each of its steps, and grow as the motion lets them grow.
@@ -133,8 +136,8 @@ def _distances(
     are judged.
 
     Extrapolation from few steps may seem to converge where it does not, at a place that is passed quickly. So what
-    contradicts the motion counts when two repetitions, one in a quarter of the pieces of the other, agree on it; and
-    less what errors within the tolerance may have grown to.
+    contradicts the motion counts when two repetitions, one in a quarter of the pieces of the other, agree on it, which
+    looked as closely as the motion did; and less what errors within the tolerance may have grown to.
     """
     there = np.concatenate([motion.q, motion.v], axis=1)[at + 1]
     gaps = motion.t[at + 1] - motion.t[at]
@@ -153,6 +156,7 @@ def _distances(
         if pieces == 1 and right.all():
             return off, right
         wrong = known & ~right & (np.abs(end - before[rest]) <= wanted * sizes[rest]).all(axis=1)
+        wrong &= steps[rest] <= STEPS_OF_PIECE * pieces
         if wrong.any():
             grown = _growth_of_errors(motion, evaluation, some[wrong], end[wrong], wanted * sizes[rest][wrong], pieces)
             allowed = TOLERANCES * steps[rest][wrong, None] * grown

@@ -46,7 +46,7 @@ def look_ahead(evaluation: Evaluation, settings: Settings, q: Array, v: Array) -
     times, samples = _samples(evaluation, timed, settings, q, v)
     cells = np.full((times.size - 1) // CELL, np.inf)
     for values in samples:
-        cells = np.minimum(cells, _bounds(values, float(times[1] - times[0])))
+        cells = np.minimum(cells, step_bounds(values, float(times[1] - times[0])))
     pace = pace_of(t0, cells, span / cells.size, settings.max_step)
     return replace(settings, pace=pace, rates=_rates(evaluation, times, samples, q, v))
 
@@ -70,7 +70,7 @@ def _samples(evaluation: Evaluation, timed: Timed, settings: Settings, q: Array,
     return times, found
 
 
-def _bounds(values: Array, spacing: float) -> Array:
+def step_bounds(values: Array, spacing: float) -> Array:
     """How long steps may be in each cell, for samples (N + 1, E): twice the spacing at which cubic interpolation
     foretells the samples in between.
     """

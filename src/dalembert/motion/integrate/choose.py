@@ -7,7 +7,7 @@ from dataclasses import replace
 from dalembert.arrays import Array
 from dalembert.errors import BuildError, DalembertError, ModelError, MotionFailed
 from dalembert.kernel.build import NO_COMPILER
-from dalembert.kernel.limits import STIFF_LOOK
+from dalembert.kernel.limits import STIFF_LOOK, STIFF_WORTH
 from dalembert.kernel.size import MOST_INSTRUCTIONS, KernelTooLarge, TaylorNotApplicable
 from dalembert.mechanics.solve.fundamental import Fundamental
 from dalembert.methods.table import AUTO, METHODS, STIFF, method_for
@@ -48,7 +48,7 @@ def integrate(
     later = [more * STIFF_LOOK for more in LATER] if settings.rtol < HIDDEN else []
     looks = (0,) if settings.method != AUTO else (STIFF_LOOK, *later, -STIFF_LOOK, 0)
     for look in looks:
-        trajectory, notes = _by_backend(evaluation, settings.with_look(look), *given)
+        trajectory, notes = _by_backend(evaluation, settings, *given, look)
         if trajectory.looked is None:
             break
         stiff = _steps_if_stiff(evaluation, settings, state.t, trajectory)
@@ -62,6 +62,8 @@ def integrate(
                 )
                 return replace(other, compile_s=trajectory.compile_s + other.compile_s), (*notes, *told)
             return _by_backend(evaluation, settings, *given)  # nothing is recommended that did not pay
+    if trajectory.steps < STIFF_WORTH:  # too few to speak of
+        return trajectory, notes
     return trajectory, (*notes, *stiffness_warning(evaluation, settings, trajectory))
 
 
@@ -108,12 +110,15 @@ def _by_backend(
     start: Fundamental,
     bar: Progress,
     work: Array | None,
+    look: int = 0,
 ) -> tuple[Trajectory, tuple[str, ...]]:
-    """The trajectory by the method of the settings, on the backend that is wanted or available."""
+    """The trajectory by the method of the settings, on the backend that is wanted or available. look: after so many
+    steps, or stiff ones (below zero: only these), it is judged, see `integrate.stiffness`.
+    """
     trajectory: Trajectory | None = None
     notes: tuple[str, ...] = ()
     if settings.backend != "reference":
-        trajectory, notes = _natively(evaluation, settings, state, start, bar, work)
+        trajectory, notes = _natively(evaluation, settings, state, start, bar, work, look)
     if trajectory is None:
         method = METHODS[method_of(settings)]
         if not method.runs_on_reference and settings.backend == "reference":
@@ -123,7 +128,7 @@ def _by_backend(
             other = METHODS[method.instead]
             notes += (f"method {method.name!r} runs on the native backend only: {other.title} was used instead",)
             settings = replace(settings, method=other.name)
-        trajectory = integrate_reference(evaluation, settings, state, bar, work)
+        trajectory = integrate_reference(evaluation, settings, state, bar, work, look)
     return trajectory, notes
 
 
@@ -134,6 +139,7 @@ def _natively(
     start: Fundamental,
     bar: Progress,
     work: Array | None,
+    look: int = 0,
 ) -> tuple[Trajectory | None, tuple[str, ...]]:
     """The trajectory on the native backend; or None where the reference must run after all, and what to say of it.
     Asked for by name, it must be able to run the system.
@@ -146,7 +152,7 @@ def _natively(
             tell_once(obstacle)
         return None, ()
     try:
-        trajectory = integrate_native(evaluation, settings, state, start, bar, work)
+        trajectory = integrate_native(evaluation, settings, state, start, bar, work, look)
     except TaylorNotApplicable as error:
         raise ModelError(evaluation.system.name, [str(error)]) from None
     except KernelTooLarge as error:

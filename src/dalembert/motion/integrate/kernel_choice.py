@@ -22,8 +22,9 @@ from typing import TYPE_CHECKING
 
 from dalembert.errors import BuildError
 from dalembert.graph.functions import Graph
+from dalembert.kernel import kernel as kernels
 from dalembert.kernel.build import NO_COMPILER, find_compiler
-from dalembert.kernel.kernel import Kernel, count_made, find_kernel, make_kernel
+from dalembert.kernel.kernel import Kernel, find_kernel, make_kernel
 from dalembert.kernel.ready.runtime import runtime_library
 from dalembert.kernel.size import KernelTooLarge
 from dalembert.kernel.tape_kernel import make_tape_kernel
@@ -73,6 +74,12 @@ class Wanted:
             return None
         return make_tape_kernel(library, self.system, self.graph, self.rows, (self.method,), self.completion)
 
+    def known(self, other: Wanted) -> Wanted:
+        """The other one, which knows what was chosen for it, if it is the same; else this one."""
+        if (other.key, other.method, other.limit) != (self.key, self.method, self.limit):
+            return self
+        return other
+
     @cached_property
     def kept(self) -> dict[tuple[object, ...], Choice]:
         """What was chosen before, by what it was chosen from."""
@@ -103,13 +110,19 @@ def wish() -> str:
 
 def has_kernels() -> bool:
     """Whether anything can run natively here."""
-    return find_compiler() is not None or runtime_library() is not None
+    return _compiles_only() or runtime_library() is not None or find_compiler() is not None
+
+
+def _compiles_only() -> bool:
+    """Whether no tape will run, so that the runtime for them is not made."""
+    return wish() == "compiled" and find_compiler() is not None
 
 
 def choose_kernel(wanted: Wanted) -> Choice:
     """The kernel that is expected to be done first; what it raises, `Wanted.compiled` says."""
     started = time.perf_counter()
-    state = (wish(), count_made(), find_compiler(), runtime_library())
+    tapes = None if _compiles_only() else runtime_library()
+    state = (wish(), find_compiler(), tapes, kernels.made_so_far)
     choice = wanted.kept.get(state)
     if choice is not None and not choice.steps:
         return choice
@@ -123,7 +136,7 @@ def choose_kernel(wanted: Wanted) -> Choice:
 
 def _chosen(wanted: Wanted) -> Choice:
     asked = wish()
-    if METHODS[wanted.method].series or (asked == "compiled" and find_compiler() is not None):
+    if METHODS[wanted.method].series or _compiles_only():
         return Choice(wanted.compiled())
     if asked != "tape" and (found := wanted.found()) is not None:
         return Choice(found)

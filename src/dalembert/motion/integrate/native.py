@@ -6,6 +6,7 @@ import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -65,54 +66,51 @@ def integrate_native(
     solution: Fundamental,
     bar: Progress,
     work: Array | None = None,
+    look: int = 0,
 ) -> Trajectory:
     """Integrate from a consistent state through the output times. `solution` is the instant at that state.
 
-    work: done so far, where a motion is resumed.
+    work: done so far, where a motion is resumed. look: after so many steps, or stiff ones (below zero: only these), it
+    stops to be judged, see `integrate.stiffness`.
     """
     as_written, t0 = evaluation, state.t
-    setup = _setup_of(evaluation, settings, state, solution, work)
+    setup = _setup_of(evaluation, settings, state, solution, work, look)
     evaluation, wanted, kinks = setup.evaluation, setup.wanted, setup.kinks
+    pace = setup.pace.again()
     choice = choose_kernel(wanted)
     kernel, seconds = choice.kernel, choice.seconds
-    pace = setup.pace.again()
     requested, room, width = evaluation.system.events, setup.room, setup.y0.size
     notes: tuple[str, ...] = ()
-    buffer = _buffer(requested, settings, width, room, kinks)
-    stack = _stack(evaluation.n, evaluation.m, len(requested))
-
-    def integrate(watch: RunWatch) -> KernelRun:
-        return kernel.integrate(
-            setup.y0, t0, evaluation.p, settings.times, settings.rtol, setup.atol, wanted.method, settings.project,
-            watch, buffer, setup.branch, pace,
-        )  # fmt: skip
-
-    def is_unfinished(run: KernelRun) -> bool:
-        ended = buffer is not None and buffer.ended_by is not None
-        return run.status == kernels.DONE and run.y.shape[0] < settings.times.size and not ended
-
+    buffer = _buffer(requested, settings, width, room, kinks) if requested else None
+    given = (setup.y0, t0, evaluation.p, settings.times, settings.rtol, setup.atol, wanted.method, settings.project)
+    integrate = partial(kernel.integrate, *given, events=buffer, branch=setup.branch, pace=pace)
+    points = settings.times.size
     run = None
     if (short := _short_steps(kernel, settings, evaluation.n, len(requested))) > settings.kept.get("steps", 0):
         run = integrate(RunWatch(t0, short))
-        if is_unfinished(run):
+        if run.was_stopped(points, buffer):
             settings.kept["steps"] = run.steps
             run = None  # not that short: from the beginning, with all that a long run needs
     if run is None:
         most = min(filter(None, (settings.most_steps, choice.steps)), default=0)
-        run = _in_a_thread(integrate, t0, stack, bar, most)
-    if kernel.kind == "tape":
-        note_steps(wanted, run.steps)
-    if choice.steps and is_unfinished(run) and run.steps >= choice.steps:
+        run = _in_a_thread(integrate, evaluation, t0, bar, most)
+    by_tape = run.steps if kernel.kind == "tape" else 0
+    if choice.steps and run.was_stopped(points, buffer) and run.steps >= choice.steps:
         kernel = compiled_or(kernel, wanted)
         seconds += kernel.seconds
-        run = _in_a_thread(integrate, t0, stack, bar, settings.most_steps)
+        integrate = partial(kernel.integrate, *given, events=buffer, branch=setup.branch, pace=pace)
+        run = _in_a_thread(integrate, evaluation, t0, bar, settings.most_steps)
     if buffer is not None and buffer.count > room:
         notes = (f"{buffer.count} events, more than the {room} there was room for: integrated again to keep all",)
         buffer = _buffer(requested, settings, width, buffer.count, kinks)
-        run = _in_a_thread(integrate, t0, stack, bar, settings.most_steps)
+        integrate = partial(kernel.integrate, *given, events=buffer, branch=setup.branch, pace=pace)
+        run = _in_a_thread(integrate, evaluation, t0, bar, settings.most_steps)
+    unfinished, n, report, fastest = run.was_stopped(points, buffer), evaluation.n, run.report, pace.fastest_state
+    changes, singular = run.changes, run.singular
+    if by_tape:
+        note_steps(wanted, by_tape)
     outcome = NO_EVENTS if buffer is None else _outcome(buffer)
-    unfinished = is_unfinished(run)
-    n, report = evaluation.n, run.report
+    happened = changes or singular or outcome.passages
     times = settings.times[: run.y.shape[0]].copy()
     if outcome.ended is not None:
         times[-1] = report["time"]
@@ -125,24 +123,29 @@ def integrate_native(
         steps=int(report["steps"]),
         evaluations=int(report["evaluations"]),
         compile_s=seconds,
-        events=_events(run, evaluation, outcome),
-        failure=_failure(as_written, run, "" if buffer is None else kinks.text(buffer.stuck_at)),
-        ended=outcome.ended_by(evaluation.system),
+        events=_events(changes, singular, evaluation, outcome) if happened else (),
+        failure=None if run.status == kernels.DONE else _failure(as_written, run, buffer, kinks),
+        ended=None if buffer is None else outcome.ended_by(evaluation.system),
         warnings=notes,
         looked=(report["time"], run.last[:n].copy(), run.last[n : 2 * n].copy()) if unfinished else None,
         stiff=(report["stiff_since"], report["stiff_steps"]),
-        fastest=pace.fastest_state,
+        fastest=fastest,
         kernel=kernel.kind,
     )
 
 
-def _events(run: KernelRun, evaluation: Evaluation, outcome: Outcome) -> tuple[Mapping[str, Any], ...]:
+def _events(
+    changes: Sequence[tuple[float, int, int]],
+    singular: Sequence[tuple[float, float]],
+    evaluation: Evaluation,
+    outcome: Outcome,
+) -> tuple[Mapping[str, Any], ...]:
     """All that is told of a run, in order of time."""
-    changes = []
+    ranks = []
     if not evaluation.graph.switched:  # straight-line code counts constraints that are switched off
-        changes = [{"name": "rank change", "t": t, "from": before, "to": after} for t, before, after in run.changes]
-    passed = [singular_event(t, pivot) for t, pivot in run.singular]
-    return in_order(changes, passed, outcome.reports(evaluation.system) if outcome.passages else ())
+        ranks = [{"name": "rank change", "t": t, "from": before, "to": after} for t, before, after in changes]
+    passed = [singular_event(t, pivot) for t, pivot in singular]
+    return in_order(ranks, passed, outcome.reports(evaluation.system) if outcome.passages else ())
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,23 +167,23 @@ class _Setup:
 
 
 def _setup_of(
-    evaluation: Evaluation, settings: Settings, state: State, solution: Fundamental, work: Array | None
+    evaluation: Evaluation, settings: Settings, state: State, solution: Fundamental, work: Array | None, look: int
 ) -> _Setup:
     """The last one is kept with the settings: a system is run from its own start again and again."""
-    kept: _Setup | None = settings.kept.get("native")
+    kept: _Setup | None = settings.kept.get(("native", look))
     if kept is not None and work is None and kept.as_written is evaluation and kept.solution is solution:
         return kept
-    made = _make_setup(evaluation, settings, state, solution, work)
+    made = _make_setup(evaluation, settings, state, solution, work, look)
     if work is None:
-        settings.kept["native"] = made
+        settings.kept["native", look] = made
     return made
 
 
 def _make_setup(
-    as_written: Evaluation, settings: Settings, state: State, solution: Fundamental, work: Array | None
+    as_written: Evaluation, settings: Settings, state: State, solution: Fundamental, work: Array | None, look: int
 ) -> _Setup:
     q, v = state.q, state.v
-    evaluation, kinks = with_switches(as_written)
+    evaluation, kinks = with_switches(as_written) if as_written.system.may_have_kinks else (as_written, Kinks())
     switched = bool(evaluation.graph.switched)
     rows = list(range(evaluation.m))
     if not switched and int(solution.rank) < evaluation.m:  # which of them act is data where they are switched
@@ -192,33 +195,21 @@ def _make_setup(
     regular = not np.isnan(solution.unconstrained).any()  # it has no value where M is singular
     completion = 0.0 if regular else float(f"{np.trace(M) / max(float(np.sum(A * A)), 1e-300):{digits}}")
     limit = MOST_INSTRUCTIONS if settings.backend == "native" else AUTO_INSTRUCTIONS
-    wanted = _wanted(
-        settings, Wanted(evaluation.system, evaluation.graph, rows, method_of(settings), completion, limit)
-    )
     y0 = np.concatenate([q, v, np.zeros(3 + len(evaluation.graph.heats)) if work is None else work])
-    atol = tolerances(settings, q, v, solution.acceleration)
+    atol, share, method = tolerances(settings, q, v, solution.acceleration), share_of(settings), method_of(settings)
+    none = np.empty(0)
+    starts, bounds = (none, none) if settings.pace is None else (settings.pace.starts, settings.pace.bounds)
+    pace = PaceArgument(starts, bounds, share, look, np.abs(np.diagonal(M)), y0.size)
     # At the start the evaluation has found the branches of least Gauss function; the kernel follows them.
     branch = evaluation.branch_accelerations(solution) if evaluation.graph.nonlinear else None
     events = evaluation.system.events
     # Where each of them ends the run, there is one passage of each at most.
     room = len(events) if all(event.terminal == 1 for event in events) else EVENT_ROOM
-    pace = _pace(settings, M, y0.size)
-    return _Setup(as_written, solution, evaluation, kinks, wanted, y0, atol, pace, branch, room)
-
-
-def _wanted(settings: Settings, wanted: Wanted) -> Wanted:
-    """The one that was made before, if it is the same, since it knows what was chosen for it."""
-    kept: Wanted | None = settings.kept.get("wanted")
-    if kept is not None and kept.key == wanted.key and (kept.method, kept.limit) == (wanted.method, wanted.limit):
-        return kept
+    wanted = Wanted(evaluation.system, evaluation.graph, rows, method, completion, limit)
+    if (before := settings.kept.get("wanted")) is not None:
+        wanted = wanted.known(before)
     settings.kept["wanted"] = wanted
-    return wanted
-
-
-def _pace(settings: Settings, M: Array, width: int) -> PaceArgument:
-    none = np.empty(0)
-    starts, bounds = (none, none) if settings.pace is None else (settings.pace.starts, settings.pace.bounds)
-    return PaceArgument(starts, bounds, share_of(settings), settings.look, np.abs(np.diagonal(M)), width)
+    return _Setup(as_written, solution, evaluation, kinks, wanted, y0, atol, pace, branch, room)
 
 
 def _short_steps(kernel: Kernel, settings: Settings, n: int, events: int) -> int:
@@ -238,10 +229,8 @@ def _stack(n: int, m: int, events: int) -> int:
     return (16 * 2**20 + 320 * (n + m) ** 2 + EVENT_BYTES * events) // 65536 * 65536
 
 
-def _buffer(events: Sequence[Event], settings: Settings, width: int, room: int, kinks: Kinks) -> EventBuffer | None:
-    """Room for the passages of the system's events, where it has any, kinks among them."""
-    if not events:
-        return None
+def _buffer(events: Sequence[Event], settings: Settings, width: int, room: int, kinks: Kinks) -> EventBuffer:
+    """Room for the passages of the system's events, kinks among them."""
     directions, from_zero = [e.direction for e in events], settings.from_zero(events)
     return EventBuffer(directions, settings.passages_left(events), from_zero, width, room, kinks.places)
 
@@ -255,7 +244,7 @@ def _outcome(buffer: EventBuffer) -> Outcome:
 
 
 def _in_a_thread(
-    integrate: Callable[[RunWatch], KernelRun], t0: float, stack: int, bar: Progress, most: int = 0
+    integrate: Callable[[RunWatch], KernelRun], evaluation: Evaluation, t0: float, bar: Progress, most: int = 0
 ) -> KernelRun:
     """Run in a worker thread, so that the progress bar moves and an interrupt ends the run."""
     watch = RunWatch(t0, most)
@@ -270,6 +259,7 @@ def _in_a_thread(
 
     # The size of stacks is a setting of the whole process, so that only one thread may be changing it.
     worker = threading.Thread(target=work, daemon=True)
+    stack = _stack(evaluation.n, evaluation.m, len(evaluation.system.events))
     with _stack_size:
         before = threading.stack_size(stack)
         try:
@@ -289,9 +279,9 @@ def _in_a_thread(
     return results[0]
 
 
-def _failure(evaluation: Evaluation, run: KernelRun, kink: str) -> str | None:
-    if run.status == kernels.DONE:
-        return None
+def _failure(evaluation: Evaluation, run: KernelRun, buffer: EventBuffer | None, kinks: Kinks) -> str:
+    """Why a run could not go on."""
+    kink = "" if buffer is None else kinks.text(buffer.stuck_at)
     name, t, n = evaluation.system.name, run.report["time"], evaluation.n
     reasons = {
         kernels.STEP_TOO_SMALL: TOO_SHORT,

@@ -54,10 +54,13 @@ def integrate_reference(
     state: State,
     bar: Progress,
     work: Array | None = None,
+    look: int = 0,
 ) -> Trajectory:
-    """Integrate from a consistent state through the output times. `work`: done so far, where a motion is resumed."""
+    """Integrate from a consistent state through the output times. `work`: done so far, where a motion is resumed.
+    `look`: as for the native backend.
+    """
     evaluation, kinks = with_switches(evaluation)
-    run = _Run(evaluation, settings, kinks)
+    run = _Run(evaluation, settings, kinks, look)
     failure = run.integrate(state.q, state.v, state.t, bar, work)
     outcome = run.watch.outcome if run.watch is not None else Outcome()
     return Trajectory(
@@ -107,8 +110,8 @@ class _Anchor:
 class _Run:
     """One integration: steps the integrator, returns to the constraints, records the output points."""
 
-    def __init__(self, evaluation: Evaluation, settings: Settings, kinks: Kinks) -> None:
-        self.evaluation, self.settings, self.kinks = evaluation, settings, kinks
+    def __init__(self, evaluation: Evaluation, settings: Settings, kinks: Kinks, look: int) -> None:
+        self.evaluation, self.settings, self.kinks, self.look = evaluation, settings, kinks, look
         self.n = evaluation.n
         self.rows: Sequence[int] | None = None  # independent constraints, used between accepted states
         self.natural = Natural(np.zeros(evaluation.m), np.zeros(evaluation.m))
@@ -406,7 +409,7 @@ class _Run:
         """Whether the run ends here, unfinished, for another method or because it takes too long; as
         `da_is_looked_at` in runtime/run/pace.h, but that judges nothing itself.
         """
-        look, most = abs(self.settings.look), self.settings.most_steps
+        look, most = abs(self.look), self.settings.most_steps
         shown = self.stiffness.steps >= look and self.steps % STIFF_SAMPLE == 0
         due = look and (self.steps == look or shown) and (end - t) * self.steps > look * (t - t0)
         q, v = y[: self.n], y[self.n : 2 * self.n]

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
 
 EQUAL_STEPS = tuple(method.name for method in METHODS.values() if method.equal_steps)
 BACKENDS = ("auto", "native", "reference")
+KERNELS = ("", "tape", "compiled")  # what DALEMBERT_KERNEL may be
 DEFAULT_RTOL = 1e-9
 DEFAULT_SAMPLES = 501
 # Of the duration: with steps asked to be shorter than this, no motion would come to its end.
@@ -52,30 +52,13 @@ class Settings:
     rates: Array | None = None  # accelerations that the motion may come to, where those at its start say too little
     max_step: float | None = None  # asked for
     pace: Pace | None = None  # how long steps may be along the time: see `integrate.ahead`
-    look: int = 0  # after so many steps, or stiff ones (below zero: only these), it is judged: `integrate.stiffness`
     most_steps: int = 0  # a run that would take more ends; 0: any number
 
-    @cached_property
-    def kept(self) -> dict[Any, Any]:
-        """What is made of them once, by whoever makes it."""
-        return {}
+    kept: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)  # what others make of them, once
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what was made of them, which may belong to this process."""
-        return {name: value for name, value in vars(self).items() if name != "kept"}
-
-    def with_look(self, look: int) -> Settings:
-        """The same with another `look`."""
-        if self.look == look:
-            return self
-        found: Settings | None = self.kept.get(look)
-        if found is None:
-            found = self.kept[look] = replace(self, look=look)
-        return found
-
-    @property
-    def equal_steps(self) -> bool:
-        return self.method in EQUAL_STEPS
+        return {**vars(self), "kept": {}}
 
     def passages_left(self, events: Sequence[Event]) -> list[int]:
         """How many passages of each event end the motion, 0 where none does."""
@@ -99,6 +82,8 @@ def settings_of(
     backend = str(options.get("backend") or os.environ.get("DALEMBERT_BACKEND") or "auto").lower()
     if backend not in BACKENDS:
         faults.append(f"unknown backend {backend!r}.{suggest(backend, BACKENDS)}")
+    if (kernel := os.environ.get("DALEMBERT_KERNEL", "")) not in KERNELS:
+        faults.append(f"DALEMBERT_KERNEL is {kernel!r}; it is 'tape' or 'compiled', or not set")
     atol = number_of(options["atol"]) if "atol" in options else None
     if duration is not None and times is not None:
         faults.append("give a duration or the output times, not both")
@@ -203,17 +188,57 @@ def tolerances(settings: Settings, q: Array, v: Array, a: Array) -> Array:
     if settings.atol is not None:
         return np.full(2 * q.size, settings.atol)
     span = float(settings.times[-1] - settings.times[0]) or 1.0
+    if q.size <= FEW and (found := _tolerances_of_few(settings, q, v, a, span)) is not None:
+        return found
     a = np.abs(a) if settings.rates is None else np.maximum(np.abs(a), settings.rates)
     own = np.abs(v)
     reach = np.maximum(np.maximum(np.abs(q), own * span), a * span**2)
     speed = np.maximum(np.maximum(own, a * span), reach / span)
-    sizes = []
+    sizes, share = [], share_of(settings)
     for size in (reach, speed):
         largest = float(size.max()) or 1.0
         # What is rounding of the others, or zero, says nothing about the size that this component will have.
-        sizes.append(np.minimum(np.where(size > 1e-12 * largest, size, largest), 1.0))
+        known = np.where(size > 1e-12 * largest, size, largest)
+        if known.min() < ROUNDING / share:
+            known = np.maximum(known, ROUNDING / share * _like(known))
+        sizes.append(np.minimum(known, 1.0))
     least = LEAST_SIZE if settings.least is None else np.maximum(settings.least, LEAST_SIZE)
-    return share_of(settings) * np.maximum(np.concatenate(sizes), least)
+    return share * np.maximum(np.concatenate(sizes), least)
+
+
+def _like(sizes: Array) -> Array:
+    """For each component the size, up to one unit, of the largest that sizes lead up to in small steps, as they do in
+    the tail of a wave: forces there are differences of what moves the wave, and have its rounding. What another unit
+    makes small is a leap away.
+    """
+    order = np.argsort(-sizes)
+    falling = np.maximum(sizes[order], LEAST_SIZE)
+    leaps = np.flatnonzero(np.concatenate([[True], falling[:-1] > LEAP * falling[1:]]))
+    found = np.empty(sizes.size)
+    found[order] = np.minimum(np.repeat(falling[leaps], np.diff([*leaps, sizes.size])), 1.0)
+    return found
+
+
+def _tolerances_of_few(settings: Settings, q: Array, v: Array, a: Array, span: float) -> Array | None:
+    """The same of a few coordinates, by plain numbers; None where some are so small that more is to be thought of."""
+    rates = [abs(x) for x in a.tolist()]
+    if settings.rates is not None:
+        rates = [x if x > y else y for x, y in zip(settings.rates.tolist(), rates, strict=True)]
+    own = [abs(x) for x in v.tolist()]
+    reach = [max(abs(x), y * span, z * span**2) for x, y, z in zip(q.tolist(), own, rates, strict=True)]
+    speed = [max(x, y * span, z / span) for x, y, z in zip(own, rates, reach, strict=True)]
+    sizes: list[float] = []
+    share = share_of(settings)
+    for size in (reach, speed):
+        largest = max(size) or 1.0
+        known = [x if x > 1e-12 * largest else largest for x in size]
+        if min(known) < ROUNDING / share:
+            return None
+        sizes += [min(x, 1.0) for x in known]
+    least = [LEAST_SIZE] * len(sizes)
+    if settings.least is not None:
+        least = [max(x, LEAST_SIZE) for x in settings.least.tolist()]
+    return np.array([share * max(x, y) for x, y in zip(sizes, least, strict=True)])
 
 
 def share_of(settings: Settings) -> float:
@@ -226,5 +251,10 @@ def share_of(settings: Settings) -> float:
     return settings.rtol if stiff else max(1e-3 * settings.rtol, 1e-14)
 
 
+# Up to so many coordinates Python is done before NumPy has begun.
+FEW = 12
 # Squares of numbers this small still are numbers.
 LEAST_SIZE = 1e-100
+ROUNDING = float(np.finfo(float).eps)
+# Neighbours in size that are further apart have nothing to do with each other.
+LEAP = 1e3

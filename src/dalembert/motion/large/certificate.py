@@ -12,7 +12,13 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.motion.certificate.certify import thresholds
-from dalembert.motion.certificate.repeat import consistency, integrate_again
+from dalembert.motion.certificate.repeat import (
+    PIECES,
+    STEPS_OF_PIECE,
+    Slope,
+    consistency,
+    integrate_again,
+)
 from dalembert.motion.large.forces import Entries, EntriesOf, forces_at, pushed_by
 from dalembert.motion.large.state import LargeState
 from dalembert.motion.result.certificate import MEASURES, Certificate
@@ -171,7 +177,9 @@ def _energy(motion: Motion, at: LargeState) -> float:
 
 
 def _repeat(motion: Motion, at: LargeState, wanted: float) -> float:
-    """Stretches integrated again by another method; those that do not converge are not judged."""
+    """Stretches integrated again by another method, in more pieces where that ends elsewhere than the motion: what two
+    of these agree on counts, if they looked as closely as the motion did. Those that do not converge are not judged.
+    """
     n, worst = at.n, 0.0
     if motion.t.size < 2:
         return 0.0
@@ -188,10 +196,32 @@ def _repeat(motion: Motion, at: LargeState, wanted: float) -> float:
         y = np.concatenate([motion.q[k], motion.v[k]])[None, :]
         there = np.concatenate([motion.q[k + 1], motion.v[k + 1]])
         length = motion.t[k + 1 : k + 2] - motion.t[k]
-        end, unsure, known = integrate_again(slope, motion.t[k : k + 1], y, length, 0.1 * wanted * sizes[None, :])
-        if known[0]:
-            worst = max(worst, float((np.maximum(np.abs(end[0] - there) - unsure[0], 0.0) / sizes).max()))
+        steps = motion.timing.steps * float(length[0]) / float(motion.t[-1] - motion.t[0])
+        pieces, before = 1, None
+        while pieces <= PIECES:
+            end, unsure, known = _in_pieces(slope, motion.t[k : k + 1], y, length, 0.1 * wanted * sizes, pieces)
+            off = float((np.maximum(np.abs(end - there) - unsure, 0.0) / sizes).max())
+            agree = before is not None and bool((np.abs(end - before) <= wanted * sizes).all())
+            if known and (off <= wanted or (agree and steps <= STEPS_OF_PIECE * pieces)):
+                worst = max(worst, off)
+                break
+            pieces, before = 4 * pieces, end if known else None
     return worst
+
+
+def _in_pieces(
+    slope: Slope, t: Array, y: Array, length: Array, wanted: Array, pieces: int
+) -> tuple[Array, Array, bool]:
+    """The end of a stretch from (t, y), repeated in equal pieces; how far it may be from right, and whether all of them
+    converged.
+    """
+    unsure, converged, piece = np.zeros(wanted.size), True, length / pieces
+    for k in range(pieces):
+        y, left, known = integrate_again(slope, t + k * piece, y, piece, wanted[None, :])
+        unsure, converged = unsure + left[0], converged and bool(known[0])
+        if not converged:
+            break
+    return y[0], unsure, converged
 
 
 def _consistency(motion: Motion) -> float:

@@ -72,9 +72,9 @@ class _Run:
         self.independent = self.at.shares() > SINGULAR_PIVOT
         self._look(t0, y, self.derivative(t0, y), False)
         options: dict[str, Any] = {"rtol": self.settings.rtol, "atol": atol}
-        if self.settings.max_step is not None:
-            options["max_step"] = self.settings.max_step
-        share = share_of(self.settings)
+        pace, share = self.settings.pace, share_of(self.settings)
+        if pace is not None:
+            options["max_step"] = pace.longest(t0)
         solver = scipy_class(METHODS[method_of(self.settings)])(self.derivative, t0, y, end, **options)
         if self.at.system.events:
             events: Any = LargeEvents(self.at)
@@ -83,6 +83,8 @@ class _Run:
             self.watch.start(t0, y)
         pending, mark, longest = 1, t0, 0.0
         while solver.status == "running":
+            if pace is not None:
+                solver.max_step = pace.longest(float(solver.t))
             message = solver.step()
             t = float(solver.t)
             if solver.status == "failed":

@@ -11,6 +11,7 @@ from dalembert.errors import InconsistentConstraints, InconsistentState, MotionF
 from dalembert.model.system import System
 from dalembert.motion.integrate.progress import Progress
 from dalembert.motion.integrate.settings import Settings
+from dalembert.motion.large.ahead import look_ahead
 from dalembert.motion.large.certificate import certify_large
 from dalembert.motion.large.forces import EntriesOf, forces_at
 from dalembert.motion.large.integrate import integrate_large
@@ -51,9 +52,7 @@ def simulate_large(
         )
     if settings.project:
         state = State(q, v, state.t)
-    if model.timed and settings.max_step is None and settings.times.size > 1:
-        # Explicit functions of time might be stepped over: outputs show what is to be seen of them.
-        settings = replace(settings, max_step=float(np.diff(settings.times).max()))
+    settings = look_ahead(at, settings, state)
     derived = clock.perf_counter()
     with Progress(system.name, state.t, float(settings.times[-1]), progress) as bar:
         trajectory = integrate_large(at, settings, state, bar)

@@ -41,7 +41,10 @@ def states_at(motion: Motion, times: ArrayLike) -> tuple[Array, Array]:
     """q and v (K, n) at times (K,) within a motion, to its tolerance: rtol of the size that each coordinate and each
     velocity has along it.
     """
-    t = np.asarray(times, dtype=float).ravel()
+    try:
+        t = np.asarray(times, dtype=float).ravel()
+    except (TypeError, ValueError):
+        raise ModelError(motion.system.name, [f"motion(t): t is a time or several, got {times!r}"]) from None
     low, high = float(motion.t[0]), float(motion.t[-1])
     outside = t[~((t >= low) & (t <= high))]
     if outside.size:

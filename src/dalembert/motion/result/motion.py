@@ -135,11 +135,12 @@ class Motion(Table):
         def __getattr__(self, name: str) -> Any:
             """Called for what is not there: parts that are computed when first asked for."""
             held = self.__dict__
-            if name not in COMPUTED or "_later" not in held:
+            later = held.get("_later")  # another thread may take it away at any time
+            if name not in COMPUTED or later is None:
                 if name in held:  # by another thread, just now
                     return held[name]
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            held.update(held["_later"].part(self, name))
+            held.update(later.part(self, name))
             if held.keys() >= COMPUTED:
                 held.pop("_later", None)
             return held[name]
@@ -193,8 +194,11 @@ class Motion(Table):
     def __getitem__(self, key: str | sp.Symbol | Sequence[str | sp.Symbol]) -> Array:
         if isinstance(key, (list, tuple)):
             return np.stack([self[item] for item in key], axis=1) if key else np.zeros((self.t.size, 0))
-        columns = self.columns()
         name = _name_of(key)
+        known = self._of_coordinate(name)
+        if known is not None:
+            return known
+        columns = self.columns()
         if name in columns:
             return columns[name]
         from dalembert.motion.result.energies import energy_along, energy_names
@@ -207,6 +211,20 @@ class Motion(Table):
         return (
             energy_along(self, name) if name in computed else item_named(columns, name, "column", [*computed, *defined])
         )
+
+    def _of_coordinate(self, name: str) -> Array | None:
+        """A column that belongs to a coordinate, without those of all others: there may be very many."""
+        kind, space, of = name.rpartition(" ")
+        base = of.rstrip("'")
+        order = len(of) - len(base)
+        k = self._coordinate_numbers.get(base)
+        if k is None or order > 2 or (space and (kind not in VECTORS[3:] or order)):
+            return None
+        return np.asarray(getattr(self, kind or VECTORS[order]))[:, k]
+
+    @cached_property
+    def _coordinate_numbers(self) -> dict[str, int]:
+        return {coordinate.name: k for k, coordinate in enumerate(self.system.coordinates)}
 
     def __call__(self, t: ArrayLike) -> dict[str, Any]:
         """The state at any time within the motion, {"t", "x", "x'", …}, as `system.at` and `replace(initial=…)` take

@@ -9,9 +9,8 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.kernel.limits import PROJECT_LEAST_SIZE, PROJECT_ROUNDING
-from dalembert.kernel.ready.many import address, entry
-from dalembert.kernel.ready.solve import solve_room
-from dalembert.kernel.ready.together import rows_of_rates, together_of
+from dalembert.kernel.ready.many import address, entry, solve_room
+from dalembert.kernel.ready.together import together_of
 from dalembert.mechanics.solve.fundamental import CONSISTENCY_TOLERANCE, Fundamental
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.without_gradient import BESIDE, SMALL
@@ -40,7 +39,7 @@ def plain_start(evaluation: Evaluation, q: Array, v: Array, t: float) -> Fundame
     together, run = together_of(graph), entry("da_plain_start", "p")
     if together is None or run is None or n + m > MOST:
         return None
-    program, rows = together.points, rows_of_rates(graph)
+    program, rows = together.points, together.rows
     ends, solved = program.ends, 4 * n + 2 * m
     sizes = (4 * n + 2, 2 * ends[-1], solved, program.registers, solve_room(n, m))
     at = list(accumulate(sizes, initial=0))

@@ -36,6 +36,10 @@ LONGEST = 1e9
 RISES = 1e-12
 
 
+class Jam(InconsistentConstraints):
+    """No impulse ends a phase of a blow."""
+
+
 @dataclass(frozen=True)
 class Piece:
     """A part of a blow. kind: "slip", "onward" (slip after a stop) or "stick" along a straight piece, "turn" and
@@ -81,8 +85,12 @@ def follow(G: Array, u: Array, mu: Callable[[float], float], mu_static: float, e
     newton: ends where u_N = −e u_N⁻. poisson: the impulse of restitution is e times that of compression. stronge: the
     normal impulse gives back e² of the work it took (Stronge 1990). None gives back more energy than there was.
     """
-    blow = _Blow(G, u, mu, mu_static)
-    approach = -float(u[0])
+    return follow_course(Course(G, u, mu, mu_static), e, law)
+
+
+def follow_course(blow: Course, e: float, law: str) -> Path:
+    """The same of a blow that is ready to be followed."""
+    approach = -float(blow.u[0])
     if approach <= 0.0:
         return Path((), 0.0, False)
     blow.run([lambda b: (b.u[0], b.slope[0], 0.0)])
@@ -103,10 +111,12 @@ def follow(G: Array, u: Array, mu: Callable[[float], float], mu_static: float, e
 
 # A quantity f of a blow on a straight piece: f now, f′ and f″ by the normal impulse. It ends the piece where it rises
 # to zero.
-_End = Callable[["_Blow"], tuple[float, float, float]]
+_End = Callable[["Course"], tuple[float, float, float]]
 
 
-class _Blow:
+class Course:
+    """A blow on its way: velocities u (normal first) and impulses, piece by piece."""
+
     def __init__(self, G: Array, u: Array, mu: Callable[[float], float], mu_static: float) -> None:
         self.G, self.start, self.mu, self.mu_static = G, u.copy(), mu, mu_static
         self.d = G.shape[0] - 1
@@ -117,6 +127,8 @@ class _Blow:
         self.ratio = self.slope = np.zeros(self.d + 1)
         self.pieces: list[Piece] = []
         self.stopped = False
+        self.held: Sequence[int] = ()  # rows that do not move on the piece
+        self.stopping: Sequence[int] = tuple(range(1, self.d + 1))  # those that are at rest where it stops
 
     def run(self, ends: Sequence[_End]) -> int:
         """Follow the blow until one of the quantities rises to zero: which."""
@@ -132,7 +144,7 @@ class _Blow:
                 self._straight(kind, length)
                 ended = None
                 if length == stop and stop < min(lengths):
-                    self.u[1:] = 0.0
+                    self.u[list(self.stopping)] = 0.0
                 else:
                     ended = lengths.index(length)
             if ended is not None:
@@ -167,21 +179,24 @@ class _Blow:
                 if self.mu(self.size) != mu:
                     self.u[1:] = 2 * STOPPED * self.size * way
                     return TURN, np.inf
-        self.ratio = np.concatenate([[1.0], ratio])
-        self.slope = G @ self.ratio
-        if abs(self.slope[0]) <= RISES * G[0, 0]:
-            self.slope[0] = 0.0
+        self.held = self.stopping if kind == STICK else ()
+        self._go(ratio)
         return kind, stop
+
+    def _go(self, ratio: Array) -> None:
+        """Friction per normal impulse on the piece that follows."""
+        self.ratio = np.concatenate([[1.0], ratio])
+        self.slope = self.G @ self.ratio
+        if abs(self.slope[0]) <= RISES * self.G[0, 0]:
+            self.slope[0] = 0.0
 
     def _straight(self, kind: str, length: float) -> None:
         before = self.p, self.friction
         self.p, self.friction = self.p + length, self.friction + length * self.ratio[1:]
         self.work += length * (float(self.u[0]) + length * float(self.slope[0]) / 2)
         self.gain += length * float(self.ratio @ (self.u + length * self.slope / 2))
-        still = kind == STICK
         self.u = self.start + self.G @ np.concatenate([[self.p], self.friction])
-        if still:
-            self.u[1:] = 0.0
+        self.u[list(self.held)] = 0.0
         self.pieces.append(Piece(kind, np.array([before[0], self.p]), np.stack([before[1], self.friction])))
 
     def _curve(self, ends: Sequence[_End]) -> int | None:
@@ -279,7 +294,7 @@ def _breaking_way(G: Array, mu: float) -> Array:
     return np.asarray(way / np.linalg.norm(way))
 
 
-def _jam() -> InconsistentConstraints:
-    return InconsistentConstraints(
+def _jam() -> Jam:
+    return Jam(
         "the impact jams: no impulse inside the cone of friction ends the approach (its normal velocity does not rise)"
     )

@@ -8,8 +8,7 @@ the inverse inertia W: v⁺ = v⁻ + W Σ Jᵀp.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -17,7 +16,10 @@ from dalembert.arrays import Array
 from dalembert.errors import InconsistentConstraints, UndeterminedMotion
 from dalembert.mechanics.solve.fundamental import MASS_TOLERANCE, RANK_TOLERANCE
 from dalembert.mechanics.solve.mass_scale import mass_scale
-from dalembert.motion.contacts.impacts.blow import LAWS, REVERSAL, SLIP, SMOOTH, STICK, Path, follow
+from dalembert.motion.contacts.impacts.blow import LAWS, REVERSAL, SLIP, SMOOTH, STICK, Course, Jam, Path, follow_course
+from dalembert.motion.contacts.impacts.blow_values import Blow, Meeting, Share
+from dalembert.motion.contacts.impacts.guided import GuidedCourse, GuideImpulse
+from dalembert.motion.contacts.impacts.guides import Guide
 from dalembert.motion.contacts.impacts.impulses import places_of
 from dalembert.motion.contacts.impacts.together import together
 
@@ -33,73 +35,6 @@ ENDLESS = 1e-13
 COUPLED = 1e-12
 
 
-@dataclass(frozen=True)
-class Meeting:
-    """A contact in an impact. normal (n,), tangents (d, n), with d = 0, 1 or 2, and their offsets: u = J v + c. mu: of
-    the sliding speed. law: "newton", "poisson" or "stronge". slowest: a bounce slower than this is none.
-    """
-
-    name: str
-    normal: Array
-    offset: float = 0.0
-    tangents: Array = field(default_factory=lambda: np.zeros((0, 0)))
-    slide_offset: Array = field(default_factory=lambda: np.zeros(0))
-    mu: Callable[[float], float] = lambda speed: 0.0
-    mu_static: float = 0.0
-    e: float = 0.0
-    law: str = LAWS[0]
-    slowest: float = 0.0
-
-    @property
-    def d(self) -> int:
-        return int(self.slide_offset.size)
-
-    def rows(self) -> Array:
-        return np.vstack([self.normal, self.tangents]) if self.d else self.normal[None, :]
-
-    def offsets(self) -> Array:
-        return np.concatenate([[self.offset], self.slide_offset])
-
-    def restitution(self, speed: float) -> float:
-        return self.e if self.e * speed > self.slowest else 0.0
-
-
-@dataclass(frozen=True)
-class Share:
-    """What a contact did in a blow: its velocities before and after (normal first), its impulses in all and when
-    compression ended, the energy lost at it, the restitution that held, and "slip", "stick", "reversal", "smooth" (no
-    friction) or "open" (no impulse). path: of a contact alone.
-    """
-
-    name: str
-    before: Array
-    after: Array
-    impulse: Array
-    compression: Array
-    loss: float
-    e: float
-    state: str
-    path: Path | None = None
-
-
-@dataclass(frozen=True)
-class Blow:
-    """A blow at one instant. constraint_impulses: p_A. limited: restitution was less than its law says, which would
-    have made energy.
-    """
-
-    before: Array
-    after: Array
-    shares: tuple[Share, ...]
-    constraint_impulses: Array
-    law: str
-    limited: bool
-
-    @property
-    def loss(self) -> float:
-        return sum(share.loss for share in self.shares)
-
-
 def strike(
     M: Array,
     A: Array,
@@ -107,18 +42,20 @@ def strike(
     v: Array,
     order: str | Sequence[str] = TOGETHER,
     slow: float = 0.0,
+    guides: Sequence[Guide] = (),
 ) -> tuple[Blow, ...]:
     """The blows after which no contact approaches, one after the other.
 
     order: "together", all that approach in one blow with those that rest; "sequence", the fastest approach first; or
-    names in the order in which they strike, again and again. slow: approaches slower than this are rest.
+    names in the order in which they strike, again and again. slow: approaches slower than this are rest. guides: they
+    rub where a contact strikes alone, along a line and with one coefficient.
     """
-    struck = _Struck(M, A, meetings, slow)
+    struck = _Struck(M, A, meetings, slow, guides)
     return tuple(struck.together(v) if order == TOGETHER else struck.in_sequence(v, order))
 
 
 class _Struck:
-    def __init__(self, M: Array, A: Array, meetings: Sequence[Meeting], slow: float) -> None:
+    def __init__(self, M: Array, A: Array, meetings: Sequence[Meeting], slow: float, guides: Sequence[Guide]) -> None:
         self.M, self.A, self.meetings = M, A, meetings
         self.rows = [meeting.rows() for meeting in meetings]
         self.lengths = np.array([float(np.linalg.norm(rows[0])) or 1.0 for rows in self.rows])
@@ -127,7 +64,7 @@ class _Struck:
         self.G = [spread @ spread.T for spread in self.spread]
         self.react = np.linalg.pinv(A.T, rcond=1e-12) if A.size else np.zeros((A.shape[0], M.shape[0]))
         self.gives = [root @ spread.T for spread in self.spread]  # W Jᵀ
-        self.slow = slow
+        self.slow, self.guides, self.root = slow, guides, root
         self.normals = np.stack([rows[0] for rows in self.rows]) if meetings else np.zeros((0, M.shape[0]))
         self.offsets = np.array([meeting.offset for meeting in meetings])
 
@@ -196,21 +133,70 @@ class _Struck:
         return groups
 
     def _one(self, v: Array, k: int) -> Blow:
-        meeting, G, u = self.meetings[k], self.G[k], self.velocity(k, v)
+        meeting, u = self.meetings[k], self.velocity(k, v)
         e = meeting.restitution(-float(u[0]) / self.lengths[k])
         try:
-            path = follow(G, u, meeting.mu, meeting.mu_static, e, meeting.law)
+            course, whole, e = self._followed(k, v, e)
         except InconsistentConstraints as error:
             raise InconsistentConstraints(f"{meeting.name!r}: {error}") from None
+        guided = course.guide_impulses(whole) if isinstance(course, GuidedCourse) else ()
+        path = course.path(whole) if isinstance(course, GuidedCourse) else whole
         p = np.concatenate([[path.normal], path.friction])
         pressed = np.concatenate([[path.compression], np.zeros(meeting.d)])
         for piece in path.pieces:
             at = int(np.argmin(np.abs(piece.normal - path.compression)))
             if piece.normal[at] == path.compression:
                 pressed[1:] = piece.friction[at]
-        loss = -float(p @ (u + G @ p / 2))
-        share = Share(meeting.name, u, u + G @ p, p, pressed, loss, e, path.state, path)
-        return self._blow(v, [k], [share], meeting.law, path.limited)
+        total = np.concatenate([[whole.normal], whole.friction])
+        loss = -float(total @ (course.start + course.G @ total / 2)) - sum(guide.loss for guide in guided)
+        after = (course.start + course.G @ total)[: u.size]
+        share = Share(meeting.name, u, after, p, pressed, loss, e, path.state, path)
+        return self._blow(v, [k], [share], meeting.law, path.limited, guided)
+
+    def _followed(self, k: int, v: Array, e: float) -> tuple[Course, Path, float]:
+        """The blow of a contact alone, on its way and at its end, and the restitution that held."""
+        meeting, guides = self.meetings[k], self._pressed(k)
+        if not guides:
+            course = Course(self.G[k], self.velocity(k, v), meeting.mu, meeting.mu_static)
+            return course, follow_course(course, e, meeting.law), e
+        guided = self._guided(k, v, guides)
+        try:
+            return guided, follow_course(guided, e, meeting.law), e
+        except Jam:
+            # Guides that hold whatever pushes them give nothing back.
+            if e == 0.0 or not guided.is_held:
+                raise
+        guided = self._guided(k, v, guides)
+        return guided, follow_course(guided, 0.0, meeting.law), 0.0
+
+    def _pressed(self, k: int) -> list[Guide]:
+        """The guides that a blow of contact k presses, itself or by the friction of others."""
+        if not self.guides or not self.meetings[k].takes_guides:
+            return []
+        felt, left = [self.rows[k]], list(self.guides)
+        found: list[Guide] = []
+        while True:
+            response = np.vstack(felt) @ self._reactions()
+            sizes = np.linalg.norm(np.vstack(felt) @ np.abs(self.react.T), axis=1).max()
+            near = [g for g in left if np.linalg.norm(response @ g.force.T) > COUPLED * sizes * np.linalg.norm(g.force)]
+            if not near:
+                return found
+            found += near
+            felt += [guide.tangent[None, :] for guide in near]
+            left = [guide for guide in left if guide not in near]
+
+    def _reactions(self) -> Array:
+        """(n, m): the multipliers of the two-sided constraints per generalized impulse."""
+        return np.asarray((self.react @ (self.M @ self.root @ self.root.T - np.eye(self.M.shape[0]))).T)
+
+    def _guided(self, k: int, v: Array, guides: Sequence[Guide]) -> GuidedCourse:
+        meeting = self.meetings[k]
+        rows = np.vstack([self.rows[k], *(guide.tangent for guide in guides)])
+        u = np.concatenate([self.velocity(k, v), [guide.tangent @ v + guide.offset for guide in guides]])
+        spread = rows @ self.root
+        response = (rows @ self._reactions()).T
+        mu = meeting.mu(0.0)
+        return GuidedCourse(meeting.name, spread @ spread.T, u, mu, meeting.mu_static, guides, response)
 
     def _all(self, v: Array, group: Sequence[int]) -> Blow:
         meetings, u = [self.meetings[k] for k in group], {k: self.velocity(k, v) for k in group}
@@ -242,11 +228,23 @@ class _Struck:
             shares.append(Share(meetings[j].name, start[at], end[at], p, pressed, loss, shock.share * e[j], state))
         return self._blow(v, group, shares, law, shock.limited)
 
-    def _blow(self, v: Array, group: Sequence[int], shares: Sequence[Share], law: str, limited: bool) -> Blow:
+    def _blow(
+        self,
+        v: Array,
+        group: Sequence[int],
+        shares: Sequence[Share],
+        law: str,
+        limited: bool,
+        guided: Sequence[GuideImpulse] = (),
+    ) -> Blow:
         change = sum((self.gives[k] @ s.impulse for k, s in zip(group, shares, strict=True)), np.zeros(v.size))
         pushed = sum((self.rows[k].T @ s.impulse for k, s in zip(group, shares, strict=True)), np.zeros(v.size))
+        tangents = {guide.name: guide.tangent for guide in self.guides}
+        for guide in guided:
+            rubbed = tangents[guide.name] * guide.friction
+            change, pushed = change + self.root @ (self.root.T @ rubbed), pushed + rubbed
         reacting = self.react @ (self.M @ change - pushed)
-        return Blow(v, v + change, tuple(shares), reacting, law, limited)
+        return Blow(v, v + change, tuple(shares), reacting, law, limited, tuple(guided))
 
     def _endless(self) -> InconsistentConstraints:
         return InconsistentConstraints(

@@ -16,7 +16,10 @@ from dalembert.graph.convert import Converter
 from dalembert.model.friction.contact import SPEED, Contact
 from dalembert.model.language.symbols import t as time
 from dalembert.motion.contacts.impacts.blow import LAWS, Piece
-from dalembert.motion.contacts.impacts.impact_on_arrays import Blow, Meeting, Share, strike
+from dalembert.motion.contacts.impacts.blow_values import Blow, Meeting, Share
+from dalembert.motion.contacts.impacts.guided import GuideImpulse
+from dalembert.motion.contacts.impacts.guides import guides_at
+from dalembert.motion.contacts.impacts.impact_on_arrays import strike
 from dalembert.motion.contacts.modes.contacts import Contacts
 from dalembert.results import Result, plain_values
 
@@ -44,9 +47,10 @@ class ContactImpulse:
 
 @dataclass(frozen=True, eq=False)
 class Impact(Result):
-    """A blow: M (after − before) = Aᵀ constraint_impulses + what the contacts push and rub. limited: restitution was
-    less than its law says, which would have made energy. left_out: the energy of bounces right after it that are too
-    slow to be followed, and are not made; it is lost too.
+    """A blow: M (after − before) = Aᵀ constraint_impulses + what the contacts push and rub, and the guides rub: those
+    two-sided constraints with friction that it presses. limited: restitution was less than its law says, which would
+    have made energy. left_out: the energy of bounces right after it that are too slow to be followed, and are not made;
+    it is lost too.
     """
 
     t: float
@@ -58,16 +62,20 @@ class Impact(Result):
     constraint_impulses: Array
     limited: bool
     left_out: float = 0.0
+    guides: tuple[GuideImpulse, ...] = ()
 
     @property
     def loss(self) -> float:
-        return sum(contact.loss for contact in self.contacts)
+        return sum(contact.loss for contact in self.contacts) + sum(guide.loss for guide in self.guides)
 
     def text(self) -> str:
         lines = [f"impact at t = {self.t:.10g}, energy lost {self.loss + self.left_out:.6g}"]
         for c in self.contacts:
             rubbed = f", friction {float(np.linalg.norm(c.friction)):.6g}" if c.friction.size else ""
             lines.append(f"  '{c.name}': {c.state}, normal impulse {c.normal:.6g}{rubbed}")
+        for g in self.guides:
+            rubbed = f"friction {float(np.linalg.norm(g.friction)):.6g}"
+            lines.append(f"  guide '{g.name}': {g.state}, normal impulse {g.normal:.6g}, {rubbed}")
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
@@ -77,14 +85,21 @@ class Impact(Result):
     def from_dict(data: Mapping[str, Any]) -> Impact:
         contacts = []
         for entry in data["contacts"]:
-            pieces = tuple(
-                Piece(piece["kind"], np.array(piece["normal"]), _vectors(piece["friction"], len(entry["friction"])))
-                for piece in entry["pieces"]
-            )
             arrays = {key: np.array(entry[key], dtype=float) for key in ("friction", "compression_friction")}
-            contacts.append(ContactImpulse(**{**entry, **arrays, "pieces": pieces}))
+            contacts.append(ContactImpulse(**{**entry, **arrays, "pieces": _pieces(entry)}))
+        guides = tuple(
+            GuideImpulse(**{**entry, "friction": np.array(entry["friction"], dtype=float), "pieces": _pieces(entry)})
+            for entry in data.get("guides", ())
+        )
         arrays = {key: np.array(data[key], dtype=float) for key in ("q", "before", "after", "constraint_impulses")}
-        return Impact(**{**data, **arrays, "contacts": tuple(contacts)})
+        return Impact(**{**data, **arrays, "contacts": tuple(contacts), "guides": guides})
+
+
+def _pieces(entry: Mapping[str, Any]) -> tuple[Piece, ...]:
+    return tuple(
+        Piece(piece["kind"], np.array(piece["normal"]), _vectors(piece["friction"], len(entry["friction"])))
+        for piece in entry["pieces"]
+    )
 
 
 def _vectors(rows: Sequence[Sequence[float]], size: int) -> Array:
@@ -102,7 +117,7 @@ def impacts_at(
     always = [k for k in range(contacts.m) if k not in contacts.one_sided]
     meetings = [rough.meeting(slowest) for rough in made]
     try:
-        blows = strike(M, A[always], meetings, v, contacts.system.impacts, slow)
+        blows = strike(M, A[always], meetings, v, contacts.system.impacts, slow, guides_at(contacts, t, q, v))
     except DalembertError as error:
         raise InconsistentConstraints(f"{contacts.system.name}, t = {t:.10g}: impact: {error}") from None
     by_name = {rough.name: rough for rough in made}
@@ -151,6 +166,12 @@ class Rough:
         self.basis = _directions(rows, offset)
         self.tangents, self.slide_offset = self.basis.T @ rows, self.basis.T @ offset
 
+    @property
+    def takes_guides(self) -> bool:
+        """Whether the friction of guides has a part in its blows: where it slides along a line with one coefficient."""
+        speedy = self.contact is not None and SPEED in self.contact.mu.free_symbols
+        return self.basis.shape[1] <= 1 and not speedy
+
     def mu(self) -> Callable[[float], float]:
         """The coefficient of friction at this state, of the sliding speed."""
         if self.contact is None or SPEED not in self.contact.mu.free_symbols:
@@ -178,6 +199,7 @@ class Rough:
             e=0.0 if e is None else float(e.xreplace(dict(self.contacts.system.parameters))),
             law=self.constraint.impact or LAWS[0],
             slowest=slowest,
+            takes_guides=self.takes_guides,
         )
 
     def impulse_of(self, share: Share) -> ContactImpulse:
@@ -211,19 +233,23 @@ def left_out(contacts: Contacts, impacts: Sequence[Impact]) -> tuple[str, ...]:
     used = {rubs_at(contacts, which) for which in range(len(contacts.one_sided))}
     # Friction of two-sided constraints matters where these had a share in a blow.
     always = [c.name for k, c in enumerate(contacts.system.constraints) if k not in contacts.one_sided]
-    pushed = {
-        name
-        for impact in impacts
-        for name, p in zip(always, impact.constraint_impulses, strict=True)
-        if abs(p) > FLAT * max((contact.normal for contact in impact.contacts), default=0.0)
-    }
-    struck = pushed | {contact.name for impact in impacts for contact in impact.contacts if contact.normal > 0}
-    names = [c.name for k, c in enumerate(contacts.contacts) if k not in used and struck & set(c.constraints)]
+    names: dict[str, None] = {}
+    for impact in impacts:
+        least = FLAT * max((contact.normal for contact in impact.contacts), default=0.0)
+        struck = {name for name, p in zip(always, impact.constraint_impulses, strict=True) if abs(p) > least}
+        struck |= {contact.name for contact in impact.contacts if contact.normal > 0}
+        rubbing = {guide.name for guide in impact.guides}
+        names |= {
+            c.name: None
+            for k, c in enumerate(contacts.contacts)
+            if k not in used and c.name not in rubbing and struck & set(c.constraints)
+        }
     if not names:
         return ()
     return (
         f"friction of {', '.join(map(repr, names))} has no part in the impacts: only sliding on one-sided constraints "
-        "which carry it alone has one",
+        "which carry it alone has one, and sliding along a line with one coefficient on two-sided constraints whose "
+        'reactions are determined, where one contact strikes at a time (impacts = "sequence") along a line',
     )
 
 
@@ -247,7 +273,17 @@ def with_impulses(events: Sequence[Mapping[str, Any]], impacts: Sequence[Impact]
 
 def _impact(blow: Blow, by_name: Mapping[str, Rough], t: float, q: Array) -> Impact:
     told = tuple(by_name[share.name].impulse_of(share) for share in blow.shares)
-    return Impact(t, blow.law, q.copy(), blow.before, blow.after, told, blow.constraint_impulses, blow.limited)
+    return Impact(
+        t=t,
+        law=blow.law,
+        q=q.copy(),
+        before=blow.before,
+        after=blow.after,
+        contacts=told,
+        constraint_impulses=blow.constraint_impulses,
+        limited=blow.limited,
+        guides=blow.guides,
+    )
 
 
 def _directions(rows: Array, offset: Array) -> Array:

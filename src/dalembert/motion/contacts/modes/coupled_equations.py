@@ -42,7 +42,7 @@ class Coupled(NamedTuple):
 
 def coupled_at(evaluation: Evaluation, q: Array, v: Array, t: float) -> Coupled | None:
     """The equations at a state; None where one of their numbers is not finite."""
-    function = remember(_made, evaluation.system.structure, lambda: Evaluator(_coupled(evaluation.graph)), KEPT)
+    function = remember(_made, evaluation.system.structure, lambda: Evaluator(coupled_function(evaluation.graph)), KEPT)
     found, finite = function.checked(q, v, t, evaluation.p)
     if not finite:
         return None
@@ -53,7 +53,8 @@ def coupled_at(evaluation: Evaluation, q: Array, v: Array, t: float) -> Coupled 
     return Coupled(matrix, right, scale, acts, M, Q, A, b, C0, slope)
 
 
-def _coupled(graph: Graph) -> ca.Function:
+def coupled_function(graph: Graph) -> ca.Function:
+    """(q, v, t, p) -> the parts of `Coupled`."""
     q, v, t, p = (ca.SX.sym(name, graph.dynamics.numel_in(k)) for k, name in enumerate("qvtp"))
     M, Q, A, b = graph.dynamics(q, v, t, p)
     C0, _, slope = graph.work(q, v, t, p, *(0 for _ in range(4, graph.work.n_in())))

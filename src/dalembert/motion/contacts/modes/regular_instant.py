@@ -13,6 +13,7 @@ from dalembert.mechanics.solve.blocks import WORTHWHILE, solve_by_parts
 from dalembert.mechanics.solve.fundamental import Fundamental
 from dalembert.motion.contacts.modes.coupled_equations import coupled_at
 from dalembert.motion.contacts.modes.regular import SPREAD, Equations, eliminate, is_linear
+from dalembert.motion.contacts.modes.small_instant import small_instant
 from dalembert.motion.state.evaluation import Evaluation
 
 Flags = NDArray[np.bool_]
@@ -22,6 +23,11 @@ def solve_regular(evaluation: Evaluation, q: Array, v: Array, t: float) -> Funda
     """The instant, or None where elimination does not serve. Ideal and nonideal forces are left as NaN."""
     if not is_linear(evaluation):
         return None
+    found = small_instant(evaluation, q, v, t)
+    if found is not None:
+        return _fundamental(
+            found.acceleration, found.multipliers, found.acts == 0.0, found.M, found.Q, found.A, found.b, found.C
+        )
     small = evaluation.n + evaluation.m < WORTHWHILE
     at = coupled_at(evaluation, q, v, t) if small else None
     if at is None:

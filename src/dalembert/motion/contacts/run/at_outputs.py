@@ -15,6 +15,8 @@ from dalembert.motion.state.contact_history import ContactHistory, Held
 
 # So many coefficients of equations are held at once: 32 MB for each array of them.
 MOST_NUMBERS = 4_000_000
+# So few points are sooner solved one by one: the last of them has been while the motion ran.
+FEW = 3
 
 
 def points_of(contacts: Contacts, trajectory: Trajectory, modes: Sequence[Mode]) -> Held:
@@ -25,7 +27,8 @@ def points_of(contacts: Contacts, trajectory: Trajectory, modes: Sequence[Mode])
     along, multipliers = np.zeros((T, contacts.graph.forces.size2_out(0))), np.full((T, contacts.m), np.nan)
     left = np.array([mode.undetermined for mode in modes])
     chunk = max(1, MOST_NUMBERS // (n + contacts.m + along.shape[1]) ** 2)
-    for first in range(0, T, chunk):
+    left |= T <= FEW
+    for first in range(0, 0 if T <= FEW else T, chunk):
         at = slice(first, first + chunk)
         found = contacts.solve_along(modes[at], q[at], v[at], t[at])
         if found is None:
@@ -54,10 +57,11 @@ def _one_by_one(
     """The points that are wanted, with forces inside the cones where they are not determined."""
     last: Array | None = None
     last_mode: Mode | None = None
+    few = t.size <= FEW  # not worth asking whether they are alike
     for k in np.flatnonzero(wanted).tolist():
         mode = modes[k]
-        here = contacts.data_at(mode, q[k], v[k], float(t[k]))
-        if last is None or last_mode != mode or not is_unchanged(here, last):
+        here = None if few else contacts.data_at(mode, q[k], v[k], float(t[k]))
+        if here is None or last_mode != mode or not is_unchanged(here, last):
             find = solve_mode if mode.undetermined else Contacts.solve
             found = find(contacts, mode, q[k], v[k], float(t[k]))
         last, last_mode = here, mode

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,7 @@ from dalembert.motion.integrate.trajectory import Trajectory, failure_message
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.project import project
 from dalembert.motion.state.reactions import IN_WORK
+from dalembert.remember import changed
 
 # A leg: evaluation of the mode, settings, q, q̇, t, the instant there, and the work done so far.
 Integrate = Callable[[Evaluation, Settings, Array, Array, float, Fundamental, Array], Trajectory]
@@ -41,6 +42,8 @@ RISING = 0.7
 # A leg may be short, and something turn in it by rounding only: components need not be known to less than what the
 # tolerance is of this share of the size they have in the whole motion.
 SMALL = 1e-3
+# What a leg knows of kernels: the next one wants the same, but for its values.
+LASTING = ("wanted",)
 # No step is as short as this share of the time.
 SOON = 1e-15
 
@@ -65,6 +68,7 @@ class _Run:
         self.contacts, self.settings, self.leg = contacts, settings, integrate
         self.between = Transitions(contacts)
         self.record = Record(contacts, settings.times)
+        self.kept: dict[str, Any] = {}  # of the settings of a leg, what serves the next one too
         self.least: Array | None = None  # small sizes of (q, q̇), known from the start on
 
     def integrate(self, q: Array, v: Array, t: float) -> Legs:
@@ -195,7 +199,7 @@ class _Run:
         method: str | None = None,
     ) -> Trajectory:
         """A leg over the given times, kept. method: in place of the one asked for."""
-        during = replace(
+        during = changed(
             self.settings,
             times=np.concatenate([[t], looked_at(t, times) if mode.undetermined else times]),
             passed=self.record.passage_counts(),
@@ -203,23 +207,24 @@ class _Run:
             rates=BALANCED * np.fmax(np.abs(start.unconstrained), 0.0),
             least=self.least,
             method=method or self.settings.method,
+            kept={**self.kept},
         )
         integrate, n, ledger = self.leg, self.contacts.n, self.between.ledger
 
         def onward(t: float, y: Array, times: Array) -> Trajectory:
             q, v, work = y[:n], y[n : 2 * n], y[2 * n :]
-            then = replace(during, times=np.concatenate([[t], times]))
+            then = changed(during, times=np.concatenate([[t], times]), kept={**self.kept})
             return integrate(evaluation, then, q, v, t, self.contacts.instant(mode, q, v, t), work)
 
         heats = evaluation.graph.heats
         leg = integrate(evaluation, during, q, v, t, start, work[ledger.columns(heats)])
+        self.kept = {key: during.kept[key] for key in LASTING if key in during.kept}
         if mode.undetermined:
             leg = while_it_holds(self.contacts, mode, leg, onward)
-        states, integrals = np.split(leg.y, [2 * n], axis=1)
-        entries = ledger.along(work, heats, integrals)
+        entries = ledger.along(work, heats, leg.y[:, 2 * n :])
         if STICK in mode.states and self.contacts.is_workless:
             entries = ledger.held_as_friction(work, entries)
-        leg = replace(leg, y=np.hstack([states, entries]))
+        leg = changed(leg, y=np.concatenate([leg.y[:, : 2 * n], entries], axis=1))
         inner = leg.ended == GIVES_WAY or self.contacts.ending(mode, leg.ended) is not None
         self.record.keep(leg, mode, inner)
         return leg

@@ -1,0 +1,38 @@
+"""What a thread can tell of a state: coordinates, velocities, the energy, and outputs that need no forces."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import casadi as ca
+
+from dalembert.graph.functions import Graph
+from dalembert.graph.outputs import output_function
+
+if TYPE_CHECKING:
+    from dalembert.model.system import System
+
+ENERGY = "energy"
+
+
+def observables(system: System, graph: Graph) -> tuple[tuple[str, ...], ca.Function]:
+    """Their names, and one function (q, v, t, p) -> all of them. Outputs that use accelerations or constraint forces
+    are left out, and those whose name is taken.
+    """
+    state = [ca.SX.sym(name, graph.dynamics.numel_in(k)) for k, name in enumerate(("q", "v", "t", "p"))]
+    q, v, t, p = state
+    names = [*(x.name for x in system.coordinates), *(x.name for x in system.velocities)]
+    parts = [q, v]
+    if ENERGY not in names:
+        names.append(ENERGY)
+        parts.append(graph.energy(*state)[0])
+    if system.outputs:
+        function = output_function(system)
+        others = [ca.SX.sym(f"o{k}", function.numel_in(k)) for k in (2, 5, 6)]
+        values = function(q, v, others[0], t, p, others[1], others[2])
+        uses = ca.which_depends(values, ca.vertcat(*others), 1, True)
+        for k, name in enumerate(system.outputs):
+            if not uses[k] and name not in names:
+                names.append(name)
+                parts.append(values[k])
+    return tuple(names), ca.Function("observe", state, ca.cse([ca.densify(ca.vertcat(*parts))]))
