@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+import scipy.linalg
 import sympy as sp
 from large_systems import (
     acceleration_of_bodies,
@@ -207,8 +208,13 @@ def test_what_does_not_fit_takes_the_small_way():
 
 
 def test_a_start_off_the_constraints_is_refused():
-    with pytest.raises(da.DalembertError, match="off its constraints"):
+    """The worst first; eight digits are enough, as for small systems, and 1e-6 is not."""
+    with pytest.raises(da.InconsistentState, match=r"(?s)constraint 1, 'rod 0', is violated in position: residual 3\."):
         rods(5).replace(initial={"x0": 2.0}).simulate(0.1)
+    x0 = float(rods(5).initial_values()[0][0])
+    rods(5).replace(initial={"x0": x0 * (1 + 1e-9)}).simulate(0.1, samples=2)
+    with pytest.raises(da.InconsistentState, match="'rod 1', is violated in position"):
+        rods(5).replace(initial={"x0": x0 * (1 + 1e-6)}).simulate(0.1)
 
 
 def test_definitions_that_hold_the_time_take_the_small_way():
@@ -246,3 +252,38 @@ def test_a_short_pulse_in_time_is_not_stepped_over(width: float, samples: int):
     # The error of the steps over the pulse is that of the tolerance, 1e-9, and a few of them.
     assert motion.v[-1].sum() == pytest.approx(5 * np.sqrt(np.pi) * width, rel=1e-7)
     assert motion.certificate.holds
+
+
+def dashpots(count: int) -> tuple[da.System, np.ndarray]:
+    """Masses in a row, joined by weak springs and strong dashpots, and the matrix of their motion."""
+    q, strong = da.coordinates(" ".join(f"q{k}" for k in range(count))), 2000.0
+    stretched = [after - before for before, after in pairwise([sp.S(0), *q])]
+    rates = [after - before for before, after in pairwise([sp.S(0), *(x.d for x in q)])]
+    system = da.System(
+        "dashpots",
+        coordinates=q,
+        kinetic=sp.Add(*(x.d**2 / 2 for x in q)),
+        potential=sp.Add(*(s**2 / 2 for s in stretched)),
+        forces={x: strong * (after - before) for x, before, after in zip(q, rates, [*rates[1:], 0], strict=True)},
+        initial={x: 0.1 * k for k, x in enumerate(q)} | {x.d: 0 for x in q},
+    )
+    K = 2 * np.eye(count) - np.eye(count, k=1) - np.eye(count, k=-1)
+    K[-1, -1] = 1.0
+    return system, np.block([[np.zeros((count, count)), np.eye(count)], [-K, -strong * K]])
+
+
+def test_a_stiff_motion_is_left_to_the_small_way():
+    system, A = dashpots(5)
+    model_of(system)
+    motion = system.simulate(2, rtol=1e-7, samples=3)
+    assert motion.method == "Radau"
+    exact = scipy.linalg.expm(2 * A) @ np.concatenate(system.initial_values()[:2])
+    assert motion.q[-1] == pytest.approx(exact[:5], rel=1e-5)  # a hundred tolerances, for some dozens of steps
+
+
+def test_a_larger_stiff_motion_says_so(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("dalembert.motion.large.integrate.MOST_COORDINATES", 4)
+    monkeypatch.setattr("dalembert.motion.large.integrate.STIFF_WORTH", 64)
+    system, _ = dashpots(5)
+    (warning,) = system.simulate(0.2, rtol=1e-7, samples=3).warnings
+    assert "steps are as short as stability asks" in warning

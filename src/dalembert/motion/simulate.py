@@ -30,6 +30,7 @@ def simulate(
     if is_large(system):
         from dalembert.model.events import with_events  # all need SymPy
         from dalembert.motion.large.events import are_plain
+        from dalembert.motion.large.integrate import Stiff
         from dalembert.motion.large.model import large_model
         from dalembert.motion.large.simulate import simulate_large, starts
 
@@ -39,7 +40,10 @@ def simulate(
         settings = settings_of_system(system, duration, times, options)
         model = large_model(system, settings.method, settings.backend) if are_plain(system) else None
         if model is not None and starts(system, model):
-            return simulate_large(system, model, settings, progress, clock.perf_counter() - started)
+            try:
+                return simulate_large(system, model, settings, progress, clock.perf_counter() - started)
+            except Stiff:
+                pass  # implicit steps, below, pay
     if times is not None or events is not None:
         return prepare(system, duration, times, options, events).run(progress=progress).motion()
     started = clock.perf_counter()

@@ -8,13 +8,14 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.errors import DalembertError
-from dalembert.kernel.limits import SINGULAR_PIVOT, STALL_STEPS
-from dalembert.methods.table import METHODS
+from dalembert.kernel.limits import SINGULAR_PIVOT, STALL_STEPS, STIFF_WORTH
+from dalembert.methods.table import AUTO, METHODS
 from dalembert.motion.integrate.events import EventWatch, Outcome
 from dalembert.motion.integrate.progress import Progress
 from dalembert.motion.integrate.scipy_methods import scipy_class
 from dalembert.motion.integrate.settings import Settings, method_of, share_of, tolerances
 from dalembert.motion.integrate.singular import SingularWatch
+from dalembert.motion.integrate.stiffness import MOST_COORDINATES, StiffnessWatch
 from dalembert.motion.integrate.trajectory import (
     MAY_END,
     STALLED,
@@ -29,10 +30,20 @@ from dalembert.motion.large.forces import EntriesOf
 from dalembert.motion.large.state import LargeState
 from dalembert.motion.state.state import State
 
+HELD_SHORT = (
+    "from about t = {since:.4g} steps are as short as stability asks, not accuracy: where the fast modes are damped, "
+    "method='stiff' needs far fewer"
+)
+
+
+class Stiff(Exception):
+    """The steps are short for stability alone, and the small way, which has a stiff method, can take the system."""
+
 
 class _Run:
     def __init__(self, at: LargeState, settings: Settings) -> None:
         self.at, self.settings, self.n = at, settings, at.n
+        self.stiffness = StiffnessWatch(method_of(settings), 2 * at.n)
         self.evaluations = self.steps = 0
         self.points: list[tuple[float, Array]] = []
         self.entries = EntriesOf(at)
@@ -57,6 +68,14 @@ class _Run:
             return y
         q, v = self.at.return_to_constraints(y[: self.n], y[self.n : 2 * self.n], t)
         return np.concatenate([q, v, y[2 * self.n :]])
+
+    def is_left_to_the_small_way(self) -> bool:
+        small = self.settings.method == AUTO and self.n <= MOST_COORDINATES
+        return small and self.stiffness.stiff_steps() >= STIFF_WORTH
+
+    def warnings(self) -> tuple[str, ...]:
+        shown = self.stiffness.stiff_steps() >= STIFF_WORTH
+        return (HELD_SHORT.format(since=self.stiffness.since),) if shown else ()
 
     def integrate(self, state: State, bar: Progress) -> str | None:
         """Run to the end; a reason where that is impossible."""
@@ -90,6 +109,9 @@ class _Run:
             if solver.status == "failed":
                 return f"{TOO_SHORT} {MAY_END}" if message and "step size" in message else str(message)
             self.steps += 1
+            self.stiffness.look(solver, self.steps)
+            if self.is_left_to_the_small_way():
+                raise Stiff
             longest = max(longest, float(solver.step_size or 0.0))
             if self.steps % STALL_STEPS == 0:
                 if is_stalled(t - mark, longest, end - t0, STALL_STEPS):
@@ -146,6 +168,7 @@ class _Run:
 
 
 def integrate_large(at: LargeState, settings: Settings, state: State, bar: Progress) -> Trajectory:
+    """The trajectory of a large system. Raises `Stiff` where the small way will do better."""
     run = _Run(at, settings)
     reason = run.integrate(state, bar)
     outcome = run.watch.outcome if run.watch is not None else Outcome()
@@ -162,4 +185,5 @@ def integrate_large(at: LargeState, settings: Settings, state: State, bar: Progr
         events=in_order([e for e in run.singular.events if e["t"] <= run.points[-1][0]], outcome.reports(at.system)),
         failure=failure,
         ended=outcome.ended_by(at.system),
+        warnings=run.warnings(),
     )

@@ -18,11 +18,12 @@ from dalembert.motion.large.integrate import integrate_large
 from dalembert.motion.large.model import LargeModel
 from dalembert.motion.large.state import LargeState
 from dalembert.motion.result.motion import Motion, Timing
+from dalembert.motion.state.consistent import INITIAL_TOLERANCE
 from dalembert.motion.state.project import size_of
 from dalembert.motion.state.state import State
 
-# As for small systems: a start this far off its constraints was not meant to be on them.
-FAR = 1e-6
+# A message names so many constraints at most.
+NAMED = 5
 
 
 def starts(system: System, model: LargeModel) -> bool:
@@ -39,19 +40,15 @@ def simulate_large(
     started = clock.perf_counter()
     state = State(*system.initial_values())
     at = LargeState(system, model, system.parameter_values())
-    q, v = at.return_to_constraints(state.q, state.v, state.t)
-    off = max(np.abs(q - state.q).max() / size_of(q, v), np.abs(v - state.v).max() / size_of(v, q))
-    if off > FAR:
-        remedy = "system.consistent() finds the nearest that is"
-        raise InconsistentState(f"{system.name}: the initial state is off its constraints by {off:.2g}; {remedy}")
-    at.solve(q, v, state.t)
-    if names := EntriesOf(at).contradicting(q, v, state.t):
+    _require_consistent_state(at, state)
+    at.solve(state.q, state.v, state.t)
+    if names := EntriesOf(at).contradicting(state.q, state.v, state.t):
         raise InconsistentConstraints(
             f"{system.name}: at the initial state no acceleration satisfies all constraints: {', '.join(names)} depend "
             "on others and contradict them. Remove or correct one of them."
         )
     if settings.project:
-        state = State(q, v, state.t)
+        state = State(*at.return_to_constraints(state.q, state.v, state.t), state.t)
     settings = look_ahead(at, settings, state)
     derived = clock.perf_counter()
     with Progress(system.name, state.t, float(settings.times[-1]), progress) as bar:
@@ -85,6 +82,7 @@ def simulate_large(
         backend=trajectory.backend,
         events=trajectory.events,
         ended_by=trajectory.ended,
+        warnings=trajectory.warnings,
     )
     timing = Timing(
         derive_s=prepared + derived - started,
@@ -101,3 +99,34 @@ def simulate_large(
     if trajectory.failure is not None:
         raise MotionFailed(trajectory.failure, motion)
     return motion
+
+
+def _require_consistent_state(at: LargeState, state: State) -> None:
+    """As for small systems: `InconsistentState` with the constraints that are violated, the worst first."""
+    if not at.m:
+        return
+    sums, nz = at.model.sums, at.nz
+    slopes = EntriesOf(at).at(state.q, state.v, state.t).K[nz:, :nz]
+    lengths = np.sqrt((slopes**2).sum(axis=1))
+    w = at.run("sums", state.q, state.v, state.t)
+    found = []
+    for what, places, size in (
+        ("position", sums.gaps, size_of(state.q, state.v)),
+        ("velocity", sums.rate_gaps, size_of(state.v, state.q)),
+    ):
+        gaps = w[places]
+        far = np.abs(gaps) / (np.where(lengths > 0, lengths, 1.0) * size)
+        found += [(far[k], int(k), what, gaps[k]) for k in np.flatnonzero(~(far <= INITIAL_TOLERANCE))]
+    if not found:
+        return
+    names = [constraint.name for constraint in at.system.constraints]
+    lines = [
+        f"constraint {k + 1}, '{names[k]}', is violated in {what}: residual {gap:.6g}, it must be 0"
+        for _, k, what, gap in sorted(found, key=lambda one: -one[0])[:NAMED]
+    ]
+    lines += [f"… ({len(found)} in all)"] if len(found) > NAMED else []
+    raise InconsistentState(
+        f"{at.system.name}: the initial state at t = {state.t:g} does not satisfy the constraints:\n  - "
+        + "\n  - ".join(lines)
+        + "\nThe nearest state that does: use system.consistent(…), or 'dalembert run --repair'."
+    )
