@@ -27,11 +27,13 @@ NAMED = 5
 
 
 def starts(system: System, model: LargeModel) -> bool:
-    """Whether every coordinate has a mass at the start: where one has none, the small way knows what to do."""
+    """Whether every coordinate has a mass at the start and all has a value there: where not, the small way knows what
+    to do, or what to say.
+    """
     state = State(*system.initial_values())
     at = LargeState(system, model, system.parameter_values())
-    at.solve(state.q, state.v, state.t)
-    return at.has_masses()
+    a, multipliers = at.solve(state.q, state.v, state.t)
+    return bool(np.isfinite(a).all() and np.isfinite(multipliers).all()) and at.has_masses()
 
 
 def simulate_large(
