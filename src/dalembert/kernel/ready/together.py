@@ -5,6 +5,7 @@ once and kept with the graph.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 
 import casadi as ca
 import numpy as np
@@ -57,7 +58,8 @@ class Together:
         self.pattern = None
         if self.n + self.m >= WORTHWHILE:
             self.pattern = Pattern(*(_entries(matrix) for matrix in (equations[0], equations[2])))
-        self.points = Many(ca.Function("points", state, ca.cse([*equations, *rest])), parameters=3, watched=5)
+        self._points = ca.Function("points", state, ca.cse([*equations, *rest]))
+        self.points = Many(self._points, parameters=3, watched=5)
         self.dynamics = Many(ca.Function("dynamics", state, ca.cse(equations)), parameters=3, watched=5)
         self._state, self._equations = state, equations
         self._with_fewer: dict[tuple[int, ...], Many] = {}
@@ -71,6 +73,11 @@ class Together:
             found = Many(ca.Function("dynamics", self._state, some), parameters=3, watched=5)
             self._with_fewer[rows] = found
         return found
+
+    @cached_property
+    def members(self) -> Many:
+        """As `points`, with parameters of its own at each point, p (T, P)."""
+        return Many(self._points, parameters=-1, watched=5)
 
     def at(self, q: Array, v: Array, t: Array, p: Array) -> list[Array] | None:
         """What `points` gives at T points: M (T, n, n), Q (T, n), A (T, m, n), b (T, m), C (T, n), E (T,), the inertial
