@@ -28,6 +28,7 @@ ORDER = (
     "motion",
     "statics",
     "study",
+    "ensemble",
     "library",
     "view",
     "cli",
@@ -44,17 +45,19 @@ ROOMS = {
     ),
     "kernel": (
         "limits", "package_digest", "size", "emit", "identity", "keep", "build", "ready", "rolled", "events", "kernel",
-        "tape_kernel", "cuda",
+        "tape_kernel", "members", "cuda",
     ),
     "motion": (
         "state", "integrate", "contacts", "result", "certificate", "assemble", "prepare", "export", "large", "simulate",
         "instant", "kept_models",
     ),
+    "ensemble": ("ask", "start", "members", "place", "result", "bar", "sweep"),
     "motion.contacts": ("modes", "decide", "impacts", "run"),
 }  # fmt: skip
 # The verbs of a system and of results that draw themselves hand over to what is to their right, when called.
 VERBS = {"model/verbs.py", "motion/instant.py", "motion/result/motion.py", "study/path.py", "study/vakonomic.py"}
 VERBS |= {"study/between.py", "study/gauss_picture.py", "motion/result/trace.py", "library/orbits.py"}
+VERBS |= {"ensemble/result/ensemble.py"}
 # A principle that another part of mechanics carries further hands over likewise.
 VERBS |= {"mechanics/principles/liberation.py"}
 ENTRANCES = {"__init__.py", "__main__.py"}  # of the package as a whole

@@ -57,6 +57,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "Conservation": lambda: one("Classification").conservation,
     "Conserved": lambda: one("Classification").conservation.quantities[0],
     "Displacements": PENDULUM.displacements,
+    "Ensemble": lambda: PENDULUM.sweep({"l": [0.5, 1.0]}, 0.1),
     "Equilibria": lambda: PENDULUM.equilibrium(),
     "Equilibrium": lambda: one("Equilibria")[0],
     "Fundamental": lambda: da.fundamental(np.eye(2), [0, -9.81], [[1, 1]], [0]),
@@ -83,7 +84,7 @@ EQUATIONS = {f"equations {form}": lambda form=form: written(form) for form in FO
 FAMILY = {**RESULTS, **EQUATIONS}
 TABLES = ("Motion", "Passage", "Path", "Run", "Trace", "VakonomicMotion")
 PANELS = {"Motion": 4, "Parting": 4, "Trace": 2, "Path": 2, "Passage": 2, "VakonomicMotion": 2}
-PANELS |= {"Instant": 1, "GaussPicture": 1, "Orbit": 1, "OrbitFigure": 1}
+PANELS |= {"Ensemble": 1, "Instant": 1, "GaussPicture": 1, "Orbit": 1, "OrbitFigure": 1}
 
 
 @cache

@@ -34,6 +34,7 @@ from dalembert.errors import (
 
 if TYPE_CHECKING:
     from dalembert import library
+    from dalembert.ensemble.result.ensemble import Ensemble
     from dalembert.mechanics.classify.classify import Classification
     from dalembert.mechanics.classify.conserve import Conservation, Conserved
     from dalembert.mechanics.liberate.liberate import Liberation, liberate
@@ -89,6 +90,7 @@ _LAZY = {
     "Constraint": "dalembert.model.constraints",
     "Coulomb": "dalembert.model.friction.laws",
     "Displacements": "dalembert.study.displacements",
+    "Ensemble": "dalembert.ensemble.result.ensemble",
     "Equations": "dalembert.mechanics.page.equations",
     "Equilibria": "dalembert.statics.result",
     "Equilibrium": "dalembert.statics.result",
@@ -190,6 +192,7 @@ __all__ = [
     "Displacements",
     "DocumentError",
     "DoesNotApply",
+    "Ensemble",
     "Equations",
     "Equilibria",
     "Equilibrium",

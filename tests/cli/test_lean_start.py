@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import dalembert as da
 from dalembert.cli import app, run
 from dalembert.cli.plain_line import read_plain_line
 from dalembert.cli.simulate import RunOptions
@@ -36,6 +37,37 @@ def test_a_document_that_was_read_before_runs_without_sympy(dalembert, document)
     assert again.returncode == 0
     assert again.stderr.split() == []
     assert comparable(json.loads(again.stdout)) == comparable(json.loads(first.out))
+
+
+def test_other_numbers_need_no_sympy(dalembert, document):
+    written = document(("m = 1.1", "m = 1.23"))
+    assert dalembert("run", written, "--json").status == 0
+    line = ["model.toml", "--json", "--set", "g=1.62", "--initial", "x'=0", "--initial", "y'=0.5"]
+    again = subprocess.run([sys.executable, "-c", SCRIPT, *line], capture_output=True, text=True)
+    assert again.returncode == 0
+    assert again.stderr.split() == []
+    changed = da.load(written).replace(parameters={"g": 1.62}, initial={"x'": 0, "y'": 0.5})
+    found, wanted = (comparable(part) for part in (json.loads(again.stdout), changed.simulate().to_dict()))
+    assert found["final"] == wanted["final"]
+    assert found["certificate"] == wanted["certificate"]
+
+
+def test_numbers_that_others_are_made_of_are_put_into_these(dalembert, document):
+    """x = l at the start: a kept number of the start would be that of the old length."""
+    written = document(("m = 1.1", "m = 1.24"), ("\nx = 0.9", '\nx = "l"'))
+    for _ in range(2):
+        done = dalembert("run", written, "--json", "--set", "l=1.5")
+        assert done.status == 0, done.err
+        assert json.loads(done.out)["final"] == da.load(written).replace(parameters={"l": 1.5}).simulate().final
+
+
+def test_unknown_names_and_numbers_that_are_none_are_told_of_as_ever(dalembert, document):
+    written = document(("m = 1.1", "m = 1.25"))
+    assert dalembert("run", written, "--json").status == 0
+    for wrong in (["--set", "gg=1"], ["--set", "g=nan"], ["--initial", "q=1"], ["--set", "g=1", "--set", "g=2"]):
+        done = dalembert("run", written, "--json", *wrong)
+        assert done.status == 2
+        assert wrong[0] in done.err
 
 
 def test_a_changed_document_is_read_anew(dalembert, document):

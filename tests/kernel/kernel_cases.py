@@ -199,10 +199,9 @@ class _Recorder:
     def __init__(self, source: str, *model: Any) -> None:
         self.source, self.model = source, model
 
-    def integrate(self, *arguments: Any) -> None:
-        names = ["y0", "t0", "parameters", "times", "rtol", "atol", "method", "project", "watch", "events", "branch"]
-        names.append("pace")
-        raise _RecordedError(Call(self.source, dict(zip(names, arguments, strict=True)), self.model))
+    def integrate(self, *arguments: Any, **named: Any) -> None:
+        names = ["y0", "t0", "parameters", "times", "rtol", "atol", "method", "project", "watch"]
+        raise _RecordedError(Call(self.source, dict(zip(names, arguments, strict=True)) | named, self.model))
 
 
 def recorded(system: da.System, **options: Any) -> Call:

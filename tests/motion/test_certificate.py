@@ -12,7 +12,8 @@ import sympy as sp
 from sample_systems import beta, g, l, m, pendulum, penny, psi, sliding, steered, x, y, z
 
 import dalembert as da
-from dalembert.motion.certificate.certify import certify, thresholds
+from dalembert.motion.certificate.certify import certify
+from dalembert.motion.certificate.thresholds import thresholds
 from dalembert.motion.result.certificate import MEASURES
 
 pennies = penny().simulate(2, samples=21)

@@ -291,3 +291,21 @@ def test_a_larger_stiff_motion_says_so(monkeypatch: pytest.MonkeyPatch):
     system, _ = dashpots(5)
     (warning,) = system.simulate(0.2, rtol=1e-7, samples=3).warnings
     assert "steps are as short as stability asks" in warning
+
+
+def test_where_a_motion_ends_and_what_has_no_value():
+    """x'' = −1/x² from rest at 1 ends at t = π/√8; the others move on. A pole at the start is told as one."""
+    x = da.coordinates("x0 x1 x2 x3")
+    kinetic = sp.Add(*(q.d**2 / 2 for q in x))
+    falling = da.System(
+        "falling",
+        coordinates=x,
+        kinetic=kinetic,
+        potential=-1 / x[0] + sp.Add(*(q**2 / 2 for q in x[1:])),
+        initial={symbol: value for q in x for symbol, value in ((q, 1), (q.d, 0))},
+    )
+    model_of(falling)
+    with pytest.raises(da.MotionFailed, match=r"beyond t = 1\.1107"):
+        falling.simulate(2, samples=3)
+    with pytest.raises(da.UndefinedModel, match="Look for a division by zero"):
+        falling.replace(potential=1 / (x[0] - 1)).simulate(2, samples=3)

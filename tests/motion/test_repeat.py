@@ -14,8 +14,9 @@ from sample_systems import l, pendulum, penny, x, y
 
 import dalembert as da
 from dalembert.motion import prepare
-from dalembert.motion.certificate.certify import certify, thresholds
+from dalembert.motion.certificate.certify import certify
 from dalembert.motion.certificate.repeat import consistency, integrate_again
+from dalembert.motion.certificate.thresholds import thresholds
 
 
 def test_the_method_has_its_order() -> None:
@@ -45,7 +46,7 @@ def test_what_is_too_fast_is_not_judged() -> None:
 
 def stepped_over(monkeypatch: pytest.MonkeyPatch, samples: int, c: float = 5.0) -> da.Motion:
     """A pulse that the steps do not see, as they would without looking ahead."""
-    monkeypatch.setattr(prepare, "look_ahead", lambda evaluation, settings, q, v: settings)
+    monkeypatch.setattr(prepare, "look_ahead", lambda evaluation, settings, state: settings)
     system = da.System(
         "missed pulse",
         coordinates="x",

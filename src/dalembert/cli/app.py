@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 # Each in a file of its name.
 VERBS = (
-    "run", "check", "equations", "compare", "reduce", "liberate", "equilibrium", "path", "between", "curvature",
-    "picture", "export", "examples", "doctor",
+    "run", "sweep", "check", "equations", "compare", "reduce", "liberate", "equilibrium", "path", "between",
+    "curvature", "picture", "export", "examples", "doctor",
 )  # fmt: skip
 
 

@@ -21,12 +21,13 @@ def check(model: str = MODEL, option: list[str] = OPTION, json: bool = JSON) -> 
         from dalembert.model.friction.legs import needs_legs
         from dalembert.motion.state.consistent import require_consistent_state
         from dalembert.motion.state.evaluation import Evaluation
+        from dalembert.motion.state.state import State
 
         if needs_legs(system):
             system.at()  # finds out which one-sided constraints are closed; the others may be off
         else:
             evaluation = Evaluation(system)
-            require_consistent_state(evaluation, q, v, t)
+            require_consistent_state(evaluation, State(q, v, t))
             evaluation.require_consistent(evaluation.solve(q, v, t), t)
     classification = system.classify()
     if json:

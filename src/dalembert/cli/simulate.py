@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from dalembert.cli.folders import make, slug_of, unmake
+from dalembert.cli.kept import kept_with
 from dalembert.cli.models import find_model, origin_of, print_json, with_values
 from dalembert.errors import DalembertError, MotionFailed, OutputError
 from dalembert.motion.kept_models import Origin, find_kept, keep_model
@@ -44,7 +45,7 @@ class RunOptions:
 
 def simulate_and_write(given: RunOptions) -> int:
     """The exit status: 3 where the certificate does not hold. What went wrong otherwise is raised."""
-    system, origin = _system(given)
+    system, to_keep = _system(given)
     slug = slug_of(system)
     folder = given.out if given.out is not None else Path(f"dalembert-{slug}")
     made = make(folder)
@@ -83,8 +84,8 @@ def simulate_and_write(given: RunOptions) -> int:
         from dalembert.cli.summary import print_summary
 
         print_summary(motion, files)
-    if origin is not None:
-        keep_model(origin, system)
+    if to_keep is not None:
+        keep_model(*to_keep)
     if lost is not None:
         raise lost
     if failure is not None:
@@ -97,15 +98,20 @@ def simulate_and_write(given: RunOptions) -> int:
     return 3
 
 
-def _system(given: RunOptions) -> tuple[System, Origin | None]:
-    """The system to simulate; and where it comes from, if it is to be kept for the next time."""
-    option = list(given.option)
-    if not (given.set_ or given.initial or given.event or given.until or given.repair):
-        origin = origin_of(given.model, option)
-        kept = None if origin is None else find_kept(origin)
-        return (cast("System", kept), None) if kept is not None else (find_model(given.model, option), origin)
-    from dalembert.cli.events import with_given_events
+def _system(given: RunOptions) -> tuple[System, tuple[Origin, System] | None]:
+    """The system to simulate; and what is to be kept for the next time, with where it comes from."""
+    option, numbers = list(given.option), (list(given.set_), list(given.initial))
+    if given.event or given.until or given.repair:
+        from dalembert.cli.events import with_given_events
 
-    system = with_values(find_model(given.model, option), list(given.set_), list(given.initial))
-    system = with_given_events(system, list(given.event), list(given.until))
-    return (system.replace(initial=system.consistent()) if given.repair else system), None
+        system = with_values(find_model(given.model, option), *numbers)
+        system = with_given_events(system, list(given.event), list(given.until))
+        return (system.replace(initial=system.consistent()) if given.repair else system), None
+    origin = origin_of(given.model, option)
+    kept = None
+    if origin is not None:
+        kept = kept_with(origin, *numbers) if any(numbers) else find_kept(origin)
+    if kept is not None:
+        return cast("System", kept), None
+    read = find_model(given.model, option)
+    return with_values(read, *numbers), None if origin is None else (origin, read)

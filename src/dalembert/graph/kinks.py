@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 
@@ -20,6 +21,11 @@ class KinkGraph:
 
     functions: ca.Function
     places: tuple[int, ...]
+
+    @cached_property
+    def kept(self) -> dict[str, Any]:
+        """What others make of its functions, by name, once."""
+        return {}
 
 
 KEPT = 64

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 import numpy as np
@@ -26,6 +27,11 @@ class Timed:
 
     entries: ca.Function
     mixed: bool
+
+    @cached_property
+    def kept(self) -> dict[str, Any]:
+        """What others make of its function, by name, once."""
+        return {}
 
 
 KEPT = 64

@@ -48,6 +48,10 @@ class EventBuffer:
         return ctypes.byref(self._requests)
 
     @property
+    def address(self) -> int:
+        return ctypes.addressof(self._requests)
+
+    @property
     def count(self) -> int:
         """How many passages there were, also those that did not fit."""
         return int(self._requests.count)

@@ -51,6 +51,7 @@ _POINTER, _REAL, _WHOLE = ctypes.c_void_p, ctypes.c_double, ctypes.c_int
 ENTRY: list[Any] = [_POINTER, _REAL, _POINTER, _POINTER, ctypes.c_long, _REAL, _POINTER, _WHOLE, _WHOLE]
 ENTRY += [_POINTER] * 7  # out, report, progress, stop, events, branch, pace
 SLOPE_ENTRY: list[Any] = [_POINTER, _REAL, _POINTER, _WHOLE, _POINTER, _POINTER]
+MEMBERS_ENTRY: list[Any] = [_POINTER]
 _STEPS = REPORT.index("steps")
 HEAD, CHANGES, PASSED = len(REPORT), 3 * KEPT_CHANGES, 1 + 2 * KEPT_CHANGES
 
@@ -108,8 +109,8 @@ class KernelRun(NamedTuple):
 class Kernel:
     """A system ready to be integrated. `kind`: "compiled" for code of this system, "tape" for its instructions as data.
     `instructions`: how many its straight-line functions have. `seconds` is what deriving and compiling took; `cached`
-    whether it was on disk. `entry`, `slope_entry`: the functions of C, with the arguments of ENTRY and SLOPE_ENTRY.
-    `data`: what they read and must live as long as they do.
+    whether it was on disk. `entry`, `slope_entry`: the functions of C, with the arguments of ENTRY and SLOPE_ENTRY;
+    `members_entry`: that of `kernel.members`. `data`: what they read and must live as long as they do.
     """
 
     kind: str
@@ -118,6 +119,7 @@ class Kernel:
     cached: bool
     entry: Callable[..., int]
     slope_entry: Callable[..., int]
+    members_entry: Callable[..., int]
     data: Any = None
 
     def integrate(
@@ -307,7 +309,9 @@ def _compiled(library: ctypes.CDLL, seconds: float, cached: bool) -> Kernel:
     """The kernel in a library that was compiled for its system alone."""
     integrate, slope, instructions = library.da_integrate, library.da_slope_of, library.da_instructions
     integrate.argtypes, slope.argtypes, instructions.restype = ENTRY, SLOPE_ENTRY, ctypes.c_long
-    return Kernel("compiled", int(instructions()), seconds, cached, integrate, slope)
+    members = library.da_integrate_members
+    members.argtypes, members.restype = MEMBERS_ENTRY, ctypes.c_long
+    return Kernel("compiled", int(instructions()), seconds, cached, integrate, slope, members)
 
 
 def _keep(key: tuple[Any, ...], kernel: Kernel) -> None:

@@ -8,7 +8,7 @@ given. Their motions ask for names, for numbers, and for the functions of their 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -65,6 +65,7 @@ class KeptSystem(Verbs):
     structure: tuple[str, str]
     output_function: Any
     read: Callable[[], System]
+    depends: tuple[tuple[str, ...], ...] = ()  # of each number of the start: parameters that it is made of
 
     may_have_kinks = False
     nonideal = works = contacts = definitions = ()
@@ -95,8 +96,27 @@ class KeptSystem(Verbs):
         return self.start[:n].copy(), self.start[n : 2 * n].copy(), float(self.start[-1])
 
 
+def with_numbers(
+    system: KeptSystem, parameters: Mapping[str, float], initial: Mapping[str, float], read: Callable[[], System]
+) -> KeptSystem | None:
+    """The same with other numbers, by names that it has; None where a number of the start would have to be computed
+    anew. read: gives that system itself.
+    """
+    names = [*(q.name for q in system.coordinates), *(v.name for v in system.velocities), "t"]
+    if any(parameters.keys() & used for name, used in zip(names, system.depends, strict=True) if name not in initial):
+        return None
+    values, start = system.values.copy(), system.start.copy()
+    for k, symbol in enumerate(system.parameter_symbols):
+        values[k] = parameters.get(symbol.name, values[k])
+    for k, name in enumerate(names):
+        start[k] = initial.get(name, start[k])
+    return replace(system, values=values, start=start, read=read)
+
+
 def kept_parts(system: System) -> dict[str, Any]:
     """Names and numbers of a system in values that JSON has."""
+    from dalembert.model.language.symbols import t as time  # needs SymPy, which has read the system
+
     q, v, t = system.initial_values()
     return {
         "name": system.name,
@@ -108,7 +128,14 @@ def kept_parts(system: System) -> dict[str, Any]:
         "settings": dict(system.settings),
         "values": system.parameter_values().tolist(),
         "start": np.concatenate([q, v, [t]]).tolist(),
+        "depends": [_parameters_of(system, name) for name in (*system.coordinates, *system.velocities, time)],
     }
+
+
+def _parameters_of(system: System, symbol: Any) -> list[str]:
+    """What the initial value of a coordinate, a velocity or the time is made of."""
+    value = system.initial.get(symbol)
+    return [] if value is None else sorted(parameter.name for parameter in value.free_symbols)
 
 
 def from_parts(
@@ -128,4 +155,5 @@ def from_parts(
         structure=structure,
         output_function=output_function,
         read=read,
+        depends=tuple(map(tuple, parts["depends"])),
     )

@@ -7,6 +7,7 @@ Here are its parts: what they are, that they are checked, and what follows from 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from types import MappingProxyType
@@ -248,7 +249,8 @@ class System(Verbs):
         names = {f.name for f in fields(self)} | SHARED
         vars(made).update({key: value for key, value in vars(self).items() if key in names})
         vars(made).update({key: MappingProxyType(value) for key, value in numbers.items()})
-        if "_parameter_numbers" in vars(self) and "_initial_numbers" in vars(self):
+        with suppress(MissingValues, ModelError):  # there are none yet
+            self.initial_values()
             self._hand_numbers_to(made, numbers)
         return made
 

@@ -19,6 +19,7 @@ from dalembert.model.language.suggest import suggest
 if TYPE_CHECKING:
     import sympy as sp
 
+    from dalembert.ensemble.result.ensemble import Ensemble
     from dalembert.mechanics.classify.classify import Classification
     from dalembert.mechanics.page.equations import Equations
     from dalembert.model.system import System, Value
@@ -247,6 +248,76 @@ class Verbs:
             "step": step, "order": order, "max_step": max_step,
         }  # fmt: skip
         return prepare(self._system, duration, times, options, events)
+
+    def sweep(
+        self,
+        values: Any,
+        duration: float | None = None,
+        *,
+        on: str = "threads",
+        keep: Any = "final",
+        reduce: Mapping[str, Any] | None = None,
+        events: Mapping[str, Any] | Iterable[Any] | None = None,
+        together: bool = False,
+        samples: int | None = None,
+        seed: int | None = None,
+        sampler: str | None = None,
+        points: int | None = None,
+        times: ArrayLike | None = None,
+        rtol: float | None = None,
+        atol: float | None = None,
+        method: str | None = None,
+        project: bool | None = None,
+        backend: str | None = None,
+        step: float | None = None,
+        order: int | None = None,
+        max_step: float | None = None,
+        certify: bool = False,
+        repair: bool | Iterable[Any] = False,
+        budget: Mapping[str, float] | None = None,
+        threads: int | None = None,
+        out: str | os.PathLike[str] | None = None,
+        resume: bool = False,
+        progress: bool | None = None,
+        **unknown: Never,
+    ) -> Ensemble:
+        """The motions of many members: this system with other parameters, from other states.
+
+        values: what varies, parameters and initial values (`"x"`, `"x'"`, `"t"`) by symbol or name. Lists and arrays
+        give a grid, each name a dimension; a number is the same for all. `together=True` takes lists of one length
+        side by side, along the dimension `member`; so do a list of mappings, a table of pandas, a key that is a tuple
+        of names with an array (members, names), and `"state"` with an array of (q, q̇). Distributions of scipy.stats
+        are drawn `samples` times, along the dimension `sample`, with a `seed`; sampler: "random", "sobol" or "latin".
+        Initial values that the model gives as expressions of its parameters follow these.
+        keep: "final", "samples" (the states at the output times), or observables to be kept there: names, outputs,
+        expressions, "energy". points: how many output times (default 101); or the `times` themselves.
+        reduce: names with what becomes of each member, one number: ("min" | "max" | "range" | "mean" | "rms" | "final",
+        observable), ("time" | "last" | "count", event), "energy" (at the end), "lyapunov" (by a nearby twin).
+        on: "threads", or "processes" for models whose members are run one by one (contacts). threads: how many; the
+        results do not depend on it.
+        certify: residuals of constraints and energy of each member. repair: members whose start violates a constraint
+        start from the nearest state that does not, with the names given held; otherwise they have their status.
+        budget: of each member, {"steps": …, "seconds": …}. out: a folder for the finished parts, from which an
+        interrupted sweep is resumed, by the same call with resume=True. Other options as in `simulate`.
+
+        >>> import dalembert as da
+        >>> found = da.library.pendulum().sweep({"l": [0.5, 1.0], "g": [1.62, 9.81, 24.8]}, 1.0)
+        >>> found.final["x"].shape, found.failed
+        ((2, 3), 0)
+        """
+        from dalembert.ensemble.sweep import sweep
+
+        if unknown:
+            raise ModelError(self._system.name, [_no_such_option("sweep", name, self.sweep) for name in unknown])
+        options = {
+            "rtol": rtol, "atol": atol, "method": method, "project": project, "backend": backend, "step": step,
+            "order": order, "max_step": max_step,
+        }  # fmt: skip
+        return sweep(
+            self.as_written, values, duration, times, options, on=on, keep=keep, reduce=reduce, events=events,
+            together=together, samples=samples, seed=seed, sampler=sampler, points=points, certify=certify,
+            repair=repair, budget=budget, threads=threads, out=out, resume=resume, progress=progress,
+        )  # fmt: skip
 
     def vakonomic(
         self,

@@ -10,9 +10,11 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.errors import DalembertError, MotionFailed
+from dalembert.kernel.ready.forces import Forces, forces_along
 from dalembert.kernel.ready.together import together_of
 from dalembert.motion.certificate.certify import certify
 from dalembert.motion.certificate.determined import undetermined_warning
+from dalembert.motion.certificate.plain import certify_plain
 from dalembert.motion.integrate.trajectory import Trajectory, failure_message
 from dalembert.motion.result.motion import AT_POINTS, Motion, Timing
 from dalembert.motion.state.contact_history import Held
@@ -85,7 +87,7 @@ class ComputedLater:
     ) -> None:
         self.evaluation, self.trajectory, self.warnings, self.legs = evaluation, trajectory, warnings, legs
         self.held: Held | None = None
-        self.points: Points | None = None
+        self.points: Points | Forces | None = None
         self.seconds = 0.0  # the points took so far
 
     def look(self) -> None:
@@ -103,9 +105,14 @@ class ComputedLater:
             self.points = self._evaluate(0)
         self.seconds = clock.perf_counter() - started
 
-    def _evaluate(self, first: int) -> Points:
+    def _evaluate(self, first: int) -> Points | Forces:
         n, trajectory = self.evaluation.n, self.trajectory
         t, y = trajectory.t[first:], trajectory.y[first:]
+        together = together_of(self.evaluation.graph) if self.held is None else None
+        if together is not None:
+            plain = forces_along(together, y[:, :n], y[:, n : 2 * n], t, self.evaluation.p)
+            if plain is not None:
+                return plain
         guesses = None if trajectory.guesses is None else trajectory.guesses[first:]
         return evaluate_points(self.evaluation, t, y[:, :n], y[:, n : 2 * n], guesses, self.held)
 
@@ -125,18 +132,30 @@ class ComputedLater:
             except DalembertError as error:
                 end = float(self.trajectory.t[-1])
                 raise MotionFailed(failure_message(self.evaluation.system.name, end, str(error))) from None
-        solution, inertial, impressed = self.points.solution, self.points.inertial, self.points.impressed
+        points = self.points
         self.seconds += clock.perf_counter() - started
-        return {
+        timing = {"timing": replace(motion.timing, forces_s=self.seconds)}
+        if isinstance(points, Forces):
+            return timing | {
+                "a": points.acceleration,
+                "impressed": points.impressed,
+                "inertial": points.inertial,
+                "ideal": points.ideal,
+                "nonideal": points.nonideal,
+                "multipliers": points.multipliers,
+                "rank": points.rank,
+                "energy": points.energy,
+            }
+        solution = points.solution
+        return timing | {
             "a": solution.acceleration,
-            "impressed": solution.Q - inertial if impressed is None else impressed,
-            "inertial": inertial,
+            "impressed": solution.Q - points.inertial,
+            "inertial": points.inertial,
             "ideal": solution.ideal,
             "nonideal": solution.nonideal,
             "multipliers": solution.multipliers,
             "rank": solution.rank,
-            "energy": self.points.energy,
-            "timing": replace(motion.timing, forces_s=self.seconds),
+            "energy": points.energy,
         }
 
     def _warnings(self, motion: Motion) -> tuple[str, ...]:
@@ -148,7 +167,7 @@ class ComputedLater:
         if self.legs is None:  # with contacts, a row of zeros is a constraint that does not act
             _ = motion.rank
             assert self.points is not None
-            faded = warnings_of_faded(evaluation, motion.t, motion.q, motion.v, self.points.solution.A)
+            faded = warnings_of_faded(evaluation, motion.t, motion.q, motion.v, self.points.A)
         undetermined: tuple[str, ...] = ()
         if evaluation.graph.uses_actual or evaluation.system.contacts:
             undetermined = motion.certificate.undetermined
@@ -157,15 +176,18 @@ class ComputedLater:
     def _certificate(self, motion: Motion) -> dict[str, Any]:
         _ = motion.rank
         started = clock.perf_counter()
-        n, y = self.evaluation.n, self.trajectory.y
-        # What was evaluated for the forces serves, unless someone has changed the states since.
-        same = np.array_equal(motion.q, y[:, :n]) and np.array_equal(motion.v, y[:, n : 2 * n])
-        contacts = None if self.legs is None else self.legs.contacts
-        certificate = certify(motion, self.evaluation, contacts, self.points if same else None)
-        return {
-            "certificate": certificate,
-            "timing": replace(motion.timing, certify_s=clock.perf_counter() - started),
-        }
+        points, y = self.points, self.trajectory.y
+        certificate = None
+        if isinstance(points, Forces):
+            certificate = certify_plain(motion, self.evaluation, points, y)
+        if certificate is None:
+            n = self.evaluation.n
+            # What was evaluated for the forces serves, unless someone has changed the states since.
+            same = np.array_equal(motion.q, y[:, :n]) and np.array_equal(motion.v, y[:, n : 2 * n])
+            contacts = None if self.legs is None else self.legs.contacts
+            certificate = certify(motion, self.evaluation, contacts, points if same else None)
+        seconds = clock.perf_counter() - started
+        return {"certificate": certificate, "timing": replace(motion.timing, certify_s=seconds)}
 
 
 def _fastest(trajectory: Trajectory, n: int) -> Array | None:

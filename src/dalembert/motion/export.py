@@ -24,6 +24,7 @@ from dalembert.motion.integrate.settings import method_of
 from dalembert.motion.prepare import settings_of_system
 from dalembert.motion.state.consistent import require_consistent_state
 from dalembert.motion.state.evaluation import Evaluation
+from dalembert.motion.state.state import State
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,8 @@ def cuda_program(
         raise _not_on_a_gpu(system, f"it takes explicit methods only, not {method!r}")
     q, v, t = system.initial_values()
     evaluation = Evaluation(system)
-    require_consistent_state(evaluation, q, v, t)
+    state = State(q, v, t)
+    require_consistent_state(evaluation, state)
     solution = evaluation.solve(q, v, t)
     evaluation.require_consistent(solution, t)
     # As motion/integrate/native.py.
@@ -72,7 +74,7 @@ def cuda_program(
     scale = np.trace(solution.M) / max(float(np.sum(solution.A * solution.A)), 1e-300)
     completion = 0.0 if regular else float(f"{scale:.2g}")
     source = cuda_source(system, evaluation.graph, rows, method, completion, rolled)
-    pace = look_ahead(evaluation, settings, q, v).pace
+    pace = look_ahead(evaluation, settings, state).pace
     wanted = (*system.coordinates, *system.velocities)
     numbers = {
         "name": system.name,

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dalembert.arrays import Array
-from dalembert.errors import MissingValues, ModelError, MotionFailed, UndefinedModel, counted
+from dalembert.errors import MissingValues, ModelError, MotionFailed, counted
 from dalembert.graph.functions import graph_of
 from dalembert.graph.timed import timed_of
 from dalembert.mechanics.solve.fundamental import Fundamental
@@ -29,12 +29,9 @@ from dalembert.motion.integrate.progress import Progress
 from dalembert.motion.integrate.settings import Settings, settings_of
 from dalembert.motion.integrate.trajectory import Trajectory
 from dalembert.motion.result.motion import Motion, Timing
-from dalembert.motion.state.consistent import require_consistent_state
 from dalembert.motion.state.evaluation import Evaluation
-from dalembert.motion.state.project import project as project_state
-from dalembert.motion.state.start import plain_start
+from dalembert.motion.state.start import gradient_warnings, require_energy, start_of
 from dalembert.motion.state.state import State
-from dalembert.motion.state.without_gradient import require_gradient, without_gradient
 from dalembert.remember import remember
 from dalembert.results import Result, Table, plain_values, state_columns
 
@@ -134,7 +131,7 @@ class Prepared(Result):
         state: State | Mapping[Any, Any] | None = None,
         parameters: Array | Mapping[Any, Any] | None = None,
         *,
-        progress: bool | None = False,
+        progress: bool | Progress | None = False,
     ) -> Run:
         """Integrate from a state, with values of the parameters; what is not given is the system's own.
 
@@ -150,13 +147,15 @@ class Prepared(Result):
         state: State | Mapping[Any, Any] | None = None,
         parameters: Array | Mapping[Any, Any] | None = None,
         *,
-        progress: bool | None = False,
+        progress: bool | Progress | None = False,
     ) -> Run:
         """The same, where preparing it has taken so many seconds this time."""
         started = clock.perf_counter()
         own = state is None and parameters is None
         begin = self._own if own else self._begin(state, parameters)
-        with Progress(self.system.name, begin.state.t, float(begin.settings.times[-1]), progress) as bar:
+        if not isinstance(progress, Progress):
+            progress = Progress(self.system.name, begin.state.t, float(begin.settings.times[-1]), progress)
+        with progress as bar:
             if begin.start is None:
                 run = _run_legs(begin, bar, seconds, started)
             else:
@@ -179,13 +178,10 @@ class Prepared(Result):
             settings = replace(settings, times=settings.times + (state.t - settings.times[0]))
         timed = settings.step is None and timed_of(evaluation.system) is not None
         if timed or settings.max_step is not None:
-            settings = look_ahead(evaluation, settings, state.q, state.v)
+            settings = look_ahead(evaluation, settings, state)
         if needs_legs(evaluation.system):
             return _Begin(evaluation, settings, state, None)
-        start = plain_start(evaluation, state.q, state.v, state.t)
-        if start is not None:
-            return _Begin(evaluation, settings, state, start)
-        return _Begin(evaluation, settings, *_start(evaluation, settings, state))
+        return _Begin(evaluation, settings, *start_of(evaluation, state, settings.project))
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what was made of it, which may belong to this process."""
@@ -328,24 +324,12 @@ def _run_smooth(begin: _Begin, start: Fundamental, bar: Progress, prepared: floa
     if settings.step is not None:  # a method of equal steps
         from dalembert.motion.integrate.variational import integrate_variational  # loads parts of SciPy
 
-        trajectory, measured = integrate_variational(evaluation, settings, state.q, state.v, state.t, bar)
+        trajectory, measured = integrate_variational(evaluation, settings, state, bar)
         settings = replace(settings, rtol=measured)
     else:
         trajectory, notes = integrate(evaluation, settings, state, start, bar)
     timing = _timing(trajectory, prepared + derived - started, clock.perf_counter() - derived)
     return Run(evaluation, trajectory, settings, (*begin.warnings, *notes, *trajectory.warnings), timing)
-
-
-def _start(evaluation: Evaluation, settings: Settings, state: State) -> tuple[State, Fundamental, tuple[str, ...]]:
-    """The state from which a motion starts, the solution there, and what is to be said of it; or why it cannot."""
-    require_consistent_state(evaluation, state.q, state.v, state.t)
-    if settings.project:
-        q, v, _ = project_state(evaluation, state.q, state.v, state.t)
-        state = State(q, v, state.t)
-    solution = evaluation.solve(state.q, state.v, state.t)
-    evaluation.require_consistent(solution, state.t)
-    _require_energy(evaluation, state)
-    return state, solution, _without_gradient(evaluation, state)
 
 
 def _run_legs(begin: _Begin, bar: Progress, prepared: float, started: float) -> Run:
@@ -357,14 +341,15 @@ def _run_legs(begin: _Begin, bar: Progress, prepared: float, started: float) -> 
     from dalembert.motion.contacts.run.coefficients import negative_coefficients
     from dalembert.motion.contacts.run.legs import integrate_legs
 
-    _require_energy(evaluation, state)
-    _without_gradient(evaluation, state)
+    require_energy(evaluation, state)
+    gradient_warnings(evaluation, state)
     derived = clock.perf_counter()
     notes: list[str] = []
 
     def leg(
         of: Evaluation, during: Settings, q: Array, v: Array, t: float, start: Fundamental, work: Array
     ) -> Trajectory:
+        bar.update(t)
         trajectory, more = integrate(of, during, State(q, v, t), start, bar, work)
         notes.extend(more)
         return trajectory
@@ -410,24 +395,3 @@ def _require_known(system: System, parameters: Mapping[Any, Any]) -> None:
 def _timing(trajectory: Trajectory, derived: float, elapsed: float) -> Timing:
     compiled = trajectory.compile_s
     return Timing(derived, compiled, elapsed - compiled, trajectory.steps, trajectory.evaluations, trajectory.kernel)
-
-
-def _require_energy(evaluation: Evaluation, state: State) -> None:
-    if not np.isfinite(evaluation.energetics(state.q, state.v, state.t).energy):
-        raise UndefinedModel(
-            f"{evaluation.system.name}: the energy has no finite value at the initial state; look at the potential"
-        )
-
-
-def _without_gradient(evaluation: Evaluation, state: State) -> tuple[str, ...]:
-    """A constraint whose gradient vanishes at the start (a quadratic one at rest) constrains nothing there; one whose
-    gradient vanishes wherever it is satisfied never acts at all, and is refused.
-    """
-    flat, nearly = without_gradient(evaluation, state.q, state.v, state.t)
-    names = [constraint.name for constraint in evaluation.system.constraints]
-    require_gradient(evaluation, nearly, state.q, state.v, state.t)
-    return tuple(
-        f"constraint '{names[k]}' has no gradient at the initial state, so it does not act there: "
-        "start from a state where it does, or write it in a form that is not degenerate"
-        for k in flat
-    )

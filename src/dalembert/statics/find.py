@@ -15,6 +15,7 @@ from dalembert.model.constraints import is_linear
 from dalembert.model.friction.legs import needs_legs
 from dalembert.model.system import System
 from dalembert.motion.state.evaluation import Evaluation
+from dalembert.motion.state.state import State
 from dalembert.motion.state.without_gradient import require_gradient
 from dalembert.statics.cones import Holding, at_contacts, deepest_forces
 from dalembert.statics.directions import coordinates_to_move, persistent_directions
@@ -61,7 +62,7 @@ def equilibrium(
     q = asked.initial_values()[0]
     _require_rows(asked, q)
     whole = Evaluation(asked)
-    require_gradient(whole, whole.graph.position_rows, q, np.zeros_like(q), 0.0)
+    require_gradient(whole, whole.graph.position_rows, State(q, np.zeros_like(q)))
     statics = Statics(asked)
     turns = statics.turns
     families: list[list[Equilibrium]] = []

@@ -28,6 +28,7 @@ from dalembert.model.system import System
 from dalembert.motion.state.consistent import misses
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.project import project
+from dalembert.motion.state.state import State
 from dalembert.results import Table, by_name, plain_values, state_columns
 from dalembert.study.geodesic import Geodesic, NoGeodesic
 from dalembert.study.reach import least_energy
@@ -242,8 +243,8 @@ def _sequence(system: System, given: Any, what: str = "guess") -> list[Any]:
 
 
 def _require_reachable(problem: Geodesic, q: Array, what: str) -> None:
-    system, none = problem.system, np.zeros(q.size)
-    missed = [name for name, kind, _, _ in misses(problem.evaluation, q, none, 0.0) if kind == "position"]
+    system, at_rest = problem.system, State(q, np.zeros(q.size))
+    missed = [name for name, kind, _, _ in misses(problem.evaluation, at_rest) if kind == "position"]
     if missed:
         raise InconsistentState(f"{system.name}: the {what} does not satisfy {', '.join(map(repr, missed))}")
     left = float(problem.kinetic(q[None])[0])

@@ -21,6 +21,7 @@ from dalembert.model.language.symbols import Coordinate, name_of, t
 from dalembert.model.system import VALUES, System
 from dalembert.motion.state.consistent import require_consistent_state
 from dalembert.motion.state.evaluation import Evaluation
+from dalembert.motion.state.state import State
 
 if TYPE_CHECKING:
     from dalembert.motion.result.motion import Motion
@@ -176,7 +177,7 @@ def _values(system: System, found: Reduction) -> tuple[dict[sp.Symbol, float], d
         return {}, given
     if not found.embedding.solved and found.routhian is None:
         return {}, given
-    require_consistent_state(Evaluation(system), q, v, t0)
+    require_consistent_state(Evaluation(system), State(q, v, t0))
     state = {**dict(zip(system.coordinates, q, strict=True)), **dict(zip(system.velocities, v, strict=True)), t: t0}
     state |= dict(zip(system.parameter_symbols, system.parameter_values(), strict=True))
     for new in found.embedding.chosen:

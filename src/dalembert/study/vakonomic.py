@@ -30,6 +30,7 @@ from dalembert.motion.result.motion import Motion
 from dalembert.motion.state.consistent import require_consistent_state
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.project import project, relative_residual, size_of
+from dalembert.motion.state.state import State
 from dalembert.results import Result, Table, by_name, plain_values, state_columns
 
 if TYPE_CHECKING:
@@ -188,7 +189,7 @@ def vakonomic(
     options = {**system.settings, "rtol": rtol, "samples": samples}
     settings = settings_of(system, duration, None, t0, options)
     evaluation = Evaluation(system)
-    require_consistent_state(evaluation, q, v, t0)
+    require_consistent_state(evaluation, State(q, v, t0))
     q, v, _ = project(evaluation, q, v, t0)
     rates = _Rates(evaluation)
     start = np.concatenate([q, v, mu])

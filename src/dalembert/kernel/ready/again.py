@@ -29,6 +29,7 @@ class _Model(ctypes.Structure):
         ("base", ctypes.c_void_p),
         ("registers", ctypes.c_void_p),
         ("w", ctypes.c_void_p),
+        ("lost", ctypes.c_void_p),
     )
 
 
@@ -46,8 +47,8 @@ def extrapolate(
     together: Together, p: Array, t: Array, y: Array, length: Array, wanted: Array, sequence: Sequence[int]
 ) -> tuple[Array, Array, np.ndarray] | None:
     """States a `length` (B,) after (t, y), how far each entry may be from right, and whether that is `wanted` (B, 2n):
-    Gragg's modified midpoint rule with these numbers of steps, extrapolated. None where a state on the way has no value
-    or needs singular values.
+    Gragg's modified midpoint rule with these numbers of steps, extrapolated. Stretches with a state on the way
+    that has no value stay unknown. None where one needs singular values.
     """
     run = entry("da_repeat", "pppppplpppp")
     if run is None or len(sequence) > ROWS:
@@ -60,7 +61,8 @@ def extrapolate(
     start = address(room)
     at = [start, start + 8 * program.registers]
     at.append(at[-1] + 8 * solve_room(n, m))
-    model = _Model(program.at, address(p), count, n, m, address(data), *at[:2])
+    lost = np.empty(count, dtype=np.bool_)
+    model = _Model(program.at, address(p), count, n, m, address(data), *at[:2], address(lost))
     ends = room[-2 * size :].reshape(2, count, 2 * n)
     known = np.empty(count, dtype=np.bool_)
     steps = np.array(sequence, dtype=LONG)

@@ -5,7 +5,7 @@ forces.
 from __future__ import annotations
 
 import ctypes
-from typing import NamedTuple
+from functools import cached_property
 
 import numpy as np
 
@@ -23,51 +23,87 @@ class _Points(ctypes.Structure):
         *((name, ctypes.c_long) for name in ("count", "n", "m")),
         *((name, ctypes.c_void_p) for name in ("q", "v", "t", "p")),
         ("stride", ctypes.c_long),
-        *((name, ctypes.c_void_p) for name in ("base", "found", "rank", "registers", "w")),
+        *((name, ctypes.c_void_p) for name in ("base", "found", "rank", "dependent", "registers", "w")),
     )
 
 
-class Forces(NamedTuple):
-    """The solution at T points, E (T,), the inertial part of Q and the impressed forces (T, n), φ and (φ̇, ψ)."""
+class Forces:
+    """What a motion has at T points, none of which needs singular values: accelerations and forces (T, n), multipliers
+    (T, m), energy and rank (T,), A (T, m, n). What else was found is made when it is asked for.
+    """
 
-    solution: Fundamental
-    energy: Array
-    inertial: Array
-    position: Array
-    velocity: Array
-    impressed: Array
+    def __init__(self, together: Together, count: int, numbers: Array, rank: np.ndarray, dependent: np.ndarray) -> None:
+        """numbers: what `Together.points` gives, then q̈, the one without constraints, ideal and nonideal forces,
+        multipliers, residuals, impressed forces.
+        """
+        n, m, ends = together.n, together.m, together.points.ends
+        self.together, self.count, self.numbers = together, count, numbers
+        self.rank, self.dependent = rank, dependent
+        at = ends[-1] * count
+        self._vectors = numbers[at : at + 4 * n * count].reshape(4, count, n)
+        self.acceleration, self.ideal, self.nonideal = self._vectors[0], self._vectors[2], self._vectors[3]
+        at += 4 * n * count
+        self._rows = numbers[at : at + 2 * m * count].reshape(2, count, m)
+        self.multipliers = self._rows[0]
+        self.impressed = numbers[at + 2 * m * count :].reshape(count, n)
+        self.A = numbers[ends[2] * count : ends[3] * count].reshape(count, m, n)
+        self.energy = numbers[ends[5] * count : ends[6] * count]
+        self.inertial = numbers[ends[6] * count : ends[7] * count].reshape(count, n)
+
+    @cached_property
+    def _parts(self) -> list[Array]:
+        return self.together.points.parts(self.count, self.numbers)
+
+    @property
+    def position(self) -> Array:
+        """φ along the motion."""
+        return self._parts[7]
+
+    @property
+    def velocity(self) -> Array:
+        """(φ̇, ψ) along the motion."""
+        return self._parts[8]
+
+    @cached_property
+    def solution(self) -> Fundamental:
+        """All of the fundamental equation."""
+        count, n = self.count, self.together.n
+        M, Q, _, b, C = self._parts[:5]
+        given = (M.reshape(count, n, n), Q, self.A, b, C)
+        ranks, dependent = self.rank.astype(int, copy=False), self.dependent
+        a, unconstrained, ideal, nonideal = self._vectors
+        own = (a, unconstrained, ideal, nonideal)
+        return Fundamental(*own, self.multipliers, ranks, dependent, self._rows[1], *given)
+
+    def addresses(self) -> tuple[int, ...]:
+        """Where M, Q, A, b, C; q̈, impressed, inertial, ideal and nonideal forces, multipliers; E, φ, (φ̇, ψ) begin."""
+        count, n, m, ends = self.count, self.together.n, self.together.m, self.together.points.ends
+        start = address(self.numbers)
+        M, Q, A, b, C, energy, inertial, position, velocity, solved = (start + 8 * count * end for end in ends)
+        each = 8 * count * n
+        impressed = solved + 4 * each + 16 * count * m
+        forces = (solved, impressed, inertial, solved + 2 * each, solved + 3 * each, solved + 4 * each)
+        return (M, Q, A, b, C, *forces, energy, position, velocity)
 
 
 def forces_along(together: Together, q: Array, v: Array, t: Array, p: Array) -> Forces | None:
-    """At states q, v (T, n) and t (T,), where M is regular and the constraints are independent at all points; None
-    elsewhere. q and v may be columns of one array.
+    """At states q, v (T, n) and t (T,); None where the model has no value at one of them, or it needs singular values.
+    q and v may be columns of one array.
     """
     run = entry("da_forces", "p")
     if run is None or together.pattern is not None:
         return None
     count, n, m, program = t.size, together.n, together.m, together.points
     data, solved = program.ends[-1] * count, (5 * n + 2 * m) * count
-    made = np.empty if program.full else np.zeros
-    base, rank = made(data + solved), np.empty(count, dtype=LONG)
+    numbers = (np.empty if program.full else np.zeros)(data + solved)
+    rank, dependent = np.empty(count, dtype=LONG), np.empty((count, m), dtype=bool)
     room = np.empty(program.registers + solve_room(n, m))
     if q.strides != v.strides or (n > 1 and q.strides[1] != 8):
         q, v = np.ascontiguousarray(q), np.ascontiguousarray(v)
-    begin, work = address(base), address(room)
+    begin, work = address(numbers), address(room)
     given = _Points(
-        program.at, count, n, m, *(x.__array_interface__["data"][0] for x in (q, v)), address(t), address(p),
-        q.strides[0] // 8,
-        begin, begin + 8 * data, address(rank), work, work + 8 * program.registers,
+        program.at, count, n, m, q.__array_interface__["data"][0], v.__array_interface__["data"][0], address(t),
+        address(p), q.strides[0] // 8, begin, begin + 8 * data, address(rank), address(dependent),
+        work, work + 8 * program.registers,
     )  # fmt: skip
-    if run(ctypes.addressof(given)):
-        return None
-    if m and int(rank.min()) < m:  # rows of zeros
-        return None
-    M, Q, A, b, C, energy, inertial, position, velocity = program.parts(count, base)
-    M, A = M.reshape(count, n, n), A.reshape(count, m, n)
-    vectors = base[data : data + 4 * n * count].reshape(4, count, n)
-    rows = base[data + 4 * n * count : data + (4 * n + 2 * m) * count].reshape(2, count, m)
-    impressed = base[data + (4 * n + 2 * m) * count :].reshape(count, n)
-    a, unconstrained, ideal, nonideal = vectors
-    dependent = np.zeros((count, m), dtype=bool)
-    solution = Fundamental(a, unconstrained, ideal, nonideal, rows[0], rank, dependent, rows[1], M, Q, A, b, C)
-    return Forces(solution, energy[:, 0], inertial, position, velocity, impressed)
+    return None if run(ctypes.addressof(given)) else Forces(together, count, numbers, rank, dependent)

@@ -67,7 +67,7 @@ def address(array: np.ndarray) -> int:
 
 def solve_room(n: int, m: int) -> int:
     """Numbers that da_solve_block of c/solve_points.h works with, and its indices."""
-    return WIDE * (n * n + 2 * m * n + 8 * n + 7 * m) + m
+    return WIDE * (4 * n * n + 2 * m * n + 10 * n + 8 * m) + 2 * m
 
 
 class Many:

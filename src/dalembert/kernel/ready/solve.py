@@ -19,16 +19,18 @@ def solve_points(M: Array, Q: Array, A: Array, b: Array, C: Array, pattern: Patt
     m = b.shape[1]
     found = None
     if pattern is not None:
-        found = pattern.solve(M, Q, A, b, C)
+        solved = pattern.solve(M, Q, A, b, C)
+        if solved is not None:
+            dependent = np.zeros((count, m), dtype=bool)
+            if int(solved[2].min(initial=m)) < m:
+                dependent |= ~A.any(axis=2)
+            found = (*solved, dependent)
     elif n + m < WORTHWHILE:
         found = _solve_dense(M, Q, A, b, C)
     if found is None:
         return solve(M, Q, A, b, C)
-    vectors, rows, rank = found
-    dependent = np.zeros((count, m), dtype=bool)
+    vectors, rows, rank, dependent = found
     least = int(rank.min(initial=m))
-    if least < m:
-        dependent |= ~A.any(axis=2)
     if least < 0:
         at = np.flatnonzero(rank < 0)
         other = solve(M[at], Q[at], A[at], b[at], C[at])
@@ -41,18 +43,21 @@ def solve_points(M: Array, Q: Array, A: Array, b: Array, C: Array, pattern: Patt
     return Fundamental(a, unconstrained, ideal, nonideal, rows[0], ranks, dependent, rows[1], M, Q, A, b, C)
 
 
-def _solve_dense(M: Array, Q: Array, A: Array, b: Array, C: Array) -> tuple[Array, Array, np.ndarray] | None:
-    """As `Pattern.solve`, for small systems."""
-    run = entry("da_solve_points", "lllpppppppp")
+def _solve_dense(
+    M: Array, Q: Array, A: Array, b: Array, C: Array
+) -> tuple[Array, Array, np.ndarray, np.ndarray] | None:
+    """As `Pattern.solve`, for small systems; and which constraints depend on those before them."""
+    run = entry("da_solve_points", "lllppppppppp")
     if run is None:
         return None
     count, n = Q.shape
     m = b.shape[1]
     M, Q, A, b, C = (np.ascontiguousarray(x) for x in (M, Q, A, b, C))
-    rank = np.empty(count, dtype=LONG)
+    rank, dependent = np.empty(count, dtype=LONG), np.empty((count, m), dtype=bool)
     size = count * (4 * n + 2 * m)
     block = np.empty(size + solve_room(n, m))
     start = address(block)
     given = (address(M), address(Q), address(A), address(b), address(C))
-    run(count, n, m, *given, start, address(rank), start + 8 * size)
-    return block[: 4 * count * n].reshape(4, count, n), block[4 * count * n : size].reshape(2, count, m), rank
+    run(count, n, m, *given, start, address(rank), address(dependent), start + 8 * size)
+    rows = block[4 * count * n : size].reshape(2, count, m)
+    return block[: 4 * count * n].reshape(4, count, n), rows, rank, dependent

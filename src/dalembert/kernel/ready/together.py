@@ -5,6 +5,7 @@ once and kept with the graph.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 
 import casadi as ca
 import numpy as np
@@ -46,6 +47,7 @@ class Together:
         never empty. `KeyError` where an operation has no form in C.
         """
         self.n, self.m = graph.dynamics.numel_in(0), graph.dynamics.size1_out(3)
+        self.positions = len(graph.position_rows)
         names = ("q", "v", "t", "p")
         q, _, t, p = state = [ca.SX.sym(name, graph.dynamics.numel_in(k)) for k, name in enumerate(names)]
         M, Q, A, b = graph.dynamics(*state)
@@ -56,8 +58,26 @@ class Together:
         self.pattern = None
         if self.n + self.m >= WORTHWHILE:
             self.pattern = Pattern(*(_entries(matrix) for matrix in (equations[0], equations[2])))
-        self.points = Many(ca.Function("points", state, ca.cse([*equations, *rest])), parameters=3, watched=5)
+        self._points = ca.Function("points", state, ca.cse([*equations, *rest]))
+        self.points = Many(self._points, parameters=3, watched=5)
         self.dynamics = Many(ca.Function("dynamics", state, ca.cse(equations)), parameters=3, watched=5)
+        self._state, self._equations = state, equations
+        self._with_fewer: dict[tuple[int, ...], Many] = {}
+
+    def dynamics_of(self, rows: tuple[int, ...]) -> Many:
+        """`dynamics` with some of the constraints."""
+        found = self._with_fewer.get(rows)
+        if found is None:
+            M, Q, A, b, C = self._equations
+            some = ca.cse([M, Q, A[list(rows), :], b[list(rows)], C])
+            found = Many(ca.Function("dynamics", self._state, some), parameters=3, watched=5)
+            self._with_fewer[rows] = found
+        return found
+
+    @cached_property
+    def members(self) -> Many:
+        """As `points`, with parameters of its own at each point, p (T, P)."""
+        return Many(self._points, parameters=-1, watched=5)
 
     def at(self, q: Array, v: Array, t: Array, p: Array) -> list[Array] | None:
         """What `points` gives at T points: M (T, n, n), Q (T, n), A (T, m, n), b (T, m), C (T, n), E (T,), the inertial

@@ -9,6 +9,7 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.kernel.ready.check import ALONG, GAUSS, KINETIC, RANK, SPEED, check_points
+from dalembert.kernel.ready.forces import Forces
 from dalembert.kernel.ready.sparse import Pattern
 from dalembert.kernel.ready.together import together_of
 from dalembert.mechanics.solve.blocks import WORTHWHILE, block, parts_of
@@ -39,7 +40,7 @@ class Data:
     velocity: Array | None = None
     pattern: Pattern | None = None  # of M and A, where they are large
     closed: Array | None = None
-    solved: bool = False  # with a regular M and independent constraints, at all points
+    dependent: np.ndarray | None = None  # (T, m), constraints that depend on those before them, where that is known
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class AtPoints:
     pull: float
 
 
-def data_along(motion: Motion, evaluation: Evaluation, points: Points | None = None) -> Data:
+def data_along(motion: Motion, evaluation: Evaluation, points: Points | Forces | None = None) -> Data:
     """The numbers of a motion's own system at its output points, from the model's functions. points: evaluated at these
     states already.
     """
@@ -68,7 +69,7 @@ def data_along(motion: Motion, evaluation: Evaluation, points: Points | None = N
             solved = points.solution
             parts = (solved.M, solved.Q, solved.A, solved.b, solved.C)
             along = (points.energy, points.position, points.velocity)
-            return Data(*parts, True, *along, together.pattern, solved=points.impressed is not None)
+            return Data(*parts, True, *along, together.pattern, dependent=solved.dependent)
         q, v, at = (np.ascontiguousarray(x, dtype=float) for x in (motion.q, motion.v, motion.t))
         found = together.at(q, v, at, evaluation.p)
         if found is not None:

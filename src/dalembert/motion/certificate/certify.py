@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dalembert.kernel.ready.together import together_of
+from dalembert.kernel.ready.forces import Forces
 from dalembert.model.friction.legs import needs_legs
 from dalembert.motion.certificate.algebra import Data, at_points, data_along, is_minimum
 from dalembert.motion.certificate.constraints import constraint_residuals
 from dalembert.motion.certificate.determined import undetermined_loads
 from dalembert.motion.certificate.energy import energy_residual
-from dalembert.motion.certificate.plain import plain_certificate
+from dalembert.motion.certificate.plain import certify_any_plain
 from dalembert.motion.certificate.repeat import repeat_and_consistency
+from dalembert.motion.certificate.thresholds import thresholds
 from dalembert.motion.result.certificate import MEASURES, Certificate
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.points import Points
@@ -29,43 +30,11 @@ if TYPE_CHECKING:
     from dalembert.motion.result.motion import Motion
 
 
-def thresholds(rtol: float, steps: int = 0) -> dict[str, float]:
-    """What each measure may reach, from the tolerance of the integration and the number of its steps.
-
-    Projection leaves rounding in position and velocity; without it, drift up to a hundred times the tolerance
-    is what an accurate integration shows. Accelerations and forces come from algebra at a state, whatever the
-    tolerance: rounding times the condition of A, which passes 1e6 only next to singular configurations.
-    Energy gathers the error of all steps. Each may change the state by rtol of its size (the tolerance is a mean over
-    the components: the largest of them by more), the energy by twice that share, and errors add up in one direction
-    where a method loses energy with every step: ten tolerances for each step, of which a thousand are granted. A motion
-    of very many steps is not granted more than a thousandth that way: nobody would call that kept.
-    A repeated stretch is a few steps long; its ends carry the error of dense output, some ten tolerances. So do the
-    velocities that are compared with the integral of the accelerations.
-    """
-    drift = min(max(100 * rtol, 1e-10), 1e-2)
-    algebra = max(1e-8, min(10 * rtol, 1e-6))
-    energy = min(max(1e4 * rtol, min(10 * steps * rtol, 1e-3), 1e-9), 5e-2)
-    between = min(max(1e3 * rtol, 1e-8), 1e-2)
-    return {
-        "position": drift,
-        "velocity": drift,
-        "acceleration": algebra,
-        "forces": algebra,
-        "virtual_work": algebra,
-        "gauss": algebra,
-        "energy": energy,
-        "contact": algebra,
-        "repeat": between,
-        "consistency": between,
-        "impact": algebra,
-    }
-
-
 def certify(
     motion: Motion,
     evaluation: Evaluation | None = None,
     contacts: Contacts | None = None,
-    evaluated: Points | None = None,
+    evaluated: Points | Forces | None = None,
 ) -> Certificate:
     """Measure a motion against its own system. evaluation, contacts: of that system, and what it has at the output
     points, where they are at hand.
@@ -80,10 +49,8 @@ def certify(
 
         contacts = Contacts(motion.system)
     data = data_along(motion, evaluation, evaluated)
-    if contacts is None and (together := together_of(evaluation.graph)) is not None:
-        plain = plain_certificate(motion, evaluation, together, data, limits)
-        if plain is not None:
-            return plain
+    if contacts is None and (plain := certify_any_plain(motion, evaluation, data, limits)) is not None:
+        return plain
     points = at_points(motion, data)
     algebra, unique = points.measured, points.unique
     # Where a row nonlinear in q̇ vanishes, branches of the motion meet (`Evaluation.branching`).

@@ -10,37 +10,88 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dalembert.graph.kinks import kink_graph
+from dalembert.arrays import Array
 from dalembert.kernel.limits import PROJECT_LEAST_SIZE
 from dalembert.kernel.ready.certify import Rules, measure
-from dalembert.kernel.ready.together import Together
+from dalembert.kernel.ready.forces import Forces
+from dalembert.kernel.ready.many import address
+from dalembert.kernel.ready.together import Together, together_of
 from dalembert.mechanics.solve.blocks import WORTHWHILE
 from dalembert.motion.certificate.algebra import Data
 from dalembert.motion.certificate.repeat import (
     ALLOWED,
+    DIVERGED,
+    FORESEEN,
     GRANTED,
-    NOT_SMOOTH,
+    PIECES,
     RESOLVED,
     SEQUENCE,
-    is_regular,
+    STEPS_OF_PIECE,
+    smooth_stretches,
     spacing_judged,
 )
+from dalembert.motion.certificate.thresholds import thresholds
 from dalembert.motion.result.certificate import Certificate
 from dalembert.motion.state.evaluation import Evaluation
 
 if TYPE_CHECKING:
     from dalembert.motion.result.motion import Motion
 
-RULES = Rules(ALLOWED, RESOLVED, PROJECT_LEAST_SIZE, GRANTED, SEQUENCE)
+RULES = Rules(ALLOWED, RESOLVED, PROJECT_LEAST_SIZE, GRANTED, FORESEEN, DIVERGED, STEPS_OF_PIECE, PIECES, SEQUENCE)
 
 
-def plain_certificate(
-    motion: Motion, evaluation: Evaluation, together: Together, data: Data, limits: dict[str, float]
-) -> Certificate | None:
-    """The certificate of a motion that needs no second look; None of others."""
-    if motion.C is not None or motion.heat or motion.blows or np.any(motion.impact_loss):
+def certify_plain(motion: Motion, evaluation: Evaluation, forces: Forces, y: Array) -> Certificate | None:
+    """The certificate of a motion with its own forces, at the states y that they were computed at; None where they are
+    others, and where it needs a second look.
+    """
+    own = (forces.acceleration, forces.impressed, forces.inertial, forces.ideal, forces.nonideal, forces.multipliers)
+    if not all(one is other for one, other in zip(_forces_of(motion), own, strict=True)):
         return None
-    found = measure_plain(motion, evaluation, together, data, limits["repeat"])
+    limits = thresholds(motion.rtol, motion.timing.steps)
+    return _certificate(motion, evaluation, forces.together, forces.addresses(), y, forces.dependent, limits)
+
+
+def certify_any_plain(
+    motion: Motion, evaluation: Evaluation, data: Data, limits: dict[str, float]
+) -> Certificate | None:
+    """The same of any motion, whatever it says of its forces."""
+    together = together_of(evaluation.graph)
+    if together is None or data.energy is None or data.position is None or data.velocity is None:
+        return None
+    along = (data.energy, data.position, data.velocity)
+    arrays = [np.ascontiguousarray(x) for x in (data.M, data.Q, data.A, data.b, data.C, *_forces_of(motion), *along)]
+    return _certificate(motion, evaluation, together, tuple(address(x) for x in arrays), None, data.dependent, limits)
+
+
+def _forces_of(motion: Motion) -> tuple[Array, ...]:
+    return motion.a, motion.impressed, motion.inertial, motion.ideal, motion.nonideal, motion.multipliers
+
+
+def _certificate(
+    motion: Motion,
+    evaluation: Evaluation,
+    together: Together,
+    at: tuple[int, ...],
+    y: Array | None,
+    dependent: np.ndarray | None,
+    limits: dict[str, float],
+) -> Certificate | None:
+    if motion.C is not None or motion.heat or motion.blows or motion.impact_loss.any():
+        return None
+    if motion.t.size < 2 or evaluation.n + evaluation.m >= WORTHWHILE:
+        return None
+    independent = tuple(range(evaluation.m))
+    if dependent is not None and dependent.any():
+        # Where a row nonlinear in q̇ vanishes, branches may meet; and stretches need the same rows all along.
+        if evaluation.graph.curved or (dependent != dependent[0]).any():
+            return None
+        independent = tuple(np.flatnonzero(~dependent[0]).tolist())
+    states = (motion.t, motion.q, motion.v, motion.work)
+    near, smooth = spacing_judged(motion), smooth_stretches(motion)
+    found = measure(
+        together, evaluation.p, states, at, motion.fastest, y, motion.timing.steps, near, limits["repeat"],
+        smooth, independent, RULES,
+    )  # fmt: skip
     if found is None:
         return None
     least, most = int(found.pop("rank_min")), int(found.pop("rank_max"))
@@ -55,39 +106,3 @@ def plain_certificate(
         thresholds=limits,
         undetermined=(),
     )
-
-
-def measure_plain(
-    motion: Motion, evaluation: Evaluation, together: Together, data: Data, wanted: float
-) -> dict[str, float] | None:
-    """All measures but those of contacts, and the ranks; None where they need more than one look. wanted: what
-    stretches may miss. M must be regular at the first point.
-    """
-    graph = evaluation.graph
-    if data.energy is None or data.position is None or data.velocity is None or motion.t.size < 2:
-        return None
-    if evaluation.n + evaluation.m >= WORTHWHILE or graph.curved or not _is_smooth(motion):
-        return None
-    if not data.solved and not is_regular(data.M[0]):
-        return None
-    return measure(
-        together,
-        together.rows,
-        evaluation.p,
-        (motion.t, motion.q, motion.v, motion.work),
-        (data.M, data.Q, data.A, data.b, data.C),
-        (motion.a, motion.impressed, motion.inertial, motion.ideal, motion.nonideal, motion.multipliers),
-        (data.energy, data.position, data.velocity),
-        motion.fastest,
-        motion.timing.steps,
-        spacing_judged(motion),
-        wanted,
-        RULES,
-    )
-
-
-def _is_smooth(motion: Motion) -> bool:
-    """Whether nothing is reported, and no kink may be passed, that stretches would have to be kept away from."""
-    if any("contact" in event or event["name"] in NOT_SMOOTH for event in motion.events):
-        return False
-    return not motion.system.may_have_kinks or kink_graph(motion.system) is None

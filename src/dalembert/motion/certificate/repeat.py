@@ -16,6 +16,7 @@ from dalembert.errors import DalembertError
 from dalembert.graph.evaluate import Evaluator
 from dalembert.graph.kinks import kink_graph
 from dalembert.kernel.ready.again import extrapolate, quadrature
+from dalembert.kernel.ready.many import many_of
 from dalembert.kernel.ready.together import together_of
 from dalembert.mechanics.solve.fundamental import is_positive, solve
 from dalembert.methods.table import METHODS
@@ -111,9 +112,9 @@ def repeat_and_consistency(
     place = max(float(np.abs(root * motion.q).max()), 1e-6 * span * speed)
     if not speed > 0:
         return 0.0, 0.0
-    smooth = _smooth(motion)
+    smooth = smooth_stretches(motion)
     apart, doubt = quadratures(motion, root)
-    suspect = np.where(smooth, apart / speed, 0.0)
+    suspect = apart / speed if smooth is None else np.where(smooth, apart / speed, 0.0)
     independent = bool((motion.rank == evaluation.m).all())
     together = _is_simple(evaluation) and independent and is_regular(M[0])
     stretches = _stretches(motion, smooth, doubt + 1e6 * suspect, MOST if together else FEW)
@@ -229,14 +230,18 @@ def consistency(motion: Motion, root: Array) -> Array:
     return found
 
 
-def _smooth(motion: Motion) -> Array:
-    """Which stretches, with the ones beside them, have nothing in them that the motion reports as other than smooth."""
+def smooth_stretches(motion: Motion) -> np.ndarray | None:
+    """Which stretches, with the ones beside them, have nothing in them that the motion reports as other than smooth;
+    None where all are so.
+    """
+    places = [event["t"] for event in motion.events if "contact" in event or event["name"] in NOT_SMOOTH]
+    at = [int(np.searchsorted(motion.t, t)) - 1 for t in places]
+    if motion.system.may_have_kinks:
+        at += stretches_with_kinks(motion)
+    if not at:
+        return None
     clear = np.ones(motion.t.size - 1, dtype=bool)
-    for event in motion.events:
-        if "contact" in event or event["name"] in NOT_SMOOTH:
-            k = int(np.searchsorted(motion.t, event["t"])) - 1
-            clear[max(k - BESIDE, 0) : k + BESIDE + 1] = False
-    for k in stretches_with_kinks(motion) if motion.system.may_have_kinks else ():
+    for k in at:
         clear[max(k - BESIDE, 0) : k + BESIDE + 1] = False
     return clear
 
@@ -248,19 +253,20 @@ def stretches_with_kinks(motion: Motion) -> list[int]:
     graph = kink_graph(motion.system)
     if graph is None:
         return []
-    run, p = Evaluator(graph.functions), motion.system.parameter_values()
-    signs = []
-    for x in np.linspace(0.0, 1.0, INSIDE):
-        at, q, v = states_inside(motion, float(x))
-        signs.append(np.sign(run.many(at.size, q, v, at, p)[0]))
-    sides = np.stack(signs)
+    at, q, v = states_inside(motion, np.linspace(0.0, 1.0, INSIDE))
+    run = graph.kept.get("along")
+    if run is None:
+        run = graph.kept["along"] = many_of(graph.functions, 3) or Evaluator(graph.functions).many
+    found = run(at.size, q, v, at, motion.system.parameter_values())[0]
+    sides = np.sign(found).reshape(INSIDE, motion.t.size - 1, -1)
     passed = (sides != sides[0]).any(axis=0) | (sides[0] == 0)
     return [int(k) for k in np.flatnonzero(passed.any(axis=1))]
 
 
-def _stretches(motion: Motion, smooth: Array, doubt: Array, most: int) -> np.ndarray:
+def _stretches(motion: Motion, smooth: np.ndarray | None, doubt: Array, most: int) -> np.ndarray:
     """Where the stretches begin that are looked at: those in doubt, and others evenly."""
-    usable = np.flatnonzero(smooth & (motion.rank[1:] == motion.rank[:-1]))
+    steady = motion.rank[1:] == motion.rank[:-1]
+    usable = np.flatnonzero(steady if smooth is None else smooth & steady)
     if usable.size <= most:
         return usable
     evenly = usable[np.linspace(0, usable.size - 1, most // 2).round().astype(int)]

@@ -222,7 +222,7 @@ def _short_steps(kernel: Kernel, settings: Settings, n: int, events: int) -> int
     return SHORT_STEPS * SHORT_INSTRUCTIONS // max(kernel.instructions, LEAST_INSTRUCTIONS)
 
 
-def _stack(n: int, m: int, events: int) -> int:
+def stack_bytes(n: int, m: int, events: int) -> int:
     """Bytes for a run. The robust path and the stiff method keep their matrices on the stack: about forty of n × n or
     m × n; and the search for events its samples. What is not used takes no memory.
     """
@@ -257,15 +257,7 @@ def _in_a_thread(
         except BaseException as error:  # handed over to the waiting thread
             errors.append(error)
 
-    # The size of stacks is a setting of the whole process, so that only one thread may be changing it.
-    worker = threading.Thread(target=work, daemon=True)
-    stack = _stack(evaluation.n, evaluation.m, len(evaluation.system.events))
-    with _stack_size:
-        before = threading.stack_size(stack)
-        try:
-            worker.start()
-        finally:
-            threading.stack_size(before)
+    worker = start_thread(work, stack_bytes(evaluation.n, evaluation.m, len(evaluation.system.events)))
     try:
         while worker.is_alive():
             worker.join(POLL_S)
@@ -277,6 +269,20 @@ def _in_a_thread(
     if errors:
         raise errors[0]
     return results[0]
+
+
+def start_thread(work: Callable[[], None], stack: int) -> threading.Thread:
+    """A thread with a stack of so many bytes, at work. The size of stacks is a setting of the whole process, so that
+    only one thread may be changing it.
+    """
+    worker = threading.Thread(target=work, daemon=True)
+    with _stack_size:
+        before = threading.stack_size(stack)
+        try:
+            worker.start()
+        finally:
+            threading.stack_size(before)
+    return worker
 
 
 def _failure(evaluation: Evaluation, run: KernelRun, buffer: EventBuffer | None, kinks: Kinks) -> str:

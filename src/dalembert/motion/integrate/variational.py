@@ -22,6 +22,7 @@ from dalembert.motion.integrate.progress import Progress
 from dalembert.motion.integrate.settings import Settings
 from dalembert.motion.integrate.trajectory import Trajectory, failure_message
 from dalembert.motion.state.evaluation import Evaluation
+from dalembert.motion.state.state import State
 
 # Newton's method ends where a step is this short, relative: being quadratic, it is then at rounding.
 CONVERGED, ITERATIONS = 1e-11, 25
@@ -39,12 +40,13 @@ def require_action(system: System) -> None:
 
 
 def integrate_variational(
-    evaluation: Evaluation, settings: Settings, q: Array, v: Array, t0: float, bar: Progress
+    evaluation: Evaluation, settings: Settings, state: State, bar: Progress
 ) -> tuple[Trajectory, float]:
     """The trajectory through the output times, and the tolerance that its steps amount to: the largest error of one
     step, relative to the state, as an adaptive method would measure it.
     """
     assert settings.step is not None
+    q, v, t0 = state.q, state.v, state.t
     stepper = Stepper(evaluation, settings.order, q, t0)
     times, h = settings.times, settings.step
     every = max(1, round((times[1] - times[0]) / h)) if times.size > 1 else 1

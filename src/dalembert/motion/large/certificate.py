@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dalembert.arrays import Array
-from dalembert.motion.certificate.certify import thresholds
 from dalembert.motion.certificate.repeat import (
     PIECES,
     STEPS_OF_PIECE,
@@ -19,6 +18,7 @@ from dalembert.motion.certificate.repeat import (
     consistency,
     integrate_again,
 )
+from dalembert.motion.certificate.thresholds import thresholds
 from dalembert.motion.large.forces import Entries, EntriesOf, forces_at, pushed_by
 from dalembert.motion.large.state import DEPENDENT, LargeState
 from dalembert.motion.result.certificate import MEASURES, Certificate

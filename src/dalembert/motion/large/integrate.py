@@ -39,6 +39,7 @@ class _Run:
         self.at, self.settings, self.n = at, settings, at.n
         self.stiffness = StiffnessWatch(method_of(settings), 2 * at.n)
         self.evaluations = self.steps = 0
+        self.reached = float(settings.times[0])
         self.points: list[tuple[float, Array]] = []
 
     def derivative(self, t: float, y: Array) -> Array:
@@ -88,7 +89,7 @@ class _Run:
             if pace is not None:
                 solver.max_step = pace.longest(float(solver.t))
             message = solver.step()
-            t = float(solver.t)
+            self.reached = t = float(solver.t)
             if solver.status == "failed":
                 return f"{TOO_SHORT} {MAY_END}" if message and "step size" in message else str(message)
             self.steps += 1
@@ -125,7 +126,7 @@ def integrate_large(at: LargeState, settings: Settings, state: State, bar: Progr
     """The trajectory of a large system. Raises `Stiff` where the small way will do better."""
     run = _Run(at, settings)
     reason = run.integrate(state, bar)
-    failure = None if reason is None else failure_message(at.system.name, run.points[-1][0], reason)
+    failure = None if reason is None else failure_message(at.system.name, run.reached, reason)
     return Trajectory(
         t=np.array([t for t, _ in run.points]),
         y=np.array([y for _, y in run.points]),

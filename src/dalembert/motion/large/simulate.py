@@ -27,11 +27,14 @@ NAMED = 5
 
 
 def starts(system: System, model: LargeModel) -> bool:
-    """Whether the constraints are independent at the start: where they are not, the small way knows what to do."""
+    """Whether the constraints are independent at the start and all has a value there: where not, the small way knows
+    what to do, or what to say.
+    """
     state = State(*system.initial_values())
     at = LargeState(system, model, system.parameter_values())
-    at.solve(state.q, state.v, state.t)
-    return at.smallest_pivot() > DEPENDENT
+    a, multipliers = at.solve(state.q, state.v, state.t)
+    has_values = bool(np.isfinite(a).all() and np.isfinite(multipliers).all())
+    return has_values and at.smallest_pivot() > DEPENDENT
 
 
 def simulate_large(

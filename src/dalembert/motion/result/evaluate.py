@@ -23,7 +23,7 @@ WHERE = "evaluate"
 
 def evaluate(motion: Motion, given: Any) -> Array:
     """An expression, text or SymPy's, at the output points, (T,)."""
-    expression = _read(motion.system, given)
+    expression = read_expression(motion.system, given)
     points = (motion.t, motion.q, motion.v, motion.a, motion.ideal, motion.multipliers)
     return values_of(motion.system, {WHERE: expression}, *points)[WHERE]
 
@@ -34,7 +34,7 @@ def definition_names(system: System) -> list[str]:
     return [name + "'" * k for name, order in orders.items() for k in range(3 - max(order, 0))]
 
 
-def _read(system: System, given: Any) -> sp.Expr:
+def read_expression(system: System, given: Any) -> sp.Expr:
     """The expression in the symbols of a system; `ModelError` where it cannot be read, or names what there is not."""
     reader = ExpressionReader()
     reader.definitions = system.defined

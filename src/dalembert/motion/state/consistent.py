@@ -14,6 +14,7 @@ from dalembert.kernel.limits import PROJECT_ROUNDING
 from dalembert.model.language.suggest import suggest
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.project import nearest, relative_residual, size_of
+from dalembert.motion.state.state import State
 
 if TYPE_CHECKING:
     import sympy as sp
@@ -26,8 +27,9 @@ if TYPE_CHECKING:
 INITIAL_TOLERANCE = 1e-8
 
 
-def misses(evaluation: Evaluation, q: Array, v: Array, t: float) -> list[tuple[str, str, float, float]]:
+def misses(evaluation: Evaluation, state: State) -> list[tuple[str, str, float, float]]:
     """(constraint, what is violated, residual, relative residual) for every violated constraint."""
+    q, v, t = state.q, state.v, state.t
     graph, constraints = evaluation.graph, evaluation.system.constraints
     phi, phi_slope = evaluation.position(q, t)
     rates, rate_slope = evaluation.velocity(q, v, t)
@@ -44,13 +46,14 @@ def misses(evaluation: Evaluation, q: Array, v: Array, t: float) -> list[tuple[s
     return found
 
 
-def require_consistent_state(evaluation: Evaluation, q: Array, v: Array, t: float) -> None:
+def require_consistent_state(evaluation: Evaluation, state: State) -> None:
     """Raise `InconsistentState` with every violated constraint, its residual, and the nearest state that
     would do.
     """
-    found = misses(evaluation, q, v, t)
+    found = misses(evaluation, state)
     if not found:
         return
+    q, v, t = state.q, state.v, state.t
     names = [c.name for c in evaluation.system.constraints]
     lines = [
         f"constraint {names.index(name) + 1}, '{name}', is violated in {what}: residual {value:.6g}, it must be 0"

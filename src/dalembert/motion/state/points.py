@@ -24,7 +24,10 @@ class Points:
     inertial: Array
     position: Array | None = None  # φ (T, …) and (φ̇, ψ), where they came with the others
     velocity: Array | None = None
-    impressed: Array | None = None  # where M is regular and the constraints are independent at all points
+
+    @property
+    def A(self) -> Array:
+        return self.solution.A
 
 
 def evaluate_points(
@@ -38,7 +41,7 @@ def evaluate_points(
     if together is not None:
         plain = forces_along(together, q, v, t, evaluation.p)
         if plain is not None:
-            return Points(*plain)
+            return Points(plain.solution, plain.energy, plain.inertial, plain.position, plain.velocity)
         found = together.at(q, v, t, evaluation.p)
         if found is not None:
             M, Q, A, b, C, *rest = found

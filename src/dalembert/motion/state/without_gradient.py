@@ -10,6 +10,7 @@ from dalembert.arrays import Array
 from dalembert.errors import DalembertError, ModelError, counted
 from dalembert.graph.timed import spread
 from dalembert.motion.state.evaluation import Evaluation
+from dalembert.motion.state.state import State
 
 # A gradient counts as vanishing against its size at a neighbouring state; 1e-9 is far above rounding. Next to a state
 # on a surface that was reached to half of all digits, u² has a gradient of 1e-8 of that beside it.
@@ -22,10 +23,11 @@ BESIDE, TRIALS = 1e-3, 3
 STEPS = 40
 
 
-def without_gradient(evaluation: Evaluation, q: Array, v: Array, t: float) -> tuple[list[int], list[int]]:
+def without_gradient(evaluation: Evaluation, state: State) -> tuple[list[int], list[int]]:
     """The constraints whose rows of A vanish at a state, and those where they are small at least: u² = 0 is satisfied
     to eight digits where u is not zero.
     """
+    q, v, t = state.q, state.v, state.t
     here = np.linalg.norm(evaluation.dynamics(q, v, t)[2], axis=1)
     try:
         near = np.linalg.norm(evaluation.dynamics(*_beside(q, v), t)[2], axis=1)
@@ -46,7 +48,8 @@ def warnings_of_faded(evaluation: Evaluation, t: Array, q: Array, v: Array, A: A
     for k, constraint in enumerate(evaluation.system.constraints):
         largest = float(steep[:, k].max(initial=0.0))
         suspects = 1 + np.flatnonzero(steep[1:, k] < SUSPECT * largest)[:MOST]
-        times = [float(t[j]) for j in suspects if k in without_gradient(evaluation, q[j], v[j], float(t[j]))[1]]
+        states = [State(q[j], v[j], float(t[j])) for j in suspects]
+        times = [state.t for state in states if k in without_gradient(evaluation, state)[1]]
         if times:
             more = f" and at {counted(len(times) - 1, 'other output')}" if len(times) > 1 else ""
             told.append(
@@ -57,13 +60,13 @@ def warnings_of_faded(evaluation: Evaluation, t: Array, q: Array, v: Array, A: A
     return tuple(told)
 
 
-def never_acts(evaluation: Evaluation, row: int, q: Array, v: Array, t: float) -> bool:
+def never_acts(evaluation: Evaluation, row: int, state: State) -> bool:
     """Whether a constraint without a gradient at a state on it has none at other states on it either: as φ = u² has.
 
     States beside the given one are led back by Newton's method along the gradient that they have (in q for a constraint
     on positions, in q̇ for one on velocities), and the gradients are compared before and after.
     """
-    graph = evaluation.graph
+    graph, q, v, t = evaluation.graph, state.q, state.v, state.t
     if row in graph.position_rows:
         at, on_positions = graph.position_rows.index(row), True
     elif row in graph.velocity_rows:
@@ -87,10 +90,10 @@ def never_acts(evaluation: Evaluation, row: int, q: Array, v: Array, t: float) -
     return True
 
 
-def require_gradient(evaluation: Evaluation, rows: Iterable[int], q: Array, v: Array, t: float) -> None:
+def require_gradient(evaluation: Evaluation, rows: Iterable[int], state: State) -> None:
     """Refuse those of the constraints that could never act."""
     names = [constraint.name for constraint in evaluation.system.constraints]
-    never = [k for k in rows if never_acts(evaluation, k, q, v, t)]
+    never = [k for k in rows if never_acts(evaluation, k, state)]
     if never:
         raise ModelError(
             evaluation.system.name,

@@ -11,15 +11,30 @@ typedef struct {
     long count, n, m;
     double *base, *registers;
     da_v *w;
+    unsigned char *lost; /* (count): stretches on which the model has no value somewhere */
 } da_repeated;
 
-/* d/dt of states y (count, 2n) at the times t; 1 where one of them must be solved by other means. */
+/* Of each output at point k, whether all numbers are finite. */
+static int da_has_value(const da_program *P, const double *base, long count, long k)
+{
+    double sum = 0.0;
+    for (long j = 0; j < P->watched; j++) {
+        const long size = P->sizes[j];
+        for (long i = 0; i < size; i++) sum += 0.0 * base[size * k + i];
+        base += count * size;
+    }
+    return sum == 0.0;
+}
+
+/* d/dt of states y (count, 2n) at the times t, where they have a value; 1 where one of them must be solved by other
+ * means. */
 static int da_rates(const da_repeated *of, const double *t, const double *y, double *rates)
 {
     const long n = of->n, m = of->m, count = of->count;
     const double *in[4] = {y, y + n, t, of->p};
     const long stride[4] = {2 * n, 2 * n, 1, 0};
-    if (da_many(of->dynamics, count, in, stride, of->base, of->registers)) return 1;
+    if (da_many(of->dynamics, count, in, stride, of->base, of->registers))
+        for (long k = 0; k < count; k++) of->lost[k] |= !da_has_value(of->dynamics, of->base, count, k);
     const double *M = of->base, *Q = M + count * n * n, *A = Q + count * n, *b = A + count * m * n, *C = b + count * m;
     for (long k = 0; k < count; k++)
         for (long i = 0; i < n; i++) rates[2 * n * k + i] = y[2 * n * k + n + i];
@@ -30,15 +45,18 @@ static int da_rates(const da_repeated *of, const double *t, const double *y, dou
         da_solution to;
         to.all = 0;
         for (int l = 0; l < lanes; l++) to.acceleration[l] = rates + 2 * n * (first + l) + n;
-        if (da_solve_block(n, m, &given, &to, lanes, rank, of->w, (long *)(of->w + da_solve_room(n, m)))) return 1;
+        long *row = (long *)(of->w + da_solve_room(n, m));
+        if (da_solve_block(n, m, &given, &to, lanes, rank, of->w, row)) return 1;
+        da_solve_massless(n, m, &given, &to, lanes, rank, of->w, row);
         for (int l = 0; l < lanes; l++)
-            if (rank[l] < m) return 1;
+            if (rank[l] < m && !of->lost[first + l]) return 1;
     }
     return 0;
 }
 
 /* From y (count, 2n) at t over `length` (count): end, how far each entry may be from right, and whether that is what is
- * wanted. sequence: numbers of steps. room: (2 · DA_REPEAT_ROWS + 4) · count · 2n and count numbers more. */
+ * wanted, which it is not where the model has no value on the way. sequence: numbers of steps. room: (2 ·
+ * DA_REPEAT_ROWS + 4) · count · 2n and count numbers more. */
 DA_READY int da_repeat(const da_repeated *of, const double *t, const double *y, const double *length,
                        const double *wanted, const long *sequence, long rows, double *end, double *unsure,
                        unsigned char *known, double *room)
@@ -50,6 +68,7 @@ DA_READY int da_repeat(const da_repeated *of, const double *t, const double *y, 
         row[j] = time + of->count + j * all;
         new[j] = row[j] + DA_REPEAT_ROWS * all;
     }
+    for (long k = 0; k < of->count; k++) of->lost[k] = 0;
     if (da_rates(of, t, y, first)) return 1;
     for (long i = 0; i < all; i++) {
         end[i] = y[i];
@@ -80,7 +99,7 @@ DA_READY int da_repeat(const da_repeated *of, const double *t, const double *y, 
         }
         int open = 0;
         for (long c = 0; k && c < of->count; c++) {
-            if (known[c]) continue;
+            if (known[c] || of->lost[c]) continue;
             double now_off = 0.0, was_off = 0.0;
             int enough = 1;
             for (long i = width * c; i < width * (c + 1); i++) {
@@ -98,13 +117,15 @@ DA_READY int da_repeat(const da_repeated *of, const double *t, const double *y, 
             known[c] = (unsigned char)enough;
             open |= !enough;
         }
-        if (k && !open) break;
+        if (k && !open) break; /* those that are lost stay unknown */
         for (long j = 0; j <= k; j++) {
             double *swap = row[j];
             row[j] = new[j];
             new[j] = swap;
         }
     }
+    for (long i = 0; i < all; i++) unsure[i] = of->lost[i / width] ? INFINITY : unsure[i];
+    for (long c = 0; c < of->count; c++) known[c] &= !of->lost[c];
     return 0;
 }
 

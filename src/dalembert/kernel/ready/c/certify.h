@@ -15,11 +15,18 @@ typedef struct {
     const long *row;               /* the rows of A that belong to (φ̇, ψ); those of φ come first */
     const double *fastest;         /* t, q, v and work where it was fastest; NULL: not known */
     const da_program *points, *dynamics; /* see forces.h and again.h */
+    long independent;              /* constraints that `dynamics` has: as many as the rank must be at all points */
     const double *p;
     double steps, near, allowed, resolved; /* steps of the integration; the others as in quadrature.h */
     double least, wanted, granted; /* the least size of a state; what a stretch may miss, and for how many steps */
+    double foreseen, diverged;     /* with more steps, or so unsure, a stretch is given up */
+    double steps_of_piece;         /* a piece looks as closely as so many steps did */
+    long pieces;                   /* into as many a stretch is divided at most */
     const long *sequence;          /* of the extrapolation */
     long rows;
+    const unsigned char *smooth;   /* (count − 1), of the stretches; NULL: all are */
+    const double *y;               /* (count, width): states that q and v must be; NULL: they need not */
+    long width;
 } da_motion;
 
 /* What is found, in the order of FOUND in kernel/ready/certify.py. */
@@ -96,17 +103,20 @@ static double da_energy_off(const da_motion *of, const double *numbers, double p
     return size > 0.0 ? b.missed / size : 0.0;
 }
 
-/* Stretches to be looked at, half of them evenly, half those most in doubt, in order; their number. */
-static long da_choose_stretches(long count, const double *apart, const double *doubt, double speed, long *at)
+/* Stretches to be looked at, of those that are usable: half of them evenly, half those most in doubt, in order; their
+ * number. */
+static long da_choose_stretches(const long *usable, long count, const double *apart, const double *doubt, double speed,
+                                long *at)
 {
     long chosen = 0, strong[DA_MOST_STRETCHES / 2];
     double strength[DA_MOST_STRETCHES / 2];
     if (count <= DA_MOST_STRETCHES) {
-        for (long k = 0; k < count; k++) at[k] = k;
+        for (long k = 0; k < count; k++) at[k] = usable[k];
         return count;
     }
     for (int j = 0; j < DA_MOST_STRETCHES / 2; j++) strength[j] = -1.0;
-    for (long k = 0; k < count; k++) {
+    for (long u = 0; u < count; u++) {
+        const long k = usable[u];
         const double here = doubt[k] + 1e6 * (apart[k] / speed);
         int j = DA_MOST_STRETCHES / 2;
         while (j > 0 && here > strength[j - 1]) j--;
@@ -120,7 +130,8 @@ static long da_choose_stretches(long count, const double *apart, const double *d
     }
     for (int j = 0; j < DA_MOST_STRETCHES; j++) {
         const int half = DA_MOST_STRETCHES / 2;
-        const long k = j < half ? (long)nearbyint((double)(count - 1) * j / (half - 1)) : strong[j - half];
+        const long even = j < half ? (long)nearbyint((double)(count - 1) * j / (half - 1)) : 0;
+        const long k = j < half ? usable[even] : strong[j - half];
         long i = 0;
         while (i < chosen && at[i] < k) i++;
         if (i < chosen && at[i] == k) continue;
@@ -139,29 +150,43 @@ static long da_outputs_of(const da_program *P)
 
 static long da_repeat_room(const da_motion *of)
 {
-    const long most = DA_MOST_STRETCHES, n = of->n, m = of->m;
-    return (da_outputs_of(of->dynamics) + (2 * DA_REPEAT_ROWS + 9) * 2 * n + 4) * most +
-           DA_LANES * of->dynamics->registers + DA_WIDE * da_solve_room(n, m) + m;
+    const long most = DA_MOST_STRETCHES, n = of->n, m = of->independent;
+    return (da_outputs_of(of->dynamics) + (2 * DA_REPEAT_ROWS + 11) * 2 * n + 4) * most +
+           DA_LANES * of->dynamics->registers + DA_WIDE * da_solve_room(n, m) + 2 * m;
 }
 
-/* The chosen stretches integrated again: the largest distance from the motion, in tolerances that are granted. Below
- * zero where one of them needs more than one piece, or other means. */
-static double da_repeated_off(const da_motion *of, const long *at, long chosen, const double *scale, double place,
-                              double speed, double *room)
+/* Stretches that are looked at: where they begin, what was found of each, and where it ended when last repeated, (…,
+ * 2n). state: DA_LEFT until it is right, or given up. */
+enum { DA_LEFT, DA_RIGHT, DA_GIVEN_UP };
+typedef struct {
+    long at[DA_MOST_STRETCHES], chosen;
+    double off[DA_MOST_STRETCHES], *before;
+    int state[DA_MOST_STRETCHES];
+} da_looks;
+
+/* Those that are left integrated again in equal pieces, as `_distances` of motion/certificate/repeat.py does it. 1
+ * where one of them contradicts the motion, or needs other means. */
+static int da_look_again(const da_motion *of, da_looks *looks, long pieces, const double *scale, double place,
+                         double speed, double *room)
 {
-    const long n = of->n, width = 2 * n, all = chosen * width, stride = of->checked.v_stride;
+    const long n = of->n, m = of->independent, width = 2 * n, stride = of->checked.v_stride;
+    long which[DA_MOST_STRETCHES], chosen = 0;
+    for (long c = 0; c < looks->chosen; c++)
+        if (looks->state[c] == DA_LEFT) which[chosen++] = c;
+    const long all = chosen * width;
     double *t = room, *length = t + chosen, *y = length + chosen, *wanted = y + all, *size = wanted + all;
-    double *end = size + all, *unsure = end + all, *base = unsure + all;
+    double *end = size + all, *unsure = end + all, *left = unsure + all, *base = left + all;
     double *registers = base + da_outputs_of(of->dynamics) * chosen;
     double *w = registers + DA_LANES * of->dynamics->registers;
-    double *more = w + DA_WIDE * da_solve_room(n, of->m) + of->m;
-    const da_repeated model = {of->dynamics, of->p, chosen, n, of->m, base, registers, (da_v *)w};
-    unsigned char known[DA_MOST_STRETCHES];
+    double *more = w + DA_WIDE * da_solve_room(n, m) + 2 * m;
+    unsigned char known[DA_MOST_STRETCHES], sure[DA_MOST_STRETCHES], lost[DA_MOST_STRETCHES];
+    const da_repeated model = {of->dynamics, of->p, chosen, n, m, base, registers, (da_v *)w, lost};
     for (double *x = base; x < registers; x++) *x = 0.0;
     for (long c = 0; c < chosen; c++) {
-        const long k = at[c];
+        const long k = looks->at[which[c]];
         t[c] = of->t[k];
-        length[c] = of->t[k + 1] - of->t[k];
+        length[c] = (of->t[k + 1] - of->t[k]) / (double)pieces;
+        sure[c] = 1;
         for (long i = 0; i < n; i++) {
             double *to = y + width * c + i;
             to[0] = of->q[n * k + i];
@@ -170,23 +195,49 @@ static double da_repeated_off(const da_motion *of, const long *at, long chosen, 
             size[width * c + n + i] = speed / scale[n * k + i];
         }
     }
-    for (long i = 0; i < all; i++) wanted[i] = 0.1 * of->wanted * size[i];
-    if (da_repeat(&model, t, y, length, wanted, of->sequence, of->rows, end, unsure, known, more)) return -1.0;
-    double most = 0.0;
+    for (long i = 0; i < all; i++) {
+        wanted[i] = 0.1 * of->wanted * size[i] / (double)pieces;
+        left[i] = 0.0;
+    }
+    for (long piece = 0; piece < pieces; piece++) {
+        int some = 0;
+        if (da_repeat(&model, t, y, length, wanted, of->sequence, of->rows, end, unsure, known, more)) return 1;
+        for (long i = 0; i < all; i++) {
+            y[i] = end[i];
+            left[i] += unsure[i];
+        }
+        for (long c = 0; c < chosen; c++) {
+            t[c] += length[c];
+            sure[c] &= known[c];
+            some |= sure[c];
+        }
+        if (!some) break;
+    }
     for (long c = 0; c < chosen; c++) {
-        const long k = at[c] + 1;
-        double steps = of->steps * length[c] / da_span_of(of), off = 0.0;
+        const long k = looks->at[which[c]] + 1;
+        double *before = looks->before + width * which[c], off = 0.0;
+        double steps = of->steps * (of->t[k] - of->t[k - 1]) / da_span_of(of);
+        int same = 1, hopeful;
         steps = steps > 1.0 ? steps : 1.0;
+        hopeful = steps <= of->foreseen;
         for (long i = 0; i < width; i++) {
             const double there = i < n ? of->q[n * k + i] : of->checked.v[stride * k + i - n];
-            const double apart = fabs(end[width * c + i] - there) - unsure[width * c + i];
-            off = da_most(off, da_or_infinite(apart) / size[width * c + i]);
+            const double here = y[width * c + i], own = size[width * c + i], doubt = left[width * c + i];
+            off = da_most(off, da_or_infinite(fabs(here - there) - doubt) / own);
+            same &= fabs(here - before[i]) <= of->wanted * own;
+            hopeful &= doubt <= 0.1 * of->diverged * of->wanted * own;
+            before[i] = sure[c] ? here : NAN;
         }
         off /= da_most(1.0, steps / of->granted);
-        if (!known[c] || !(off <= of->wanted)) return -1.0;
-        most = da_most(most, off);
+        looks->off[which[c]] = off;
+        if (sure[c] && off <= of->wanted)
+            looks->state[which[c]] = DA_RIGHT;
+        else if (sure[c] && same && steps <= of->steps_of_piece * (double)pieces)
+            return 1;
+        else if (!hopeful)
+            looks->state[which[c]] = DA_GIVEN_UP;
     }
-    return most;
+    return 0;
 }
 
 static double da_largest_scaled(long count, long n, long stride, const double *x, const double *scale)
@@ -198,8 +249,8 @@ static double da_largest_scaled(long count, long n, long stride, const double *x
 }
 
 /* `repeat` and `consistency`; 1 where stretches need more than is done here. pull: the largest Q²/m. */
-static long da_stretches(const da_motion *of, const double *scale, double pull, double *apart, double *room,
-                         double *found)
+static long da_stretches(const da_motion *of, const double *scale, double pull, double *apart, long *usable,
+                         double *room, double *found)
 {
     const long count = of->count, n = of->n;
     const double span = da_span_of(of);
@@ -211,20 +262,49 @@ static long da_stretches(const da_motion *of, const double *scale, double pull, 
     const da_outputs outputs = {count, n, of->checked.v_stride, of->t, of->checked.v, of->checked.a, scale,
                                 of->near, of->allowed, of->resolved};
     double *doubt = apart + count - 1;
-    long at[DA_MOST_STRETCHES];
-    int doubted = 0;
+    long some = 0;
+    da_looks looks = {{0}, 0, {0.0}, room, {0}};
+    int doubted = 0, right = 1;
     da_quadrature(&outputs, apart, doubt);
-    const long chosen = da_choose_stretches(count - 1, apart, doubt, speed, at);
-    const double missed = da_repeated_off(of, at, chosen, scale, place, speed, room);
-    if (missed < 0.0) return 1;
-    found[DA_C_REPEAT] = missed;
+    for (long k = 0; k + 1 < count; k++) {
+        if (!of->smooth || of->smooth[k])
+            usable[some++] = k;
+        else
+            apart[k] = 0.0;
+    }
+    if (!some) return 0;
+    looks.chosen = da_choose_stretches(usable, some, apart, doubt, speed, looks.at);
+    room += DA_MOST_STRETCHES * 2 * n;
+    for (double *x = looks.before; x < room; x++) *x = NAN;
+    for (long pieces = 1, more = 1; more && pieces <= of->pieces; pieces *= 4) {
+        if (da_look_again(of, &looks, pieces, scale, place, speed, room)) return 1;
+        more = 0;
+        for (long c = 0; c < looks.chosen; c++) more |= looks.state[c] == DA_LEFT;
+    }
+    for (long c = 0; c < looks.chosen; c++) {
+        const int judged = looks.state[c] == DA_RIGHT, suspected = apart[looks.at[c]] / speed > of->wanted;
+        if (judged) found[DA_C_REPEAT] = da_most(found[DA_C_REPEAT], looks.off[c]);
+        doubted |= suspected;
+        right &= judged || !suspected;
+    }
     /* A quadrature that doubts what the repetition finds right has judged more than it can. */
-    for (long c = 0; c < chosen; c++) doubted |= apart[at[c]] / speed > of->wanted;
+    const int clear = doubted && right;
     for (long k = 0; k + 1 < count; k++) {
         const double suspect = apart[k] / speed;
-        if (!doubted || suspect <= of->wanted) found[DA_C_CONSISTENCY] = da_most(found[DA_C_CONSISTENCY], suspect);
+        if (!clear || suspect <= of->wanted) found[DA_C_CONSISTENCY] = da_most(found[DA_C_CONSISTENCY], suspect);
     }
     return 0;
+}
+
+static int da_are_states(const da_motion *of)
+{
+    const long n = of->n;
+    int same = 1;
+    for (long k = 0; of->y && k < of->count; k++) {
+        const double *y = of->y + of->width * k, *q = of->q + n * k, *v = of->checked.v + of->checked.v_stride * k;
+        for (long i = 0; i < n; i++) same &= y[i] == q[i] && y[n + i] == v[i];
+    }
+    return same;
 }
 
 /* 0: all of `found` is measured; 1: the motion needs a second look, by other means. */
@@ -235,12 +315,14 @@ DA_READY long da_certify(const da_motion *of, double *found)
     const long check_room = DA_WIDE * (3 * n * n + m * n + 20 * n + 6 * m);
     const long energy_room = da_outputs_of(of->points) + DA_LANES * of->points->registers;
     const long repeat_room = da_repeat_room(of);
+    if (!da_are_states(of)) return 1;
     long more = check_room > energy_room ? check_room : energy_room;
     more = more > repeat_room ? more : repeat_room;
-    double *numbers = malloc(sizeof(double) * (size_t)(numbers_size + rows_size + count * n + 2 * count + more));
+    double *numbers = malloc(sizeof(double) * (size_t)(numbers_size + rows_size + count * n + 3 * count + more));
     if (!numbers) return 1;
     double *rows = numbers + numbers_size, *scale = rows + rows_size, *apart = scale + count * n;
-    double *room = apart + 2 * count, totals[8], fast = 0.0, speed = 0.0, far = 0.0;
+    long *usable = (long *)(apart + 2 * count);
+    double *room = apart + 3 * count, totals[8], fast = 0.0, speed = 0.0, far = 0.0;
     const double *lengths = rows + 2 * count * m;
     long open = da_check_points(count, n, m, &of->checked, numbers, rows, scale, room);
     if (!open) {
@@ -261,8 +343,9 @@ DA_READY long da_certify(const da_motion *of, double *found)
         found[DA_C_POSITION] = da_residual(of, of->position, of->positions, lengths, place);
         found[DA_C_VELOCITY] = da_residual(of, of->rate, of->rates, lengths, rate);
         found[DA_C_ENERGY] = da_energy_off(of, numbers, totals[6], totals[7], room);
-        open = totals[4] < (double)m || found[DA_C_ENERGY] < 0.0;
-        if (!open) open = da_stretches(of, scale, totals[7], apart, room, found);
+        const double wanted = (double)of->independent;
+        open = totals[4] != wanted || totals[5] != wanted || found[DA_C_ENERGY] < 0.0;
+        if (!open) open = da_stretches(of, scale, totals[7], apart, usable, room, found);
     }
     free(numbers);
     for (int k = 0; !open && k < DA_C_COUNT; k++) open = !(fabs(found[k]) < INFINITY);

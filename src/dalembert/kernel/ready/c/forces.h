@@ -11,6 +11,7 @@ typedef struct {
     double *base;                /* what `points` gives; see da_many */
     double *found;               /* as da_solve_points has it; behind it, the impressed forces (count, n) */
     long *rank;
+    unsigned char *dependent;
     double *registers, *w;       /* room */
 } da_all_points;
 
@@ -25,7 +26,7 @@ DA_READY long da_forces(const da_all_points *of)
     const double *inertial = C + count * n + count;
     double *impressed = of->found + count * (4 * n + 2 * m);
     for (long i = 0; i < count * n; i++) impressed[i] = Q[i] - inertial[i];
-    return da_solve_points(count, n, m, M, Q, A, b, C, of->found, of->rank, of->w);
+    return da_solve_points(count, n, m, M, Q, A, b, C, of->found, of->rank, of->dependent, of->w);
 }
 
 #endif

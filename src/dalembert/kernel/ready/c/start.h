@@ -64,7 +64,10 @@ DA_READY long da_plain_start(const da_start *of)
     const double *phi = E + 2 + 2 * n, *rate = phi + 2 * of->positions;
     if (!(fabs(E[0]) < INFINITY) || !da_is_on_constraints(of, A, phi, rate)) return 0;
     long rank = 0;
-    if (da_solve_points(1, n, m, M, Q, A, b, C, of->found, &rank, of->w) || rank < m) return 0;
+    unsigned char *dependent = (unsigned char *)of->states; /* which has done its work, and room for more */
+    if (m > 8 * 4 * n) return 0;
+    if (da_solve_points(1, n, m, M, Q, A, b, C, of->found, &rank, dependent, of->w) || rank < m) return 0;
+    if (of->found[n] != of->found[n]) return 0; /* M is singular */
     for (long k = 0; k < m; k++)
         if (!(of->found[4 * n + m + k] <= of->consistent)) return 0;
     return 1;

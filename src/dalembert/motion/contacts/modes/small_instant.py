@@ -78,17 +78,13 @@ def _solved(graph: Graph) -> ca.Function:
 def _inverse(matrix: ca.SX) -> tuple[ca.SX, list[ca.SX]]:
     """By Gauss and Jordan, without exchange; what is zero by structure takes nothing."""
     size = matrix.shape[0]
-    left = [[matrix[i, j] for j in range(size)] for i in range(size)]
-    right = [[ca.SX(1.0 if i == j else 0.0) for j in range(size)] for i in range(size)]
+    both = ca.horzcat(ca.sparsify(matrix), ca.SX.eye(size))
     pivots = []
     for k in range(size):
-        pivots.append(left[k][k])
-        own = 1 / left[k][k]
-        left[k], right[k] = [x * own for x in left[k]], [x * own for x in right[k]]
-        for i in range(size):
-            factor = left[i][k]
-            if i == k or factor.is_zero():
-                continue
-            left[i] = [x if y.is_zero() else x - factor * y for x, y in zip(left[i], left[k], strict=True)]
-            right[i] = [x if y.is_zero() else x - factor * y for x, y in zip(right[i], right[k], strict=True)]
-    return ca.vertcat(*(ca.horzcat(*row) for row in right)), pivots
+        pivots.append(both[k, k])
+        row, column = both[k, :] / both[k, k], both[:, k]
+        column[k] = 0
+        both = both - ca.sparsify(column) @ row
+        both[k, :] = row
+        both = ca.sparsify(both)
+    return both[:, size:], pivots

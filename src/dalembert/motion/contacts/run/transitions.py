@@ -18,6 +18,7 @@ from dalembert.motion.contacts.modes.scale import Scale, scale_of
 from dalembert.motion.contacts.modes.switched import SLOW
 from dalembert.motion.contacts.run.ledger import Ledger
 from dalembert.motion.state.consistent import require_consistent_state
+from dalembert.motion.state.state import State
 
 # A one-sided constraint that parts at less than this share of the fastest approach so far stays closed: it would rise
 # by the square of it, which must stay above what counts as zero for an event.
@@ -75,7 +76,7 @@ class Transitions:
         ones = (1,) * len(contacts.contacts)
         shut = tuple(k in touching and rate[k] >= -slow for k in range(gap.size))
         resting = Mode((OPEN,) * len(ones), ones, ones, shut, contacts.frames_at(q, v, t))
-        require_consistent_state(contacts.evaluation(resting), q, v, t)
+        require_consistent_state(contacts.evaluation(resting), State(q, v, t))
         if any(rate[k] < -slow for k in touching):
             v, _, touching = self._impact(t, q, v, self.ledger.empty())  # the ledger begins after it
         return v, touching

@@ -1,0 +1,163 @@
+"""What `dalembert sweep` does: read its line, run the members, print a summary, write the results and a picture."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from dalembert.cli.events import with_given_events
+from dalembert.cli.folders import make, slug_of, unmake
+from dalembert.cli.models import find_model, print_json, with_values
+from dalembert.cli.vary import read_vary
+from dalembert.ensemble.result.ensemble import Ensemble
+from dalembert.ensemble.result.store import ABOUT, WHOLE, read_about
+from dalembert.errors import DalembertError, DocumentError, ModelError, OutputError
+from dalembert.model.documents.write_files import write_atomically
+
+LINE = "line.json"
+
+
+@dataclass(frozen=True)
+class SweepOptions:
+    """The options of `dalembert sweep`, as its help tells them."""
+
+    model: str | None
+    vary: tuple[str, ...] = ()
+    samples: int | None = None
+    seed: int | None = None
+    sampler: str | None = None
+    together: bool = False
+    option: tuple[str, ...] = ()
+    set_: tuple[str, ...] = ()
+    initial: tuple[str, ...] = ()
+    duration: float | None = None
+    keep: tuple[str, ...] = ()
+    reduce: tuple[str, ...] = ()
+    points: int | None = None
+    event: tuple[str, ...] = ()
+    until: tuple[str, ...] = ()
+    rtol: float | None = None
+    method: str | None = None
+    certify: bool = False
+    repair: bool = False
+    hold: tuple[str, ...] = ()
+    steps: int | None = None
+    seconds: float | None = None
+    on: str = "threads"
+    threads: int | None = None
+    plot: str | None = None
+    out: Path | None = None
+    json: bool = False
+
+
+def sweep_and_write(given: SweepOptions, resume: Path | None) -> int:
+    """The exit status: 3 where no member came to its end. What went wrong otherwise is raised."""
+    if resume is not None:
+        given = _resumed(given, resume)
+    if given.model is None:
+        raise ModelError("sweep", ["which model? Give a file or the name of a library system, or --resume FOLDER"])
+    system = with_values(find_model(given.model, list(given.option)), list(given.set_), list(given.initial))
+    system = with_given_events(system, list(given.event), list(given.until))
+    arguments = _arguments(system.name, given)
+    slug = slug_of(system)
+    folder = given.out if given.out is not None else Path(f"dalembert-{slug}-sweep")
+    made = make(folder)
+    try:
+        if resume is None:
+            _clear(folder)
+            words = {key: value for key, value in asdict(given).items() if key not in ("out", "json")}
+            write_atomically(folder / LINE, json.dumps(words).encode())
+        ensemble = system.sweep(duration=given.duration, **arguments, out=folder, resume=resume is not None)
+    except KeyboardInterrupt:
+        print(f"dalembert: interrupted; {_kept(folder)}", file=sys.stderr)
+        raise
+    except DalembertError:
+        if read_about(folder) is None:
+            (folder / LINE).unlink(missing_ok=True)
+            unmake(made)
+        raise
+    files, lost = [folder / WHOLE], None
+    try:
+        picture = folder / f"{slug}.png"
+        ensemble.plot(picture, of=given.plot)
+        files.append(picture)
+    except (OutputError, KeyError) as error:
+        lost = OutputError(str(error.args[0]))
+    _tell(ensemble, folder, files, given.json)
+    if lost is not None:
+        raise lost
+    return 3 if ensemble.failed == ensemble.members else 0
+
+
+def _resumed(given: SweepOptions, folder: Path) -> SweepOptions:
+    """The options that the sweep in a folder was begun with; those of this line say only how to go on."""
+    own = {f.name: getattr(given, f.name) for f in fields(SweepOptions)}
+    plain = {f.name: f.default for f in fields(SweepOptions)} | {"model": None}
+    new = [key for key, value in own.items() if value != plain[key] and key not in ("threads", "on", "json", "plot")]
+    if new:
+        raise ModelError("sweep", [f"--resume goes on with what the folder says; leave {', '.join(new)} away"])
+    try:
+        words: dict[str, Any] = json.loads((folder / LINE).read_text(encoding="utf-8"))
+        kept: dict[str, Any] = {key: tuple(x) if isinstance(x, list) else x for key, x in words.items()}
+        began = SweepOptions(**kept)
+    except (OSError, ValueError, TypeError):
+        raise DocumentError(str(folder), ["there is no sweep here to resume"]) from None
+    changed = {key: own[key] for key in ("threads", "on", "plot") if own[key] != plain[key]}
+    return replace(began, out=folder, json=given.json, **changed)
+
+
+def _arguments(name: str, given: SweepOptions) -> dict[str, Any]:
+    """As `System.sweep` takes them; every fault of the line is told at once."""
+    faults: list[str] = []
+    values = read_vary(list(given.vary), faults)
+    if not given.vary:
+        faults.append("nothing varies: give --vary NAME=FIRST:LAST:COUNT or --vary 'NAME~uniform(LOW,HIGH)'")
+    reduce = {}
+    for text in given.reduce:
+        left, sign, right = (part.strip() for part in text.partition("="))
+        if not (left and sign and right):
+            faults.append(f"--reduce {text!r}: write NAME = KIND: EXPRESSION, as 'top = max: y'")
+        reduce[left] = right
+    if given.hold and not given.repair:
+        faults.append("--hold belongs to --repair")
+    if faults:
+        raise ModelError(name, faults)
+    budget = {key: value for key in ("steps", "seconds") if (value := getattr(given, key)) is not None}
+    return {
+        "values": values, "samples": given.samples, "seed": given.seed, "sampler": given.sampler,
+        "together": given.together, "keep": list(given.keep) or "final", "reduce": reduce or None,
+        "points": given.points, "rtol": given.rtol, "method": given.method, "certify": given.certify,
+        "repair": list(given.hold) if given.hold else given.repair, "budget": budget or None, "on": given.on,
+        "threads": given.threads,
+    }  # fmt: skip
+
+
+def _clear(folder: Path) -> None:
+    """Room for a new sweep: a complete one is replaced, as results of `run` are; an interrupted one is not."""
+    if read_about(folder) is None:
+        return
+    if not (folder / WHOLE).is_file():
+        raise OutputError(
+            f"{folder}: an interrupted sweep is here; go on with it by --resume {folder}, or choose another --out"
+        )
+    for name in (ABOUT, WHOLE, LINE):
+        (folder / name).unlink(missing_ok=True)
+
+
+def _kept(folder: Path) -> str:
+    about = read_about(folder)
+    done = 0 if about is None else len(list(folder.glob("chunk-*.npz"))) * int(about["chunk"])
+    if about is None or not done:
+        return "nothing was finished yet"
+    done = min(done, int(about["members"]))
+    return f"{done} of {about['members']} members are kept: go on with 'dalembert sweep --resume {folder}'"
+
+
+def _tell(ensemble: Ensemble, folder: Path, files: list[Path], as_json: bool) -> None:
+    if as_json:
+        print_json({**ensemble.to_dict(), "out": str(folder), "files": [str(file) for file in files]})
+    else:
+        print("\n".join([ensemble.text(), *(f"wrote {file}" for file in files)]), flush=True)

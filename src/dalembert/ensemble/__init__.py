@@ -1,0 +1,1 @@
+"""Sweeps: one system from many states and with many values of its parameters."""

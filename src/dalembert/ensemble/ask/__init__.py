@@ -1,0 +1,1 @@
+"""What a sweep is asked: what varies, and what is kept."""

@@ -1,0 +1,1 @@
+"""A range of members from beginning to end."""

@@ -1,0 +1,208 @@
+"""Members that one call of the kernel integrates, some hundred one after the other, while other threads run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from dalembert.arrays import Array
+from dalembert.ensemble.members.control import Cancelled, Control
+from dalembert.ensemble.members.outcome import STOPPED, Outcome, Status
+from dalembert.ensemble.members.task import Task
+from dalembert.ensemble.start.block import Block
+from dalembert.ensemble.start.starts import member_tolerances
+from dalembert.kernel import kernel as kernels
+from dalembert.kernel.events import EventBuffer
+from dalembert.kernel.kernel import Kernel, PaceArgument
+from dalembert.kernel.limits import STIFF_LOOK
+from dalembert.kernel.members import MembersRun, integrate_members
+from dalembert.kernel.size import MOST_INSTRUCTIONS
+from dalembert.methods.table import AUTO, METHODS
+from dalembert.motion.integrate.choose import LATER
+from dalembert.motion.integrate.kernel_choice import Wanted, compiled_or, steps_worth_compiling, wish
+from dalembert.motion.integrate.native import AUTO_INSTRUCTIONS, EVENT_ROOM
+from dalembert.motion.integrate.settings import Settings, method_of, share_of
+from dalembert.motion.integrate.stiffness import HIDDEN, is_stiff, step_of
+from dalembert.motion.state.evaluation import Evaluation
+
+# A motion of a sweep takes about so many steps, as far as it is known before.
+STEPS = 50
+
+
+# What integrates members, given as arrays: `integrate_members`, or what stands for it elsewhere.
+Integrate = Callable[..., MembersRun]
+
+
+def run_at_once(
+    task: Task,
+    block: Block,
+    at: np.ndarray,
+    rows: tuple[int, ...],
+    a: Array,
+    outcome: Outcome,
+    control: Control,
+    integrate: Integrate = integrate_members,
+) -> np.ndarray:
+    """Integrate the members `at` (places in the block) into the outcome. rows: of constraints that are independent at
+    their starts, a (members, n): the accelerations there. Returns the places of those that must be run alone.
+    """
+    runs = Runs(task, block.at(at), a, kernel_of(task, rows), integrate)
+    pending, alone = np.arange(at.size), [np.zeros(0, dtype=int)]
+    for look in _looks(task.settings):
+        watched = runs.integrate(pending, look, control)
+        if control.cancelled:
+            raise Cancelled
+        later, unfit = runs.take(watched, pending, at, outcome, control)
+        stiff = np.array([runs.is_stiff(watched[0], k, int(pending[k])) for k in later], dtype=bool)
+        alone += [pending[unfit], pending[later[stiff]]]
+        pending = pending[later[~stiff]]
+        if not pending.size:
+            break
+    return np.sort(at[np.concatenate(alone)])
+
+
+def _looks(settings: Settings) -> tuple[int, ...]:
+    """As in `integrate.choose`: after how many steps a run is looked at, whether it is stiff."""
+    if settings.method != AUTO:
+        return (0,)
+    later = [more * STIFF_LOOK for more in LATER] if settings.rtol < HIDDEN else []
+    return (STIFF_LOOK, *later, -STIFF_LOOK, 0)
+
+
+def kernel_of(task: Task, rows: tuple[int, ...]) -> Kernel:
+    """The kernel for an independent set of constraints: compiled, unless few members are to be run."""
+    evaluation = task.switched[0]
+    limit = MOST_INSTRUCTIONS if task.settings.backend == "native" else AUTO_INSTRUCTIONS
+    with task.lock:
+        wanted = Wanted(evaluation.system, evaluation.graph, list(rows), method_of(task.settings), 0.0, limit)
+        asked = "compiled" if METHODS[wanted.method].series else wish()
+        if asked != "tape" and (found := wanted.found()) is not None:
+            return found
+        tape = None if asked == "compiled" else wanted.tape()
+        if tape is None:
+            return wanted.compiled()
+        few = task.values.count * STEPS < steps_worth_compiling(tape.instructions)
+        return tape if asked == "tape" or few else compiled_or(tape, wanted)
+
+
+class Runs:
+    """The members of one call, ready."""
+
+    def __init__(
+        self, task: Task, block: Block, a: Array, kernel: Kernel, integrate: Integrate = integrate_members
+    ) -> None:
+        self.task, self.block, self.kernel, self._integrate = task, block, kernel, integrate
+        settings = task.settings
+        self.evaluation, self.kinks = task.switched
+        self.ahead = task.settings_ahead(block)
+        rates = None if self.ahead[0].rates is None else np.array([one.rates for one in self.ahead])
+        self.atol = member_tolerances(settings, block.q, block.v, a, rates)
+        width = 2 * task.n + 3 + len(self.evaluation.graph.heats)
+        self.y0 = np.zeros((block.count, width))
+        self.y0[:, : task.n], self.y0[:, task.n : 2 * task.n] = block.q, block.v
+        self.p = task.kernel_parameters(block.p)
+        self.points = settings.times if task.along else settings.times[[0, -1]]
+        shift = block.t - settings.times[0]
+        self.times = self.points + shift[:, None] if shift.any() else self.points
+        self.events = self.evaluation.system.events
+
+    def integrate(self, at: np.ndarray, look: int, control: Control) -> tuple[MembersRun, np.ndarray]:
+        """The members at these places; and how many steps each was granted at the end: 1 where it was stopped."""
+        requested = self.events
+        paces = [_pace(one, look) for one in (self.ahead if len(self.ahead) == 1 else [self.ahead[k] for k in at])]
+        settings = self.task.settings
+        left, from_zero = settings.passages_left(requested), settings.from_zero(requested)
+        times = self.times if self.times.ndim == 1 else self.times[at]
+        return self._call(self.y0[at], at, times, paces, left, from_zero, control)
+
+    def advance(self, y: Array, at: np.ndarray, begin: Array, end: Array, control: Control) -> MembersRun:
+        """From states y (members, Y) at the times `begin` to the times `end`, whatever events there are."""
+        paces = [_pace(one, 0) for one in (self.ahead if len(self.ahead) == 1 else [self.ahead[k] for k in at])]
+        never = [0] * len(self.events)
+        return self._call(y, at, np.column_stack([begin, end]), paces, never, [False] * len(never), control)[0]
+
+    def _call(
+        self,
+        y: Array,
+        at: np.ndarray,
+        times: Array,
+        paces: list[PaceArgument],
+        terminal: list[int],
+        from_zero: list[bool],
+        control: Control,
+    ) -> tuple[MembersRun, np.ndarray]:
+        settings, requested, buffer = self.task.settings, self.events, None
+        if requested:
+            directions = [event.direction for event in requested]
+            buffer = EventBuffer(directions, terminal, from_zero, y.shape[1], EVENT_ROOM, self.kinks.places)
+        with control.watching(at.size) as watch:
+            run = self._integrate(
+                self.kernel, y, self.p[at], self.atol[at], times, settings.rtol, method_of(settings),
+                settings.project, paces, watch, buffer, len(requested),
+            )  # fmt: skip
+        return run, watch.stop
+
+    def take(
+        self,
+        watched: tuple[MembersRun, np.ndarray],
+        pending: np.ndarray,
+        at: np.ndarray,
+        outcome: Outcome,
+        control: Control,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Write what is finished to the outcome. Returns those that were left to be judged, and those that need more
+        room than there is; both by their number among the pending.
+        """
+        run, stop = watched
+        head, points = run.head, run.head["points"].astype(np.int64)
+        unfit = run.passages > EVENT_ROOM
+        good = run.status == kernels.DONE
+        complete = good & (points == self.points.size)
+        ended = good & (run.ended >= 0)
+        steps, granted = head["steps"].astype(np.int64), control.budget.steps
+        spent = good & ~complete & ~ended & ((stop == 1) | ((granted > 0) & (steps >= granted)))
+        later = good & ~complete & ~ended & ~spent & ~unfit
+        there = np.flatnonzero(~later & ~unfit)
+        to, width = at[pending[there]], outcome.y.shape[1]
+        outcome.status[to] = np.select(
+            [ended[there], complete[there], spent[there]], [Status.ENDED, Status.DONE, Status.BUDGET], Status.FAILED
+        )
+        outcome.points[to], outcome.t[to] = points[there], head["time"][there]
+        outcome.y[to], outcome.steps[to] = run.last[there, :width], steps[there]
+        users = outcome.counts.shape[1]  # the others are kinks
+        outcome.ended[to] = run.ended[there]
+        outcome.counts[to], outcome.first[to] = run.counts[there, :users], run.first[there, :users]
+        outcome.latest[to] = run.latest[there, :users]
+        if outcome.along is not None:
+            reached = np.arange(self.points.size) < points[there, None]
+            outcome.along[to] = np.where(reached[:, :, None], run.y[there, :, :width], np.nan)
+        self._tell(run, np.flatnonzero(spent | ~good), pending, at, outcome)
+        return np.flatnonzero(later), np.flatnonzero(unfit)
+
+    def _tell(self, run: MembersRun, which: np.ndarray, pending: np.ndarray, at: np.ndarray, outcome: Outcome) -> None:
+        """Why members did not come to their end."""
+        for k in which.tolist():
+            when, steps = run.head["time"][k], int(run.head["steps"][k])
+            reason = STOPPED.get(int(run.status[k]), f"its budget was spent, after {steps} steps")
+            if run.stuck[k] >= 0:
+                reason += f", where {self.kinks.text(int(run.stuck[k]))} = 0"
+            outcome.reasons[int(at[pending[k]])] = f"t = {when:.6g}: {reason}"
+
+    def is_stiff(self, run: MembersRun, k: int, member: int) -> bool:
+        """Whether a fast mode that has died out decides the steps of a run that was left to be judged."""
+        n, head = self.task.n, run.head
+        t0, t = float(self.block.t[member]), float(head["time"][k])
+        step = step_of(t0, t, int(head["steps"][k]), (float(head["stiff_since"][k]), float(head["stiff_steps"][k])))
+        evaluation = Evaluation(self.task.system, self.block.p[member])
+        q, v = run.last[k, :n], run.last[k, n : 2 * n]
+        return is_stiff(evaluation, self.task.settings, q, v, t, step, t - t0, tried=True)
+
+
+def _pace(settings: Settings, look: int) -> PaceArgument:
+    """As for one run; nobody asks where members were fastest."""
+    none = np.empty(0)
+    starts, bounds = (none, none) if settings.pace is None else (settings.pace.starts, settings.pace.bounds)
+    pace = PaceArgument(starts, bounds, share_of(settings), look, none, 0)
+    pace.fastest = None
+    return pace

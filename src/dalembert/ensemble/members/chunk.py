@@ -1,0 +1,196 @@
+"""A range of members from beginning to end: their starts, their runs, and what is kept of them, as arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dalembert.arrays import Array
+from dalembert.ensemble.ask.wanted import LYAPUNOV, OF_EVENTS
+from dalembert.ensemble.members.alone import run_alone
+from dalembert.ensemble.members.at_once import Integrate, run_at_once
+from dalembert.ensemble.members.certify import MEASURES, certify_members
+from dalembert.ensemble.members.control import Control
+from dalembert.ensemble.members.lyapunov import exponents
+from dalembert.ensemble.members.observe import reduce_along
+from dalembert.ensemble.members.outcome import Outcome, Status, empty_outcome
+from dalembert.ensemble.members.task import Task
+from dalembert.ensemble.start.block import Block
+from dalembert.ensemble.start.starts import Starts, find_starts
+from dalembert.errors import BuildError
+from dalembert.kernel.members import integrate_members
+from dalembert.kernel.size import KernelTooLarge, TaylorNotApplicable
+from dalembert.motion.state.consistent import INITIAL_TOLERANCE
+from dalembert.motion.state.evaluation import Evaluation
+from dalembert.motion.state.project import nearest
+
+# A model whose constraints depend on each other in more ways than these needs as many kernels: the rest is run alone.
+MOST_KERNELS = 8
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """The members from `first` on: arrays by the names of an ensemble's variables, with members along their first axis;
+    and reasons by the number of the member in the whole sweep.
+    """
+
+    first: int
+    arrays: dict[str, Array]
+    reasons: dict[int, str]
+
+    @property
+    def count(self) -> int:
+        return len(self.arrays["status"])
+
+
+def compute(task: Task, first: int, last: int, control: Control, integrate: Integrate = integrate_members) -> Chunk:
+    """The members from `first` to `last`, the last one not among them. Raises `Cancelled` where the sweep is to end.
+
+    integrate: what takes the arrays of plain members and gives those of their runs, called as `integrate_members`.
+    """
+    block = task.blocks.between(first, last)
+    points = task.settings.times.size
+    outcome = empty_outcome(block.count, points, 2 * task.n + 3, len(task.events), task.along)
+    exponent = np.full(block.count, np.nan)
+    if task.together is None:
+        pending = np.arange(block.count)
+        if task.repair is not None:
+            block, pending = _repair_alone(task, block, pending, outcome)
+    else:
+        block, starts, pending = _start(task, block, outcome)
+        for number, (rows, at) in enumerate(_groups(starts)):
+            if number >= MOST_KERNELS:
+                pending = np.concatenate([pending, at])
+                continue
+            a = starts.acceleration[at]
+            try:
+                left = run_at_once(task, block, at, rows, a, outcome, control, integrate)
+                if task.lyapunov:
+                    ran = np.setdiff1d(at[outcome.status[at] <= Status.ENDED], left)
+                    if ran.size:
+                        a = starts.acceleration[ran]
+                        exponent[ran] = exponents(task, block, ran, rows, a, outcome, control)
+            except (BuildError, KernelTooLarge, TaylorNotApplicable):
+                left = at
+            pending = np.concatenate([pending, left])
+    for k in np.sort(pending).tolist():
+        run_alone(task, block, k, outcome, control)
+    return Chunk(first, _arrays(task, block, outcome, exponent), {first + k: why for k, why in outcome.reasons.items()})
+
+
+def _start(task: Task, block: Block, outcome: Outcome) -> tuple[Block, Starts, np.ndarray]:
+    """The block with its starts repaired where that is wished; those that violate constraints are done with. Returns
+    the places of members whose starts need a closer look, too.
+    """
+    together = task.together
+    assert together is not None
+    starts = find_starts(task.graph, together, block)
+    off = np.flatnonzero(starts.inconsistent)
+    if off.size and task.mending is not None:
+        moved, found = task.mending.nearest(block.at(off))
+        q, v = block.q.copy(), block.v.copy()
+        q[off[found]], v[off[found]] = moved.q[found], moved.v[found]
+        block, _ = _repair_alone(task, Block(q, v, block.t, block.p), off[~found], outcome)
+        starts = find_starts(task.graph, together, block)
+        off = np.flatnonzero(starts.inconsistent)
+    names = [constraint.name for constraint in task.system.constraints]
+    rows = [*task.graph.position_rows, *task.graph.position_rows, *task.graph.velocity_rows]
+    for k in off.tolist():
+        if k in outcome.reasons:
+            continue
+        worst = int(np.nanargmax(starts.missed[k]))
+        level = "position" if worst < len(task.graph.position_rows) else "velocity"
+        more = int((starts.missed[k] > INITIAL_TOLERANCE).sum()) - 1
+        reason = f"constraint {names[rows[worst]]!r} is violated in {level}: residual {starts.residual[k, worst]:.6g}"
+        outcome.note(k, Status.INCONSISTENT, reason + (f", and {more} more" if more else ""))
+    closer = ~starts.plain & ~starts.inconsistent
+    return block, starts, np.flatnonzero(closer)
+
+
+def _repair_alone(task: Task, block: Block, which: np.ndarray, outcome: Outcome) -> tuple[Block, np.ndarray]:
+    """The block with these members moved onto the constraints one by one; and those of them that could be."""
+    q, v, good = block.q.copy(), block.v.copy(), []
+    for k in which.tolist():
+        try:
+            q[k], v[k], left = nearest(
+                Evaluation(task.system, block.p[k]), q[k], v[k], float(block.t[k]), np.array(task.repair)
+            )
+        except (ArithmeticError, ValueError, np.linalg.LinAlgError):
+            left = np.inf
+        if left > INITIAL_TOLERANCE:
+            reason = (
+                f"no state nearby satisfies the constraints with what is held (relative residual {left:.2g} is left)"
+            )
+            outcome.note(k, Status.INCONSISTENT, reason)
+        else:
+            good.append(k)
+    return Block(q, v, block.t, block.p), np.array(good, dtype=int)
+
+
+def _groups(starts: Starts) -> list[tuple[tuple[int, ...], np.ndarray]]:
+    """Plain members by the constraints that are independent at their starts: each group has its kernel."""
+    at = np.flatnonzero(starts.plain)
+    if not at.size:
+        return []
+    if starts.kept[at].all():
+        return [(tuple(range(starts.kept.shape[1])), at)]
+    patterns, which = np.unique(starts.kept[at], axis=0, return_inverse=True)
+    which = which.ravel()
+    found = [(tuple(np.flatnonzero(row).tolist()), at[which == k]) for k, row in enumerate(patterns)]
+    return sorted(found, key=lambda group: -group[1].size)
+
+
+def _arrays(task: Task, block: Block, outcome: Outcome, exponent: Array) -> dict[str, Array]:
+    wanted = task.wanted
+    names = [*(q.name for q in task.system.coordinates), *(v.name for v in task.system.velocities)]
+    found: dict[str, Array] = {"status": outcome.status, "steps": outcome.steps, "alone": outcome.alone}
+    found["final.t"] = outcome.t
+    found |= {f"final.{name}": outcome.y[:, k] for k, name in enumerate(names)}
+    if task.events:
+        found["ended by"] = outcome.ended
+    for e, name in enumerate(task.events):
+        found[f"{name}: count"] = np.where(outcome.status <= Status.FAILED, outcome.counts[:, e], np.nan)
+        found[f"{name}: time"] = outcome.first[:, e]
+    good = outcome.status <= Status.ENDED
+    times = task.settings.times + (block.t - task.settings.times[0])[:, None]
+    last = np.maximum(outcome.points - 1, 0)
+    np.put_along_axis(times, last[:, None], np.where(good, outcome.t, times[:, 0])[:, None], axis=1)
+    reached = (np.arange(times.shape[1]) < outcome.points[:, None]) & good[:, None]
+    values = _observe(task, block, outcome, times, np.where(good, outcome.points, 0))
+    on_grid = reached & ((outcome.ended < 0)[:, None] | (np.arange(times.shape[1]) < last[:, None]))
+    if wanted.states:
+        assert outcome.along is not None
+        found |= {f"samples.{name}": np.where(on_grid, outcome.along[:, :, k], np.nan) for k, name in enumerate(names)}
+    found |= {name: np.where(on_grid, values[name], np.nan) for name in wanted.kept}
+    moments = np.where(reached, times, np.nan)
+    for reduction in wanted.reductions:
+        if reduction.kind == LYAPUNOV:
+            found[reduction.name] = exponent
+        elif reduction.kind in OF_EVENTS:
+            e = task.events.index(reduction.of)
+            column = {"time": outcome.first, "last": outcome.latest, "count": outcome.counts}[reduction.kind][:, e]
+            found[reduction.name] = np.where(good, column, np.nan)
+        elif task.along:
+            reduced = reduce_along(reduction, values[reduction.of], moments)
+            found[reduction.name] = np.where(good, reduced, np.nan)
+        else:  # of the end alone
+            found[reduction.name] = values[reduction.of][:, 0]
+    if task.certify:
+        if task.together is not None and (which := np.flatnonzero(good & ~outcome.alone)).size:
+            certify_members(task, task.together, which, outcome, times, block.p)
+        found |= {f"certificate.{name}": outcome.certificate[:, k] for k, name in enumerate((*MEASURES, "holds"))}
+    return found
+
+
+def _observe(task: Task, block: Block, outcome: Outcome, times: Array, points: np.ndarray) -> dict[str, Array]:
+    """The observables by name: (K, T) along the members, or (K, 1) at their ends where nothing else is asked for."""
+    observables, n = task.observables, task.n
+    if observables is None:
+        return {}
+    if outcome.along is not None:
+        found = observables.along(outcome.along[:, :, : 2 * n], times, points, block.p)
+    else:
+        ends = np.where(points > 0, 1, 0)
+        found = observables.along(outcome.y[:, None, : 2 * n], outcome.t[:, None], ends, block.p)
+    return {name: found[:, :, k] for k, name in enumerate(observables.names)}

@@ -1,0 +1,41 @@
+"""How many members make a chunk: enough that what Python does for a chunk is little for each member, few enough that
+threads finish together and an interrupt loses little. It depends on the sweep alone, never on the number of threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from dalembert.ensemble.members.chunk import Chunk, compute
+from dalembert.ensemble.members.control import Budget, Control
+from dalembert.ensemble.members.task import Task
+
+# Steps of all members of a chunk: some tenths of a second. Those that are tried before take no more than that.
+STEPS = 100_000
+# At most so many members; of those that are run one by one, which take some ten milliseconds each, so many.
+MOST, MOST_ALONE = 2048, 8
+# At least so many chunks, where there are as many members.
+LEAST_CHUNKS = 8
+# Numbers that the states of one chunk may take: 64 megabytes.
+ROOM = 8_000_000
+
+
+def chunk_size(task: Task, run: Callable[[Callable[[], Chunk]], Chunk]) -> int:
+    """Members of one chunk. run: calls a function in a thread whose stack integrates."""
+    count, points = task.values.count, task.settings.times.size if task.along else 2
+    shared = -(-count // LEAST_CHUNKS)
+    if task.together is None or shared == 1:
+        return max(1, min(MOST_ALONE, shared))
+    most = min(MOST, shared, max(1, ROOM // (points * (2 * task.n + 3))))
+    granted = min(filter(None, (task.budget.steps, STEPS)))
+    seconds = task.budget.seconds
+    taken = []
+    for member in sorted({0, count // 2, count - 1}):
+
+        def one(k: int = member) -> Chunk:
+            return compute(task, k, k + 1, Control(Budget(granted, seconds)))
+
+        taken.append(int(np.max(run(one).arrays["steps"])))
+    return max(1, min(most, STEPS // max(*taken, 1)))

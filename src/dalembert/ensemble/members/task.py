@@ -1,0 +1,171 @@
+"""A sweep as one value: all that is needed to compute any range of its members, in this process or in another."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dalembert.arrays import Array
+from dalembert.ensemble.ask.values import Values
+from dalembert.ensemble.ask.wanted import LYAPUNOV, Wanted
+from dalembert.ensemble.members.control import Budget
+from dalembert.ensemble.members.observe import Observables
+from dalembert.ensemble.start.block import Block, Blocks
+from dalembert.ensemble.start.repair import Repair
+from dalembert.graph.functions import Graph, graph_of
+from dalembert.graph.timed import Timed, timed_of
+from dalembert.kernel.ready.together import Together, together_of
+from dalembert.model.friction.legs import needs_legs
+from dalembert.motion.integrate.ahead import look_ahead
+from dalembert.motion.integrate.choose import MOST_EVENTS
+from dalembert.motion.integrate.kernel_choice import has_kernels
+from dalembert.motion.integrate.kinks import Kinks, with_switches
+from dalembert.motion.integrate.native import stack_bytes
+from dalembert.motion.integrate.settings import Settings
+from dalembert.motion.large.size import is_large
+from dalembert.motion.prepare import Prepared
+from dalembert.motion.state.evaluation import Evaluation
+
+if TYPE_CHECKING:
+    from dalembert.model.system import System
+
+
+@dataclass(frozen=True)
+class Task:
+    """repair: None, or which entries of (q, q̇) may be moved (2n,)."""
+
+    system: System
+    settings: Settings
+    values: Values
+    wanted: Wanted
+    budget: Budget
+    certify: bool = False
+    repair: tuple[bool, ...] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what belongs to this process."""
+        names = ("system", "settings", "values", "wanted", "budget", "certify", "repair")
+        return {name: getattr(self, name) for name in names}
+
+    @property
+    def n(self) -> int:
+        return len(self.system.coordinates)
+
+    @cached_property
+    def events(self) -> tuple[str, ...]:
+        return tuple(event.name for event in self.system.events)
+
+    @property
+    def along(self) -> bool:
+        """Whether states between start and end are wanted."""
+        return self.wanted.needs_points or self.certify
+
+    @cached_property
+    def blocks(self) -> Blocks:
+        return Blocks(self.system, self.values)
+
+    @cached_property
+    def observables(self) -> Observables | None:
+        return Observables(self.system, self.wanted.expressions) if self.wanted.expressions else None
+
+    @cached_property
+    def graph(self) -> Graph:
+        return graph_of(self.system)
+
+    @cached_property
+    def together(self) -> Together | None:
+        """What evaluates members at once, where they are run at once; None where each is run alone: `why_alone`."""
+        return None if self.why_alone is not None else together_of(self.graph)
+
+    @cached_property
+    def why_alone(self) -> str | None:
+        """Why members are run one by one, if they are."""
+        system = self.system
+        if needs_legs(system):
+            return "contacts are decided leg by leg"
+        if is_large(system):
+            return "the model is large"
+        if self.settings.step is not None:
+            return f"method {self.settings.method!r} has steps of one length"
+        if self.settings.backend == "reference":
+            return "the reference backend was asked for"
+        if not has_kernels():
+            return "there is no compiler"
+        if self.graph.nonlinear:
+            return "constraints are nonlinear in the accelerations"
+        if together_of(self.graph) is None:
+            return "forces depend on constraint forces"
+        if len(self.switched[0].system.events) > MOST_EVENTS:
+            return f"there are more than {MOST_EVENTS} events and kinks"
+        return None
+
+    @cached_property
+    def switched(self) -> tuple[Evaluation, Kinks]:
+        """What integrates: the model with its kinks switched, where it has any."""
+        return with_switches(Evaluation(self.system, np.ones(len(self.system.parameter_symbols))))
+
+    def kernel_parameters(self, p: Array) -> Array:
+        """Parameters (K, P) as what integrates takes them: with the sides of kinks, which it sets itself."""
+        own, _ = self.switched
+        if own.system is self.system:
+            return p
+        at = {symbol: k for k, symbol in enumerate(self.system.parameter_symbols)}
+        found = np.ones((len(p), len(own.system.parameter_symbols)))
+        for k, symbol in enumerate(own.system.parameter_symbols):
+            if symbol in at:
+                found[:, k] = p[:, at[symbol]]
+        return found
+
+    @cached_property
+    def stack(self) -> int:
+        """Bytes of the stack of a thread that integrates."""
+        n, m = self.n, len(self.system.constraints)
+        return stack_bytes(n, m, 0 if self.together is None else len(self.switched[0].system.events))
+
+    @cached_property
+    def prepared(self) -> Prepared:
+        """For members that are run alone. A run that takes more steps than granted ends unfinished."""
+        return Prepared(self.system, replace(self.settings, most_steps=self.budget.steps))
+
+    @cached_property
+    def mending(self) -> Repair | None:
+        if self.repair is None or self.together is None:
+            return None
+        return Repair(self.graph, self.together, np.array(self.repair))
+
+    @property
+    def lyapunov(self) -> bool:
+        return any(reduction.kind == LYAPUNOV for reduction in self.wanted.reductions)
+
+    # -- forces that depend on time
+
+    @cached_property
+    def _timed(self) -> tuple[Timed, list[int]] | None:
+        """What depends on time, and the parameters that have a part in it."""
+        timed = timed_of(self.system)
+        if timed is None:
+            return None
+        return timed, sorted(set(timed.entries.jac_sparsity(0, 3).get_triplet()[1]))
+
+    @cached_property
+    def lock(self) -> threading.Lock:
+        """For what is made once, by whichever thread comes first."""
+        return threading.Lock()
+
+    def settings_ahead(self, block: Block) -> list[Settings]:
+        """What a look ahead along time says: one entry for all members, or one for each. Those whose functions of time
+        have the same parameters share that of the first: a look takes as long as many a motion.
+        """
+        if self._timed is None:
+            return [look_ahead(self.switched[0], self.settings, block.q[0], block.v[0])]
+        found: dict[tuple[float, ...], Settings] = {}
+        keys = [tuple(row) for row in np.column_stack([block.t, block.p[:, self._timed[1]]]).tolist()]
+        for k, key in enumerate(keys):
+            if key not in found:
+                shifted = replace(self.settings, times=self.settings.times + (block.t[k] - self.settings.times[0]))
+                found[key] = look_ahead(Evaluation(self.system, block.p[k]), shifted, block.q[k], block.v[k])
+        return [found[key] for key in keys] if len(found) > 1 else [found[keys[0]]]

@@ -1,0 +1,1 @@
+"""Where members are computed."""

@@ -1,0 +1,53 @@
+"""Where the members of a sweep are computed, by the name that `on=` gives.
+
+An executor takes a task and ranges of members, and hands over a chunk of arrays for each range, in any order. What it
+does in between is its own: a range goes in, arrays come out, and they do not depend on who computed them. One that
+integrates elsewhere hands `compute` its own function for that: states, parameters, tolerances and times of members go
+in as arrays, what became of them comes out as arrays (`MembersRun`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Protocol
+
+from dalembert.ensemble.members.chunk import Chunk
+from dalembert.ensemble.members.control import Control
+from dalembert.ensemble.members.task import Task
+from dalembert.errors import ModelError
+from dalembert.model.language.suggest import suggest
+
+Range = tuple[int, int]
+
+
+class Executor(Protocol):
+    """finish: called with each chunk, in the thread of the caller. wait: called now and then in between.
+
+    An interrupt ends the runs at hand and is raised again; chunks that were complete by then have been handed over.
+    """
+
+    def __call__(
+        self,
+        task: Task,
+        ranges: Sequence[Range],
+        control: Control,
+        finish: Callable[[Chunk], None],
+        wait: Callable[[], None],
+        workers: int | None,
+    ) -> None: ...
+
+
+# By name: the module that has it, as `execute`. It is loaded when it is asked for.
+EXECUTORS: dict[str, str] = {
+    "threads": "dalembert.ensemble.place.threads",
+    "processes": "dalembert.ensemble.place.processes",
+}
+
+
+def executor(where: str, on: str) -> Executor:
+    """The executor of a name; where: the name of the system, for the message."""
+    if on not in EXECUTORS:
+        raise ModelError(where, [f"sweep: there is no on={on!r}.{suggest(str(on), EXECUTORS)}"])
+    found: Executor = import_module(EXECUTORS[on]).execute
+    return found

@@ -1,0 +1,1 @@
+"""What a sweep gave, in memory and on disk."""

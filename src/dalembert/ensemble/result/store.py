@@ -1,0 +1,137 @@
+"""The folder of a sweep: what it is, its chunks as they are finished, and at the end the ensemble as one file.
+
+A chunk is a file that is written whole or not at all. So whatever ends a sweep, an interrupt, a full disk, a machine
+that goes down, the finished chunks stay, and a sweep that is resumed computes the others only.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import json
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dalembert import __version__
+from dalembert.ensemble.members.chunk import Chunk
+from dalembert.ensemble.members.task import Task
+from dalembert.errors import DalembertError, DocumentError, OutputError
+from dalembert.model.documents.write_files import write_atomically
+
+if TYPE_CHECKING:
+    from dalembert.model.system import System
+
+ABOUT, WHOLE = "sweep.json", "ensemble.nc"
+REASONS = "__reasons__"
+
+
+class Store:
+    """Of one task, in one folder."""
+
+    def __init__(self, folder: Path, task: Task, chunk: int, resume: bool) -> None:
+        """Make the folder, or find in it the same sweep where it is resumed."""
+        self.folder, self._task, self._chunk = folder, task, chunk
+        about = read_about(folder)
+        own = digest(task)
+        if about is not None and not resume:
+            raise OutputError(
+                f"{folder}: there is a sweep here already; resume it (resume=True, --resume), or choose another folder"
+            )
+        if about is None and resume:
+            raise DocumentError(str(folder), ["there is no sweep here to resume"])
+        if about is not None and about["digest"] != own:
+            raise DocumentError(
+                str(folder), ["the sweep here is another one: its model, values or options differ, or its version does"]
+            )
+        if about is None:
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise OutputError(f"{folder}: cannot write here: {error.strerror or error}") from None
+            values = task.values
+            told = {
+                "digest": own, "version": __version__, "name": task.system.name, "members": values.count,
+                "chunk": chunk, "seed": values.seed,
+            }  # fmt: skip
+            write_atomically(folder / ABOUT, json.dumps(told, indent=2).encode())
+
+    @property
+    def whole(self) -> Path:
+        """Where the ensemble is, once it is complete."""
+        return self.folder / WHOLE
+
+    def keep(self, chunk: Chunk) -> None:
+        buffer = io.BytesIO()
+        reasons = json.dumps({str(k): why for k, why in chunk.reasons.items()}).encode()
+        arrays: dict[str, Any] = {**chunk.arrays, REASONS: np.frombuffer(reasons, dtype=np.uint8)}
+        np.savez(buffer, **arrays)
+        write_atomically(self._file(chunk.first), buffer.getvalue())
+
+    def kept(self) -> Iterator[Chunk]:
+        """The chunks that are finished. One that cannot be read is computed again."""
+        for first in range(0, self._task.values.count, self._chunk):
+            file = self._file(first)
+            if not file.is_file():
+                continue
+            with contextlib.suppress(OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+                data = np.load(io.BytesIO(file.read_bytes()))
+                arrays = {name: data[name] for name in data.files if name != REASONS}
+                reasons = json.loads(bytes(data[REASONS]))
+                chunk = Chunk(first, arrays, {int(k): why for k, why in reasons.items()})
+                if chunk.count == min(self._chunk, self._task.values.count - first):
+                    yield chunk
+
+    def clear(self) -> None:
+        """Remove the chunks: the ensemble is whole."""
+        for file in self.folder.glob("chunk-*.npz"):
+            file.unlink(missing_ok=True)
+
+    def _file(self, first: int) -> Path:
+        return self.folder / f"chunk-{first // self._chunk:07d}.npz"
+
+
+def read_about(folder: Path) -> dict[str, Any] | None:
+    """What a folder says of the sweep in it; None where it has none."""
+    try:
+        text = (folder / ABOUT).read_text(encoding="utf-8")
+    except OSError:
+        return None
+    try:
+        found = json.loads(text)
+        _ = found["digest"], found["seed"], found["chunk"], found["members"]
+    except (ValueError, KeyError, TypeError):
+        raise DocumentError(str(folder / ABOUT), ["this is no description of a sweep"]) from None
+    return dict(found)
+
+
+def digest(task: Task) -> str:
+    """The same for the same sweep, in every process."""
+    system, settings, values = task.system, task.settings, task.values
+    made = hashlib.sha256()
+    made.update((model_text(system) or repr(vars(system))).encode())
+    made.update(repr((settings.rtol, settings.atol, settings.method, settings.project, settings.backend)).encode())
+    made.update(repr((settings.step, settings.order, settings.max_step, __version__)).encode())
+    made.update(settings.times.tobytes())
+    for axis in values.axes:
+        made.update(axis.name.encode())
+        for name, column in axis.columns.items():
+            made.update(name.encode() + column.tobytes())
+    made.update(repr((sorted(values.fixed.items()), task.budget, task.certify, task.repair)).encode())
+    wanted = task.wanted
+    made.update(repr((wanted.states, wanted.kept, [*wanted.expressions.items()], wanted.reductions)).encode())
+    return made.hexdigest()
+
+
+def model_text(system: System) -> str:
+    """The system as a document; empty where it has none (functions of Python, laws that are not registered)."""
+    from dalembert.model.documents.document import dumps
+
+    try:
+        return dumps(system)
+    except DalembertError:
+        return ""

@@ -1,0 +1,69 @@
+"""The arrays of all members, filled chunk by chunk, and how large they will be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from dalembert.arrays import Array
+from dalembert.ensemble.ask.memory import free_disk, free_memory, readable
+from dalembert.ensemble.members.chunk import Chunk
+from dalembert.ensemble.members.outcome import Status
+from dalembert.ensemble.members.task import Task
+from dalembert.errors import ModelError
+
+# Beside the arrays of an ensemble, those of chunks that wait to be put into them, and a copy while it is written.
+TIMES_TWO = 2
+
+
+@dataclass
+class Variables:
+    """Arrays with all members along the first axis, by name, and reasons by member."""
+
+    count: int
+    arrays: dict[str, Array] = field(default_factory=dict)
+    reasons: dict[int, str] = field(default_factory=dict)
+    finished: int = 0
+
+    def take(self, chunk: Chunk) -> None:
+        part = slice(chunk.first, chunk.first + chunk.count)
+        for name, values in chunk.arrays.items():
+            if name not in self.arrays:
+                self.arrays[name] = np.full((self.count, *values.shape[1:]), _nothing(name, values), values.dtype)
+            self.arrays[name][part] = values
+        self.reasons.update(chunk.reasons)
+        self.finished += chunk.count
+
+
+def _nothing(name: str, values: Array) -> float | int | bool:
+    """What stands for a member that was not run."""
+    if name == "status":
+        return int(Status.MISSING)
+    return np.nan if values.dtype.kind == "f" else -1 if name == "ended by" else 0
+
+
+def member_bytes(task: Task) -> int:
+    """Bytes that each member takes in the result."""
+    wanted, points, n = task.wanted, task.settings.times.size, task.n
+    numbers = 2 + 2 * n + 2 * len(task.events) + len(wanted.reductions) + 4 * task.certify
+    numbers += points * (len(wanted.kept) + 2 * n * wanted.states)
+    return 8 * numbers + 4
+
+
+def require_room(task: Task, out: Path | None) -> None:
+    """`ModelError` where the members are more than memory, or the disk that they are written to, can hold: before
+    anything is computed.
+    """
+    count, size = task.values.count, task.values.count * member_bytes(task)
+    grid = " × ".join(f"{axis.name} {axis.length}" for axis in task.values.axes)
+    what = f"sweep: {count:,} members ({grid}) would take {readable(size)}"
+    less = "vary less, keep less (reduce= gives one number for each member), or take fewer output times (points=)"
+    if TIMES_TWO * size > (free := free_memory()):
+        where = "of memory, twice that while they are written"
+    elif out is not None and TIMES_TWO * size > (free := free_disk(out)):
+        where = "on disk, twice that while they are joined"
+    else:
+        return
+    raise ModelError(task.system.name, [f"{what} {where}, and {readable(free)} are free: {less}"])

@@ -1,0 +1,1 @@
+"""Where members start: states and parameters, looked at together."""

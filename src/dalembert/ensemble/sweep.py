@@ -1,0 +1,222 @@
+"""`sweep`: the motions of one system from many states and with many values of its parameters."""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Iterable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dalembert import __version__
+from dalembert.ensemble.ask.values import RESERVED, Values, read_values
+from dalembert.ensemble.ask.wanted import read_wanted
+from dalembert.ensemble.bar import Bar
+from dalembert.ensemble.members.chunk_size import chunk_size
+from dalembert.ensemble.members.control import Budget, Control
+from dalembert.ensemble.members.outcome import MEANING
+from dalembert.ensemble.members.task import Task
+from dalembert.ensemble.place.executors import executor
+from dalembert.ensemble.place.threads import run_in_thread
+from dalembert.ensemble.result.ensemble import Ensemble
+from dalembert.ensemble.result.store import Store, model_text, read_about
+from dalembert.ensemble.result.variables import Variables, require_room
+from dalembert.errors import ModelError
+from dalembert.model.friction.legs import needs_legs
+from dalembert.model.language.suggest import suggest
+from dalembert.model.language.symbols import name_of
+from dalembert.motion.prepare import prepare
+
+if TYPE_CHECKING:
+    from dalembert.model.system import System
+
+# Output times of a member, unless given, where any are wanted.
+POINTS = 101
+BUDGET = ("steps", "seconds")
+
+
+def sweep(
+    system: System,
+    given: Any,
+    duration: float | None,
+    times: ArrayLike | None,
+    options: Mapping[str, Any],
+    *,
+    on: str,
+    keep: Any,
+    reduce: Any,
+    events: Mapping[str, Any] | Iterable[Any] | None,
+    together: bool,
+    samples: int | None,
+    seed: int | None,
+    sampler: str | None,
+    points: int | None,
+    certify: bool,
+    repair: bool | Iterable[Any],
+    budget: Mapping[str, float] | None,
+    threads: int | None,
+    out: Any,
+    resume: bool,
+    progress: bool | None,
+) -> Ensemble:
+    """Run all members. `System.sweep` says what is given."""
+    started = clock.perf_counter()
+    run = executor(system.name, on)
+    folder = None if out is None else Path(out)
+    if resume and folder is None:
+        raise ModelError(system.name, ["sweep: resume= needs the folder of the sweep, out="])
+    if resume and seed is None and folder is not None and (about := read_about(folder)) is not None:
+        seed = about["seed"]
+    if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or threads < 1):
+        raise ModelError(system.name, [f"sweep: threads is a whole number, 1 or more, got {threads!r}"])
+    values = read_values(system, given, together=together, samples=samples, seed=seed, sampler=sampler)
+    limits, movable = _read_budget(system, budget), _read_repair(system, repair)
+    task = _task(system, values, duration, times, options, events, keep, reduce, points, limits, certify, movable)
+    _require_names(task)
+    require_room(task, folder)
+    _ = task.blocks, task.lock  # which says what values are missing; and what threads share is there before them
+    began = read_about(folder) if resume and folder is not None else None
+    size = chunk_size(task, partial(run_in_thread, task)) if began is None else int(began["chunk"])
+    store = None if folder is None else Store(folder, task, size, resume)
+    if resume and store is not None and store.whole.is_file():
+        return Ensemble.load(store.whole)
+    variables = Variables(values.count)
+    found = set()
+    for chunk in store.kept() if store is not None and resume else ():
+        variables.take(chunk)
+        found.add(chunk.first)
+    ranges = [(first, min(first + size, values.count)) for first in range(0, values.count, size) if first not in found]
+    with Bar(system.name, values.count, variables.finished, progress) as bar:
+
+        def finish(chunk: Any) -> None:
+            if store is not None:
+                store.keep(chunk)
+            variables.take(chunk)
+            bar.update(variables.finished)
+
+        if ranges:
+            run(task, ranges, Control(limits), finish, lambda: bar.update(variables.finished), threads)
+    ensemble = _ensemble(task, variables, on, clock.perf_counter() - started)
+    if store is not None:
+        ensemble.save(store.whole)
+        store.clear()
+    return ensemble
+
+
+def _task(
+    system: System,
+    values: Values,
+    duration: float | None,
+    times: ArrayLike | None,
+    options: Mapping[str, Any],
+    events: Any,
+    keep: Any,
+    reduce: Any,
+    points: int | None,
+    limits: Budget,
+    certify: bool,
+    repair: tuple[bool, ...] | None,
+) -> Task:
+    if events is not None:
+        from dalembert.model.events import with_events
+
+        system = with_events(system, events)
+    wanted = read_wanted(system, keep, reduce)
+    along = wanted.needs_points or certify
+    if points is not None and times is not None:
+        raise ModelError(system.name, ["sweep: give the number of output times, points=, or the times themselves"])
+    options = dict(options)
+    if times is None:
+        options["samples"] = (POINTS if points is None else points) if along else 2
+    settings = prepare(system, duration, times, options).settings
+    task = Task(system, settings, values, wanted, limits, certify, repair)
+    if task.observables is not None and task.observables.forces and task.together is None:
+        why = "contacts" if needs_legs(system) else task.why_alone
+        raise ModelError(
+            system.name,
+            [f"sweep: accelerations and constraint forces are not observed where members run alone ({why})"],
+        )
+    return task
+
+
+def _require_names(task: Task) -> None:
+    """Names that would be given to two things at once."""
+    values, wanted = task.values, task.wanted
+    taken = RESERVED | {values.label(name) for name in values.names} | set(values.dims)
+    names = [*wanted.kept, *(reduction.name for reduction in wanted.reductions)]
+    faults = [
+        f"sweep: {name!r} is the name of something else in the result; choose another"
+        for name in names
+        if name in taken
+    ]
+    if faults:
+        raise ModelError(task.system.name, faults)
+
+
+def _read_budget(system: System, given: Any) -> Budget:
+    if given is None:
+        return Budget()
+    faults = []
+    if not isinstance(given, Mapping):
+        raise ModelError(system.name, [f"sweep: budget is {{'steps': …, 'seconds': …}}, either or both, got {given!r}"])
+    for key, value in given.items():
+        if key not in BUDGET:
+            faults.append(f"sweep: budget has no {key!r}.{suggest(str(key), BUDGET)}")
+        elif isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0 or not np.isfinite(value):
+            faults.append(f"sweep: budget {key} is a positive number, got {value!r}")
+    if faults:
+        raise ModelError(system.name, faults)
+    return Budget(int(np.ceil(given.get("steps", 0))), float(given.get("seconds", 0.0)))
+
+
+def _read_repair(system: System, given: Any) -> tuple[bool, ...] | None:
+    """Which entries of (q, q̇) may be moved: all but those that are held; None where starts are taken as they are."""
+    if given is False or given is None:
+        return None
+    names = [symbol.name for symbol in (*system.coordinates, *system.velocities)]
+    held = [] if given is True else [name_of(item) for item in ([given] if isinstance(given, str) else given)]
+    faults = [
+        f"sweep: repair holds {x!r}, which is no coordinate or velocity.{suggest(x, names)}"
+        for x in held
+        if x not in names
+    ]
+    if faults:
+        raise ModelError(system.name, faults)
+    return tuple(name not in held for name in names)
+
+
+def _ensemble(task: Task, variables: Variables, on: str, seconds: float) -> Ensemble:
+    import xarray as xr
+
+    values, settings = task.values, task.settings
+    coordinates: dict[str, Any] = {
+        values.label(name): (axis.name, column) for axis in values.axes for name, column in axis.columns.items()
+    }
+    found: dict[str, Any] = {}
+    for name, array in variables.arrays.items():
+        dims = (*values.dims, "time") if array.ndim > 1 else values.dims
+        found[name] = (dims, array.reshape(*values.shape, *array.shape[1:]))
+        if array.ndim > 1:
+            coordinates["time"] = ("time", settings.times)
+    reasons = np.full(values.count, "", dtype=object)
+    for k, reason in variables.reasons.items():
+        reasons[k] = reason
+    found["reason"] = (values.dims, reasons.reshape(values.shape))
+    about = {
+        "name": task.system.name, "version": __version__, "on": on, "seconds": seconds, "seed": values.seed,
+        "sampler": values.sampler if values.seed is not None else None,
+        "varied": [name for axis in values.axes for name in axis.columns], "fixed": dict(values.fixed),
+        "initial": sorted(values.initial), "duration": float(settings.times[-1] - settings.times[0]),
+        "rtol": settings.rtol, "method": settings.method, "events": list(task.events),
+        "reductions": {r.name: f"{r.kind} {r.of}".strip() for r in task.wanted.reductions},
+        "kept": list(task.wanted.kept), "variables": list(variables.arrays), "why_alone": task.why_alone,
+    }  # fmt: skip
+    data = xr.Dataset(found, coordinates, {"name": task.system.name})
+    meanings = ", ".join(f"{int(status)} {text}" for status, text in MEANING.items())
+    data["status"].attrs["meaning"] = meanings
+    if task.events:
+        data["ended by"].attrs["meaning"] = ", ".join(f"{k} {name}" for k, name in enumerate(task.events))
+    return Ensemble(data, about, model_text(task.system))

@@ -1,0 +1,198 @@
+"""Ensembles as results and as files, and sweeps that are interrupted and resumed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from swept_systems import bead, spring, thrown_ball
+
+import dalembert as da
+from dalembert.ensemble import sweep as sweeping
+from dalembert.ensemble.result.store import Store
+
+
+def test_text_and_plain_values() -> None:
+    found = bead().sweep({"x": [1.0, 0.5], "m": [1.0, 2.0]}, 1.0)
+    text = found.text()
+    assert text.startswith("bead: 4 members (x(0) 2 × m 2), 2 failed, ")
+    assert "2 × constraint 'ring' is violated in position" in text
+    told = json.loads(json.dumps(found.to_dict()))
+    assert (told["members"], told["failed"], told["dims"]) == (4, 2, {"x(0)": 2, "m": 2})
+    assert told["reasons"] == [{"reason": "constraint 'ring' is violated in position", "count": 2}]
+    with pytest.raises(KeyError, match="Did you mean 'final"):
+        found["final.z"]
+    with pytest.raises(KeyError, match="keep='samples'"):
+        _ = found.samples
+    with pytest.raises(KeyError, match="certify=True"):
+        _ = found.certificate
+
+
+def test_members_as_systems() -> None:
+    found = bead().sweep({"x": [1.0, -1.0], "m": [1.0, 2.0], "l": 1.0}, 1.0)
+    one = found.system_of({"x(0)": 1, "m": 0})
+    assert one.initial_values()[0].tolist() == [-1.0, 0.0]
+    assert found.system_of(2).parameters == one.parameters
+
+
+def test_a_netcdf_file_holds_all(tmp_path: Path) -> None:
+    keep = ["samples", "energy", "-x/(2 + y')"]  # the last one is no name that such a file could have
+    options: dict[str, Any] = {"keep": keep, "reduce": {"E": "energy"}, "points": 5, "certify": True}
+    found = bead().sweep({"x": [1.0, 0.5], "y'": [1.0, 2.0, 3.0]}, 1.0, events={"half": "x - 0.5"}, **options)
+    found.save(tmp_path / "e.nc")
+    again = da.Ensemble.load(tmp_path / "e.nc")
+    assert again.data.equals(found.data)
+    assert again.about == found.about
+    assert again.text() == found.text()
+    assert again.system_of(1).initial_values()[1].tolist() == [0.0, 2.0]
+    with pytest.raises(da.OutputError, match=r"as \.nc or \.zarr"):
+        found.save(tmp_path / "e.csv")
+    with pytest.raises(da.DocumentError, match="no such file"):
+        da.Ensemble.load(tmp_path / "other.nc")
+    (tmp_path / "wrong.nc").write_text("no")
+    with pytest.raises(da.DocumentError, match="no ensemble"):
+        da.Ensemble.load(tmp_path / "wrong.nc")
+
+
+def test_zarr_is_an_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dalembert.ensemble.result.files.find_spec", lambda name: None)
+    with pytest.raises(da.OutputError, match=r"dalembert\[zarr\]"):
+        spring().sweep({"w": [1.0]}, 0.1).save(tmp_path / "e.zarr")
+
+
+def test_a_zarr_store_holds_all(tmp_path: Path) -> None:
+    pytest.importorskip("zarr")
+    found = bead().sweep({"x": [1.0, 0.5]}, 1.0)
+    found.save(tmp_path / "e.zarr")
+    found.save(tmp_path / "e.zarr")
+    assert da.Ensemble.load(tmp_path / "e.zarr").data.equals(found.data)
+
+
+class Interrupted:
+    """Stands for the progress bar, and for a person who presses Ctrl-C after so many chunks."""
+
+    def __init__(self, after: int) -> None:
+        self.after = after
+
+    def __call__(self, *_: object) -> Interrupted:
+        return self
+
+    def __enter__(self) -> Interrupted:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def update(self, finished: int) -> None:
+        self.after -= finished > 0
+        if self.after <= 0:
+            raise KeyboardInterrupt
+
+
+def test_an_interrupted_sweep_is_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given, folder = {"w": np.linspace(1, 5, 100)}, tmp_path / "s"
+    whole = spring().sweep(given, 1.0)
+    with monkeypatch.context() as patch:
+        patch.setattr(sweeping, "Bar", Interrupted(2))
+        with pytest.raises(KeyboardInterrupt):
+            spring().sweep(given, 1.0, out=folder)
+    finished = sorted(folder.glob("chunk-*.npz"))
+    assert finished
+    with pytest.raises(da.DocumentError, match="not complete"):
+        da.Ensemble.load(folder)
+    with pytest.raises(da.OutputError, match="a sweep here already"):
+        spring().sweep(given, 1.0, out=folder)
+    with pytest.raises(da.DocumentError, match="another one"):
+        spring().sweep(given, 1.1, out=folder, resume=True)
+    before = {file: file.stat().st_mtime_ns for file in finished}
+    written: list[str] = []
+    keep = Store.keep
+
+    def note(self: Store, part: Any) -> None:
+        written.append(self._file(part.first).name)
+        keep(self, part)
+
+    monkeypatch.setattr(Store, "keep", note)
+    resumed = spring().sweep(given, 1.0, out=folder, resume=True)
+    # Nothing that was finished was computed again.
+    assert not {file.name for file in before} & set(written)
+    assert resumed.data.equals(whole.data)
+    assert not list(folder.glob("chunk-*"))
+    assert da.Ensemble.load(folder).data.equals(whole.data)
+    assert spring().sweep(given, 1.0, out=folder, resume=True).data.equals(whole.data)
+
+
+def test_a_spoilt_chunk_is_computed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given, folder = {"w": np.linspace(1, 5, 64)}, tmp_path / "s"
+    with monkeypatch.context() as patch:
+        patch.setattr(sweeping, "Bar", Interrupted(2))
+        with pytest.raises(KeyboardInterrupt):
+            spring().sweep(given, 1.0, out=folder, threads=1)
+    file = next(folder.glob("chunk-*.npz"))
+    file.write_bytes(file.read_bytes()[:100])
+    found = spring().sweep(given, 1.0, out=folder, resume=True)
+    assert found.data.equals(spring().sweep(given, 1.0).data)
+
+
+def test_a_full_disk_ends_a_sweep_and_keeps_what_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given, folder, kept = {"w": np.linspace(1, 5, 64)}, tmp_path / "s", []
+    keep = Store.keep
+
+    def fill(self: Store, part: Any) -> None:
+        if kept:
+            raise da.OutputError("no space left")
+        kept.append(part)
+        keep(self, part)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "keep", fill)
+        with pytest.raises(da.OutputError, match="no space left"):
+            spring().sweep(given, 1.0, out=folder)
+    assert len(list(folder.glob("chunk-*.npz"))) == 1
+    found = spring().sweep(given, 1.0, out=folder, resume=True)
+    assert found.data.equals(spring().sweep(given, 1.0).data)
+
+
+def test_nothing_to_resume(tmp_path: Path) -> None:
+    with pytest.raises(da.DocumentError, match="no sweep here"):
+        spring().sweep({"w": [1.0]}, 1.0, out=tmp_path / "none", resume=True)
+
+
+def test_draws_are_resumed_with_their_seed(tmp_path: Path) -> None:
+    from scipy import stats
+
+    first = spring().sweep({"a": stats.norm(1, 0.1)}, 0.1, samples=5, out=tmp_path / "s")
+    again = spring().sweep({"a": stats.norm(1, 0.1)}, 0.1, samples=5, out=tmp_path / "s", resume=True)
+    assert again.data.equals(first.data)
+
+
+@pytest.mark.parametrize(
+    ("given", "options", "of", "kind"),
+    [
+        ({"w": [1.0, 2.0], "a": [1.0, 2.0, 3.0]}, {}, None, "map"),
+        ({"w": [1.0, 2.0], "a": [1.0, 2.0, 3.0]}, {}, "status", "basin"),
+        ({"w": [2.0, 1.0]}, {}, "x", "line"),
+        ({"w": [1.0, 2.0]}, {"keep": ["x"], "points": 5}, None, "fan"),
+        ([{"w": 1.0}, {"w": 2.0}], {}, None, "histogram"),
+    ],
+)
+def test_pictures(tmp_path: Path, given: Any, options: dict[str, Any], of: Any, kind: str) -> None:
+    found = spring().sweep(given, 1.0, **options)
+    file = tmp_path / "e.png"
+    assert isinstance(found.plot(file, of=of, kind=kind), Figure)
+    assert file.read_bytes().startswith(b"\x89PNG")
+    assert found.plot(of=of).axes
+    with pytest.raises(da.OutputError, match="no picture of kind 'pie'"):
+        found.plot(kind="pie")
+
+
+def test_a_map_shows_the_numbers() -> None:
+    found = thrown_ball().sweep({"v": [5.0, 10.0], "angle": [0.3, 0.6, 0.9]}, 10.0)
+    drawn = found.plot(of="x", kind="map").axes[0].collections[0].get_array()
+    assert np.array_equal(np.asarray(drawn).reshape(2, 3), found.final["x"])
+    with pytest.raises(da.OutputError, match="has no fan"):
+        found.plot(of="x", kind="fan")

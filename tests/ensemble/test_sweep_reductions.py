@@ -1,0 +1,148 @@
+"""What members are reduced to, and what is observed along them, beside values computed from their samples."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from swept_systems import spring, thrown_ball
+
+import dalembert as da
+
+
+def test_reductions_are_those_of_the_samples() -> None:
+    reduce = {
+        "low": ("min", "x"),
+        "high": ("max", "x"),
+        "width": ("range", "x"),
+        "middle": ("mean", "x + 1"),
+        "size": "rms: x'",
+        "end": ("final", "x*x'"),
+        "E": "energy",
+    }
+    w = np.linspace(1, 3, 5)
+    found = spring().sweep({"w": w}, 2.0, keep=["samples", "energy"], reduce=reduce, points=41)
+    x, v, t = found.samples["x"].to_numpy(), found.samples["x'"].to_numpy(), found["time"].to_numpy()
+    assert np.array_equal(found["low"], x.min(axis=1))
+    assert np.array_equal(found["high"], x.max(axis=1))
+    assert np.array_equal(found["width"], x.max(axis=1) - x.min(axis=1))
+    # The same sums in another order.
+    np.testing.assert_allclose(found["middle"], np.trapezoid(x + 1, t, axis=1) / 2.0, rtol=1e-14)
+    np.testing.assert_allclose(found["size"], np.sqrt(np.trapezoid(v**2, t, axis=1) / 2.0), rtol=1e-14)
+    np.testing.assert_allclose(found["end"], x[:, -1] * v[:, -1], rtol=1e-14)
+    # The energy is that of the start, w² a²/2, to the tolerance of the motion.
+    np.testing.assert_allclose(found["E"], w**2 / 2, rtol=1e-8)
+    np.testing.assert_allclose(found["energy"], np.tile(w[:, None] ** 2 / 2, 41), rtol=1e-8)
+    # And the samples are x = cos(w t).
+    np.testing.assert_allclose(x, np.cos(w[:, None] * t), atol=1e-8)
+
+
+def test_a_member_that_ends_early_is_reduced_up_to_its_end() -> None:
+    v = np.array([5.0, 10.0])
+    found = thrown_ball().sweep({"v": v}, 10.0, points=2001, reduce={"far": ("max", "x"), "mean": ("mean", "x")})
+    flight = 2 * v * np.sin(0.7) / 9.81
+    # The farthest point is the last one, whose time is no output time; x grows evenly, so its mean is half of that.
+    np.testing.assert_allclose(found["far"], v * np.cos(0.7) * flight, rtol=1e-12)
+    np.testing.assert_allclose(found["mean"], v * np.cos(0.7) * flight / 2, rtol=1e-12)
+
+
+def test_events_are_counted_and_timed() -> None:
+    w = np.array([1.0, 2.0, 5.0])
+    reduce = {"n": ("count", "through"), "first": ("time", "through"), "last": ("last", "through")}
+    found = spring().sweep({"w": w}, 6.0, events={"through": "x"}, reduce=reduce)
+    # cos(w t) is zero at (k + 1/2) pi / w.
+    count = np.floor(6.0 * w / np.pi + 0.5)
+    assert np.array_equal(found["n"], count)
+    np.testing.assert_allclose(found["first"], np.pi / 2 / w, rtol=1e-8)
+    np.testing.assert_allclose(found["last"], (count - 0.5) * np.pi / w, rtol=1e-8)
+    none = spring().sweep({"w": w}, 0.1, events={"through": "x"}, reduce=reduce)
+    assert np.array_equal(none["n"], np.zeros(3))
+    assert np.isnan(none["first"]).all()
+
+
+def test_forces_and_accelerations_are_observed() -> None:
+    pendulum = da.library.pendulum()
+    (x, y) = da.coordinates("x y")
+    rod = pendulum.constraints[0].name
+    keep = {"pull": da.multiplier(rod), "ax": x.dd, "by rod": da.ideal(y)}
+    found = pendulum.sweep({"l": [0.5, 1.0]}, 1.0, keep=keep, points=5)
+    for k in range(2):
+        motion = found.system_of(k).simulate(1.0, samples=5)
+        np.testing.assert_allclose(found["pull"][k], motion.multipliers[:, 0], rtol=1e-12)
+        np.testing.assert_allclose(found["ax"][k], motion.a[:, 0], rtol=1e-12)
+        np.testing.assert_allclose(found["by rod"][k], motion.ideal[:, 1], rtol=1e-12)
+
+
+def test_outputs_and_definitions_are_observed() -> None:
+    system = spring().replace(definitions={"double": "2*x"}, outputs={"four": "2*double"})
+    found = system.sweep({"a": [1.0, 3.0]}, 1.0, keep=["four", "double", "samples"], points=4)
+    np.testing.assert_allclose(found["four"], 4 * found.samples["x"], rtol=1e-15)
+    np.testing.assert_allclose(found["double"], 2 * found.samples["x"], rtol=1e-15)
+
+
+def test_the_exponent_of_a_saddle_and_of_a_circle() -> None:
+    saddle = da.System(
+        "saddle", coordinates="x", kinetic="x'^2/2", potential="-k^2*x^2/2", parameters={"k": 1},
+        initial={"x": 1e-3, "x'": "k*1e-3"},
+    )  # fmt: skip
+    k = np.array([0.5, 1.0])
+    found = saddle.sweep({"k": k}, 20.0, reduce={"rate": "lyapunov"})
+    # The distance grows like exp(k t), up to a factor that the first direction and the norm decide: of order one, so
+    # the rate over the time 20 is known to some log(4)/20.
+    np.testing.assert_allclose(found["rate"], k, atol=0.08)
+    circle = spring().sweep({"w": [1.0, 2.0]}, 200.0, reduce={"rate": "lyapunov"})
+    # Neighbouring motions stay neighbours: log(2)/200 at most.
+    assert (np.abs(circle["rate"]) < 0.01).all()
+
+
+def test_certificates_are_those_of_single_motions() -> None:
+    found = da.library.pendulum().sweep({"angle": [0.5, 2.0], "spin": [0.0, 3.0]}, 2.0, certify=True, points=21)
+    assert (found.certificate["holds"] == 1).all()
+    for k in range(4):
+        one = found.system_of(k).simulate(2.0, samples=21).certificate
+        measured = {name: found.certificate[name].to_numpy().ravel()[k] for name in ("position", "velocity", "energy")}
+        np.testing.assert_allclose(measured["position"], one.position, rtol=1e-9)
+        np.testing.assert_allclose(measured["velocity"], one.velocity, rtol=1e-9)
+        # A single motion has the state where it was fastest among its points.
+        np.testing.assert_allclose(measured["energy"], one.energy, rtol=0.3)
+
+
+def test_a_certificate_sees_drift() -> None:
+    options: dict[str, Any] = {"certify": True, "rtol": 1e-4, "method": "dopri5", "points": 21}
+    kept, drifted = (
+        da.library.pendulum().sweep({"angle": [2.0]}, 30.0, project=project, **options) for project in (True, False)
+    )
+    assert kept.certificate["position"].item() < 1e-14
+    assert drifted.certificate["position"].item() > 1e-6
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"keep": "speed"}, "unknown name 'speed'"),
+        ({"keep": ["x", "x +"]}, "keep 'x +'"),
+        ({"reduce": {"top": ("maximum", "x")}}, "unknown kind 'maximum'. Did you mean"),
+        ({"reduce": {"top": "max"}}, "max of what?"),
+        ({"reduce": {"n": ("count", "bounce")}}, "there is no event 'bounce'"),
+        ({"reduce": {"E": ("energy", "x")}}, "leave 'x' away"),
+        ({"reduce": ["max"]}, "names with what they are"),
+        ({"reduce": {"w": ("max", "x")}}, "the name of something else"),
+        ({"keep": ["x"], "reduce": {"x": ("max", "x")}}, "kept under this name"),
+        ({"on": "thread"}, "Did you mean 'threads'"),
+        ({"on": "cuda"}, "there is no on='cuda'"),
+        ({"threads": 0}, "1 or more"),
+        ({"budget": {"step": 3}}, "Did you mean 'steps'"),
+        ({"budget": {"steps": -3}}, "a positive number"),
+        ({"budget": 3}, "budget is {"),
+        ({"repair": ["z"]}, "no coordinate or velocity"),
+        ({"resume": True}, "needs the folder"),
+        ({"points": 3, "times": [1, 2]}, "points="),
+        ({"point": 3}, "sweep has no option 'point'. Did you mean 'points'?"),
+        ({"rtol": -1}, "rtol"),
+    ],
+)
+def test_faults_of_options(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(da.ModelError) as found:
+        spring().sweep({"w": [1.0, 2.0]}, 1.0, **options)
+    assert message in str(found.value)

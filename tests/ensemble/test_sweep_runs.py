@@ -1,0 +1,236 @@
+"""The runs of members: closed forms over grids, the same bits however they are run, and every kind of system."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.special import ellipk
+from swept_systems import bead, spring, thrown_ball
+
+import dalembert as da
+from dalembert.ensemble.members import chunk
+from dalembert.ensemble.result.ensemble import Ensemble
+from dalembert.ensemble.start import starts
+from dalembert.motion.integrate.settings import tolerances
+from dalembert.motion.prepare import prepare
+
+
+def same(one: Ensemble, other: Ensemble) -> bool:
+    return one.data.identical(other.data)
+
+
+def test_periods_of_the_pendulum() -> None:
+    lengths, angles = np.array([0.3, 1.0, 2.5]), np.linspace(0.1, 3.0, 7)
+    found = da.library.pendulum().sweep(
+        {"l": lengths, "angle": angles}, 6.0, events={"bottom": da.Event("x", "falling")}, rtol=1e-10
+    )
+    quarter = np.sqrt(lengths[:, None] / 9.81) * ellipk(np.sin(angles / 2) ** 2)
+    # From rest to the lowest point it takes a quarter of the period; at this tolerance a motion errs by some 1e-9.
+    np.testing.assert_allclose(found["bottom: time"], quarter, rtol=3e-9)
+
+
+def test_a_throw_ends_where_it_lands() -> None:
+    speeds, angles = np.linspace(5, 20, 4), np.linspace(0.2, 1.4, 5)
+    found = thrown_ball().sweep({"v": speeds, "angle": angles}, 100.0, keep="samples", points=51)
+    v, angle = speeds[:, None], angles[None, :]
+    assert (found.status == 1).all()
+    assert found.failed == 0
+    assert (found["ended by"] == 0).all()
+    # Parabolas are integrated to rounding, and events located to it.
+    np.testing.assert_allclose(found.final["t"], 2 * v * np.sin(angle) / 9.81, rtol=1e-12)
+    np.testing.assert_allclose(found.final["x"], v**2 * np.sin(2 * angle) / 9.81, rtol=1e-12)
+    np.testing.assert_allclose(found["top: time"], v * np.sin(angle) / 9.81, rtol=1e-12)
+    # Output times after the end have no state.
+    late = found["time"] > found.final["t"]
+    assert np.isnan(found.samples["x"].where(late, 0.0)).where(late, True).all()
+    assert np.isfinite(found.samples["x"].where(~late, 0.0)).all()
+
+
+def test_members_are_the_motions_that_simulate_gives() -> None:
+    found = da.library.penny().sweep({"v0": [1.0, 2.0], "omega": [0.5, 1.5]}, 3.0, keep="samples", points=9)
+    for k in range(4):
+        motion = found.system_of(k).simulate(3.0, samples=9)
+        for name in ("x", "phi", "psi'"):
+            assert np.array_equal(motion[name], found.samples[name].to_numpy().reshape(4, 9)[k])
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+def test_threads_give_the_same_bits(threads: int) -> None:
+    given = {"v0": np.linspace(0.5, 3, 20), "omega": np.linspace(0.2, 2, 10)}
+    asked = {"keep": ["x", "energy"], "reduce": {"far": ("max", "x")}, "points": 11, "certify": True}
+    serial, parallel = (da.library.penny().sweep(given, 2.0, threads=n, **asked) for n in (1, threads))
+    assert same(serial, parallel)
+
+
+def test_small_chunks_give_the_same_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = {"w": np.linspace(1, 5, 60)}
+    whole = spring().sweep(given, 3.0)
+    monkeypatch.setattr("dalembert.ensemble.members.chunk_size.MOST", 1)
+    assert same(whole, spring().sweep(given, 3.0))
+
+
+def test_processes_give_the_same_bits() -> None:
+    given = {"g": [5.0, 9.81]}
+    ball = da.library.bouncing_ball()
+    asked = {"events": {"half": "y - 0.5"}}
+    here, there = (ball.sweep(given, 0.5, on=on, threads=1, **asked) for on in ("threads", "processes"))
+    assert same(here, there)
+    assert here.run_alone == 2
+
+
+def test_tolerances_are_those_of_single_motions() -> None:
+    rng = np.random.default_rng(0)
+    q, v, a = (rng.normal(size=(6, 3)) * 10.0 ** rng.integers(-9, 3, (6, 3)) for _ in range(3))
+    q[0], v[0], a[0] = 0.0, 0.0, 0.0
+    v[1], a[1] = 0.0, 0.0
+    settings = prepare(spring(), 7.0, None, {"rtol": 1e-8}).settings
+    found = starts.member_tolerances(settings, q, v, a, None)
+    for k in range(6):
+        assert np.array_equal(found[k], tolerances(settings, q[k], v[k], a[k]))
+
+
+def test_a_start_off_its_constraint_is_told_and_others_go_on() -> None:
+    found = bead().sweep({"x": [1.0, 0.5, -1.0], "y'": [1.0, 0.0]}, 1.0)
+    assert found.status.to_numpy().tolist() == [[0, 0], [3, 3], [0, 0]]
+    assert found.failed == 2
+    assert "'ring' is violated in position: residual -0.75" in str(found.reason[1, 0].item())
+    assert found.reason[0, 0].item() == ""
+    assert np.isnan(found.final["x"][1]).all()
+    np.testing.assert_allclose(found.final["x"][:, 0][[0, 2]], [np.cos(1.0), -np.cos(1.0)], rtol=1e-9)
+
+
+def test_starts_are_repaired_as_consistent_does() -> None:
+    xs, ys = [0.5, 0.8, 1.5], [0.3, 0.9]
+    found = bead().sweep({"x": xs, "y": ys}, 1e-12, repair=True, keep="samples", points=2)
+    assert found.failed == 0
+    for i, x in enumerate(xs):
+        for j, y in enumerate(ys):
+            state = bead().consistent({"x": x, "y": y})
+            nearest = [float(state[s]) for s in bead().coordinates]
+            start = [found.samples[name][i, j, 0].item() for name in ("x", "y")]
+            np.testing.assert_allclose(start, nearest, rtol=1e-11)  # both are on the ring to rounding
+    held = bead().sweep({"x": [0.6, 0.8, 1.5], "y": 0.5}, 1e-12, repair=["x"])
+    assert held.status.to_numpy().tolist() == [0, 0, 3]
+    np.testing.assert_allclose(held.final["x"][:2], [0.6, 0.8], rtol=1e-11)
+    np.testing.assert_allclose(np.abs(held.final["y"][:2]), [0.8, 0.6], rtol=1e-11)
+    assert "no state nearby" in str(held.reason[2].item())
+
+
+def test_redundant_constraints_run_at_once() -> None:
+    twice = bead().replace(constraints={"ring": "x^2 + y^2 = l^2", "again": "3*x^2 + 3*y^2 = 3*l^2"})
+    found = twice.sweep({"y'": [0.5, 1.0, 2.0]}, 1.0)
+    np.testing.assert_allclose(found.final["x"], np.cos([0.5, 1.0, 2.0]), rtol=1e-8)
+    assert found.run_alone == 0
+
+
+def test_kinks_run_at_once() -> None:
+    valley = da.System(
+        "valley", coordinates="x", kinetic="x'^2/2", potential="k*abs(x)", parameters={"k": 1},
+        initial={"x": 1, "x'": 0},
+    )  # fmt: skip
+    found = valley.sweep({"k": [1.0, 2.0, 8.0]}, 1.9, events={"through": "x"})
+    # It falls for sqrt(2/k), and four times that is its period; up to 1.9 it comes through one to four times.
+    assert found.run_alone == 0
+    assert found["through: count"].to_numpy().tolist() == [1, 1, 2]
+    np.testing.assert_allclose(found["through: time"], np.sqrt(2 / np.array([1.0, 2.0, 8.0])), rtol=1e-9)
+
+
+def test_contacts_run_one_by_one() -> None:
+    ball = da.library.bouncing_ball()
+    found = ball.sweep({"g": [5.0, 9.81]}, 0.5, certify=True)
+    assert found.run_alone == 2
+    assert "leg by leg" in found.text()
+    for k in range(2):
+        motion = found.system_of(k).simulate(0.5, samples=101)
+        assert motion["y"][-1] == found.final["y"][k]
+        assert motion.certificate.energy == found.certificate["energy"][k]
+
+
+def test_a_stiff_motion_is_left_to_the_stiff_method() -> None:
+    lagging = da.System(
+        "lagging", coordinates="x", kinetic="x'^2/2", potential="k*(x - sin(t))^2/2", forces={"x": "-c*x'"},
+        parameters={"k": 1e8, "c": 2e5}, initial={"x": 0, "x'": 1},
+    )  # fmt: skip
+    found = lagging.sweep({"k": [1e8]}, 2.0)
+    assert found.run_alone == 1
+    # To first order in c/k it lags behind sin(t) by that time; the next term is its square.
+    np.testing.assert_allclose(found.final["x"], np.sin(2.0 - 2e-3), atol=1e-5)
+
+
+def test_times_of_their_own() -> None:
+    driven = da.System(
+        "driven", coordinates="x", kinetic="x'^2/2", forces={"x": "F*cos(w*t)"}, parameters={"F": 1, "w": 2},
+        initial={"x": 0, "x'": 0},
+    )  # fmt: skip
+    starts_at, w = np.array([0.0, 0.4]), np.array([1.0, 3.0])
+    found = driven.sweep({"t": starts_at, "w": w}, 2.0)
+    a, b = starts_at[:, None], starts_at[:, None] + 2.0
+    exact = (np.cos(w * a) - np.cos(w * b)) / w**2 - np.sin(w * a) / w * (b - a)
+    np.testing.assert_allclose(found.final["x"], exact, rtol=1e-8)
+    np.testing.assert_allclose(found.final["t"], np.broadcast_to(b, (2, 2)))
+
+
+def test_one_that_fails_leaves_the_others() -> None:
+    fall = da.System(
+        "fall to a centre", coordinates="r", kinetic="r'^2/2", potential="-k/r", parameters={"k": 1},
+        initial={"r": 1, "r'": 0},
+    )  # fmt: skip
+    found = fall.sweep({"r'": [0.0, 2.0]}, 3.0, reduce={"far": ("max", "r")}, points=31)
+    assert found.status.to_numpy().tolist() == [2, 0]
+    # It falls in for pi/(2 sqrt 2).
+    assert abs(float(found.final["t"][0]) - np.pi / 2**1.5) < 1e-3
+    assert "t = 1.11" in str(found.reason[0].item())
+    assert np.isnan(found["far"][0])
+    assert found["far"][1] > 3
+    assert len(found.failures()) == 1
+
+
+def test_a_start_without_a_value_is_refused() -> None:
+    fall = da.System(
+        "pole", coordinates="r", kinetic="r'^2/2", potential="-1/r", parameters={"s": 1},
+        initial={"r": "sqrt(s)", "r'": 0},
+    )  # fmt: skip
+    found = fall.sweep({"s": [1.0, 0.0, -1.0]}, 0.1)
+    assert found.status.to_numpy().tolist() == [0, 4, 4]
+    assert all(found.reason.to_numpy()[1:])
+
+
+@pytest.mark.parametrize("budget", [{"steps": 200}, {"seconds": 0.2}])
+def test_a_member_that_never_ends_is_stopped(budget: dict[str, float]) -> None:
+    found = spring().sweep({"w": [1e-9, 1.0]}, 1e9, budget=budget, method="dop853")
+    assert found.status.to_numpy().tolist() == [0, 5]
+    assert "budget was spent" in str(found.reason[1].item())
+    assert 0 < found.final["t"][1] < 1e9
+
+
+def test_the_budget_holds_for_members_run_one_by_one() -> None:
+    ball = da.library.bouncing_ball()
+    found = ball.sweep({"g": [9.81]}, 1e7, budget={"seconds": 0.3}, backend="reference")
+    assert found.status.to_numpy().tolist() in ([5], [0])  # it may come to rest, and is done then
+    found = spring().sweep({"w": [1.0]}, 1e7, budget={"seconds": 0.3}, backend="reference")
+    assert found.status.to_numpy().tolist() == [5]
+
+
+def test_all_is_alone_without_a_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    at_once = spring().sweep({"w": [1.0, 2.0]}, 1.0)
+    monkeypatch.setattr("dalembert.ensemble.members.task.has_kernels", lambda: False)
+    alone = spring().sweep({"w": [1.0, 2.0]}, 1.0)
+    assert (at_once.run_alone, alone.run_alone) == (0, 2)
+    np.testing.assert_array_equal(at_once.final["x"], alone.final["x"])
+
+
+def test_a_kernel_that_cannot_be_built_is_done_without(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise da.BuildError("no")
+
+    monkeypatch.setattr(chunk, "run_at_once", refuse)
+    found = spring().sweep({"w": [1.0, 2.0]}, 1.0)
+    assert found.run_alone == 2
+    np.testing.assert_allclose(found.final["x"], np.cos([1.0, 2.0]), rtol=1e-8)
+
+
+def test_steps_of_one_length_run_one_by_one() -> None:
+    found = spring().sweep({"w": [1.0, 2.0]}, 1.0, method="variational", step=1e-3, order=4)
+    assert found.run_alone == 2
+    # Of fourth order: the error is some (w step)⁴.
+    np.testing.assert_allclose(found.final["x"], np.cos([1.0, 2.0]), rtol=1e-10)
