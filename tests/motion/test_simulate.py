@@ -375,7 +375,7 @@ def test_units_do_not_matter() -> None:
 
 
 def test_the_tail_of_a_wave_is_not_integrated_to_less_than_rounding():
-    """A soliton of Toda's lattice (Toda 1967): its tails are places of 1e-5 down to 1e-15, and forces that are
+    """A soliton of Toda's lattice: its tails are places of 1e-5 down to 1e-15, and forces that are
     differences of numbers near one. Steps were as short as that rounding asked for: thousands.
     """
     count, width = 30, 1.2

@@ -143,9 +143,14 @@ class Verbs:
         """The state nearest to `initial` (in the mass metric) that satisfies all constraints, with the
         symbols in `hold` kept.
         """
+        from dalembert.motion.large.size import is_large
         from dalembert.motion.state.consistent import consistent
 
-        return consistent(self.as_written, initial, hold)
+        if not is_large(self.as_written):
+            return consistent(self.as_written, initial, hold)
+        from dalembert.motion.large.nearest import nearest_of_large
+
+        return consistent(self.as_written, initial, hold, nearest_of_large)
 
     def displacements(
         self,

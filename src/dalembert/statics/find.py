@@ -14,6 +14,7 @@ from dalembert.errors import DoesNotApply, MissingValues, ModelError
 from dalembert.model.constraints import is_linear
 from dalembert.model.friction.legs import needs_legs
 from dalembert.model.system import System
+from dalembert.motion.large.size import is_large
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.state import State
 from dalembert.motion.state.without_gradient import require_gradient
@@ -51,11 +52,20 @@ def equilibrium(
     friction, whole ranges of configurations are equilibria: the one given is judged, moved only where no friction could
     hold it; `range_of` names a coordinate or parameter over which to find the range, `between` two values.
 
+    Large systems (64 coordinates and more) that have a potential and ideal constraints on positions are let down from
+    the configuration given: what is found is stable, or a configuration that balanced from the start.
+
     >>> import dalembert as da
     >>> found = da.library.pendulum().equilibrium(starts=10)
     >>> sorted((round(e["y"], 9), e.stability.verdict) for e in found)
     [(-1.0, 'stable'), (1.0, 'unstable')]
     """
+    if is_large(system) and starts == 1 and range_of is None and between is None:
+        from dalembert.statics.large import large_at_rest, large_equilibrium
+
+        at_rest = _at_rest(system, state, t)
+        if (rest := large_at_rest(at_rest)) is not None:
+            return large_equilibrium(at_rest, rest)
     asked = _at_rest(system.expanded, state, t)
     if isinstance(starts, bool) or not isinstance(starts, int) or starts < 1:
         raise ModelError(system.name, [f"starts: a whole number of at least 1 is wanted, got {starts!r}"])

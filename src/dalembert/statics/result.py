@@ -11,6 +11,7 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.model.system import System
+from dalembert.motion.large.size import is_large
 from dalembert.results import Result, by_name, item_named, plain_values
 from dalembert.statics.particles import reactions_on_particles
 from dalembert.statics.stability import Stability
@@ -37,7 +38,8 @@ class Equilibrium(Result):
     """A configuration at rest and all that keeps it there.
 
     system: as it was asked about, time frozen where it was given. q (n); multipliers (m): λ by constraint, zero where
-    open; gradients (m, n): A, so that λ_k A_k is the generalized force of constraint k. nonideal (n): friction.
+    open; gradients (m, n): A, so that λ_k A_k is the generalized force of constraint k, sparse in large systems.
+    nonideal (n): friction.
     determined: the reactions are the only ones possible; otherwise one choice among many, inside all cones.
     sizes (n): what counts as near in each coordinate is a share of this.
     margin: of a system with friction or one-sided constraints, how deep inside its cones the least safe contact is, as
@@ -73,9 +75,9 @@ class Equilibrium(Result):
     @property
     def forces(self) -> dict[str, Array]:
         """The generalized force of each constraint, (n,)."""
-        return {
-            c.name: l * row for c, l, row in zip(self.system.constraints, self.multipliers, self.gradients, strict=True)
-        }
+        rows: Any = self.gradients
+        rows = rows.toarray() if is_large(self.system) and hasattr(rows, "toarray") else rows
+        return {c.name: l * row for c, l, row in zip(self.system.constraints, self.multipliers, rows, strict=True)}
 
     @property
     def ideal(self) -> Array:
@@ -85,8 +87,10 @@ class Equilibrium(Result):
     @cached_property
     def on_particles(self) -> dict[str, Array]:
         """The reaction on each particle by liberation, (7.5) of Đukić 2012 at rest, under its name or named by its
-        coordinates; empty where liberation does not apply.
+        coordinates; empty where liberation does not apply, or would take too long.
         """
+        if is_large(self.system):
+            return {}
         return reactions_on_particles(self.system, self.q, self.open, self.multipliers)
 
     def to_dict(self) -> dict[str, Any]:

@@ -169,5 +169,6 @@ class Task:
             if key not in found:
                 start = State(block.q[k], block.v[k], float(block.t[k]))
                 shifted = replace(self.settings, times=self.settings.times + (block.t[k] - self.settings.times[0]))
-                found[key] = look_ahead(Evaluation(self.system, block.p[k]), shifted, start)
+                at = State(block.q[k], block.v[k], float(block.t[k]))
+                found[key] = look_ahead(Evaluation(self.system, block.p[k]), shifted, at)
         return [found[key] for key in keys] if len(found) > 1 else [found[keys[0]]]

@@ -110,6 +110,14 @@ def _potential(f: ca.SX, x: ca.SX, v: ca.SX, t: ca.SX) -> dict[Target, ca.SX]:
     return {("energy",): f, ("power",): ca.jacobian(f, t)}
 
 
+def _at_rest(f: ca.SX, x: ca.SX, v: ca.SX, t: ca.SX) -> dict[Target, ca.SX]:
+    """f, ∂f/∂x and ∂²f/∂x² where nothing moves."""
+    f = ca.substitute(f, v, ca.SX.zeros(v.numel()))
+    curves = ca.jacobian(ca.gradient(f, x), x)
+    found: dict[Target, ca.SX] = {("curve", i, j): curves[i, j] for i in range(x.numel()) for j in range(i + 1)}
+    return {("value",): f, **_slopes(f, x), **found}
+
+
 def _row(on_rates: bool) -> Callable[[ca.SX, ca.SX, ca.SX, ca.SX], dict[Target, ca.SX]]:
     """The row of A and b of a constraint φ = 0 or, on rates, ψ = 0."""
 
@@ -142,6 +150,7 @@ ROLES: dict[str, Callable[[ca.SX, ca.SX, ca.SX, ca.SX], dict[Target, ca.SX]]] = 
     "moved rate definition": lambda f, x, v, t: {("rate",): f},
     "moved definition": lambda f, x, v, t: {("value",): f, ("rate",): _rate(f, x, v, t)},
     "masses": _masses,
+    "at rest": _at_rest,
     "kinetic": lambda f, x, v, t: _masses(f, x, v, t) | _forces(f, x, v, t),
     "pull": _pull,
     "kinetic energy": _energy,

@@ -22,6 +22,14 @@ class NotEliminated(DalembertError):
     """An unknown that stands in no equation by which it could be left out."""
 
 
+class TooWide(NotEliminated):
+    """A constraint that has come to stand beside many others, as in a net: multipliers are better left together."""
+
+
+# A constraint of a chain or a ladder stands beside a few others when its multiplier is left out.
+WIDEST = 6
+
+
 @dataclass(frozen=True, eq=False)
 class Solution:
     """A program that solves equations, and where it leaves the accelerations (or changes) of all quantities, and the
@@ -36,13 +44,38 @@ class Solution:
     pivots: np.ndarray
 
 
+@dataclass(frozen=True, eq=False)
+class Condensed:
+    """Two programs on the same numbers. The first leaves out all quantities, so that S λ = r is left for multipliers, S
+    = A M⁻¹ Aᵀ; `back` finds the quantities once −λ is known: all of them at `unknowns` and after it, −λ at `first`.
+
+    entries: for each entry of −S, on its diagonal or below, its constraints and its place; right: places of r (NONE
+    where it is zero); inverses: as of a `Solution`. cleared: places that must be zero before: entries are sums begun
+    with zero, so that all steps look alike, and make loops.
+    """
+
+    program: Program
+    back: Program
+    unknowns: int
+    first: int
+    entries: np.ndarray
+    right: np.ndarray
+    inverses: np.ndarray
+    cleared: np.ndarray
+
+
 def solution_of(equations: Equations, coordinates: int) -> Solution:
     return _Elimination(equations, coordinates).run()
 
 
+def condensed_of(equations: Equations, coordinates: int) -> Condensed:
+    return _Elimination(equations, coordinates, condense=True).condense()
+
+
 class _Elimination:
-    def __init__(self, equations: Equations, coordinates: int) -> None:
-        self.equations, self.program = equations, equations.program
+    def __init__(self, equations: Equations, coordinates: int, condense: bool = False) -> None:
+        self.equations, self.program, self.condenses = equations, equations.program, condense
+        self.cleared: list[int] = []
         self.n, self.nz = coordinates, coordinates + len(equations.slopes)
         self.count = len(equations.own)
         self.before = [NONE] * self.count
@@ -58,8 +91,38 @@ class _Elimination:
         return (True, -i, i) if self.n <= i < self.nz else (False, len(self.equations.beside[i]), i)
 
     def run(self) -> Solution:
+        self._leave_out(self.count)
+        self.program.steps.add_backwards(self.back)
+        own = self.equations.own
+        return Solution(
+            self.program,
+            self.unknowns,
+            np.array(own[: self.n], dtype=np.intc),
+            np.array([own[self.nz :], self.before[self.nz :]], dtype=np.intc).T,
+        )
+
+    def condense(self) -> Condensed:
+        self._leave_out(self.nz)
+        back = Program(self.program.quantities, self.program.parameters)
+        back.steps.add_backwards(self.back)
+        back.size, made = self.program.size, self.equations
+        entries = [(k, k, made.own[k]) for k in range(self.nz, self.count) if made.own[k] != NONE]
+        entries += [(k, j, place) for k in range(self.nz, self.count) for j, place in made.beside[k].items() if j < k]
+        return Condensed(
+            self.program,
+            back,
+            self.unknowns,
+            self.unknowns + self.nz,
+            np.array([(k - self.nz, j - self.nz, place) for k, j, place in entries], dtype=np.int64).reshape(-1, 3),
+            np.array(made.right[self.nz :], dtype=np.int64),
+            np.array(made.own[: self.n], dtype=np.intc),
+            np.array(self.cleared, dtype=np.intc),
+        )
+
+    def _leave_out(self, count: int) -> None:
+        """Leaves out the first so many unknowns."""
         waiting, rows = self._waiting()
-        heap = [self.rank(i) for i in range(self.count) if not waiting[i]]
+        heap = [self.rank(i) for i in range(count) if not waiting[i]]
         heapq.heapify(heap)
         done = [False] * self.count
         while heap:
@@ -86,16 +149,8 @@ class _Elimination:
                 touched = [*touched, *rows[i]]
             for j in touched:
                 waiting[j] -= 1
-                if not waiting[j]:
+                if not waiting[j] and j < count:
                     heapq.heappush(heap, self.rank(j))
-        self.program.steps.add_backwards(self.back)
-        own = self.equations.own
-        return Solution(
-            self.program,
-            self.unknowns,
-            np.array(own[: self.n], dtype=np.intc),
-            np.array([own[self.nz :], self.before[self.nz :]], dtype=np.intc).T,
-        )
 
     def _waiting(self) -> tuple[list[int], list[list[int]]]:
         """For how many others each unknown waits, and the constraints that hold each quantity."""
@@ -166,6 +221,8 @@ class _Elimination:
         if own == NONE:
             raise NotEliminated(f"unknown {i} has no equation of its own")
         if i >= self.nz:
+            if len(around) > WIDEST:
+                raise TooWide(f"constraint {i - self.nz} has {len(around)} beside it")
             for j, _ in around:  # what is taken from the pivots of other constraints shows whether they depend on it
                 if j >= self.nz and self.before[j] == NONE and made.own[j] != NONE:
                     self.before[j] = self.program.place()
@@ -180,6 +237,9 @@ class _Elimination:
         for a, (j, _) in enumerate(around):
             for k, _ in around[: a + 1]:
                 place, new = made.entry(j, k)
+                if new and self.condenses and k >= self.nz:
+                    self.cleared.append(place)
+                    new = False
                 places.append(place)
                 news.append(new)
         self.program.step("solve", len(around), right != NONE, tuple(news), at=places)

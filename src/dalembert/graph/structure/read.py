@@ -65,7 +65,7 @@ def structured_of(system: System) -> Structured | None:
 
 def _is_plain(system: System) -> bool:
     """Kinetic and potential energy, forces, ideal constraints on positions and velocities; nothing else."""
-    if system.kinetic is None or system.works or system.events:
+    if system.kinetic is None or system.works:
         return False
     return all(
         constraint.level != "acceleration" and not constraint.one_sided and not constraint.by_friction

@@ -32,6 +32,7 @@ FILES: tuple[str, ...] = (
     "forces.h",
     "check_points.h",
     "sparse.h",
+    "multipliers.h",
     "again.h",
     "quadrature.h",
     "certify.h",

@@ -7,6 +7,8 @@ kept.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import sympy as sp
 from sympy.core.random import rng, seed
 from sympy.polys.polyerrors import PolynomialError
@@ -76,12 +78,12 @@ def _shortest(expression: sp.Expr, budget: Budget) -> sp.Expr:
         rational = _pythagoras(rational)
         found.append(rational)
     found += [_factored(rational), sp.factor_terms(rational), _by_velocities(rational)]
-    best = min(found, key=lambda e: _cost(e, known))
+    best = _least(found, known)
     # Multiplied out it may be longer, while a symbol only seems to be in it: (m g − m z/r)/m.
     if (plain := sp.factor_terms(best)).free_symbols < best.free_symbols:
         best = plain
     if sp.count_ops(best) <= TRIGSIMP and _sums_of_angles(best):
-        best = min((best, sp.trigsimp(best)), key=lambda e: _cost(e, known))
+        best = _least((best, sp.trigsimp(best)), known)
     return best
 
 
@@ -96,12 +98,20 @@ def exact(expression: sp.Expr) -> sp.Expr:
     return expression.xreplace({number: sp.Rational(str(number)) for number in expression.atoms(sp.Float)})
 
 
-def _cost(expression: sp.Expr, known: frozenset[sp.Expr]) -> tuple[int, str]:
+def _least(candidates: Iterable[sp.Expr], known: frozenset[sp.Expr]) -> sp.Expr:
+    """The one of least cost. Only among equals does the text decide: to write it takes longer than to count it."""
+    costs = {expression: _cost(expression, known) for expression in dict.fromkeys(candidates)}
+    least = min(costs.values())
+    equal = [expression for expression, cost in costs.items() if cost == least]
+    return equal[0] if len(equal) == 1 else min(equal, key=str)
+
+
+def _cost(expression: sp.Expr, known: frozenset[sp.Expr]) -> int:
     # θ₁ − θ₂ is an angle one can draw; 2θ, where the model has only θ, hides the geometry and must save more
     # to be worth it.
     new = _angles(expression) - known
     multiple = sum(any(abs(c) != 1 for c in angle.as_coefficients_dict().values()) for angle in new)
-    return sp.count_ops(expression) + len(new) + 6 * multiple, str(expression)
+    return int(sp.count_ops(expression)) + len(new) + 6 * multiple
 
 
 def _variables(expression: sp.Expr) -> int:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.arrays import Array
+from dalembert.kernel.limits import DRIFT_TOLERANCE
 from dalembert.motion.large.state import LargeState
 
 
@@ -75,6 +76,15 @@ class EntriesOf:
         J = csr_array((where.slope(w), (where.slope_of, where.slope_by)), shape=(defined, nz))
         return Entries(K, right[:nz], pulled[:nz], right[nz:], J, where.bias(w), self.state.n)
 
+    def contradicting(self, q: Array, v: Array, t: float) -> list[str]:
+        """Names of constraints that no acceleration satisfies at the state that was solved last: others, on which they
+        depend, ask for something else. The first few.
+        """
+        if not self.state.may_contradict():
+            return []
+        a, _ = self.state.solve(q, v, t)
+        return [self.state.system.constraints[k].name for k in contradictions(self.at(q, v, t), a)[:6]]
+
 
 @dataclass(frozen=True)
 class Forces:
@@ -116,6 +126,18 @@ def forces_at(entries: Entries, a: Array, multipliers: Array) -> Forces:
             _share(own, moved[n:] + abs(entries.J) @ moved + np.abs(entries.gamma)),
         ),
     )
+
+
+def contradictions(entries: Entries, a: Array) -> np.ndarray:
+    """Constraints that accelerations a of all quantities miss by more than rounding; forces of constraints may be
+    anything where these contradict each other, and do not count.
+    """
+    nz = entries.nz
+    M, A = entries.K[:nz, :nz], entries.K[nz:, :nz]
+    moved = np.abs(a) + pushed_by(M, np.abs(entries.impressed) + np.abs(entries.inertia))
+    terms = abs(A) @ moved + np.abs(entries.b)
+    missed = np.abs(A @ a - entries.b)
+    return np.flatnonzero(missed > DRIFT_TOLERANCE * np.maximum(terms, 1e-6 * terms.max(initial=0.0)))
 
 
 def pushed_by(M: Any, forces: Array) -> Array:

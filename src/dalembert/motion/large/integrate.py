@@ -8,21 +8,27 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.errors import DalembertError
-from dalembert.kernel.limits import STALL_STEPS, STIFF_WORTH
+from dalembert.kernel.limits import SINGULAR_PIVOT, STALL_STEPS, STIFF_WORTH
 from dalembert.methods.table import AUTO, METHODS
+from dalembert.motion.integrate.events import EventWatch, Outcome
 from dalembert.motion.integrate.progress import Progress
 from dalembert.motion.integrate.scipy_methods import scipy_class
 from dalembert.motion.integrate.settings import Settings, method_of, share_of, tolerances
+from dalembert.motion.integrate.singular import SingularWatch
 from dalembert.motion.integrate.stiffness import MOST_COORDINATES, StiffnessWatch
-from dalembert.motion.integrate.trajectory import MAY_END, STALLED, TOO_SHORT, Trajectory, failure_message, is_stalled
-from dalembert.motion.large.state import DEPENDENT, LargeState
-from dalembert.motion.state.state import State
-
-SINGULAR = (
-    "constraints come to depend on each other here, and a system of this size is not carried through such a place; "
-    "backend='reference' tries, slowly."
+from dalembert.motion.integrate.trajectory import (
+    MAY_END,
+    STALLED,
+    TOO_SHORT,
+    Trajectory,
+    failure_message,
+    in_order,
+    is_stalled,
 )
-
+from dalembert.motion.large.events import LargeEvents
+from dalembert.motion.large.forces import EntriesOf
+from dalembert.motion.large.state import LargeState
+from dalembert.motion.state.state import State
 
 HELD_SHORT = (
     "from about t = {since:.4g} steps are as short as stability asks, not accuracy: where the fast modes are damped, "
@@ -41,6 +47,10 @@ class _Run:
         self.evaluations = self.steps = 0
         self.reached = float(settings.times[0])
         self.points: list[tuple[float, Array]] = []
+        self.entries = EntriesOf(at)
+        self.watch: EventWatch | None = None  # for the events of the system, where it has any
+        self.singular = SingularWatch(self._nearness)
+        self.independent = np.zeros(at.m, dtype=bool)  # constraints, at the start
 
     def derivative(self, t: float, y: Array) -> Array:
         """d/dt of (q, q̇, work of impressed and ideal forces, 0)."""
@@ -79,11 +89,18 @@ class _Run:
         atol[: 2 * self.n] = tolerances(
             self.settings, state.q, state.v, self.at.solve(state.q, state.v, t0)[0][: self.n]
         )
+        self.independent = self.at.shares() > SINGULAR_PIVOT
+        self._look(t0, y, self.derivative(t0, y), False)
         options: dict[str, Any] = {"rtol": self.settings.rtol, "atol": atol}
         pace, share = self.settings.pace, share_of(self.settings)
         if pace is not None:
             options["max_step"] = pace.longest(t0)
         solver = scipy_class(METHODS[method_of(self.settings)])(self.derivative, t0, y, end, **options)
+        if self.at.system.events:
+            events: Any = LargeEvents(self.at)
+            sizes = atol[: 2 * self.n] / self.settings.rtol
+            self.watch = EventWatch(events, sizes, self.settings, self.back, lambda t, y: (y[:0], y[:0]))
+            self.watch.start(t0, y)
         pending, mark, longest = 1, t0, 0.0
         while solver.status == "running":
             if pace is not None:
@@ -102,30 +119,60 @@ class _Run:
                     return STALLED
                 mark = t
             due = pending < times.size and times[pending] <= t
-            dense = solver.dense_output() if due else None
+            dense = solver.dense_output() if due or self.watch is not None else None
             try:
-                y = self.back(t, solver.y)
+                before, y = y, self.back(t, solver.y)
                 if y is not solver.y:
                     solver.y, solver.f = y, self.derivative(t, y)
-                if self.at.smallest_pivot() < DEPENDENT:
-                    return SINGULAR
+                if names := self.entries.contradicting(y[: self.n], y[self.n : 2 * self.n], t):
+                    return f"constraints contradict each other here: {', '.join(names)}. Remove or correct one of them."
+                if self.watch is not None and self._ends(float(solver.t_old), before, t, y, dense, pending):
+                    return None
                 while dense is not None and pending < times.size and times[pending] <= t:
                     at = float(times[pending])
                     self.points.append((at, y.copy() if at == t else self.back(at, dense(at))))
                     pending += 1
             except DalembertError as error:
                 return str(error)
+            self._look(t, y, solver.f, t == end)
             if share:
                 own = slice(2 * self.n)
                 solver.atol[own] = np.maximum(solver.atol[own], share * np.minimum(np.abs(y[own]), 1.0))
             bar.update(t)
+        if self.watch is not None:
+            self.watch.finish(t, y)
         return None
+
+    def _look(self, t: float, y: Array, rates: Array, last: bool) -> None:
+        """For singular configurations passed, at an accepted state."""
+        if np.count_nonzero(self.independent) > 1:  # one direction depends on nothing
+            q, v = y[: self.n], y[self.n : 2 * self.n]
+            self.singular.look(t, q, v, rates[self.n : 2 * self.n], last)
+
+    def _nearness(self, t: float, q: Array, v: Array) -> float:
+        """The root of the smallest share that others leave of a constraint."""
+        self.at.solve(q, v, t)
+        return float(np.sqrt(max(self.at.shares()[self.independent].min(), 0.0)))
+
+    def _ends(self, t: float, y: Array, t_new: float, y_new: Array, dense: Any, pending: int) -> bool:
+        """Whether an event ends the motion in the last step; then its time and state are the last point."""
+        assert self.watch is not None
+        last = self.watch.step(t, y, t_new, y_new, dense)
+        if last is None:
+            return False
+        times = self.settings.times[pending:]
+        self.points += [(float(at), self.back(float(at), dense(float(at)))) for at in times[times < last.t]]
+        if self.points[-1][0] == last.t:
+            self.points.pop()  # at the end of the step before
+        self.points.append((last.t, last.y))
+        return True
 
 
 def integrate_large(at: LargeState, settings: Settings, state: State, bar: Progress) -> Trajectory:
     """The trajectory of a large system. Raises `Stiff` where the small way will do better."""
     run = _Run(at, settings)
     reason = run.integrate(state, bar)
+    outcome = run.watch.outcome if run.watch is not None else Outcome()
     failure = None if reason is None else failure_message(at.system.name, run.reached, reason)
     return Trajectory(
         t=np.array([t for t, _ in run.points]),
@@ -136,7 +183,8 @@ def integrate_large(at: LargeState, settings: Settings, state: State, bar: Progr
         steps=run.steps,
         evaluations=run.evaluations,
         compile_s=0.0,
-        events=(),
+        events=in_order([e for e in run.singular.events if e["t"] <= run.points[-1][0]], outcome.reports(at.system)),
         failure=failure,
+        ended=outcome.ended_by(at.system),
         warnings=run.warnings(),
     )

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from dalembert.errors import InconsistentState, MotionFailed
+from dalembert.errors import InconsistentConstraints, InconsistentState, MotionFailed
 from dalembert.model.system import System
 from dalembert.motion.integrate.progress import Progress
 from dalembert.motion.integrate.settings import Settings
@@ -16,7 +16,7 @@ from dalembert.motion.large.certificate import certify_large
 from dalembert.motion.large.forces import EntriesOf, forces_at
 from dalembert.motion.large.integrate import integrate_large
 from dalembert.motion.large.model import LargeModel
-from dalembert.motion.large.state import DEPENDENT, LargeState
+from dalembert.motion.large.state import LargeState
 from dalembert.motion.result.motion import Motion, Timing
 from dalembert.motion.state.consistent import INITIAL_TOLERANCE
 from dalembert.motion.state.project import size_of
@@ -27,14 +27,13 @@ NAMED = 5
 
 
 def starts(system: System, model: LargeModel) -> bool:
-    """Whether the constraints are independent at the start and all has a value there: where not, the small way knows
-    what to do, or what to say.
+    """Whether every coordinate has a mass at the start and all has a value there: where not, the small way knows what
+    to do, or what to say.
     """
     state = State(*system.initial_values())
     at = LargeState(system, model, system.parameter_values())
     a, multipliers = at.solve(state.q, state.v, state.t)
-    has_values = bool(np.isfinite(a).all() and np.isfinite(multipliers).all())
-    return has_values and at.smallest_pivot() > DEPENDENT
+    return bool(np.isfinite(a).all() and np.isfinite(multipliers).all()) and at.has_masses()
 
 
 def simulate_large(
@@ -44,6 +43,12 @@ def simulate_large(
     state = State(*system.initial_values())
     at = LargeState(system, model, system.parameter_values())
     _require_consistent_state(at, state)
+    at.solve(state.q, state.v, state.t)
+    if names := EntriesOf(at).contradicting(state.q, state.v, state.t):
+        raise InconsistentConstraints(
+            f"{system.name}: at the initial state no acceleration satisfies all constraints: {', '.join(names)} depend "
+            "on others and contradict them. Remove or correct one of them."
+        )
     if settings.project:
         state = State(*at.return_to_constraints(state.q, state.v, state.t), state.t)
     settings = look_ahead(at, settings, state)
@@ -56,27 +61,29 @@ def simulate_large(
     for k in range(t.size):
         q, v = y[k, :n], y[k, n : 2 * n]
         a, multipliers = at.solve(q, v, float(t[k]))
-        a, multipliers = a.copy(), multipliers.copy()
+        a, multipliers, rank = a.copy(), multipliers.copy(), at.rank()
         forces.append(forces_at(entries.at(q, v, float(t[k])), a, multipliers))
-        found.append((a[:n], multipliers, at.energies(q, v, float(t[k]))[0]))
+        found.append((a[:n], multipliers, at.energies(q, v, float(t[k]))[0], rank))
     motion = Motion(
         system=system,
         t=t,
         q=y[:, :n].copy(),
         v=y[:, n : 2 * n].copy(),
-        a=np.array([a for a, _, _ in found]),
+        a=np.array([a for a, _, _, _ in found]),
         impressed=np.array([f.impressed for f in forces]),
         inertial=np.array([f.inertial for f in forces]),
         ideal=np.array([f.ideal for f in forces]),
         nonideal=np.zeros((t.size, n)),
-        multipliers=np.array([l for _, l, _ in found]).reshape(t.size, at.m),
-        rank=np.full(t.size, at.m),
-        energy=np.array([e for _, _, e in found]),
+        multipliers=np.array([l for _, l, _, _ in found]).reshape(t.size, at.m),
+        rank=np.array([r for _, _, _, r in found]),
+        energy=np.array([e for _, _, e, _ in found]),
         work=y[:, 2 * n : 2 * n + 3].copy(),
         impact_loss=np.zeros(t.size),
         rtol=settings.rtol,
         method=trajectory.method,
         backend=trajectory.backend,
+        events=trajectory.events,
+        ended_by=trajectory.ended,
         warnings=trajectory.warnings,
     )
     timing = Timing(

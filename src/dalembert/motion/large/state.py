@@ -6,15 +6,17 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.errors import MotionFailed
-from dalembert.graph.structure.equations import ACCELERATIONS, NONE, POSITIONS, VELOCITIES
-from dalembert.kernel.limits import PROJECT_ROUNDING
+from dalembert.graph.structure.equations import ACCELERATIONS, POSITIONS, VELOCITIES
+from dalembert.kernel.limits import DRIFT_TOLERANCE
 from dalembert.model.system import System
 from dalembert.motion.large.model import LargeModel
+from dalembert.motion.large.solver import Solver
 from dalembert.motion.state.project import size_of
 
-# A pivot of a constraint below this share of what it was made of: it depends on others, to rounding.
-DEPENDENT = 1e-10
 PASSES = 12
+# A step of projection below this share of the state is followed by one of about its square, which is rounding. Next to
+# a singular configuration, steps need not become any shorter: rounding in the constraints moves the state by more.
+NEAR = 1e-9
 
 
 class LargeState:
@@ -23,39 +25,43 @@ class LargeState:
     def __init__(self, system: System, model: LargeModel, parameters: Array) -> None:
         self.system, self.model, self.p = system, model, parameters
         self.n, self.nz, self.m = model.coordinates, model.quantities, model.constraints
-        self._numbers = {name: function.numbers(parameters) for name, function in model.functions.items()}
-        pivots = model.solutions[ACCELERATIONS].pivots
-        self._pivots = pivots[pivots[:, 1] != NONE]
-        self._inverses = model.solutions[ACCELERATIONS].inverses
+        self._numbers: dict[str, Array] = {}
+        self._solvers = {name: Solver(model, name, parameters) for name in (ACCELERATIONS, POSITIONS, VELOCITIES)}
         self._forces, self._pushed = model.sums.forces.T
         self._reach = model.sums.reach
 
     def run(self, name: str, q: Array, v: Array, t: float) -> Array:
         """The numbers of a program after it has run at a state, good until it runs again."""
+        if name not in self._numbers:
+            self._numbers[name] = self.model.functions[name].numbers(self.p)
         w = self._numbers[name]
         w[: self.n], w[self.nz : self.nz + self.n], w[2 * self.nz] = q, v, t
         self.model.functions[name](w)
         return w
 
     def solve(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:
-        """The accelerations of all quantities, and the multipliers."""
-        w = self.run(ACCELERATIONS, q, v, t)
-        start = self.model.solutions[ACCELERATIONS].unknowns
-        found = w[start : start + self.nz + self.m]
-        return found[: self.nz], -found[self.nz :]
-
-    def smallest_pivot(self) -> float:
-        """Of the constraints at the last state solved, relative to what it was made of: 0 where they depend on each
-        other, below 0 where a coordinate has no mass.
+        """The accelerations of all quantities, and the multipliers: where constraints depend on each other, the
+        shortest ones, rows counted with length one.
         """
-        w = self._numbers[ACCELERATIONS]
-        if not (w[self._inverses] > 0).all():
-            return -1.0
-        if not self._pivots.size:
-            return 1.0
-        with np.errstate(all="ignore"):
-            shares = 1.0 / (w[self._pivots[:, 0]] * w[self._pivots[:, 1]])
-        return float(np.nan_to_num(shares, nan=0.0).min())
+        return self._solvers[ACCELERATIONS].solve(q, v, t)
+
+    def has_masses(self) -> bool:
+        """Whether M was positive definite at the last state solved, so that accelerations are unique."""
+        return self._solvers[ACCELERATIONS].has_masses()
+
+    def rank(self) -> int:
+        """Of the constraints at the last state solved."""
+        return self._solvers[ACCELERATIONS].rank()
+
+    def shares(self) -> Array:
+        """Of each constraint, at the last state solved, what the others left of it: 0 where it depends on them."""
+        return self._solvers[ACCELERATIONS].shares()
+
+    def may_contradict(self) -> bool:
+        """Whether at the last state solved constraints depend on each other and right-hand sides were not met: they may
+        be rounding.
+        """
+        return self._solvers[ACCELERATIONS].missed() > DRIFT_TOLERANCE and self.rank() < self.m
 
     def return_to_constraints(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:
         """The nearest state on the constraints, in the metric of the masses."""
@@ -64,23 +70,21 @@ class LargeState:
         size = size_of(q, v)
         for _ in range(PASSES):
             change = self._change(POSITIONS, q, v, t)
-            q = q + change
-            if not np.abs(change).max() > PROJECT_ROUNDING * size:
+            moved, q = float(np.abs(change).max()), q + change
+            if not moved > NEAR * size:
                 break
         else:
             raise MotionFailed(f"{self.system.name}: the state at t = {t:.6g} could not be returned to the constraints")
-        # Constraints on velocities are linear in them as a rule: one pass, and one for rounding.
-        for _ in range(PASSES):
+        # Rates of positions are linear in the velocities; other constraints on them may not be.
+        for _ in range(PASSES if self.model.on_rates else 1):
             change = self._change(VELOCITIES, q, v, t)
-            v = v + change
-            if not np.abs(change).max() > PROJECT_ROUNDING * size_of(v, q):
+            v, moved = v + change, float(np.abs(change).max())
+            if not moved > NEAR * size_of(v, q):
                 break
         return q, v
 
     def _change(self, what: str, q: Array, v: Array, t: float) -> Array:
-        w = self.run(what, q, v, t)
-        start = self.model.solutions[what].unknowns
-        return w[start : start + self.n].copy()
+        return self._solvers[what].solve(q, v, t)[0][: self.n].copy()
 
     def powers(self, q: Array, v: Array, t: float, multipliers: Array) -> tuple[float, float]:
         """The powers of impressed forces without potential (with explicit time) and of constraints."""

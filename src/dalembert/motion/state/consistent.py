@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from dalembert.model.constraints import Constraint
     from dalembert.model.system import System
 
+# From a system, q, q̇, t and what may change: the nearest state and the relative residual that is left, or None.
+Nearest = Callable[["System", Array, Array, float, Array], tuple[Array, Array, float] | None]
 # An initial state may miss a constraint by this much, relative to its own size: eight digits typed by hand
 # pass and are then polished to rounding by projection; anything worse is a mistake to be told.
 INITIAL_TOLERANCE = 1e-8
@@ -78,11 +80,12 @@ def require_consistent_state(evaluation: Evaluation, state: State) -> None:
 
 
 def consistent(
-    system: System, initial: Mapping[Any, Any] | None = None, hold: Iterable[Any] = ()
+    system: System, initial: Mapping[Any, Any] | None = None, hold: Iterable[Any] = (), other: Nearest | None = None
 ) -> dict[sp.Symbol, float]:
     """The consistent state nearest to `initial` (default: the system's own) in the mass metric.
 
-    Symbols in `hold` keep their values. The result fits `system.replace(initial=…)`.
+    Symbols in `hold` keep their values. The result fits `system.replace(initial=…)`. other: a way to find it that is
+    tried first.
 
     A one-sided constraint asks only that it is not violated: a state beyond it is moved onto it, one above it stays
     there. Velocities are left alone by it: where it touches and closes, a motion begins with the impact.
@@ -108,7 +111,8 @@ def consistent(
                 system.name, [f"hold: {name_of(item)!r} is no coordinate or velocity.{suggest(name_of(item), names)}"]
             )
         free[names.index(name_of(item))] = False
-    q, v, left = _nearest_allowed(changed, q, v, t, free)
+    found = None if other is None else other(changed, q, v, t, free)
+    q, v, left = _nearest_allowed(changed, q, v, t, free) if found is None else found
     if left > INITIAL_TOLERANCE:
         held = f" with {', '.join(name_of(item) for item in hold)} held" if not free.all() else ""
         raise InconsistentState(
