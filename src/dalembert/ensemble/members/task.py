@@ -167,7 +167,6 @@ class Task:
         keys = [tuple(row) for row in np.column_stack([block.t, block.p[:, self._timed[1]]]).tolist()]
         for k, key in enumerate(keys):
             if key not in found:
-                start = State(block.q[k], block.v[k], float(block.t[k]))
                 shifted = replace(self.settings, times=self.settings.times + (block.t[k] - self.settings.times[0]))
                 at = State(block.q[k], block.v[k], float(block.t[k]))
                 found[key] = look_ahead(Evaluation(self.system, block.p[k]), shifted, at)
