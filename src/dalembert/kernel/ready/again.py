@@ -30,6 +30,8 @@ class _Model(ctypes.Structure):
         ("registers", ctypes.c_void_p),
         ("w", ctypes.c_void_p),
         ("lost", ctypes.c_void_p),
+        ("curved", ctypes.c_void_p),
+        ("near", ctypes.c_void_p),
     )
 
 
@@ -62,7 +64,7 @@ def extrapolate(
     at = [start, start + 8 * program.registers]
     at.append(at[-1] + 8 * solve_room(n, m))
     lost = np.empty(count, dtype=np.bool_)
-    model = _Model(program.at, address(p), count, n, m, address(data), *at[:2], address(lost))
+    model = _Model(program.at, address(p), count, n, m, address(data), *at[:2], address(lost), None, None)
     ends = room[-2 * size :].reshape(2, count, 2 * n)
     known = np.empty(count, dtype=np.bool_)
     steps = np.array(sequence, dtype=LONG)

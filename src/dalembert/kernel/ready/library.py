@@ -29,6 +29,7 @@ FILES: tuple[str, ...] = (
     "many.h",
     "dense.h",
     "solve_points.h",
+    "branches.h",
     "forces.h",
     "check_points.h",
     "sparse.h",

@@ -60,7 +60,7 @@ def certify(
     if evaluation.graph.uses_actual or motion.system.contacts:
         undetermined = undetermined_loads(motion, evaluation, data.A, contacts)
         unique = unique and not undetermined
-    if evaluation.graph.nonlinear and not is_minimum(motion, evaluation, data):
+    if evaluation.graph.nonlinear and not is_minimum(motion, data):
         algebra["gauss"] = float("inf")
     if motion.C is not None and contacts is not None:
         from dalembert.motion.certificate.repeat_contacts import repeat_residual  # needs SymPy
