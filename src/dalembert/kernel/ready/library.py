@@ -32,6 +32,7 @@ FILES: tuple[str, ...] = (
     "branches.h",
     "forces.h",
     "check_points.h",
+    "modes.h",
     "sparse.h",
     "multipliers.h",
     "again.h",

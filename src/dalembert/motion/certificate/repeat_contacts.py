@@ -153,12 +153,13 @@ def _again(
     are judged: all at once, and those that elimination does not serve one by one. least: of steps, for each; fewer
     might pass over what the motion has seen.
     """
-    n = contacts.n
+    n, p = contacts.n, contacts.mode_parameters(modes)
 
     def together(some: np.ndarray, t: Array, y: Array) -> Array:
         known, a = np.isfinite(y).all(axis=1), np.full((t.size, n), np.nan)
         if known.any():
-            found = contacts.accelerations([modes[k] for k in some[known]], y[known, :n], y[known, n:], t[known])
+            own = some[known]
+            found = contacts.accelerations([modes[k] for k in own], y[known, :n], y[known, n:], t[known], p[own])
             a[known] = np.nan if found is None else found
         return np.concatenate([y[:, n:], a], axis=1)
 
