@@ -14,6 +14,7 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.errors import DalembertError
 from dalembert.graph.contacts import contact_graph
+from dalembert.kernel.ready.contact_states import contact_states
 from dalembert.mechanics.solve.mass_scale import mass_scale
 from dalembert.model.language.symbols import t as time
 from dalembert.motion.certificate.stretches import states_inside
@@ -53,7 +54,13 @@ def repeat_residual(motion: Motion, contacts: Contacts, M: Array, Q: Array, want
     if not size > 0:
         return 0.0
     varying = _varies(motion, contacts)
-    clear = {i: _mode(motion, contacts, i) for i in sorted({*_stretches(motion), *_uneven(motion, contacts)})}
+    chosen = sorted({*_stretches(motion), *_uneven(motion, contacts)})
+    ends = [k for i in chosen for k in (i, i + 1)]
+    slides = contacts.slides_along(motion.q[ends], motion.v[ends], motion.t[ends]) if chosen else None
+    clear = {
+        i: _mode(motion, contacts, i, None if slides is None else slides[2 * k : 2 * k + 2])
+        for k, i in enumerate(chosen)
+    }
     modes = [mode for mode in clear.values() if mode is not None]
     at = np.array([i for i, mode in clear.items() if mode is not None], dtype=int)
     if not at.size:
@@ -106,7 +113,7 @@ def _uneven(motion: Motion, contacts: Contacts) -> list[int]:
     graph, inside = contact_graph(motion.system), []
     for x in np.linspace(0.0, 1.0, INSIDE):
         at, q, v = states_inside(motion, float(x))
-        inside.append(graph.along(q, v, np.zeros_like(q), at, p, none).mu)
+        inside.append(contact_states(graph, q, v, np.zeros_like(q), at, p, none).mu)
     mu = np.stack(inside)
     straight = mu[0] + np.linspace(0.0, 1.0, INSIDE)[:, None, None] * (mu[-1] - mu[0])
     off = np.nan_to_num(np.abs(mu - straight)).max(axis=(0, 2))
@@ -115,15 +122,19 @@ def _uneven(motion: Motion, contacts: Contacts) -> list[int]:
     return [int(i) for i in most if off[i] > 1e-6 * float(np.nan_to_num(np.abs(mu)).max())]
 
 
-def _mode(motion: Motion, contacts: Contacts, i: int) -> Mode | None:
-    """What contacts do on a stretch, told by its states; None where that is not clear."""
+def _mode(motion: Motion, contacts: Contacts, i: int, slides: Array | None) -> Mode | None:
+    """What contacts do on a stretch, told by its states; None where that is not clear. slides: the sliding velocities
+    at both ends, where they are at hand.
+    """
     assert motion.acting is not None
     closed = motion.acting[i, list(contacts.one_sided)]
     if (motion.acting[i] != motion.acting[i + 1]).any():
         return None
     states, ways, pushes = [], [], []
     frames = contacts.frames_at(motion.q[i], motion.v[i], float(motion.t[i]))
-    slides = [contacts.at(motion.q[k], motion.v[k], float(motion.t[k]), frames=frames).slide for k in (i, i + 1)]
+    if slides is None:
+        states_at = [contacts.at(motion.q[k], motion.v[k], float(motion.t[k]), frames=frames) for k in (i, i + 1)]
+        slides = np.stack([state.slide for state in states_at])
     for k, contact in enumerate(contacts.contacts):
         history, at = motion.contacts[contact.name], contacts.components[k]
         state = str(history.state[i])
@@ -156,6 +167,9 @@ def _again(
     n, p = contacts.n, contacts.mode_parameters(modes)
 
     def together(some: np.ndarray, t: Array, y: Array) -> Array:
+        if np.isfinite(y).all():
+            found = contacts.accelerations([modes[k] for k in some.tolist()], y[:, :n], y[:, n:], t, p[some])
+            return np.concatenate([y[:, n:], np.full((t.size, n), np.nan) if found is None else found], axis=1)
         known, a = np.isfinite(y).all(axis=1), np.full((t.size, n), np.nan)
         if known.any():
             own = some[known]

@@ -68,8 +68,8 @@ static int da_is_spread_little(long size, const double *whole, const double *W, 
     return spread * most * inverse <= 1.0;
 }
 
-/* M (count, n, n), Q and C₀ (count, n), A (count, m, n), b (count, m), slope (count, n, m), one after the other as M, Q,
- * A, b, C₀, slope in `data`. a (count, n), multipliers (count, m), zero of rows that do not act; served (count): where
+/* M (count, n, n), Q (count, n), A (count, m, n), b (count, m), C₀ (count, n) and slope (count, n, m), one after the
+ * other in `data`. a (count, n), multipliers (count, m), zero of rows that do not act; served (count): where
  * elimination did. room: 2 (n + m)² + 6 (n + m) numbers and 2 (n + m) indices. */
 DA_READY long da_eliminate(long count, long n, long m, const double *data, double spread, double *a,
                            double *multipliers, unsigned char *served, double *room)

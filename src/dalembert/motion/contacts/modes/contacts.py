@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from dalembert.arrays import Array
 from dalembert.graph.contacts import ContactState
+from dalembert.kernel.ready.contact_states import contact_states
 from dalembert.kernel.ready.modes import Instants, modes_of
 from dalembert.mechanics.solve.fundamental import Fundamental
 from dalembert.model.constraints import is_linear
@@ -57,8 +58,11 @@ def _keep(found: dict[Any, Any], key: Any, make: Callable[[], Any]) -> Any:
 def _by_mode(modes: Sequence[Mode]) -> list[tuple[Mode, NDArray[np.int_]]]:
     """Each mode, and the points that are in it."""
     found: dict[Mode, list[int]] = {}
+    last, own = None, []
     for k, mode in enumerate(modes):
-        found.setdefault(mode, []).append(k)
+        if mode is not last:  # points of a leg share theirs
+            last, own = mode, found.setdefault(mode, [])
+        own.append(k)
     return [(mode, np.array(at)) for mode, at in found.items()]
 
 
@@ -219,7 +223,14 @@ class Contacts:
         """The same at T points of a mode: q, v, a (T, n), t (T,), multipliers (T, m)."""
         a = np.zeros((t.size, self.n)) if a is None else a
         multipliers = np.zeros((t.size, self.m)) if multipliers is None else multipliers
-        return self.graph.along(q, v, a, t, self._parameters(mode.frames), multipliers)
+        return contact_states(self.graph, q, v, a, t, self._parameters(mode.frames), multipliers)
+
+    def slides_along(self, q: Array, v: Array, t: Array) -> Array | None:
+        """The sliding velocities at T points; None where their directions follow normals in space."""
+        if self.switched.framed_contacts:
+            return None
+        none = np.zeros((t.size, max(self.n, self.m)))
+        return contact_states(self.graph, q, v, none[:, : self.n], t, self._given, none[:, : self.m]).slide
 
     def forces(self, q: Array, v: Array, t: float, frames: tuple[float, ...]) -> Array:
         """The generalized forces of unit forces along the sliding components, (n, components)."""
@@ -275,7 +286,7 @@ class Contacts:
         p = self._given
         if self.switched.framed_contacts:
             p = np.stack([self._parameters(mode.frames) for mode in modes])
-        state = self.graph.along(q, v, found.acceleration, t, p, own)
+        state = contact_states(self.graph, q, v, found.acceleration, t, p, own)
         pulled = np.einsum("tij,tj->ti", found.M, found.acceleration) - found.Q
         C = pulled - np.einsum("tmi,tm->ti", found.A[:, : self.m], own)
         friction = np.zeros_like(state.slide)
