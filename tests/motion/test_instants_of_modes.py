@@ -9,6 +9,7 @@ import dalembert as da
 from dalembert.graph.contacts import contact_graph
 from dalembert.kernel.ready.contact_states import contact_states, unit_forces
 from dalembert.kernel.ready.modes import modes_of
+from dalembert.motion.certificate.repeat_contacts import _runge_kutta
 from dalembert.motion.contacts.modes import contacts as module
 from dalembert.motion.contacts.modes.contacts import Contacts
 from dalembert.motion.contacts.modes.modes import OPEN, SLIP, STICK, Mode
@@ -46,6 +47,26 @@ def test_c_and_numpy_agree_in_every_mode(motion: Motion, monkeypatch: pytest.Mon
         # Rounding of numbers of size ten.
         np.testing.assert_allclose(getattr(found, name), values, rtol=1e-12, atol=1e-12, err_msg=name)
     assert found.served.all()
+
+
+def test_stretches_are_those_of_numpy(motion: Motion) -> None:
+    contacts = Contacts(motion.system)
+    modes, y = modes_along(contacts, motion.t.size), np.concatenate([motion.q, motion.v], axis=1)
+    p, length, n = contacts.mode_parameters(modes), np.linspace(0.1, 0.3, motion.t.size), motion.q.shape[1]
+
+    def slope(_: np.ndarray, t: np.ndarray, y: np.ndarray) -> np.ndarray:
+        a = contacts.accelerations(modes, y[:, :n], y[:, n:], t)
+        assert a is not None
+        return np.concatenate([y[:, n:], a], axis=1)
+
+    wanted = _runge_kutta(slope, np.arange(motion.t.size), motion.t, y, length, 3)
+    found = contacts.stretches(modes, p, motion.t, y, length, 3)
+    np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-12)  # rounding
+    y[5, 0] = np.nan
+    found = contacts.stretches(modes, p, motion.t, y, length, 3)
+    assert found is not None
+    assert np.isfinite(np.delete(found, 5, axis=0)).all()
+    assert not np.isfinite(found[5]).all()
 
 
 def test_singular_points_are_not_served(motion: Motion) -> None:

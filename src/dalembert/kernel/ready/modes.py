@@ -66,6 +66,25 @@ class Modes:
             A.reshape(count, m, n),
         )
 
+    def stretches(self, p: Array, t: Array, y: Array, length: Array, steps: int, spread: float) -> Array | None:
+        """Where stretches that begin at states y (B, 2n) and times t (B,) end after a `length` (B,), each with its own
+        parameters p (B, …): by so many steps of the classical Runge–Kutta method. No numbers where there is no
+        acceleration on the way.
+        """
+        run = entry("da_mode_stretches", "plllplpppldppp")
+        if run is None:
+            return None
+        count, n, m, program = t.size, self.n, self.m, self._program
+        end = np.array(y, dtype=float, order="C")
+        p, t, length = (np.ascontiguousarray(x, dtype=float) for x in (p, t, length))
+        size = program.registers + 2 * (n + m) ** 2 + 8 * (n + m) + count * (9 * n + m + 1)
+        data, room, served = np.zeros(program.ends[-1] * count), np.empty(size), np.empty(count, dtype=bool)
+        run(
+            program.at, count, n, m, address(p), p.shape[1], address(t), address(end), address(length), steps, spread,
+            address(data), address(room), address(served),
+        )  # fmt: skip
+        return end
+
 
 def modes_of(graph: Graph) -> Modes | None:
     """None where the equations are not linear, the functions or the system are large, or the library is missing."""

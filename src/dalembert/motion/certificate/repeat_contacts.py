@@ -7,6 +7,7 @@ wrong force keeps too. Whether the integration in between used these forces show
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 # d/dt of B states at once, which are some of all stretches: numbers (B,), times (B,) and states (B, 2n) to rates.
 Slope = Callable[[np.ndarray, Array, Array], Array]
+# Where they are after some lengths of time (B,), in so many steps: numbers, times, states, lengths, steps to states.
+Advance = Callable[[np.ndarray, Array, Array, Array, int], Array]
 
 # So many stretches are looked at: the measure takes about as long as the forces at five hundred points.
 MOST = 12
@@ -177,6 +180,10 @@ def _again(
             a[known] = np.nan if found is None else found
         return np.concatenate([y[:, n:], a], axis=1)
 
+    def advance(some: np.ndarray, t: Array, y: Array, length: Array, steps: int) -> Array:
+        found = contacts.stretches([modes[int(some[0])]], p[some], t, y, length, steps)
+        return _runge_kutta(together, some, t, y, length, steps) if found is None else found
+
     def alone(some: np.ndarray, t: Array, y: Array) -> Array:
         a = contacts.instant(modes[int(some[0])], y[0, :n], y[0, n:], float(t[0])).acceleration
         return np.concatenate([y[:, n:], a[None]], axis=1)
@@ -185,14 +192,14 @@ def _again(
     start = np.concatenate([motion.q[at], motion.v[at]], axis=1)
     every = np.arange(at.size)
     try:
-        end, left, judged, lost = _by_halving(together, every, t, start, length, wanted, least)
+        end, left, judged, lost = _by_halving(advance, every, t, start, length, wanted, least)
     except DalembertError:  # at one of them a trial state without a value; which one shows below
         end, left, judged, lost = start[:, n:].copy(), wanted.copy(), every < 0, every >= 0
     for k in np.flatnonzero(lost):
         one = slice(k, k + 1)
         try:
             end[one], left[one], judged[one], _ = _by_halving(
-                alone, every[one], t[one], start[one], length[one], wanted[one], least[one]
+                partial(_runge_kutta, alone), every[one], t[one], start[one], length[one], wanted[one], least[one]
             )
         except DalembertError:
             continue  # a trial state for which the mode has no solution
@@ -200,24 +207,16 @@ def _again(
 
 
 def _by_halving(
-    slope: Slope, which: np.ndarray, t: Array, start: Array, length: Array, wanted: Array, least: Array
+    advance: Advance, which: np.ndarray, t: Array, start: Array, length: Array, wanted: Array, least: Array
 ) -> tuple[Array, Array, np.ndarray, np.ndarray]:
     """As `_again`, in 1, 2, 4, … steps until two results agree; and where there is no acceleration on the way."""
     n = start.shape[1] // 2
     end, allowed = start[:, n:].copy(), wanted.copy()
     judged, lost = np.zeros(t.size, dtype=bool), np.zeros(t.size, dtype=bool)
-    first = slope(which, t, start)
     before, last = np.full_like(end, np.nan), np.zeros_like(end)  # the result before, and the distance to that before
     rest, steps = np.arange(t.size), 1
     while rest.size and steps <= MOST_STEPS:
-        own, y, h = which[rest], start[rest], length[rest, None] / steps
-        for k in range(steps):
-            at = t[rest] + k * h[:, 0]
-            k1 = first[rest] if k == 0 else slope(own, at, y)
-            k2 = slope(own, at + h[:, 0] / 2, y + h / 2 * k1)
-            k3 = slope(own, at + h[:, 0] / 2, y + h / 2 * k2)
-            k4 = slope(own, at + h[:, 0], y + h * k3)
-            y = y + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+        y = advance(which[rest], t[rest], start[rest], length[rest], steps)
         v = y[:, n:]
         lost[rest] = ~np.isfinite(v).all(axis=1)
         if steps > 1:
@@ -230,3 +229,16 @@ def _by_halving(
             done = np.zeros(rest.size, dtype=bool)
         before[rest], rest, steps = v, rest[~done & ~lost[rest]], 2 * steps
     return end, allowed, judged, lost
+
+
+def _runge_kutta(slope: Slope, which: np.ndarray, t: Array, y: Array, length: Array, steps: int) -> Array:
+    """States a `length` (B,) after (t, y), by so many steps of the classical method."""
+    h = length[:, None] / steps
+    for k in range(steps):
+        at = t + k * h[:, 0]
+        k1 = slope(which, at, y)
+        k2 = slope(which, at + h[:, 0] / 2, y + h / 2 * k1)
+        k3 = slope(which, at + h[:, 0] / 2, y + h / 2 * k2)
+        k4 = slope(which, at + h[:, 0], y + h * k3)
+        y = y + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+    return y

@@ -130,4 +130,40 @@ DA_READY long da_eliminate(long count, long n, long m, const double *data, doubl
     return 0;
 }
 
+/* Stretches that begin at states y (count, 2n) and times t, each in its mode, p (count, parameters), by `steps` steps of
+ * the classical Runge–Kutta method over `length` (count); y becomes their ends, no numbers where there is no
+ * acceleration on the way. data: room for what the program gives, cleared. room: as in da_eliminate, behind the
+ * program's registers, and behind that count · (9 n + m + 1) numbers. */
+DA_READY long da_mode_stretches(const da_program *P, long count, long n, long m, const double *p, long parameters,
+                                const double *t, double *y, const double *length, long steps, double spread,
+                                double *data, double *registers, unsigned char *served)
+{
+    double *room = registers + DA_LANES * P->registers, *a = room + 2 * (n + m) * (n + m) + 8 * (n + m);
+    double *multipliers = a + count * n, *trial = multipliers + count * m, *sum = trial + 2 * count * n;
+    double *rate = sum + 2 * count * n, *time = rate + 2 * count * n;
+    const double at[4] = {0.0, 0.5, 0.5, 1.0}, share[4] = {1.0, 2.0, 2.0, 1.0};
+    const double *in[4] = {trial, trial + n, time, p};
+    const long stride[4] = {2 * n, 2 * n, 1, parameters}, all = 2 * n * count;
+    for (long step = 0; step < steps; step++) {
+        for (long i = 0; i < all; i++) sum[i] = rate[i] = 0.0;
+        for (int stage = 0; stage < 4; stage++) {
+            for (long c = 0; c < count; c++) {
+                const double h = length[c] / (double)steps;
+                time[c] = t[c] + ((double)step + at[stage]) * h;
+                for (long i = 2 * n * c; i < 2 * n * (c + 1); i++) trial[i] = y[i] + at[stage] * h * rate[i];
+            }
+            da_many(P, count, in, stride, data, registers);
+            da_eliminate(count, n, m, data, spread, a, multipliers, served, room);
+            for (long c = 0; c < count; c++)
+                for (long i = 0; i < n; i++) {
+                    rate[2 * n * c + i] = trial[2 * n * c + n + i];
+                    rate[2 * n * c + n + i] = a[n * c + i];
+                }
+            for (long i = 0; i < all; i++) sum[i] += share[stage] * rate[i];
+        }
+        for (long i = 0; i < all; i++) y[i] += length[i / (2 * n)] / (double)steps / 6.0 * sum[i];
+    }
+    return 0;
+}
+
 #endif

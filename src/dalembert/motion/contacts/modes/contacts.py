@@ -304,6 +304,13 @@ class Contacts:
         found = self._eliminated(modes, q, v, t, p)
         return None if found is None else np.where(found.served[:, None], found.acceleration, np.nan)
 
+    def stretches(self, modes: Sequence[Mode], p: Array, t: Array, y: Array, length: Array, steps: int) -> Array | None:
+        """Where stretches that begin at states y (B, 2n), each in its mode, end after a `length` (B,), see
+        `Modes.stretches`; None where that needs other means. p: as `mode_parameters` gives them.
+        """
+        by_c = modes_of(self.evaluation(modes[0]).graph)
+        return None if by_c is None else by_c.stretches(p, t, y, length, steps, SPREAD)
+
     def mode_parameters(self, modes: Sequence[Mode]) -> Array:
         """The parameters (T, …) that say in which mode each of T points is."""
         last, own, found = None, self._given, []
