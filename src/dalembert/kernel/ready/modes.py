@@ -77,7 +77,7 @@ class Modes:
         count, n, m, program = t.size, self.n, self.m, self._program
         end = np.array(y, dtype=float, order="C")
         p, t, length = (np.ascontiguousarray(x, dtype=float) for x in (p, t, length))
-        size = program.registers + 2 * (n + m) ** 2 + 8 * (n + m) + count * (9 * n + m + 1)
+        size = program.registers + 2 * (n + m) ** 2 + 8 * (n + m) + count * (7 * n + m + 1)
         data, room, served = np.zeros(program.ends[-1] * count), np.empty(size), np.empty(count, dtype=bool)
         run(
             program.at, count, n, m, address(p), p.shape[1], address(t), address(end), address(length), steps, spread,

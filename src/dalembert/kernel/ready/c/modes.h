@@ -130,10 +130,10 @@ DA_READY long da_eliminate(long count, long n, long m, const double *data, doubl
     return 0;
 }
 
-/* Stretches that begin at states y (count, 2n) and times t, each in its mode, p (count, parameters), by `steps` steps of
- * the classical Runge–Kutta method over `length` (count); y becomes their ends, no numbers where there is no
- * acceleration on the way. data: room for what the program gives, cleared. room: as in da_eliminate, behind the
- * program's registers, and behind that count · (9 n + m + 1) numbers. */
+/* Stretches that begin at states y (count, 2n) and times t, each in its mode, p (count, parameters), by `steps` steps
+ * of the classical Runge–Kutta method over `length` (count); y becomes their ends, no numbers where there is no
+ * acceleration on the way. data: room for what the program gives, cleared. registers: room for those of the program,
+ * behind them as much as da_eliminate has, and count · (7 n + m + 1) numbers. */
 DA_READY long da_mode_stretches(const da_program *P, long count, long n, long m, const double *p, long parameters,
                                 const double *t, double *y, const double *length, long steps, double spread,
                                 double *data, double *registers, unsigned char *served)
