@@ -39,7 +39,7 @@ def test_what_is_no_finite_number_is_refused_as_before(value):
 def test_unknown_names_are_refused():
     with pytest.raises(da.ModelError, match="neither a coordinate nor a velocity"):
         pendulum.replace(initial={"w": 1})
-    with pytest.raises(da.ModelError, match="there is no parameter 'M'. Did you mean 'm'?"):
+    with pytest.raises(da.ModelError, match=r"there is no parameter 'M'\. Did you mean 'm'\?"):
         pendulum.replace(parameters={"M": 1})
     with pytest.raises(da.ModelError, match="there is no parameter 'M'"):  # nor is it where contacts are looked at
         da.library.get("bouncing_ball").replace(parameters={"M": 1})

@@ -7,7 +7,7 @@ shows only in where it went.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -166,14 +166,13 @@ def _distances(
         wrong &= steps[rest] <= STEPS_OF_PIECE * pieces
         sure = np.ones(rest.size, dtype=bool)
         if wrong.any():
-            about = there[rest], sizes[rest], steps[rest]
-            given = [part[wrong] for part in about]
+            bounds = _Bounds(there[rest], sizes[rest], steps[rest], wanted)
             off[wrong] = _beyond_errors(
-                motion, evaluation, some[wrong], end[wrong], unsure[wrong], *given, wanted, shares
+                motion, evaluation, some[wrong], end[wrong], unsure[wrong], bounds.of(wrong), shares
             )
             for i in np.flatnonzero(wrong & (off > wanted * granted[rest])):
-                given = [part[i : i + 1] for part in about]
-                closer = _closer(motion, evaluation, some[i : i + 1], *given, wanted, pieces, PACED * most)
+                one = slice(int(i), int(i) + 1)
+                closer = _closer(motion, evaluation, some[one], bounds.of(one), pieces, PACED * most)
                 if closer is not None:
                     off[i], sure[i] = closer
             off[wrong] /= granted[rest][wrong]
@@ -186,16 +185,22 @@ def _distances(
     return missed, judged
 
 
+class _Bounds(NamedTuple):
+    """Of stretches: where they should end (B, w), relative to which sizes (B, w), in how many steps the motion went
+    there (B,), and how near is wanted.
+    """
+
+    there: Array
+    sizes: Array
+    steps: Array
+    wanted: float
+
+    def of(self, which: np.ndarray | slice) -> _Bounds:
+        return _Bounds(self.there[which], self.sizes[which], self.steps[which], self.wanted)
+
+
 def _closer(
-    motion: Motion,
-    evaluation: Evaluation,
-    at: np.ndarray,
-    there: Array,
-    sizes: Array,
-    steps: Array,
-    wanted: float,
-    pieces: int,
-    most: int,
+    motion: Motion, evaluation: Evaluation, at: np.ndarray, bounds: _Bounds, pieces: int, most: int
 ) -> tuple[float, bool] | None:
     """How far one stretch ends from the motion, beyond errors, in pieces as short as forces that depend on time ask
     for; and whether pieces half as long agree on that. None where no force asks for shorter ones.
@@ -207,34 +212,26 @@ def _closer(
         return None
     if not shares.size:
         return 0.0, False
-    once, _, _ = _all_again(motion, evaluation, at, 0.1 * wanted * sizes, shares)
+    near = bounds.wanted * bounds.sizes
+    once, _, _ = _all_again(motion, evaluation, at, 0.1 * near, shares)
     shares = np.repeat(shares / 2, 2)
-    end, unsure, known = _all_again(motion, evaluation, at, 0.1 * wanted * sizes, shares)
-    if not (known.all() and (np.abs(end - once) <= wanted * sizes).all()):
+    end, unsure, known = _all_again(motion, evaluation, at, 0.1 * near, shares)
+    if not (known.all() and (np.abs(end - once) <= near).all()):
         return 0.0, False
-    found = _beyond_errors(motion, evaluation, at, end, unsure, there, sizes, steps, wanted, shares)
+    found = _beyond_errors(motion, evaluation, at, end, unsure, bounds, shares)
     return float(found[0]), True
 
 
 def _beyond_errors(
-    motion: Motion,
-    evaluation: Evaluation,
-    at: np.ndarray,
-    end: Array,
-    unsure: Array,
-    there: Array,
-    sizes: Array,
-    steps: Array,
-    wanted: float,
-    shares: Array,
+    motion: Motion, evaluation: Evaluation, at: np.ndarray, end: Array, unsure: Array, bounds: _Bounds, shares: Array
 ) -> Array:
     """How far stretches end from the motion, beyond what errors within the tolerance may have grown to, relative to
-    `sizes`.
+    their sizes.
     """
-    grown = _growth_of_errors(motion, evaluation, at, end, wanted * sizes, shares)
-    apart = np.maximum(np.abs(end - there) - unsure, 0.0)
-    beyond: Array = np.maximum(apart - TOLERANCES * steps[:, None] * grown, 0.0) / sizes
-    return beyond.max(axis=1)
+    grown = _growth_of_errors(motion, evaluation, at, end, bounds.wanted * bounds.sizes, shares)
+    apart = np.maximum(np.abs(end - bounds.there) - unsure, 0.0)
+    beyond: Array = np.maximum(apart - TOLERANCES * bounds.steps[:, None] * grown, 0.0) / bounds.sizes
+    return np.asarray(beyond.max(axis=1))
 
 
 def _growth_of_errors(
