@@ -244,6 +244,7 @@ class Verbs:
         >>> run.q.shape, run.motion().certificate.holds
         ((501, 2), True)
         """
+        from dalembert.motion.large.size import is_large
         from dalembert.motion.prepare import prepare
 
         if unknown:
@@ -252,6 +253,10 @@ class Verbs:
             "rtol": rtol, "atol": atol, "samples": samples, "method": method, "project": project, "backend": backend,
             "step": step, "order": order, "max_step": max_step,
         }  # fmt: skip
+        if is_large(self._system):
+            from dalembert.motion.large.prepare import prepare_large
+
+            return prepare_large(self._system, duration, times, options, events)
         return prepare(self._system, duration, times, options, events)
 
     def sweep(
