@@ -108,6 +108,8 @@ def _make(system: System) -> LargeModel | None:
     if compiler is None or structured is None:
         return None
     wanted = [ACCELERATIONS] + ([POSITIONS, VELOCITIES] if structured.constraints else [])
+    if len(structured.constraints) > structured.coordinates:
+        wanted = []  # they depend on each other everywhere: what solves independent ones would never be used
     try:
         solutions = {name: solution_of(equations_of(structured, name), structured.coordinates) for name in wanted}
     except TooWide:
