@@ -62,7 +62,7 @@ def certify(
         if motion.blows and contacts is not None:
             undetermined = tuple(dict.fromkeys((*undetermined, *_undetermined_in_blows(motion, contacts))))
         unique = unique and not undetermined
-    if evaluation.graph.nonlinear and not is_minimum(motion, evaluation, data):
+    if evaluation.graph.nonlinear and not is_minimum(motion, data):
         algebra["gauss"] = float("inf")
     if motion.C is not None and contacts is not None:
         from dalembert.motion.certificate.repeat_contacts import repeat_residual  # needs SymPy
