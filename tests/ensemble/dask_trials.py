@@ -77,7 +77,7 @@ def main(trials: int) -> None:
     rng = np.random.default_rng()
     whole = swept("threads")
     good = mid = 0
-    with LocalCluster(2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as cluster:
+    with LocalCluster(2, threads_per_worker=1, dashboard_address=None, silence_logs=30) as cluster:
         for trial in range(trials):
             with Client(cluster, set_as_default=False) as client, tempfile.TemporaryDirectory() as folder:
                 client.wait_for_workers(2)

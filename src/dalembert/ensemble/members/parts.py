@@ -51,11 +51,11 @@ class Parts:
         reasons = json.dumps({str(k): why for k, why in chunk.reasons.items()}).encode()
         arrays: dict[str, Any] = {**chunk.arrays, REASONS: np.frombuffer(reasons, dtype=np.uint8)}
         np.savez(buffer, **arrays)
-        write_atomically(self._file(chunk.first), buffer.getvalue())
+        write_atomically(self.file(chunk.first), buffer.getvalue())
 
     def read(self, first: int) -> Chunk | None:
         """The chunk from this member on; None where it is not finished, or its file cannot be read."""
-        file = self._file(first)
+        file = self.file(first)
         if not file.is_file():
             return None
         with contextlib.suppress(OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
@@ -71,5 +71,5 @@ class Parts:
         for file in self.folder.glob("chunk-*.npz"):
             file.unlink(missing_ok=True)
 
-    def _file(self, first: int) -> Path:
+    def file(self, first: int) -> Path:
         return self.folder / f"chunk-{first // self.size:07d}.npz"
