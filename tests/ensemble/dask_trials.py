@@ -77,18 +77,19 @@ def main(trials: int) -> None:
     rng = np.random.default_rng()
     whole = swept("threads")
     good = mid = 0
-    with LocalCluster(2, threads_per_worker=1, dashboard_address=None, silence_logs=30) as cluster:
-        for trial in range(trials):
-            with Client(cluster, set_as_default=False) as client, tempfile.TemporaryDirectory() as folder:
-                client.wait_for_workers(2)
-                # So few chunks that the last moment of the kill, too, is before the end.
-                chunks, delay, which = int(rng.integers(1, 17)), rng.uniform(0, 0.05), int(rng.integers(2))
-                found, in_time = sweep_with_a_kill(client, Path(folder) / "s", chunks, delay, which)
-                same = whole.data.identical(found.data)
-                good, mid = good + same, mid + in_time
-                print(
-                    f"{trial}: after {chunks} chunks and {delay:.3f} s, in time {in_time}, same bits {same}", flush=True
-                )
+    for trial in range(trials):
+        # Each has a cluster of its own: Dask now and then gives a worker up that was killed soon after its start.
+        with (
+            LocalCluster(2, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as cluster,
+            Client(cluster, set_as_default=False) as client,
+            tempfile.TemporaryDirectory() as folder,
+        ):
+            # So few chunks that the last moment of the kill, too, is before the end.
+            chunks, delay, which = int(rng.integers(1, 17)), rng.uniform(0, 0.05), int(rng.integers(2))
+            found, in_time = sweep_with_a_kill(client, Path(folder) / "s", chunks, delay, which)
+            same = whole.data.identical(found.data)
+            good, mid = good + same, mid + in_time
+            print(f"{trial}: after {chunks} chunks and {delay:.3f} s, in time {in_time}, same bits {same}", flush=True)
     print(f"{good} of {trials} have the same bits; {mid} kills were before the end")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -16,8 +17,10 @@ import numpy as np
 import pytest
 from dask_trials import chunk_files, sweep_with_a_kill, swept, wait_for_chunks
 from swept_systems import bead, spring
+from typer.testing import CliRunner
 
 import dalembert as da
+from dalembert.cli.app import application
 from dalembert.ensemble import sweep as sweeping
 from dalembert.ensemble.members.chunk import Chunk
 from dalembert.ensemble.members.parts import Parts
@@ -32,7 +35,7 @@ distributed = pytest.importorskip("distributed")
 @pytest.fixture(scope="module")
 def client() -> Iterator[Any]:
     with (
-        distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as cluster,
+        distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
     ):
         yield client
@@ -63,16 +66,6 @@ def test_members_that_run_alone_are_the_same_too(client: Any) -> None:
     here, there = (ball.sweep({"g": [5.0, 9.81]}, 0.5, on=on) for on in ("threads", client))
     assert here.data.identical(there.data)
     assert there.run_alone == 2
-
-
-@pytest.mark.parametrize("which", [0, 1])
-def test_a_killed_worker_loses_nothing(client: Any, whole: Ensemble, tmp_path: Path, which: int) -> None:
-    rng = np.random.default_rng()
-    client.wait_for_workers(2)
-    chunks, delay = int(rng.integers(1, 8)), rng.uniform(0, 0.03)
-    found, in_time = sweep_with_a_kill(client, tmp_path / "s", chunks, delay, which)
-    assert in_time
-    assert whole.data.identical(found.data)
 
 
 def test_a_killed_client_loses_and_repeats_nothing(
@@ -117,7 +110,16 @@ def test_a_chunk_that_is_there_is_not_computed(tmp_path: Path, monkeypatch: pyte
     parts.keep(Chunk(0, {"status": np.zeros(2)}, {1: "why"}))
     assert parts.read(0).reasons == {1: "why"}
     monkeypatch.setattr("dalembert.ensemble.place.worker._unpack", lambda *_: None)  # nothing to compute with
-    assert run_range(b"", "s", own_build(), 0, 2, parts).count == 2
+    assert run_range(0, 2, b"", "s", own_build(), parts).count == 2
+
+
+def test_the_command_takes_an_address(client: Any, tmp_path: Path) -> None:
+    line = ["sweep", "pendulum", "--vary", "l=1:2:3", "--duration", "0.1", "--out", str(tmp_path / "s"), "--json"]
+    done = CliRunner().invoke(application(["sweep", "run"]), [*line, "--on", f"dask:{client.scheduler.address}"])
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.stdout)
+    assert (told["members"], told["failed"]) == (3, 0)
+    assert told["on"].startswith("dask:tcp://")
 
 
 def test_other_versions_are_told(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,6 +141,15 @@ def test_a_full_disk_of_a_worker_is_told(client: Any, tmp_path: Path, monkeypatc
         spring().sweep({"w": [1.0, 2.0]}, 1.0, on=client, out=tmp_path / "s")
 
 
+def test_a_killed_worker_loses_nothing(client: Any, whole: Ensemble, tmp_path: Path) -> None:
+    """The last test of this cluster: its other worker goes on."""
+    rng = np.random.default_rng()
+    chunks, delay, which = int(rng.integers(1, 8)), rng.uniform(0, 0.03), int(rng.integers(2))
+    found, in_time = sweep_with_a_kill(client, tmp_path / "s", chunks, delay, which)
+    assert in_time
+    assert whole.data.identical(found.data)
+
+
 @pytest.mark.parametrize(
     ("on", "told"),
     [
@@ -158,6 +169,16 @@ def test_dask_is_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(place, "find_spec", lambda name: None)
     with pytest.raises(da.ModelError, match=r"pip install 'dalembert\[dask\]'"):
         spring().sweep({"w": [1.0, 2.0]}, 1.0, on="dask")
+
+
+def test_a_cluster_without_workers_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    scheduler = SimpleNamespace(workers={"w": 1})
+    look = place.Patience(scheduler)
+    monkeypatch.setattr(place, "EMPTY_S", 0.0)
+    look()
+    scheduler.workers.clear()
+    with pytest.raises(da.ClusterError, match="all workers of this machine ended"):
+        look()
 
 
 @pytest.mark.parametrize(

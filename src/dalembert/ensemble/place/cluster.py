@@ -6,6 +6,7 @@ import logging
 import pickle
 import queue
 import socket
+import time
 import uuid
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -25,10 +26,12 @@ from dalembert.errors import ClusterError, DalembertError, ModelError
 # How long a scheduler may take to answer, in seconds.
 CONNECT_S = 10
 # Ranges that are handed to the scheduler ahead: enough for many workers, and for it to see that more would help; few
-# enough that results do not heap up where they wait to be fetched.
+# enough that results do not heap up where they wait to be fetched. They go in batches: half of them at a time.
 AHEAD, AHEAD_EACH = 128, 4
 # Attempts at a range after one that failed by no fault of the sweep (a disk or a network that was away).
 RETRIES = 2
+# How long a cluster of this machine may be without any worker, in seconds. Others are waited for: they may be queued.
+EMPTY_S = 60.0
 RESUME = "what is finished is in the folder of the sweep, if it has one (out=): the same call with resume=True goes on"
 
 
@@ -55,9 +58,14 @@ class Cluster:
         workers: int | None,
     ) -> None:
         content = self._pack(task)
-        with self._client(min(cores() if workers is None else workers, len(ranges))) as client:
+        with self._client(min(cores() if workers is None else workers, len(ranges))) as (client, look):
+
+            def pause() -> None:
+                look()
+                wait()
+
             try:
-                with closing(_results(client, content, ranges, self.parts, wait)) as results:
+                with closing(_results(client, content, ranges, self.parts, pause)) as results:
                     self._take(results, finish)
             except BaseException:
                 control.cancel()
@@ -82,15 +90,31 @@ class Cluster:
             raise ModelError(self.where, [fault]) from None
 
     @contextmanager
-    def _client(self, workers: int) -> Iterator[Any]:
+    def _client(self, workers: int) -> Iterator[tuple[Any, Callable[[], None]]]:
+        """A client, and what looks now and then whether there is anything to wait for."""
         if not isinstance(self.on, str):
-            yield self.on  # whoever opened it closes it
+            yield self.on, lambda: None  # whoever opened it closes it
         elif self.on == "dask":
             with _local_cluster(workers) as cluster, _connect(self.where, cluster) as client:
-                yield client
+                yield client, Patience(cluster.scheduler)
         else:
             with _connect(self.where, _address(self.on)) as client:
-                yield client
+                yield client, lambda: None
+
+
+class Patience:
+    """Ends a sweep whose workers have all gone and do not come back."""
+
+    def __init__(self, scheduler: Any) -> None:
+        self._scheduler = scheduler
+        self._seen = time.monotonic()
+
+    def __call__(self) -> None:
+        now = time.monotonic()
+        if self._scheduler.workers:
+            self._seen = now
+        elif now - self._seen > EMPTY_S:
+            raise ClusterError(f"sweep: all workers of this machine ended, and none could be started again; {RESUME}")
 
 
 def executor(where: str, on: Any) -> Cluster:
@@ -134,14 +158,18 @@ def _connect(where: str, to: Any) -> Any:
 
 
 def _local_cluster(workers: int) -> Any:
-    """Processes of this machine, one thread each. How much memory they take, the sweep has looked at."""
+    """Processes of this machine, one thread each. How much memory they take, the sweep has looked at; what they are at,
+    nobody asks.
+    """
+    import dask
     from distributed import LocalCluster
 
     try:
-        return LocalCluster(
-            n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None, memory_limit=0,
-            silence_logs=logging.CRITICAL,
-        )  # fmt: skip
+        with dask.config.set({"distributed.worker.profile.enabled": False}):
+            return LocalCluster(
+                n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=":0", memory_limit=0,
+                silence_logs=logging.CRITICAL,
+            )  # fmt: skip
     except (OSError, RuntimeError) as error:
         raise ClusterError(
             f"no local cluster could be started: {error}; in a script, call sweep below if __name__ == '__main__':"
@@ -162,17 +190,20 @@ def _results(
     most = max(AHEAD, AHEAD_EACH * sum(client.nthreads().values()))
     try:
         while True:
-            for first, last in islice(left, most - len(pending)):
-                given = (sweep, name, build, first, last, parts)
-                future = client.submit(run_range, *given, key=f"{name}-{first}", retries=RETRIES, pure=False)
-                pending[future] = first, last
-                future.add_done_callback(done.put)
+            if len(pending) <= most // 2 and (batch := list(islice(left, most - len(pending)))):
+                given = {"content": sweep, "sweep": name, "build": build, "parts": parts}
+                keys = [f"{name}-{first}" for first, _ in batch]
+                futures = client.map(run_range, *zip(*batch, strict=True), key=keys, retries=RETRIES, pure=False, **given)
+                pending.update(zip(futures, batch, strict=True))
+                for future in futures:
+                    future.add_done_callback(done.put)
             if not pending:
                 return
             ready = _take(done)
             lost = [future for future in ready if future.status in ("error", "cancelled")]
             # One whose worker was lost after it was done is computed again meanwhile.
-            yield from client.gather([future for future in ready if future not in lost])
+            if ready:
+                yield from client.gather([future for future in ready if future not in lost])
             if lost:
                 raise _fault(lost[0], *pending[lost[0]])
             for future in ready:

@@ -48,9 +48,9 @@ def hand_over(content: bytes) -> bytes:
 
 
 def run_range(
-    content: bytes, name: str, build: Build, first: int, last: int, parts: Parts | None
+    first: int, last: int, content: bytes, sweep: str, build: Build, parts: Parts | None
 ) -> Chunk | Kept | DalembertError:
-    """The members from `first` to `last`, the last one not among them. name: of the sweep, the same for all its ranges.
+    """The members from `first` to `last`, the last one not among them. sweep: its name, the same for all its ranges.
 
     Where this machine sees the folder of the sweep, the chunk is written there, and one that is there already is not
     computed again. An error of this package is returned: it would be the same at every attempt.
@@ -60,7 +60,7 @@ def run_range(
             raise ClusterError(
                 f"a worker has {own_build().text()}, this process has {build.text()}: install the same on both"
             )
-        task = _unpack(content, name)
+        task = _unpack(content, sweep)
         if parts is None or not parts.are_here():
             return _compute(task, first, last)
         if parts.read(first) is None:
