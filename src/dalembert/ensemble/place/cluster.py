@@ -192,8 +192,8 @@ def _results(
         while True:
             if len(pending) <= most // 2 and (batch := list(islice(left, most - len(pending)))):
                 given = {"content": sweep, "sweep": name, "build": build, "parts": parts}
-                keys = [f"{name}-{first}" for first, _ in batch]
-                futures = client.map(run_range, *zip(*batch, strict=True), key=keys, retries=RETRIES, pure=False, **given)
+                how = {"key": [f"{name}-{first}" for first, _ in batch], "retries": RETRIES, "pure": False}
+                futures = client.map(run_range, *zip(*batch, strict=True), **how, **given)
                 pending.update(zip(futures, batch, strict=True))
                 for future in futures:
                     future.add_done_callback(done.put)
