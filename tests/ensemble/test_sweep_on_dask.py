@@ -38,6 +38,7 @@ def client() -> Iterator[Any]:
         distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
     ):
+        client.run(own_build)  # both load the package at the same time
         yield client
 
 
