@@ -46,7 +46,7 @@ def compile_one(job: tuple) -> float:
     started = time.perf_counter()
     given = program(name, rolled)
     wish = runner.wish_of(given, single=single, **options)
-    worker = runner._Worker(runner._cupy(), given, wish, 0)
+    worker = runner.Worker(runner._cupy(), given, wish, 0)
     if looks:
         worker._compile(True)
     _ = worker.kernel.num_regs
@@ -83,7 +83,7 @@ def timed(name: str, rolled: bool, count: int, **options) -> dict:
 
     given = program(name, rolled)
     wish = runner.wish_of(given, **options)
-    worker = runner._Worker(cupy, given, wish, 0)
+    worker = runner.Worker(cupy, given, wish, 0)
     values = members(name, count)
     parts = [worker.run(values, 0, count) for _ in range(3)]
     last, kernel = parts[-1], worker.kernel

@@ -58,7 +58,7 @@ def sweep(
     hold: list[str] = typer.Option([], help="With --repair: a coordinate or velocity that keeps its value."),
     steps: int | None = typer.Option(None, help="Steps that a member may take."),
     seconds: float | None = typer.Option(None, help="Seconds that a member may take."),
-    on: str = typer.Option("threads", help="threads, or processes for models with contacts."),
+    on: str = typer.Option("threads", help="threads, processes for models with contacts, or cuda for GPUs."),
     threads: int | None = typer.Option(None, help="How many threads or processes; all cores unless given."),
     plot: str | None = typer.Option(None, help="The variable that the picture shows."),
     out: Path | None = typer.Option(None, help="Folder for the results, default dalembert-NAME-sweep here."),

@@ -49,7 +49,14 @@ def compute(task: Task, first: int, last: int, control: Control, integrate: Inte
 
     integrate: what takes the arrays of plain members and gives those of their runs, called as `integrate_members`.
     """
-    block = task.blocks.between(first, last)
+    arrays, reasons = compute_block(task, task.blocks.between(first, last), control, integrate)
+    return Chunk(first, arrays, {first + k: why for k, why in reasons.items()})
+
+
+def compute_block(
+    task: Task, block: Block, control: Control, integrate: Integrate = integrate_members
+) -> tuple[dict[str, Array], dict[int, str]]:
+    """The arrays of the members of a block, and reasons by their places in it."""
     points = task.settings.times.size
     outcome = empty_outcome(block.count, points, 2 * task.n + 3, len(task.events), task.along)
     exponent = np.full(block.count, np.nan)
@@ -58,7 +65,7 @@ def compute(task: Task, first: int, last: int, control: Control, integrate: Inte
         if task.repair is not None:
             block, pending = _repair_alone(task, block, pending, outcome)
     else:
-        block, starts, pending = _start(task, block, outcome)
+        block, starts, pending = start_members(task, block, outcome)
         for number, (rows, at) in enumerate(_groups(starts)):
             if number >= MOST_KERNELS:
                 pending = np.concatenate([pending, at])
@@ -76,10 +83,10 @@ def compute(task: Task, first: int, last: int, control: Control, integrate: Inte
             pending = np.concatenate([pending, left])
     for k in np.sort(pending).tolist():
         run_alone(task, block, k, outcome, control)
-    return Chunk(first, _arrays(task, block, outcome, exponent), {first + k: why for k, why in outcome.reasons.items()})
+    return _arrays(task, block, outcome, exponent), outcome.reasons
 
 
-def _start(task: Task, block: Block, outcome: Outcome) -> tuple[Block, Starts, np.ndarray]:
+def start_members(task: Task, block: Block, outcome: Outcome) -> tuple[Block, Starts, np.ndarray]:
     """The block with its starts repaired where that is wished; those that violate constraints are done with. Returns
     the places of members whose starts need a closer look, too.
     """

@@ -10,15 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Protocol
+from typing import Any, Protocol
 
 from dalembert.ensemble.members.chunk import Chunk
+from dalembert.ensemble.members.chunk_size import chunk_size
 from dalembert.ensemble.members.control import Control
 from dalembert.ensemble.members.task import Task
 from dalembert.errors import ModelError
 from dalembert.model.language.suggest import suggest
 
 Range = tuple[int, int]
+# The array that says which members the processor ran where a GPU was asked for.
+ON_CPU = "on cpu"
 
 
 class Executor(Protocol):
@@ -38,10 +41,12 @@ class Executor(Protocol):
     ) -> None: ...
 
 
-# By name: the module that has it, as `execute`. It is loaded when it is asked for.
+# By name: the module that has it, as `execute`. It is loaded when it is asked for. It may have `require`, which says
+# what is missing here, before anything is computed; `chunk_size`, as in members/chunk_size.py; and `remarks`, below.
 EXECUTORS: dict[str, str] = {
     "threads": "dalembert.ensemble.place.threads",
     "processes": "dalembert.ensemble.place.processes",
+    "cuda": "dalembert.ensemble.place.cuda",
 }
 
 
@@ -49,5 +54,20 @@ def executor(where: str, on: str) -> Executor:
     """The executor of a name; where: the name of the system, for the message."""
     if on not in EXECUTORS:
         raise ModelError(where, [f"sweep: there is no on={on!r}.{suggest(str(on), EXECUTORS)}"])
-    found: Executor = import_module(EXECUTORS[on]).execute
+    module = import_module(EXECUTORS[on])
+    if hasattr(module, "require"):
+        module.require()
+    found: Executor = module.execute
     return found
+
+
+def members_of_a_chunk(on: str, task: Task, run: Callable[[Callable[[], Chunk]], Chunk]) -> int:
+    """As `chunk_size`, unless the executor has a size of its own."""
+    found: int = getattr(import_module(EXECUTORS[on]), "chunk_size", chunk_size)(task, run)
+    return found
+
+
+def remarks(on: str, task: Task) -> dict[str, Any]:
+    """What an executor has to say of a sweep as a whole, for `Ensemble.about`."""
+    module = import_module(EXECUTORS[on])
+    return dict(module.remarks(task)) if hasattr(module, "remarks") else {}
