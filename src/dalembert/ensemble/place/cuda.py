@@ -22,7 +22,7 @@ from dalembert.ensemble.members.control import Cancelled, Control
 from dalembert.ensemble.members.outcome import Status, empty_outcome
 from dalembert.ensemble.members.task import Task
 from dalembert.ensemble.place import threads
-from dalembert.ensemble.place.cuda_plan import MOST_STEPS, OBSERVED, Plan, pace_of, plan_of, program_of, wish_of
+from dalembert.ensemble.place.cuda_plan import OBSERVED, Plan, is_granted, pace_of, plan_of, program_of, wish_of
 from dalembert.ensemble.place.executors import ON_CPU
 from dalembert.ensemble.start.block import Block
 from dalembert.errors import DalembertError
@@ -107,14 +107,13 @@ class Gpus:
         if at.size:
             for part in self._run(block.at(at), control):
                 own = at[part.start : part.start + len(part.status)]
-                spent = (part.status == runner.BUDGET) & (0 < task.budget.steps <= MOST_STEPS)
+                spent = (part.status == runner.BUDGET) & is_granted(task.budget.steps)
                 mine = np.isin(part.status, (runner.DONE, runner.EVENT)) | spent
                 left = np.concatenate([left, own[~mine]])
                 places = np.flatnonzero(mine)
                 found.append((own[mine], self._arrays(task, part, places, block.p[own[mine]])))
                 for k in np.flatnonzero(spent).tolist():
-                    steps = int(part.steps[k] + part.rejected[k])
-                    reasons[int(own[k])] = f"t = {part.time[k]:.6g}: its budget was spent, after {steps} steps"
+                    reasons[int(own[k])] = f"t = {part.time[k]:.6g}: its budget was spent, after {part.steps[k]} steps"
         left.sort()
         for begin in range(0, left.size, AT_A_TIME):
             own = left[begin : begin + AT_A_TIME]

@@ -15,6 +15,7 @@ from dalembert.kernel.cuda.run import Program, Wish
 from dalembert.kernel.cuda.source import CudaSource, cuda_source
 from dalembert.kernel.size import KernelTooLarge
 from dalembert.methods.table import METHODS
+from dalembert.motion.integrate.kernel_choice import LOOKS
 from dalembert.motion.integrate.settings import method_of
 
 # A member that takes more steps than these is left to the processor, which looks whether it is stiff.
@@ -120,7 +121,7 @@ def wish_of(task: Task, plan: Plan, program: Program, start: float) -> Wish:
     times = settings.times + (start - settings.times[0])
     wish = Wish(
         duration=float(times[-1] - times[0]), t0=start, rtol=settings.rtol, atol=settings.atol or 0.0,
-        most_steps=min(granted or MOST_STEPS, MOST_STEPS), events=bool(task.events), blocks=program.about["blocks"],
+        most_steps=_most_steps(granted), events=bool(task.events), blocks=program.about["blocks"],
     )  # fmt: skip
     observe = (program.states if wanted.states else ()) + tuple(
         OBSERVED + name for name in dict.fromkeys((*plan.kept, *plan.reduced))
@@ -129,6 +130,16 @@ def wish_of(task: Task, plan: Plan, program: Program, start: float) -> Wish:
         return wish
     keep = wanted.states or bool(plan.kept)
     return replace(wish, times=times, observe=observe, keep=keep, reduce=bool(plan.reduced))
+
+
+def is_granted(steps: int) -> bool:
+    """Whether a budget of so many steps is a GPU's to obey; 0 is none."""
+    return 0 < steps <= MOST_STEPS
+
+
+def _most_steps(granted: int) -> int:
+    """Budgets are counted in groups, as on the processor, so that the same members come to their end."""
+    return -(-granted // LOOKS) * LOOKS if is_granted(granted) else MOST_STEPS
 
 
 def pace_of(task: Task, block: Block) -> tuple[np.ndarray, np.ndarray]:
