@@ -15,7 +15,7 @@ import dalembert as da
 from dalembert.graph.graph import graph_of
 from dalembert.kernel.build import build, find_compiler
 from dalembert.kernel.emit.source import kernel_source
-from dalembert.kernel.kernel import Kernel
+from dalembert.kernel.kernel import Kernel, kernel_in
 
 compiler = find_compiler()
 pytestmark = pytest.mark.skipif(compiler is None, reason="no C compiler on this machine")
@@ -43,7 +43,7 @@ def systems() -> dict[str, da.System]:
 def kernel_of(system: da.System, change: Callable[[str], str] = lambda text: text) -> Kernel:
     assert compiler is not None
     source = kernel_source(system, graph_of(system), range(len(system.constraints)), ("stiff",))
-    return Kernel(build(change(source), compiler)[0], 0.0, False)
+    return kernel_in(build(change(source), compiler)[0], 0.0, False)
 
 
 def error_inside(kernel: Kernel, system: da.System, method: str, project: bool, step: float) -> float:

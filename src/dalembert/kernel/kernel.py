@@ -300,12 +300,12 @@ def find_kernel(
         if library is None:
             _missing.add(key)
             return None
-        kernel = _compiled(library, 0.0, True)
+        kernel = kernel_in(library, 0.0, True)
         _keep(key, kernel)
     return None if kernel is None else replace(kernel, seconds=time.perf_counter() - started)
 
 
-def _compiled(library: ctypes.CDLL, seconds: float, cached: bool) -> Kernel:
+def kernel_in(library: ctypes.CDLL, seconds: float, cached: bool) -> Kernel:
     """The kernel in a library that was compiled for its system alone."""
     integrate, slope, instructions = library.da_integrate, library.da_slope_of, library.da_instructions
     integrate.argtypes, slope.argtypes, instructions.restype = ENTRY, SLOPE_ENTRY, ctypes.c_long
@@ -347,7 +347,7 @@ def make_kernel(
 
         key_text = identity(system, graph, rows, asked, completion)
         library, cached = build(source, compiler, key_text, key[-1])
-        kernel = _compiled(library, time.perf_counter() - started, cached)
+        kernel = kernel_in(library, time.perf_counter() - started, cached)
         _keep(key, replace(kernel, seconds=0.0))  # which it takes from now on
     if kernel.instructions > limit:
         # Made for someone who asked for more: the limit says the same whatever lies on disk.
