@@ -2,8 +2,7 @@
 
 An executor takes a task and ranges of members, and hands over a chunk of arrays for each range, in any order. What it
 does in between is its own: a range goes in, arrays come out, and they do not depend on who computed them. One that
-integrates elsewhere hands `compute` its own function for that: states, parameters, tolerances and times of members go
-in as arrays, what became of them comes out as arrays (`MembersRun`).
+integrates elsewhere does so in place of `compute`, and leaves to `compute_block` the members that it cannot take.
 """
 
 from __future__ import annotations
