@@ -35,13 +35,14 @@ fake_cupy = load_stand_in()
 
 
 @pytest.fixture(autouse=True)
-def gpus(monkeypatch):
+def gpus(monkeypatch, request):
     """Sets how many GPUs there are, and how many bytes they have free."""
 
     def there_are(devices: int = 1, free: int = 10**9) -> None:
         monkeypatch.setattr(runner, "_cupy", lambda: fake_cupy(devices, free))
 
-    there_are()
+    if "gpu" not in request.keywords:
+        there_are()
     monkeypatch.setenv("DALEMBERT_KERNEL", "tape")  # of the CPU: nothing else is compiled
     monkeypatch.setattr(source, "MOST_UNROLLED", 0)  # which is compiled in half the time
     return there_are
@@ -94,6 +95,21 @@ def test_events_end_members_and_are_counted():
     height = 5.0 * np.sin(0.3) * 0.25 - 9.81 / 2 * 0.25**2
     assert gpu["high"].to_numpy()[0, 0] == pytest.approx(height / 2, rel=1e-9)
     assert gpu["far"].to_numpy()[0, 0] == pytest.approx(5.0 * np.cos(0.3) * flight, rel=1e-12)
+
+
+@pytest.mark.gpu
+def test_a_sweep_on_a_real_gpu_agrees_with_threads():
+    try:
+        runner._cupy()
+    except runner.NoGpu as error:
+        pytest.skip(str(error))
+    reduce = {"far": ("max", "x*y"), "mean": ("mean", "x"), "end": "energy"}
+    values = {"v0": np.linspace(0.5, 2.0, 9), "omega": [0.7, 1.3]}
+    # As above: what lies between steps differs by some 1e-9.
+    _, gpu = compare(da.library.penny(), values, 5.0, 5e-9, keep="samples", points=12, reduce=reduce)
+    assert gpu.on_cpu == 0
+    _, gpu = compare(thrown_ball(), {"v": [5.0, 20.0]}, 1.5, 1e-11, 3, keep="samples", points=7)
+    assert gpu.on_cpu == 0
 
 
 def test_an_event_after_the_end_is_not_counted():

@@ -33,8 +33,8 @@ DA_PIECE int da_state_at(double x, da_inside *s, const double *c, double *q, dou
 #endif
 }
 
-/* Where samples go, rows × count each; NULL: they are not wanted. reduced: of each the least, the largest, the mean over
-   time, by trapezoids between samples, and the root of the mean square. */
+/* Where samples go, rows × count each; NULL: they are not wanted. reduced: of each the least, the largest, the mean
+   over time, by trapezoids between samples, and the root of the mean square. */
 typedef struct {
     const double *times;
     int n_times;
