@@ -184,7 +184,8 @@ def test_stiffness_that_comes_late_is_seen() -> None:
 def test_nothing_is_recommended_that_did_not_pay(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(choose, "STIFF_LOOK", 100)
     monkeypatch.setattr(choose, "PAYS", 1e-3)
-    monkeypatch.setattr(stiffness, "STIFF_WORTH", 100)
+    for module in (choose, stiffness):
+        monkeypatch.setattr(module, "STIFF_WORTH", 100)
     asked = damped("c").simulate(0.3, samples=3, rtol=1e-6, backend=backend, method="dop853")
     assert len(asked.warnings) == 1
     motion = damped("c").simulate(0.3, samples=3, rtol=1e-6, backend=backend)
