@@ -156,6 +156,17 @@ def test_redundant_constraints_go_to_the_processor():
     assert gpu.on_cpu == 2
 
 
+def test_sweeps_of_one_system_do_not_share_what_they_ask_for():
+    system = spring()
+    for name in ("x", "x'"):
+        found, expected = (
+            system.sweep({"a": [1.0, 2.0]}, 1.0, points=5, on=on, reduce={"top": ("max", name)})
+            for on in ("cuda", "threads")
+        )
+        # Rounding in step sizes, as above.
+        np.testing.assert_allclose(found["top"], expected["top"], rtol=0, atol=2e-9)
+
+
 def test_budgets_are_obeyed():
     asked = {"budget": {"steps": 100}, "reduce": {"top": ("max", "x")}}
     threads, found = (spring().sweep({"w": [1.0, 300.0]}, 5.0, on=on, **asked) for on in ("threads", "cuda"))

@@ -15,10 +15,12 @@ from dalembert import __version__
 from dalembert.ensemble.ask.values import RESERVED, Values, read_values
 from dalembert.ensemble.ask.wanted import read_wanted
 from dalembert.ensemble.bar import Bar
+from dalembert.ensemble.members.chunk_size import chunk_size
 from dalembert.ensemble.members.control import Budget, Control
 from dalembert.ensemble.members.outcome import MEANING
 from dalembert.ensemble.members.task import Task
-from dalembert.ensemble.place.executors import ON_CPU, executor, members_of_a_chunk, remarks
+from dalembert.ensemble.place.cuda_plan import plan_of
+from dalembert.ensemble.place.executors import ON_CPU, executor
 from dalembert.ensemble.place.threads import run_in_thread
 from dalembert.ensemble.result.ensemble import Ensemble
 from dalembert.ensemble.result.store import Store, model_text, read_about
@@ -78,8 +80,8 @@ def sweep(
     require_room(task, folder)
     _ = task.blocks, task.lock  # which says what values are missing; and what threads share is there before them
     began = read_about(folder) if resume and folder is not None else None
-    trial = partial(run_in_thread, task)
-    size = members_of_a_chunk(on, task, trial) if began is None else int(began["chunk"])
+    sized = getattr(run, "chunk_size", chunk_size)
+    size = sized(task, partial(run_in_thread, task)) if began is None else int(began["chunk"])
     store = None if folder is None else Store(folder, task, size, resume)
     if resume and store is not None and store.whole.is_file():
         return Ensemble.load(store.whole)
@@ -215,7 +217,7 @@ def _ensemble(task: Task, variables: Variables, on: str, seconds: float) -> Ense
         "kept": list(task.wanted.kept), "variables": list(variables.arrays), "why_alone": task.why_alone,
     }  # fmt: skip
     if ON_CPU in variables.arrays:
-        about |= {ON_CPU: int(variables.arrays[ON_CPU].sum()), "why_cpu": None} | remarks(on, task)
+        about |= {ON_CPU: int(variables.arrays[ON_CPU].sum()), "why_cpu": plan_of(task).why_cpu}
     data = xr.Dataset(found, coordinates, {"name": task.system.name})
     meanings = ", ".join(f"{int(status)} {text}" for status, text in MEANING.items())
     data["status"].attrs["meaning"] = meanings

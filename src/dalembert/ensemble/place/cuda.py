@@ -41,32 +41,34 @@ def require() -> None:
     runner._cupy()
 
 
-def chunk_size(task: Task, run: Callable[[Callable[[], Chunk]], Chunk]) -> int:
-    """See members/chunk_size.py."""
-    plan = plan_of(task)
-    if plan.source is None:
-        return of_the_processor.chunk_size(task, run)
-    numbers = 4 * task.n + task.settings.times.size * (2 * task.n * task.wanted.states + len(plan.kept))
-    shared = max(-(-task.values.count // CHUNKS), FILLS)
-    return max(1, min(MOST, shared, ROOM // numbers))
+class OnGpus:
+    """See `Executor`. Its chunks have a size of their own."""
+
+    def chunk_size(self, task: Task, run: Callable[[Callable[[], Chunk]], Chunk]) -> int:
+        """As members/chunk_size.py."""
+        plan = plan_of(task)
+        if plan.source is None:
+            return of_the_processor.chunk_size(task, run)
+        numbers = 4 * task.n + task.settings.times.size * (2 * task.n * task.wanted.states + len(plan.kept))
+        shared = max(-(-task.values.count // CHUNKS), FILLS)
+        return max(1, min(MOST, shared, ROOM // numbers))
+
+    def __call__(
+        self,
+        task: Task,
+        ranges: Sequence[tuple[int, int]],
+        control: Control,
+        finish: Callable[[Chunk], None],
+        wait: Callable[[], None],
+        workers: int | None,
+    ) -> None:
+        """workers: threads that prepare and finish chunks."""
+        plan = plan_of(task)
+        by = _on_the_processor if plan.source is None else Gpus(task, plan).compute
+        threads.execute(task, ranges, control, finish, wait, workers, by)
 
 
-def remarks(task: Task) -> dict[str, Any]:
-    return {"why_cpu": plan_of(task).why_cpu}
-
-
-def execute(
-    task: Task,
-    ranges: Sequence[tuple[int, int]],
-    control: Control,
-    finish: Callable[[Chunk], None],
-    wait: Callable[[], None],
-    workers: int | None,
-) -> None:
-    """See `Executor`. workers: threads that prepare and finish chunks."""
-    plan = plan_of(task)
-    by = _on_the_processor if plan.source is None else Gpus(task, plan).compute
-    threads.execute(task, ranges, control, finish, wait, workers, by)
+execute = OnGpus()
 
 
 def _on_the_processor(task: Task, first: int, last: int, control: Control) -> Chunk:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -41,11 +42,11 @@ class Plan:
 
 
 def plan_of(task: Task) -> Plan:
-    """Made once for a task."""
+    """Made once for a task. Settings may be those of several sweeps, of which the last one's is kept."""
     kept = task.settings.kept
-    if "cuda" not in kept:
-        kept["cuda"] = _plan(task)
-    found: Plan = kept["cuda"]
+    if "cuda" not in kept or kept["cuda"][0]() is not task:
+        kept["cuda"] = (weakref.ref(task), _plan(task))
+    found: Plan = kept["cuda"][1]
     return found
 
 

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Any, Protocol
+from typing import Protocol
 
 from dalembert.ensemble.members.chunk import Chunk
-from dalembert.ensemble.members.chunk_size import chunk_size
 from dalembert.ensemble.members.control import Control
 from dalembert.ensemble.members.task import Task
 from dalembert.errors import ModelError
@@ -41,7 +40,7 @@ class Executor(Protocol):
 
 
 # By name: the module that has it, as `execute`. It is loaded when it is asked for. It may have `require`, which says
-# what is missing here, before anything is computed; `chunk_size`, as in members/chunk_size.py; and `remarks`, below.
+# what is missing here, before anything is computed; an executor may have a `chunk_size` of its own.
 EXECUTORS: dict[str, str] = {
     "threads": "dalembert.ensemble.place.threads",
     "processes": "dalembert.ensemble.place.processes",
@@ -58,15 +57,3 @@ def executor(where: str, on: str) -> Executor:
         module.require()
     found: Executor = module.execute
     return found
-
-
-def members_of_a_chunk(on: str, task: Task, run: Callable[[Callable[[], Chunk]], Chunk]) -> int:
-    """As `chunk_size`, unless the executor has a size of its own."""
-    found: int = getattr(import_module(EXECUTORS[on]), "chunk_size", chunk_size)(task, run)
-    return found
-
-
-def remarks(on: str, task: Task) -> dict[str, Any]:
-    """What an executor has to say of a sweep as a whole, for `Ensemble.about`."""
-    module = import_module(EXECUTORS[on])
-    return dict(module.remarks(task)) if hasattr(module, "remarks") else {}
