@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
-from dalembert.motion.large.size import is_large
+from dalembert.motion.large import size
 from dalembert.motion.prepare import KEPT, hashable_key, prepare
 from dalembert.motion.result.motion import Motion
 from dalembert.remember import remember
@@ -27,7 +27,7 @@ def simulate(
     progress: bool | None,
 ) -> Motion:
     """Integrate the motion from the initial state and certify it. `System.simulate` says what the options are."""
-    if is_large(system):
+    if len(system.coordinates) >= size.LARGE:
         from dalembert.motion.large.prepare import prepare_large  # needs SymPy
 
         return prepare_large(system, duration, times, options, events).run(progress=progress).motion()

@@ -50,6 +50,7 @@ class Forces:
         self.A = numbers[ends[2] * count : ends[3] * count].reshape(count, m, n)
         self.energy = numbers[ends[5] * count : ends[6] * count]
         self.inertial = numbers[ends[6] * count : ends[7] * count].reshape(count, n)
+        self.addresses = self._beginnings()
 
     @cached_property
     def _parts(self) -> list[Array]:
@@ -76,7 +77,7 @@ class Forces:
         own = (a, unconstrained, ideal, nonideal)
         return Fundamental(*own, self.multipliers, ranks, dependent, self._rows[1], *given)
 
-    def addresses(self) -> tuple[int, ...]:
+    def _beginnings(self) -> tuple[int, ...]:
         """Where M, Q, A, b, C; q̈, impressed, inertial, ideal and nonideal forces, multipliers; E, φ, (φ̇, ψ) begin."""
         count, n, m, ends = self.count, self.together.n, self.together.m, self.together.points.ends
         start = address(self.numbers)

@@ -49,7 +49,7 @@ def certify(
 
         contacts = Contacts(motion.system)
     data = data_along(motion, evaluation, evaluated)
-    if contacts is None and (plain := certify_any_plain(motion, evaluation, data, limits)) is not None:
+    if contacts is None and (plain := certify_any_plain(motion, evaluation, data)) is not None:
         return plain
     points = at_points(motion, data)
     algebra, unique = points.measured, points.unique

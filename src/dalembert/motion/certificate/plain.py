@@ -47,13 +47,10 @@ def certify_plain(motion: Motion, evaluation: Evaluation, forces: Forces, y: Arr
     own = (forces.acceleration, forces.impressed, forces.inertial, forces.ideal, forces.nonideal, forces.multipliers)
     if not all(one is other for one, other in zip(_forces_of(motion), own, strict=True)):
         return None
-    limits = thresholds(motion.rtol, motion.timing.steps)
-    return _certificate(motion, evaluation, forces.together, forces.addresses(), y, forces.dependent, limits)
+    return _certificate(motion, evaluation, forces.together, forces.addresses, y, forces.dependent)
 
 
-def certify_any_plain(
-    motion: Motion, evaluation: Evaluation, data: Data, limits: dict[str, float]
-) -> Certificate | None:
+def certify_any_plain(motion: Motion, evaluation: Evaluation, data: Data) -> Certificate | None:
     """The same of any motion, whatever it says of its forces; None also where G is stationary but not least."""
     together = together_of(evaluation.graph) or branches_of(evaluation.graph)
     if together is None or data.energy is None or data.position is None or data.velocity is None:
@@ -62,7 +59,7 @@ def certify_any_plain(
         return None
     along = (data.energy, data.position, data.velocity)
     arrays = [np.ascontiguousarray(x) for x in (data.M, data.Q, data.A, data.b, data.C, *_forces_of(motion), *along)]
-    return _certificate(motion, evaluation, together, tuple(address(x) for x in arrays), None, data.dependent, limits)
+    return _certificate(motion, evaluation, together, tuple(address(x) for x in arrays), None, data.dependent)
 
 
 def _forces_of(motion: Motion) -> tuple[Array, ...]:
@@ -76,7 +73,6 @@ def _certificate(
     at: tuple[int, ...],
     y: Array | None,
     dependent: np.ndarray | None,
-    limits: dict[str, float],
 ) -> Certificate | None:
     if motion.C is not None or motion.heat or motion.blows or motion.impact_loss.any():
         return None
@@ -89,6 +85,7 @@ def _certificate(
             return None
         independent = tuple(np.flatnonzero(~dependent[0]).tolist())
     states = (motion.t, motion.q, motion.v, motion.work)
+    limits = thresholds(motion.rtol, motion.timing.steps)
     near, smooth = spacing_judged(motion), smooth_stretches(motion)
     found = measure(
         together, evaluation.p, states, at, motion.fastest, y, motion.timing.steps, near, limits["repeat"],
