@@ -130,7 +130,7 @@ def test_a_certificate_sees_drift() -> None:
         ({"reduce": {"w": ("max", "x")}}, "the name of something else"),
         ({"keep": ["x"], "reduce": {"x": ("max", "x")}}, "kept under this name"),
         ({"on": "thread"}, "Did you mean 'threads'"),
-        ({"on": "cuda"}, "there is no on='cuda'"),
+        ({"on": "cude"}, "Did you mean 'cuda'"),
         ({"threads": 0}, "1 or more"),
         ({"budget": {"step": 3}}, "Did you mean 'steps'"),
         ({"budget": {"steps": -3}}, "a positive number"),

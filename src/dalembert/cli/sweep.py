@@ -59,7 +59,8 @@ def sweep(
     steps: int | None = typer.Option(None, help="Steps that a member may take."),
     seconds: float | None = typer.Option(None, help="Seconds that a member may take."),
     on: str = typer.Option(
-        "threads", help="threads; processes for models with contacts; dask, or dask:tcp://HOST:PORT for a cluster."
+        "threads",
+        help="threads; processes for models with contacts; cuda for GPUs; dask, or dask:tcp://HOST:PORT for a cluster.",
     ),
     threads: int | None = typer.Option(
         None, help="How many threads, processes or workers of this machine; all cores unless given."

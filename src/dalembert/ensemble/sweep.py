@@ -22,7 +22,8 @@ from dalembert.ensemble.members.outcome import MEANING
 from dalembert.ensemble.members.parts import Kept
 from dalembert.ensemble.members.task import Task
 from dalembert.ensemble.place.cluster import Cluster
-from dalembert.ensemble.place.executors import executor, place_of
+from dalembert.ensemble.place.cuda_plan import plan_of
+from dalembert.ensemble.place.executors import ON_CPU, executor, place_of
 from dalembert.ensemble.place.threads import run_in_thread
 from dalembert.ensemble.result.ensemble import Ensemble
 from dalembert.ensemble.result.store import Store, model_text, read_about
@@ -82,7 +83,8 @@ def sweep(
     require_room(task, folder)
     _ = task.blocks, task.lock  # which says what values are missing; and what threads share is there before them
     began = read_about(folder) if resume and folder is not None else None
-    size = chunk_size(task, partial(run_in_thread, task)) if began is None else int(began["chunk"])
+    sized = getattr(run, "chunk_size", chunk_size)
+    size = sized(task, partial(run_in_thread, task)) if began is None else int(began["chunk"])
     store = None if folder is None else Store(folder, task, size, resume)
     if resume and store is not None and store.whole.is_file():
         return Ensemble.load(store.whole)
@@ -234,6 +236,8 @@ def _ensemble(task: Task, variables: Variables, on: str, seconds: float) -> Ense
         "reductions": {r.name: f"{r.kind} {r.of}".strip() for r in task.wanted.reductions},
         "kept": list(task.wanted.kept), "variables": list(variables.arrays), "why_alone": task.why_alone,
     }  # fmt: skip
+    if ON_CPU in variables.arrays:
+        about |= {ON_CPU: int(variables.arrays[ON_CPU].sum()), "why_cpu": plan_of(task).why_cpu}
     data = xr.Dataset(found, coordinates, {"name": task.system.name})
     meanings = ", ".join(f"{int(status)} {text}" for status, text in MEANING.items())
     data["status"].attrs["meaning"] = meanings

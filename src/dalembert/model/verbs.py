@@ -303,9 +303,9 @@ class Verbs:
         expressions, "energy". points: how many output times (default 101); or the `times` themselves.
         reduce: names with what becomes of each member, one number: ("min" | "max" | "range" | "mean" | "rms" | "final",
         observable), ("time" | "last" | "count", event), "energy" (at the end), "lyapunov" (by a nearby twin).
-        on: "threads", or "processes" for models whose members are run one by one (contacts). threads: how many; the
-        results do not depend on it. "dask" runs them on a Dask cluster of this machine, "dask:tcp://HOST:PORT" on that
-        of a scheduler, and a client of Dask on its own.
+        on: "threads", "processes" for models whose members are run one by one (contacts), or "cuda", the GPUs of this
+        machine. threads: how many; the results do not depend on it. "dask" runs them on a Dask cluster of this machine,
+        "dask:tcp://HOST:PORT" on that of a scheduler, and a client of Dask on its own.
         certify: residuals of constraints and energy of each member. repair: members whose start violates a constraint
         start from the nearest state that does not, with the names given held; otherwise they have their status.
         budget: of each member, {"steps": …, "seconds": …}. out: a folder for the finished parts, from which an

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from dalembert.arrays import Array
@@ -30,10 +28,6 @@ from dalembert.motion.state.evaluation import Evaluation
 STEPS = 50
 
 
-# What integrates members, given as arrays: `integrate_members`, or what stands for it elsewhere.
-Integrate = Callable[..., MembersRun]
-
-
 def run_at_once(
     task: Task,
     block: Block,
@@ -42,12 +36,11 @@ def run_at_once(
     a: Array,
     outcome: Outcome,
     control: Control,
-    integrate: Integrate = integrate_members,
 ) -> np.ndarray:
     """Integrate the members `at` (places in the block) into the outcome. rows: of constraints that are independent at
     their starts, a (members, n): the accelerations there. Returns the places of those that must be run alone.
     """
-    runs = Runs(task, block.at(at), a, kernel_of(task, rows), integrate)
+    runs = Runs(task, block.at(at), a, kernel_of(task, rows))
     pending, alone = np.arange(at.size), [np.zeros(0, dtype=int)]
     for look in _looks(task.settings):
         watched = runs.integrate(pending, look, control)
@@ -89,10 +82,8 @@ def kernel_of(task: Task, rows: tuple[int, ...]) -> Kernel:
 class Runs:
     """The members of one call, ready."""
 
-    def __init__(
-        self, task: Task, block: Block, a: Array, kernel: Kernel, integrate: Integrate = integrate_members
-    ) -> None:
-        self.task, self.block, self.kernel, self._integrate = task, block, kernel, integrate
+    def __init__(self, task: Task, block: Block, a: Array, kernel: Kernel) -> None:
+        self.task, self.block, self.kernel = task, block, kernel
         settings = task.settings
         self.evaluation, self.kinks = task.switched
         self.ahead = task.settings_ahead(block)
@@ -137,7 +128,7 @@ class Runs:
             directions = [event.direction for event in requested]
             buffer = EventBuffer(directions, terminal, from_zero, y.shape[1], EVENT_ROOM, self.kinks.places)
         with control.watching(at.size) as watch:
-            run = self._integrate(
+            run = integrate_members(
                 self.kernel, y, self.p[at], self.atol[at], times, settings.rtol, method_of(settings),
                 settings.project, paces, watch, buffer, len(requested),
             )  # fmt: skip

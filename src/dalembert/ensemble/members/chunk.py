@@ -9,7 +9,7 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.ensemble.ask.wanted import LYAPUNOV, OF_EVENTS
 from dalembert.ensemble.members.alone import run_alone
-from dalembert.ensemble.members.at_once import Integrate, run_at_once
+from dalembert.ensemble.members.at_once import run_at_once
 from dalembert.ensemble.members.certify import MEASURES, certify_members
 from dalembert.ensemble.members.control import Control
 from dalembert.ensemble.members.lyapunov import exponents
@@ -19,7 +19,6 @@ from dalembert.ensemble.members.task import Task
 from dalembert.ensemble.start.block import Block
 from dalembert.ensemble.start.starts import Starts, find_starts
 from dalembert.errors import BuildError
-from dalembert.kernel.members import integrate_members
 from dalembert.kernel.size import KernelTooLarge, TaylorNotApplicable
 from dalembert.motion.state.consistent import INITIAL_TOLERANCE
 from dalembert.motion.state.evaluation import Evaluation
@@ -44,12 +43,14 @@ class Chunk:
         return len(self.arrays["status"])
 
 
-def compute(task: Task, first: int, last: int, control: Control, integrate: Integrate = integrate_members) -> Chunk:
-    """The members from `first` to `last`, the last one not among them. Raises `Cancelled` where the sweep is to end.
+def compute(task: Task, first: int, last: int, control: Control) -> Chunk:
+    """The members from `first` to `last`, the last one not among them. Raises `Cancelled` where the sweep is to end."""
+    arrays, reasons = compute_block(task, task.blocks.between(first, last), control)
+    return Chunk(first, arrays, {first + k: why for k, why in reasons.items()})
 
-    integrate: what takes the arrays of plain members and gives those of their runs, called as `integrate_members`.
-    """
-    block = task.blocks.between(first, last)
+
+def compute_block(task: Task, block: Block, control: Control) -> tuple[dict[str, Array], dict[int, str]]:
+    """The arrays of the members of a block, and reasons by their places in it."""
     points = task.settings.times.size
     outcome = empty_outcome(block.count, points, 2 * task.n + 3, len(task.events), task.along)
     exponent = np.full(block.count, np.nan)
@@ -58,14 +59,14 @@ def compute(task: Task, first: int, last: int, control: Control, integrate: Inte
         if task.repair is not None:
             block, pending = _repair_alone(task, block, pending, outcome)
     else:
-        block, starts, pending = _start(task, block, outcome)
+        block, starts, pending = start_members(task, block, outcome)
         for number, (rows, at) in enumerate(_groups(starts)):
             if number >= MOST_KERNELS:
                 pending = np.concatenate([pending, at])
                 continue
             a = starts.acceleration[at]
             try:
-                left = run_at_once(task, block, at, rows, a, outcome, control, integrate)
+                left = run_at_once(task, block, at, rows, a, outcome, control)
                 if task.lyapunov:
                     ran = np.setdiff1d(at[outcome.status[at] <= Status.ENDED], left)
                     if ran.size:
@@ -76,10 +77,10 @@ def compute(task: Task, first: int, last: int, control: Control, integrate: Inte
             pending = np.concatenate([pending, left])
     for k in np.sort(pending).tolist():
         run_alone(task, block, k, outcome, control)
-    return Chunk(first, _arrays(task, block, outcome, exponent), {first + k: why for k, why in outcome.reasons.items()})
+    return _arrays(task, block, outcome, exponent), outcome.reasons
 
 
-def _start(task: Task, block: Block, outcome: Outcome) -> tuple[Block, Starts, np.ndarray]:
+def start_members(task: Task, block: Block, outcome: Outcome) -> tuple[Block, Starts, np.ndarray]:
     """The block with its starts repaired where that is wished; those that violate constraints are done with. Returns
     the places of members whose starts need a closer look, too.
     """

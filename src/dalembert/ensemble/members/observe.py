@@ -60,7 +60,12 @@ class Observables:
         M, Q, A, b, C, *_ = many.parts(t.size, many.block(t.size, (q, v, t, p))[0])
         n, m = self._together.n, self._together.m
         solved = solve_points(
-            M.reshape(-1, n, n), Q, A.reshape(-1, m, n), b.reshape(-1, m), C.reshape(-1, n), self._together.pattern
+            M.reshape(-1, n, n),
+            Q,
+            A.reshape(t.size, m, n),
+            b.reshape(t.size, m),
+            C.reshape(-1, n),
+            self._together.pattern,
         )
         return self._run(t.size, q, v, solved.acceleration, t, p, solved.ideal, solved.multipliers)[0]
 

@@ -152,6 +152,17 @@ class Task:
             return None
         return timed, sorted(set(timed.entries.jac_sparsity(0, 3).get_triplet()[1]))
 
+    @property
+    def is_timed(self) -> bool:
+        """Whether anything depends on time explicitly."""
+        return self._timed is not None
+
+    @property
+    def timed_parameters(self) -> tuple[str, ...]:
+        """The parameters of what depends on time."""
+        names = [symbol.name for symbol in self.system.parameter_symbols]
+        return () if self._timed is None else tuple(names[k] for k in self._timed[1])
+
     @cached_property
     def lock(self) -> threading.Lock:
         """For what is made once, by whichever thread comes first."""

@@ -2,8 +2,7 @@
 
 An executor takes a task and ranges of members, and hands over a chunk of arrays for each range, in any order. What it
 does in between is its own: a range goes in, arrays come out, and they do not depend on who computed them. One that
-integrates elsewhere hands `compute` its own function for that: states, parameters, tolerances and times of members go
-in as arrays, what became of them comes out as arrays (`MembersRun`).
+integrates elsewhere does so in place of `compute`, and leaves to `compute_block` the members that it cannot take.
 """
 
 from __future__ import annotations
@@ -19,6 +18,8 @@ from dalembert.errors import ModelError
 from dalembert.model.language.suggest import suggest
 
 Range = tuple[int, int]
+# The array that says which members the processor ran where a GPU was asked for.
+ON_CPU = "on cpu"
 
 
 class Executor(Protocol):
@@ -38,10 +39,12 @@ class Executor(Protocol):
     ) -> None: ...
 
 
-# By name: the module that has it, as `execute`. It is loaded when it is asked for.
+# By name: the module that has it, as `execute`. It is loaded when it is asked for. It may have `require`, which says
+# what is missing here, before anything is computed; an executor may have a `chunk_size` of its own.
 EXECUTORS: dict[str, str] = {
     "threads": "dalembert.ensemble.place.threads",
     "processes": "dalembert.ensemble.place.processes",
+    "cuda": "dalembert.ensemble.place.cuda",
     "dask": "dalembert.ensemble.place.cluster",
 }
 
@@ -57,5 +60,7 @@ def executor(where: str, on: Any) -> Executor:
     if name not in EXECUTORS:
         raise ModelError(where, [f"sweep: there is no on={on!r}.{suggest(str(on), EXECUTORS)}"])
     module = import_module(EXECUTORS[name])
+    if hasattr(module, "require"):
+        module.require()
     found: Executor = module.executor(where, on) if name == "dask" else module.execute
     return found

@@ -30,6 +30,7 @@ def execute(
     finish: Callable[[Chunk], None],
     wait: Callable[[], None],
     workers: int | None,
+    compute: Callable[[Task, int, int, Control], Chunk] = compute,
 ) -> None:
     """See `Executor`. Threads take the next range as they come; a chunk is the same whoever computes it."""
     left = iter(ranges)

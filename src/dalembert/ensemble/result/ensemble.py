@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 # Reasons that the text shows, and the length of each.
 MOST_REASONS, REASON_LENGTH = 5, 100
 # Variables that the text leaves to `status` and `steps`.
-PLAIN = ("status", "reason", "steps", "alone", "ended by")
+PLAIN = ("status", "reason", "steps", "alone", "on cpu", "ended by")
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,7 @@ class Ensemble(Result):
     """The members of a sweep. `data` has one dimension for each value that was varied, and `time` where output times
     were kept; its variables are `status` and `reason` of each member, `final.NAME` (where it ended), `samples.NAME`,
     the observables and reductions by their names, of each event `NAME: count` and `NAME: time`, `steps`, `alone` (it
-    was run one by one) and `certificate.NAME`.
+    was run one by one), `on cpu` (a GPU was asked for, and did not run it) and `certificate.NAME`.
 
     about: what was asked for, as plain values. model: the system as a document, to look at members more closely.
     """
@@ -85,6 +85,11 @@ class Ensemble(Result):
     def run_alone(self) -> int:
         """How many members the compiled loop could not take; `about["why_alone"]` says why where that is all."""
         return int(self.data["alone"].sum())
+
+    @property
+    def on_cpu(self) -> int:
+        """How many members of a sweep on GPUs the processor ran; `about["why_cpu"]` says why where that is all."""
+        return int(self.about.get("on cpu", 0))
 
     def failures(self) -> list[dict[str, Any]]:
         """Each member that failed: where it is along the dimensions, its status and its reason."""
@@ -171,6 +176,9 @@ class Ensemble(Result):
         if self.run_alone:
             why = f", because {self.about['why_alone']}" if self.about["why_alone"] else ""
             lines.append(f"  run one by one: {self.run_alone}{why}")
+        if self.on_cpu:
+            why = f", because {self.about['why_cpu']}" if self.about["why_cpu"] else ""
+            lines.append(f"  run by the processor, not by a GPU: {self.on_cpu}{why}")
         for reason, count in self._reasons()[:MOST_REASONS]:
             lines.append(f"  {count} × {reason[:REASON_LENGTH]}{'…' if len(reason) > REASON_LENGTH else ''}")
         lines += [f"  {name}: {low:.6g} … {high:.6g}, mean {mean:.6g}" for name, (low, high, mean) in self._spans()]
@@ -188,6 +196,7 @@ class Ensemble(Result):
             "run_alone": self.run_alone,
             "variables": {n: dict(zip(("min", "max", "mean"), span, strict=True)) for n, span in self._spans()},
             **{key: self.about[key] for key in ("on", "seed", "duration", "rtol", "method", "why_alone")},
+            **{key: self.about[key] for key in ("on cpu", "why_cpu") if key in self.about},
         }
         return {key: plain_values(value) for key, value in found.items()}
 

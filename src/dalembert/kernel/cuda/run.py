@@ -22,7 +22,7 @@ import queue
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +36,7 @@ except ImportError:  # beside the source, on a machine without dalembert
         """What is wrong with what was given."""
 
 
-FORMAT = 1
+FORMAT = 2
 # As the enumeration in device/base.h.
 DONE, NEEDS_CPU, BUDGET, EVENT = 0, 32, 33, 34
 REASONS = {
@@ -52,6 +52,9 @@ REASONS = {
 # any GPU a hundred times over.
 SHARE, MOST_MEMBERS = 0.6, 4_194_304
 THREADS = 128
+# What observables are reduced to, and what is known of events, where it is wanted.
+REDUCED = ("min", "max", "mean", "rms")
+EVENTS = ("event_time", "event_last", "event_count", "ended_by")
 
 Values = Mapping[str, Any] | Callable[[int, int], Mapping[str, Any]]
 
@@ -79,9 +82,10 @@ class Program:
 @dataclass(frozen=True)
 class Part:
     """What came of the members from `start` on: final (members, 2n), the time each has reached, its status (see
-    `REASONS`), and how many steps it took. samples (members, times, observables), reduced {"min", "max", "mean"}
-    (members, observables), event_time and event_count (members, events) where they were wanted; the time of an event
-    that never came is NaN. seconds: of the GPU.
+    `REASONS`), and how many steps it took. samples (members, times, observables), reduced {"min", "max", "mean", "rms"}
+    (members, observables), event_time, event_last and event_count (members, events) where they were wanted: when each
+    event was first and last passed, NaN where it never was, and how often; ended_by (members,): the event that ended a
+    member, by its number, or -1. seconds: of the GPU.
     """
 
     start: int
@@ -93,7 +97,9 @@ class Part:
     samples: np.ndarray | None
     reduced: Mapping[str, np.ndarray] | None
     event_time: np.ndarray | None
+    event_last: np.ndarray | None
     event_count: np.ndarray | None
+    ended_by: np.ndarray | None
     seconds: float
     device: int
 
@@ -179,8 +185,9 @@ def run(program: Program, values: Values, count: int | None = None, **options: A
             return {key: np.concatenate([getattr(part, name)[key] for part in parts]) for key in first}
         return np.concatenate([getattr(part, name) for part in parts])
 
-    names = ("final", "time", "status", "steps", "rejected", "samples", "reduced", "event_time", "event_count")
-    whole = {name: joined(name) for name in names}
+    whole = {
+        field.name: joined(field.name) for field in fields(Part) if field.name not in ("start", "seconds", "device")
+    }
     return Part(start=0, **whole, seconds=sum(part.seconds for part in parts), device=parts[0].device)
 
 
@@ -211,7 +218,7 @@ def stream(
         _check(program, values, count)
     size = min(chunk or MOST_MEMBERS, count)
     starts: queue.Queue[int] = queue.Queue()
-    first = _Worker(cupy, program, wish, devices[0])
+    first = Worker(cupy, program, wish, devices[0])
     size = max(1, min(size, first.most_members(len(devices))))
     for start in range(0, count, size):
         starts.put(start)
@@ -228,7 +235,7 @@ def stream(
 
     def work(device: int) -> None:
         try:
-            worker = first if device == devices[0] else _Worker(cupy, program, wish, device)
+            worker = first if device == devices[0] else Worker(cupy, program, wish, device)
             while not stop.is_set():
                 try:
                     start = starts.get_nowait()
@@ -255,8 +262,10 @@ def stream(
             thread.join()
 
 
-class _Worker:
-    """One GPU with the compiled source."""
+class Worker:
+    """One GPU with the compiled source. pace: how long steps may be, from which times on; it may be changed between
+    runs, but not from none to some.
+    """
 
     def __init__(self, cupy: Any, program: Program, wish: Wish, device: int) -> None:
         self.cupy, self.program, self.wish, self.device = cupy, program, wish, device
@@ -283,8 +292,8 @@ class _Worker:
         reals = len(self.program.inputs) + states + 1
         if wish.looks:
             seen = len(wish.observe)
-            reals += seen * (len(wish.times) if wish.keep and wish.times is not None else 0) + 3 * seen
-            reals += 2 * len(about["events"])
+            reals += seen * (len(wish.times) if wish.keep and wish.times is not None else 0) + len(REDUCED) * seen
+            reals += 3 * len(about["events"]) + 1
         with self.cupy.cuda.Device(self.device):
             free = self.cupy.cuda.runtime.memGetInfo()[0]
         return int(SHARE * free / (reals * size + 12))
@@ -329,12 +338,15 @@ class _Worker:
             if wish.keep:
                 more["samples"] = cupy.full((n_times, seen, count), np.nan, dtype=real)
             if wish.reduce:
-                more["reduced"] = cupy.full((3, seen, count), np.nan, dtype=real)
+                more["reduced"] = cupy.full((len(REDUCED), seen, count), np.nan, dtype=real)
             if wish.events and events:
                 more["event_time"] = cupy.full((events, count), np.nan, dtype=real)
+                more["event_last"] = cupy.full((events, count), np.nan, dtype=real)
                 more["event_count"] = cupy.zeros((events, count), dtype=np.int32)
+                more["ended_by"] = cupy.full(count, -1, dtype=np.int32)
             arguments += [times, np.int32(n_times), chosen, np.int32(seen)]
-            arguments += [more.get(name, null) for name in ("samples", "reduced", "event_time", "event_count")]
+            outputs = ("samples", "reduced", "event_time", "event_last", "event_count", "ended_by")
+            arguments += [more.get(name, null) for name in outputs]
             found |= more
         blocks = -(-count // wish.threads)
         if wish.refill:
@@ -354,17 +366,17 @@ class _Worker:
 
     def _part(self, found: Mapping[str, Any], start: int, seconds: float) -> Part:
         host = {key: self.cupy.asnumpy(value) for key, value in found.items()}
+        events: dict[str, Any] = {name: host[name].T if name in host else None for name in EVENTS}
         reduced = None
         if "reduced" in host:
-            reduced = {key: np.ascontiguousarray(host["reduced"][k].T) for k, key in enumerate(("min", "max", "mean"))}
+            reduced = {key: np.ascontiguousarray(host["reduced"][k].T) for k, key in enumerate(REDUCED)}
         return Part(
             start=start,
             final=np.ascontiguousarray(host["final"].T),
             **{name: host[name] for name in ("time", "status", "steps", "rejected")},
             samples=np.ascontiguousarray(host["samples"].transpose(2, 0, 1)) if "samples" in host else None,
             reduced=reduced,
-            event_time=host["event_time"].T if "event_time" in host else None,
-            event_count=host["event_count"].T if "event_count" in host else None,
+            **events,
             seconds=seconds,
             device=self.device,
         )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import casadi as ca
+import sympy as sp
 
 from dalembert.errors import DoesNotApply
 from dalembert.graph.functions import Graph
@@ -59,9 +60,11 @@ def cuda_source(
     method: str = "dop853",
     completion: float = 0.0,
     rolled: bool | None = None,
+    expressions: Mapping[str, sp.Expr | None] | None = None,
 ) -> CudaSource:
     """The source of a system; `DoesNotApply` where a thread cannot integrate it. rows and completion as for
-    `kernel_source`. rolled: whether the stages of a step are a loop; None: what suits the size.
+    `kernel_source`. rolled: whether the stages of a step are a loop; None: what suits the size. expressions: see
+    `observables`.
     """
     tableau = METHODS[method].tableau
     if tableau is None:
@@ -72,7 +75,7 @@ def cuda_source(
     functions = thread_functions(graph, rows, completion)
     if rolled is None:
         rolled = functions.acceleration.n_instructions() > MOST_UNROLLED
-    names, observe = observables(system, graph)
+    names, observe = observables(system, graph, expressions)
     events = () if graph.events_use_multipliers else system.events
     hoist = Hoist()
     steps = _steps(graph, functions, hoist)

@@ -94,7 +94,7 @@ def forces_along(
     q and v may be columns of one array. near (T, n): accelerations that select a branch, with `branches_of`.
     """
     run = entry("da_forces", "p")
-    if run is None or together.pattern is not None:
+    if run is None or together.pattern is not None or (together.curved is not None and near is None):
         return None
     count, n, m, program = t.size, together.n, together.m, together.points
     data, solved = program.ends[-1] * count, (5 * n + 2 * m) * count

@@ -33,37 +33,48 @@ DA_PIECE int da_state_at(double x, da_inside *s, const double *c, double *q, dou
 #endif
 }
 
-/* Where samples go, rows × count each; NULL: they are not wanted. reduced: least, largest and mean of each. */
+/* Where samples go, rows × count each; NULL: they are not wanted. reduced: of each the least, the largest, the mean
+   over time, by trapezoids between samples, and the root of the mean square. */
 typedef struct {
     const double *times;
     int n_times;
     const int *chosen;
     int n_chosen;
-    double *samples, *reduced, *event_time;
-    int *event_count;
+    double *samples, *reduced, *event_time, *event_last;
+    int *event_count, *ended_by;
     long long count, member;
-    double low[DA_OBSERVED], high[DA_OBSERVED], sum[DA_OBSERVED];
+    double low[DA_OBSERVED], high[DA_OBSERVED], area[DA_OBSERVED], square[DA_OBSERVED], before[DA_OBSERVED];
+    double since, until;
     int next, seen[DA_AT_LEAST_1(DA_NG)];
-    double side[DA_AT_LEAST_1(DA_NG)], first[DA_AT_LEAST_1(DA_NG)];
+    double side[DA_AT_LEAST_1(DA_NG)], first[DA_AT_LEAST_1(DA_NG)], latest[DA_AT_LEAST_1(DA_NG)];
+    int ender;
 } da_look;
 
-DA_PIECE void da_sample(da_look *l, const double *q, const double *v, double t, const double *c)
+/* kept: at one of the times; otherwise where an event ended the motion, which counts for reductions only. */
+DA_PIECE void da_sample(da_look *l, const double *q, const double *v, double t, const double *c, int kept)
 {
     double o[DA_OBSERVED];
+    const int more = l->next > 0;
+    const double half = more ? 0.5 * (t - l->until) : 0.0;
     da_observe(q, v, t, c, o);
     for (int k = 0; k < l->n_chosen; k++) {
         const double value = o[l->chosen[k]];
-        if (l->samples) l->samples[((long long)l->next * l->n_chosen + k) * l->count + l->member] = value;
-        l->low[k] = l->next && !(value < l->low[k]) ? l->low[k] : value;
-        l->high[k] = l->next && !(value > l->high[k]) ? l->high[k] : value;
-        l->sum[k] = (l->next ? l->sum[k] : 0.0) + value;
+        if (l->samples && kept) l->samples[((long long)l->next * l->n_chosen + k) * l->count + l->member] = value;
+        const double last = more ? l->before[k] : value;
+        l->low[k] = more && !(value < l->low[k]) ? l->low[k] : value;
+        l->high[k] = more && !(value > l->high[k]) ? l->high[k] : value;
+        l->area[k] = (more ? l->area[k] : 0.0) + half * (last + value);
+        l->square[k] = (more ? l->square[k] : 0.0) + half * (last * last + value * value);
+        l->before[k] = value;
     }
-    l->next++;
+    if (!more) l->since = t;
+    l->until = t;
+    l->next += kept;
 }
 
 DA_PIECE void da_look_begin(da_look *l, const double *q, const double *v, double t, const double *c)
 {
-    while (l->next < l->n_times && l->times[l->next] <= t) da_sample(l, q, v, t, c);
+    while (l->next < l->n_times && l->times[l->next] <= t) da_sample(l, q, v, t, c, 1);
 #if DA_NG
     double g[DA_NG];
     da_event_functions(q, v, t, c, g);
@@ -104,27 +115,32 @@ DA_PIECE double da_passage(int e, double a, double ga, double b, double gb, da_i
 /* The passages in the step; the share where one of them ends the motion, with its state in q and v, or 2. */
 DA_PIECE double da_watch(da_look *l, da_inside *s, const double *c, double *q, double *v)
 {
-    double qx[DA_N], vx[DA_N], g[DA_NG], end = 2.0;
+    double qx[DA_N], vx[DA_N], g[DA_NG], at[DA_NG], end = 2.0;
     for (int piece = 1; piece <= DA_EVENT_PIECES && end > 1.0; piece++) {
         const double a = (piece - 1.0) / DA_EVENT_PIECES, b = (double)piece / DA_EVENT_PIECES;
         da_state_at(b, s, c, qx, vx);
         da_event_functions(qx, vx, s->t + b * s->h, c, g);
         for (int e = 0; e < DA_NG; e++) {
             const double before = l->side[e];
+            at[e] = 3.0;
             if (g[e] == 0.0 || before == 0.0 || (g[e] > 0.0) == (before > 0.0)) continue;
             if (da_event_direction[e] && (g[e] > 0.0) != (da_event_direction[e] > 0)) continue;
-            const double x = da_passage(e, a, before, b, g[e], s, c, qx, vx);
-            if (l->seen[e]++ == 0) l->first[e] = s->t + x * s->h;
-            if (da_event_terminal[e] && l->seen[e] >= da_event_terminal[e] && x < end) {
+            const double x = at[e] = da_passage(e, a, before, b, g[e], s, c, qx, vx);
+            if (da_event_terminal[e] && l->seen[e] + 1 >= da_event_terminal[e] && x < end) {
                 end = x;
+                l->ender = e;
                 for (int j = 0; j < DA_N; j++) {
                     q[j] = qx[j];
                     v[j] = vx[j];
                 }
             }
         }
-        for (int e = 0; e < DA_NG; e++)
+        for (int e = 0; e < DA_NG; e++) {
             if (g[e] != 0.0) l->side[e] = g[e];
+            if (at[e] > 2.0 || at[e] > end) continue; /* none, or after the end of the motion */
+            l->latest[e] = s->t + at[e] * s->h;
+            if (l->seen[e]++ == 0) l->first[e] = l->latest[e];
+        }
     }
     return end;
 }
@@ -149,13 +165,14 @@ DA_PIECE int da_look_inside(da_look *l, da_inside *s, const double *kept, const 
     while (l->next < l->n_times && l->times[l->next] <= *tn) {
         const double t = l->times[l->next];
         if (t == full && !status) {
-            da_sample(l, qn, vn, t, c);
+            da_sample(l, qn, vn, t, c, 1);
             continue;
         }
         const int failed = da_state_at((t - s->t) / s->h, s, c, q, v);
         if (failed) return failed;
-        da_sample(l, q, v, t, c);
+        da_sample(l, q, v, t, c, 1);
     }
+    if (status && l->next && *tn > l->until) da_sample(l, qn, vn, *tn, c, 0);
     return status;
 }
 
@@ -163,28 +180,37 @@ DA_PIECE void da_look_end(const da_look *l)
 {
     /* Without a sample the room for these is left as it is. */
     for (int k = 0; l->next && l->reduced && k < l->n_chosen; k++) {
-        l->reduced[(long long)k * l->count + l->member] = l->low[k];
-        l->reduced[((long long)l->n_chosen + k) * l->count + l->member] = l->high[k];
-        l->reduced[(2LL * l->n_chosen + k) * l->count + l->member] = l->sum[k] / l->next;
+        const double span = l->until - l->since, value = l->before[k];
+        double *at = l->reduced + k * l->count + l->member;
+        const long long row = l->n_chosen * l->count;
+        at[0] = l->low[k];
+        at[row] = l->high[k];
+        at[2 * row] = span > 0.0 ? l->area[k] / span : value;
+        at[3 * row] = span > 0.0 ? sqrt(l->square[k] / span) : fabs(value);
     }
     for (int e = 0; l->event_count && e < DA_NG; e++) {
         l->event_count[e * l->count + l->member] = l->seen[e];
-        if (l->seen[e]) l->event_time[e * l->count + l->member] = l->first[e];
+        if (!l->seen[e]) continue;
+        l->event_time[e * l->count + l->member] = l->first[e];
+        l->event_last[e * l->count + l->member] = l->latest[e];
     }
+    if (l->ended_by) l->ended_by[l->member] = l->ender;
 }
 
 #define DA_LOOK_PARAMETERS                                                                                           \
     , const double *DA_RESTRICT times, int n_times, const int *DA_RESTRICT chosen, int n_chosen,                     \
         double *DA_RESTRICT samples, double *DA_RESTRICT reduced, double *DA_RESTRICT event_time,                    \
-        int *DA_RESTRICT event_count
+        double *DA_RESTRICT event_last, int *DA_RESTRICT event_count, int *DA_RESTRICT ended_by
 #define DA_LOOK_LOCALS                                                                                               \
-    da_look look = {times, n_times, chosen, n_chosen, samples, reduced, event_time, event_count, count};             \
+    da_look look = {times, n_times, chosen, n_chosen, samples, reduced, event_time, event_last, event_count,         \
+                    ended_by, count};                                                                                \
     da_inside inside;                                                                                                \
     double kept[DA_NE], fnew[DA_NE], ql[DA_N], vl[DA_N];                                                            \
     int due = 0;
 #define DA_LOOK_LOAD                                                                                                 \
     look.member = member;                                                                                            \
     look.next = 0;                                                                                                   \
+    look.ender = -1;                                                                                                 \
     for (int e = 0; e < DA_NG; e++) look.seen[e] = 0;
 #define DA_LOOK_BEGIN \
     da_look_begin(&look, q0, v0, t, c);
