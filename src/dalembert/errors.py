@@ -99,6 +99,10 @@ class OutputError(DalembertError):
     """A result could not be written."""
 
 
+class ClusterError(DalembertError):
+    """The machines that were to compute cannot be reached, are not fit for it, or were lost."""
+
+
 def counted(count: int, noun: str) -> str:
     """A count with its noun, for messages.
 

@@ -113,7 +113,7 @@ def test_an_interrupted_sweep_is_resumed(tmp_path: Path, monkeypatch: pytest.Mon
     keep = Store.keep
 
     def note(self: Store, part: Any) -> None:
-        written.append(self._file(part.first).name)
+        written.append(self.parts.file(part.first).name)
         keep(self, part)
 
     monkeypatch.setattr(Store, "keep", note)

@@ -480,3 +480,15 @@ def test_dictionary_and_text():
 
 def test_the_same_answer_every_time():
     assert classify(da.library.cart()) == classify(da.library.cart())
+
+
+def test_decimal_numbers_show_no_rounding():
+    """3·0.1 in floating point is 0.30000000000000004; text is read as fractions, and so are these."""
+    system = da.System(
+        "roller", coordinates=[x, psi], kinetic=0.5 * x.d**2 + 0.1 * psi.d**2 + 0.2 * psi.d**2, potential=3 * (0.1 * x),
+        constraints={"rolls": 3 * (x.d - 0.1 * psi.d)},
+    )  # fmt: skip
+    found = classify(system)
+    assert found.holonomic
+    assert "0000" not in str(found)
+    assert "energy: 3*psi'**2/10 + 3*x/10 + x'**2/2" in str(found)

@@ -36,10 +36,22 @@ def test_what_is_no_finite_number_is_refused_as_before(value):
         pendulum.replace(parameters={"m": value})
 
 
-def test_unknown_names_are_refused_as_before():
+def test_unknown_names_are_refused():
     with pytest.raises(da.ModelError, match="neither a coordinate nor a velocity"):
         pendulum.replace(initial={"w": 1})
-    assert "unused" in [symbol.name for symbol in pendulum.replace(parameters={"unused": 1}).parameter_symbols]
+    with pytest.raises(da.ModelError, match=r"there is no parameter 'M'\. Did you mean 'm'\?"):
+        pendulum.replace(parameters={"M": 1})
+    with pytest.raises(da.ModelError, match="there is no parameter 'M'"):  # nor is it where contacts are looked at
+        da.library.get("bouncing_ball").replace(parameters={"M": 1})
+    with pytest.raises(da.ModelError, match="there is no parameter 'K'"):
+        pendulum.at(parameters={"K": 1})
+
+
+def test_parameters_that_come_with_a_change_are_known():
+    assert pendulum.replace(potential="k*y", parameters={"k": 2}).parameters[da.parameters("k")[0]] == 2
+    x, y = da.coordinates("x y")
+    (r,) = da.parameters("r")
+    assert pendulum.replace(initial={x: r, y: 0}, parameters={r: 1}).initial_values()[0].tolist() == [1.0, 0.0]
 
 
 def test_initial_values_in_terms_of_parameters_follow_them():

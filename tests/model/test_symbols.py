@@ -52,3 +52,10 @@ def test_there_is_one_object_for_each_name():
     assert all(a is b and a.d is b.d and a.dd is b.dd for a, b in zip(first, again, strict=True))
     assert pickle.loads(pickle.dumps(first[7].d)) is first[7].d
     assert first[0] not in (*da.parameters("q0"), *da.definitions("q0"))
+
+
+@pytest.mark.parametrize("make", [da.coordinates, da.parameters, da.definitions])
+@pytest.mark.parametrize("given", [3, None, ["x", "y"]])
+def test_names_that_are_no_text_are_refused(make, given):
+    with pytest.raises(da.ModelError, match=rf'da\.{make.__name__}\("a b"\), got'):
+        make(given)

@@ -99,7 +99,7 @@ def test_stretches_are_repeated_as_in_numpy():
     own = together.together_of(evaluation.graph)
     assert own is not None
     ours = again.extrapolate(own, evaluation.p, t, y, length, wanted, SEQUENCE)
-    theirs = _in_pieces(_together(evaluation), t, y, length, wanted, 1)
+    theirs = _in_pieces(_together(evaluation), t, y, length, wanted, np.ones(1))
     assert ours is not None
     np.testing.assert_array_equal(ours[2], theirs[2])
     # The same sums in another order: rounding of states of size 1, and of its extrapolation.

@@ -208,3 +208,29 @@ def test_what_is_left_out_is_told(added):
     motion = system.replace(constraints=[*system.constraints, added]).simulate(0.7, samples=5, backend="reference")
     assert any("'wire' has no part in the impacts" in warning for warning in motion.warnings)
     assert motion.certificate.impact < EXACT
+
+
+def stated_twice(system, mu):
+    """The bead with its wire a second time, in other units."""
+    laws = [da.Coulomb("wire", mu=mu), da.Coulomb("again", mu=mu)]
+    return system.replace(constraints=[*system.constraints, da.Constraint("again", "2*y")], nonideal=laws)
+
+
+def test_a_wire_stated_twice_is_one_where_its_friction_decides_nothing():
+    """By Newton's law the bead leaves at e times its speed, whatever rubs: nothing presses the wires but the blow."""
+    once = bead(0.3, 0.1, 0.5)
+    motion = stated_twice(once, 0.1).simulate(0.7, samples=5, backend="reference")
+    assert motion.q == pytest.approx(once.simulate(0.7, samples=5, backend="reference").q, abs=EXACT)
+    assert motion.certificate.holds, motion.certificate.text()
+    (warning,) = motion.warnings
+    assert "'wire', 'again' has no part in the impacts: constraints depend on each other" in warning
+
+
+def test_a_wire_stated_twice_is_undetermined_where_its_friction_decides():
+    """By Poisson's law the speed after the blow depends on friction in it, which is left out."""
+    once = bead(0.3, 0.1, 0.5, "poisson")
+    motion = stated_twice(once, 0.1).simulate(0.7, samples=5, backend="reference")
+    assert motion.v[-1, 0] != pytest.approx(after_the_stop(0.3, 0.1, 0.5, "poisson"), rel=1e-3)
+    assert motion.certificate.undetermined == ("wire", "again")
+    assert motion.certificate.failures == ("unique",)
+    assert any("'wire' and 'again' share a load" in warning for warning in motion.warnings)

@@ -11,6 +11,7 @@ from large_systems import rods
 from scipy.integrate import solve_ivp
 
 import dalembert as da
+from dalembert.motion.large import model as making
 from dalembert.motion.large import simulate as simulation
 from dalembert.motion.large import size as module
 from dalembert.motion.large.model import large_model
@@ -159,3 +160,22 @@ def test_constraints_that_contradict_each_other_are_told():
     later = net.replace(constraints=rows | {"drag": "x0_0 - t^4"})
     with pytest.raises(da.DalembertError, match=r"contradict|could not be returned"):
         later.simulate(1.0)
+
+
+def test_what_more_constraints_than_coordinates_cannot_use_is_not_compiled(monkeypatch: pytest.MonkeyPatch):
+    """Three times the same rods, nine for six coordinates: each program is compiled once, for dependent rows."""
+    plain = rods(3)
+    stated = {f"{c.name} {k}": k * c.expression for c in plain.constraints for k in (1, 2, 3)}
+    system, names, compiled = plain.replace(constraints=stated), [], making.compile_programs
+    monkeypatch.setattr(making, "_made", {})
+
+    def compile_and_note(programs, compiler):  # type: ignore[no-untyped-def]
+        names.extend(programs)
+        return compiled(programs, compiler)
+
+    monkeypatch.setattr(making, "compile_programs", compile_and_note)
+    motion = system.simulate(0.2, samples=3)
+    assert sorted(names) == sorted(set(names)), "made for independent rows, and for dependent ones"
+    assert (motion.certificate.holds, motion.certificate.rank_max) == (True, 3)
+    # Two integrations at rtol 1e-9 of a short, smooth motion.
+    assert motion.q == pytest.approx(plain.simulate(0.2, samples=3).q, abs=1e-8)

@@ -10,7 +10,7 @@ import pytest
 import dalembert as da
 from dalembert.kernel.ready.forces import forces_along
 from dalembert.kernel.ready.solve import solve_points
-from dalembert.kernel.ready.together import together_of
+from dalembert.kernel.ready.together import branches_of, together_of
 from dalembert.mechanics.solve.fundamental import solve
 from dalembert.motion.certificate import certify as module
 from dalembert.motion.certificate.algebra import data_along
@@ -116,3 +116,76 @@ def test_dependent_constraints_that_contradict_each_other_are_left_to_least_squa
         np.testing.assert_allclose(found.acceleration, wanted.acceleration, atol=1e-14)
         np.testing.assert_allclose(found.acceleration, [[shared, 0.0]], atol=1e-14)  # directions weigh the same
         np.testing.assert_allclose(found.multipliers, wanted.multipliers, atol=1e-14)
+
+
+class TestNonlinearInAccelerations:
+    """Rows nonlinear in q̈: branches are followed by C, and solved one by one in Python."""
+
+    def test_forces_are_those_solved_one_by_one(self) -> None:
+        system = da.System(
+            "in space",
+            coordinates="x y z",
+            mass=[[2, 0.3, 0], [0.3, 1, -0.2], [0, -0.2, 3]],
+            forces={"x": "1 - x", "y": "cos(t)", "z": "4 + x'*y'"},
+            constraints={"size": "x''^2 + 2*y''^2 + z''^2 - 2 - x^2", "turn": "x'' - 0.3*y'' - t"},
+            initial={"x": 0.5, "y": -0.3, "z": 0.2, "x'": 1, "y'": 0.7, "z'": -0.4},
+        )
+        motion = system.simulate(0.6, samples=13)
+        evaluation = Evaluation(system)
+        branches = branches_of(evaluation.graph)
+        assert branches is not None
+        # The state changes by a tenth from point to point, so that this selects the branch and is not on it.
+        near = np.vstack([motion.a[:1], motion.a[:-1]])
+        found = forces_along(branches, motion.q, motion.v, motion.t, evaluation.p, near)
+        assert found is not None
+        for k in range(motion.t.size):
+            other = evaluation.solve(motion.q[k], motion.v[k], float(motion.t[k]), None, motion.a[k])
+            for part in ("acceleration", "ideal", "multipliers", "A", "b"):
+                # Newton's method ends near rounding.
+                wanted = getattr(other, part)
+                np.testing.assert_allclose(getattr(found.solution, part)[k], wanted, atol=1e-11, err_msg=part)
+        assert motion.certificate.holds
+
+    def test_a_branch_that_is_no_minimum_is_left_alone(self) -> None:
+        """Against the force, G is largest on the circle of accelerations."""
+        system = da.library.prescribed_acceleration()
+        motion, evaluation = system.simulate(0.1, samples=3), Evaluation(system)
+        branches = branches_of(evaluation.graph)
+        assert branches is not None
+        assert forces_along(branches, motion.q, motion.v, motion.t, evaluation.p, -motion.a) is None
+        assert forces_along(branches, motion.q, motion.v, motion.t, evaluation.p, 1.1 * motion.a) is not None
+
+    @pytest.mark.parametrize("field", ["q", "v", "a", "ideal", "impressed", "inertial", "multipliers", "work"])
+    def test_a_corrupt_motion_fails_alike(self, field: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        motion = da.library.prescribed_acceleration().simulate(2.0, samples=60)
+        assert motion.certificate.holds
+        assert certify(motion).holds
+        values = getattr(motion, field).copy()
+        values[23] += 1e-2  # of sizes about ten, at one output, a thousand times what any measure allows
+        wrong = replace(motion, **{field: values})
+        assert not certify(wrong).holds
+        assert set(certify(wrong).failures) == set(from_parts(wrong, monkeypatch).failures)
+        values[23] = np.nan
+        assert not certify(replace(motion, **{field: values})).holds
+
+    def test_one_call_measures_what_the_parts_do(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        motion = da.library.prescribed_acceleration().simulate(2.0, samples=60)
+        evaluation = Evaluation(motion.system)
+        limits = thresholds(motion.rtol, motion.timing.steps)
+        found = certify_any_plain(motion, evaluation, data_along(motion, evaluation), limits)
+        assert found is not None  # it is this road that is looked at
+        parts = from_parts(motion, monkeypatch)
+        for measure in MEASURES:
+            # Sums of rounding may differ by a few roundings.
+            assert getattr(found, measure) == pytest.approx(getattr(parts, measure), rel=1e-6, abs=2e-14), measure
+
+    def test_against_the_force(self) -> None:
+        """Both branches satisfy all equations; the certificate tells the least G from the largest."""
+        motion = da.library.prescribed_acceleration(m=1.0).simulate(1.0, samples=21)
+        t, a = motion.t[:, None], -motion.a
+        q, v = motion.q[0] + motion.v[0] * t + a * t**2 / 2, motion.v[0] + a * t
+        ideal = a - motion.impressed - motion.inertial
+        multipliers = (ideal * a).sum(axis=1, keepdims=True) / (2 * (a * a).sum(axis=1, keepdims=True))
+        other = certify(replace(motion, q=q, v=v, a=a, ideal=ideal, multipliers=multipliers))
+        assert "gauss" in other.failures
+        assert max(other.forces, other.virtual_work, other.repeat) < 1e-12  # rounding

@@ -174,3 +174,19 @@ def test_a_short_pulse_between_few_outputs_is_not_held_against_a_motion():
     # The tolerance of the motion is 1e-9, for each of some twenty steps over the pulse.
     assert motion["x'"][-1] == pytest.approx(5 * np.sqrt(np.pi) * 0.02, rel=1e-7)
     assert motion.certificate.holds
+
+
+def test_a_pulse_between_few_outputs_is_repeated_as_closely_as_it_asks_for():
+    """A blow of a five thousandth of the duration: repeated in 4 and in 16 equal pieces it is not there."""
+    force = "5000*exp(-(5000*(t - 0.3))^2)"
+    system = da.System(
+        "struck", coordinates=["x"], kinetic="x'^2/2", potential="x^2/2", forces={"x": force}, initial={"x": 1, "x'": 0}
+    )
+    motion = system.simulate(1.0, samples=3)
+    # An impulse of √π at 0.3, to the share that its width makes: (1/5000)² / 4 of the sine after it.
+    assert motion.q[-1, 0] == pytest.approx(np.cos(1.0) + np.sqrt(np.pi) * np.sin(0.7), abs=3e-8)
+    assert motion.certificate.holds
+    # The same without half of the pulse is found to be wrong.
+    v = motion.v.copy()
+    v[1] -= np.sqrt(np.pi) / 2 * np.cos(0.2)
+    assert "repeat" in certify(replace(motion, v=v)).failures

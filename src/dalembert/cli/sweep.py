@@ -58,8 +58,13 @@ def sweep(
     hold: list[str] = typer.Option([], help="With --repair: a coordinate or velocity that keeps its value."),
     steps: int | None = typer.Option(None, help="Steps that a member may take."),
     seconds: float | None = typer.Option(None, help="Seconds that a member may take."),
-    on: str = typer.Option("threads", help="threads, processes for models with contacts, or cuda for GPUs."),
-    threads: int | None = typer.Option(None, help="How many threads or processes; all cores unless given."),
+    on: str = typer.Option(
+        "threads",
+        help="threads; processes for models with contacts; cuda for GPUs; dask, or dask:tcp://HOST:PORT for a cluster.",
+    ),
+    threads: int | None = typer.Option(
+        None, help="How many threads, processes or workers of this machine; all cores unless given."
+    ),
     plot: str | None = typer.Option(None, help="The variable that the picture shows."),
     out: Path | None = typer.Option(None, help="Folder for the results, default dalembert-NAME-sweep here."),
     resume: Path | None = typer.Option(None, help="Go on with the interrupted sweep in this folder."),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time as clock
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,14 +19,16 @@ from dalembert.ensemble.bar import Bar
 from dalembert.ensemble.members.chunk_size import chunk_size
 from dalembert.ensemble.members.control import Budget, Control
 from dalembert.ensemble.members.outcome import MEANING
+from dalembert.ensemble.members.parts import Kept
 from dalembert.ensemble.members.task import Task
+from dalembert.ensemble.place.cluster import Cluster
 from dalembert.ensemble.place.cuda_plan import plan_of
-from dalembert.ensemble.place.executors import ON_CPU, executor
+from dalembert.ensemble.place.executors import ON_CPU, executor, place_of
 from dalembert.ensemble.place.threads import run_in_thread
 from dalembert.ensemble.result.ensemble import Ensemble
 from dalembert.ensemble.result.store import Store, model_text, read_about
 from dalembert.ensemble.result.variables import Variables, require_room
-from dalembert.errors import ModelError
+from dalembert.errors import ModelError, OutputError
 from dalembert.model.friction.legs import needs_legs
 from dalembert.model.language.suggest import suggest
 from dalembert.model.language.symbols import name_of
@@ -46,7 +49,7 @@ def sweep(
     times: ArrayLike | None,
     options: Mapping[str, Any],
     *,
-    on: str,
+    on: Any,
     keep: Any,
     reduce: Any,
     events: Mapping[str, Any] | Iterable[Any] | None,
@@ -91,17 +94,34 @@ def sweep(
         variables.take(chunk)
         found.add(chunk.first)
     ranges = [(first, min(first + size, values.count)) for first in range(0, values.count, size) if first not in found]
+    away: list[int] = []  # where chunks begin that are in the folder and not here
+    absent = 0  # their members
     with Bar(system.name, values.count, variables.finished, progress) as bar:
+
+        def show() -> None:
+            bar.update(variables.finished + absent)
 
         def finish(chunk: Any) -> None:
             if store is not None:
                 store.keep(chunk)
             variables.take(chunk)
-            bar.update(variables.finished)
+            show()
 
+        def note(chunk: Kept) -> None:
+            nonlocal absent
+            away.append(chunk.first)
+            absent += chunk.count
+            show()
+
+        if store is not None and isinstance(run, Cluster):
+            run = replace(run, parts=store.parts, note=note)
         if ranges:
-            run(task, ranges, Control(limits), finish, lambda: bar.update(variables.finished), threads)
-    ensemble = _ensemble(task, variables, on, clock.perf_counter() - started)
+            run(task, ranges, Control(limits), finish, show, threads)
+    for chunk in store.kept(away) if store is not None else ():
+        variables.take(chunk)
+    if variables.finished < values.count:
+        raise OutputError(f"{folder}: chunks that workers wrote are not here, or not yet: resume the sweep")
+    ensemble = _ensemble(task, variables, on if isinstance(on, str) else place_of(on), clock.perf_counter() - started)
     if store is not None:
         ensemble.save(store.whole)
         store.clear()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import casadi as ca
 import sympy as sp
@@ -53,6 +54,12 @@ class ContactGraph:
     normals: ca.Function
     components: tuple[slice, ...]
     one_sided: tuple[int, ...]
+    #: What others make of these functions, by name.
+    kept: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What others have made stays where it was made."""
+        return {**vars(self), "kept": {}}
 
     @cached_property
     def _evaluators(self) -> tuple[Evaluator, Evaluator, Evaluator]:

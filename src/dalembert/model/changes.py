@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 import sympy as sp
 
+from dalembert.errors import ModelError
+from dalembert.model.language.suggest import suggest
 from dalembert.model.language.symbols import name_of
 
 # What `other_numbers` takes in the place of an old value.
@@ -46,6 +48,16 @@ def with_changes(kind: str, parts: Mapping[str, Any], changes: Mapping[str, Any]
         else:
             found[key] = value
     return found
+
+
+def require_parameters(where: str, given: Any, known: Iterable[sp.Symbol]) -> None:
+    """`ModelError` where values are given for parameters that nothing uses: they are misspelt, and would change
+    nothing. known: those of the model before the change, and what it uses after it.
+    """
+    names = {symbol.name for symbol in known}
+    unknown = [str(key) for key in given if str(key) not in names] if isinstance(given, Mapping) else []
+    if unknown:
+        raise ModelError(where, [f"there is no parameter {name!r}.{suggest(name, names)}" for name in unknown])
 
 
 def other_numbers(

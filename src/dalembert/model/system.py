@@ -17,7 +17,7 @@ import numpy as np
 import sympy as sp
 
 from dalembert.errors import MissingValues, ModelError, counted
-from dalembert.model.changes import UNCHANGED, other_numbers, with_changes
+from dalembert.model.changes import UNCHANGED, other_numbers, require_parameters, with_changes
 from dalembert.model.constraints import Constraint
 from dalembert.model.definitions import Definitions
 from dalembert.model.events import Event
@@ -202,7 +202,7 @@ class System(Verbs):
         **unknown: Never,
     ) -> System:
         """A new system with some parts changed. `parameters`, `initial` and `settings` are merged into the
-        old ones, other parts replaced.
+        old ones, other parts replaced. Values for names that the model does not have are refused.
 
         `functions` gives expressions to functions that have none, by the function or its name: an expression in the
         arguments it has in the model; with formal arguments, `{V(s): s**2}`; or `sp.Lambda` or a Python function.
@@ -222,9 +222,12 @@ class System(Verbs):
             "definitions": definitions, "particles": particles,
         }  # fmt: skip
         changes = {key: value for key, value in given.items() if value is not UNCHANGED} | unknown
-        if functions is UNCHANGED:
-            return self._replaced(changes)
-        return _specify(self._replaced(changes) if changes else self, functions)
+        found = self._replaced(changes) if changes or functions is UNCHANGED else self
+        found = found if functions is UNCHANGED else _specify(found, functions)
+        if parameters is not UNCHANGED and found.parameters.keys() - self.parameters.keys():
+            own = self.particles.parameter_symbols if self.particles is not None else ()
+            require_parameters(self.name, parameters, {*own, *self.parameter_symbols, *found._parameters_used})
+        return found
 
     def _replaced(self, changes: Mapping[str, Any]) -> System:
         plain = not self.nonideal and self.particles is None and not any(c.one_sided for c in self.constraints)
@@ -297,10 +300,13 @@ class System(Verbs):
     @cached_property
     def parameter_symbols(self) -> tuple[sp.Symbol, ...]:
         """All parameters that appear in the model or were given a value, in order of their names."""
-        found = set(self.parameters)
+        return tuple(sorted({*self.parameters, *self._parameters_used}, key=lambda symbol: symbol.name))
+
+    @property
+    def _parameters_used(self) -> set[sp.Symbol]:
+        """Those that appear in the model."""
         symbols = contents(*self.expressions(), *self.initial.values(), *self.outputs.values()).symbols
-        found.update(s for s in symbols if not isinstance(s, (Moving, Reaction, Time)))
-        return tuple(sorted(found, key=lambda symbol: symbol.name))
+        return {s for s in symbols if not isinstance(s, (Moving, Reaction, Time))}
 
     @cached_property
     def structure(self) -> tuple[Any, ...]:

@@ -244,6 +244,7 @@ class Verbs:
         >>> run.q.shape, run.motion().certificate.holds
         ((501, 2), True)
         """
+        from dalembert.motion.large.size import is_large
         from dalembert.motion.prepare import prepare
 
         if unknown:
@@ -252,6 +253,10 @@ class Verbs:
             "rtol": rtol, "atol": atol, "samples": samples, "method": method, "project": project, "backend": backend,
             "step": step, "order": order, "max_step": max_step,
         }  # fmt: skip
+        if is_large(self._system):
+            from dalembert.motion.large.prepare import prepare_large
+
+            return prepare_large(self._system, duration, times, options, events)
         return prepare(self._system, duration, times, options, events)
 
     def sweep(
@@ -259,7 +264,7 @@ class Verbs:
         values: Any,
         duration: float | None = None,
         *,
-        on: str = "threads",
+        on: Any = "threads",
         keep: Any = "final",
         reduce: Mapping[str, Any] | None = None,
         events: Mapping[str, Any] | Iterable[Any] | None = None,
@@ -299,7 +304,8 @@ class Verbs:
         reduce: names with what becomes of each member, one number: ("min" | "max" | "range" | "mean" | "rms" | "final",
         observable), ("time" | "last" | "count", event), "energy" (at the end), "lyapunov" (by a nearby twin).
         on: "threads", "processes" for models whose members are run one by one (contacts), or "cuda", the GPUs of this
-        machine. threads: how many; the results do not depend on it.
+        machine. threads: how many; the results do not depend on it. "dask" runs them on a Dask cluster of this machine,
+        "dask:tcp://HOST:PORT" on that of a scheduler, and a client of Dask on its own.
         certify: residuals of constraints and energy of each member. repair: members whose start violates a constraint
         start from the nearest state that does not, with the names given held; otherwise they have their status.
         budget: of each member, {"steps": …, "seconds": …}. out: a folder for the finished parts, from which an

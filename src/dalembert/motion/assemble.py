@@ -10,7 +10,7 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.errors import DalembertError, MotionFailed
-from dalembert.kernel.ready.forces import Forces, forces_along
+from dalembert.kernel.ready.forces import Forces
 from dalembert.kernel.ready.together import together_of
 from dalembert.motion.certificate.certify import certify
 from dalembert.motion.certificate.determined import undetermined_warning
@@ -19,7 +19,7 @@ from dalembert.motion.integrate.trajectory import Trajectory, failure_message
 from dalembert.motion.result.motion import AT_POINTS, Motion, Timing
 from dalembert.motion.state.contact_history import Held
 from dalembert.motion.state.evaluation import Evaluation
-from dalembert.motion.state.points import Points, evaluate_points
+from dalembert.motion.state.points import Points, evaluate_points, forces_at
 from dalembert.motion.state.without_gradient import warnings_of_faded
 
 if TYPE_CHECKING:
@@ -108,13 +108,10 @@ class ComputedLater:
     def _evaluate(self, first: int) -> Points | Forces:
         n, trajectory = self.evaluation.n, self.trajectory
         t, y = trajectory.t[first:], trajectory.y[first:]
-        together = together_of(self.evaluation.graph) if self.held is None else None
-        if together is not None:
-            plain = forces_along(together, y[:, :n], y[:, n : 2 * n], t, self.evaluation.p)
-            if plain is not None:
-                return plain
         guesses = None if trajectory.guesses is None else trajectory.guesses[first:]
-        return evaluate_points(self.evaluation, t, y[:, :n], y[:, n : 2 * n], guesses, self.held)
+        at = (t, y[:, :n], y[:, n : 2 * n], guesses)
+        plain = forces_at(self.evaluation, *at) if self.held is None else None
+        return evaluate_points(self.evaluation, *at, self.held) if plain is None else plain
 
     def part(self, motion: Motion, name: str) -> dict[str, Any]:
         """As `Later` of `Motion` asks for it."""
@@ -178,7 +175,7 @@ class ComputedLater:
         started = clock.perf_counter()
         points, y = self.points, self.trajectory.y
         certificate = None
-        if isinstance(points, Forces):
+        if isinstance(points, Forces) and not self.evaluation.graph.nonlinear:
             certificate = certify_plain(motion, self.evaluation, points, y)
         if certificate is None:
             n = self.evaluation.n

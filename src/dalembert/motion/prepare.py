@@ -8,9 +8,9 @@ from __future__ import annotations
 import os
 import time as clock
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -59,6 +59,11 @@ def prepare(
 
         system = with_events(system.as_written, events)
     settings = settings_of_system(system, duration, times, options)
+    return make_ready(system, settings, started)
+
+
+def make_ready(system: System, settings: Settings, started: float) -> Prepared:
+    """A system, with all its events, and settings that were checked."""
     if settings.step is not None:  # a method of equal steps
         from dalembert.motion.integrate.variational import require_action  # loads parts of SciPy
 
@@ -172,10 +177,12 @@ class Prepared(Result):
         given: State | Mapping[Any, Any] | None = None,
         parameters: Array | Mapping[Any, Any] | None = None,
     ) -> _Begin:
-        evaluation, state = self._at_values(given, parameters)
-        settings = self.settings
-        if state.t != settings.times[0]:
-            settings = replace(settings, times=settings.times + (state.t - settings.times[0]))
+        system, values, state = self.values(given, parameters)
+        if system is self.system and values is None:
+            evaluation = self.evaluation
+        else:
+            evaluation = Evaluation(system) if values is None else Evaluation(system, values)
+        settings = self.settings_from(state.t)
         timed = settings.step is None and timed_of(evaluation.system) is not None
         if timed or settings.max_step is not None:
             settings = look_ahead(evaluation, settings, state)
@@ -185,11 +192,19 @@ class Prepared(Result):
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what was made of it, which may belong to this process."""
-        return {name: vars(self)[name] for name in ("system", "settings", "seconds")}
+        return {field.name: vars(self)[field.name] for field in fields(self)}
 
-    def _at_values(
+    def settings_from(self, t: float) -> Settings:
+        """The settings with output times that begin at this one."""
+        times = self.settings.times
+        return self.settings if t == times[0] else replace(self.settings, times=times + (t - times[0]))
+
+    def values(
         self, state: State | Mapping[Any, Any] | None, parameters: Array | Mapping[Any, Any] | None
-    ) -> tuple[Evaluation, State]:
+    ) -> tuple[System, Array | None, State]:
+        """The system with what is given, checked; values of its parameters, where these are others than its own; and
+        the state.
+        """
         system, values = self.system, None
         if isinstance(parameters, Mapping) and parameters:
             _require_known(system, parameters)
@@ -206,12 +221,15 @@ class Prepared(Result):
         elif state is not None and not isinstance(state, Mapping):
             ways = "a state is given by names, {'x': 1, …}, or as da.State(q, v, t)"
             raise ModelError(system.name, [f"{ways}, got {type(state).__name__}"])
-        own = system is self.system and values is None
-        if own:
-            evaluation = self.evaluation
-        else:
-            evaluation = Evaluation(system) if values is None else Evaluation(system, values)
-        return evaluation, state if isinstance(state, State) else State(*system.initial_values())
+        return system, values, state if isinstance(state, State) else State(*system.initial_values())
+
+
+class OfLarge(Protocol):
+    """What a run has of a large system in the place of an evaluation, which would take its whole graph."""
+
+    system: System
+    n: int
+    p: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,7 +239,7 @@ class Run(Table):
     `motion()` makes a `Motion` of it, with forces and certificate.
     """
 
-    evaluation: Evaluation
+    evaluation: Evaluation | OfLarge
     trajectory: Trajectory
     settings: Settings
     warnings: tuple[str, ...]
@@ -282,25 +300,27 @@ class Run(Table):
 
     def motion(self) -> Motion:
         """The motion with its forces and its certificate; `MotionFailed`, with the motion so far, where it failed."""
+        evaluation = self.evaluation if self.given is None else Evaluation(self.system_as_it_started())
+        assert isinstance(evaluation, Evaluation)
         motion, failure = assemble(
-            self._as_it_started(), self.trajectory, self.settings.rtol, self.warnings, self.timing, self.legs
+            evaluation, self.trajectory, self.settings.rtol, self.warnings, self.timing, self.legs
         )
         if failure is not None:
             raise MotionFailed(failure, motion)
         return motion
 
-    def _as_it_started(self) -> Evaluation:
-        """The evaluation of a system whose own initial state and parameters are those of the run."""
+    def system_as_it_started(self) -> System:
+        """The system whose own initial state and parameters are those of the run."""
         system, given = self.evaluation.system, self.given
         if given is None:
-            return self.evaluation
+            return system
         from dalembert.model.language.symbols import t as time  # needs SymPy
 
         system = system.as_written
         names = (*system.coordinates, *system.velocities, time)
         initial = dict(zip(names, [*given.q.tolist(), *given.v.tolist(), given.t], strict=True))
         values = dict(zip(system.parameter_symbols, self.evaluation.p.tolist(), strict=True))
-        return Evaluation(system.replace(parameters=values, initial=initial))
+        return system.replace(parameters=values, initial=initial)
 
 
 @dataclass(frozen=True, eq=False)

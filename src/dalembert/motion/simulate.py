@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import ArrayLike
 
 from dalembert.motion.large.size import is_large
-from dalembert.motion.prepare import KEPT, hashable_key, prepare, settings_of_system
+from dalembert.motion.prepare import KEPT, hashable_key, prepare
 from dalembert.motion.result.motion import Motion
 from dalembert.remember import remember
 
@@ -28,22 +28,9 @@ def simulate(
 ) -> Motion:
     """Integrate the motion from the initial state and certify it. `System.simulate` says what the options are."""
     if is_large(system):
-        from dalembert.model.events import with_events  # all need SymPy
-        from dalembert.motion.large.events import are_plain
-        from dalembert.motion.large.integrate import Stiff
-        from dalembert.motion.large.model import large_model
-        from dalembert.motion.large.simulate import simulate_large, starts
+        from dalembert.motion.large.prepare import prepare_large  # needs SymPy
 
-        started = clock.perf_counter()
-        if events is not None:
-            system, events = with_events(system.as_written, events), None
-        settings = settings_of_system(system, duration, times, options)
-        model = large_model(system, settings.method, settings.backend) if are_plain(system) else None
-        if model is not None and starts(system, model):
-            try:
-                return simulate_large(system, model, settings, progress, clock.perf_counter() - started)
-            except Stiff:
-                pass  # implicit steps, below, pay
+        return prepare_large(system, duration, times, options, events).run(progress=progress).motion()
     if times is not None or events is not None:
         return prepare(system, duration, times, options, events).run(progress=progress).motion()
     started = clock.perf_counter()

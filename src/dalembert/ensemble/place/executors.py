@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Protocol
+from typing import Any, Protocol
 
 from dalembert.ensemble.members.chunk import Chunk
 from dalembert.ensemble.members.control import Control
@@ -45,15 +45,22 @@ EXECUTORS: dict[str, str] = {
     "threads": "dalembert.ensemble.place.threads",
     "processes": "dalembert.ensemble.place.processes",
     "cuda": "dalembert.ensemble.place.cuda",
+    "dask": "dalembert.ensemble.place.cluster",
 }
 
 
-def executor(where: str, on: str) -> Executor:
-    """The executor of a name; where: the name of the system, for the message."""
-    if on not in EXECUTORS:
+def place_of(on: Any) -> str:
+    """The name of a place: what is no text is taken for a client of Dask, and an address may follow that name."""
+    return "dask" if not isinstance(on, str) or on.startswith("dask:") else on
+
+
+def executor(where: str, on: Any) -> Executor:
+    """The executor of a name or a client; where: the name of the system, for the message."""
+    name = place_of(on)
+    if name not in EXECUTORS:
         raise ModelError(where, [f"sweep: there is no on={on!r}.{suggest(str(on), EXECUTORS)}"])
-    module = import_module(EXECUTORS[on])
+    module = import_module(EXECUTORS[name])
     if hasattr(module, "require"):
         module.require()
-    found: Executor = module.execute
+    found: Executor = module.executor(where, on) if name == "dask" else module.execute
     return found

@@ -6,19 +6,16 @@ that goes down, the finished chunks stay, and a sweep that is resumed computes t
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import io
 import json
-import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from dalembert import __version__
 from dalembert.ensemble.members.chunk import Chunk
+from dalembert.ensemble.members.parts import ABOUT as ABOUT
+from dalembert.ensemble.members.parts import Parts
 from dalembert.ensemble.members.task import Task
 from dalembert.errors import DalembertError, DocumentError, OutputError
 from dalembert.model.documents.write_files import write_atomically
@@ -26,8 +23,7 @@ from dalembert.model.documents.write_files import write_atomically
 if TYPE_CHECKING:
     from dalembert.model.system import System
 
-ABOUT, WHOLE = "sweep.json", "ensemble.nc"
-REASONS = "__reasons__"
+WHOLE = "ensemble.nc"
 
 
 class Store:
@@ -35,9 +31,10 @@ class Store:
 
     def __init__(self, folder: Path, task: Task, chunk: int, resume: bool) -> None:
         """Make the folder, or find in it the same sweep where it is resumed."""
-        self.folder, self._task, self._chunk = folder, task, chunk
+        self.folder = folder
         about = read_about(folder)
         own = digest(task)
+        self.parts = Parts(folder.absolute(), chunk, task.values.count, own)
         if about is not None and not resume:
             raise OutputError(
                 f"{folder}: there is a sweep here already; resume it (resume=True, --resume), or choose another folder"
@@ -66,33 +63,19 @@ class Store:
         return self.folder / WHOLE
 
     def keep(self, chunk: Chunk) -> None:
-        buffer = io.BytesIO()
-        reasons = json.dumps({str(k): why for k, why in chunk.reasons.items()}).encode()
-        arrays: dict[str, Any] = {**chunk.arrays, REASONS: np.frombuffer(reasons, dtype=np.uint8)}
-        np.savez(buffer, **arrays)
-        write_atomically(self._file(chunk.first), buffer.getvalue())
+        self.parts.keep(chunk)
 
-    def kept(self) -> Iterator[Chunk]:
-        """The chunks that are finished. One that cannot be read is computed again."""
-        for first in range(0, self._task.values.count, self._chunk):
-            file = self._file(first)
-            if not file.is_file():
-                continue
-            with contextlib.suppress(OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
-                data = np.load(io.BytesIO(file.read_bytes()))
-                arrays = {name: data[name] for name in data.files if name != REASONS}
-                reasons = json.loads(bytes(data[REASONS]))
-                chunk = Chunk(first, arrays, {int(k): why for k, why in reasons.items()})
-                if chunk.count == min(self._chunk, self._task.values.count - first):
-                    yield chunk
+    def kept(self, among: Iterable[int] | None = None) -> Iterator[Chunk]:
+        """The chunks that are finished, of all or of those from these members on. One that cannot be read is computed
+        again.
+        """
+        for first in range(0, self.parts.members, self.parts.size) if among is None else among:
+            if (chunk := self.parts.read(first)) is not None:
+                yield chunk
 
     def clear(self) -> None:
         """Remove the chunks: the ensemble is whole."""
-        for file in self.folder.glob("chunk-*.npz"):
-            file.unlink(missing_ok=True)
-
-    def _file(self, first: int) -> Path:
-        return self.folder / f"chunk-{first // self._chunk:07d}.npz"
+        self.parts.clear()
 
 
 def read_about(folder: Path) -> dict[str, Any] | None:

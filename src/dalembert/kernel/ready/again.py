@@ -1,5 +1,5 @@
-"""Stretches of a motion integrated again, and its velocities compared with the integral of its accelerations, by C that
-serves every model (c/again.h, c/quadrature.h).
+"""Stretches of a motion integrated again, states inside them, and velocities compared with the integral of
+accelerations, by C that serves every model (c/again.h, c/quadrature.h).
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ class _Model(ctypes.Structure):
         ("registers", ctypes.c_void_p),
         ("w", ctypes.c_void_p),
         ("lost", ctypes.c_void_p),
+        ("curved", ctypes.c_void_p),
+        ("near", ctypes.c_void_p),
     )
 
 
@@ -62,7 +64,7 @@ def extrapolate(
     at = [start, start + 8 * program.registers]
     at.append(at[-1] + 8 * solve_room(n, m))
     lost = np.empty(count, dtype=np.bool_)
-    model = _Model(program.at, address(p), count, n, m, address(data), *at[:2], address(lost))
+    model = _Model(program.at, address(p), count, n, m, address(data), *at[:2], address(lost), None, None)
     ends = room[-2 * size :].reshape(2, count, 2 * n)
     known = np.empty(count, dtype=np.bool_)
     steps = np.array(sequence, dtype=LONG)
@@ -87,4 +89,18 @@ def quadrature(t: Array, v: Array, a: Array, root: Array, near: float, allowed: 
     found = np.empty((2, t.size - 1))
     start = address(found)
     run(ctypes.addressof(outputs), start, start + 8 * (t.size - 1))
+    return found
+
+
+def states_inside(t: Array, q: Array, v: Array, a: Array, shares: Array) -> Array | None:
+    """q and q̇ (S · (T − 1), 2n) at shares (S,) of the stretches between T points, on the cubics through both ends."""
+    run = entry("da_inside", "lllpppplp")
+    if run is None:
+        return None
+    t, q, v, a, shares = (np.ascontiguousarray(x, dtype=float) for x in (t, q, v, a, shares))
+    n = q.shape[1]
+    found = np.empty((shares.size * (t.size - 1), 2 * n))
+    start = address(found)
+    for values, rates, to in ((q, v, start), (v, a, start + 8 * n)):
+        run(t.size, n, shares.size, address(shares), address(t), address(values), address(rates), 2 * n, to)
     return found

@@ -42,6 +42,7 @@ class _Motion(ctypes.Structure):
         ("smooth", ctypes.c_void_p),
         ("y", ctypes.c_void_p),
         ("width", ctypes.c_long),
+        ("curved", ctypes.c_void_p),
     )
 
 
@@ -106,6 +107,7 @@ def measure(
         address(rules.steps), rules.steps.size,
         None if smooth is None else address(smooth),
         None if y is None else address(y), 0 if y is None else y.shape[1],
+        None if together.curved is None else together.curved.at,
     )  # fmt: skip
     found = _FOUND()
     if run(ctypes.addressof(given), ctypes.addressof(found)):

@@ -24,6 +24,7 @@ class _Points(ctypes.Structure):
         *((name, ctypes.c_void_p) for name in ("q", "v", "t", "p")),
         ("stride", ctypes.c_long),
         *((name, ctypes.c_void_p) for name in ("base", "found", "rank", "dependent", "registers", "w")),
+        *((name, ctypes.c_void_p) for name in ("curved", "near")),
     )
 
 
@@ -86,12 +87,14 @@ class Forces:
         return (M, Q, A, b, C, *forces, energy, position, velocity)
 
 
-def forces_along(together: Together, q: Array, v: Array, t: Array, p: Array) -> Forces | None:
+def forces_along(
+    together: Together, q: Array, v: Array, t: Array, p: Array, near: Array | None = None
+) -> Forces | None:
     """At states q, v (T, n) and t (T,); None where the model has no value at one of them, or it needs singular values.
-    q and v may be columns of one array.
+    q and v may be columns of one array. near (T, n): accelerations that select a branch, with `branches_of`.
     """
     run = entry("da_forces", "p")
-    if run is None or together.pattern is not None:
+    if run is None or together.pattern is not None or (together.curved is not None and near is None):
         return None
     count, n, m, program = t.size, together.n, together.m, together.points
     data, solved = program.ends[-1] * count, (5 * n + 2 * m) * count
@@ -101,9 +104,11 @@ def forces_along(together: Together, q: Array, v: Array, t: Array, p: Array) -> 
     if q.strides != v.strides or (n > 1 and q.strides[1] != 8):
         q, v = np.ascontiguousarray(q), np.ascontiguousarray(v)
     begin, work = address(numbers), address(room)
+    curved = None if together.curved is None else together.curved.at
+    branch = None if near is None else np.array(near, dtype=float, order="C")  # what is found takes their place
     given = _Points(
         program.at, count, n, m, q.__array_interface__["data"][0], v.__array_interface__["data"][0], address(t),
         address(p), q.strides[0] // 8, begin, begin + 8 * data, address(rank), address(dependent),
-        work, work + 8 * program.registers,
+        work, work + 8 * program.registers, curved, None if branch is None else address(branch),
     )  # fmt: skip
     return None if run(ctypes.addressof(given)) else Forces(together, count, numbers, rank, dependent)

@@ -4,6 +4,7 @@ once and kept with the graph.
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
 from functools import cached_property
 
@@ -13,7 +14,7 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.graph.functions import Graph
 from dalembert.kernel.ready.library import ready_library
-from dalembert.kernel.ready.many import LONG, Many, many_of
+from dalembert.kernel.ready.many import LONG, Many, address, many_of
 from dalembert.kernel.ready.solve import solve_points
 from dalembert.kernel.ready.sparse import Pattern
 from dalembert.mechanics.solve.blocks import WORTHWHILE
@@ -22,7 +23,7 @@ from dalembert.mechanics.solve.fundamental import Fundamental
 # Python takes about 4 µs to read an instruction: CasADi evaluates a few points of longer functions in that time.
 LONGEST = 20_000
 # The number of the input p, where it is not 3.
-PARAMETERS = {"position": 2}
+PARAMETERS = {"position": 2, "acceleration": 4}
 
 
 def along(graph: Graph, name: str) -> Callable[..., list[Array]]:
@@ -37,14 +38,33 @@ def along(graph: Graph, name: str) -> Callable[..., list[Array]]:
     return found
 
 
+class Curved:
+    """Constraints nonlinear in q̈ as C reads them."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.program = Many(graph.acceleration, parameters=4, watched=3)
+        self._rows = np.array(graph.nonlinear, dtype=LONG)
+        self.argument = CurvedArgument(self.program.at, address(self._rows), self._rows.size)
+        self.at = ctypes.addressof(self.argument)
+
+
+class CurvedArgument(ctypes.Structure):
+    """da_curved of c/branches.h."""
+
+    _fields_ = (("program", ctypes.c_void_p), ("row", ctypes.c_void_p), ("rows", ctypes.c_long))
+
+
 class Together:
-    """Of a graph whose accelerations follow from the state by the fundamental equation alone."""
+    """Of a graph whose accelerations follow from the state by the fundamental equation alone; or, with `branches_of`,
+    from constraints nonlinear in q̈ too, next to accelerations that select a branch.
+    """
 
     def __init__(self, graph: Graph) -> None:
         """points: (q, v, t, p) -> M, Q, A, b, C, which are watched, E, the inertial part of Q, φ, and (φ̇, ψ). dynamics:
         (q, v, t, p) -> M, Q, A, b, C, all watched. pattern: of a large system, where M and A have entries; None where
         dense algebra is quicker. rows: of A that belong to (φ̇, ψ), those of φ first; one number more, so that it is
-        never empty. `KeyError` where an operation has no form in C.
+        never empty. curved: of constraints nonlinear in q̈, as `Graph.acceleration`; their rows of A and b are zero
+        elsewhere. `KeyError` where an operation has no form in C.
         """
         self.n, self.m = graph.dynamics.numel_in(0), graph.dynamics.size1_out(3)
         self.positions = len(graph.position_rows)
@@ -61,6 +81,7 @@ class Together:
         self._points = ca.Function("points", state, ca.cse([*equations, *rest]))
         self.points = Many(self._points, parameters=3, watched=5)
         self.dynamics = Many(ca.Function("dynamics", state, ca.cse(equations)), parameters=3, watched=5)
+        self.curved = Curved(graph) if graph.nonlinear else None
         self._state, self._equations = state, equations
         self._with_fewer: dict[tuple[int, ...], Many] = {}
 
@@ -112,14 +133,34 @@ def together_of(graph: Graph) -> Together | None:
     """
     if "together" in graph.kept:
         return graph.kept["together"]
-    made = None
     simple = not (graph.nonlinear or graph.uses_reactions)
+    made = graph.kept["together"] = _together(graph) if simple else None
+    return made
+
+
+def branches_of(graph: Graph) -> Together | None:
+    """Of constraints nonlinear in q̈; None where there are none, with work of constraints, which has a branch of its
+    own, and where `together_of` gives None for other reasons.
+    """
+    if not graph.nonlinear:
+        return None
+    if "branches" in graph.kept:
+        return graph.kept["branches"]
+    state = [ca.SX.sym(name, graph.dynamics.numel_in(k)) for k, name in enumerate(("q", "v", "t", "p"))]
+    works = graph.uses_reactions or ca.sparsify(graph.work(*state, 0, 0, 0)[0]).nnz() > 0
+    made = None if works else _together(graph)
+    if made is not None and made.pattern is not None:
+        made = None  # dense algebra is not for large systems
+    graph.kept["branches"] = made
+    return made
+
+
+def _together(graph: Graph) -> Together | None:
     # Zeros of dense outputs are no instructions here.
     length = graph.dynamics.n_instructions() - graph.dynamics.nnz_out()
-    if simple and length <= LONGEST and ready_library() is not None:
-        try:
-            made = Together(graph)
-        except KeyError:  # an operation that has no form there
-            made = None
-    graph.kept["together"] = made
-    return made
+    if length > LONGEST or ready_library() is None:
+        return None
+    try:
+        return Together(graph)
+    except KeyError:  # an operation that has no form there
+        return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import time as clock
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -36,15 +37,16 @@ class RolledFunction:
         self.function(w.ctypes.data, self.table.ctypes.data)
 
 
-def compile_programs(programs: Mapping[str, Program], compiler: Compiler) -> dict[str, RolledFunction]:
-    """All programs in one library. The source has the patterns of a model, not its size, so that it is soon compiled,
-    and kept on disk for all models that have the same.
+def compile_programs(programs: Mapping[str, Program], compiler: Compiler) -> tuple[dict[str, RolledFunction], float]:
+    """All programs in one library, and the seconds that the compiler took. The source has the patterns of a model, not
+    its size, so that it is soon compiled, and kept on disk for all models that have the same.
     """
     made = rolled_source(programs)
+    started = clock.perf_counter()
     library, _ = build(made.text, compiler, level=2)
-    found = {}
+    seconds, found = clock.perf_counter() - started, {}
     for name, program in programs.items():
         function = getattr(library, f"da_{name}")
         function.restype, function.argtypes = None, [ctypes.c_void_p, ctypes.c_void_p]
         found[name] = RolledFunction(program, made.tables[name], function)
-    return found
+    return found, seconds

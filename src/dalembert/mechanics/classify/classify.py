@@ -22,7 +22,7 @@ from dalembert.mechanics.classify.pfaffian import Integrability, Integrator
 from dalembert.mechanics.classify.powers import Root, with_roots
 from dalembert.mechanics.classify.special_functions import caution, exceptions
 from dalembert.mechanics.classify.witness import witness
-from dalembert.mechanics.page.decimals import as_read
+from dalembert.mechanics.page.decimals import as_read, exactly
 from dalembert.mechanics.page.printing import plain
 from dalembert.mechanics.sample import Sample, Sampler
 from dalembert.mechanics.solve.fundamental import independent_rows, null_space
@@ -175,7 +175,8 @@ def classify(system: System) -> Classification:
     >>> kind.holonomic, kind.degrees_of_freedom, kind.configuration_freedoms
     (False, 2, 3)
     """
-    given, (system, roots) = system.expanded, with_roots(system.expanded)
+    given = exactly(system.expanded)  # decimal numbers would show the rounding of what is done with them
+    system, roots = with_roots(given)
     sampler = Sampler(standard_form(system))
     states = sampler.states(8)
     integrator = Integrator(sampler)

@@ -16,7 +16,7 @@ from typing import Never, Self, TypeVar
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from dalembert.errors import AmbiguousDerivative
+from dalembert.errors import AmbiguousDerivative, ModelError
 from dalembert.model.language.one_object import OneObject
 
 Kind = TypeVar("Kind", bound=sp.Symbol)
@@ -201,7 +201,9 @@ SIDE = "dalembert_side_"
 t = Time("t", real=True)
 
 
-def _split(names: str) -> list[str]:
+def _split(names: str, maker: str) -> list[str]:
+    if not isinstance(names, str):
+        raise ModelError(f"da.{maker}", [f'names are one text, as in da.{maker}("a b"), got {names!r}'])
     found = [name for name in re.split(r"[\s,]+", names) if name]
     for name in found:
         if not is_name(name):
@@ -246,7 +248,7 @@ def coordinates(names: str) -> Symbols[Coordinate]:
     x'
     >>> theta, = coordinates("theta")
     """
-    return Symbols(Coordinate.named(name) for name in _split(names))
+    return Symbols(Coordinate.named(name) for name in _split(names, "coordinates"))
 
 
 def parameters(names: str) -> Symbols[Parameter]:
@@ -254,7 +256,7 @@ def parameters(names: str) -> Symbols[Parameter]:
 
     >>> m, g = parameters("m g")
     """
-    return Symbols(Parameter.named(name) for name in _split(names))
+    return Symbols(Parameter.named(name) for name in _split(names, "parameters"))
 
 
 def definitions(names: str) -> Symbols[Definition]:
@@ -267,7 +269,7 @@ def definitions(names: str) -> Symbols[Definition]:
     >>> swing.kinetic, dict(swing.definitions)
     (a'**2 + tip'**2/2, {'tip': 2*sin(a)})
     """
-    return Symbols(Definition.named(name) for name in _split(names))
+    return Symbols(Definition.named(name) for name in _split(names, "definitions"))
 
 
 def symbol_table(

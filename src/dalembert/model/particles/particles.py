@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Never
 import sympy as sp
 
 from dalembert.errors import ModelError, counted
-from dalembert.model.changes import UNCHANGED, with_changes
+from dalembert.model.changes import UNCHANGED, require_parameters, with_changes
 from dalembert.model.constraints import Constraint
 from dalembert.model.friction.laws import Law
 from dalembert.model.language.functions import functions_in
@@ -213,11 +213,13 @@ class Particles:
         parts = with_changes("Particles", {f.name: getattr(self, f.name) for f in fields(self)}, given)
         changed = any(value is not UNCHANGED for value in given.values())
         found = Particles(**parts, functions=signatures(functions_in(self.expressions()))) if changed else self
-        if functions is UNCHANGED:
-            return found
-        own = (*found.coordinates, *found.cartesian_coordinates)
-        symbols = (*own, *(q.d for q in own), *found.parameter_symbols, t)
-        return found.map_expressions(substitution(found.name, found.expressions(), symbols, functions))
+        if functions is not UNCHANGED:
+            own = (*found.coordinates, *found.cartesian_coordinates)
+            symbols = (*own, *(q.d for q in own), *found.parameter_symbols, t)
+            found = found.map_expressions(substitution(found.name, found.expressions(), symbols, functions))
+        if parameters is not UNCHANGED:
+            require_parameters(self.name, parameters, {*self.parameter_symbols, *found._parameters_used})
+        return found
 
     def map_expressions(self, change: Change) -> Particles:
         """The particles with every expression changed."""
@@ -284,10 +286,14 @@ class Particles:
 
     @cached_property
     def parameter_symbols(self) -> tuple[sp.Symbol, ...]:
-        """All parameters that appear, in order of their names."""
+        """All parameters that appear or were given a value, in order of their names."""
+        return tuple(sorted({*self.parameters, *self._parameters_used}, key=lambda symbol: symbol.name))
+
+    @property
+    def _parameters_used(self) -> set[sp.Symbol]:
+        """Those that appear."""
         found = {s for e in (*self.expressions(), *self.initial.values()) for s in e.free_symbols}
-        own = {s for s in found if s == t or isinstance(s, (Coordinate, Reaction))}
-        return tuple(sorted((found | set(self.parameters)) - own, key=lambda symbol: symbol.name))
+        return {s for s in found if s != t and not isinstance(s, (Coordinate, Reaction))}
 
     @cached_property
     def bare(self) -> System:

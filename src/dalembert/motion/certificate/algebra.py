@@ -11,7 +11,7 @@ from dalembert.arrays import Array
 from dalembert.kernel.ready.check import ALONG, GAUSS, KINETIC, RANK, SPEED, check_points
 from dalembert.kernel.ready.forces import Forces
 from dalembert.kernel.ready.sparse import Pattern
-from dalembert.kernel.ready.together import together_of
+from dalembert.kernel.ready.together import branches_of, together_of
 from dalembert.mechanics.solve.blocks import WORTHWHILE, block, parts_of
 from dalembert.mechanics.solve.fundamental import MASS_TOLERANCE, RANK_TOLERANCE, null_space
 from dalembert.mechanics.solve.mass_scale import mass_scale
@@ -41,6 +41,7 @@ class Data:
     pattern: Pattern | None = None  # of M and A, where they are large
     closed: Array | None = None
     dependent: np.ndarray | None = None  # (T, m), constraints that depend on those before them, where that is known
+    bend: Array | None = None  # Σ λ ∂²h/∂q̈² (T, n, n) of constraints nonlinear in q̈, where there are such
 
 
 @dataclass(frozen=True)
@@ -64,30 +65,42 @@ def data_along(motion: Motion, evaluation: Evaluation, points: Points | Forces |
     """The numbers of a motion's own system at its output points, from the model's functions. points: evaluated at these
     states already.
     """
-    if motion.C is None and (together := together_of(evaluation.graph)) is not None:
+    nonlinear = list(evaluation.graph.nonlinear)
+    together = together_of(evaluation.graph) or branches_of(evaluation.graph)
+    if motion.C is None and together is not None:
         if points is not None and points.position is not None:
             solved = points.solution
-            parts = (solved.M, solved.Q, solved.A, solved.b, solved.C)
+            A, b, bend = solved.A, solved.b, None
+            if nonlinear:  # what was found for the forces is linear about other accelerations
+                A, b = A.copy(), b.copy()
+                bend = _at_accelerations(motion, evaluation, A, b)
             along = (points.energy, points.position, points.velocity)
-            return Data(*parts, True, *along, together.pattern, dependent=solved.dependent)
+            parts = (solved.M, solved.Q, A, b, solved.C)
+            return Data(*parts, True, *along, together.pattern, dependent=solved.dependent, bend=bend)
         q, v, at = (np.ascontiguousarray(x, dtype=float) for x in (motion.q, motion.v, motion.t))
         found = together.at(q, v, at, evaluation.p)
         if found is not None:
             M, Q, A, b, C, energy, _, position, velocity = found
-            return Data(M, Q, A, b, C, True, energy, position, velocity, together.pattern)
-    nonlinear = list(evaluation.graph.nonlinear)
+            bend = _at_accelerations(motion, evaluation, A, b) if nonlinear else None
+            return Data(M, Q, A, b, C, True, energy, position, velocity, together.pattern, bend=bend)
     M, Q, A, b = evaluation.dynamics_along(motion.q, motion.v, motion.t)
     if motion.C is not None and motion.acting is not None:
         acting, b = np.where(motion.acting[:, :, None], A, 0.0), np.where(motion.acting, b, 0.0)
         return Data(M, Q, acting, b, motion.C, split=True, closed=A)
-    for k in range(motion.t.size if nonlinear else 0):
-        q, v, a, t = motion.q[k], motion.v[k], motion.a[k], float(motion.t[k])
-        h, slope, _ = evaluation.nonlinear(q, v, a, t, np.zeros(len(nonlinear)))
-        A[k, nonlinear], b[k, nonlinear] = slope, slope @ a - h
+    bend = _at_accelerations(motion, evaluation, A, b) if nonlinear else None
     actual = times(np.swapaxes(A, 1, 2), motion.multipliers)
     C = evaluation.work_along(motion.q, motion.v, motion.t, motion.ideal, actual, motion.multipliers)
     # With a constraint nonlinear in q̈ and C ≠ 0, the ideal force belongs to the normals at another acceleration.
-    return Data(M, Q, A, b, C, split=not (nonlinear and bool(np.any(C))))
+    return Data(M, Q, A, b, C, split=not (nonlinear and bool(np.any(C))), bend=bend)
+
+
+def _at_accelerations(motion: Motion, evaluation: Evaluation, A: Array, b: Array) -> Array:
+    """Σ λ ∂²h/∂q̈² along the motion. The rows of A and b that are nonlinear in q̈ become those at its accelerations."""
+    rows = list(evaluation.graph.nonlinear)
+    h, slope, bend = evaluation.nonlinear_along(motion.q, motion.v, motion.a, motion.t, motion.multipliers[:, rows])
+    # An acceleration that is no number has no gradients; b tells of it.
+    A[:, rows], b[:, rows] = np.where(np.isfinite(slope), slope, 0.0), times(slope, motion.a) - h
+    return bend
 
 
 def at_points(motion: Motion, data: Data) -> AtPoints:
@@ -260,13 +273,19 @@ def _on_null_space(
     return along, best, ranks, unique
 
 
-def is_minimum(motion: Motion, evaluation: Evaluation, data: Data) -> bool:
+def is_minimum(motion: Motion, data: Data) -> bool:
     """Whether G is least, not only stationary, on constraints nonlinear in q̈: M − Σ λ ∂²h is positive on null A."""
-    rows = list(evaluation.graph.nonlinear)
+    assert data.bend is not None
+    curvature = data.M - data.bend
+    try:
+        np.linalg.cholesky(curvature)
+        return True  # it is positive everywhere
+    except np.linalg.LinAlgError:
+        pass
+    if not np.isfinite(curvature).all():
+        return False
     for k in range(motion.t.size):
-        multipliers = motion.multipliers[k, rows]
-        _, _, bend = evaluation.nonlinear(motion.q[k], motion.v[k], motion.a[k], float(motion.t[k]), multipliers)
         N = null_space(data.A[k])
-        if N.shape[1] and np.linalg.eigvalsh(N.T @ (data.M[k] - bend) @ N)[0] <= 0:
+        if N.shape[1] and not np.linalg.eigvalsh(N.T @ curvature[k] @ N)[0] > 0:
             return False
     return True

@@ -59,8 +59,10 @@ def certify(
     undetermined: tuple[str, ...] = ()
     if evaluation.graph.uses_actual or motion.system.contacts:
         undetermined = undetermined_loads(motion, evaluation, data.A, contacts)
+        if motion.blows and contacts is not None:
+            undetermined = tuple(dict.fromkeys((*undetermined, *_undetermined_in_blows(motion, contacts))))
         unique = unique and not undetermined
-    if evaluation.graph.nonlinear and not is_minimum(motion, evaluation, data):
+    if evaluation.graph.nonlinear and not is_minimum(motion, data):
         algebra["gauss"] = float("inf")
     if motion.C is not None and contacts is not None:
         from dalembert.motion.certificate.repeat_contacts import repeat_residual  # needs SymPy
@@ -96,6 +98,12 @@ def _contact_residual(motion: Motion, data: Data, closed: np.ndarray) -> float:
     from dalembert.motion.certificate.friction_laws import contact_residual
 
     return contact_residual(motion, data.M, data.Q, closed)
+
+
+def _undetermined_in_blows(motion: Motion, contacts: Contacts) -> tuple[str, ...]:
+    from dalembert.motion.certificate.shared_blows import undetermined_in_blows
+
+    return undetermined_in_blows(motion.blows, contacts)
 
 
 def _impact_residual(motion: Motion, contacts: Contacts | None) -> float:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 POINTS = 8
 # A force that changes by more than this share, when all multipliers may change by their own size, is not determined.
 CHANGED = 1e-6
+# Where multipliers are below this share of the largest ones of the motion there is no load: nothing is shared.
+IDLE = 1e-9
 
 
 def undetermined_loads(motion: Motion, evaluation: Evaluation, A: Array, contacts: Contacts | None) -> tuple[str, ...]:
@@ -33,9 +35,12 @@ def undetermined_loads(motion: Motion, evaluation: Evaluation, A: Array, contact
         return ()
     short = np.flatnonzero(motion.rank < np.any(A, axis=2).sum(axis=1))
     found: dict[str, None] = {}
+    largest = float(np.abs(motion.multipliers).max(initial=0.0))
     for i in short[np.unique(np.linspace(0, short.size - 1, POINTS).round().astype(int))] if short.size else ():
         acting = np.flatnonzero(np.any(A[i], axis=1))
-        size = float(np.abs(motion.multipliers[i]).max()) or 1.0
+        size = float(np.abs(motion.multipliers[i]).max())
+        if size <= IDLE * largest:
+            continue
         for z in null_space(A[i, acting].T).T:
             for way in (z, -z):
                 other = motion.multipliers[i].copy()

@@ -43,7 +43,7 @@ def energy_residual(motion: Motion, evaluation: Evaluation, points: AtPoints, en
     # Where that is zero too, forces do work on velocities of rounding, 1e-16 of what they would have made in the time.
     size = max(size, 1e-8 * points.pull * float(motion.t[-1] - motion.t[0]) ** 2)
     missed = np.maximum(np.abs(energy - energy[0] - work).max(), _heat_residual(motion))
-    return float(missed / size) if size > 0 else 0.0
+    return 0.0 if size == 0 else float(missed / size)  # which is no number where a state is none
 
 
 def _at_fastest(fastest: Array, evaluation: Evaluation) -> tuple[Array, float, float]:

@@ -11,6 +11,7 @@ import sympy as sp
 
 from dalembert.arrays import Array
 from dalembert.graph.contacts import contact_graph
+from dalembert.kernel.ready.contact_states import contact_states
 from dalembert.model.friction.contact import works_of
 from dalembert.model.language.symbols import multiplier
 from dalembert.model.system import System
@@ -73,7 +74,7 @@ def heat_powers(motion: Motion) -> Array:
     if system.contacts:
         graph = contact_graph(system)
         values = system.parameter_values()
-        u = graph.along(motion.q, motion.v, motion.a, motion.t, values, motion.multipliers).slide
+        u = contact_states(graph, motion.q, motion.v, motion.a, motion.t, values, motion.multipliers).slide
         for k, contact in enumerate(system.contacts):
             # That its friction is μ|N| is another measure.
             history, speed = motion.contacts[contact.name], np.linalg.norm(u[:, graph.components[k]], axis=1)
@@ -83,11 +84,16 @@ def heat_powers(motion: Motion) -> Array:
 
 def _determined(motion: Motion) -> bool:
     """Whether smooth laws that use reactions can be evaluated: redundant constraints may share a load in many ways."""
-    works = works_of(motion.system)
-    reactions = {multiplier(constraint.name) for constraint in motion.system.constraints}
-    uses = any(not reactions.isdisjoint(heat.free_symbols) for work in works if work for heat in work.heat.values())
+    system = motion.system
+    uses = remember(_reacting, system.structure, lambda: _heat_uses_reactions(system), KEPT)
     acting = len(motion.system.constraints) if motion.acting is None else motion.acting.sum(axis=1)
     return not uses or bool((motion.rank == acting).all())
+
+
+def _heat_uses_reactions(system: System) -> bool:
+    reactions = {multiplier(constraint.name) for constraint in system.constraints}
+    heats = [heat for work in works_of(system) if work for heat in work.heat.values()]
+    return any(not reactions.isdisjoint(heat.free_symbols) for heat in heats)
 
 
 def _parts(motion: Motion) -> list[tuple[int, int]]:
@@ -130,6 +136,7 @@ def _nothing_moves_by_itself(system: System) -> bool:
     return all(expression.xreplace(none) == 0 for expression in told)
 
 
-# Of the structure of a system, whether it does.
+# Of the structure of a system, whether it does; and whether its heat depends on reactions.
 KEPT = 32
 _resting: dict[Hashable, bool] = {}
+_reacting: dict[Hashable, bool] = {}

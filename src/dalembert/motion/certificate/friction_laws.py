@@ -12,6 +12,7 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.graph.contacts import contact_graph
+from dalembert.kernel.ready.contact_states import contact_states, unit_forces
 from dalembert.mechanics.solve.mass_scale import mass_scale
 from dalembert.model.friction.contact import works_of
 from dalembert.motion.certificate.held_friction import beyond_limits
@@ -42,9 +43,9 @@ def contact_residual(motion: Motion, M: Array, Q: Array, A: Array) -> float:
     system = motion.system
     graph = contact_graph(system)
     one_sided, p, T = list(graph.one_sided), system.parameter_values(), motion.t.size
-    found = graph.along(motion.q, motion.v, motion.a, motion.t, p, motion.multipliers)
+    found = contact_states(graph, motion.q, motion.v, motion.a, motion.t, p, motion.multipliers)
     N, u, mu = found.normal, found.slide, found.mu
-    units = graph.unit_forces_along(motion.q, motion.v, motion.t, p)
+    units = unit_forces(graph, motion.q, motion.v, motion.t, p)
     root = mass_scale(M)
     steep = np.linalg.norm(A / root[:, None, :], axis=2)
     reactions = steep * motion.multipliers

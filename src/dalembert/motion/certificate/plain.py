@@ -1,6 +1,6 @@
 """The certificate of a motion at which nothing needs a second look: measured by C in one call.
 
-It has the formulas of the other modules here, which remain for everything else: contacts, rows nonlinear in q̈,
+It has the formulas of the other modules here, which remain for everything else: contacts, work on rows nonlinear in q̈,
 redundant constraints, stretches that must be repeated in pieces.
 """
 
@@ -15,9 +15,9 @@ from dalembert.kernel.limits import PROJECT_LEAST_SIZE
 from dalembert.kernel.ready.certify import Rules, measure
 from dalembert.kernel.ready.forces import Forces
 from dalembert.kernel.ready.many import address
-from dalembert.kernel.ready.together import Together, together_of
+from dalembert.kernel.ready.together import Together, branches_of, together_of
 from dalembert.mechanics.solve.blocks import WORTHWHILE
-from dalembert.motion.certificate.algebra import Data
+from dalembert.motion.certificate.algebra import Data, is_minimum
 from dalembert.motion.certificate.repeat import (
     ALLOWED,
     DIVERGED,
@@ -54,9 +54,11 @@ def certify_plain(motion: Motion, evaluation: Evaluation, forces: Forces, y: Arr
 def certify_any_plain(
     motion: Motion, evaluation: Evaluation, data: Data, limits: dict[str, float]
 ) -> Certificate | None:
-    """The same of any motion, whatever it says of its forces."""
-    together = together_of(evaluation.graph)
+    """The same of any motion, whatever it says of its forces; None also where G is stationary but not least."""
+    together = together_of(evaluation.graph) or branches_of(evaluation.graph)
     if together is None or data.energy is None or data.position is None or data.velocity is None:
+        return None
+    if evaluation.graph.nonlinear and not is_minimum(motion, data):
         return None
     along = (data.energy, data.position, data.velocity)
     arrays = [np.ascontiguousarray(x) for x in (data.M, data.Q, data.A, data.b, data.C, *_forces_of(motion), *along)]

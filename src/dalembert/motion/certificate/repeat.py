@@ -7,7 +7,7 @@ shows only in where it went.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -21,8 +21,10 @@ from dalembert.kernel.ready.together import together_of
 from dalembert.mechanics.solve.fundamental import is_positive, solve
 from dalembert.methods.table import METHODS
 from dalembert.motion.certificate.algebra import AtPoints
+from dalembert.motion.certificate.closely import shares_of_stretch
 from dalembert.motion.certificate.stretches import states_inside
 from dalembert.motion.state.evaluation import Evaluation
+from dalembert.motion.state.state import State
 
 if TYPE_CHECKING:
     from dalembert.motion.result.motion import Motion
@@ -42,6 +44,8 @@ PIECES, PIECES_ALONE, FORESEEN, DIVERGED = 16, 4, 100, 1e4
 # A piece has as many evaluations as about so many steps of the motion: with fewer pieces a short pulse in time, which
 # the motion was prepared for, may lie between them, twice.
 STEPS_OF_PIECE = 4
+# Where forces depend on time, pieces are as short as these ask for, up to so many for each of the most there may be.
+PACED = 16
 # What a stretch may err by is for so many steps of the motion, and grows with them.
 GRANTED = 2.0
 # Errors of so many tolerances may be made in each of its steps, and grow as the motion lets them grow.
@@ -138,7 +142,8 @@ def _distances(
 
     Extrapolation from few steps may seem to converge where it does not, at a place that is passed quickly. So what
     contradicts the motion counts when two repetitions, one in a quarter of the pieces of the other, agree on it, which
-    looked as closely as the motion did; and less what errors within the tolerance may have grown to.
+    looked as closely as the motion did, and as forces that depend on time ask for; and less what errors within the
+    tolerance may have grown to.
     """
     there = np.concatenate([motion.q, motion.v], axis=1)[at + 1]
     gaps = motion.t[at + 1] - motion.t[at]
@@ -150,7 +155,8 @@ def _distances(
     rest, pieces = np.arange(at.size), 1
     while rest.size and pieces <= most:
         some = at[rest]
-        end, unsure, known = _all_again(motion, evaluation, some, 0.1 * wanted * sizes[rest], pieces)
+        shares = np.full(pieces, 1 / pieces)
+        end, unsure, known = _all_again(motion, evaluation, some, 0.1 * wanted * sizes[rest], shares)
         apart = np.maximum(np.abs(end - there[rest]) - unsure, 0.0)
         off = (apart / sizes[rest]).max(axis=1) / granted[rest]
         right = known & (off <= wanted)
@@ -158,13 +164,20 @@ def _distances(
             return off, right
         wrong = known & ~right & (np.abs(end - before[rest]) <= wanted * sizes[rest]).all(axis=1)
         wrong &= steps[rest] <= STEPS_OF_PIECE * pieces
+        sure = np.ones(rest.size, dtype=bool)
         if wrong.any():
-            grown = _growth_of_errors(motion, evaluation, some[wrong], end[wrong], wanted * sizes[rest][wrong], pieces)
-            allowed = TOLERANCES * steps[rest][wrong, None] * grown
-            beyond = np.maximum(apart[wrong] - allowed, 0.0) / sizes[rest][wrong]
-            off[wrong] = beyond.max(axis=1) / granted[rest][wrong]
+            bounds = _Bounds(there[rest], sizes[rest], steps[rest], wanted)
+            off[wrong] = _beyond_errors(
+                motion, evaluation, some[wrong], end[wrong], unsure[wrong], bounds.of(wrong), shares
+            )
+            for i in np.flatnonzero(wrong & (off > wanted * granted[rest])):
+                one = slice(int(i), int(i) + 1)
+                closer = _closer(motion, evaluation, some[one], bounds.of(one), pieces, PACED * most)
+                if closer is not None:
+                    off[i], sure[i] = closer
+            off[wrong] /= granted[rest][wrong]
         done = right | wrong
-        missed[rest[done]], judged[rest[done]] = off[done], True
+        missed[rest[done]], judged[rest[done]] = off[done], sure[done]
         before[rest] = np.where(known[:, None], end, np.nan)
         hopeful = (unsure <= 0.1 * DIVERGED * wanted * sizes[rest]).all(axis=1) & (steps[rest] <= FORESEEN)
         rest = rest[~done & hopeful]
@@ -172,8 +185,57 @@ def _distances(
     return missed, judged
 
 
+class _Bounds(NamedTuple):
+    """Of stretches: where they should end (B, w), relative to which sizes (B, w), in how many steps the motion went
+    there (B,), and how near is wanted.
+    """
+
+    there: Array
+    sizes: Array
+    steps: Array
+    wanted: float
+
+    def of(self, which: np.ndarray | slice) -> _Bounds:
+        return _Bounds(self.there[which], self.sizes[which], self.steps[which], self.wanted)
+
+
+def _closer(
+    motion: Motion, evaluation: Evaluation, at: np.ndarray, bounds: _Bounds, pieces: int, most: int
+) -> tuple[float, bool] | None:
+    """How far one stretch ends from the motion, beyond errors, in pieces as short as forces that depend on time ask
+    for; and whether pieces half as long agree on that. None where no force asks for shorter ones.
+    """
+    k = int(at[0])
+    state = State(motion.q[k], motion.v[k], float(motion.t[k]))
+    shares = shares_of_stretch(evaluation, state, float(motion.t[k + 1]), 1 / pieces, most)
+    if shares is None:
+        return None
+    if not shares.size:
+        return 0.0, False
+    near = bounds.wanted * bounds.sizes
+    once, _, _ = _all_again(motion, evaluation, at, 0.1 * near, shares)
+    shares = np.repeat(shares / 2, 2)
+    end, unsure, known = _all_again(motion, evaluation, at, 0.1 * near, shares)
+    if not (known.all() and (np.abs(end - once) <= near).all()):
+        return 0.0, False
+    found = _beyond_errors(motion, evaluation, at, end, unsure, bounds, shares)
+    return float(found[0]), True
+
+
+def _beyond_errors(
+    motion: Motion, evaluation: Evaluation, at: np.ndarray, end: Array, unsure: Array, bounds: _Bounds, shares: Array
+) -> Array:
+    """How far stretches end from the motion, beyond what errors within the tolerance may have grown to, relative to
+    their sizes.
+    """
+    grown = _growth_of_errors(motion, evaluation, at, end, bounds.wanted * bounds.sizes, shares)
+    apart = np.maximum(np.abs(end - bounds.there) - unsure, 0.0)
+    beyond: Array = np.maximum(apart - TOLERANCES * bounds.steps[:, None] * grown, 0.0) / bounds.sizes
+    return np.asarray(beyond.max(axis=1))
+
+
 def _growth_of_errors(
-    motion: Motion, evaluation: Evaluation, at: np.ndarray, end: Array, wanted: Array, pieces: int
+    motion: Motion, evaluation: Evaluation, at: np.ndarray, end: Array, wanted: Array, shares: Array
 ) -> Array:
     """What an error of one tolerance at the beginning of these stretches is at their end; not finite where unknown."""
     y = np.concatenate([motion.q, motion.v], axis=1)
@@ -181,7 +243,7 @@ def _growth_of_errors(
     signs = np.where(np.arange(y.shape[1]) % 2, -1.0, 1.0)
     found = np.zeros(end.shape)
     for change in (tolerance, signs * tolerance):
-        other, _, known = _all_again(motion, evaluation, at, wanted, pieces, change)
+        other, _, known = _all_again(motion, evaluation, at, wanted, shares, change)
         found = np.maximum(found, np.where(known[:, None], np.abs(other - end), np.inf))
     return found
 
@@ -275,19 +337,19 @@ def _stretches(motion: Motion, smooth: np.ndarray | None, doubt: Array, most: in
 
 
 def _all_again(
-    motion: Motion, evaluation: Evaluation, at: np.ndarray, wanted: Array, pieces: int, change: Array | float = 0.0
+    motion: Motion, evaluation: Evaluation, at: np.ndarray, wanted: Array, shares: Array, change: Array | float = 0.0
 ) -> tuple[Array, Array, np.ndarray]:
-    """The stretches that begin at these points, at states changed by so much, integrated again in equal pieces: all at
-    once where the model allows it.
+    """The stretches that begin at these points, at states changed by so much, integrated again in pieces, these shares
+    of each: all at once where the model allows it.
     """
-    t, length = motion.t[at], (motion.t[at + 1] - motion.t[at]) / pieces
+    t, length = motion.t[at], motion.t[at + 1] - motion.t[at]
     y = np.concatenate([motion.q[at], motion.v[at]], axis=1) + change
     if _is_simple(evaluation) and bool((motion.rank[at] == evaluation.m).all()):
-        found = _in_pieces_by_c(evaluation, t, y, length, wanted, pieces)
+        found = _in_pieces_by_c(evaluation, t, y, length, wanted, shares)
         if found is not None:
             return found
         try:
-            return _in_pieces(_together(evaluation), t, y, length, wanted, pieces)
+            return _in_pieces(_together(evaluation), t, y, length, wanted, shares)
         except (DalembertError, np.linalg.LinAlgError):
             pass  # at one of them; which one shows below
     end, left, judged = y.copy(), np.full(y.shape, np.inf), np.zeros(at.size, dtype=bool)
@@ -295,7 +357,7 @@ def _all_again(
         one = slice(i, i + 1)
         try:
             end[one], left[one], judged[one] = _in_pieces(
-                _alone(motion, evaluation, int(k)), t[one], y[one], length[one], wanted[one], pieces
+                _alone(motion, evaluation, int(k)), t[one], y[one], length[one], wanted[one], shares
             )
         except (DalembertError, np.linalg.LinAlgError):
             continue  # a trial state without a value
@@ -303,12 +365,12 @@ def _all_again(
 
 
 def _in_pieces(
-    slope: Slope, t: Array, y: Array, length: Array, wanted: Array, pieces: int
+    slope: Slope, t: Array, y: Array, length: Array, wanted: Array, shares: Array
 ) -> tuple[Array, Array, np.ndarray]:
-    """As `integrate_again`, one piece of this length after the other."""
+    """As `integrate_again`, one piece after the other, these shares of the length."""
     left, judged = np.zeros(y.shape), np.ones(t.size, dtype=bool)
-    for k in range(pieces):
-        y, more, known = integrate_again(slope, t + k * length, y, length, wanted / pieces)
+    for share, before in zip(shares, np.cumsum(shares) - shares, strict=True):
+        y, more, known = integrate_again(slope, t + before * length, y, share * length, wanted / shares.size)
         left, judged = left + more, judged & known
         if not judged.any():
             break
@@ -316,15 +378,16 @@ def _in_pieces(
 
 
 def _in_pieces_by_c(
-    evaluation: Evaluation, t: Array, y: Array, length: Array, wanted: Array, pieces: int
+    evaluation: Evaluation, t: Array, y: Array, length: Array, wanted: Array, shares: Array
 ) -> tuple[Array, Array, np.ndarray] | None:
     """As `_in_pieces`, with the same formulas in C; None where they do not do."""
     together = together_of(evaluation.graph)
     if together is None or together.pattern is not None:
         return None
     left, judged = np.zeros(y.shape), np.ones(t.size, dtype=bool)
-    for k in range(pieces):
-        found = extrapolate(together, evaluation.p, t + k * length, y, length, wanted / pieces, SEQUENCE)
+    for share, before in zip(shares, np.cumsum(shares) - shares, strict=True):
+        some, part = share * length, wanted / shares.size
+        found = extrapolate(together, evaluation.p, t + before * length, y, some, part, SEQUENCE)
         if found is None:
             return None
         y, left, judged = found[0], left + found[1], judged & found[2]

@@ -7,6 +7,7 @@ wrong force keeps too. Whether the integration in between used these forces show
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.errors import DalembertError
 from dalembert.graph.contacts import contact_graph
+from dalembert.kernel.ready.contact_states import contact_states
 from dalembert.mechanics.solve.mass_scale import mass_scale
 from dalembert.model.language.symbols import t as time
 from dalembert.motion.certificate.stretches import states_inside
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
 # d/dt of B states at once, which are some of all stretches: numbers (B,), times (B,) and states (B, 2n) to rates.
 Slope = Callable[[np.ndarray, Array, Array], Array]
+# Where they are after some lengths of time (B,), in so many steps: numbers, times, states, lengths, steps to states.
+Advance = Callable[[np.ndarray, Array, Array, Array, int], Array]
 
 # So many stretches are looked at: the measure takes about as long as the forces at five hundred points.
 MOST = 12
@@ -53,7 +57,13 @@ def repeat_residual(motion: Motion, contacts: Contacts, M: Array, Q: Array, want
     if not size > 0:
         return 0.0
     varying = _varies(motion, contacts)
-    clear = {i: _mode(motion, contacts, i) for i in sorted({*_stretches(motion), *_uneven(motion, contacts)})}
+    chosen = sorted({*_stretches(motion), *_uneven(motion, contacts)})
+    ends = [k for i in chosen for k in (i, i + 1)]
+    slides = contacts.slides_along(motion.q[ends], motion.v[ends], motion.t[ends]) if chosen else None
+    clear = {
+        i: _mode(motion, contacts, i, None if slides is None else slides[2 * k : 2 * k + 2])
+        for k, i in enumerate(chosen)
+    }
     modes = [mode for mode in clear.values() if mode is not None]
     at = np.array([i for i, mode in clear.items() if mode is not None], dtype=int)
     if not at.size:
@@ -106,7 +116,7 @@ def _uneven(motion: Motion, contacts: Contacts) -> list[int]:
     graph, inside = contact_graph(motion.system), []
     for x in np.linspace(0.0, 1.0, INSIDE):
         at, q, v = states_inside(motion, float(x))
-        inside.append(graph.along(q, v, np.zeros_like(q), at, p, none).mu)
+        inside.append(contact_states(graph, q, v, np.zeros_like(q), at, p, none).mu)
     mu = np.stack(inside)
     straight = mu[0] + np.linspace(0.0, 1.0, INSIDE)[:, None, None] * (mu[-1] - mu[0])
     off = np.nan_to_num(np.abs(mu - straight)).max(axis=(0, 2))
@@ -115,15 +125,19 @@ def _uneven(motion: Motion, contacts: Contacts) -> list[int]:
     return [int(i) for i in most if off[i] > 1e-6 * float(np.nan_to_num(np.abs(mu)).max())]
 
 
-def _mode(motion: Motion, contacts: Contacts, i: int) -> Mode | None:
-    """What contacts do on a stretch, told by its states; None where that is not clear."""
+def _mode(motion: Motion, contacts: Contacts, i: int, slides: Array | None) -> Mode | None:
+    """What contacts do on a stretch, told by its states; None where that is not clear. slides: the sliding velocities
+    at both ends, where they are at hand.
+    """
     assert motion.acting is not None
     closed = motion.acting[i, list(contacts.one_sided)]
     if (motion.acting[i] != motion.acting[i + 1]).any():
         return None
     states, ways, pushes = [], [], []
     frames = contacts.frames_at(motion.q[i], motion.v[i], float(motion.t[i]))
-    slides = [contacts.at(motion.q[k], motion.v[k], float(motion.t[k]), frames=frames).slide for k in (i, i + 1)]
+    if slides is None:
+        states_at = [contacts.at(motion.q[k], motion.v[k], float(motion.t[k]), frames=frames) for k in (i, i + 1)]
+        slides = np.stack([state.slide for state in states_at])
     for k, contact in enumerate(contacts.contacts):
         history, at = motion.contacts[contact.name], contacts.components[k]
         state = str(history.state[i])
@@ -153,14 +167,22 @@ def _again(
     are judged: all at once, and those that elimination does not serve one by one. least: of steps, for each; fewer
     might pass over what the motion has seen.
     """
-    n = contacts.n
+    n, p = contacts.n, contacts.mode_parameters(modes)
 
     def together(some: np.ndarray, t: Array, y: Array) -> Array:
+        if np.isfinite(y).all():
+            found = contacts.accelerations([modes[k] for k in some.tolist()], y[:, :n], y[:, n:], t, p[some])
+            return np.concatenate([y[:, n:], np.full((t.size, n), np.nan) if found is None else found], axis=1)
         known, a = np.isfinite(y).all(axis=1), np.full((t.size, n), np.nan)
         if known.any():
-            found = contacts.accelerations([modes[k] for k in some[known]], y[known, :n], y[known, n:], t[known])
+            own = some[known]
+            found = contacts.accelerations([modes[k] for k in own], y[known, :n], y[known, n:], t[known], p[own])
             a[known] = np.nan if found is None else found
         return np.concatenate([y[:, n:], a], axis=1)
+
+    def advance(some: np.ndarray, t: Array, y: Array, length: Array, steps: int) -> Array:
+        found = contacts.stretches([modes[int(some[0])]], p[some], t, y, length, steps)
+        return _runge_kutta(together, some, t, y, length, steps) if found is None else found
 
     def alone(some: np.ndarray, t: Array, y: Array) -> Array:
         a = contacts.instant(modes[int(some[0])], y[0, :n], y[0, n:], float(t[0])).acceleration
@@ -170,14 +192,14 @@ def _again(
     start = np.concatenate([motion.q[at], motion.v[at]], axis=1)
     every = np.arange(at.size)
     try:
-        end, left, judged, lost = _by_halving(together, every, t, start, length, wanted, least)
+        end, left, judged, lost = _by_halving(advance, every, t, start, length, wanted, least)
     except DalembertError:  # at one of them a trial state without a value; which one shows below
         end, left, judged, lost = start[:, n:].copy(), wanted.copy(), every < 0, every >= 0
     for k in np.flatnonzero(lost):
         one = slice(k, k + 1)
         try:
             end[one], left[one], judged[one], _ = _by_halving(
-                alone, every[one], t[one], start[one], length[one], wanted[one], least[one]
+                partial(_runge_kutta, alone), every[one], t[one], start[one], length[one], wanted[one], least[one]
             )
         except DalembertError:
             continue  # a trial state for which the mode has no solution
@@ -185,24 +207,16 @@ def _again(
 
 
 def _by_halving(
-    slope: Slope, which: np.ndarray, t: Array, start: Array, length: Array, wanted: Array, least: Array
+    advance: Advance, which: np.ndarray, t: Array, start: Array, length: Array, wanted: Array, least: Array
 ) -> tuple[Array, Array, np.ndarray, np.ndarray]:
     """As `_again`, in 1, 2, 4, … steps until two results agree; and where there is no acceleration on the way."""
     n = start.shape[1] // 2
     end, allowed = start[:, n:].copy(), wanted.copy()
     judged, lost = np.zeros(t.size, dtype=bool), np.zeros(t.size, dtype=bool)
-    first = slope(which, t, start)
     before, last = np.full_like(end, np.nan), np.zeros_like(end)  # the result before, and the distance to that before
     rest, steps = np.arange(t.size), 1
     while rest.size and steps <= MOST_STEPS:
-        own, y, h = which[rest], start[rest], length[rest, None] / steps
-        for k in range(steps):
-            at = t[rest] + k * h[:, 0]
-            k1 = first[rest] if k == 0 else slope(own, at, y)
-            k2 = slope(own, at + h[:, 0] / 2, y + h / 2 * k1)
-            k3 = slope(own, at + h[:, 0] / 2, y + h / 2 * k2)
-            k4 = slope(own, at + h[:, 0], y + h * k3)
-            y = y + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+        y = advance(which[rest], t[rest], start[rest], length[rest], steps)
         v = y[:, n:]
         lost[rest] = ~np.isfinite(v).all(axis=1)
         if steps > 1:
@@ -215,3 +229,16 @@ def _by_halving(
             done = np.zeros(rest.size, dtype=bool)
         before[rest], rest, steps = v, rest[~done & ~lost[rest]], 2 * steps
     return end, allowed, judged, lost
+
+
+def _runge_kutta(slope: Slope, which: np.ndarray, t: Array, y: Array, length: Array, steps: int) -> Array:
+    """States a `length` (B,) after (t, y), by so many steps of the classical method."""
+    h = length[:, None] / steps
+    for k in range(steps):
+        at = t + k * h[:, 0]
+        k1 = slope(which, at, y)
+        k2 = slope(which, at + h[:, 0] / 2, y + h / 2 * k1)
+        k3 = slope(which, at + h[:, 0] / 2, y + h / 2 * k2)
+        k4 = slope(which, at + h[:, 0], y + h * k3)
+        y = y + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+    return y

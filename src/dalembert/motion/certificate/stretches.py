@@ -7,20 +7,30 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dalembert.arrays import Array
+from dalembert.kernel.ready import again
 
 if TYPE_CHECKING:
     from dalembert.motion.result.motion import Motion
+
+# The weights of both ends, and of what their rates make in the time of a stretch: 1 − 3x² + 2x³, and so on.
+HERMITE = np.array([[1.0, 0, 0, 0], [0, 0, 1, 0], [-3, 3, -2, -1], [2, -2, 1, 1]])
+POWERS = np.arange(4)
 
 
 def states_inside(motion: Motion, shares: Array | float) -> tuple[Array, Array, Array]:
     """Times (S · (T − 1)), q and q̇ at shares (S) of every stretch from one output point to the next, all stretches at
     the first share first.
     """
-    x, h = np.reshape(shares, (-1, 1, 1)), np.diff(motion.t)[:, None]
-    first, last = 1 - 3 * x**2 + 2 * x**3, 3 * x**2 - 2 * x**3
-    leaving, arriving = h * (x - 2 * x**2 + x**3), h * (x**3 - x**2)
-    q, v = (
-        (first * y[:-1] + last * y[1:] + (leaving * dy[:-1] + arriving * dy[1:])).reshape(-1, y.shape[1])
-        for y, dy in ((motion.q, motion.v), (motion.v, motion.a))
-    )
-    return (motion.t[:-1, None] + x * h).reshape(-1), q, v
+    x, h = np.reshape(np.asarray(shares, dtype=float), -1), np.diff(motion.t)
+    at = (motion.t[:-1] + x[:, None] * h).reshape(-1)
+    by_c = again.states_inside(motion.t, motion.q, motion.v, motion.a, x)
+    if by_c is not None:
+        return at, by_c[:, : motion.q.shape[1]], by_c[:, motion.q.shape[1] :]
+    weights = x[:, None] ** POWERS @ HERMITE
+    n = motion.q.shape[1]
+    ends = np.empty((4, h.size, 2 * n))
+    for own, values, rates in ((slice(n), motion.q, motion.v), (slice(n, 2 * n), motion.v, motion.a)):
+        ends[0, :, own], ends[1, :, own] = values[:-1], values[1:]
+        ends[2, :, own], ends[3, :, own] = h[:, None] * rates[:-1], h[:, None] * rates[1:]
+    inside = (weights @ ends.reshape(4, -1)).reshape(-1, 2 * n)
+    return at, inside[:, :n], inside[:, n:]

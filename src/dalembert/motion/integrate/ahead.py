@@ -17,7 +17,7 @@ from dalembert.errors import DalembertError
 from dalembert.graph.evaluate import Evaluator
 from dalembert.graph.timed import Timed, spread, timed_of
 from dalembert.kernel.ready.many import many_of
-from dalembert.motion.integrate.pace import pace_of
+from dalembert.motion.integrate.pace import Pace, pace_of
 from dalembert.motion.integrate.settings import Settings
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.points import evaluate_points
@@ -46,22 +46,35 @@ def look_ahead(evaluation: Evaluation, settings: Settings, state: State) -> Sett
         return settings
     if timed is None:
         return replace(settings, pace=pace_of(t0, np.array([np.inf]), span, settings.max_step))
-    times, samples = _samples(evaluation, timed, settings, q, v)
-    cells = np.full((times.size - 1) // CELL, np.inf)
-    for values in samples:
-        cells = np.minimum(cells, step_bounds(values, float(times[1] - times[0])))
-    pace = pace_of(t0, cells, span / cells.size, settings.max_step)
+    times, samples = _samples(evaluation, timed, settings.times, q, v)
+    pace = _pace(times, samples, settings.max_step)
     return replace(settings, pace=pace, rates=_rates(evaluation, times, samples, q, v))
 
 
-def _samples(evaluation: Evaluation, timed: Timed, settings: Settings, q: Array, v: Array) -> tuple[Array, list[Array]]:
+def pace_between(evaluation: Evaluation, state: State, end: float) -> Pace | None:
+    """The pace that explicit functions of time ask for from a state to another time; None where nothing is bounded."""
+    timed = timed_of(evaluation.system)
+    if timed is None or not end > state.t:
+        return None
+    times, samples = _samples(evaluation, timed, np.array([state.t, end]), state.q, state.v)
+    return _pace(times, samples, None)
+
+
+def _pace(times: Array, samples: list[Array], most: float | None) -> Pace | None:
+    cells = np.full((times.size - 1) // CELL, np.inf)
+    for values in samples:
+        cells = np.minimum(cells, step_bounds(values, float(times[1] - times[0])))
+    return pace_of(float(times[0]), cells, float(times[-1] - times[0]) / cells.size, most)
+
+
+def _samples(evaluation: Evaluation, timed: Timed, outputs: Array, q: Array, v: Array) -> tuple[Array, list[Array]]:
     """Times, a power of two and one of them, and the entries there at the start and at two other states (a factor
     may be zero at the first); not where they have no value.
     """
-    wanted = min(max(PARTS, 2 * (settings.times.size - 1)), MOST_PARTS)
+    wanted = min(max(PARTS, 2 * (outputs.size - 1)), MOST_PARTS)
     affordable = max(INSTRUCTIONS / (3 * max(timed.entries.n_instructions(), 1)), LEAST_PARTS)
     parts = 2 ** int(np.log2(min(wanted, affordable)))
-    times = np.linspace(float(settings.times[0]), float(settings.times[-1]), parts + 1)
+    times = np.linspace(float(outputs[0]), float(outputs[-1]), parts + 1)
     n, run = evaluation.n, _evaluator(timed)
     found = []
     for seed in range(3 if timed.mixed else 1):

@@ -1,22 +1,21 @@
-"""A motion of a large system, with its forces and its certificate."""
+"""A run of a large system from a state, and the motion made of it, with its forces and its certificate."""
 
 from __future__ import annotations
 
 import time as clock
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dalembert.errors import InconsistentConstraints, InconsistentState, MotionFailed
-from dalembert.model.system import System
 from dalembert.motion.integrate.progress import Progress
 from dalembert.motion.integrate.settings import Settings
 from dalembert.motion.large.ahead import look_ahead
 from dalembert.motion.large.certificate import certify_large
 from dalembert.motion.large.forces import EntriesOf, forces_at
 from dalembert.motion.large.integrate import integrate_large
-from dalembert.motion.large.model import LargeModel
 from dalembert.motion.large.state import LargeState
+from dalembert.motion.prepare import Run
 from dalembert.motion.result.motion import Motion, Timing
 from dalembert.motion.state.consistent import INITIAL_TOLERANCE
 from dalembert.motion.state.project import size_of
@@ -26,36 +25,55 @@ from dalembert.motion.state.state import State
 NAMED = 5
 
 
-def starts(system: System, model: LargeModel) -> bool:
+def starts(at: LargeState, state: State) -> bool:
     """Whether every coordinate has a mass at the start and all has a value there: where not, the small way knows what
     to do, or what to say.
     """
-    state = State(*system.initial_values())
-    at = LargeState(system, model, system.parameter_values())
     a, multipliers = at.solve(state.q, state.v, state.t)
     return bool(np.isfinite(a).all() and np.isfinite(multipliers).all()) and at.has_masses()
 
 
-def simulate_large(
-    system: System, model: LargeModel, settings: Settings, progress: bool | None, prepared: float
-) -> Motion:
-    started = clock.perf_counter()
-    state = State(*system.initial_values())
-    at = LargeState(system, model, system.parameter_values())
+def run_large(at: LargeState, settings: Settings, state: State, bar: Progress, spent: Timing, started: float) -> Run:
+    """Integrate from a state. spent: on making it ready; started: when the run began."""
     _require_consistent_state(at, state)
     at.solve(state.q, state.v, state.t)
     if names := EntriesOf(at).contradicting(state.q, state.v, state.t):
         raise InconsistentConstraints(
-            f"{system.name}: at the initial state no acceleration satisfies all constraints: {', '.join(names)} depend "
-            "on others and contradict them. Remove or correct one of them."
+            f"{at.system.name}: at the initial state no acceleration satisfies all constraints: {', '.join(names)} "
+            "depend on others and contradict them. Remove or correct one of them."
         )
     if settings.project:
         state = State(*at.return_to_constraints(state.q, state.v, state.t), state.t)
     settings = look_ahead(at, settings, state)
-    derived = clock.perf_counter()
-    with Progress(system.name, state.t, float(settings.times[-1]), progress) as bar:
-        trajectory = integrate_large(at, settings, state, bar)
-    integrated = clock.perf_counter()
+    derived, before = clock.perf_counter(), at.model.seconds.take()
+    trajectory = integrate_large(at, settings, state, bar)
+    meanwhile = at.model.seconds.take()
+    timing = Timing(
+        derive_s=spent.derive_s + derived - started - before,
+        compile_s=spent.compile_s + before + meanwhile,
+        integrate_s=clock.perf_counter() - derived - meanwhile,
+        steps=trajectory.steps,
+        evaluations=trajectory.evaluations,
+        kernel="compiled",
+    )
+    return LargeRun(at, trajectory, settings, trajectory.warnings, timing)
+
+
+@dataclass(frozen=True, eq=False)
+class LargeRun(Run):
+    """What an integration of a large system gave."""
+
+    evaluation: LargeState
+
+    def motion(self) -> Motion:
+        motion = _certified(self.evaluation, self)
+        if self.failure is not None:
+            raise MotionFailed(self.failure, motion)
+        return motion
+
+
+def _certified(at: LargeState, run: Run) -> Motion:
+    started, trajectory = clock.perf_counter(), run.trajectory
     n, t, y = at.n, trajectory.t, trajectory.y
     entries, forces, found = EntriesOf(at), [], []
     for k in range(t.size):
@@ -65,7 +83,7 @@ def simulate_large(
         forces.append(forces_at(entries.at(q, v, float(t[k])), a, multipliers))
         found.append((a[:n], multipliers, at.energies(q, v, float(t[k]))[0], rank))
     motion = Motion(
-        system=system,
+        system=run.system_as_it_started(),
         t=t,
         q=y[:, :n].copy(),
         v=y[:, n : 2 * n].copy(),
@@ -79,28 +97,18 @@ def simulate_large(
         energy=np.array([e for _, _, e, _ in found]),
         work=y[:, 2 * n : 2 * n + 3].copy(),
         impact_loss=np.zeros(t.size),
-        rtol=settings.rtol,
+        rtol=run.settings.rtol,
         method=trajectory.method,
         backend=trajectory.backend,
         events=trajectory.events,
         ended_by=trajectory.ended,
-        warnings=trajectory.warnings,
+        warnings=run.warnings,
+        timing=replace(run.timing, forces_s=clock.perf_counter() - started),
     )
-    timing = Timing(
-        derive_s=prepared + derived - started,
-        integrate_s=integrated - derived,
-        steps=trajectory.steps,
-        evaluations=trajectory.evaluations,
-        kernel="compiled",
-        forces_s=clock.perf_counter() - integrated,
-    )
-    motion, certified = replace(motion, timing=timing), clock.perf_counter()
+    certified = clock.perf_counter()
     certificate = certify_large(motion, at)
-    timing = replace(timing, certify_s=clock.perf_counter() - certified)
-    motion = replace(motion, certificate=certificate, timing=timing)
-    if trajectory.failure is not None:
-        raise MotionFailed(trajectory.failure, motion)
-    return motion
+    timing = replace(motion.timing, certify_s=clock.perf_counter() - certified)
+    return replace(motion, certificate=certificate, timing=timing)
 
 
 def _require_consistent_state(at: LargeState, state: State) -> None:

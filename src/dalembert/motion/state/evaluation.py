@@ -162,6 +162,11 @@ class Evaluation:
             self.dynamics(q[k], v[k], float(t[k]))  # says what is wrong there
         return M, Q, A, b
 
+    def nonlinear_along(self, q: Array, v: Array, a: Array, t: Array, k: Array) -> tuple[Array, Array, Array]:
+        """h, ∂h/∂q̈ and ∂²(kᵀh)/∂q̈² of the rows nonlinear in q̈, at every point."""
+        h, slope, curvature = along(self.graph, "acceleration")(t.size, q, v, a, t, self.p, k)
+        return h, slope.reshape(t.size, h.shape[1], self.n), curvature.reshape(t.size, self.n, self.n)
+
     def position_along(self, q: Array, t: Array) -> tuple[Array, Array]:
         phi, slope = along(self.graph, "position")(t.size, q, t, self.p)
         return phi, slope.reshape(t.size, phi.shape[1], self.n)

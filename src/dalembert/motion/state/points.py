@@ -7,9 +7,9 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from dalembert.arrays import Array
-from dalembert.kernel.ready.forces import forces_along
+from dalembert.kernel.ready.forces import Forces, forces_along
 from dalembert.kernel.ready.solve import solve_points
-from dalembert.kernel.ready.together import together_of
+from dalembert.kernel.ready.together import branches_of, together_of
 from dalembert.mechanics.solve.fundamental import Fundamental
 from dalembert.motion.state.contact_history import Held
 from dalembert.motion.state.evaluation import Evaluation
@@ -37,11 +37,11 @@ def evaluate_points(
     the branches that nonlinear rows take. held: C and the constraints that act, where contacts decide them.
     """
     graph = evaluation.graph
+    plain = forces_at(evaluation, t, q, v, guesses) if held is None else None
+    if plain is not None:
+        return Points(plain.solution, plain.energy, plain.inertial, plain.position, plain.velocity)
     together = together_of(graph) if held is None else None
     if together is not None:
-        plain = forces_along(together, q, v, t, evaluation.p)
-        if plain is not None:
-            return Points(plain.solution, plain.energy, plain.inertial, plain.position, plain.velocity)
         found = together.at(q, v, t, evaluation.p)
         if found is not None:
             M, Q, A, b, C, *rest = found
@@ -66,6 +66,17 @@ def evaluate_points(
         solution = solve_points(M, Q, A, b, C)
     energy, inertial = evaluation.energetics_along(q, v, t)
     return Points(solution=solution, energy=energy, inertial=inertial)
+
+
+def forces_at(evaluation: Evaluation, t: Array, q: Array, v: Array, guesses: Array | None = None) -> Forces | None:
+    """All of it in one call of C; None where a point needs other means. Arguments as in `evaluate_points`."""
+    together = together_of(evaluation.graph)
+    if together is not None:
+        return forces_along(together, q, v, t, evaluation.p)
+    branches = None if guesses is None else branches_of(evaluation.graph)
+    if guesses is None or branches is None:
+        return None
+    return forces_along(branches, q, v, t, evaluation.p, guesses[:, : evaluation.n])
 
 
 def stack(solutions: list[Fundamental]) -> Fundamental:

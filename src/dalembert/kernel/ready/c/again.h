@@ -12,6 +12,8 @@ typedef struct {
     double *base, *registers;
     da_v *w;
     unsigned char *lost; /* (count): stretches on which the model has no value somewhere */
+    const da_curved *curved; /* constraints nonlinear in q̈, NULL: none */
+    const double *near;      /* then: accelerations of the branch that is followed, (count, n) */
 } da_repeated;
 
 /* Of each output at point k, whether all numbers are finite. */
@@ -35,9 +37,18 @@ static int da_rates(const da_repeated *of, const double *t, const double *y, dou
     const long stride[4] = {2 * n, 2 * n, 1, 0};
     if (da_many(of->dynamics, count, in, stride, of->base, of->registers))
         for (long k = 0; k < count; k++) of->lost[k] |= !da_has_value(of->dynamics, of->base, count, k);
-    const double *M = of->base, *Q = M + count * n * n, *A = Q + count * n, *b = A + count * m * n, *C = b + count * m;
+    double *M = of->base, *Q = M + count * n * n, *A = Q + count * n, *b = A + count * m * n, *C = b + count * m;
     for (long k = 0; k < count; k++)
         for (long i = 0; i < n; i++) rates[2 * n * k + i] = y[2 * n * k + n + i];
+    if (of->curved) {
+        const da_states states = {count, n, m, 2 * n, y, y + n, t, of->p};
+        double *z = C; /* there is no C with such constraints */
+        for (long i = 0; i < count * n; i++) z[i] = of->near[i];
+        if (da_follow(of->curved, &states, M, Q, A, b, z)) return 1;
+        for (long k = 0; k < count; k++)
+            for (long i = 0; i < n; i++) rates[2 * n * k + n + i] = z[n * k + i];
+        return 0;
+    }
     for (long first = 0; first < count; first += DA_WIDE) {
         const int lanes = count - first < DA_WIDE ? (int)(count - first) : DA_WIDE;
         const da_point_data given = da_dynamics_at(n, m, M, Q, A, b, C, first, 1, count - 1);

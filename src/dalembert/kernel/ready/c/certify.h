@@ -27,6 +27,7 @@ typedef struct {
     const unsigned char *smooth;   /* (count − 1), of the stretches; NULL: all are */
     const double *y;               /* (count, width): states that q and v must be; NULL: they need not */
     long width;
+    const da_curved *curved;       /* constraints nonlinear in q̈, NULL: none */
 } da_motion;
 
 /* What is found, in the order of FOUND in kernel/ready/certify.py. */
@@ -151,7 +152,7 @@ static long da_outputs_of(const da_program *P)
 static long da_repeat_room(const da_motion *of)
 {
     const long most = DA_MOST_STRETCHES, n = of->n, m = of->independent;
-    return (da_outputs_of(of->dynamics) + (2 * DA_REPEAT_ROWS + 11) * 2 * n + 4) * most +
+    return (da_outputs_of(of->dynamics) + (2 * DA_REPEAT_ROWS + 12) * 2 * n + 4) * most +
            DA_LANES * of->dynamics->registers + DA_WIDE * da_solve_room(n, m) + 2 * m;
 }
 
@@ -180,7 +181,8 @@ static int da_look_again(const da_motion *of, da_looks *looks, long pieces, cons
     double *w = registers + DA_LANES * of->dynamics->registers;
     double *more = w + DA_WIDE * da_solve_room(n, m) + 2 * m;
     unsigned char known[DA_MOST_STRETCHES], sure[DA_MOST_STRETCHES], lost[DA_MOST_STRETCHES];
-    const da_repeated model = {of->dynamics, of->p, chosen, n, m, base, registers, (da_v *)w, lost};
+    double *near = more + (2 * DA_REPEAT_ROWS + 4) * all + chosen;
+    const da_repeated model = {of->dynamics, of->p, chosen, n, m, base, registers, (da_v *)w, lost, of->curved, near};
     for (double *x = base; x < registers; x++) *x = 0.0;
     for (long c = 0; c < chosen; c++) {
         const long k = looks->at[which[c]];
@@ -191,6 +193,7 @@ static int da_look_again(const da_motion *of, da_looks *looks, long pieces, cons
             double *to = y + width * c + i;
             to[0] = of->q[n * k + i];
             to[n] = of->checked.v[stride * k + i];
+            near[n * c + i] = of->checked.a[n * k + i];
             size[width * c + i] = place / scale[n * k + i];
             size[width * c + n + i] = speed / scale[n * k + i];
         }

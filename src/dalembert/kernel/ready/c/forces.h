@@ -13,6 +13,8 @@ typedef struct {
     long *rank;
     unsigned char *dependent;
     double *registers, *w;       /* room */
+    const da_curved *curved;     /* constraints nonlinear in q̈, NULL: none */
+    double *near;                /* then: accelerations near those wanted, (count, n), which take their place */
 } da_all_points;
 
 /* How many points must be solved by other means, see da_solve_points; −1 where the model has no value somewhere. */
@@ -22,7 +24,9 @@ DA_READY long da_forces(const da_all_points *of)
     const double *in[4] = {of->q, of->v, of->t, of->p};
     const long stride[4] = {of->stride, of->stride, 1, 0};
     if (da_many(of->points, count, in, stride, of->base, of->registers)) return -1;
-    const double *M = of->base, *Q = M + count * n * n, *A = Q + count * n, *b = A + count * m * n, *C = b + count * m;
+    double *M = of->base, *Q = M + count * n * n, *A = Q + count * n, *b = A + count * m * n, *C = b + count * m;
+    const da_states states = {count, n, m, of->stride, of->q, of->v, of->t, of->p};
+    if (of->curved && da_follow(of->curved, &states, M, Q, A, b, of->near)) return count;
     const double *inertial = C + count * n + count;
     double *impressed = of->found + count * (4 * n + 2 * m);
     for (long i = 0; i < count * n; i++) impressed[i] = Q[i] - inertial[i];

@@ -68,4 +68,20 @@ DA_READY void da_quadrature(const da_outputs *of, double *found, double *trapezo
     }
 }
 
+/* On the cubics through values x (count, n) and rates r at both ends of each stretch: those at `shares` of it, all
+ * stretches at the first share first, to[width · …]. */
+DA_READY void da_inside(long count, long n, long some, const double *shares, const double *t, const double *x,
+                        const double *r, long width, double *to)
+{
+    for (long s = 0; s < some; s++) {
+        const double u = shares[s], last = (3.0 - 2.0 * u) * u * u, leaving = (1.0 - u) * (1.0 - u) * u;
+        const double first = 1.0 - last, arriving = (u - 1.0) * u * u;
+        for (long k = 0; k + 1 < count; k++, to += width) {
+            const double h = t[k + 1] - t[k], *y = x + n * k, *dy = r + n * k;
+            for (long i = 0; i < n; i++)
+                to[i] = first * y[i] + last * y[n + i] + h * (leaving * dy[i] + arriving * dy[n + i]);
+        }
+    }
+}
+
 #endif

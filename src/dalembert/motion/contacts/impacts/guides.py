@@ -35,8 +35,8 @@ class Guide:
     mu_static: float
 
 
-def guides_at(contacts: Contacts, t: float, q: Array, v: Array) -> tuple[Guide, ...]:
-    """The guides that take part in the blows of a state."""
+def guides_at(contacts: Contacts, t: float, q: Array, v: Array, shared: bool = False) -> tuple[Guide, ...]:
+    """The guides that take part in the blows of a state. shared: with those whose reactions are not determined."""
     which = sliding_guides(contacts)
     if not which:
         return ()
@@ -51,7 +51,7 @@ def guides_at(contacts: Contacts, t: float, q: Array, v: Array) -> tuple[Guide, 
         own = [contacts.rows[name] for name in contacts.contacts[k].constraints]
         force = np.zeros((len(own), len(always)))
         force[:, [always.index(row) for row in own]] = _reaction(contacts, k, own, q, v, t, frames)
-        if np.linalg.norm(force @ free) > DETERMINED * np.linalg.norm(force):
+        if not shared and np.linalg.norm(force @ free) > DETERMINED * np.linalg.norm(force):
             continue
         at = contacts.components[k].start
         tangent = unit_forces[:, at].copy()

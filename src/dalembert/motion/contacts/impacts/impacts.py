@@ -18,7 +18,7 @@ from dalembert.model.language.symbols import t as time
 from dalembert.motion.contacts.impacts.blow import LAWS, Piece
 from dalembert.motion.contacts.impacts.blow_values import Blow, Meeting, Share
 from dalembert.motion.contacts.impacts.guided import GuideImpulse
-from dalembert.motion.contacts.impacts.guides import guides_at
+from dalembert.motion.contacts.impacts.guides import guides_at, sliding_guides
 from dalembert.motion.contacts.impacts.impact_on_arrays import strike
 from dalembert.motion.contacts.modes.contacts import Contacts
 from dalembert.results import Result, plain_values
@@ -233,24 +233,36 @@ def left_out(contacts: Contacts, impacts: Sequence[Impact]) -> tuple[str, ...]:
     used = {rubs_at(contacts, which) for which in range(len(contacts.one_sided))}
     # Friction of two-sided constraints matters where these had a share in a blow.
     always = [c.name for k, c in enumerate(contacts.system.constraints) if k not in contacts.one_sided]
+    sliding = {contacts.contacts[k].name for k in sliding_guides(contacts)}
     names: dict[str, None] = {}
+    shared: dict[str, None] = {}  # those of them whose reactions are not determined
     for impact in impacts:
         least = FLAT * max((contact.normal for contact in impact.contacts), default=0.0)
         struck = {name for name, p in zip(always, impact.constraint_impulses, strict=True) if abs(p) > least}
         struck |= {contact.name for contact in impact.contacts if contact.normal > 0}
         rubbing = {guide.name for guide in impact.guides}
-        names |= {
-            c.name: None
+        without = [
+            c.name
             for k, c in enumerate(contacts.contacts)
             if k not in used and c.name not in rubbing and struck & set(c.constraints)
-        }
-    if not names:
-        return ()
-    return (
-        f"friction of {', '.join(map(repr, names))} has no part in the impacts: only sliding on one-sided constraints "
-        "which carry it alone has one, and sliding along a line with one coefficient on two-sided constraints whose "
-        'reactions are determined, where one contact strikes at a time (impacts = "sequence") along a line',
-    )
+        ]
+        if sliding.intersection(without):
+            determined = {guide.name for guide in guides_at(contacts, impact.t, impact.q, impact.before)}
+            shared |= {name: None for name in without if name in sliding - determined}
+        names |= {name: None for name in without if name not in shared}
+    found = []
+    if shared:
+        found.append(
+            f"friction of {', '.join(map(repr, shared))} has no part in the impacts: constraints depend on each other, "
+            "and nothing determines how they share a blow. Remove what is redundant"
+        )
+    if names:
+        found.append(
+            f"friction of {', '.join(map(repr, names))} has no part in the impacts: only sliding on one-sided "
+            "constraints which carry it alone has one, and sliding along a line with one coefficient on two-sided "
+            'constraints, where one contact strikes at a time (impacts = "sequence") along a line'
+        )
+    return tuple(found)
 
 
 def with_impulses(events: Sequence[Mapping[str, Any]], impacts: Sequence[Impact]) -> tuple[Mapping[str, Any], ...]:

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from dalembert.arrays import Array
 from dalembert.graph.contacts import ContactState
+from dalembert.kernel.ready.contact_states import contact_states
+from dalembert.kernel.ready.modes import Instants, modes_of
 from dalembert.mechanics.solve.fundamental import Fundamental
 from dalembert.model.constraints import is_linear
 from dalembert.model.events import MARK
@@ -22,7 +24,7 @@ from dalembert.model.system import System
 from dalembert.motion.contacts.modes.frames import frame_values
 from dalembert.motion.contacts.modes.mode_data import SLOW_SPEED
 from dalembert.motion.contacts.modes.modes import OPEN, SLIP, STICK, Ending, Mode, ModeForces, ModeSolution
-from dalembert.motion.contacts.modes.regular import Along, Equations, eliminate, equations_along
+from dalembert.motion.contacts.modes.regular import SPREAD, Equations, eliminate, equations_along
 from dalembert.motion.contacts.modes.regular_instant import solve_regular
 from dalembert.motion.contacts.modes.switched import SLOW, Switched, switched_modes, system_of_mode
 from dalembert.motion.state.evaluation import Evaluation
@@ -56,8 +58,11 @@ def _keep(found: dict[Any, Any], key: Any, make: Callable[[], Any]) -> Any:
 def _by_mode(modes: Sequence[Mode]) -> list[tuple[Mode, NDArray[np.int_]]]:
     """Each mode, and the points that are in it."""
     found: dict[Mode, list[int]] = {}
+    last, own = None, []
     for k, mode in enumerate(modes):
-        found.setdefault(mode, []).append(k)
+        if mode is not last:  # points of a leg share theirs
+            last, own = mode, found.setdefault(mode, [])
+        own.append(k)
     return [(mode, np.array(at)) for mode, at in found.items()]
 
 
@@ -218,7 +223,14 @@ class Contacts:
         """The same at T points of a mode: q, v, a (T, n), t (T,), multipliers (T, m)."""
         a = np.zeros((t.size, self.n)) if a is None else a
         multipliers = np.zeros((t.size, self.m)) if multipliers is None else multipliers
-        return self.graph.along(q, v, a, t, self._parameters(mode.frames), multipliers)
+        return contact_states(self.graph, q, v, a, t, self._parameters(mode.frames), multipliers)
+
+    def slides_along(self, q: Array, v: Array, t: Array) -> Array | None:
+        """The sliding velocities at T points; None where their directions follow normals in space."""
+        if self.switched.framed_contacts:
+            return None
+        none = np.zeros((t.size, max(self.n, self.m)))
+        return contact_states(self.graph, q, v, none[:, : self.n], t, self._given, none[:, : self.m]).slide
 
     def forces(self, q: Array, v: Array, t: float, frames: tuple[float, ...]) -> Array:
         """The generalized forces of unit forces along the sliding components, (n, components)."""
@@ -270,23 +282,53 @@ class Contacts:
         found = self._eliminated(modes, q, v, t)
         if found is None:
             return None
-        of, own = found.equations, found.multipliers[:, : self.m]
-        p = np.stack([self._parameters(mode.frames) for mode in modes])
-        state = self.graph.along(q, v, found.acceleration, t, p, own)
-        pulled = np.einsum("tij,tj->ti", of.M, found.acceleration) - of.Q
-        C = pulled - np.einsum("tmi,tm->ti", of.A[:, : self.m], own)
+        own = found.multipliers[:, : self.m]
+        p = self._given
+        if self.switched.framed_contacts:
+            p = np.stack([self._parameters(mode.frames) for mode in modes])
+        state = contact_states(self.graph, q, v, found.acceleration, t, p, own)
+        pulled = np.einsum("tij,tj->ti", found.M, found.acceleration) - found.Q
+        C = pulled - np.einsum("tmi,tm->ti", found.A[:, : self.m], own)
         friction = np.zeros_like(state.slide)
         for mode, at in _by_mode(modes):
             some = ContactState(**{name: values[at] for name, values in vars(state).items()})
             friction[at] = self._friction(mode, some, found.multipliers[at])
         return ModeForces(C, state.normal, friction, found.served)
 
-    def accelerations(self, modes: Sequence[Mode], q: Array, v: Array, t: Array) -> Array | None:
-        """q̈ (T, n) at T points, each in its mode; NaN where elimination does not serve, None where it cannot."""
-        found = self._eliminated(modes, q, v, t)
+    def accelerations(
+        self, modes: Sequence[Mode], q: Array, v: Array, t: Array, p: Array | None = None
+    ) -> Array | None:
+        """q̈ (T, n) at T points, each in its mode; NaN where elimination does not serve, None where it cannot. p: as
+        `mode_parameters` gives them, where they are at hand.
+        """
+        found = self._eliminated(modes, q, v, t, p)
         return None if found is None else np.where(found.served[:, None], found.acceleration, np.nan)
 
-    def _eliminated(self, modes: Sequence[Mode], q: Array, v: Array, t: Array) -> Along | None:
+    def stretches(self, modes: Sequence[Mode], p: Array, t: Array, y: Array, length: Array, steps: int) -> Array | None:
+        """Where stretches that begin at states y (B, 2n), each in its mode, end after a `length` (B,), see
+        `Modes.stretches`; None where that needs other means. p: as `mode_parameters` gives them.
+        """
+        by_c = modes_of(self.evaluation(modes[0]).graph)
+        return None if by_c is None else by_c.stretches(p, t, y, length, steps, SPREAD)
+
+    def mode_parameters(self, modes: Sequence[Mode]) -> Array:
+        """The parameters (T, …) that say in which mode each of T points is."""
+        last, own, found = None, self._given, []
+        for mode in modes:
+            if mode is not last:
+                last, own = mode, self.evaluation(mode).p
+            found.append(own)
+        return np.array(found)
+
+    def _eliminated(
+        self, modes: Sequence[Mode], q: Array, v: Array, t: Array, p: Array | None = None
+    ) -> Instants | None:
+        """p: as `mode_parameters` gives them, where they are at hand."""
+        by_c = modes_of(self.evaluation(modes[0]).graph)
+        if by_c is not None:
+            found = by_c.solve(q, v, t, self.mode_parameters(modes) if p is None else p, SPREAD)
+            if found is not None:
+                return found
         together: dict[str, Array] = {}
         for mode, at in _by_mode(modes):
             part = equations_along(self.evaluation(mode), q[at], v[at], t[at])
@@ -294,7 +336,9 @@ class Contacts:
                 return None
             for name, values in vars(part).items():
                 together.setdefault(name, np.empty((t.size, *values.shape[1:])))[at] = values
-        return eliminate(Equations(**together))
+        of = eliminate(Equations(**together))
+        equations = of.equations
+        return Instants(of.acceleration, of.multipliers, of.served, equations.M, equations.Q, equations.A)
 
     def _friction(self, mode: Mode, state: ContactState, multipliers: Array) -> Array:
         """Friction along the sliding components, at a state or along many: what holds, or against the slipping."""

@@ -1,0 +1,245 @@
+"""Members on the workers of a Dask cluster: one of this machine, or any that a client or an address leads to."""
+
+from __future__ import annotations
+
+import logging
+import pickle
+import queue
+import socket
+import time
+import uuid
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from importlib.util import find_spec
+from itertools import islice
+from typing import Any
+
+from dalembert.ensemble.members.chunk import Chunk
+from dalembert.ensemble.members.control import Control
+from dalembert.ensemble.members.parts import Kept, Parts
+from dalembert.ensemble.members.task import Task
+from dalembert.ensemble.place.threads import POLL_S, cores
+from dalembert.ensemble.place.worker import hand_over, own_build, run_range
+from dalembert.errors import ClusterError, DalembertError, ModelError
+
+# How long a scheduler may take to answer, in seconds.
+CONNECT_S = 10
+# Ranges that are handed to the scheduler ahead: enough for many workers, and for it to see that more would help; few
+# enough that results do not heap up where they wait to be fetched. They go in batches: half of them at a time.
+AHEAD, AHEAD_EACH = 128, 4
+# Attempts at a range after one that failed by no fault of the sweep (a disk or a network that was away).
+RETRIES = 2
+# How long a cluster of this machine may be without any worker, in seconds. Others are waited for: they may be queued.
+EMPTY_S = 60.0
+RESUME = "what is finished is in the folder of the sweep, if it has one (out=): the same call with resume=True goes on"
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """An executor, see there. where: the name of the system. on: "dask", "dask:ADDRESS", or a client.
+
+    parts: the folder of the sweep, if it has one. Workers that see it write their chunks themselves, and `note` is
+    called for each in place of `finish`.
+    """
+
+    where: str
+    on: Any
+    parts: Parts | None = None
+    note: Callable[[Kept], None] | None = None
+
+    def __call__(
+        self,
+        task: Task,
+        ranges: Sequence[tuple[int, int]],
+        control: Control,
+        finish: Callable[[Chunk], None],
+        wait: Callable[[], None],
+        workers: int | None,
+    ) -> None:
+        content = self._pack(task)
+        with self._client(min(cores() if workers is None else workers, len(ranges))) as (client, look):
+
+            def pause() -> None:
+                look()
+                wait()
+
+            try:
+                with closing(_results(client, content, ranges, self.parts, pause)) as results:
+                    self._take(results, finish)
+            except BaseException:
+                control.cancel()
+                raise
+
+    def _take(self, results: Iterable[Chunk | Kept | DalembertError], finish: Callable[[Chunk], None]) -> None:
+        for result in results:
+            if isinstance(result, DalembertError):
+                raise result
+            if isinstance(result, Chunk):
+                finish(result)
+            elif self.note is not None:
+                self.note(result)
+
+    def _pack(self, task: Task) -> bytes:
+        import cloudpickle
+
+        try:
+            return bytes(cloudpickle.dumps(task))
+        except (pickle.PicklingError, TypeError, AttributeError) as error:
+            fault = f"sweep: this system cannot be handed to another process ({error}): use on='threads'"
+            raise ModelError(self.where, [fault]) from None
+
+    @contextmanager
+    def _client(self, workers: int) -> Iterator[tuple[Any, Callable[[], None]]]:
+        """A client, and what looks now and then whether there is anything to wait for."""
+        if not isinstance(self.on, str):
+            yield self.on, lambda: None  # whoever opened it closes it
+        elif self.on == "dask":
+            with _local_cluster(workers) as cluster, _connect(self.where, cluster) as client:
+                yield client, Patience(cluster.scheduler)
+        else:
+            with _connect(self.where, _address(self.on)) as client:
+                yield client, lambda: None
+
+
+class Patience:
+    """Ends a sweep whose workers have all gone and do not come back."""
+
+    def __init__(self, scheduler: Any) -> None:
+        self._scheduler = scheduler
+        self._seen = time.monotonic()
+
+    def __call__(self) -> None:
+        now = time.monotonic()
+        if self._scheduler.workers:
+            self._seen = now
+        elif now - self._seen > EMPTY_S:
+            raise ClusterError(f"sweep: all workers of this machine ended, and none could be started again; {RESUME}")
+
+
+def executor(where: str, on: Any) -> Cluster:
+    """The executor on what `on` says: "dask", "dask:ADDRESS", or a client. What is wrong with it is told here, before
+    anything is computed.
+    """
+    if find_spec("distributed") is None:
+        raise ModelError(where, ["sweep: Dask is not installed: pip install 'dalembert[dask]', or use on='threads'"])
+    if isinstance(on, str) and on != "dask":
+        with _connect(where, _address(on)):
+            pass
+    elif not isinstance(on, str):
+        from distributed import Client
+
+        if not isinstance(on, Client):
+            raise ModelError(where, [f"sweep: on= is the name of a place or a client of Dask, got {on!r}"])
+        if on.asynchronous or on.status != "running":
+            fault = "is asynchronous" if on.asynchronous else f"is {on.status}"
+            raise ModelError(where, [f"sweep: the client of Dask {fault}; give one that is open and waits for results"])
+    return Cluster(where, on)
+
+
+def _address(on: str) -> str:
+    return on.partition(":")[2]
+
+
+def _connect(where: str, to: Any) -> Any:
+    """A client of a cluster, or of the scheduler at an address. It is not made the one that Dask takes by itself."""
+    from distributed import Client
+    from distributed.comm import get_address_host_port
+
+    try:
+        if isinstance(to, str):  # a client that gets no answer tries again and again, and is long in closing
+            socket.create_connection(get_address_host_port(to), CONNECT_S).close()
+        return Client(to, timeout=CONNECT_S, set_as_default=False)
+    except (OSError, ValueError, ImportError) as error:
+        told = f"no scheduler of Dask answers at {to!r}" if isinstance(error, OSError) else f"{to!r}: {error}"
+        raise ModelError(
+            where, [f"sweep: {told}; write on='dask:tcp://HOST:PORT', as the scheduler tells it where it starts"]
+        ) from None
+
+
+def _local_cluster(workers: int) -> Any:
+    """Processes of this machine, one thread each. How much memory they take, the sweep has looked at; what they are at,
+    nobody asks.
+    """
+    import dask
+    from distributed import LocalCluster
+
+    try:
+        with dask.config.set({"distributed.worker.profile.enabled": False}):
+            return LocalCluster(
+                n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=":0", memory_limit=0,
+                silence_logs=logging.CRITICAL,
+            )  # fmt: skip
+    except (OSError, RuntimeError) as error:
+        raise ClusterError(
+            f"no local cluster could be started: {error}; in a script, call sweep below if __name__ == '__main__':"
+        ) from None
+
+
+def _results(
+    client: Any, content: bytes, ranges: Sequence[tuple[int, int]], parts: Parts | None, wait: Callable[[], None]
+) -> Generator[Chunk | Kept | DalembertError, None, None]:
+    """What workers give for each range, in any order. What is left when nobody asks any more is cancelled."""
+    import dask
+
+    name, build, left = f"dalembert-{uuid.uuid4().hex}", own_build(), iter(ranges)
+    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TiB"}):  # it is sent once, and must be
+        sweep = client.submit(hand_over, content, key=name, pure=False)
+    pending: dict[Any, tuple[int, int]] = {}
+    done: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    most = max(AHEAD, AHEAD_EACH * sum(client.nthreads().values()))
+    try:
+        while True:
+            if len(pending) <= most // 2 and (batch := list(islice(left, most - len(pending)))):
+                given = {"content": sweep, "sweep": name, "build": build, "parts": parts}
+                how = {"key": [f"{name}-{first}" for first, _ in batch], "retries": RETRIES, "pure": False}
+                futures = client.map(run_range, *zip(*batch, strict=True), **how, **given)
+                pending.update(zip(futures, batch, strict=True))
+                for future in futures:
+                    future.add_done_callback(done.put)
+            if not pending:
+                return
+            ready = _take(done)
+            lost = [future for future in ready if future.status in ("error", "cancelled")]
+            # One whose worker was lost after it was done is computed again meanwhile.
+            if ready:
+                yield from client.gather([future for future in ready if future not in lost])
+            if lost:
+                raise _fault(lost[0], *pending[lost[0]])
+            for future in ready:
+                del pending[future]
+            wait()
+    finally:
+        if pending and client.status == "running":
+            client.cancel(list(pending))
+
+
+def _take(done: queue.SimpleQueue[Any]) -> list[Any]:
+    """What is done; after a moment without any, nothing."""
+    found = []
+    try:
+        found.append(done.get(timeout=POLL_S))
+        while True:
+            found.append(done.get_nowait())
+    except queue.Empty:
+        return found
+
+
+def _fault(future: Any, first: int, last: int) -> BaseException:
+    """Why a range was given up, in words where they are known."""
+    from distributed import KilledWorker
+
+    if future.status == "cancelled":
+        return ClusterError(f"sweep: the scheduler of Dask was lost, or gave the work up; {RESUME}")
+    error: BaseException = future.exception()
+    if isinstance(error, KilledWorker):
+        count = error.allowed_failures + 1
+        return ClusterError(
+            f"sweep: {count} workers ended, one after the other, at members {first} to {last - 1}: out of memory, or "
+            f"stopped from outside; their logs say more; {RESUME}"
+        )
+    if isinstance(error, ImportError) or (isinstance(error, AttributeError) and "Can't get" in str(error)):
+        return ClusterError(
+            f"sweep: a worker cannot load what it is to run ({error}): install {own_build().text()} there too"
+        )
+    return error

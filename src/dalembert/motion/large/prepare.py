@@ -1,0 +1,84 @@
+"""`prepare` for a large system: its programs are made and compiled once, and its whole graph never."""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import ArrayLike
+
+from dalembert.arrays import Array
+from dalembert.model.events import with_events
+from dalembert.motion.integrate.progress import Progress
+from dalembert.motion.large.events import are_plain
+from dalembert.motion.large.integrate import Stiff
+from dalembert.motion.large.model import large_model
+from dalembert.motion.large.simulate import run_large, starts
+from dalembert.motion.large.state import LargeState
+from dalembert.motion.prepare import Prepared, Run, make_ready, settings_of_system
+from dalembert.motion.result.motion import Timing
+from dalembert.motion.state.state import State
+
+if TYPE_CHECKING:
+    from dalembert.model.system import System
+
+
+def prepare_large(
+    system: System,
+    duration: float | None,
+    times: ArrayLike | None,
+    options: Mapping[str, Any],
+    events: Mapping[str, Any] | Iterable[Any] | None = None,
+) -> Prepared:
+    """As `motion.prepare.prepare`; that itself where a large system has to be taken as a whole."""
+    started = clock.perf_counter()
+    if events is not None:
+        system = with_events(system.as_written, events)
+    settings = settings_of_system(system, duration, times, options)
+    model = large_model(system, settings.method, settings.backend) if are_plain(system) else None
+    if model is None:
+        return make_ready(system, settings, started)
+    compiled = model.seconds.take()
+    spent = Timing(derive_s=clock.perf_counter() - started - compiled, compile_s=compiled)
+    return PreparedLarge(system, settings, spent.derive_s, spent)
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedLarge(Prepared):
+    """A large system made ready. spent: on that."""
+
+    spent: Timing = field(default_factory=Timing)
+
+    @cached_property
+    def _whole(self) -> Prepared:
+        """The small way, for runs that need it."""
+        return make_ready(self.system, self.settings, clock.perf_counter())
+
+    def run_after(
+        self,
+        seconds: float,
+        state: State | Mapping[Any, Any] | None = None,
+        parameters: Array | Mapping[Any, Any] | None = None,
+        *,
+        progress: bool | Progress | None = False,
+    ) -> Run:
+        started = clock.perf_counter()
+        system, values, begin = self.values(state, parameters)
+        model = large_model(system, self.settings.method, self.settings.backend)
+        if model is not None:
+            at = LargeState(system, model, system.parameter_values() if values is None else values)
+            settings, spent = self.settings_from(begin.t), replace(self.spent, derive_s=seconds)
+            if starts(at, begin):
+                bar = progress
+                if not isinstance(bar, Progress):
+                    bar = Progress(system.name, begin.t, float(settings.times[-1]), bar)
+                try:
+                    with bar:
+                        run = run_large(at, settings, begin, bar, spent, started)
+                    return replace(run, given=state) if isinstance(state, State) else run
+                except Stiff:
+                    pass  # implicit steps, below, pay
+        return self._whole.run_after(seconds + clock.perf_counter() - started, state, parameters, progress=progress)

@@ -1,0 +1,79 @@
+"""A large system made ready once runs as `simulate` does, from any state, and its graph as a whole is never made."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from large_systems import chain, rods
+
+import dalembert as da
+from dalembert.motion import prepare as small
+from dalembert.motion.large import model as making
+from dalembert.motion.large import size as module
+
+
+@pytest.fixture(autouse=True)
+def _small_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "LARGE", 4)
+
+
+def same(run: da.Motion, motion: da.Motion) -> bool:
+    names = ("t", "q", "v", "a", "ideal", "multipliers", "energy")
+    return all(np.array_equal(getattr(run, name), getattr(motion, name)) for name in names)
+
+
+@pytest.mark.parametrize("system", [chain(6), rods(5)], ids=lambda s: s.name)
+def test_a_run_is_the_motion_that_simulate_gives(system: da.System):
+    motion = system.simulate(0.3, samples=4)
+    prepared = system.prepare(0.3, samples=4)
+    run = prepared.run()
+    np.testing.assert_array_equal(run.q, motion.q)
+    assert same(run.motion(), motion)
+    assert run.motion().certificate.holds
+    again = pickle.loads(pickle.dumps(prepared))
+    np.testing.assert_array_equal(again.run().q, motion.q)
+
+
+def test_other_states_and_parameters():
+    system = chain(6)
+    prepared = system.prepare(0.3, samples=4)
+    other = system.replace(parameters={"m": 2.5})
+    q, v, t = system.initial_values()
+    p = other.parameter_values()
+    shaken = da.State(q, v + 0.1, t + 2.0)
+    start = {**dict(zip(system.coordinates, q, strict=True)), **dict(zip(system.velocities, v + 0.1, strict=True))}
+    motion = other.replace(initial={**start, "t": t + 2.0}).simulate(0.3, samples=4)
+    for run in (prepared.run(shaken, p), prepared.run(shaken, {"m": 2.5}), prepared.run({**start, "t": t + 2.0}, p)):
+        found = run.motion()
+        assert same(found, motion)
+        assert found.certificate.holds
+        np.testing.assert_array_equal(found.system.initial_values()[1], v + 0.1)
+        np.testing.assert_array_equal(found.system.parameter_values(), p)
+    with pytest.raises(da.ModelError, match="there is no parameter 'M'"):
+        prepared.run(parameters={"M": 1})
+
+
+def test_the_whole_graph_is_not_made(monkeypatch: pytest.MonkeyPatch):
+    def refuse(*_: object) -> None:
+        raise AssertionError("made as a whole")
+
+    monkeypatch.setattr(small, "graph_of", refuse)
+    monkeypatch.setattr(small, "Evaluation", refuse)
+    assert chain(7).prepare(0.1, samples=3).run().q.shape == (3, 7)
+
+
+def test_compiling_is_told_apart(monkeypatch: pytest.MonkeyPatch):
+    """Seconds of the compiler, made up here, count as such, once, and are taken from those of deriving."""
+    compiled = making.compile_programs
+    monkeypatch.setattr(making, "compile_programs", lambda *given: (compiled(*given)[0], 1000.0))
+    monkeypatch.setattr(making, "_made", {})
+    system = chain(8)
+    timing = system.simulate(0.1, samples=3).timing
+    assert timing.compile_s == 1000.0
+    assert -1000.0 < timing.derive_s < 0.0
+    assert timing.integrate_s > 0.0
+    timing = system.simulate(0.1, samples=3).timing  # what was compiled is kept
+    assert timing.compile_s == 0.0
+    assert timing.derive_s > 0.0
