@@ -109,7 +109,8 @@ class Gpus:
         if at.size:
             for part in self._run(block.at(at), control):
                 own = at[part.start : part.start + len(part.status)]
-                spent = (part.status == runner.BUDGET) & is_granted(task.budget.steps)
+                spent = (part.status == runner.BUDGET) & (part.steps >= self.wish.most_steps)
+                spent &= is_granted(task.budget.steps)
                 mine = np.isin(part.status, (runner.DONE, runner.EVENT)) | spent
                 left = np.concatenate([left, own[~mine]])
                 places = np.flatnonzero(mine)

@@ -88,7 +88,7 @@ DA_ENTRY da_members(long long count, const double *DA_RESTRICT shared, const dou
 #endif
             if (h < 10.0 * DA_EPS * da_max(fabs(t), fabs(t1) * 1e-3))
                 status = DA_STEP_TOO_SMALL;
-            else if (steps >= most_steps)
+            else if (steps >= most_steps || rejections >= most_steps)
                 status = DA_BUDGET;
             else {
                 const int to_end = t + h >= t1;
