@@ -16,7 +16,6 @@ from dalembert.motion.certificate import certify as module
 from dalembert.motion.certificate.algebra import data_along
 from dalembert.motion.certificate.certify import certify
 from dalembert.motion.certificate.plain import certify_any_plain
-from dalembert.motion.certificate.thresholds import thresholds
 from dalembert.motion.result.certificate import MEASURES, Certificate
 from dalembert.motion.result.motion import Motion
 from dalembert.motion.state.evaluation import Evaluation
@@ -39,8 +38,7 @@ def from_parts(motion: Motion, monkeypatch: pytest.MonkeyPatch) -> Certificate:
 def test_one_call_measures_what_the_parts_do(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     motion = simulated(name)
     evaluation = Evaluation(motion.system)
-    limits = thresholds(motion.rtol, motion.timing.steps)
-    found = certify_any_plain(motion, evaluation, data_along(motion, evaluation), limits)
+    found = certify_any_plain(motion, evaluation, data_along(motion, evaluation))
     assert found is not None  # it is this road that is looked at
     assert found == motion.certificate
     parts = from_parts(motion, monkeypatch)
@@ -171,8 +169,7 @@ class TestNonlinearInAccelerations:
     def test_one_call_measures_what_the_parts_do(self, monkeypatch: pytest.MonkeyPatch) -> None:
         motion = da.library.prescribed_acceleration().simulate(2.0, samples=60)
         evaluation = Evaluation(motion.system)
-        limits = thresholds(motion.rtol, motion.timing.steps)
-        found = certify_any_plain(motion, evaluation, data_along(motion, evaluation), limits)
+        found = certify_any_plain(motion, evaluation, data_along(motion, evaluation))
         assert found is not None  # it is this road that is looked at
         parts = from_parts(motion, monkeypatch)
         for measure in MEASURES:

@@ -36,8 +36,10 @@ HELD_SHORT = (
 )
 
 
-class Stiff(Exception):
-    """The steps are short for stability alone, and the small way, which has a stiff method, can take the system."""
+class LeftToTheSmallWay(Exception):
+    """The small way can take the system and does better: steps are short for stability alone, and it has a stiff
+    method; or constraints seem to contradict each other, and near singular places it looks by singular values.
+    """
 
 
 class _Run:
@@ -70,9 +72,12 @@ class _Run:
         q, v = self.at.return_to_constraints(y[: self.n], y[self.n : 2 * self.n], t)
         return np.concatenate([q, v, y[2 * self.n :]])
 
-    def is_left_to_the_small_way(self) -> bool:
-        small = self.settings.method == AUTO and self.n <= MOST_COORDINATES
-        return small and self.stiffness.stiff_steps() >= STIFF_WORTH
+    def is_better_stiff(self) -> bool:
+        return self.settings.method == AUTO and self.is_small() and self.stiffness.stiff_steps() >= STIFF_WORTH
+
+    def is_small(self) -> bool:
+        """Whether the small way takes such a system in little time."""
+        return self.n <= MOST_COORDINATES
 
     def warnings(self) -> tuple[str, ...]:
         shown = self.stiffness.stiff_steps() >= STIFF_WORTH
@@ -111,8 +116,8 @@ class _Run:
                 return f"{TOO_SHORT} {MAY_END}" if message and "step size" in message else str(message)
             self.steps += 1
             self.stiffness.look(solver, self.steps)
-            if self.is_left_to_the_small_way():
-                raise Stiff
+            if self.is_better_stiff():
+                raise LeftToTheSmallWay
             longest = max(longest, float(solver.step_size or 0.0))
             if self.steps % STALL_STEPS == 0:
                 if is_stalled(t - mark, longest, end - t0, STALL_STEPS):
@@ -125,6 +130,8 @@ class _Run:
                 if y is not solver.y:
                     solver.y, solver.f = y, self.derivative(t, y)
                 if names := self.entries.contradicting(y[: self.n], y[self.n : 2 * self.n], t):
+                    if self.is_small():
+                        raise LeftToTheSmallWay
                     return f"constraints contradict each other here: {', '.join(names)}. Remove or correct one of them."
                 if self.watch is not None and self._ends(float(solver.t_old), before, t, y, dense, pending):
                     return None
@@ -169,7 +176,7 @@ class _Run:
 
 
 def integrate_large(at: LargeState, settings: Settings, state: State, bar: Progress) -> Trajectory:
-    """The trajectory of a large system. Raises `Stiff` where the small way will do better."""
+    """The trajectory of a large system. Raises `LeftToTheSmallWay` where that will do better."""
     run = _Run(at, settings)
     reason = run.integrate(state, bar)
     outcome = run.watch.outcome if run.watch is not None else Outcome()

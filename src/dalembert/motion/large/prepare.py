@@ -14,7 +14,7 @@ from dalembert.arrays import Array
 from dalembert.model.events import with_events
 from dalembert.motion.integrate.progress import Progress
 from dalembert.motion.large.events import are_plain
-from dalembert.motion.large.integrate import Stiff
+from dalembert.motion.large.integrate import LeftToTheSmallWay
 from dalembert.motion.large.model import large_model
 from dalembert.motion.large.simulate import run_large, starts
 from dalembert.motion.large.state import LargeState
@@ -79,6 +79,6 @@ class PreparedLarge(Prepared):
                     with bar:
                         run = run_large(at, settings, begin, bar, spent, started)
                     return replace(run, given=state) if isinstance(state, State) else run
-                except Stiff:
-                    pass  # implicit steps, below, pay
+                except LeftToTheSmallWay:
+                    pass
         return self._whole.run_after(seconds + clock.perf_counter() - started, state, parameters, progress=progress)
