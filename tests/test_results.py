@@ -6,6 +6,7 @@ import inspect
 import json
 from collections.abc import Callable
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,18 @@ def bounce() -> da.Motion:
 
 
 # One of each class that a public call answers with.
+def lattice() -> da.System:
+    """Large enough to be taken as one."""
+    q = [f"x{k}" for k in range(64)]
+    return da.System(
+        "lattice",
+        coordinates=q,
+        kinetic=" + ".join(f"{x}'^2/2" for x in q),
+        potential=" + ".join(f"({x} - {y})^2/2" for x, y in pairwise(q)),
+        initial={"x0": 0.1} | dict.fromkeys(q[1:], 0) | {f"{x}'": 0 for x in q},
+    )
+
+
 RESULTS: dict[str, Callable[[], Any]] = {
     "Certificate": lambda: swing().certificate,
     "Classification": PENDULUM.classify,
@@ -65,6 +78,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "Impact": lambda: bounce().blows[0],
     "Instant": PENDULUM.at,
     "Kind": lambda: one("Classification").constraints[0],
+    "LargeRun": lambda: one("PreparedLarge").run(),
     "Liberation": lambda: da.liberate(da.library.liberated_pendulum()),
     "Motion": swing,
     "Orbit": lambda: Orbit(1.0, 2.0),
@@ -73,6 +87,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "Passage": lambda: ball().between({"x": 0, "y": 0}, {"x": 4, "y": 0}, 2),
     "Path": lambda: ball().path({"x": 0, "y": 0}, {"x": 4, "y": 0}, energy=50, samples=11),
     "Prepared": lambda: PENDULUM.prepare(0.5, samples=11),
+    "PreparedLarge": lambda: lattice().prepare(0.1, samples=3),
     "Range": lambda: da.Range("alpha", (0.0, 1.0), ((0.0, 0.29),), (("end of search", "slips"),)),
     "ReducedSystem": lambda: PENDULUM.reduce(),
     "Run": lambda: one("Prepared").run(),
