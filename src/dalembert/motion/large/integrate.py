@@ -27,6 +27,7 @@ from dalembert.motion.integrate.trajectory import (
 )
 from dalembert.motion.large.events import LargeEvents
 from dalembert.motion.large.forces import EntriesOf
+from dalembert.motion.large.size import LeftToTheSmallWay
 from dalembert.motion.large.state import LargeState
 from dalembert.motion.state.state import State
 
@@ -34,12 +35,6 @@ HELD_SHORT = (
     "from about t = {since:.4g} steps are as short as stability asks, not accuracy: where the fast modes are damped, "
     "method='stiff' needs far fewer"
 )
-
-
-class LeftToTheSmallWay(Exception):
-    """The small way can take the system and does better: steps are short for stability alone, and it has a stiff
-    method; or constraints seem to contradict each other, and near singular places it looks by singular values.
-    """
 
 
 class _Run:

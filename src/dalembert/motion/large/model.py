@@ -26,7 +26,7 @@ from dalembert.kernel.ready.multipliers import MultiplierPattern
 from dalembert.kernel.rolled.functions import RolledFunction, compile_programs
 from dalembert.methods.table import AUTO, METHODS
 from dalembert.model.system import System
-from dalembert.motion.large.size import is_large
+from dalembert.motion.large.size import LeftToTheSmallWay, is_large, is_soon_whole
 from dalembert.remember import remember
 
 
@@ -76,9 +76,11 @@ class LargeModel:
 
     def condensed(self, what: str) -> CondensedFunctions:
         """Made, all kinds at once, when first asked for: most motions never come to a place where constraints depend on
-        each other.
+        each other. Raises `LeftToTheSmallWay` where that takes the system sooner.
         """
         if not self._condensed:
+            if is_soon_whole(self.coordinates):
+                raise LeftToTheSmallWay
             self._condensed.update(self.condense())
         return self._condensed[what]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time as clock
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -14,9 +15,9 @@ from dalembert.arrays import Array
 from dalembert.model.events import with_events
 from dalembert.motion.integrate.progress import Progress
 from dalembert.motion.large.events import are_plain
-from dalembert.motion.large.integrate import LeftToTheSmallWay
 from dalembert.motion.large.model import large_model
 from dalembert.motion.large.simulate import run_large, starts
+from dalembert.motion.large.size import LeftToTheSmallWay
 from dalembert.motion.large.state import LargeState
 from dalembert.motion.prepare import Prepared, Run, make_ready, settings_of_system
 from dalembert.motion.result.motion import Timing
@@ -71,14 +72,12 @@ class PreparedLarge(Prepared):
         if model is not None:
             at = LargeState(system, model, system.parameter_values() if values is None else values)
             settings, spent = self.settings_from(begin.t), replace(self.spent, derive_s=seconds)
-            if starts(at, begin):
-                bar = progress
-                if not isinstance(bar, Progress):
-                    bar = Progress(system.name, begin.t, float(settings.times[-1]), bar)
-                try:
+            bar = progress
+            if not isinstance(bar, Progress):
+                bar = Progress(system.name, begin.t, float(settings.times[-1]), bar)
+            with suppress(LeftToTheSmallWay):
+                if starts(at, begin):
                     with bar:
                         run = run_large(at, settings, begin, bar, spent, started)
                     return replace(run, given=state) if isinstance(state, State) else run
-                except LeftToTheSmallWay:
-                    pass
         return self._whole.run_after(seconds + clock.perf_counter() - started, state, parameters, progress=progress)
