@@ -10,6 +10,7 @@ import pytest
 import dalembert as da
 from dalembert.kernel import kernel, tape_kernel
 from dalembert.kernel.build import BuildError, find_compiler
+from dalembert.kernel.ready.library import ready_library
 from dalembert.motion.integrate import kernel_choice, native
 from dalembert.motion.integrate.kernel_choice import LOOKS, steps_worth_compiling
 
@@ -18,7 +19,8 @@ pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C compiler o
 
 @pytest.fixture(autouse=True)
 def _anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No kernel on disk, none in memory, no steps taken, nothing wished for; the runtime is loaded as it is."""
+    """No kernel on disk, none in memory, no steps taken, nothing wished for; what serves all is loaded as it is."""
+    assert ready_library() is not None
     assert kernel_choice.runtime_library() is not None
     monkeypatch.delenv("DALEMBERT_KERNEL", raising=False)
     monkeypatch.setenv("DALEMBERT_CACHE", str(tmp_path))

@@ -16,7 +16,7 @@ from dalembert.kernel import kernel as kernels
 from dalembert.kernel.build import find_compiler
 from dalembert.kernel.kernel import RunWatch, make_kernel
 from dalembert.mechanics.solve.fundamental import is_positive
-from dalembert.motion.integrate import native
+from dalembert.motion.integrate import kernel_choice
 from dalembert.motion.integrate.trajectory import is_stalled
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.project import project
@@ -233,8 +233,8 @@ def test_short_and_long_runs_give_the_same(duration, monkeypatch):
     """In the calling thread, in a worker, or first the one and then the other: the same bits."""
     found = []
     for short in (0, 128, 100_000):
-        monkeypatch.setattr(native, "SHORT_STEPS", short or 1)
-        monkeypatch.setattr(native, "SHORT_SAMPLES", 2000 if short else 0)
+        monkeypatch.setattr(kernel_choice, "SHORT_STEPS", short or 1)
+        monkeypatch.setattr(kernel_choice, "SHORT_SAMPLES", 2000 if short else 0)
         found.append(da.library.pendulum().simulate(duration, samples=20, backend="native"))
     for motion in found[1:]:
         assert np.array_equal(motion.q, found[0].q)

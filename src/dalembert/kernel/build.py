@@ -28,6 +28,8 @@ FLAGS = ("-std=c11", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fas
 NATIVE = ("-march=native",)
 # What is said where no compiler answers.
 NO_COMPILER = "no C compiler was found; install one, or pip install 'dalembert[compiler]'"
+# The variable of the environment that says how much kernels are optimised at most.
+OPTIMISE = "DALEMBERT_OPTIMISE"
 # Larger caches are cut back to half of this, oldest kernels first.
 CACHE_BYTES = 256_000_000
 # A build that ended without cleaning up (killed, out of power) is cleared away after this.
@@ -100,7 +102,7 @@ def _version_note(command: tuple[str, ...]) -> Path | None:
 
 def most_optimised() -> int:
     """DALEMBERT_OPTIMISE, 0 to 3: no kernel is optimised more than that, and so is sooner there, but slower."""
-    asked = os.environ.get("DALEMBERT_OPTIMISE", "")
+    asked = os.environ.get(OPTIMISE, "")
     return int(asked) if asked in ("0", "1", "2", "3") else 3
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import threading
 import time
 from collections.abc import Callable, Collection, Sequence
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dalembert.graph.functions import Graph
-from dalembert.kernel.build import Compiler, build, find_built, most_optimised
+from dalembert.kernel.build import OPTIMISE, Compiler, build, find_built
 from dalembert.kernel.emit.dispatch import optional_methods
 from dalembert.kernel.events import EventBuffer
 from dalembert.kernel.identity import identity
@@ -269,7 +270,6 @@ def _level(graph: Graph) -> int:
 def _key(
     system: System, graph: Graph, rows: Sequence[int], asked: Collection[str], compiler: Compiler, completion: float
 ) -> tuple[Any, ...]:
-    level = min(_level(graph), most_optimised())
     return (
         system.structure,
         tuple(rows),
@@ -278,7 +278,8 @@ def _key(
         compiler,
         completion,
         cache_folder(),
-        level,
+        os.environ.get(OPTIMISE),
+        _level(graph),
     )
 
 

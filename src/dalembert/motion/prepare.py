@@ -182,7 +182,7 @@ class Prepared(Result):
             evaluation = self.evaluation
         else:
             evaluation = Evaluation(system) if values is None else Evaluation(system, values)
-        settings = self.settings_from(state.t)
+        settings = self.settings if state.t == self.settings.times[0] else self.settings_from(state.t)
         timed = settings.step is None and timed_of(evaluation.system) is not None
         if timed or settings.max_step is not None:
             settings = look_ahead(evaluation, settings, state)
@@ -197,7 +197,7 @@ class Prepared(Result):
     def settings_from(self, t: float) -> Settings:
         """The settings with output times that begin at this one."""
         times = self.settings.times
-        return self.settings if t == times[0] else replace(self.settings, times=times + (t - times[0]))
+        return replace(self.settings, times=times + (t - times[0]))
 
     def values(
         self, state: State | Mapping[Any, Any] | None, parameters: Array | Mapping[Any, Any] | None

@@ -16,7 +16,7 @@ from dalembert.kernel.kernel import Kernel, PaceArgument
 from dalembert.kernel.limits import STIFF_LOOK
 from dalembert.kernel.members import MembersRun, integrate_members
 from dalembert.kernel.size import MOST_INSTRUCTIONS
-from dalembert.methods.table import AUTO, METHODS
+from dalembert.methods.table import AUTO
 from dalembert.motion.integrate.choose import LATER
 from dalembert.motion.integrate.kernel_choice import Wanted, compiled_or, steps_worth_compiling, wish
 from dalembert.motion.integrate.native import AUTO_INSTRUCTIONS, EVENT_ROOM
@@ -69,14 +69,11 @@ def kernel_of(task: Task, rows: tuple[int, ...]) -> Kernel:
     limit = MOST_INSTRUCTIONS if task.settings.backend == "native" else AUTO_INSTRUCTIONS
     with task.lock:
         wanted = Wanted(evaluation.system, evaluation.graph, list(rows), method_of(task.settings), 0.0, limit)
-        asked = "compiled" if METHODS[wanted.method].series else wish()
-        if asked != "tape" and (found := wanted.found()) is not None:
-            return found
-        tape = None if asked == "compiled" else wanted.tape()
-        if tape is None:
+        kernel = wanted.at_hand()
+        if kernel is None:
             return wanted.compiled()
-        few = task.values.count * STEPS < steps_worth_compiling(tape.instructions)
-        return tape if asked == "tape" or few else compiled_or(tape, wanted)
+        few = task.values.count * STEPS < steps_worth_compiling(kernel.instructions)
+        return kernel if kernel.kind == "compiled" or wish() == "tape" or few else compiled_or(kernel, wanted)
 
 
 class Runs:

@@ -5,6 +5,7 @@ Nothing in it belongs to one model, so that a motion need not wait for a compile
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import hashlib
 import sys
@@ -76,8 +77,12 @@ def load(make: Callable[[], str], prebuilt: Path, level: int, more: tuple[str, .
     only where it is compiled; what determines it names it before, so that one of another version is not taken for it.
     """
     name, digest = determined_by(make, prebuilt)
-    if prebuilt.is_file() and (library := _prebuilt(digest, prebuilt)) is not None:
-        return library
+    if prebuilt.is_file():
+        with contextlib.suppress(OSError):  # made for another machine
+            library = ctypes.CDLL(str(prebuilt))
+            library.da_ready_digest.restype = ctypes.c_char_p
+            if library.da_ready_digest().decode() == digest:
+                return library
     compiler = find_compiler()
     if compiler is None:
         return None
@@ -106,12 +111,3 @@ def determined_by(make: Callable[[], str], prebuilt: Path) -> tuple[str, str]:
     """What determines a source, and a digest of it."""
     name = f"{prebuilt.stem}\0{package_digest() or make()}"
     return name, hashlib.sha256(name.encode()).hexdigest()
-
-
-def _prebuilt(digest: str, file: Path) -> ctypes.CDLL | None:
-    try:
-        library = ctypes.CDLL(str(file))
-    except OSError:
-        return None  # made for another machine
-    library.da_ready_digest.restype = ctypes.c_char_p
-    return library if library.da_ready_digest().decode() == digest else None

@@ -29,6 +29,7 @@ from dalembert.kernel.ready.runtime import runtime_library
 from dalembert.kernel.size import KernelTooLarge
 from dalembert.kernel.tape_kernel import make_tape_kernel
 from dalembert.methods.table import METHODS
+from dalembert.motion.integrate.settings import Settings
 
 if TYPE_CHECKING:
     from dalembert.model.system import System
@@ -39,6 +40,10 @@ COMPILE_S, COMPILE_EACH_S = 0.4, 2.5e-4
 STEP_S, STEP_EACH_S = 5e-7, 1e-8
 # A run asks every so many steps whether it is to stop.
 LOOKS = 64
+# A run this short is over, in a few milliseconds at most, before an interrupt could matter or a thread had started.
+# Of a kernel with more instructions, the fewer steps, but not so few that most runs would be longer; with fewer, more.
+SHORT_STEPS, SHORT_SAMPLES, SHORT_INSTRUCTIONS, SHORT_COORDINATES, SHORT_EVENTS = 128, 2000, 4000, 16, 100
+MOST_SHORT, LEAST_INSTRUCTIONS = 5, 500
 
 
 @dataclass(frozen=True)
@@ -60,19 +65,18 @@ class Wanted:
         given = (self.system, self.graph, self.rows, (self.method,), compiler, self.completion)
         return make_kernel(*given, self.limit)
 
-    def found(self) -> Kernel | None:
-        """The same if it has been made before."""
+    def at_hand(self) -> Kernel | None:
+        """What waits for no compiler: the kernel if it was made before, else the tape; None where neither is there."""
+        if METHODS[self.method].series or _compiles_only():
+            return None  # no tape will do, and one that is on disk is found when it is to be made
+        given = (self.system, self.graph, self.rows, (self.method,))
         compiler = find_compiler()
-        if compiler is None:
-            return None
-        return find_kernel(self.system, self.graph, self.rows, (self.method,), compiler, self.completion)
-
-    def tape(self) -> Kernel | None:
-        """The system's tape; None where the runtime for it is not there."""
+        if compiler is not None and wish() != "tape":
+            found = find_kernel(*given, compiler, self.completion)
+            if found is not None:
+                return found
         library = runtime_library()
-        if library is None:
-            return None
-        return make_tape_kernel(library, self.system, self.graph, self.rows, (self.method,), self.completion)
+        return None if library is None else make_tape_kernel(library, *given, self.completion)
 
     def known(self, other: Wanted) -> Wanted:
         """The other one, which knows what was chosen for it, if it is the same; else this one."""
@@ -135,21 +139,17 @@ def choose_kernel(wanted: Wanted) -> Choice:
 
 
 def _chosen(wanted: Wanted) -> Choice:
-    asked = wish()
-    if METHODS[wanted.method].series or _compiles_only():
+    kernel = wanted.at_hand()
+    if kernel is None:
         return Choice(wanted.compiled())
-    if asked != "tape" and (found := wanted.found()) is not None:
-        return Choice(found)
-    tape = wanted.tape()
-    if tape is None:
-        return Choice(wanted.compiled())
-    if find_compiler() is None or asked == "tape" or tape.instructions > wanted.limit:
-        return Choice(tape)
-    worth = steps_worth_compiling(tape.instructions)
+    never = find_compiler() is None or wish() == "tape" or kernel.instructions > wanted.limit
+    if kernel.kind == "compiled" or never:
+        return Choice(kernel)
+    worth = steps_worth_compiling(kernel.instructions)
     steps = worth - _steps.get(wanted.key, 0)
     if steps >= LOOKS:
-        return Choice(tape, steps, worth=worth)
-    return Choice(compiled_or(tape, wanted))
+        return Choice(kernel, steps, worth=worth)
+    return Choice(compiled_or(kernel, wanted))
 
 
 def compiled_or(tape: Kernel, wanted: Wanted) -> Kernel:
@@ -176,3 +176,13 @@ def steps_worth_compiling(instructions: int) -> int:
 KEPT = 1024
 _steps: dict[tuple[object, ...], int] = {}
 _changing = threading.Lock()
+
+
+def trial_steps(kernel: Kernel, settings: Settings, n: int, events: int) -> int:
+    """After how many steps a trial in the calling thread ends that costs next to nothing, and fits on any stack; 0
+    where none does.
+    """
+    small = n <= SHORT_COORDINATES and events <= SHORT_EVENTS and settings.times.size <= SHORT_SAMPLES
+    if not small or kernel.instructions > MOST_SHORT * SHORT_INSTRUCTIONS:
+        return 0
+    return SHORT_STEPS * SHORT_INSTRUCTIONS // max(kernel.instructions, LEAST_INSTRUCTIONS)

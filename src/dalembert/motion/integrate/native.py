@@ -15,13 +15,13 @@ from dalembert.arrays import Array
 from dalembert.errors import DalembertError
 from dalembert.kernel import kernel as kernels
 from dalembert.kernel.events import EventBuffer
-from dalembert.kernel.kernel import Kernel, KernelRun, PaceArgument, RunWatch
+from dalembert.kernel.kernel import KernelRun, PaceArgument, RunWatch
 from dalembert.kernel.limits import DRIFT_TOLERANCE
 from dalembert.kernel.size import MOST_INSTRUCTIONS
 from dalembert.mechanics.solve.fundamental import Fundamental
 from dalembert.methods.table import METHODS
 from dalembert.motion.integrate.events import Crossing, Outcome
-from dalembert.motion.integrate.kernel_choice import Wanted, choose_kernel, compiled_or, note_steps
+from dalembert.motion.integrate.kernel_choice import Wanted, choose_kernel, compiled_or, note_steps, trial_steps
 from dalembert.motion.integrate.kinks import Kinks, with_switches
 from dalembert.motion.integrate.progress import Progress
 from dalembert.motion.integrate.settings import Settings, method_of, share_of, tolerances
@@ -45,10 +45,6 @@ if TYPE_CHECKING:
     from dalembert.model.events import Event
 
 POLL_S = 0.05
-# A run this short is over, in a few milliseconds at most, before an interrupt could matter or a thread had started.
-# Of a kernel with more instructions, the fewer steps, but not so few that most runs would be longer; with fewer, more.
-SHORT_STEPS, SHORT_SAMPLES, SHORT_INSTRUCTIONS, SHORT_COORDINATES, SHORT_EVENTS = 128, 2000, 4000, 16, 100
-MOST_SHORT, LEAST_INSTRUCTIONS = 5, 500
 # Unless the native backend is asked for by name, kernels that compile for more than half a minute are left alone.
 AUTO_INSTRUCTIONS = 100_000
 # Passages of events that a first run has room for; a run with more is repeated with room for all.
@@ -86,7 +82,7 @@ def integrate_native(
     integrate = partial(kernel.integrate, *given, events=buffer, branch=setup.branch, pace=pace)
     points = settings.times.size
     run = None
-    if (short := _short_steps(kernel, settings, evaluation.n, len(requested))) > settings.kept.get("steps", 0):
+    if (short := trial_steps(kernel, settings, evaluation.n, len(requested))) > settings.kept.get("steps", 0):
         run = integrate(RunWatch(t0, short))
         if run.was_stopped(points, buffer):
             settings.kept["steps"] = run.steps
@@ -210,16 +206,6 @@ def _make_setup(
         wanted = wanted.known(before)
     settings.kept["wanted"] = wanted
     return _Setup(as_written, solution, evaluation, kinks, wanted, y0, atol, pace, branch, room)
-
-
-def _short_steps(kernel: Kernel, settings: Settings, n: int, events: int) -> int:
-    """After how many steps a trial in the calling thread ends that costs next to nothing, and fits on any stack; 0
-    where none does.
-    """
-    small = n <= SHORT_COORDINATES and events <= SHORT_EVENTS and settings.times.size <= SHORT_SAMPLES
-    if not small or kernel.instructions > MOST_SHORT * SHORT_INSTRUCTIONS:
-        return 0
-    return SHORT_STEPS * SHORT_INSTRUCTIONS // max(kernel.instructions, LEAST_INSTRUCTIONS)
 
 
 def stack_bytes(n: int, m: int, events: int) -> int:
