@@ -36,8 +36,9 @@ ORDER = (
 # Inside a package the same rule holds between its rooms, and the files that stand beside them.
 ROOMS = {
     "model": (
-        "language", "definitions", "constraints", "friction", "events", "outputs", "simulation_options",
-        "specify_functions", "validate", "changes", "verbs", "kept", "system", "kinks", "particles", "documents",
+        "language", "definitions", "constraints", "drawings", "friction", "events", "outputs",
+        "simulation_options", "specify_functions", "validate", "changes", "verbs", "kept", "system", "kinks",
+        "particles", "documents",
     ),
     "mechanics": (
         "standard_form", "solve", "algebra", "sample", "page", "classify", "explicit", "principles.shared", "reduce",
