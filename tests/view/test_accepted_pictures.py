@@ -14,8 +14,8 @@ from matplotlib.figure import Figure
 import dalembert as da
 from dalembert.study.compare import Comparison, Row
 
-# Another library of fonts sets letters otherwise, and with them all axes: a difference of 27 where letters are not hinted.
-FONTS = "2.6.1"
+# Another library of fonts sets letters otherwise, and with them all axes: without hints they make a difference of 27.
+FONTS = "2.14.3"
 pytestmark = pytest.mark.skipif(
     ft2font.__freetype_version__ != FONTS, reason=f"accepted pictures have letters of FreeType {FONTS}"
 )
