@@ -477,6 +477,17 @@ class Motion(Table):
 
         return plot(self, path, axes=axes, free=free, outputs=outputs)
 
+    def report(self, path: str | os.PathLike[str], *, seconds: float | None = None) -> None:
+        """Write all there is to know about the motion as one page for browsers, which loads nothing and prints well:
+        model, drawing, classification, equations, forces, plots, formulations compared, equilibria, certificate.
+
+        seconds: what the parts that are derived may take, each, of the processor's time; 10 unless given. Those that
+        take longer are left out, and the report says so.
+        """
+        from dalembert.view.report.write import write_report
+
+        write_report(self, path, seconds=seconds)
+
 
 def _array(values: list[float] | None) -> Array | None:
     return None if values is None else np.array(values)
