@@ -37,7 +37,8 @@ ORDER = (
 ROOMS = {
     "model": (
         "language", "definitions", "constraints", "friction", "events", "outputs", "simulation_options",
-        "specify_functions", "validate", "changes", "verbs", "kept", "system", "kinks", "particles", "documents",
+        "specify_functions", "units", "validate", "changes", "verbs", "kept", "system", "places", "kinks", "particles",
+        "documents",
     ),
     "mechanics": (
         "standard_form", "solve", "algebra", "sample", "page", "classify", "explicit", "principles.shared", "reduce",

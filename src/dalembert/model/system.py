@@ -30,6 +30,7 @@ from dalembert.model.language.hashed import Hashed
 from dalembert.model.language.signatures import signatures
 from dalembert.model.language.symbols import Coordinate, Definition, Moving, Reaction, Time, t
 from dalembert.model.specify_functions import map_expressions, require_specified, specify, substitution
+from dalembert.model.units import Inherited
 from dalembert.model.validate.read import Draft, build_parts
 from dalembert.model.verbs import Verbs
 
@@ -39,8 +40,8 @@ if TYPE_CHECKING:
 Value = Any  # a number, an expression in parameters, or text of one
 Settings = Mapping[str, Any]
 # What may change while a system is still the motion of the same particles.
-NUMBERS = frozenset({"name", "parameters", "initial", "settings", "description"})
-VALUES = NUMBERS | {"events"}
+NUMBERS = frozenset({"name", "parameters", "initial", "settings", "description", "units"})
+VALUES = NUMBERS | {"events", "outputs"}
 # What a system remembers of its structure, whatever its numbers.
 SHARED = frozenset({"velocities", "accelerations", "parameter_symbols", "structure", "functions", "_functions_used"})
 SHARED |= {"works", "contacts", "C", "sliding_C", "shared"}
@@ -62,7 +63,7 @@ class System(Verbs):
     `motion[name]`: in coordinates and their derivatives, t, parameters, `da.ideal(x)` and `da.multiplier(constraint)`.
     `definitions` maps names to expressions that all others may use, with their rates, in any order: `da.definitions`
     makes symbols for them, text just names them, `tip` and `tip'`. They are kept as such, and computed once.
-    `particles`: of the motion of a `da.Particles`, those.
+    `particles`: of the motion of a `da.Particles`, those. `units` are labels for pictures and files, `{"x": "m"}`.
 
     Functions without an expression, `sp.Function("g")(da.t)`, may stand in expressions; text that applies them needs
     `functions`, as `["g(t)"]`. Numbers need `replace` with `functions`. Expressions are SymPy's, over `da.coordinates`
@@ -97,6 +98,7 @@ class System(Verbs):
     outputs: Mapping[str, sp.Expr] = field(default_factory=dict)
     definitions: Mapping[str, sp.Expr] = field(default_factory=dict)
     particles: Particles | None = None
+    units: Mapping[str, str] = field(default_factory=dict)
 
     def __init__(
         self,
@@ -119,6 +121,7 @@ class System(Verbs):
         outputs: Mapping[str, Any] | None = None,
         definitions: Mapping[Any, Any] | None = None,
         particles: Particles | None = None,
+        units: Mapping[Any, str] | None = None,
         functions: Iterable[Any] = (),
     ) -> None:
         draft = Draft(
@@ -140,6 +143,7 @@ class System(Verbs):
             outputs=outputs or {},
             functions=functions,
             definitions=definitions,
+            units=units or {},
         )
         for key, value in build_parts(draft).items():
             object.__setattr__(self, key, MappingProxyType(dict(value)) if isinstance(value, Mapping) else value)
@@ -198,6 +202,7 @@ class System(Verbs):
         outputs: Any = UNCHANGED,
         definitions: Any = UNCHANGED,
         particles: Any = UNCHANGED,
+        units: Any = UNCHANGED,
         functions: Any = UNCHANGED,
         **unknown: Never,
     ) -> System:
@@ -219,7 +224,7 @@ class System(Verbs):
             "lagrangian": lagrangian, "mass": mass, "forces": forces, "constraints": constraints,
             "nonideal": nonideal, "parameters": parameters, "initial": initial, "settings": settings,
             "description": description, "events": events, "impacts": impacts, "outputs": outputs,
-            "definitions": definitions, "particles": particles,
+            "definitions": definitions, "particles": particles, "units": units,
         }  # fmt: skip
         changes = {key: value for key, value in given.items() if value is not UNCHANGED} | unknown
         found = self._replaced(changes) if changes or functions is UNCHANGED else self
@@ -237,6 +242,8 @@ class System(Verbs):
         arguments = with_changes("a System", self._arguments(), changes)
         if "particles" not in changes and not VALUES.issuperset(changes):
             arguments["particles"] = None  # another mechanics is no longer theirs
+        if "units" not in changes:
+            arguments["units"] = Inherited(arguments["units"])
         if "impacts" not in changes:
             arguments["impacts"] = _order_of(arguments["impacts"], arguments["constraints"])
         # Text among the changes may apply the functions there are; a name that is a parameter now is none.
@@ -387,6 +394,10 @@ class System(Verbs):
             numbers.append(value.real)
         n = len(self.coordinates)
         return np.array(numbers[:n]), np.array(numbers[n : 2 * n]), numbers[-1]
+
+    @property
+    def has_particles(self) -> bool:
+        return self.particles is not None
 
     # -- definitions
 

@@ -63,6 +63,20 @@ class Verbs:
         """What motions are made of, whatever it is."""
         return cast("System", self)
 
+    @cached_property
+    def cartesian_points(self) -> tuple[tuple[str, ...], ...]:
+        """Coordinates that are the place of a point, two or three for each, as the kinetic energy shows."""
+        from dalembert.model.places import cartesian_points
+
+        return cartesian_points(self.as_written)
+
+    @cached_property
+    def has_plain_kinetic(self) -> bool:
+        """Whether E = T + V: T has no part that stays at rest."""
+        from dalembert.model.places import has_plain_kinetic
+
+        return has_plain_kinetic(self.as_written)
+
     def equations(
         self,
         form: str = "fundamental",

@@ -1,0 +1,89 @@
+"""Names as pictures show them: ψ for psi, ẋ for x', with the units that a model gives."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+LETTERS = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau upsilon phi chi psi omega"  # noqa: E501
+GREEK = dict(zip(LETTERS.split(), "αβγδεζηθικλμνξοπρστυφχψω", strict=True))
+GREEK |= {name.capitalize(): letter.upper() for name, letter in GREEK.items()}
+SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+DOTS = {"'": "\u0307", "''": "\u0308"}
+NAME = re.compile(r"^([^\W\d_]+?)_?(\d*)('{0,2})$")
+# More symbols than these do not fit beside an axis.
+MOST_SYMBOLS = 4
+#: Units that a division has a name for.
+QUOTIENTS = {("J", "m"): "N", ("J", "rad"): "N m", ("J", "1"): "J", ("rad", "s"): "rad/s"}
+
+
+def symbol(name: str) -> str:
+    """A name as it is written by hand: psi1' is ψ̇₁. Names of several words, and of no such form, stay as they are."""
+    found = NAME.match(name)
+    if found is None:
+        return name
+    letters, digits, primes = found.groups()
+    base = GREEK.get(letters, letters)
+    if primes and len(base) > 1:
+        return name  # a dot over one of many letters would not be seen as the derivative
+    return unicodedata.normalize("NFC", base + DOTS.get(primes, "")) + digits.translate(SUBSCRIPTS)
+
+
+def phrase(text: str) -> str:
+    """A name of several words, each as it is written by hand where it is a symbol."""
+    return " ".join(
+        symbol(word) if word.rstrip("'0123456789_") in GREEK or "'" in word else word for word in text.split(" ")
+    )
+
+
+def unit_of(system: Any, name: str) -> str:
+    """The unit of a column by its name; empty where it is not known. That of a rate follows from those of the
+    coordinate and of t, that of a generalised force from those of the energy and of the coordinate.
+    """
+    units = system.units
+    if name in units:
+        return str(units[name])
+    base = name.rstrip("'")
+    order = len(name) - len(base)
+    if order and base in units and "t" in units:
+        return quotient(units[base], units["t"], order)
+    kind, _, of = name.rpartition(" ")
+    if kind in ("impressed", "inertial", "ideal", "nonideal") and "energy" in units and of in units:
+        return quotient(units["energy"], units[of])
+    if name in ("kinetic", "potential", "impact loss") or kind in ("work", "heat"):
+        return str(units.get("energy", ""))
+    return ""
+
+
+def quotient(unit: str, by: str, power: int = 1) -> str:
+    """A unit divided by another."""
+    if power == 1 and (unit, by) in QUOTIENTS:
+        return QUOTIENTS[unit, by]
+    if by in ("", "1"):
+        return unit
+    lower = by if by.isalpha() else f"({by})"
+    return f"{unit or '1'}/{lower}" + ("²" if power == 2 else "")
+
+
+def with_unit(text: str, unit: str) -> str:
+    return f"{text} ({unit})" if unit else text
+
+
+def time_label(system: Any) -> str:
+    return with_unit("t", unit_of(system, "t"))
+
+
+def axis_label(system: Any, names: Sequence[str], otherwise: str) -> tuple[str, bool]:
+    """What stands at an axis of several columns: their symbols, or `otherwise` where there are many, with the unit that
+    all of them have. Whether their units differ, so that each must be told with its curve.
+    """
+    units = {unit_of(system, name) for name in names}
+    text = ", ".join(map(symbol, names)) if len(names) <= MOST_SYMBOLS else otherwise
+    return with_unit(text, units.copy().pop() if len(units) == 1 else ""), len(units) > 1
+
+
+def curve_labels(system: Any, names: Iterable[str], each: bool) -> list[str]:
+    """Labels of curves, with their units where `each` has its own."""
+    return [with_unit(symbol(name), unit_of(system, name) if each else "") for name in names]
