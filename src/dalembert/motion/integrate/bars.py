@@ -36,7 +36,7 @@ class TerminalBar:
             TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[text]}"), TimeRemainingColumn()
         )  # fmt: skip
         self.bar = Progress(*columns, console=Console(stderr=True), transient=True)
-        self.task = self.bar.add_task(escape(title), total=total, completed=done, text="")
+        self.task = self.bar.add_task(escape(title), total=total, completed=int(done), text="")
         self.bar.start()
 
     def update(self, done: float, text: str) -> None:

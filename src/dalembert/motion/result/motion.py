@@ -158,9 +158,6 @@ class Motion(Table):
     def headline(self) -> str:
         return summary.headline_of(self)
 
-    def _repr_html_(self) -> str:
-        return summary.page_of(self)
-
     def to_dict(self) -> dict[str, Any]:
         """What `dalembert run --json` prints: the ends, the balance, the certificate, in plain values. All points are
         in `columns()`, `to_xarray()` and `to_dataframe()`.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dalembert.errors import DalembertError, counted
 from dalembert.model.system import System
 from dalembert.motion.large.size import is_large
-from dalembert.statics.result import Equilibria
+from dalembert.statics.result import Equilibria, Equilibrium
 from dalembert.view.markup.elements import Html, element, fragment
 from dalembert.view.report.patience import OutOfTime, within
 from dalembert.view.report.section import Request, Section, left_out, left_out_of_large, note
@@ -34,10 +34,14 @@ def equilibria_block(found: Equilibria) -> Html:
     tried = counted(found.tried, "configuration")
     if not found.found:
         return note(f"None was found from {tried}. {found.reason}".strip())
-    parts = [element("p", f"{len(found)} found from {tried}, the nearest to the initial state first.")]
-    for each in found.found:
-        first, *more = each.text().splitlines()
-        parts.append(element("p", element("b", first)))
-        if more:
-            parts.append(element("ul", [element("li", line.strip()) for line in more]))
-    return fragment(parts)
+    line = element("p", f"{len(found)} found from {tried}, the nearest to the initial state first.")
+    return fragment(line, map(equilibrium_block, found.found))
+
+
+def equilibrium_block(found: Equilibrium) -> Html:
+    """Where it is, whether it is stable, and below it all that keeps it there."""
+    first, *more = found.text().splitlines()
+    return fragment(
+        element("p", element("b", first)),
+        element("ul", [element("li", line.strip()) for line in more]) if more else None,
+    )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dalembert.motion.result.motion import Motion
-from dalembert.view.markup.elements import Content, element, fragment
+from dalembert.view.markup.elements import Content, Html, element, fragment
 from dalembert.view.markup.tables import long_table, number, table
 from dalembert.view.report.section import Section, note
 
@@ -15,14 +15,12 @@ MOST_NUMBERS = 8
 
 
 def events_section(motion: Motion) -> Section:
-    rows = [_row(event) for event in motion.events]
-    found = long_table(("event", "t", "", "state"), rows, "events", where="motion.events has them all.")
     outputs: list[list[Content]] = [
         [name, *(number(float(x)) for x in (values[0], values[-1], values.min(), values.max()))]
         for name, values in motion.outputs.items()
     ]
     body = fragment(
-        found if rows else note("No events."),
+        events_block(motion) if motion.events else note("No events."),
         element("p", f"The motion was ended by “{motion.ended_by}”.") if motion.ended_by is not None else None,
         fragment(element("h3", "Outputs"), table(("", "start", "end", "least", "greatest"), outputs))
         if outputs
@@ -31,6 +29,12 @@ def events_section(motion: Motion) -> Section:
         element("ul", [element("li", warning) for warning in motion.warnings]) if motion.warnings else note("None."),
     )
     return Section("events", "Events and warnings", body)
+
+
+def events_block(motion: Motion) -> Html:
+    """The events in the order of their times."""
+    rows = [_row(event) for event in motion.events]
+    return long_table(("event", "t", "", "state"), rows, "events", where="motion.events has them all.")
 
 
 def _row(event: Mapping[str, Any]) -> list[Content]:

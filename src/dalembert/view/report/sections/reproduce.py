@@ -23,7 +23,7 @@ FILE = "model.toml"
 
 
 def reproduce_section(motion: Motion, system: System, asked: Request) -> Section:
-    link = document_link(system)
+    link = document_link(document_of(system))
     body = fragment(
         element("h3", "How to reproduce"),
         element("p", "The model as a file: ", link, ". Then") if link else note("The model has no form as a document."),
@@ -49,12 +49,17 @@ def run_command(motion: Motion) -> str:
     return shlex.join([*words, "--report", "report.html"])
 
 
-def document_link(system: System, text: str | None = None) -> Html | None:
-    """A link that saves the document, which it holds; None where there is none, or it is too long."""
+def document_of(system: System) -> str:
+    """The document of a system; empty where it has none."""
     try:
-        content = (dumps(system) if text is None else text).encode("utf-8", "replace")
+        return dumps(system)
     except DalembertError:
-        return None
+        return ""
+
+
+def document_link(text: str) -> Html | None:
+    """A link that saves the document, which it holds; None where there is none, or it is too long."""
+    content = text.encode("utf-8", "replace")
     if not content or len(content) > MOST_BYTES:
         return None
     address = f"data:application/toml;base64,{base64.b64encode(content).decode()}"
