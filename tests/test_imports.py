@@ -36,7 +36,7 @@ ORDER = (
 # Inside a package the same rule holds between its rooms, and the files that stand beside them.
 ROOMS = {
     "model": (
-        "language", "definitions", "constraints", "friction", "events", "outputs", "simulation_options",
+        "language", "definitions", "constraints", "drawings", "friction", "events", "outputs", "simulation_options",
         "specify_functions", "units", "validate", "changes", "verbs", "kept", "system", "places", "kinks", "particles",
         "documents",
     ),

@@ -20,6 +20,7 @@ from dalembert.errors import MissingValues, ModelError, counted
 from dalembert.model.changes import UNCHANGED, other_numbers, require_parameters, with_changes
 from dalembert.model.constraints import Constraint
 from dalembert.model.definitions import Definitions
+from dalembert.model.drawings.shapes import Drawing, Shape
 from dalembert.model.events import Event
 from dalembert.model.friction.contact import Contact
 from dalembert.model.friction.law import Law
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 Value = Any  # a number, an expression in parameters, or text of one
 Settings = Mapping[str, Any]
 # What may change while a system is still the motion of the same particles.
-NUMBERS = frozenset({"name", "parameters", "initial", "settings", "description", "units"})
+NUMBERS = frozenset({"name", "parameters", "initial", "settings", "description", "units", "draw"})
 VALUES = NUMBERS | {"events", "outputs"}
 # Lines of a model that notebooks show.
 MOST_SHOWN = 40
@@ -66,6 +67,7 @@ class System(Verbs):
     `definitions` maps names to expressions that all others may use, with their rates, in any order: `da.definitions`
     makes symbols for them, text just names them, `tip` and `tip'`. They are kept as such, and computed once.
     `particles`: of the motion of a `da.Particles`, those. `units` are labels for pictures and files, `{"x": "m"}`.
+    `draw` is how it looks, a list of `da.Disk`, `da.Rod` and other shapes, which `motion.animate` shows.
 
     Functions without an expression, `sp.Function("g")(da.t)`, may stand in expressions; text that applies them needs
     `functions`, as `["g(t)"]`. Numbers need `replace` with `functions`. Expressions are SymPy's, over `da.coordinates`
@@ -101,6 +103,7 @@ class System(Verbs):
     definitions: Mapping[str, sp.Expr] = field(default_factory=dict)
     particles: Particles | None = None
     units: Mapping[str, str] = field(default_factory=dict)
+    draw: Drawing = field(default_factory=Drawing)
 
     def __init__(
         self,
@@ -124,6 +127,7 @@ class System(Verbs):
         definitions: Mapping[Any, Any] | None = None,
         particles: Particles | None = None,
         units: Mapping[Any, str] | None = None,
+        draw: Iterable[Shape] = (),
         functions: Iterable[Any] = (),
     ) -> None:
         draft = Draft(
@@ -146,6 +150,7 @@ class System(Verbs):
             functions=functions,
             definitions=definitions,
             units=units or {},
+            draw=draw,
         )
         for key, value in build_parts(draft).items():
             object.__setattr__(self, key, MappingProxyType(dict(value)) if isinstance(value, Mapping) else value)
@@ -209,6 +214,7 @@ class System(Verbs):
         definitions: Any = UNCHANGED,
         particles: Any = UNCHANGED,
         units: Any = UNCHANGED,
+        draw: Any = UNCHANGED,
         functions: Any = UNCHANGED,
         **unknown: Never,
     ) -> System:
@@ -230,7 +236,7 @@ class System(Verbs):
             "lagrangian": lagrangian, "mass": mass, "forces": forces, "constraints": constraints,
             "nonideal": nonideal, "parameters": parameters, "initial": initial, "settings": settings,
             "description": description, "events": events, "impacts": impacts, "outputs": outputs,
-            "definitions": definitions, "particles": particles, "units": units,
+            "definitions": definitions, "particles": particles, "units": units, "draw": draw,
         }  # fmt: skip
         changes = {key: value for key, value in given.items() if value is not UNCHANGED} | unknown
         found = self._replaced(changes) if changes or functions is UNCHANGED else self
@@ -250,6 +256,8 @@ class System(Verbs):
             arguments["particles"] = None  # another mechanics is no longer theirs
         if "units" not in changes:
             arguments["units"] = Inherited(arguments["units"])
+        if "draw" not in changes and changes.keys() & {"coordinates", "definitions"}:
+            arguments["draw"] = ()  # it may speak of what is no longer there
         if "impacts" not in changes:
             arguments["impacts"] = _order_of(arguments["impacts"], arguments["constraints"])
         # Text among the changes may apply the functions there are; a name that is a parameter now is none.
@@ -463,7 +471,8 @@ def _specify(system: System, given: Any) -> System:
     put = substitution(system.name, expressions, system.symbols, given)
     freed = system.particles.map_expressions(put).system
     parts = map_expressions(system, put)
-    return freed.replace(events=parts["events"], outputs=parts["outputs"], particles=freed.particles)
+    own = {key: parts[key] for key in ("events", "outputs", "draw")}
+    return freed.replace(**own, particles=freed.particles)
 
 
 def _rebuild(arguments: dict[str, Any]) -> System:
