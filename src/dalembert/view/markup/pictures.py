@@ -1,4 +1,4 @@
-"""Figures as parts of a page: as images, or as drawings that follow its colours."""
+"""Figures as images that a page holds."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ from dalembert.view.markup.elements import Html, element
 
 
 def image(figure: Figure, text: str) -> Html:
-    """A figure as an image that the page holds. text: the same in words, for those who cannot see it."""
-    data = base64.b64encode(as_bytes(figure, "png")).decode()
-    return element("img", src=f"data:image/png;base64,{data}", alt=text)
+    """text: the same in words, for those who cannot see it."""
+    return image_of(as_bytes(figure, "png"), text)
+
+
+def image_of(png: bytes, text: str) -> Html:
+    """The bytes of an image as an element."""
+    return element("img", src=f"data:image/png;base64,{base64.b64encode(png).decode()}", alt=text)

@@ -14,6 +14,7 @@ from dalembert.view.report.section import PATIENCE_S, Request
 from dalembert.view.report.sections.certificate import certificate_section, failing_words
 from dalembert.view.report.sections.classification import classification_section
 from dalembert.view.report.sections.comparison import comparison_section
+from dalembert.view.report.sections.drawing import drawing_section
 from dalembert.view.report.sections.equations import equations_section
 from dalembert.view.report.sections.equilibria import equilibria_section
 from dalembert.view.report.sections.events import events_section
@@ -40,11 +41,12 @@ def report_page(motion: Motion, asked: Request) -> str:
     """The whole report of a motion as HTML."""
     system = motion.system.as_written
     sections = [
+        drawing_section(motion),
         model_section(system),
         classification_section(system, asked),
         equations_section(system, asked),
         forces_section(motion),
-        *pictures_section(motion),
+        pictures_section(motion),
         comparison_section(system, asked),
         equilibria_section(system, asked),
         certificate_section(motion),
