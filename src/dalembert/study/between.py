@@ -108,7 +108,7 @@ class Passage(Table):
 
     def plot(self, path: str | os.PathLike[str] | None = None, *, axes: Given = None) -> Figure:
         """A picture of the motion between the two places. Written to `path` where it is given. axes: two panels."""
-        from dalembert.view.plot_path import plot_passage
+        from dalembert.view.plots.path import plot_passage
 
         return plot_passage(self, path, axes)
 

@@ -75,7 +75,7 @@ class GaussPicture(Result):
 
     def plot(self, path: str | os.PathLike[str] | None = None, *, axes: Given = None) -> Figure:
         """Draw the plane; write it to `path` where that is given. axes: one panel to draw into."""
-        from dalembert.view.gauss import draw
+        from dalembert.view.plots.gauss import draw
 
         return draw(self, path, axes)
 

@@ -101,7 +101,7 @@ class Path(Table):
 
     def plot(self, path: str | os.PathLike[str] | None = None, *, axes: Given = None) -> Figure:
         """A picture of the path. Written to `path` where it is given. axes: two panels to draw into."""
-        from dalembert.view.plot_path import plot_path
+        from dalembert.view.plots.path import plot_path
 
         return plot_path(self, path, axes)
 

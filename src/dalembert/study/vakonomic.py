@@ -95,7 +95,7 @@ class VakonomicMotion(Table):
         """A picture of the path. Written to `path` where it is given. axes: two panels. `against().plot()` draws the
         motion beside it.
         """
-        from dalembert.view.plot_path import plot_vakonomic
+        from dalembert.view.plots.path import plot_vakonomic
 
         return plot_vakonomic(self, path, axes)
 
@@ -158,7 +158,7 @@ class Parting(Result):
 
     def plot(self, path: str | os.PathLike[str] | None = None, *, axes: Given = None) -> Figure:
         """Both paths, their coordinates, and how they part. Written to `path` where it is given. axes: four panels."""
-        from dalembert.view.parting import plot_parting
+        from dalembert.view.plots.parting import plot_parting
 
         return plot_parting(self, path, axes)
 

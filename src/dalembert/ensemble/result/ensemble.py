@@ -241,7 +241,7 @@ class Ensemble(Result):
         "basin" (the same for a discrete outcome), "line" over one, "fan" of quantiles along time, "histogram"; what
         suits the variable unless given.
         """
-        from dalembert.view.plot_ensemble import plot_ensemble
+        from dalembert.view.plots.ensemble import plot_ensemble
 
         return plot_ensemble(self, path, of=of, kind=kind, axes=axes)
 

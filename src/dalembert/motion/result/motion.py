@@ -464,18 +464,32 @@ class Motion(Table):
         self,
         path: str | os.PathLike[str] | None = None,
         *,
+        panels: str | Sequence[str] | None = None,
         axes: Given = None,
+        style: str = "light",
+        interactive: bool = False,
         free: bool = False,
         outputs: bool = False,
     ) -> Figure:
-        """A picture of the motion: path, coordinates, forces, energy. Written to `path` where it is given.
+        """A picture of the motion, written to `path` (png, pdf, svg) where that is given.
 
-        axes: four panels to draw into, six with `free`, which adds how far the free motion misses the constraints, e,
-        and what they make of it, q̈ − a; one more with `outputs`, those of the system.
+        panels: by name, of "paths", "coordinates", "velocities", "phase", "forces", "multipliers", "energy",
+        "contacts", "outputs", "certificate", "section", "extent", "deviation"; some take names, "forces x". Without
+        them paths, coordinates, forces, energy and contacts, of what has something to show. free: also "extent", how
+        far the free motion misses the constraints, and "deviation", what they make of it; outputs: those of the system.
+        axes: one for each panel, to draw into. style: "light" or "dark". interactive: by Plotly, for a browser; `path`
+        is a page then (html).
+
+        >>> import dalembert as da
+        >>> swing = da.library.pendulum().simulate(1.0, samples=21)
+        >>> [axes.get_title(loc="left") for axes in swing.plot(panels=["phase x", "energy balance"]).axes]
+        ['phase portrait', 'energy']
         """
-        from dalembert.view.plot import plot
+        from dalembert.view.plots.motion import plot
 
-        return plot(self, path, axes=axes, free=free, outputs=outputs)
+        return plot(
+            self, path, panels=panels, axes=axes, style=style, interactive=interactive, free=free, outputs=outputs
+        )  # fmt: skip
 
 
 def _array(values: list[float] | None) -> Array | None:

@@ -75,7 +75,7 @@ class Trace(Table):
 
     def plot(self, path: str | os.PathLike[str] | None = None, *, axes: Given = None) -> Figure:
         """The curve, and its curvature along it. Written to `path` where it is given. axes: two panels."""
-        from dalembert.view.plot_trace import plot_trace
+        from dalembert.view.plots.trace import plot_trace
 
         return plot_trace(self, path, axes)
 

@@ -18,6 +18,7 @@ from dalembert.view.plots.panels.forces import forces, multipliers
 from dalembert.view.plots.panels.free import deviation, extent
 from dalembert.view.plots.panels.outputs import outputs
 from dalembert.view.plots.panels.paths import paths
+from dalembert.view.plots.panels.section import section
 from dalembert.view.plots.panels.states import coordinates, phase, velocities
 
 #: Each makes panels of a motion: of all that it concerns, or of what is named after its own name ("forces x").
@@ -34,6 +35,7 @@ PANELS: Mapping[str, Maker] = MappingProxyType(
         "contacts": contacts,
         "outputs": outputs,
         "certificate": certificate,
+        "section": section,
         "extent": extent,
         "deviation": deviation,
     }

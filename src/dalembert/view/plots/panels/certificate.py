@@ -12,6 +12,9 @@ from dalembert.view.plots.labels import time_label
 from dalembert.view.plots.panel import Curve, Panel
 from dalembert.view.plots.panels.choose import chosen, nothing
 
+# Shares of what is allowed below this are rounding; where a residual passes through zero its logarithm has no end.
+LEAST = 1e-10
+
 
 def certificate(along: Along, of: tuple[str, ...]) -> list[Panel]:
     motion = along.motion
@@ -25,7 +28,7 @@ def certificate(along: Along, of: tuple[str, ...]) -> list[Panel]:
     for hue, name in enumerate(names):
         share = values[name] / limits[name]
         if (share > 0).any():
-            curves.append(Curve(MEANING[name], motion.t, np.where(share > 0, share, np.nan), hue=hue))
+            curves.append(Curve(MEANING[name], motion.t, np.maximum(share, LEAST), hue=hue))
     if not curves:
         return nothing(title, "all residuals are zero")
     ends = np.array([motion.t[0], motion.t[-1]])

@@ -15,6 +15,8 @@ from dalembert.view.plots.panels.choose import chosen, nothing
 
 # Of the energies that are exchanged, work below this is rounding, and the energy conserved.
 CONSERVED = 1e-6
+# Errors below this are rounding; where one passes through zero its logarithm has no end.
+LEAST = 1e-17
 # Hues of E, T and V; works follow.
 E, T, V = -1, 0, 1
 
@@ -53,7 +55,7 @@ def _error(along: Along, t: Array, error: Array) -> list[Panel]:
     """|E − E₀ − work| as a share of what is exchanged, with what the certificate allows."""
     if not error.any():
         return nothing("error of the energy", "zero throughout")
-    curves = [Curve("error", t, np.where(error > 0, error, np.nan), hue=0)]
+    curves = [Curve("error", t, np.maximum(error, LEAST), hue=0)]
     allowed = along.motion.certificate.thresholds.get("energy")
     if allowed:
         ends = np.array([t[0], t[-1]])

@@ -50,7 +50,7 @@ def phase(along: Along, of: tuple[str, ...]) -> list[Panel]:
     for k, (name, text) in enumerate(zip(shown, curve_labels(along.system, shown, each), strict=True)):
         at = along.coordinates.index(name)
         x, y = q[:, at], v[:, at]
-        curves += [Curve(text, x, y, hue=k)]
+        curves += [Curve(text if len(shown) > 1 else "", x, y, hue=k)]
         first, last = np.array([0]), np.array([x.size - 1])
         curves += [Curve("start" if k == 0 else "", x[first], y[first], "start", k)]
         curves += [Curve("end" if k == 0 else "", x[last], y[last], "end", k)]
