@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 import dalembert as da
 from dalembert.model.documents.document import text_of
-from dalembert.model.language.parse import FUNCTIONS, parse_equation, parse_expression
+from dalembert.model.language.parse import parse_equation, parse_expression
+from dalembert.model.language.vocabulary import FUNCTIONS
 
 x, y = da.coordinates("x y")
 m, lam, omega, p0, p1 = da.parameters("m lambda ω p0 p1")

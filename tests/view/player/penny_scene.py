@@ -62,7 +62,7 @@ def penny_panels(points: int = 201, seconds: float = 4.0) -> list[Panel]:
     return [
         Panel("coordinates", "coordinates", "t [s]", "x, y [m]", both, marks=marks),
         Panel("certificate", "certificate", "t [s]", "residual", (small, limit), log=True),
-        Panel("path", "path", "x [m]", "y [m]", (Curve("", x, y),), equal=True, over_time=False),
+        Panel("path", "path", "x [m]", "y [m]", (Curve("", x, y, t=t),), equal=True, over_time=False),
         Panel("contacts", "contacts", "t [s]", "", bands=bands, rows=("rim",)),
         Panel("outputs", "outputs", "", "", text="the model has no outputs"),
     ]

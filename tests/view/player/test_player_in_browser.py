@@ -143,6 +143,38 @@ def test_a_click_in_a_plot_moves_the_time(penny: Shown) -> None:
     assert float(penny.element("input[type=range]").get_attribute("value")) == pytest.approx(250, abs=10)
 
 
+def test_paths_have_a_dot_that_goes_along(penny: Shown) -> None:
+    """In the plot of y over x, which have one scale, and a click there goes to the time of the nearest point."""
+    penny.seek(1.0)
+    cursor_at(penny, 0)  # numbers the canvases
+    rows, columns = np.nonzero(penny.pixels("#cursor2")[..., 3])
+    height, width = penny.pixels("#cursor2").shape[:2]
+    middle, scale = ((62 + width - 12) / 2, (8 + height - 38) / 2), (height - 46) / 2.2
+    # x from −1 to 1 and y from sin 4.71 = −1 to 1 lie in the middle, with 5 % of their extent on both sides.
+    expected = middle[0] + np.cos(1.5) * scale, middle[1] - np.sin(1.5) * scale
+    assert (columns.mean(), rows.mean()) == pytest.approx(expected, abs=1.5)
+    plot = penny.element("#cursor2")
+    penny.run("arguments[0].scrollIntoView()", plot)
+    chain = ActionChains(penny.browser.driver, duration=20)  # y = −1, at 1.5 t = 3π/2
+    chain.move_to_element_with_offset(plot, round(middle[0] - width / 2), round(middle[1] + scale - height / 2))
+    chain.click().perform()
+    penny.browser.wait_for_frames()
+    assert penny.time == pytest.approx(np.pi, abs=0.06)
+
+
+def test_on_paper_it_is_light(penny: Shown) -> None:
+    penny.browser.prefer(color_scheme="dark")
+    try:
+        penny.browser.wait_for_frames()
+        assert penny.pixels()[:4, :4, :3].mean() < 60
+        penny.run("window.dispatchEvent(new Event('beforeprint'))")
+        assert penny.pixels()[:4, :4, :3].mean() > 200
+        penny.run("window.dispatchEvent(new Event('afterprint'))")
+        assert penny.pixels()[:4, :4, :3].mean() < 60
+    finally:
+        penny.browser.prefer()
+
+
 def test_keys(penny: Shown) -> None:
     penny.press(Keys.SPACE)
     assert penny.playing

@@ -118,6 +118,11 @@ def test_curves_of_many_points_keep_their_extremes() -> None:
     assert found.size <= MOST_POINTS
     assert (found.max(), found.min()) == (5.0, -6.0)
     assert set(unpacked(packed["x"])) <= set(t)
+    path = Curve("", np.cos(t), y, t=t).thinned(300)
+    assert path.x.size <= 300
+    assert path.t is not None
+    np.testing.assert_array_equal(path.x, np.cos(path.t))  # every point keeps its own time
+    assert (path.y.max(), path.y.min(), path.x.min()) == (5.0, -6.0, np.cos(1.0))
 
 
 def test_a_long_motion_makes_a_small_page() -> None:

@@ -16,8 +16,8 @@ from dalembert.model.friction.frames import inertia_of
 from dalembert.model.friction.law import Law
 from dalembert.model.friction.read_laws import LawReader
 from dalembert.model.language.contents import contents
-from dalembert.model.language.parse import RESERVED_FOR_CALLS
 from dalembert.model.language.signatures import read_signatures
+from dalembert.model.language.vocabulary import RESERVED_FOR_CALLS
 from dalembert.model.outputs import reaction_faults, reactions_in_drawing, read_outputs
 from dalembert.model.units import names_with_units, read_units
 from dalembert.model.validate.check import derivatives_out_of_place, functions_at_odds, not_one_inertia

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from dalembert.model.system import System
     from dalembert.motion.contacts.impacts.impacts import Impact
     from dalembert.motion.result.trace import Trace
+    from dalembert.study.vakonomic import VakonomicMotion
     from dalembert.view.figures import Given
 
 VECTORS = ("q", "v", "a", "impressed", "inertial", "ideal", "nonideal")
@@ -498,6 +499,32 @@ class Motion(Table):
         from dalembert.view.report.write import write_report
 
         write_report(self, path, seconds=seconds)
+
+    def animate(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        fps: float = 30.0,
+        speed: float = 1.0,
+        style: Mapping[str, Any] | str | None = None,
+        forces: bool = True,
+        beside: Motion | VakonomicMotion | Iterable[Motion | VakonomicMotion] = (),
+        ghost: Motion | VakonomicMotion | None = None,
+        progress: bool | None = None,
+    ) -> Path:
+        """Write the motion as `.gif`, `.mp4` or `.html`, as `system.draw` shows it; returns the file.
+
+        fps: frames for each second of showing, in which `speed` seconds of the motion pass: 1 is real time. style:
+        "light" or "dark", or {"theme", "width", "height", "azimuth", "elevation"}, sizes in pixels, angles in degrees.
+        forces: with arrows for impressed, ideal and nonideal forces, all in one scale, and cones of friction. beside:
+        other motions, each next to the one before. ghost: a motion, or a vakonomic path, drawn faintly over this one.
+        progress: a bar; by default on terminals only.
+        """
+        from dalembert.view.animate.animate import animate
+
+        return animate(
+            self, path, fps=fps, speed=speed, style=style, forces=forces, beside=beside, ghost=ghost, progress=progress
+        )
 
 
 def _array(values: list[float] | None) -> Array | None:

@@ -123,6 +123,7 @@ def _curve(curve: Curve) -> dict[str, Any]:
         "hue": curve.hue,
         "x": numbers(curve.x, wide=True),
         "y": numbers(curve.y, wide=True),
+        **({} if curve.t is None else {"t": numbers(curve.t, wide=True)}),
     }
 
 

@@ -20,7 +20,7 @@ SAMPLED = 64  # frames at which what turns is measured
 
 def bounds_of(shapes: Iterable[Mapping[str, Any]]) -> Array:
     """The least and the largest x, y, z of all shapes at all frames, (2, 3), without planes and arrows."""
-    ends = [corner for shape in shapes for corner in _corners(shape)]
+    ends = [corner for shape in shapes for corner in corners_of(shape)]
     if not ends:
         return np.array([[-1.0, -1.0, 0.0], [1.0, 1.0, 0.0]])
     points = np.concatenate(ends)
@@ -30,8 +30,8 @@ def bounds_of(shapes: Iterable[Mapping[str, Any]]) -> Array:
     return found
 
 
-def _corners(shape: Mapping[str, Any]) -> list[Array]:
-    """Points that enclose a shape."""
+def corners_of(shape: Mapping[str, Any]) -> list[Array]:
+    """Points (…, 3) that enclose a shape at all frames; of grounds, arrows and cones none."""
     kind = shape["kind"]
     if kind in ("rod", "spring"):
         return [shape["from"], shape["to"]]
@@ -62,7 +62,12 @@ def _body(shape: Mapping[str, Any]) -> Array:
     return np.asarray(shape["points"] if shape["kind"] == "curve" else shape["vertices"])
 
 
-def with_lengths(shape: Mapping[str, Any], size: float) -> dict[str, Any]:
-    """The shape with lengths in the place of those left open."""
+def with_lengths(shape: Mapping[str, Any], bounds: Array) -> dict[str, Any]:
+    """The shape with lengths in the place of those left open; a ground without a size lies under the whole."""
+    size = float(np.max(bounds[1] - bounds[0]))
+    if shape["kind"] == "plane" and shape["size"] is None:
+        away = bounds.mean(axis=0) - shape["position"]
+        across = np.sum(away * shape["normal"], axis=1, keepdims=True) * shape["normal"]
+        return {**shape, "position": shape["position"] + away - across, "size": SHARES["plane"]["size"] * size}
     shares = SHARES.get(shape["kind"], {})
     return {**shape, **{key: share * size for key, share in shares.items() if shape.get(key) is None}}

@@ -24,8 +24,8 @@ from dalembert.view.scene.values import Values
 
 # How far columns may be from orthonormal: rounding of what is exact.
 ORTHONORMAL = 1e-9
-# The length of a large force, as a share of the drawing: one that is exceeded only for a twentieth of the time.
-LARGE, SHARE = 95, 0.28
+# The length of a large force, as a share of the drawing: one that is exceeded for a tenth of the time only.
+LARGE, SHARE = 90, 0.28
 # Of the largest force, what is too small to be drawn at all.
 NONE = 1e-9
 
@@ -64,21 +64,26 @@ def anchor_of(shape: Shape, place: Sequence[sp.Expr], system: System, of: Iterab
 
 
 def anchors_of(shapes: Iterable[Shape], system: System) -> list[Anchor]:
-    """Bodies of a drawing that forces may act on, each set of coordinates once."""
-    found: dict[tuple[Coordinate, ...], Anchor] = {}
+    """Shapes of a drawing that may be bodies on which forces act."""
+    found = []
     for shape in shapes:
         if isinstance(shape, (Point, Sphere, Disk, Box, Mesh)):
             place = shape.center if isinstance(shape, (Sphere, Disk, Box)) else shape.at
             anchor = None if place is None else anchor_of(shape, place, system)
             if anchor is not None:
-                found.setdefault(anchor.of, anchor)
+                found.append(anchor)
+    return found
+
+
+def bodies_among(anchors: Iterable[Anchor], values: Values) -> list[Anchor]:
+    """Those whose coordinates are Cartesian, each coordinate once: three say more than two of them."""
     taken: set[Coordinate] = set()
-    several = []
-    for anchor in sorted(found.values(), key=lambda item: len(item.of)):
-        if taken.isdisjoint(anchor.of):  # a rod's middle depends on more than what it hangs on
-            several.append(anchor)
+    found = []
+    for anchor in sorted(anchors, key=lambda item: -len(item.of)):
+        if taken.isdisjoint(anchor.of) and anchor.directions(values) is not None:
+            found.append(anchor)
             taken |= set(anchor.of)
-    return several
+    return found
 
 
 def own_anchors(shapes: Iterable[Shape], system: System) -> dict[int, Anchor]:

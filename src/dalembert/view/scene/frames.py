@@ -19,6 +19,8 @@ from dalembert.motion.state.points import evaluate_points
 from dalembert.study.vakonomic import VakonomicMotion
 
 MOST_FRAMES = 20_000
+# Far finer than a pixel, and than the six digits that scenes are written with.
+PICTURE_RTOL = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +80,7 @@ def frames_of(motion: Motion | VakonomicMotion, times: Array) -> Frames:
     at = np.searchsorted(motion.t, times)
     if np.array_equal(motion.t[at], times):
         return _at_outputs(motion, system, times, motion.q[at], motion.v[at], at)
-    q, v = states_at(motion, times)
+    q, v = states_at(motion, times, max(motion.rtol, PICTURE_RTOL))
     smooth = not needs_legs(system) and switched_kinks(system) is None
     return (_with_forces(motion, system, times, q, v) if smooth else None) or _with_nearest(motion, system, times, q, v)
 

@@ -14,9 +14,18 @@ from dalembert.motion.result.motion import Motion
 from dalembert.study.vakonomic import VakonomicMotion
 from dalembert.view.scene.bounds import bounds_of, with_lengths
 from dalembert.view.scene.build import build_shape
+from dalembert.view.scene.contacts import cones, touches_of
 from dalembert.view.scene.default import default_drawing, dials
 from dalembert.view.scene.events import events_of
-from dalembert.view.scene.forces import Anchor, anchors_of, automatic_arrows, force_at, own_anchors, scale_forces
+from dalembert.view.scene.forces import (
+    Anchor,
+    anchors_of,
+    automatic_arrows,
+    bodies_among,
+    force_at,
+    own_anchors,
+    scale_forces,
+)
 from dalembert.view.scene.frames import Frames, frame_times, frames_of
 from dalembert.view.scene.scene import Scene
 from dalembert.view.scene.values import Values, expressions_of
@@ -49,11 +58,15 @@ class _Maker:
         if not self.with_forces:
             shapes = [shape for shape in shapes if not (isinstance(shape, Arrow) and shape.force)]
         self.shapes = tuple(shapes)
-        self.bodies = anchors_of(self.shapes, self.system)
+        anchors = anchors_of(self.shapes, self.system)
         self.own: dict[int, Anchor] = own_anchors(self.shapes, self.system)
         expressions = [e for shape in self.shapes for e in expressions_of(shape)]
-        expressions += [e for anchor in (*self.bodies, *self.own.values()) for e in anchor.expressions()]
+        expressions += [e for anchor in (*anchors, *self.own.values()) for e in anchor.expressions()]
+        touches = touches_of(motion, anchors) if self.with_forces and isinstance(motion, Motion) else []
+        expressions += [e for touch in touches for e in touch.expressions()]
         self.values = Values(self.frames, expressions)
+        self.bodies = bodies_among(anchors, self.values)
+        self.touches = touches
 
     def scene(self) -> Scene:
         built = [build_shape(shape, self.values, self.system) for shape in self.shapes]
@@ -64,10 +77,13 @@ class _Maker:
         bounds = bounds_of(built)
         size = float(np.max(bounds[1] - bounds[0]))
         arrows = [shape for shape in built if shape["kind"] == "arrow" and shape["role"]]
-        rest = [with_lengths(shape, size) for shape in built if not (shape["kind"] == "arrow" and shape["role"])]
+        rest = [with_lengths(shape, bounds) for shape in built if not (shape["kind"] == "arrow" and shape["role"])]
         drawn = any(isinstance(shape, Arrow) and shape.force for shape in self.shapes)
         if self.with_forces and not drawn:
             arrows = automatic_arrows(self.bodies, self.frames, self.values)
+        if isinstance(self.motion, Motion) and self.touches:
+            data = dict(zip(self.shapes, built, strict=False))  # dials come after
+            rest += cones(self.touches, self.motion, self.frames, self.values, data, size)
         scaled, scale = scale_forces(arrows, size)
         tips = [bounds, *(arrow["position"] + arrow["vector"] for arrow in scaled)]
         ends = np.concatenate(tips)

@@ -43,8 +43,12 @@ function themeOf(root, printing) {
 
 // The colour of a shape, moved from the background where it would not be seen on it.
 function colourOf(shape, theme) {
-  const own = rgb(shape.color || theme.role(shape.role) || theme.body(shape.kind));
-  const behind = luminance(theme.background);
-  if (Math.abs(luminance(own) - behind) > 0.04) return own;
-  return between(own, behind > 0.3 ? [0, 0, 0] : [1, 1, 1], 0.35);
+  shape.shown ??= {}; // found once for each theme
+  shape.shown[theme.name] ??= (() => {
+    const own = rgb(shape.color || theme.role(shape.role) || theme.body(shape.kind));
+    const behind = luminance(theme.background);
+    if (Math.abs(luminance(own) - behind) > 0.04) return own;
+    return between(own, behind > 0.3 ? [0, 0, 0] : [1, 1, 1], 0.35);
+  })();
+  return shape.shown[theme.name];
 }

@@ -23,6 +23,7 @@ class Plot {
       ? element("p", { class: "nothing", text: panel.text })
       : element("div", { class: "plot" }, this.back, this.front);
     this.element = element("figure", { class: "panel" }, element("figcaption", { text: panel.title }), legend, body);
+    if (panel.rows?.length) body.style.height = `${46 + 34 * panel.rows.length}px`;
     if (!panel.text) this.listen();
   }
 

@@ -6,7 +6,8 @@ const times = (a, k) => [a[0] * k, a[1] * k, a[2] * k];
 const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 const cross = (a, b) => [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
 const size = (a) => Math.hypot(a[0], a[1], a[2]);
-const between = (a, b, part) => a.map((value, i) => value + (b[i] - value) * part);
+const between = (a, b, part) => [
+  a[0] + (b[0] - a[0]) * part, a[1] + (b[1] - a[1]) * part, a[2] + (b[2] - a[2]) * part];
 const clamp = (value, least, most) => Math.min(most, Math.max(least, value));
 
 function unit(a, otherwise = [0, 0, 1]) {
