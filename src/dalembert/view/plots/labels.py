@@ -20,7 +20,9 @@ QUOTIENTS = {("J", "m"): "N", ("J", "rad"): "N m", ("J", "1"): "J", ("rad", "s")
 
 
 def symbol(name: str) -> str:
-    """A name as it is written by hand: psi1' is ψ̇₁. Names of several words, and of no such form, stay as they are."""
+    """A name as it is written by hand: psi1' is ψ̇₁; of several words each. Others stay as they are."""
+    if " " in name:
+        return phrase(name)
     found = NAME.match(name)
     if found is None:
         return name
