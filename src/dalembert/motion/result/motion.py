@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from dalembert.motion.result.trace import Trace
     from dalembert.study.vakonomic import VakonomicMotion
     from dalembert.view.figures import Given
+    from dalembert.view.notebook.inline import InlinePage
 
 VECTORS = ("q", "v", "a", "impressed", "inertial", "ideal", "nonideal")
 WORKS = ("impressed", "ideal", "nonideal")
@@ -502,7 +503,7 @@ class Motion(Table):
 
     def animate(
         self,
-        path: str | os.PathLike[str],
+        path: str | os.PathLike[str] | None = None,
         *,
         fps: float = 30.0,
         speed: float = 1.0,
@@ -511,8 +512,9 @@ class Motion(Table):
         beside: Motion | VakonomicMotion | Iterable[Motion | VakonomicMotion] = (),
         ghost: Motion | VakonomicMotion | None = None,
         progress: bool | None = None,
-    ) -> Path:
-        """Write the motion as `.gif`, `.mp4` or `.html`, as `system.draw` shows it; returns the file.
+    ) -> Path | InlinePage:
+        """Write the motion as `.gif`, `.mp4` or `.html`, as `system.draw` shows it; returns the file. Without one, a
+        notebook shows it in the place of the result.
 
         fps: frames for each second of showing, in which `speed` seconds of the motion pass: 1 is real time. style:
         "light" or "dark", or {"theme", "width", "height", "azimuth", "elevation"}, sizes in pixels, angles in degrees.

@@ -41,6 +41,7 @@ def page(title: str, head: Html, sections: Sequence[Section]) -> str:
             element("meta", name="viewport", content="width=device-width, initial-scale=1"),
             element("title", title),
             element("style", Html(style + (style_text() if moves else ""))),
+            element("noscript", element("style", Html(".still { display: block; } .screen { display: none; }"))),
         ),
         element(
             "body",
