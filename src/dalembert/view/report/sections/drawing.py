@@ -41,7 +41,7 @@ def _body(motion: Motion) -> Html:
     still = image_of(still_of(scene), f"{motion.system.name} at t = {number(float(motion.t[-1]))}")
     return fragment(
         element("div", Html(player), class_="screen"),
-        element("figure", still, element("figcaption", f"At t = {number(float(motion.t[-1]))}"), class_="still"),
+        element("figure", still, class_="still"),
     )
 
 

@@ -22,12 +22,13 @@ MOST_FORMULAS, MOST_LINES, LARGEST_MATRIX = 60, 300, 8
 
 
 def model_section(system: System) -> Section:
-    numbers = long_table(("", "value"), list(_numbers(system)), "numbers", most=80)
+    parameters = long_table(("parameter", "value"), list(_parameters(system)), "parameters")
+    start = long_table(("at the start", "value"), list(_start(system)), "numbers")
     body = fragment(
         element("p", system.description, class_="description") if system.description else None,
         _formulas(system),
         element("h3", "Parameters and initial state"),
-        numbers,
+        element("div", parameters if system.parameter_symbols else None, start, class_="beside"),
         element("h3", "Document"),
         document(system),
     )
@@ -91,10 +92,13 @@ def _lines(system: System) -> Iterator[tuple[Line, str]]:
         yield Line(Definition.named(name), (("", value),), "definition"), "="
 
 
-def _numbers(system: System) -> Iterator[Sequence[str]]:
+def _parameters(system: System) -> Iterator[Sequence[str]]:
     for symbol in system.parameter_symbols:
         value = system.parameters.get(symbol)
         yield symbol.name, "not given" if value is None else plain(value)
+
+
+def _start(system: System) -> Iterator[Sequence[str]]:
     for start in (*system.coordinates, *system.velocities):
         value = system.initial.get(start)
-        yield f"{start.name} at the start", "not given" if value is None else plain(value)
+        yield start.name, "not given" if value is None else plain(value)
