@@ -246,6 +246,14 @@ class Ensemble(Result):
 
         return plot_ensemble(self, path, of=of, kind=kind, axes=axes, style=style)
 
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Write what was varied, what became of the members, their numbers and pictures as one page for browsers, which
+        loads nothing and prints well.
+        """
+        from dalembert.view.report.ensemble import write_ensemble_report
+
+        write_ensemble_report(self, path)
+
     def to_xarray(self) -> xr.Dataset:
         return self.data.copy()
 

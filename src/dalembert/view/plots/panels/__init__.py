@@ -63,4 +63,13 @@ def _made(along: Along, asked: str) -> list[Panel]:
         raise OutputError(f"there is no panel {asked!r}.{suggest(name, PANELS)} There are: {', '.join(PANELS)}")
     of = tuple(part.strip() for part in rest.split(",") if part.strip())
     panels = [replace(panel, name=name) for panel in PANELS[name](along, of)]
-    return [replace(panel, marks=along.marks) if panel.over_time and not panel.text else panel for panel in panels]
+    return [panel if panel.text else _linked(panel, along) for panel in panels]
+
+
+def _linked(panel: Panel, along: Along) -> Panel:
+    """A panel over time with the marks of events; another one with the times of the points of its curves."""
+    if panel.over_time:
+        return replace(panel, marks=along.marks)
+    times = {each.size: each for each in (along.motion.t, along.t)}  # at outputs, or with both sides of every jump
+    timed = (replace(c, t=times.get(c.x.size)) if c.role == "line" else c for c in panel.curves)
+    return replace(panel, curves=tuple(timed))
