@@ -176,6 +176,29 @@ const KINDS = {
   },
 };
 
+// Points that enclose what moves: places at some frames, with the size of what is there, and tips of arrows. In a
+// plane, and where there are none, the corners of the bounds.
+function outlineOf(scene) {
+  const [low, high] = scene.bounds;
+  const corners = [0, 1, 2, 3, 4, 5, 6, 7].map((k) => [0, 1, 2].map((i) => ((k >> i) & 1 ? high[i] : low[i])));
+  if (scene.dimensions === 2) return corners;
+  const found = [];
+  for (const shape of scene.shapes.filter(({ kind }) => kind !== "plane")) {
+    const edges = Array.isArray(shape.size) ? shape.size : [0, 0, 0];
+    const reach = Math.max(shape.radius ?? 0, size(edges) / 2,
+      ...[...(shape.vertices ?? []), ...(shape.points ?? [])].map(size));
+    const rows = [shape.position, shape.from, shape.to].filter(Boolean);
+    if (shape.vector) rows.push(shape.vector.map((vector, k) => add(shape.position[k] ?? shape.position[0], vector)));
+    for (const list of rows) {
+      for (let k = 0; k < list.length; k += Math.ceil(list.length / 200)) {
+        for (const axis of STRAIGHT) found.push(add(list[k], times(axis, reach)), add(list[k], times(axis, -reach)));
+      }
+    }
+  }
+  const inside = found.filter((point) => point.every(Number.isFinite));
+  return inside.length ? inside : corners;
+}
+
 const mixNumbers = (a, b, part) => (Array.isArray(a) ? between(a, b, part) : a + (b - a) * part);
 
 // All of a scene at a time. forces: whether arrows and cones of forces are shown; width: of lines, in pixels.
