@@ -91,16 +91,17 @@ const KINDS = {
   },
 
   trace: ({ shape, at, colour, drawing, place, width }) => {
-    const shown = shape.role === "ghost" ? between(colour, drawing.theme.background, 0.45) : colour;
-    const points = shape.position;
-    if (points.length < 2) return;
-    const first = shape.seconds ? lastBefore(drawing.scene.times, drawing.time - shape.seconds) : 0;
-    if (first > 0) {
-      for (let k = first; k < place.frame; k++) drawing.line(points[k], points[k + 1], shown, width);
-    } else {
-      drawing.polylines.push({ points, count: place.frame + 1, colour: [...shown, 1], width });
-    }
-    drawing.line(points[place.frame], at, shown, width);
+    const { scene, theme, time } = drawing;
+    if (shape.position.length < 2) return;
+    const shown = shape.role === "ghost" ? between(colour, theme.background, 0.45) : colour;
+    shape.way ??= wayOf(shape.position, scene.times, scene.smooth);
+    const { points, starts } = shape.way;
+    const pieces = (starts[place.frame + 1] ?? points.length) - starts[place.frame];
+    const last = starts[place.frame] + Math.min(pieces - 1, Math.floor(place.part * pieces));
+    const first = shape.seconds ? starts[lastBefore(scene.times, time - shape.seconds)] : 0;
+    if (first > 0) for (let k = first; k < last; k++) drawing.line(points[k], points[k + 1], shown, width);
+    else drawing.polylines.push({ points, count: last + 1, colour: [...shown, 1], width });
+    drawing.line(points[last], at, shown, width);
   },
 
   curve: ({ shape, at, axes, colour, drawing, width }) => {
@@ -199,6 +200,7 @@ function outlineOf(scene) {
   return inside.length ? inside : corners;
 }
 
+const PLACED = ["position", "from", "to"];
 const mixNumbers = (a, b, part) => (Array.isArray(a) ? between(a, b, part) : a + (b - a) * part);
 
 // All of a scene at a time. forces: whether arrows and cones of forces are shown; width: of lines, in pixels.
@@ -213,6 +215,7 @@ function drawingAt(scene, time, { theme, camera, forces, width }) {
       const given = shape[key];
       if (given === undefined || given === null || typeof given === "number") return given ?? undefined;
       if (typeof given[0] === "number") return given; // edges of a box, the same throughout
+      if (PLACED.includes(key)) return placeAlong(given, scene.times, scene.smooth, place);
       return valueAt(given, place, mixNumbers);
     };
     const at = value("position") ?? value("from") ?? [0, 0, 0];
