@@ -34,8 +34,10 @@ def read_drawing(
         if not isinstance(shape, Shape):
             faults.append(f"draw: shape {number}: da.Point(…), da.Rod(…) or another shape is wanted, got {shape!r}")
             continue
-        reader = _Reader(f"draw: {shape.name} {number}", coordinates, read, faults)
-        found.append(reader.shape(shape))
+        before = len(faults)
+        made = _Reader(f"draw: {shape.name} {number}", coordinates, read, faults).shape(shape)
+        if len(faults) == before:
+            found.append(made)
     return Drawing(found)
 
 
@@ -49,7 +51,7 @@ class _Reader:
     def shape(self, shape: Shape) -> Shape:
         if isinstance(shape, Curve) and shape.over is not None:
             self.local = self._variable(shape.over)
-        values = {}
+        values, before = {}, len(self.faults)
         for part in shape.parts():
             value = getattr(shape, part.name)
             if value is not None:
@@ -57,7 +59,8 @@ class _Reader:
             elif part.needed:
                 self.faults.append(f"{self.where}: {part.key}: {part.kind.value} is wanted, got nothing")
         found = replace(shape, **values)
-        self._check(found)
+        if len(self.faults) == before:
+            self._check(found)
         return found
 
     def value(self, kind: Kind, value: Any, key: str) -> Any:

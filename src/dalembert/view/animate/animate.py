@@ -43,7 +43,10 @@ def animate(
     file = Path(path)
     suffix = require_writable(file)
     look = style_of(style)
-    others = [beside] if isinstance(beside, (Motion, VakonomicMotion)) else list(beside)
+    others = [beside] if isinstance(beside, Shown) else list(beside)
+    strange = [each for each in others if not isinstance(each, Shown)]
+    if strange:
+        raise OutputError(f"beside: motions are wanted, got {strange[0]!r}")
     if suffix == ".html":
         content = _page([motion, *others], ghost, look, fps, speed, forces).encode("utf-8")
     else:

@@ -37,6 +37,10 @@ class Look:
     def marks(self, shape: Shape, frame: int) -> list[Mark]:
         return _LOOK[shape["kind"]](self, shape, frame)
 
+    def bright(self, color: str) -> str:
+        """A colour of arrows: lighter on dark paper."""
+        return mixed(color, "#ffffff", 0.35) if self.paper < "#7" else color
+
     def alpha(self, shape: Shape) -> float:
         return float(shape["opacity"]) * (GHOST if shape["role"] == "ghost" else 1.0)
 
@@ -226,10 +230,10 @@ def _arrow(look: Look, shape: Shape, frame: int) -> list[Mark]:
     along = (b - a) / length
     side = np.array([-along[1], along[0]])
     head = min(HEAD * look.pixel, 0.6 * length)
-    neck, alpha = b - head * along, look.alpha(shape)
+    neck, alpha, color = b - head * along, look.alpha(shape), look.bright(shape["color"])
     return [
-        Line(np.array([a, neck]), shape["color"], 1e20, 2.4, alpha),
-        Area(np.array([b, neck + 0.45 * head * side, neck - 0.45 * head * side]), shape["color"], 1e20, alpha),
+        Line(np.array([a, neck]), color, 1e20, 2.4, alpha),
+        Area(np.array([b, neck + 0.45 * head * side, neck - 0.45 * head * side]), color, 1e20, alpha),
         *look.label(shape, ends[1]),
     ]
 

@@ -159,7 +159,7 @@ class _Panel:
     def _legend(self, figure: Figure, x: float, y: float, size: tuple[int, int]) -> None:
         """The colours of forces and their scale, in a row."""
         roles = {shape["role"] for shape in self.scene.shapes if shape["kind"] == "arrow"} & ROLES.keys()
-        words = [(role, ROLES[role]) for role in FORCES if role in roles]
+        words = [(role, self.look.bright(ROLES[role])) for role in FORCES if role in roles]
         for word, color in [("forces:", self.ink), *words, (self._scale(), self.ink)] if words else ():
             text = figure.text(x, y, word, color=color, fontsize=8.5)
             x += (text.get_window_extent().width + 9) / size[0]

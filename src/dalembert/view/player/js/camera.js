@@ -50,8 +50,8 @@ class Camera {
     for (let round = 0; round < 6; round++) {
       const own = this.points.map((point) => minus(point, target));
       const seen = own.map((p) => [dot(right, p), dot(up, p), dot(back, p)]);
-      distance = Math.max(0.02, ...seen.map(([x, y, z]) =>
-        z + (ROOM * Math.max(Math.abs(y), Math.abs(x) / aspect)) / HALF_VIEW));
+      const wanted = ([x, y, z]) => z + (ROOM * Math.max(Math.abs(y), Math.abs(x) / aspect)) / HALF_VIEW;
+      distance = seen.reduce((most, point) => Math.max(most, wanted(point)), 0.02);
       const [x, y] = [0, 1].map((i) => limitsOf([seen.map((p) => p[i] / (distance - p[2]))]) ?? [0, 0]);
       const aside = add(times(right, (x[0] + x[1]) / 2), times(up, (y[0] + y[1]) / 2));
       if (round < 5) target = add(target, times(aside, distance));

@@ -184,14 +184,16 @@ function outlineOf(scene) {
   const corners = [0, 1, 2, 3, 4, 5, 6, 7].map((k) => [0, 1, 2].map((i) => ((k >> i) & 1 ? high[i] : low[i])));
   if (scene.dimensions === 2) return corners;
   const found = [];
-  for (const shape of scene.shapes.filter(({ kind }) => kind !== "plane")) {
-    const edges = Array.isArray(shape.size) ? shape.size : [0, 0, 0];
-    const reach = Math.max(shape.radius ?? 0, size(edges) / 2,
-      ...[...(shape.vertices ?? []), ...(shape.points ?? [])].map(size));
+  const solid = scene.shapes.filter(({ kind }) => kind !== "plane");
+  const most = Math.max(4, Math.ceil(2000 / (solid.length || 1))); // frames of each, so that all are found at once
+  for (const shape of solid) {
+    const own = [...(shape.vertices ?? []), ...(shape.points ?? []), Array.isArray(shape.size) ? times(shape.size, 0.5)
+      : [shape.radius ?? 0, 0, 0]];
+    const reach = own.reduce((far, point) => Math.max(far, size(point)), 0);
     const rows = [shape.position, shape.from, shape.to].filter(Boolean);
     if (shape.vector) rows.push(shape.vector.map((vector, k) => add(shape.position[k] ?? shape.position[0], vector)));
     for (const list of rows) {
-      for (let k = 0; k < list.length; k += Math.ceil(list.length / 200)) {
+      for (let k = 0; k < list.length; k += Math.ceil(list.length / most)) {
         for (const axis of STRAIGHT) found.push(add(list[k], times(axis, reach)), add(list[k], times(axis, -reach)));
       }
     }
