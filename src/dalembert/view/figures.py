@@ -51,19 +51,6 @@ def given_axes(axes: Given, count: int, names: str = "") -> tuple[Figure, list[A
     return (whole.figure if isinstance(whole, SubFigure) else whole), given
 
 
-def panels_with_one_below(
-    axes: Given, rows: int, columns: int, size: tuple[float, float]
-) -> tuple[Figure, list[Axes], Axes]:
-    """The same with one panel more, which is as wide as all in a new figure, where it makes that half as high again."""
-    if axes is not None:
-        figure, given = panels(axes, 1, rows * columns + 1, size)
-        return figure, given[:-1], given[-1]
-    figure = Picture(figsize=(size[0], 1.5 * size[1]), layout="constrained")
-    grid = figure.add_gridspec(rows + 1, columns)
-    places = [figure.add_subplot(grid[i, j]) for i in range(rows) for j in range(columns)]
-    return figure, places, figure.add_subplot(grid[rows, :])
-
-
 def finish(figure: Figure, path: str | os.PathLike[str] | None) -> Figure:
     """The figure, written to `path` (png, pdf, svg) where that is given."""
     if path is not None:

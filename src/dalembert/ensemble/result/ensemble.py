@@ -234,16 +234,17 @@ class Ensemble(Result):
         of: Any = None,
         kind: str | None = None,
         axes: Any = None,
+        style: str = "light",
     ) -> Figure:
         """Draw one variable over the members; write it to `path` (png, pdf, svg) where that is given.
 
         of: its name; the first reduction, observable or coordinate unless given. kind: "map" over two dimensions,
         "basin" (the same for a discrete outcome), "line" over one, "fan" of quantiles along time, "histogram"; what
-        suits the variable unless given.
+        suits the variable unless given. style: "light" or "dark".
         """
         from dalembert.view.plots.ensemble import plot_ensemble
 
-        return plot_ensemble(self, path, of=of, kind=kind, axes=axes)
+        return plot_ensemble(self, path, of=of, kind=kind, axes=axes, style=style)
 
     def to_xarray(self) -> xr.Dataset:
         return self.data.copy()

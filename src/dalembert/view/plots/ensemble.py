@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import BoundaryNorm
+from matplotlib.colors import BoundaryNorm, ListedColormap
 from matplotlib.figure import Figure
 
 from dalembert.ensemble.members.outcome import MEANING, Status
@@ -15,6 +15,9 @@ from dalembert.ensemble.result.ensemble import Ensemble
 from dalembert.errors import OutputError
 from dalembert.model.language.suggest import suggest
 from dalembert.view.figures import Given, finish, panels, printable
+from dalembert.view.plots.figure import SMALL, paint, typeset
+from dalembert.view.plots.labels import phrase
+from dalembert.view.plots.style import LIGHT, Style, style_named
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -34,6 +37,7 @@ def plot_ensemble(
     of: Any = None,
     kind: str | None = None,
     axes: Given = None,
+    style: str = "light",
 ) -> Figure:
     """Draw one variable of an ensemble; `Ensemble.plot` says what may be asked for."""
     name = _first(ensemble) if of is None else getattr(of, "name", str(of))
@@ -46,12 +50,20 @@ def plot_ensemble(
     if kind is not None and kind not in suits:
         raise OutputError(f"{name!r} has no {kind}: it has the dimensions {', '.join(map(str, array.dims)) or 'none'}")
     chosen = suits[0] if kind is None else kind
+    look = style_named(style)
     figure, (place,) = panels(axes, 1, 1, (6.4, 4.8))
+    if axes is None:
+        figure.set_facecolor(look.paper)
     draw = {"map": _map, "basin": _basin, "line": _line, "fan": _fan, "histogram": _histogram}[chosen]
-    draw(place, array, name, ensemble)
+    draw(place, array, name, ensemble, look)
+    paint(place, look, painted=axes is None or look is not LIGHT)
+    if chosen in ("map", "basin"):
+        place.grid(visible=False)
     failed = f", {ensemble.failed} failed" if ensemble.failed else ""
     if axes is None:
-        figure.suptitle(f"{printable(ensemble.name)}   ·   {ensemble.members} members{failed}", fontsize=12)
+        figure.suptitle(
+            f"{printable(ensemble.name)}   ·   {ensemble.members} members{failed}", fontsize=12, color=look.ink
+        )
     return finish(figure, path)
 
 
@@ -81,14 +93,14 @@ def _is_discrete(array: xr.DataArray) -> bool:
     return bool(values.size) and np.unique(values).size <= MOST_OUTCOMES and bool((values == np.round(values)).all())
 
 
-def _map(axes: Axes, array: xr.DataArray, name: str, ensemble: Ensemble) -> None:
+def _map(axes: Axes, array: xr.DataArray, name: str, ensemble: Ensemble, look: Style) -> None:
     down, across = map(str, array.dims)
     drawn = axes.pcolormesh(array[across], array[down], array.to_numpy(), shading="nearest")
-    axes.set(xlabel=printable(across), ylabel=printable(down))
-    axes.figure.colorbar(drawn, ax=axes, label=printable(name))
+    axes.set(xlabel=_label(across), ylabel=_label(down))
+    _beside(axes.figure.colorbar(drawn, ax=axes, label=_label(name)), look)
 
 
-def _basin(axes: Axes, array: xr.DataArray, name: str, ensemble: Ensemble) -> None:
+def _basin(axes: Axes, array: xr.DataArray, name: str, ensemble: Ensemble, look: Style) -> None:
     """One colour for each outcome."""
     down, across = map(str, array.dims)
     values = array.to_numpy().astype(float)
@@ -96,11 +108,24 @@ def _basin(axes: Axes, array: xr.DataArray, name: str, ensemble: Ensemble) -> No
     places = np.searchsorted(outcomes, values).astype(float)
     places[~np.isfinite(values)] = np.nan
     count = max(len(outcomes), 1)
-    norm = BoundaryNorm(np.arange(count + 1) - 0.5, 256)
-    drawn = axes.pcolormesh(array[across], array[down], places, shading="nearest", cmap="viridis", norm=norm)
-    axes.set(xlabel=printable(across), ylabel=printable(down))
-    bar = axes.figure.colorbar(drawn, ax=axes, ticks=range(len(outcomes)), label=printable(name))
+    colours: Any = ListedColormap(look.hues[:count]) if count <= len(look.hues) else "viridis"
+    norm = BoundaryNorm(np.arange(count + 1) - 0.5, count if count <= len(look.hues) else 256)
+    drawn = axes.pcolormesh(array[across], array[down], places, shading="nearest", cmap=colours, norm=norm)
+    axes.set(xlabel=_label(across), ylabel=_label(down))
+    bar = axes.figure.colorbar(drawn, ax=axes, ticks=range(len(outcomes)), label=_label(name))
     bar.ax.set_yticklabels([printable(_outcome(name, value, ensemble)) for value in outcomes])
+    _beside(bar, look)
+
+
+def _beside(bar: Any, look: Style) -> None:
+    """A bar of colours in the ink of a style."""
+    bar.ax.tick_params(colors=look.ink, labelsize=SMALL)
+    bar.ax.yaxis.label.set_color(look.ink)
+    bar.outline.set_edgecolor(look.muted)
+
+
+def _label(name: str) -> str:
+    return typeset(phrase(name))
 
 
 def _outcome(name: str, value: float, ensemble: Ensemble) -> str:
@@ -112,15 +137,15 @@ def _outcome(name: str, value: float, ensemble: Ensemble) -> str:
     return f"{value:g}"
 
 
-def _line(axes: Axes, array: xr.DataArray, name: str, ensemble: Ensemble) -> None:
+def _line(axes: Axes, array: xr.DataArray, name: str, ensemble: Ensemble, look: Style) -> None:
     (along,) = map(str, array.dims)
     order = np.argsort(array[along].to_numpy())
     style = "." if array.size > 400 else ".-"
-    axes.plot(array[along].to_numpy()[order], array.to_numpy()[order], style, lw=1.2, ms=3)
-    axes.set(xlabel=printable(along), ylabel=printable(name))
+    axes.plot(array[along].to_numpy()[order], array.to_numpy()[order], style, lw=1.2, ms=3, color=look.hues[0])
+    axes.set(xlabel=_label(along), ylabel=_label(name))
 
 
-def _fan(axes: Axes, array: xr.DataArray, name: str, ensemble: Ensemble) -> None:
+def _fan(axes: Axes, array: xr.DataArray, name: str, ensemble: Ensemble, look: Style) -> None:
     values = np.moveaxis(array.to_numpy(), array.dims.index("time"), -1).reshape(-1, array.sizes["time"])
     there = np.isfinite(values).any(axis=0)
     t = array["time"].to_numpy()[there]
@@ -128,15 +153,16 @@ def _fan(axes: Axes, array: xr.DataArray, name: str, ensemble: Ensemble) -> None
     for depth, (low, high) in enumerate(BANDS):
         lower, upper = (np.nanquantile(values, q, axis=0) for q in (low, high))
         label = "all" if depth == 0 else f"{100 * (high - low):.0f} %"
-        axes.fill_between(t, lower, upper, alpha=0.25, color="C0", lw=0, label=label)
-    axes.plot(t, np.nanquantile(values, 0.5, axis=0), color="C0", lw=1.4, label="median")
-    axes.set(xlabel="t", ylabel=printable(name))
-    axes.legend(fontsize=8)
+        axes.fill_between(t, lower, upper, alpha=0.25, color=look.hues[0], lw=0, label=label)
+    axes.plot(t, np.nanquantile(values, 0.5, axis=0), color=look.hues[0], lw=1.4, label="median")
+    axes.set(xlabel="t", ylabel=_label(name))
+    own: dict[str, Any] = {"frameon": False, "labelcolor": look.ink, "ncols": 4, "borderaxespad": 0.15}
+    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), fontsize=SMALL, **own)
 
 
-def _histogram(axes: Axes, array: xr.DataArray, name: str, ensemble: Ensemble) -> None:
+def _histogram(axes: Axes, array: xr.DataArray, name: str, ensemble: Ensemble, look: Style) -> None:
     values = array.to_numpy().astype(float).ravel()
     values = values[np.isfinite(values)]
     if values.size:
-        axes.hist(values, bins=min(BINS, max(int(np.sqrt(values.size)), 5)))
-    axes.set(xlabel=printable(name), ylabel="members")
+        axes.hist(values, bins=min(BINS, max(int(np.sqrt(values.size)), 5)), color=look.hues[0])
+    axes.set(xlabel=_label(name), ylabel="members")

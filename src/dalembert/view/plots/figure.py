@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from math import ceil
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -25,12 +26,14 @@ from dalembert.view.plots.panel import Curve, Panel
 from dalembert.view.plots.style import LIGHT, STROKES, Style
 
 # Inches: of one panel. Points: of type.
-WIDTH, HEIGHT = 4.9, 3.3
+WIDTH, HEIGHT, LOW = 4.9, 3.3, 1.7
 TITLE, TEXT, SMALL = 10.5, 9.0, 8.0
 # A curve of more points than these is drawn by fewer: more are not seen, but take time and room in files.
 MOST_POINTS = 4000
 # Marks of so many kinds are told in a legend; more would fill it.
 MOST_MARKS = 4
+# More marks than these are ticks at the upper edge: lines would hide the curves.
+MOST_LINES = 40
 DOTTED = re.compile(r"([^\W\d_])([\u0307\u0308])")
 COMMANDS = {"\u0307": r"\dot", "\u0308": r"\ddot"}
 
@@ -42,7 +45,7 @@ def draw_panels(panels: Sequence[Panel], axes: Given, style: Style, title: str =
     if axes is not None:
         figure, places = given_axes(axes, len(panels), ", ".join(panel.name for panel in panels))
     else:
-        figure, places = new_figure(len(panels), style, title)
+        figure, places = new_figure(len(panels), style, title, low=[bool(panel.bands) for panel in panels])
     told = False
     for place, panel in zip(places, panels, strict=True):
         draw_panel(place, panel, style, painted=axes is None or style is not LIGHT, tell_marks=not told)
@@ -51,15 +54,22 @@ def draw_panels(panels: Sequence[Panel], axes: Given, style: Style, title: str =
 
 
 def new_figure(
-    count: int, style: Style, title: str = "", size: tuple[float, float] | None = None
+    count: int,
+    style: Style,
+    title: str = "",
+    size: tuple[float, float] | None = None,
+    low: Sequence[bool] = (),
 ) -> tuple[Figure, list[Axes]]:
-    """A figure with so many panels in rows of up to three; those of a short last row are wider."""
+    """A figure with so many panels in rows of up to three; those of a short last row are wider. size: in inches. low:
+    which panels need little height, so that a row of them alone gets less.
+    """
     columns = {1: 1, 2: 2, 3: 3, 4: 2}.get(count, 3)
     rows = ceil(count / columns)
-    size = size or (WIDTH * columns, HEIGHT * rows + 0.35)
+    heights = [LOW if all(low[k : k + columns]) and low else HEIGHT for k in range(0, count, columns)]
+    size = size or (WIDTH * columns, sum(heights) + 0.35)
     layout = ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.08)
     figure = Picture(figsize=size, layout=layout, facecolor=style.paper)
-    grid = figure.add_gridspec(rows, 6)
+    grid = figure.add_gridspec(rows, 6, height_ratios=heights)
     places = []
     for k in range(count):
         row = k // columns
@@ -130,8 +140,8 @@ def _say(axes: Axes, panel: Panel, style: Style) -> None:
     """What is said in the place of a picture."""
     axes.set_axis_off()
     axes.set_title(typeset(panel.title), fontsize=TITLE, loc="left", color=style.ink)
-    text = typeset(panel.text)
-    axes.text(0.5, 0.5, text, ha="center", va="center", wrap=True, color=style.muted, transform=axes.transAxes)
+    text = fill(typeset(panel.text), 44)
+    axes.text(0.5, 0.5, text, ha="center", va="center", fontsize=TEXT, color=style.muted, transform=axes.transAxes)
 
 
 def _curve(axes: Axes, curve: Curve, style: Style) -> None:
@@ -193,8 +203,13 @@ def _marks(axes: Axes, panel: Panel, style: Style) -> list[Line2D]:
     for k, kind in enumerate(kinds):
         times = [mark.time for mark in panel.marks if (mark.kind if by_kind else mark.label) == kind]
         look: dict[str, Any] = {"color": style.muted, "lw": 0.8, "ls": (0, dashes[k % len(dashes)])}
-        for time in times:
-            axes.axvline(time, zorder=1, alpha=0.8 if len(times) < 12 else 0.4, **look)
+        if len(panel.marks) > MOST_LINES:
+            look = {"color": style.muted, "ls": "", "marker": "|", "ms": 7, "mew": 0.8}
+            at = np.full(len(times), 0.985)
+            axes.plot(times, at, transform=axes.get_xaxis_transform(), scalex=False, scaley=False, label="_", **look)
+        else:
+            for time in times:
+                axes.axvline(time, zorder=1, alpha=0.8 if len(times) < 12 else 0.4, **look)
         handles.append(Line2D([], [], label=typeset(kind), **look))
     return handles[:MOST_MARKS]
 
@@ -204,12 +219,15 @@ def _legend(axes: Axes, panel: Panel, style: Style, marks: Sequence[Line2D]) -> 
     handles: list[Any] = [line for line in axes.get_lines() if not str(line.get_label()).startswith("_")]
     states = dict.fromkeys(band.state for band in panel.bands)
     handles += [Patch(color=style.states.get(state, style.muted), label=state) for state in states]
-    if len(handles) == 1 and not marks and len(panel.curves) == 1:
+    handles.sort(
+        key=lambda handle: isinstance(handle, Line2D) and handle.get_linestyle() == "None"
+    )  # start and end last
+    if len(handles) == 1 and len(panel.curves) == 1 and panel.y_label.startswith(panel.curves[0].label):
         handles = []  # its name stands at the axis
     handles += marks
     rows = 0
     if handles:
-        room = axes.figure.get_figure(root=True).get_figwidth() * axes.get_position().width * 72
+        room = 72 * _width(axes)
         widths = [SMALL * (0.56 * len(_plain(str(handle.get_label()))) + 3.6) for handle in handles]
         columns = next((k for k in range(len(handles), 1, -1) if _row_length(widths, k) <= room), 1)
         handles = _by_rows(handles, columns)
@@ -221,6 +239,14 @@ def _legend(axes: Axes, panel: Panel, style: Style, marks: Sequence[Line2D]) -> 
         )  # fmt: skip
     pad = 5 + rows * SMALL * 1.55
     axes.set_title(typeset(panel.title), fontsize=TITLE, loc="left", pad=pad, color=style.ink)
+
+
+def _width(axes: Axes) -> float:
+    """Inches that are left for axes across, about: the layout is found only when they are drawn."""
+    place, whole = axes.get_subplotspec(), axes.figure.get_figure(root=True).get_figwidth()
+    if place is None:
+        return float(whole * axes.get_position().width)
+    return float(whole * len(place.colspan) / place.get_gridspec().ncols - 0.8)
 
 
 def _row_length(widths: Sequence[float], columns: int) -> float:

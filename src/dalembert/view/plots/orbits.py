@@ -9,6 +9,8 @@ from matplotlib.figure import Figure
 
 from dalembert.library.orbits import Orbit, OrbitFigure
 from dalembert.view.figures import Given, finish, panels
+from dalembert.view.plots.figure import paint
+from dalembert.view.plots.style import LIGHT
 
 # Inches: the width of the page, and the least height of a panel so that its labels fit.
 WIDTH, LEAST = 9.0, 1.1
@@ -18,12 +20,12 @@ def draw_orbit(orbit: Orbit, path: str | os.PathLike[str] | None = None, given: 
     """Three periods of one orbit, with the places where it stops; written to `path` where that is given."""
     figure, (axes,) = panels(given, 1, 1, (WIDTH, 4.0))
     phi = np.linspace(0, 6 * np.pi, 1201)
-    axes.axhline(0, lw=0.5, color="0.7")
-    axes.plot(orbit.y(phi), orbit.x(phi), lw=1.2)
+    paint(axes, LIGHT, painted=given is None)
+    axes.plot(orbit.y(phi), orbit.x(phi), lw=1.2, color=LIGHT.hues[0])
     if orbit.phi1 is not None and orbit.phi2 is not None:
         stops = np.array([2 * np.pi * k + angle for k in range(3) for angle in (orbit.phi1, orbit.phi2)])
-        axes.plot(orbit.y(stops), orbit.x(stops), "o", ms=4, label="stops")
-        axes.legend(fontsize=8)
+        axes.plot(orbit.y(stops), orbit.x(stops), "o", ms=4, color=LIGHT.hues[1], label="stops")
+        axes.legend(fontsize=8, frameon=False, loc="lower right", bbox_to_anchor=(1, 1))
     axes.set(xlabel="y", ylabel="x", aspect="equal", title=f"R'/a = {orbit.ratio:g}")
     axes.invert_yaxis()  # x points downhill
     return finish(figure, path)
@@ -37,9 +39,9 @@ def draw(figure: OrbitFigure, path: str | os.PathLike[str] | None = None, given:
     heights = [max(LEAST, (WIDTH - 0.8) * float(np.ptp(x)) / (right - left) + 0.85) for _, x in curves]
     page, places = panels(given, len(curves), 1, (WIDTH, sum(heights) + 0.4), heights)
     for k, (panel, (y, x)) in enumerate(zip(places, curves, strict=True)):
-        panel.axhline(0, lw=0.5, color="0.7")
-        panel.plot(y, x, lw=0.9)
-        panel.plot(y[0], x[0], "o", ms=3)
+        paint(panel, LIGHT, painted=given is None)
+        panel.plot(y, x, lw=0.9, color=LIGHT.hues[0])
+        panel.plot(y[0], x[0], "o", ms=3, color=LIGHT.hues[1])
         panel.set(xlabel=f"y/{figure.unit}", ylabel=f"x/{figure.unit}", aspect="equal")
         panel.set_xlim(left - margin, right + margin)
         panel.set_title(f"({'abcdefgh'[k]})  R'/a = {figure.orbits[k].ratio:g}", fontsize=9, loc="left")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Band", "Curve", "Mark", "Panel", "decimate", "panels_of"]
 
 #: How a curve is drawn; `view.plots.style` has the strokes.
-ROLES = ("line", "impressed", "ideal", "nonideal", "other", "limit", "points", "start", "end")
+ROLES = ("line", "impressed", "ideal", "nonideal", "other", "ghost", "limit", "points", "start", "end")
 
 
 @dataclass(frozen=True, eq=False)

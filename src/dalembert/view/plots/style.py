@@ -61,6 +61,7 @@ STROKES: Mapping[str, Stroke] = MappingProxyType(
         "nonideal": Stroke((5, 2.5)),
         "impressed": Stroke((1.2, 1.8)),
         "other": Stroke((6, 2, 1.2, 2), 1.2),
+        "ghost": Stroke((5, 2.5)),
         "limit": Stroke((4, 3), 1.0),
         "points": Stroke(marker="."),
         "start": Stroke(marker="o"),

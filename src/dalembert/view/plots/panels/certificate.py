@@ -6,7 +6,6 @@ import numpy as np
 
 from dalembert.motion.certificate.over_time import residuals_over_time
 from dalembert.motion.large.size import is_large
-from dalembert.motion.result.certificate import MEANING
 from dalembert.view.plots.along import Along
 from dalembert.view.plots.labels import time_label
 from dalembert.view.plots.panel import Curve, Panel
@@ -28,7 +27,7 @@ def certificate(along: Along, of: tuple[str, ...]) -> list[Panel]:
     for hue, name in enumerate(names):
         share = values[name] / limits[name]
         if (share > 0).any():
-            curves.append(Curve(MEANING[name], motion.t, np.maximum(share, LEAST), hue=hue))
+            curves.append(Curve(name.replace("_", " "), motion.t, np.maximum(share, LEAST), hue=hue))
     if not curves:
         return nothing(title, "all residuals are zero")
     ends = np.array([motion.t[0], motion.t[-1]])

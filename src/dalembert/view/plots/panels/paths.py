@@ -5,17 +5,22 @@ pairs or triples, "tip x" and "tip y".
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dalembert.arrays import Array
+from dalembert.model.units import unit_of
 from dalembert.view.plots.along import Along
-from dalembert.view.plots.labels import phrase, symbol, unit_of, with_unit
+from dalembert.view.plots.labels import phrase, symbol, with_unit
 from dalembert.view.plots.panel import Curve, Panel
 from dalembert.view.plots.panels.choose import chosen, nothing
+
+if TYPE_CHECKING:
+    from dalembert.model.system import System
 
 NONE = "no points are known: no coordinates are Cartesian, there are no particles, and no outputs x, y of a point"
 # Along an axis a point does not move that moves this much more along another.
@@ -51,17 +56,14 @@ def paths(along: Along, of: tuple[str, ...]) -> list[Panel]:
     families: dict[tuple[str, ...], list[Point]] = {}
     for point in wanted:
         families.setdefault(point.axes, []).append(point)
-    found = [panel for family in families.values() for panel in _views(family)]
+    found = [panel for family in families.values() for panel in views(family)]
     return found or nothing("path", NONE if not known else "no point moves along more than one axis")
 
 
 def points_of(along: Along) -> Iterator[Point]:
     """The points that a model gives, each once."""
     system, q = along.system, along.points.q
-    for names in system.cartesian_points:
-        places = tuple(q[:, along.coordinates.index(name)] for name in names)
-        stems = tuple(symbol(name.rstrip("0123456789_")) for name in names)
-        yield Point(", ".join(map(symbol, names)), stems, places, unit_of(system, names[0]))
+    yield from cartesian(system, lambda name: np.asarray(q[:, along.coordinates.index(name)]))
     freed = system.as_written.particles if system.has_particles else None
     for particle in () if freed is None else freed.particles:
         if len(particle.position) > 1:
@@ -70,6 +72,27 @@ def points_of(along: Along) -> Iterator[Point]:
     for label, axes in output_points(list(along.motion.outputs)).items():
         places = tuple(along.motion.outputs[name] for name in axes.values())
         yield Point(phrase(label), tuple(axes), places, unit_of(system, next(iter(axes.values()))))
+
+
+def cartesian(system: System, column: Callable[[str], Array]) -> Iterator[Point]:
+    """The points whose Cartesian coordinates are among those of a system. column: gives a coordinate by its name."""
+    for names in system.cartesian_points:
+        stems = tuple(symbol(name.rstrip("0123456789_")) for name in names)
+        yield Point(", ".join(map(symbol, names)), stems, tuple(map(column, names)), unit_of(system, names[0]))
+
+
+def way_of(system: System, column: Callable[[str], Array]) -> Panel:
+    """One view of where a way leads: of its points, or of its first two coordinates where it has none."""
+    points = [point for point in cartesian(system, column) if point.moves]
+    seen = views([point for point in points if point.axes == points[0].axes]) if points else []
+    if seen:
+        return seen[0]
+    names = [coordinate.name for coordinate in system.coordinates]
+    first, second = names[0], names[min(1, len(names) - 1)]
+    x, y = column(first), column(second)
+    ends = (Curve("start", x[[0]], y[[0]], "start"), Curve("end", x[[-1]], y[[-1]], "end"))
+    labels = [with_unit(symbol(name), unit_of(system, name)) for name in (first, second)]
+    return Panel("paths", "way", labels[0], labels[1], (Curve("", x, y), *ends), over_time=False)
 
 
 def output_points(names: Sequence[str]) -> dict[str, dict[str, str]]:
@@ -84,7 +107,7 @@ def output_points(names: Sequence[str]) -> dict[str, dict[str, str]]:
     return {of: dict(sorted(axes.items())) for of, axes in found.items() if len(axes) > 1}
 
 
-def _views(family: list[Point]) -> list[Panel]:
+def views(family: list[Point]) -> list[Panel]:
     """One view of points in a plane; of those in space two, without axes along which nothing moves."""
     axes = family[0].axes
     reach = [max(float(np.nanmax(p.places[k]) - np.nanmin(p.places[k])) for p in family) for k in range(len(axes))]
@@ -98,7 +121,7 @@ def _views(family: list[Point]) -> list[Panel]:
     return [_view(family, *plane, reach) for plane in planes]
 
 
-def _view(family: list[Point], across: int, up: int, reach: Mapping[int, float] | list[float]) -> Panel:
+def _view(family: list[Point], across: int, up: int, reach: Sequence[float]) -> Panel:
     curves: list[Curve] = []
     for hue, point in enumerate(family):
         x, y = point.places[across], point.places[up]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from dalembert.arrays import Array
@@ -9,6 +12,9 @@ from dalembert.view.plots.along import MOST_CURVES, NOTHING, Along, counted_titl
 from dalembert.view.plots.labels import axis_label, curve_labels, time_label
 from dalembert.view.plots.panel import Curve, Panel
 from dalembert.view.plots.panels.choose import chosen, nothing
+
+if TYPE_CHECKING:
+    from dalembert.model.system import System
 
 # Of the largest coordinate, what others that depend on it may change by though nothing moves.
 ROUNDING = 1e-13
@@ -33,6 +39,17 @@ def _over_time(along: Along, of: tuple[str, ...], kind: str, mark: str, title: s
         for k, (name, text) in enumerate(zip(shown, curve_labels(along.system, columns, each), strict=True))
     )
     return [Panel("", counted_title(title, len(shown), len(names)), time_label(along.system), label, curves)]
+
+
+def coordinates_of(system: System, t: Array, column: Callable[[str], Array]) -> Panel:
+    """The coordinates of any way over its times. column: gives one by its name."""
+    names = [coordinate.name for coordinate in system.coordinates]
+    shown = names[:MOST_CURVES]
+    label, each = axis_label(system, shown, "q")
+    texts = curve_labels(system, shown, each)
+    curves = tuple(Curve(text, t, column(name), hue=k) for k, (name, text) in enumerate(zip(shown, texts, strict=True)))
+    title = counted_title("coordinates", len(shown), len(names))
+    return Panel("coordinates", title, time_label(system), label, curves)
 
 
 def phase(along: Along, of: tuple[str, ...]) -> list[Panel]:
