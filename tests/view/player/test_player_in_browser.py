@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from penny_scene import penny_panels, penny_scene
 
+import dalembert as da
 from dalembert.view.player.assets import content_policy, script_text, style_text
 from dalembert.view.player.page import fragment_of, frame_of, page_of
 from dalembert.view.scene.scene import Scene
@@ -309,6 +310,19 @@ def test_names_are_text(browser: Any) -> None:
     assert browser.driver.title.startswith("<script>")
     assert browser.run("return window.bad ?? null") is None
     assert browser.run("return document.querySelectorAll('img').length") == 0
+    assert browser.errors() == []
+
+
+def test_a_motion_of_the_library(browser: Any, tmp_path: Path) -> None:
+    """From a motion to a file to the browser: two pennies side by side, the plots of the first."""
+    motions = [da.library.get("penny", alpha=angle).simulate(1.0, samples=20) for angle in (0.3, 0.6)]
+    motions[0].animate(tmp_path / "pennies.html", beside=motions[1:])
+    browser.open((tmp_path / "pennies.html").read_text("utf-8"))
+    shown = Shown(browser)
+    shown.seek(0.5)
+    assert browser.run("return document.querySelectorAll('.view canvas').length") == 2
+    assert browser.run("return document.querySelectorAll('.panel').length") >= 3
+    assert len(np.unique(shown.pixels().reshape(-1, 4), axis=0)) > 100
     assert browser.errors() == []
 
 

@@ -57,8 +57,8 @@ def test_both_sides_of_a_jump(answer: Any) -> None:
 
 
 def test_ways_between_frames_are_smooth_except_at_events(answer: Any) -> None:
-    """A circle by frames 0.3 apart: straight lines are off by 1 − cos 0.15 = 1.1e-2, the curve by a tenth of that. Twice
-    as many frames: a cubic with slopes of second order is eight times better. Near an event lines are straight.
+    """A circle by frames 0.3 apart: straight lines are off by 1 − cos 0.15 = 1.1e-2, the curve by a tenth of it. With
+    twice as many frames, a cubic with slopes of second order is eight times better. Near events lines are straight.
     """
     ask = """(() => { const smooth = smoothIntervals(given[1], given[2]);
       return given[3].map((time) => placeAlong(given[0], given[1], smooth, placeIn(given[1], time))); })()"""
