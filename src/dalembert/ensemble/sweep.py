@@ -40,6 +40,9 @@ if TYPE_CHECKING:
 # Output times of a member, unless given, where any are wanted.
 POINTS = 101
 BUDGET = ("steps", "seconds")
+PRECISIONS = ("double", "single")
+# The tolerance in single precision, unless given: rounding adds up to more than tighter ones ask for.
+SINGLE_RTOL = 1e-5
 
 
 def sweep(
@@ -65,6 +68,7 @@ def sweep(
     out: Any,
     resume: bool,
     progress: bool | None,
+    precision: str | None,
 ) -> Ensemble:
     """Run all members. `System.sweep` says what is given."""
     started = clock.perf_counter()
@@ -78,7 +82,12 @@ def sweep(
         raise ModelError(system.name, [f"sweep: threads is a whole number, 1 or more, got {threads!r}"])
     values = read_values(system, given, together=together, samples=samples, seed=seed, sampler=sampler)
     limits, movable = _read_budget(system, budget), _read_repair(system, repair)
-    task = _task(system, values, duration, times, options, events, keep, reduce, points, limits, certify, movable)
+    single = _read_precision(system, precision, on)
+    if single and options["rtol"] is None and "rtol" not in system.settings:
+        options = {**options, "rtol": SINGLE_RTOL}
+    task = _task(
+        system, values, duration, times, options, events, keep, reduce, points, limits, certify, movable, single
+    )
     _require_names(task)
     require_room(task, folder)
     _ = task.blocks, task.lock  # which says what values are missing; and what threads share is there before them
@@ -141,6 +150,7 @@ def _task(
     limits: Budget,
     certify: bool,
     repair: tuple[bool, ...] | None,
+    single: bool,
 ) -> Task:
     if events is not None:
         from dalembert.model.events import with_events
@@ -154,7 +164,7 @@ def _task(
     if times is None:
         options["samples"] = (POINTS if points is None else points) if along else 2
     settings = prepare(system, duration, times, options).settings
-    task = Task(system, settings, values, wanted, limits, certify, repair)
+    task = Task(system, settings, values, wanted, limits, certify, repair, single)
     if task.observables is not None and task.observables.forces and task.together is None:
         why = "contacts" if needs_legs(system) else task.why_alone
         raise ModelError(
@@ -192,6 +202,17 @@ def _read_budget(system: System, given: Any) -> Budget:
     if faults:
         raise ModelError(system.name, faults)
     return Budget(int(np.ceil(given.get("steps", 0))), float(given.get("seconds", 0.0)))
+
+
+def _read_precision(system: System, given: Any, on: Any) -> bool:
+    """Whether GPUs compute in single precision."""
+    if given is None or given == "double":
+        return False
+    if given not in PRECISIONS:
+        raise ModelError(system.name, [f"sweep: there is no precision {given!r}.{suggest(str(given), PRECISIONS)}"])
+    if place_of(on) != "cuda":
+        raise ModelError(system.name, ["sweep: single precision is a GPU's: on='cuda', or leave precision away"])
+    return True
 
 
 def _read_repair(system: System, given: Any) -> tuple[bool, ...] | None:
@@ -232,7 +253,8 @@ def _ensemble(task: Task, variables: Variables, on: str, seconds: float) -> Ense
         "sampler": values.sampler if values.seed is not None else None,
         "varied": [name for axis in values.axes for name in axis.columns], "fixed": dict(values.fixed),
         "initial": sorted(values.initial), "duration": float(settings.times[-1] - settings.times[0]),
-        "rtol": settings.rtol, "method": settings.method, "events": list(task.events),
+        "rtol": settings.rtol, "method": settings.method, "precision": PRECISIONS[task.single],
+        "events": list(task.events),
         "reductions": {r.name: f"{r.kind} {r.of}".strip() for r in task.wanted.reductions},
         "kept": list(task.wanted.kept), "variables": list(variables.arrays), "why_alone": task.why_alone,
     }  # fmt: skip

@@ -196,7 +196,7 @@ class Ensemble(Result):
             "run_alone": self.run_alone,
             "variables": {n: dict(zip(("min", "max", "mean"), span, strict=True)) for n, span in self._spans()},
             **{key: self.about[key] for key in ("on", "seed", "duration", "rtol", "method", "why_alone")},
-            **{key: self.about[key] for key in ("on cpu", "why_cpu") if key in self.about},
+            **{key: self.about[key] for key in ("precision", "on cpu", "why_cpu") if key in self.about},
         }
         return {key: plain_values(value) for key, value in found.items()}
 
