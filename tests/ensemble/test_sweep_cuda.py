@@ -4,13 +4,12 @@ what a GPU cannot take the processor does.
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
+from cupy_stand_in import stand_in
 from swept_systems import bead, spring, thrown_ball
 
 import dalembert as da
@@ -23,15 +22,7 @@ from dalembert.kernel.cuda import source
 pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
 
 
-def load_stand_in():
-    path = Path(__file__).parents[1] / "kernel" / "fake_cupy.py"
-    spec = importlib.util.spec_from_file_location("stand_in_for_cupy", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.fake_cupy
-
-
-fake_cupy = load_stand_in()
+fake_cupy = stand_in().fake_cupy
 
 
 @pytest.fixture(autouse=True)

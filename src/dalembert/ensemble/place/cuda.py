@@ -24,7 +24,7 @@ from dalembert.ensemble.members.outcome import Status, empty_outcome
 from dalembert.ensemble.members.task import Task
 from dalembert.ensemble.place import threads
 from dalembert.ensemble.place.cuda_plan import OBSERVED, Plan, is_granted, pace_of, plan_of, program_of, wish_of
-from dalembert.ensemble.place.executors import ON_CPU
+from dalembert.ensemble.place.executors import ON_CPU, has_run
 from dalembert.ensemble.start.block import Block
 from dalembert.errors import DalembertError
 from dalembert.kernel.cuda import run as runner
@@ -77,13 +77,7 @@ execute = OnGpus()
 
 def _on_the_processor(task: Task, first: int, last: int, control: Control) -> Chunk:
     found = compute(task, first, last, control)
-    return Chunk(first, found.arrays | {ON_CPU: _has_run(found.arrays)}, found.reasons)
-
-
-def _has_run(arrays: dict[str, Array]) -> np.ndarray:
-    """Of members that were computed by the processor: all but those whose start was not good enough to begin."""
-    alone = np.asarray(arrays["alone"], dtype=bool)
-    return np.asarray((arrays["steps"] > 0) | alone | (arrays["status"] <= Status.ENDED))
+    return Chunk(first, found.arrays | {ON_CPU: has_run(found.arrays)}, found.reasons)
 
 
 class Gpus:
@@ -125,7 +119,7 @@ class Gpus:
         for begin in range(0, left.size, AT_A_TIME):
             own = left[begin : begin + AT_A_TIME]
             arrays, why = compute_block(task, block.at(own), control)
-            found.append((own, arrays | {ON_CPU: _has_run(arrays)}))
+            found.append((own, arrays | {ON_CPU: has_run(arrays)}))
             reasons |= {int(own[k]): text for k, text in why.items()}
         return Chunk(first, _joined(last - first, found), {first + k: reasons[k] for k in sorted(reasons)})
 
