@@ -34,7 +34,7 @@ MOST, ROOM = 131_072, 16_000_000
 # At least so many chunks, where there are members enough to fill a GPU with each.
 CHUNKS, FILLS = 8, 32_768
 # Threads run in groups of so many, each as long as the slowest of them. Where that is so many times what they take by
-# themselves, members are put in the order of their steps by a first run with loose tolerance, of about a third of them.
+# themselves, members are put in the order of their steps by a first run with loose tolerance (benchmarks/gpu).
 GROUP, DEAR = 32, 1.5
 # Starts are found, and members run on the processor, so many at a time.
 AT_A_TIME = 2048
