@@ -165,13 +165,15 @@ def _connect(where: str, to: Any) -> Any:
 
 def _local_cluster(workers: int) -> Any:
     """Processes of this machine, one thread each. How much memory they take, the sweep has looked at; what they are at,
-    nobody asks.
+    nobody asks; and that they look fifty times a second whether their loop still turns would take as long as many a
+    task.
     """
     import dask
     from distributed import LocalCluster
 
     try:
-        with dask.config.set({"distributed.worker.profile.enabled": False}):
+        quiet = {"distributed.worker.profile.enabled": False, "distributed.admin.tick.interval": "1s"}
+        with dask.config.set(quiet):
             return LocalCluster(
                 n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=":0", memory_limit=0,
                 silence_logs=logging.CRITICAL,
