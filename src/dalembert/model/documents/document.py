@@ -21,10 +21,10 @@ from dalembert.model.events import Event
 from dalembert.model.friction.laws import LAWS
 from dalembert.model.language.constants import MAX_EXPONENT, ExponentTooLarge, OutOfRange, writable
 from dalembert.model.language.functions import Unspecified, functions_in
-from dalembert.model.language.parse import CHOICE, FUNCTIONS, PARTIAL, is_speakable
 from dalembert.model.language.signatures import signatures, unwritable_functions
 from dalembert.model.language.suggest import suggest
 from dalembert.model.language.symbols import Reaction
+from dalembert.model.language.vocabulary import CHOICE, FUNCTIONS, PARTIAL, is_speakable
 from dalembert.model.particles.particles import Particle
 from dalembert.model.system import System
 

@@ -12,9 +12,10 @@ from dalembert.errors import ExpressionError, counted
 from dalembert.model.definitions import NO_DEFINITIONS
 from dalembert.model.language.adopt import faults_of_functions, function_faults, in_own_symbols
 from dalembert.model.language.contents import contents, symbols_in
-from dalembert.model.language.parse import RESERVED_FOR_CALLS, parse_equation, parse_expression
+from dalembert.model.language.parse import parse_equation, parse_expression
 from dalembert.model.language.suggest import suggest
 from dalembert.model.language.symbols import Coordinate, Definition, Parameter, name_of
+from dalembert.model.language.vocabulary import RESERVED_FOR_CALLS
 from dalembert.model.validate.names import Names
 
 NO_NUMBERS = tuple(type(value) for value in (sp.nan, sp.oo, -sp.oo, sp.zoo, sp.I))

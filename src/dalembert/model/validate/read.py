@@ -13,8 +13,8 @@ from dalembert.model.events import Event, read_events
 from dalembert.model.friction.frames import inertia_of
 from dalembert.model.friction.law import Law
 from dalembert.model.friction.read_laws import LawReader
-from dalembert.model.language.parse import RESERVED_FOR_CALLS
 from dalembert.model.language.signatures import read_signatures
+from dalembert.model.language.vocabulary import RESERVED_FOR_CALLS
 from dalembert.model.outputs import reaction_faults, read_outputs
 from dalembert.model.validate.check import derivatives_out_of_place, functions_at_odds, not_one_inertia
 from dalembert.model.validate.constraints import ConstraintReader
