@@ -59,30 +59,37 @@ DA_FN void da_taylor_forget(da_taylor *s) { s->started = s->made = 0; }
 
 DA_FN void da_taylor_go_on(da_taylor *s) { (void)s; }
 
-/* Σ left_j right_{k−j} over 0 < j < k, for all pairs. */
+/* Σ left_j right_{k−j} over 0 < j < k, for pairs from `l` on, so many groups of four. What the order before has just
+   left, the first and the last term, is added at the end: the others need not wait for it. */
+#ifdef DA_FOUR_AT
+DA_HOT void da_taylor_some_sums(da_taylor *s, int k, int l, const int groups)
+{
+    da_four a = DA_FOUR_ZERO, b = DA_FOUR_ZERO, c = DA_FOUR_ZERO, d = DA_FOUR_ZERO;
+    for (int j = 2; j <= k; j++) {
+        /* From the second term on; after the one before the last, the first, and the last. */
+        const int i = j < k - 1 ? j : j == k - 1 ? 1 : k - 1;
+        const double *left = s->left[i] + l, *right = s->right[k - i] + l;
+        DA_FOUR_MADD(a, left, right);
+        if (groups > 1) DA_FOUR_MADD(b, left + 4, right + 4);
+        if (groups > 2) DA_FOUR_MADD(c, left + 8, right + 8);
+        if (groups > 3) DA_FOUR_MADD(d, left + 12, right + 12);
+    }
+    DA_FOUR_SET(s->sum + l, a);
+    if (groups > 1) DA_FOUR_SET(s->sum + l + 4, b);
+    if (groups > 2) DA_FOUR_SET(s->sum + l + 8, c);
+    if (groups > 3) DA_FOUR_SET(s->sum + l + 12, d);
+}
+#endif
+
+/* The same for all pairs. */
 DA_FN void da_taylor_sums(da_taylor *s, int k)
 {
     int l = 0;
 #ifdef DA_FOUR_AT
-    for (; l + 16 <= DA_TAYLOR_PAIRS; l += 16) {
-        da_four a = DA_FOUR_ZERO, b = DA_FOUR_ZERO, c = DA_FOUR_ZERO, d = DA_FOUR_ZERO;
-        for (int j = 1; j < k; j++) {
-            const double *left = s->left[j] + l, *right = s->right[k - j] + l;
-            DA_FOUR_MADD(a, left, right);
-            DA_FOUR_MADD(b, left + 4, right + 4);
-            DA_FOUR_MADD(c, left + 8, right + 8);
-            DA_FOUR_MADD(d, left + 12, right + 12);
-        }
-        DA_FOUR_SET(s->sum + l, a);
-        DA_FOUR_SET(s->sum + l + 4, b);
-        DA_FOUR_SET(s->sum + l + 8, c);
-        DA_FOUR_SET(s->sum + l + 12, d);
-    }
-    for (; l < DA_TAYLOR_PAIRS; l += 4) {
-        da_four a = DA_FOUR_ZERO;
-        for (int j = 1; j < k; j++) DA_FOUR_MADD(a, s->left[j] + l, s->right[k - j] + l);
-        DA_FOUR_SET(s->sum + l, a);
-    }
+    for (; l + 16 <= DA_TAYLOR_PAIRS; l += 16) da_taylor_some_sums(s, k, l, 4);
+    if (DA_TAYLOR_PAIRS % 16 == 12) da_taylor_some_sums(s, k, l, 3);
+    if (DA_TAYLOR_PAIRS % 16 == 8) da_taylor_some_sums(s, k, l, 2);
+    if (DA_TAYLOR_PAIRS % 16 == 4) da_taylor_some_sums(s, k, l, 1);
 #else
     for (; l < DA_TAYLOR_PAIRS; l++) {
         double a = 0.0;
