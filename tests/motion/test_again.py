@@ -37,7 +37,7 @@ def test_later_runs_are_the_first_one(name: str) -> None:
 def test_many_at_once() -> None:
     """Each has a block of its own."""
     ready = da.library.pendulum().prepare(1.0, samples=5)
-    wanted = [ready.run().q for _ in range(3)][0]
+    wanted = [ready.run().q for _ in range(3)][-1]
     with ThreadPoolExecutor(4) as pool:
         assert all(np.array_equal(run.q, wanted) for run in pool.map(lambda _: ready.run(), range(200)))
 
@@ -49,6 +49,19 @@ def test_other_starts_and_values_are_run_as_they_are_given() -> None:
     assert not by_block(heavy)
     assert not np.array_equal(heavy.q, own)
     assert np.array_equal(ready.run().q, own)
+
+
+def test_systems_with_other_numbers_have_runs_of_their_own() -> None:
+    """They share their settings; each is simulated in turn, more often than once."""
+    light = da.library.pendulum()
+    heavy = light.replace(parameters={"g": 20.0})
+    wanted = [da.library.pendulum(g=g).simulate(1.0, samples=5).q for g in (light.parameter_values()[1], 20.0)]
+    assert not np.array_equal(*wanted)
+    for _ in range(4):
+        for system, q in zip((light, light, light, heavy, heavy, heavy), np.repeat(wanted, 3, axis=0), strict=True):
+            motion = system.simulate(1.0, samples=5)
+            assert np.array_equal(motion.q, q)
+            assert motion.certificate.holds
 
 
 def test_steps_by_tape_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -59,7 +59,7 @@ def test_short_runs_that_add_up(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
 
 
 def test_a_long_run_races_on_its_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    """After its first thousand steps; then it begins anew by the winner, and is what a later call gives, bit for bit."""
+    """After its first thousand steps; then it begins anew by the winner, bit for bit what a later call gives."""
     soon(monkeypatch, 2000)
     long = spring().simulate(20 * PERIODS, rtol=1e-10, samples=5)
     assert long.method == "Taylor"

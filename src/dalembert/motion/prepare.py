@@ -160,8 +160,10 @@ class Prepared(Result):
         own = state is None and parameters is None
         begin = self._own if own else self._begin(state, parameters)
         again: Again | None = begin.settings.kept.get("again") if own else None
-        if again is not None and not isinstance(progress, Progress) and (made := again.run()) is not None:
-            return _of_block(begin, again, made, seconds, clock.perf_counter() - started)
+        if again is not None and not isinstance(progress, Progress):
+            made = again.run(begin.evaluation, begin.start)
+            if made is not None:
+                return _of_block(begin, again, made, seconds, clock.perf_counter() - started)
         if not isinstance(progress, Progress):
             progress = Progress(self.system.name, begin.state.t, float(begin.settings.times[-1]), progress)
         with progress as bar:

@@ -10,6 +10,7 @@ from dalembert.arrays import Array
 from dalembert.kernel import kernel as kernels
 from dalembert.kernel.block import Block, Given
 from dalembert.kernel.kernel import KernelRun, PaceArgument
+from dalembert.mechanics.solve.fundamental import Fundamental
 from dalembert.motion.integrate import kernel_choice
 from dalembert.motion.integrate.kernel_choice import (
     Choice,
@@ -20,6 +21,7 @@ from dalembert.motion.integrate.kernel_choice import (
     wish,
 )
 from dalembert.motion.integrate.trajectory import Trajectory
+from dalembert.motion.state.evaluation import Evaluation
 
 # What the results of a kernel come to: its run, the fastest state.
 Complete = Callable[[KernelRun, tuple[float, Array] | None], Trajectory]
@@ -27,10 +29,12 @@ Complete = Callable[[KernelRun, tuple[float, Array] | None], Trajectory]
 
 @dataclass(frozen=True, eq=False)
 class Again:
-    """choice: the kernel that the first run had, which is looked for anew where others have come since. steps: that run
-    took, as any other will. complete: from results to a trajectory, when that is asked for.
+    """start: the evaluation and the solution at the start that it belongs to, since systems with other numbers share
+    settings. choice: the kernel that the first run had, which is looked for anew where others have come since. steps:
+    that run took, as any other will. complete: from results to a trajectory, when that is asked for.
     """
 
+    start: tuple[Evaluation, Fundamental]
     block: Block
     wanted: Wanted
     choice: Choice
@@ -40,8 +44,10 @@ class Again:
     known: tuple[int, int]  # how many kernels and races there were when it was made
     asked: str  # of the environment, likewise
 
-    def run(self) -> Any:
-        """The block of the run; None where it is to be done as if for the first time."""
+    def run(self, evaluation: Evaluation, solution: Fundamental | None) -> Any:
+        """The block of the run from that start; None where it is to be done as if for the first time."""
+        if self.start[0] is not evaluation or self.start[1] is not solution:
+            return None
         if (kernels.made_so_far, kernel_choice.races_so_far) != self.known or wish() != self.asked:
             return None
         if self.race is not None and self.race.is_due(self.steps):
@@ -57,6 +63,7 @@ class Again:
 
 
 def lay_out(
+    start: tuple[Evaluation, Fundamental],
     wanted: Wanted,
     choice: Choice,
     given: Given,
@@ -68,4 +75,4 @@ def lay_out(
 ) -> Again:
     """After a run that took so many steps, for those that follow. most: steps that it may take at all."""
     known = (kernels.made_so_far, kernel_choice.races_so_far)
-    return Again(Block(choice.kernel, given, pace, most), wanted, choice, steps, complete, race, known, wish())
+    return Again(start, Block(choice.kernel, given, pace, most), wanted, choice, steps, complete, race, known, wish())

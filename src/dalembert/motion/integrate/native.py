@@ -105,7 +105,8 @@ def integrate_native(
             # The second of its kind: others will follow.
             complete = partial(_trajectory, setup, settings, kernel, None, (), 0.0)
             race = race_of(wanted, kernel, settings.rtol) if setup.may_race else None
-            settings.kept["again"] = lay_out(wanted, choice, given, pace, run.steps, short, complete, race)
+            start = (setup.as_written, setup.solution)
+            settings.kept["again"] = lay_out(start, wanted, choice, given, pace, run.steps, short, complete, race)
     if run is None:
         most = min(filter(None, (settings.most_steps, choice.steps)), default=0)
         run = _in_a_thread(integrate, evaluation, t0, bar, most)
