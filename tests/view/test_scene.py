@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import dalembert as da
+from dalembert.motion.kept_models import Origin, find_kept, keep_model
 from dalembert.view.scene.overlay import with_ghost
 from dalembert.view.scene.rotations import of_axes, of_wheel, rotated
 from dalembert.view.scene.scene import Scene
@@ -238,6 +239,29 @@ def test_a_parameter_without_a_value_is_asked_for():
     drawn = motion.system.replace(draw=[da.Rod((0, 0), (x, y), width=width)])
     with pytest.raises(da.ModelError, match="draw: no value for parameter width"):
         scene_of(drawn.simulate(0.1, samples=3))
+
+
+@pytest.mark.parametrize(
+    ("radius", "message"), [("-l", "is -1; a length is wanted"), ("2 + x", "changes along the motion")]
+)
+def test_lengths_are_constant_and_not_negative(radius, message):
+    drawn = da.library.pendulum().replace(draw=[da.Sphere(("x", "y"), radius)])
+    with pytest.raises(da.ModelError, match=message):
+        scene_of(drawn.simulate(0.1, samples=3))
+
+
+def test_a_kept_model_is_drawn_as_it_was_written():
+    system = da.library.pendulum(l=1.7)
+    origin = Origin("a pendulum of a test of drawings", lambda: system)
+    keep_model(origin, system)
+    kept = find_kept(origin)
+    assert kept is not None
+    assert kept.draw == system.draw
+    motion = kept.simulate(0.2, samples=5)
+    assert (
+        scene_of(motion, frames="outputs").to_dict()
+        == scene_of(system.simulate(0.2, samples=5), frames="outputs").to_dict()
+    )
 
 
 def test_a_place_without_a_value_is_told():

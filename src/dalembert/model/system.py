@@ -43,6 +43,8 @@ Settings = Mapping[str, Any]
 # What may change while a system is still the motion of the same particles.
 NUMBERS = frozenset({"name", "parameters", "initial", "settings", "description", "units", "draw"})
 VALUES = NUMBERS | {"events", "outputs"}
+# Lines of a model that notebooks show.
+MOST_SHOWN = 40
 # What a system remembers of its structure, whatever its numbers.
 SHARED = frozenset({"velocities", "accelerations", "parameter_symbols", "structure", "functions", "_functions_used"})
 SHARED |= {"works", "contacts", "C", "sliding_C", "shared"}
@@ -159,8 +161,12 @@ class System(Verbs):
         return f"<System {self.name!r}: coordinates {names}; {counted(len(self.constraints), 'constraint')}>"
 
     def _repr_latex_(self) -> str:
-        """The model as Jupyter shows it: energies, forces, constraints, work."""
-        return r"$$\begin{aligned}" + r" \\ ".join(self._latex_lines()) + r"\end{aligned}$$"
+        """The model as Jupyter shows it: its name, energies, forces, constraints, work, and the values it has."""
+        lines = self._latex_lines()
+        values = [rf"{sp.latex(symbol)} = {sp.latex(value)}" for symbol, value in self.parameters.items()]
+        rows = ["& " + r", \quad ".join(values[k : k + 6]) for k in range(0, len(values), 6)]
+        shown = [rf"&\textbf{{{_plain(self.name)}}}", *_first(lines), *_first(rows)]
+        return r"$$\begin{aligned}" + r" \\ ".join(shown) + r"\end{aligned}$$"
 
     def _latex_lines(self) -> list[str]:
         lines = []
@@ -444,6 +450,12 @@ class System(Verbs):
     def sliding_C(self) -> tuple[sp.Expr, ...]:
         """The same while every contact slides: with dry friction, which has no value at rest."""
         return total((*self.works, *(contact.slipping_work() for contact in self.contacts)), self.coordinates)
+
+
+def _first(lines: list[str]) -> list[str]:
+    """As many as a person reads; MathJax takes long over hundreds."""
+    rest = len(lines) - MOST_SHOWN
+    return lines if rest <= 0 else [*lines[:MOST_SHOWN], rf"&\text{{… and {rest} more lines}}"]
 
 
 def _plain(text: str) -> str:

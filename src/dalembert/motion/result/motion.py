@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from dalembert.motion.result.trace import Trace
     from dalembert.study.vakonomic import VakonomicMotion
     from dalembert.view.figures import Given
+    from dalembert.view.notebook.inline import InlinePage
 
 VECTORS = ("q", "v", "a", "impressed", "inertial", "ideal", "nonideal")
 WORKS = ("impressed", "ideal", "nonideal")
@@ -158,9 +159,6 @@ class Motion(Table):
 
     def headline(self) -> str:
         return summary.headline_of(self)
-
-    def _repr_html_(self) -> str:
-        return summary.page_of(self)
 
     def to_dict(self) -> dict[str, Any]:
         """What `dalembert run --json` prints: the ends, the balance, the certificate, in plain values. All points are
@@ -497,9 +495,20 @@ class Motion(Table):
             self, path, panels=panels, axes=axes, style=style, interactive=interactive, free=free, outputs=outputs
         )  # fmt: skip
 
+    def report(self, path: str | os.PathLike[str], *, seconds: float | None = None) -> None:
+        """Write all there is to know about the motion as one page for browsers, which loads nothing and prints well:
+        model, drawing, classification, equations, forces, plots, formulations compared, equilibria, certificate.
+
+        seconds: what the parts that are derived may take, each, of the processor's time; 10 unless given. Those that
+        take longer are left out, and the report says so.
+        """
+        from dalembert.view.report.write import write_report
+
+        write_report(self, path, seconds=seconds)
+
     def animate(
         self,
-        path: str | os.PathLike[str],
+        path: str | os.PathLike[str] | None = None,
         *,
         fps: float = 30.0,
         speed: float = 1.0,
@@ -508,8 +517,9 @@ class Motion(Table):
         beside: Motion | VakonomicMotion | Iterable[Motion | VakonomicMotion] = (),
         ghost: Motion | VakonomicMotion | None = None,
         progress: bool | None = None,
-    ) -> Path:
-        """Write the motion as `.gif`, `.mp4` or `.html`, as `system.draw` shows it; returns the file.
+    ) -> Path | InlinePage:
+        """Write the motion as `.gif`, `.mp4` or `.html`, as `system.draw` shows it; returns the file. Without one, a
+        notebook shows it in the place of the result.
 
         fps: frames for each second of showing, in which `speed` seconds of the motion pass: 1 is real time. style:
         "light" or "dark", or {"theme", "width", "height", "azimuth", "elevation"}, sizes in pixels, angles in degrees.
