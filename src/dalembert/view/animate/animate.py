@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +13,16 @@ from dalembert.ensemble.bar import Bar
 from dalembert.errors import OutputError
 from dalembert.model.documents.write_files import write_atomically
 from dalembert.model.language.suggest import suggest
+from dalembert.model.units import unit_of
 from dalembert.motion.result.motion import Motion
 from dalembert.study.vakonomic import VakonomicMotion
 from dalembert.view.animate.gif import SAMPLES, Image, gif_of
 from dalembert.view.animate.painter import Painter, Style
 from dalembert.view.animate.video import ffmpeg, mp4_of
 from dalembert.view.notebook.inline import InlinePage
+from dalembert.view.player.moments import moments
+from dalembert.view.player.page import page_of
+from dalembert.view.plots.panel import panels_of
 from dalembert.view.scene.overlay import with_ghost
 from dalembert.view.scene.scene import Scene
 from dalembert.view.scene.scene_of import scene_of
@@ -106,14 +109,9 @@ def _told(painter: Painter, bar: Bar) -> Iterator[Image]:
 
 
 def _page(motions: Sequence[Shown], ghost: Shown | None, style: Style, fps: float, speed: float, forces: bool) -> str:
-    try:
-        page_of = import_module("dalembert.view.player.page").page_of
-        panels_of = import_module("dalembert.view.plots.panel").panels_of
-    except ModuleNotFoundError:
-        raise OutputError("this installation has no player for pages of HTML; write a .gif or .mp4") from None
-
     del style  # a page follows the reader's own light or dark
-    scenes = [scene_of(each, fps=fps, speed=speed, forces=forces) for each in motions]
+    scenes = [scene_of(each, frames=moments(each, fps, speed), forces=forces) for each in motions]
     scenes[0] = scenes[0] if ghost is None else with_ghost(scenes[0], ghost)
     first = motions[0]
-    return str(page_of(scenes, panels_of(first) if isinstance(first, Motion) else (), speed=speed))
+    panels = panels_of(first) if isinstance(first, Motion) else []
+    return page_of(scenes, panels, speed=speed, unit=unit_of(first.system, "t") or "s")
