@@ -51,14 +51,18 @@ def animate(
     strange = [each for each in others if not isinstance(each, Shown)]
     if strange:
         raise OutputError(f"beside: motions are wanted, got {strange[0]!r}")
+    shown = (motion, *others)
+    times = [moments(each, fps, speed) if suffix == ".html" else None for each in shown]
+    scenes = [
+        scene_of(each, frames=own, fps=fps, speed=speed, forces=forces) for each, own in zip(shown, times, strict=True)
+    ]
+    scenes[0] = scenes[0] if ghost is None else with_ghost(scenes[0], ghost)
     if suffix == ".html":
-        page = _page([motion, *others], ghost, look, fps, speed, forces)
+        page = _page(motion, scenes, "auto" if style is None else look.theme, speed)
         if path is None:
             return InlinePage(page, motion.system.name)
         content = page.encode("utf-8")
     else:
-        scenes = [scene_of(each, fps=fps, speed=speed, forces=forces) for each in (motion, *others)]
-        scenes[0] = scenes[0] if ghost is None else with_ghost(scenes[0], ghost)
         content = _film(scenes, look, suffix, fps, speed, progress)
     write_atomically(file, content)
     return file
@@ -96,22 +100,19 @@ def _film(scenes: Sequence[Scene], style: Style, suffix: str, fps: float, speed:
     with Bar("frames", painter.count, 0, progress) as bar:
         if suffix == ".mp4":
             width, height = (int(side) for side in painter.canvas.get_width_height())
-            return mp4_of(_told(painter, bar), (width, height), fps)
+            return mp4_of(_images(painter, bar), (width, height), fps)
         some = np.unique(np.linspace(0, painter.count - 1, SAMPLES).astype(int))
-        return gif_of(_told(painter, bar), [painter.image(int(k)).copy() for k in some], fps)
+        return gif_of(_images(painter, bar), [painter.image(int(k)).copy() for k in some], fps)
 
 
-def _told(painter: Painter, bar: Bar) -> Iterator[Image]:
+def _images(painter: Painter, bar: Bar) -> Iterator[Image]:
     """The images, counted on a bar."""
     for k, image in enumerate(painter.images(), 1):
         yield image
         bar.update(k)
 
 
-def _page(motions: Sequence[Shown], ghost: Shown | None, style: Style, fps: float, speed: float, forces: bool) -> str:
-    del style  # a page follows the reader's own light or dark
-    scenes = [scene_of(each, frames=moments(each, fps, speed), forces=forces) for each in motions]
-    scenes[0] = scenes[0] if ghost is None else with_ghost(scenes[0], ghost)
-    first = motions[0]
-    panels = panels_of(first) if isinstance(first, Motion) else []
-    return page_of(scenes, panels, speed=speed, unit=unit_of(first.system, "t") or "s")
+def _page(motion: Shown, scenes: Sequence[Scene], theme: str, speed: float) -> str:
+    """A page with the plots of the first motion below. theme: "auto", as the reader has it, unless one is asked for."""
+    panels = panels_of(motion) if isinstance(motion, Motion) else ()
+    return page_of(scenes, panels, speed=speed, unit=unit_of(motion.system, "t") or "s", theme=theme)
