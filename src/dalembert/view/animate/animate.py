@@ -20,6 +20,7 @@ from dalembert.view.animate.gif import SAMPLES, Image, gif_of
 from dalembert.view.animate.painter import Painter, Style
 from dalembert.view.animate.video import ffmpeg, mp4_of
 from dalembert.view.notebook.inline import InlinePage
+from dalembert.view.player.moments import moments
 from dalembert.view.player.page import page_of
 from dalembert.view.plots.panel import panels_of
 from dalembert.view.scene.overlay import with_ghost
@@ -50,7 +51,11 @@ def animate(
     strange = [each for each in others if not isinstance(each, Shown)]
     if strange:
         raise OutputError(f"beside: motions are wanted, got {strange[0]!r}")
-    scenes = [scene_of(each, fps=fps, speed=speed, forces=forces) for each in (motion, *others)]
+    shown = (motion, *others)
+    times = [moments(each, fps, speed) if suffix == ".html" else None for each in shown]
+    scenes = [
+        scene_of(each, frames=own, fps=fps, speed=speed, forces=forces) for each, own in zip(shown, times, strict=True)
+    ]
     scenes[0] = scenes[0] if ghost is None else with_ghost(scenes[0], ghost)
     if suffix == ".html":
         page = _page(motion, scenes, "auto" if style is None else look.theme, speed)
