@@ -37,6 +37,7 @@ TABLES: dict[str, tuple[str, ...] | None] = {
     "definitions": None,
     "forces": None,
     "outputs": None,
+    "units": None,
     "initial": None,
     "simulate": None,
 }
@@ -139,6 +140,7 @@ def _system(data: Mapping[str, Any]) -> System:
         impacts=data.get("impacts"),
         outputs=data.get("outputs", {}),
         definitions=data.get("definitions", {}),
+        units=data.get("units", {}),
         functions=data.get("functions", ()),
         draw=shapes,
     )
@@ -388,6 +390,7 @@ def to_data(system: System) -> dict[str, Any]:
     data["nonideal"] = [law.entry(text_of, _exactly) for law in shown.nonideal]
     data["events"] = [_event_data(event) for event in system.events]
     data["outputs"] = {name: text_of(expression) for name, expression in system.outputs.items()}
+    data["units"] = dict(system.units)
     data["draw"] = [entry_of_shape(shape, _exactly) for shape in system.draw]
     data["initial"] = {symbol.name: _number_or_text(value) for symbol, value in shown.initial.items()}
     data["simulate"] = dict(system.settings)

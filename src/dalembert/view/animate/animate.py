@@ -19,6 +19,7 @@ from dalembert.study.vakonomic import VakonomicMotion
 from dalembert.view.animate.gif import SAMPLES, Image, gif_of
 from dalembert.view.animate.painter import Painter, Style
 from dalembert.view.animate.video import ffmpeg, mp4_of
+from dalembert.view.notebook.inline import InlinePage
 from dalembert.view.scene.overlay import with_ghost
 from dalembert.view.scene.scene import Scene
 from dalembert.view.scene.scene_of import scene_of
@@ -29,7 +30,7 @@ Shown = Motion | VakonomicMotion
 
 def animate(
     motion: Shown,
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | None = None,
     *,
     fps: float = 30.0,
     speed: float = 1.0,
@@ -38,9 +39,9 @@ def animate(
     beside: Shown | Iterable[Shown] = (),
     ghost: Shown | None = None,
     progress: bool | None = None,
-) -> Path:
-    """Write the animation; returns the file. Arguments as in `Motion.animate`."""
-    file = Path(path)
+) -> Path | InlinePage:
+    """Write the animation; returns the file, or the page for a notebook. Arguments as in `Motion.animate`."""
+    file = Path("inline.html" if path is None else path)
     suffix = require_writable(file)
     look = style_of(style)
     others = [beside] if isinstance(beside, Shown) else list(beside)
@@ -48,7 +49,10 @@ def animate(
     if strange:
         raise OutputError(f"beside: motions are wanted, got {strange[0]!r}")
     if suffix == ".html":
-        content = _page([motion, *others], ghost, look, fps, speed, forces).encode("utf-8")
+        page = _page([motion, *others], ghost, look, fps, speed, forces)
+        if path is None:
+            return InlinePage(page, motion.system.name)
+        content = page.encode("utf-8")
     else:
         scenes = [scene_of(each, fps=fps, speed=speed, forces=forces) for each in (motion, *others)]
         scenes[0] = scenes[0] if ghost is None else with_ghost(scenes[0], ghost)
