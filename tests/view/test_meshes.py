@@ -8,6 +8,9 @@ import numpy as np
 import pytest
 
 import dalembert as da
+from dalembert.view.animate.camera import Camera
+from dalembert.view.animate.look import Look
+from dalembert.view.animate.painter import Painter, Style
 from dalembert.view.scene.mesh_files import read_mesh
 from dalembert.view.scene.scene_of import scene_of
 
@@ -67,3 +70,17 @@ def test_curves_and_meshes_move_as_wholes():
     np.testing.assert_array_equal(curve["position"][:, :2], motion.q)
     np.testing.assert_allclose(curve["rotation"][:, 3], np.sin(motion.t / 2))
     np.testing.assert_array_equal(mesh["vertices"], 2 * np.array(CORNERS))
+
+
+def test_a_mesh_shows_its_near_side_only():
+    """A tetrahedron from the front: of the four faces those two that look this way, and red is seen."""
+    system = da.library.pendulum().replace(draw=[da.Mesh(vertices=CORNERS, faces=FACES, color="red")])
+    scene = scene_of(system.simulate(0.1, samples=3), frames="outputs")
+    look = Look(Camera.of(3), scene.times, 0.01, False, "#000000", "#ffffff")
+    (faces,) = look.marks(scene.shapes[0], 0)
+    to_eye = Camera.of(3).axes[2]
+    corners = np.array(CORNERS)[np.array(FACES)]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    assert len(faces.points) == np.sum(normals @ to_eye > 0)
+    image = Painter([scene], Style(width=160)).image(0).astype(int)
+    assert np.sum(image[:, :, 0] - image[:, :, 2] > 80) > 200

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import dalembert as da
+from dalembert.motion.kept_models import Origin, find_kept, keep_model
 from dalembert.view.scene.overlay import with_ghost
 from dalembert.view.scene.rotations import of_axes, of_wheel, rotated
 from dalembert.view.scene.scene import Scene
@@ -208,6 +209,16 @@ def test_definitions_and_several_bodies_of_one_mass():
     np.testing.assert_allclose(point["position"], [[1, 0.5, 0], [1.25, 0.5, 0], [1.5, 0.5, 0]], atol=1e-9)
 
 
+def test_many_bodies_have_no_labels_and_no_arrows():
+    names = [f"{axis}{k}" for k in range(21) for axis in "xy"]
+    start = {name: k for k, name in enumerate(names)} | {f"{name}'": 0 for name in names}
+    kinetic, potential = " + ".join(f"{name}'^2/2" for name in names), " + ".join(names)
+    system = da.System("dust", coordinates=names, kinetic=kinetic, potential=potential, initial=start)
+    scene = scene_of(system.simulate(0.1, samples=2), frames="outputs")
+    assert {(shape["kind"], shape["label"]) for shape in scene.shapes} == {("trace", ""), ("point", "")}
+    assert len(shapes(scene, "point")) == 21
+
+
 def test_ghosts_are_another_motion_at_the_same_times():
     motion = moving("skater", 0.5)
     scene = with_ghost(scene_of(motion, fps=10), motion.system.vakonomic(0.4, samples=21, rtol=1e-8))
@@ -238,6 +249,29 @@ def test_a_parameter_without_a_value_is_asked_for():
     drawn = motion.system.replace(draw=[da.Rod((0, 0), (x, y), width=width)])
     with pytest.raises(da.ModelError, match="draw: no value for parameter width"):
         scene_of(drawn.simulate(0.1, samples=3))
+
+
+@pytest.mark.parametrize(
+    ("radius", "message"), [("-l", "is -1; a length is wanted"), ("2 + x", "changes along the motion")]
+)
+def test_lengths_are_constant_and_not_negative(radius, message):
+    drawn = da.library.pendulum().replace(draw=[da.Sphere(("x", "y"), radius)])
+    with pytest.raises(da.ModelError, match=message):
+        scene_of(drawn.simulate(0.1, samples=3))
+
+
+def test_a_kept_model_is_drawn_as_it_was_written():
+    system = da.library.pendulum(l=1.7)
+    origin = Origin("a pendulum of a test of drawings", lambda: system)
+    keep_model(origin, system)
+    kept = find_kept(origin)
+    assert kept is not None
+    assert kept.draw == system.draw
+    motion = kept.simulate(0.2, samples=5)
+    assert (
+        scene_of(motion, frames="outputs").to_dict()
+        == scene_of(system.simulate(0.2, samples=5), frames="outputs").to_dict()
+    )
 
 
 def test_a_place_without_a_value_is_told():

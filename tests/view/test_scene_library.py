@@ -1,4 +1,4 @@
-"""Every system of the library has a scene of finite numbers that JSON can hold, and can be drawn."""
+"""Every system of the library has a scene of finite numbers that JSON can hold, can be drawn, and has a page."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import pytest
 
 import dalembert as da
 from dalembert.view.animate.painter import Painter, Style
+from dalembert.view.player.page import page_of
+from dalembert.view.plots.panel import panels_of
 from dalembert.view.scene.scene_of import scene_of
 
 
@@ -30,3 +32,5 @@ def test_every_system_is_drawn(name):
     assert first.shape == last.shape
     assert np.any(first[:, :, :3] != 255)
     assert np.any(first != last), "nothing moves"
+    page = page_of([scene], panels_of(motion))
+    assert page.count('<script type="application/json">') == 1

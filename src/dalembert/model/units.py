@@ -6,12 +6,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from dalembert.model.language.suggest import suggest
-from dalembert.model.language.symbols import name_of
 
 #: Names besides those of the model that have a unit.
 QUANTITIES = ("t", "energy")
 # A label longer than this is no unit.
 LONGEST = 40
+#: Units that a division has a name for.
+QUOTIENTS = {("J", "m"): "N", ("J", "rad"): "N m", ("J", "1"): "J", ("rad", "s"): "rad/s"}
 
 
 class Inherited(dict[str, str]):
@@ -35,6 +36,8 @@ def read_units(given: Any, known: Iterable[str], faults: list[str]) -> dict[str,
     if not isinstance(given, Mapping):
         faults.append(f'units: a mapping such as {{"x": "m"}} is wanted, got {given!r}')
         return {}
+    from dalembert.model.language.symbols import name_of  # needs SymPy, which reads the model
+
     found: dict[str, str] = {}
     for key, unit in given.items():
         name = name_of(key)
@@ -45,3 +48,32 @@ def read_units(given: Any, known: Iterable[str], faults: list[str]) -> dict[str,
         else:
             found[name] = unit.strip()
     return found
+
+
+def unit_of(system: Any, name: str) -> str:
+    """The unit of a column by its name; empty where it is not known. That of a rate follows from those of the
+    coordinate and of t, that of a generalised force from those of the energy and of the coordinate.
+    """
+    units = system.units
+    if name in units:
+        return str(units[name])
+    base = name.rstrip("'")
+    order = len(name) - len(base)
+    if order and base in units and "t" in units:
+        return quotient(units[base], units["t"], order)
+    kind, _, of = name.rpartition(" ")
+    if kind in ("impressed", "inertial", "ideal", "nonideal") and "energy" in units and of in units:
+        return quotient(units["energy"], units[of])
+    if name in ("kinetic", "potential", "impact loss") or kind in ("work", "heat"):
+        return str(units.get("energy", ""))
+    return ""
+
+
+def quotient(unit: str, by: str, power: int = 1) -> str:
+    """A unit divided by another."""
+    if power == 1 and (unit, by) in QUOTIENTS:
+        return QUOTIENTS[unit, by]
+    if by in ("", "1"):
+        return unit
+    lower = by if by.isalpha() else f"({by})"
+    return f"{unit or '1'}/{lower}" + ("²" if power == 2 else "")

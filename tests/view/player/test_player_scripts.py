@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation, Slerp
 
 from dalembert.view.player.pack import numbers
 
-SOURCES = ("vectors", "samples", "numbers", "camera", "clock", "plot_scale")
+SOURCES = ("vectors", "samples", "smooth", "numbers", "camera", "clock", "plot_scale")
 
 
 @pytest.fixture(scope="module")
@@ -56,21 +56,54 @@ def test_both_sides_of_a_jump(answer: Any) -> None:
     assert answer(ask, [0.5, 1.0, 1.5]) == [0.5, 5, 5.5]
 
 
+def test_ways_between_frames_are_smooth_except_at_events(answer: Any) -> None:
+    """A circle by frames 0.3 apart: straight lines are off by 1 − cos 0.15 = 1.1e-2, the curve by a tenth of it. With
+    twice as many frames, a cubic with slopes of second order is eight times better. Near events lines are straight.
+    """
+    ask = """(() => { const smooth = smoothIntervals(given[1], given[2]);
+      return given[3].map((time) => placeAlong(given[0], given[1], smooth, placeIn(given[1], time))); })()"""
+    asked = np.linspace(0.7, 5.0, 87)
+    errors = []
+    for step in (0.3, 0.15):
+        t = np.arange(0.0, 6.0, step)
+        rows = np.column_stack([np.cos(t), np.sin(t), 0 * t])
+        found = np.array(answer(ask, rows.tolist(), t.tolist(), [], asked.tolist()))
+        errors.append(np.abs(found - np.column_stack([np.cos(asked), np.sin(asked), 0 * asked])).max())
+    assert errors[0] < 1.1e-3
+    assert errors[0] / errors[1] > 7
+    bent = np.array(answer(ask, rows.tolist(), t.tolist(), [{"time": 3.02}], [3.07, 1.03]))
+    straight = np.column_stack([np.interp([3.07, 1.03], t, column) for column in rows.T])
+    np.testing.assert_allclose(bent[0], straight[0], atol=1e-12)
+    assert np.abs(bent[1] - straight[1]).max() > 1e-4
+
+
+def test_a_way_in_pieces_passes_through_all_frames(answer: Any) -> None:
+    t = np.array([0.0, 0.1, 0.3, 0.4, 0.4, 0.6])  # with both sides of a jump
+    rows = np.random.default_rng(4).normal(size=(6, 3))
+    found = answer("wayOf(given[0], given[1], smoothIntervals(given[1], [{time: 0.4}]))", rows.tolist(), t.tolist())
+    points = np.array(found["points"])
+    assert np.all(np.isfinite(points))
+    np.testing.assert_array_equal(points[found["starts"]], rows)
+    assert found["starts"] == [0, 4, 8, 9, 10, 11]  # four pieces where it is smooth
+
+
 def test_what_the_camera_sees(answer: Any) -> None:
-    """All corners of a box are inside the view, and one of them at its edge; for both kinds of projection."""
-    extent = [0.9, 0.3, 0.25]
-    corners = [[sx * extent[0], sy * extent[1], sz * extent[2]] for sx in (-1, 1) for sy in (-1, 1) for sz in (-1, 1)]
+    """All points are inside the view, and the outermost at its edge on both sides; for both kinds of projection."""
+    points = np.random.default_rng(9).uniform([-0.9, -0.3, -0.2], [0.7, 0.5, 0.3], (30, 3))
     for flat in (True, False):
         for aspect in (0.5, 1.6, 3.0):
             m = answer(
                 "(() => { const camera = new Camera(given[0], given[1]); const m = camera.matrices(given[2]);"
                 " return product(m.projection, m.view); })()",
-                flat, extent, aspect,
+                flat, points.tolist(), aspect,
             )  # fmt: skip
-            seen = np.column_stack([corners, np.ones(8)]) @ np.array(m).reshape(4, 4)
-            inside = np.abs(seen[:, :3] / seen[:, 3:])
-            assert inside.max() < 1
-            assert inside[:, :2].max() == pytest.approx(1 / 1.08 if flat else 0.92, rel=1e-9)
+            seen = np.column_stack([points, np.ones(30)]) @ np.array(m).reshape(4, 4)
+            inside = seen[:, :3] / seen[:, 3:]
+            assert np.abs(inside).max() < 1
+            # In perspective the room is left at the depth of each point, and a few rounds find the middle to 1e-3.
+            assert np.abs(inside[:, :2]).max() == pytest.approx(1 / 1.08, rel=1e-9 if flat else 1e-2)
+            middles = (inside[:, :2].max(axis=0) + inside[:, :2].min(axis=0)) / 2
+            np.testing.assert_allclose(middles, 0, atol=1e-9 if flat else 2e-3)
 
 
 @pytest.mark.parametrize(

@@ -314,6 +314,7 @@ class Motion(Table):
         import xarray as xr
 
         from dalembert.model.documents.document import dumps
+        from dalembert.motion.result.units import with_units
 
         labels = {
             "time": self.t,
@@ -363,16 +364,20 @@ class Motion(Table):
             "method": self.method,
             "backend": self.backend,
         }
-        return xr.Dataset(data, coords=labels, attrs=attributes)
+        return with_units(xr.Dataset(data, coords=labels, attrs=attributes), self.system)
 
     def to_dataframe(self) -> pd.DataFrame:
         """The motion as a table with one row per output time and every named column."""
         import pandas as pd
 
-        return pd.DataFrame(self.columns()).set_index("t")
+        from dalembert.motion.result.units import units_by_column
+
+        table = pd.DataFrame(self.columns()).set_index("t")
+        table.attrs["units"] = units_by_column(self)
+        return table
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the motion: `.nc` (NetCDF, complete, can be loaded again) or `.csv` (the named columns)."""
+        """Write the motion: `.nc` (NetCDF, complete, can be loaded again, with units) or `.csv` (the named columns)."""
         target = Path(path)
         if target.suffix == ".csv":
             write_atomically(target, self._csv().encode("utf-8"))
@@ -405,7 +410,7 @@ class Motion(Table):
         if Path(path).suffix == ".csv":
             raise DocumentError(str(path), ["a .csv file holds columns only; a motion is loaded from its .nc file"])
         try:
-            with xr.open_dataset(path, engine="scipy") as file:
+            with xr.open_dataset(path, engine="scipy", decode_times=False) as file:  # a unit makes no date
                 data = file.load()
         except FileNotFoundError:
             raise DocumentError(str(path), ["there is no such file"]) from None

@@ -12,6 +12,7 @@ from PIL import Image as Picture
 Image = NDArray[np.uint8]  # (height, width, 4): red, green, blue and 255
 
 COLOURS = 255  # one is kept for what does not change
+EXACT = 32
 SAMPLES = 12  # frames that the palette is made of
 
 
@@ -44,19 +45,25 @@ def _packed(image: Image) -> np.ndarray:
 
 
 def _palette(samples: list[Image]) -> NDArray[np.uint8]:
-    """(256, 3) colours that the samples have most of."""
-    strip = Picture.fromarray(np.concatenate([sample[:, :, :3] for sample in samples], axis=1))
-    found = strip.quantize(COLOURS, method=Picture.Quantize.MEDIANCUT, dither=Picture.Dither.NONE).getpalette() or []
+    """(256, 3) colours: those that cover most, paper among them, as they are, and others that stand for the rest."""
+    strip = np.concatenate([sample[:, :, :3] for sample in samples], axis=1)
+    each, counts = np.unique(strip.reshape(-1, 3), axis=0, return_counts=True)
+    exact = each[np.argsort(-counts)[:EXACT]]
+    others = Picture.fromarray(strip).quantize(
+        COLOURS - EXACT, method=Picture.Quantize.MEDIANCUT, dither=Picture.Dither.NONE
+    )
+    given = np.array((others.getpalette() or [])[: 3 * (COLOURS - EXACT)], dtype=np.uint8).reshape(-1, 3)
     colours = np.zeros((256, 3), dtype=np.uint8)
-    given = np.array(found[: 3 * COLOURS], dtype=np.uint8).reshape(-1, 3)
-    colours[: len(given)] = given
+    colours[: len(exact) + len(given)] = np.concatenate([exact, given])
     return colours
 
 
 def _table(palette: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """The nearest colour of the palette to each that `_packed` can give."""
     packed = np.arange(1 << 16)
-    colours = np.stack([(packed >> 11 << 3) + 4, ((packed >> 5) % 64 << 2) + 2, (packed % 32 << 3) + 4], axis=1)
+    red, green, blue = packed >> 11, (packed >> 5) % 64, packed % 32
+    # The highest bits again in the place of those that are lost: black and white stay what they are.
+    colours = np.stack([red << 3 | red >> 2, green << 2 | green >> 4, blue << 3 | blue >> 2], axis=1)
     nearest = np.empty(packed.size, dtype=np.uint8)
     known = palette[:COLOURS].astype(np.float32)
     squares = np.sum(known**2, axis=1)

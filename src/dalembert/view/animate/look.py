@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from dalembert.arrays import Array
-from dalembert.view.animate.camera import Camera
-from dalembert.view.animate.marks import BACK, Area, Label, Line, Mark, mixed, shaded
+from dalembert.view.animate.camera import LIGHT, Camera
+from dalembert.view.animate.marks import BACK, Area, Faces, Label, Line, Mark, mixed, shaded
 from dalembert.view.scene.rotations import rotated
 from dalembert.view.scene.scene import row_at
 
@@ -208,16 +208,17 @@ def _curve(look: Look, shape: Shape, frame: int) -> list[Mark]:
 
 
 def _mesh(look: Look, shape: Shape, frame: int) -> list[Mark]:
-    seen = look.placed(shape, frame, shape["vertices"])
-    found: list[Mark] = []
-    for face in shape["faces"]:
-        a, b, c = seen[face]
-        normal = np.cross(b - a, c - a)
-        if normal[2] > 0:
-            bright = look.camera.shade(look.camera.axes.T @ (normal / np.linalg.norm(normal)))
-            found.append(Area(seen[face][:, :2], shaded(shape["color"], bright), float(seen[face][:, 2].mean()),
-                              look.alpha(shape), shaded(shape["color"], bright), 0.5))  # fmt: skip
-    return found
+    """Its near side, the nearest faces last."""
+    corners = look.placed(shape, frame, shape["vertices"])[shape["faces"]]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    near = normals[:, 2] > 0
+    corners, normals = corners[near], normals[near] / np.linalg.norm(normals[near], axis=1, keepdims=True)
+    order = np.argsort(corners[:, :, 2].mean(axis=1))
+    bright = np.clip(0.85 + 0.3 * normals @ LIGHT / np.linalg.norm(LIGHT), 0, 1)[order, None]
+    base = np.array([int(shape["color"][k : k + 2], 16) / 255 for k in (1, 3, 5)])
+    colors = np.concatenate([bright * base, np.full((len(order), 1), look.alpha(shape))], axis=1)
+    middle = look.placed(shape, frame, np.zeros((1, 3)))[0]
+    return [Faces(corners[order][:, :, :2], colors, float(middle[2])), *look.label(shape, middle)]
 
 
 def _arrow(look: Look, shape: Shape, frame: int) -> list[Mark]:

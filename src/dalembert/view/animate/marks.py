@@ -24,6 +24,15 @@ class Area:
 
 
 @dataclass(frozen=True, eq=False)
+class Faces:
+    """Many filled polygons of three corners, (K, 3, 2), in the order in which they are drawn, each with its colour."""
+
+    points: Array
+    colors: Array
+    depth: float
+
+
+@dataclass(frozen=True, eq=False)
 class Line:
     """A polyline (P, 2) of a width in pixels."""
 
@@ -44,7 +53,7 @@ class Label:
     side: str = "beside"
 
 
-Mark = Area | Line | Label
+Mark = Area | Faces | Line | Label
 
 
 def mixed(color: str, other: str, share: float) -> str:

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Polygon
@@ -20,7 +22,7 @@ from dalembert.model.drawings.shapes import FORCES
 from dalembert.view.animate.camera import Camera
 from dalembert.view.animate.gif import Image
 from dalembert.view.animate.look import CIRCLE, Look
-from dalembert.view.animate.marks import Area, Label, Line, Mark
+from dalembert.view.animate.marks import Area, Faces, Label, Line, Mark
 from dalembert.view.figures import printable
 from dalembert.view.scene.bounds import corners_of
 from dalembert.view.scene.build import ROLES
@@ -141,6 +143,7 @@ class _Panel:
         self.axes.set_axis_off()
         self.look = Look(view.camera, view.scene.times, self.pixel, view.scene.dimensions == 2, ink, paper)
         self.areas: list[Polygon] = []
+        self.meshes: list[PolyCollection] = []
         self.lines: list[Line2D] = []
         self.texts: list[Text] = []
         # Grounds that do not move are drawn once.
@@ -168,7 +171,7 @@ class _Panel:
         marks = [mark for shape in self.moving if is_visible(shape, frame) for mark in self.look.marks(shape, frame)]
         marks += self._flashes(frame)
         marks.sort(key=lambda mark: mark.depth)
-        used = {Area: 0, Line: 0, Label: 0}
+        used = {Area: 0, Faces: 0, Line: 0, Label: 0}
         for mark in marks:
             artist = self._artist(mark, used[type(mark)])
             used[type(mark)] += 1
@@ -201,12 +204,14 @@ class _Panel:
                 found.append(Line(ring, FLASHES[event["kind"]], 1e25, 2.5 * (1 - share) + 0.5, 1 - 0.8 * share))
         return found
 
-    def _artist(self, mark: Mark, number: int = -1) -> Polygon | Line2D | Text:
+    def _artist(self, mark: Mark, number: int = -1) -> Artist:
         """An artist that shows a mark: the one of this number among those there are, or a new one."""
         if isinstance(mark, Area):
             return self._area(mark, number)
         if isinstance(mark, Line):
             return self._line(mark, number)
+        if isinstance(mark, Faces):
+            return self._faces(mark, number)
         if 0 <= number < len(self.texts):
             text = self.texts[number]
         else:
@@ -228,6 +233,17 @@ class _Panel:
             self.areas.append(area)
         area.set(facecolor=mark.color, edgecolor=mark.edge or "none", linewidth=mark.width * 72 / DPI, alpha=mark.alpha)
         return area
+
+    def _faces(self, mark: Faces, number: int) -> PolyCollection:
+        if 0 <= number < len(self.meshes):
+            many = self.meshes[number]
+            many.set_verts(list(mark.points))
+        else:
+            many = PolyCollection(list(mark.points), linewidths=0.4, animated=number >= 0)
+            self.axes.add_collection(many, autolim=False)
+            self.meshes.append(many)
+        many.set(facecolor=mark.colors, edgecolor=mark.colors)  # with edges, so that no paper shows between faces
+        return many
 
     def _line(self, mark: Line, number: int) -> Line2D:
         if 0 <= number < len(self.lines):

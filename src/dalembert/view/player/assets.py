@@ -11,8 +11,8 @@ from importlib.resources import files
 
 #: The scripts in the order in which they are joined: each uses only names of those before it while it is read.
 SCRIPTS = (
-    "vectors", "samples", "numbers", "colours", "elements", "camera", "geometry", "shaders", "renderer", "shapes",
-    "clock", "view", "timeline", "plot_scale", "plots", "keyboard", "player",
+    "vectors", "samples", "smooth", "numbers", "colours", "elements", "camera", "geometry", "shaders", "renderer",
+    "shapes", "clock", "view", "timeline", "plot_scale", "plots", "keyboard", "player",
 )  # fmt: skip
 _COMMENT = re.compile(r"^\s*//.*$|^\s+", re.MULTILINE)
 _CSS_COMMENT = re.compile(r"/\*.*?\*/|^\s+", re.MULTILINE | re.DOTALL)

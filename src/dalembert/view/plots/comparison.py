@@ -62,7 +62,8 @@ def _draw(axes: Axes, comparison: Comparison, style: Style) -> None:
         if note := _note(row):
             colour = style.muted if row.agrees else style.hue(1)
             shown = [value for value in (row.acceleration_difference, row.force_difference) if value is not None]
-            left = LEAST if not shown else 10 * max(*shown, LEAST)
+            # Beside its points, on the side where there is room.
+            left = LEAST if not shown or max(shown) > AGREEMENT else 10 * max(*shown, LEAST)
             box = {"fc": style.paper, "ec": "none", "pad": 1.0}
             axes.text(left, k, note, va="center", fontsize=SMALL - 0.5, color=colour, clip_on=True, bbox=box)
 

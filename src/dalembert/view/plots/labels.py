@@ -7,6 +7,8 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from dalembert.model.units import unit_of
+
 LETTERS = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau upsilon phi chi psi omega"  # noqa: E501
 GREEK = dict(zip(LETTERS.split(), "αβγδεζηθικλμνξοπρστυφχψω", strict=True))
 GREEK |= {name.capitalize(): letter.upper() for name, letter in GREEK.items()}
@@ -15,8 +17,6 @@ DOTS = {"'": "\u0307", "''": "\u0308"}
 NAME = re.compile(r"^([^\W\d_]+?)_?(\d*)('{0,2})$")
 # More symbols than these do not fit beside an axis.
 MOST_SYMBOLS = 4
-#: Units that a division has a name for.
-QUOTIENTS = {("J", "m"): "N", ("J", "rad"): "N m", ("J", "1"): "J", ("rad", "s"): "rad/s"}
 
 
 def symbol(name: str) -> str:
@@ -38,35 +38,6 @@ def phrase(text: str) -> str:
     return " ".join(
         symbol(word) if word.rstrip("'0123456789_") in GREEK or "'" in word else word for word in text.split(" ")
     )
-
-
-def unit_of(system: Any, name: str) -> str:
-    """The unit of a column by its name; empty where it is not known. That of a rate follows from those of the
-    coordinate and of t, that of a generalised force from those of the energy and of the coordinate.
-    """
-    units = system.units
-    if name in units:
-        return str(units[name])
-    base = name.rstrip("'")
-    order = len(name) - len(base)
-    if order and base in units and "t" in units:
-        return quotient(units[base], units["t"], order)
-    kind, _, of = name.rpartition(" ")
-    if kind in ("impressed", "inertial", "ideal", "nonideal") and "energy" in units and of in units:
-        return quotient(units["energy"], units[of])
-    if name in ("kinetic", "potential", "impact loss") or kind in ("work", "heat"):
-        return str(units.get("energy", ""))
-    return ""
-
-
-def quotient(unit: str, by: str, power: int = 1) -> str:
-    """A unit divided by another."""
-    if power == 1 and (unit, by) in QUOTIENTS:
-        return QUOTIENTS[unit, by]
-    if by in ("", "1"):
-        return unit
-    lower = by if by.isalpha() else f"({by})"
-    return f"{unit or '1'}/{lower}" + ("²" if power == 2 else "")
 
 
 def with_unit(text: str, unit: str) -> str:

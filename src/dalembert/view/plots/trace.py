@@ -7,10 +7,11 @@ from dataclasses import replace
 
 from matplotlib.figure import Figure
 
+from dalembert.model.units import unit_of
 from dalembert.motion.result.trace import Trace
 from dalembert.view.figures import Given, finish
 from dalembert.view.plots.figure import draw_panels
-from dalembert.view.plots.labels import symbol, unit_of, with_unit
+from dalembert.view.plots.labels import symbol, with_unit
 from dalembert.view.plots.panel import Curve, Panel
 from dalembert.view.plots.panels.paths import Point, views
 from dalembert.view.plots.style import style_named

@@ -75,9 +75,14 @@ def _turned(shape: Any, values: Values) -> Array:
 
 
 def _length(values: Values, system: System, expression: Any, what: str) -> float | None:
-    number = values.number(expression)
-    if number is not None and not (np.isfinite(number) and number >= 0):
+    if expression is None:
+        return None
+    column = values.one(expression)
+    number = float(column[0])
+    if not (np.isfinite(number) and number >= 0):
         raise ModelError(system.name, [f"draw: {what} is {number:g}; a length is wanted"])
+    if np.ptp(column) > 1e-9 * number:  # more than rounding
+        raise ModelError(system.name, [f"draw: {what} changes along the motion; it is made of numbers and parameters"])
     return number
 
 

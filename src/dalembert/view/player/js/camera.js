@@ -2,17 +2,18 @@
 
 const HOME = { azimuth: -1.05, elevation: 0.4 }; // from the front right, a little above
 const HALF_VIEW = Math.tan((15 * Math.PI) / 180);
+const ROOM = 1.08; // around what is to be seen
 
 class Camera {
-  constructor(flat, extent) {
-    this.flat = flat; // 2-D: straight on, without perspective
-    this.extent = extent; // half the box that is to be seen: [x, y, z]
+  // points: what is to be seen from home, around the origin. flat: straight on, without perspective (2-D).
+  constructor(flat, points) {
+    Object.assign(this, { flat, points, homes: new Map() });
     this.reset();
   }
 
   reset() {
     Object.assign(this, HOME);
-    this.target = [0, 0, 0];
+    this.moved = [0, 0, 0];
     this.zoom = 1;
   }
 
@@ -29,28 +30,45 @@ class Camera {
     return [right, cross(back, right), back];
   }
 
-  // Half the height of what is seen at the target, so that the whole box fits the shape of the view.
-  halfHeight(aspect) {
-    if (this.flat) return (1.08 * Math.max(this.extent[1], this.extent[0] / aspect, 1e-3)) / this.zoom;
+  // The middle of the view and half its height there, so that all points are just inside; found once for each shape.
+  home(aspect) {
+    const key = aspect.toFixed(2);
+    if (!this.homes.has(key)) this.homes.set(key, this.flat ? this.fitFlat(aspect) : this.fit(aspect));
+    return this.homes.get(key);
+  }
+
+  fitFlat(aspect) {
+    const [x, y] = [0, 1].map((i) => limitsOf([this.points.map((point) => point[i])]) ?? [-1, 1]);
+    const half = ROOM * Math.max((y[1] - y[0]) / 2, (x[1] - x[0]) / 2 / aspect, 1e-3);
+    return { target: [(x[0] + x[1]) / 2, (y[0] + y[1]) / 2, 0], half };
+  }
+
+  // Moving sideways changes how far away the eye must be, a little: after a few rounds both agree.
+  fit(aspect) {
     const [right, up, back] = this.axesAt(HOME);
-    let distance = 1e-2; // from which every corner is within the view
-    for (let k = 0; k < 8; k++) {
-      const corner = this.extent.map((half, i) => ((k >> i) & 1 ? half : -half));
-      const aside = Math.max(Math.abs(dot(up, corner)), Math.abs(dot(right, corner)) / aspect);
-      distance = Math.max(distance, dot(back, corner) + aside / (0.92 * HALF_VIEW));
+    let [target, distance] = [[0, 0, 0], 4];
+    for (let round = 0; round < 6; round++) {
+      const own = this.points.map((point) => minus(point, target));
+      const seen = own.map((p) => [dot(right, p), dot(up, p), dot(back, p)]);
+      const wanted = ([x, y, z]) => z + (ROOM * Math.max(Math.abs(y), Math.abs(x) / aspect)) / HALF_VIEW;
+      distance = seen.reduce((most, point) => Math.max(most, wanted(point)), 0.02);
+      const [x, y] = [0, 1].map((i) => limitsOf([seen.map((p) => p[i] / (distance - p[2]))]) ?? [0, 0]);
+      const aside = add(times(right, (x[0] + x[1]) / 2), times(up, (y[0] + y[1]) / 2));
+      if (round < 5) target = add(target, times(aside, distance));
     }
-    return (distance * HALF_VIEW) / this.zoom;
+    return { target, half: distance * HALF_VIEW };
   }
 
   matrices(aspect) {
     const [right, up, back] = this.axes;
-    const half = this.halfHeight(aspect);
+    const home = this.home(aspect);
+    const [half, target] = [home.half / this.zoom, add(home.target, this.moved)];
     if (this.flat) {
-      const view = seenFrom(add(this.target, times(back, 50)), right, up, back);
+      const view = seenFrom(add(target, times(back, 50)), right, up, back);
       return { view, projection: orthographic(half, aspect, 1, 100), half };
     }
     const distance = half / HALF_VIEW;
-    const view = seenFrom(add(this.target, times(back, distance)), right, up, back);
+    const view = seenFrom(add(target, times(back, distance)), right, up, back);
     const near = Math.max(distance - 6, distance * 0.02);
     return { view, projection: perspective(HALF_VIEW, aspect, near, distance + 12), half };
   }
@@ -64,8 +82,8 @@ class Camera {
   // By pixels of a view of this height.
   pan(dx, dy, height, aspect) {
     const [right, up] = this.axes;
-    const scale = (2 * this.halfHeight(aspect)) / height;
-    this.target = add(this.target, add(times(right, -dx * scale), times(up, dy * scale)));
+    const scale = (2 * this.matrices(aspect).half) / height;
+    this.moved = add(this.moved, add(times(right, -dx * scale), times(up, dy * scale)));
   }
 
   magnify(factor) {

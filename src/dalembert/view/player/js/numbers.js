@@ -46,3 +46,16 @@ function powersBetween(least, most, count) {
   for (let k = first; k <= last; k += every) ticks.push(k);
   return ticks;
 }
+
+// The least and greatest of several lists, null where they have none; for logarithms only what is positive counts.
+function limitsOf(lists, log) {
+  let [least, most] = [Infinity, -Infinity];
+  for (const list of lists) {
+    for (const value of list) {
+      if (!Number.isFinite(value) || (log && value <= 0)) continue;
+      if (value < least) least = value;
+      if (value > most) most = value;
+    }
+  }
+  return least <= most ? [least, most] : null;
+}

@@ -1,18 +1,5 @@
 // How values become pixels in a plot.
 
-// The least and greatest of what curves show; for logarithms only what is positive counts.
-function limitsOf(lists, log) {
-  let [least, most] = [Infinity, -Infinity];
-  for (const list of lists) {
-    for (const value of list) {
-      if (!Number.isFinite(value) || (log && value <= 0)) continue;
-      if (value < least) least = value;
-      if (value > most) most = value;
-    }
-  }
-  return least <= most ? [least, most] : null;
-}
-
 // A little room on both sides; a constant stands in the middle of its own size.
 function withRoom([least, most], log) {
   if (log) {

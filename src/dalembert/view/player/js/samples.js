@@ -47,7 +47,8 @@ function unpackScene(scene) {
     for (const key of PACKED) if (key in own) own[key] = unpack(own[key]);
     return own;
   });
-  return { ...scene, times: unpack(scene.times), shapes };
+  const frameTimes = unpack(scene.times);
+  return { ...scene, times: frameTimes, smooth: smoothIntervals(frameTimes, scene.events), shapes };
 }
 
 function unpackPanel(panel) {

@@ -91,16 +91,17 @@ const KINDS = {
   },
 
   trace: ({ shape, at, colour, drawing, place, width }) => {
-    const shown = shape.role === "ghost" ? between(colour, drawing.theme.background, 0.45) : colour;
-    const points = shape.position;
-    if (points.length < 2) return;
-    const first = shape.seconds ? lastBefore(drawing.scene.times, drawing.time - shape.seconds) : 0;
-    if (first > 0) {
-      for (let k = first; k < place.frame; k++) drawing.line(points[k], points[k + 1], shown, width);
-    } else {
-      drawing.polylines.push({ points, count: place.frame + 1, colour: [...shown, 1], width });
-    }
-    drawing.line(points[place.frame], at, shown, width);
+    const { scene, theme, time } = drawing;
+    if (shape.position.length < 2) return;
+    const shown = shape.role === "ghost" ? between(colour, theme.background, 0.45) : colour;
+    shape.way ??= wayOf(shape.position, scene.times, scene.smooth);
+    const { points, starts } = shape.way;
+    const pieces = (starts[place.frame + 1] ?? points.length) - starts[place.frame];
+    const last = starts[place.frame] + Math.min(pieces - 1, Math.floor(place.part * pieces));
+    const first = shape.seconds ? starts[lastBefore(scene.times, time - shape.seconds)] : 0;
+    if (first > 0) for (let k = first; k < last; k++) drawing.line(points[k], points[k + 1], shown, width);
+    else drawing.polylines.push({ points, count: last + 1, colour: [...shown, 1], width });
+    drawing.line(points[last], at, shown, width);
   },
 
   curve: ({ shape, at, axes, colour, drawing, width }) => {
@@ -176,6 +177,32 @@ const KINDS = {
   },
 };
 
+// Points that enclose what moves: places at some frames, with the size of what is there, and tips of arrows. In a
+// plane, and where there are none, the corners of the bounds.
+function outlineOf(scene) {
+  const [low, high] = scene.bounds;
+  const corners = [0, 1, 2, 3, 4, 5, 6, 7].map((k) => [0, 1, 2].map((i) => ((k >> i) & 1 ? high[i] : low[i])));
+  if (scene.dimensions === 2) return corners;
+  const found = [];
+  const solid = scene.shapes.filter(({ kind }) => kind !== "plane");
+  const most = Math.max(4, Math.ceil(2000 / (solid.length || 1))); // frames of each, so that all are found at once
+  for (const shape of solid) {
+    const own = [...(shape.vertices ?? []), ...(shape.points ?? []), Array.isArray(shape.size) ? times(shape.size, 0.5)
+      : [shape.radius ?? 0, 0, 0]];
+    const reach = own.reduce((far, point) => Math.max(far, size(point)), 0);
+    const rows = [shape.position, shape.from, shape.to].filter(Boolean);
+    if (shape.vector) rows.push(shape.vector.map((vector, k) => add(shape.position[k] ?? shape.position[0], vector)));
+    for (const list of rows) {
+      for (let k = 0; k < list.length; k += Math.ceil(list.length / most)) {
+        for (const axis of STRAIGHT) found.push(add(list[k], times(axis, reach)), add(list[k], times(axis, -reach)));
+      }
+    }
+  }
+  const inside = found.filter((point) => point.every(Number.isFinite));
+  return inside.length ? inside : corners;
+}
+
+const PLACED = ["position", "from", "to"];
 const mixNumbers = (a, b, part) => (Array.isArray(a) ? between(a, b, part) : a + (b - a) * part);
 
 // All of a scene at a time. forces: whether arrows and cones of forces are shown; width: of lines, in pixels.
@@ -190,6 +217,7 @@ function drawingAt(scene, time, { theme, camera, forces, width }) {
       const given = shape[key];
       if (given === undefined || given === null || typeof given === "number") return given ?? undefined;
       if (typeof given[0] === "number") return given; // edges of a box, the same throughout
+      if (PLACED.includes(key)) return placeAlong(given, scene.times, scene.smooth, place);
       return valueAt(given, place, mixNumbers);
     };
     const at = value("position") ?? value("from") ?? [0, 0, 0];

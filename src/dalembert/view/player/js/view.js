@@ -6,8 +6,7 @@ const NO_WEBGL = "This browser shows no WebGL 2, which the drawing needs. Plots 
 class View {
   constructor(player, scene) {
     Object.assign(this, { player, scene });
-    const half = times(minus(scene.bounds[1], scene.bounds[0]), 0.5);
-    this.camera = new Camera(scene.dimensions === 2, half);
+    this.camera = new Camera(scene.dimensions === 2, outlineOf(scene));
     const turning = scene.dimensions === 2 ? "" : " Drag to turn it.";
     const label = `Drawing of ${scene.name}.${turning}`;
     this.canvas = element("canvas", { tabindex: "0", role: "img", "aria-label": label });
@@ -45,7 +44,7 @@ class View {
     this.write(drawing.labels);
   }
 
-  // Events of a moment ago: a ring that widens where it happened, and its name.
+  // Events of a moment ago: a ring that widens where it happened, the frame where that is not known, and its name.
   flash(drawing, time, theme, width) {
     const lasting = FLASH_SECONDS * this.player.clock.speed;
     const recent = this.scene.events.filter((event) => time >= event.time && time - event.time < lasting).slice(-20);
@@ -59,7 +58,7 @@ class View {
     const names = [...new Set(recent.map((event) => event.name).filter(Boolean))];
     const text = names.slice(-3).join(", ");
     if (this.event.textContent !== text) this.event.textContent = text;
-    this.frame.classList.toggle("flashing", recent.length > 0 && !calm);
+    this.frame.classList.toggle("flashing", recent.some((event) => !event.position) && !calm);
   }
 
   write(labels) {
@@ -74,7 +73,8 @@ class View {
         this.texts.set(shape, element("span", { text: shape.label }));
         this.labels.append(this.texts.get(shape));
       }
-      const [left, top] = [(0.5 + x / w / 2) * width, (0.5 - y / w / 2) * height];
+      const left = clamp((0.5 + x / w / 2) * width, 0, width - 30); // at the edge rather than beyond it
+      const top = clamp((0.5 - y / w / 2) * height, 24, height);
       this.texts.get(shape).style.transform = `translate(${left.toFixed(1)}px, ${top.toFixed(1)}px)`;
       shown.add(shape);
     }

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from dalembert.arrays import Array
+from dalembert.model.units import unit_of
 from dalembert.motion.large.size import is_large
 from dalembert.motion.result.motion import WORKS
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.view.plots.along import Along
-from dalembert.view.plots.labels import phrase, time_label, unit_of, with_unit
+from dalembert.view.plots.labels import phrase, time_label, with_unit
 from dalembert.view.plots.panel import Curve, Panel
 from dalembert.view.plots.panels.choose import chosen, nothing
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dalembert.arrays import Array
+from dalembert.model.units import unit_of
 from dalembert.view.plots.along import Along, counted_title, worth_drawing
-from dalembert.view.plots.labels import phrase, symbol, time_label, unit_of, with_unit
+from dalembert.view.plots.labels import phrase, symbol, time_label, with_unit
 from dalembert.view.plots.panel import Curve, Panel
 from dalembert.view.plots.panels.choose import chosen, nothing
 

@@ -8,15 +8,19 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dalembert.arrays import Array
-from dalembert.model.system import System
+from dalembert.model.units import unit_of
 from dalembert.view.plots.along import Along
-from dalembert.view.plots.labels import phrase, symbol, unit_of, with_unit
+from dalembert.view.plots.labels import phrase, symbol, with_unit
 from dalembert.view.plots.panel import Curve, Panel
 from dalembert.view.plots.panels.choose import chosen, nothing
+
+if TYPE_CHECKING:
+    from dalembert.model.system import System
 
 NONE = "no points are known: no coordinates are Cartesian, there are no particles, and no outputs x, y of a point"
 # Along an axis a point does not move that moves this much more along another.

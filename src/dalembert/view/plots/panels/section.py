@@ -6,8 +6,9 @@ import numpy as np
 
 from dalembert.errors import OutputError
 from dalembert.model.language.suggest import suggest
+from dalembert.model.units import unit_of
 from dalembert.view.plots.along import Along
-from dalembert.view.plots.labels import phrase, symbol, unit_of, with_unit
+from dalembert.view.plots.labels import phrase, symbol, with_unit
 from dalembert.view.plots.panel import Curve, Panel
 from dalembert.view.plots.panels.choose import nothing
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dalembert.arrays import Array
-from dalembert.model.system import System
 from dalembert.view.plots.along import MOST_CURVES, NOTHING, Along, counted_title
 from dalembert.view.plots.labels import axis_label, curve_labels, time_label
 from dalembert.view.plots.panel import Curve, Panel
 from dalembert.view.plots.panels.choose import chosen, nothing
+
+if TYPE_CHECKING:
+    from dalembert.model.system import System
 
 # Of the largest coordinate, what others that depend on it may change by though nothing moves.
 ROUNDING = 1e-13

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dalembert.errors import DalembertError
+from dalembert.model.units import unit_of
 from dalembert.motion.large.size import is_large
 from dalembert.motion.result.motion import Motion
 from dalembert.view.animate.painter import Painter, Style
@@ -10,7 +11,6 @@ from dalembert.view.markup.elements import Html, element, fragment
 from dalembert.view.markup.pictures import image_of
 from dalembert.view.markup.tables import number
 from dalembert.view.player.page import fragment_of
-from dalembert.view.plots.labels import unit_of
 from dalembert.view.plots.panel import panels_of
 from dalembert.view.report.section import Section, left_out_of_large, note
 from dalembert.view.scene.scene_of import scene_of
