@@ -51,16 +51,16 @@ def bodies_of(system: System) -> list[tuple[Coordinate, ...]]:
         return []
     inertia = system.defined.expand(inertia) if system.definitions else inertia
     if len(system.coordinates) > MANY:
-        groups = _told_apart(system.coordinates)
+        groups = _bodies_by_name(system.coordinates)
         several = groups if are_cartesian(inertia, system.coordinates, groups) else []
     else:
         frames = cartesian_frames(inertia, system.coordinates)
-        several = [*frames.bodies, *(body for crowd in frames.crowds for body in _told_apart(crowd))]
+        several = [*frames.bodies, *(body for crowd in frames.crowds for body in _bodies_by_name(crowd))]
     angles = angles_of(system)
     return [body for body in several if angles.isdisjoint(body)]
 
 
-def _told_apart(crowd: Sequence[Coordinate]) -> list[tuple[Coordinate, ...]]:
+def _bodies_by_name(crowd: Sequence[Coordinate]) -> list[tuple[Coordinate, ...]]:
     """Bodies of one mass by the numbers or words that their names end with, x1 y1 x2 y2; none where that fails."""
     groups: dict[str, list[Coordinate]] = {}
     for q in crowd:
