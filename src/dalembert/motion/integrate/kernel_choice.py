@@ -30,6 +30,7 @@ from dalembert.kernel.size import KernelTooLarge
 from dalembert.kernel.tape_kernel import make_tape_kernel
 from dalembert.methods.table import METHODS
 from dalembert.motion.integrate.settings import Settings
+from dalembert.remember import changed
 
 if TYPE_CHECKING:
     from dalembert.model.system import System
@@ -78,6 +79,11 @@ class Wanted:
         library = runtime_library()
         return None if library is None else make_tape_kernel(library, *given, self.completion)
 
+    def serves(self, graph: Graph, method: str, completion: float, limit: int) -> bool:
+        """Whether it is what a mode of the same system wants, of which all rows are always wanted."""
+        same = self.graph is graph and self.method == method
+        return same and self.completion == completion and self.limit == limit
+
     def known(self, other: Wanted) -> Wanted:
         """The other one, which knows what was chosen for it, if it is the same; else this one."""
         if (other.key, other.method, other.limit) != (self.key, self.method, self.limit):
@@ -125,13 +131,14 @@ def _compiles_only() -> bool:
 def choose_kernel(wanted: Wanted) -> Choice:
     """The kernel that is expected to be done first; what it raises, `Wanted.compiled` says."""
     started = time.perf_counter()
-    tapes = None if _compiles_only() else runtime_library()
-    state = (wish(), find_compiler(), tapes, kernels.made_so_far)
+    asked, compiler = wish(), find_compiler()
+    tapes = None if asked == "compiled" and compiler is not None else runtime_library()
+    state = (asked, compiler, tapes, kernels.made_so_far)
     choice = wanted.kept.get(state)
     if choice is not None and not choice.steps:
         return choice
-    if choice is not None and choice.worth - _steps.get(wanted.key, 0) >= LOOKS:
-        return replace(choice, steps=choice.worth - _steps.get(wanted.key, 0))
+    if choice is not None and (left := choice.worth - _steps.get(wanted.key, 0)) >= LOOKS:
+        return changed(choice, steps=left)
     choice = _chosen(wanted)
     wanted.kept.clear()
     wanted.kept[state] = choice

@@ -72,7 +72,7 @@ def integrate_native(
     as_written, t0 = evaluation, state.t
     setup = _setup_of(evaluation, settings, state, solution, work, look)
     evaluation, wanted, kinks = setup.evaluation, setup.wanted, setup.kinks
-    pace = setup.pace.again()
+    pace = setup.pace if work is not None else setup.pace.again()  # a leg has one of its own
     choice = choose_kernel(wanted)
     kernel, seconds = choice.kernel, choice.seconds
     requested, room, width = evaluation.system.events, setup.room, setup.y0.size
@@ -119,7 +119,7 @@ def integrate_native(
         steps=int(report["steps"]),
         evaluations=int(report["evaluations"]),
         compile_s=seconds,
-        events=_events(changes, singular, evaluation, outcome) if happened else (),
+        events=_events(changes, singular, evaluation, outcome, settings.of_user) if happened else (),
         failure=None if run.status == kernels.DONE else _failure(as_written, run, buffer, kinks),
         ended=None if buffer is None else outcome.ended_by(evaluation.system),
         warnings=notes,
@@ -135,13 +135,19 @@ def _events(
     singular: Sequence[tuple[float, float]],
     evaluation: Evaluation,
     outcome: Outcome,
+    of_user: int | None,
 ) -> tuple[Mapping[str, Any], ...]:
-    """All that is told of a run, in order of time."""
+    """All that is told of a run, in order of time. of_user: so many events, the first; those that end a mode of
+    contacts are not told.
+    """
     ranks = []
     if not evaluation.graph.switched:  # straight-line code counts constraints that are switched off
         ranks = [{"name": "rank change", "t": t, "from": before, "to": after} for t, before, after in changes]
     passed = [singular_event(t, pivot) for t, pivot in singular]
-    return in_order(ranks, passed, outcome.reports(evaluation.system) if outcome.passages else ())
+    told = outcome if of_user is None else outcome.of_first(of_user)
+    if not (ranks or passed):
+        return tuple(told.reports(evaluation.system)) if told.passages else ()
+    return in_order(ranks, passed, told.reports(evaluation.system) if told.passages else ())
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,10 +207,13 @@ def _make_setup(
     events = evaluation.system.events
     # Where each of them ends the run, there is one passage of each at most.
     room = len(events) if all(event.terminal == 1 for event in events) else EVENT_ROOM
-    wanted = Wanted(evaluation.system, evaluation.graph, rows, method, completion, limit)
-    if (before := settings.kept.get("wanted")) is not None:
-        wanted = wanted.known(before)
-    settings.kept["wanted"] = wanted
+    before: Wanted | None = settings.kept.get("wanted")
+    if before is not None and switched and before.serves(evaluation.graph, method, completion, limit):
+        wanted = before  # of a system whose modes are data, all rows are always wanted
+    else:
+        wanted = Wanted(evaluation.system, evaluation.graph, rows, method, completion, limit)
+        wanted = wanted if before is None else wanted.known(before)
+        settings.kept["wanted"] = wanted
     return _Setup(as_written, solution, evaluation, kinks, wanted, y0, atol, pace, branch, room)
 
 

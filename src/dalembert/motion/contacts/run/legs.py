@@ -10,6 +10,7 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.errors import DalembertError
+from dalembert.kernel.limits import PROJECT_ROUNDING
 from dalembert.mechanics.solve.fundamental import Fundamental
 from dalembert.mechanics.solve.mass_scale import mass_scale
 from dalembert.methods.table import STIFF
@@ -133,8 +134,8 @@ class _Run:
         self, t: float, q: Array, v: Array, stopped: set[int], touching: set[int], last: Mode | None
     ) -> tuple[Array, Array, Mode]:
         """The mode at a state, and the state returned to its constraints."""
-        v, mode = self.between.enter(t, q, v, stopped, touching, last, self.settings.rtol)
-        if self.settings.project:
+        v, mode, off = self.between.enter(t, q, v, stopped, touching, last, self.settings.rtol)
+        if self.settings.project and (off is None or not off <= PROJECT_ROUNDING):
             q, v, _ = project(self.contacts.evaluation(mode), q, v, t)
         return q, v, mode
 

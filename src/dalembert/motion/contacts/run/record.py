@@ -65,6 +65,8 @@ class Record:
 
     def passage_counts(self) -> tuple[int, ...]:
         """How often each event of the system was passed in the legs so far."""
+        if not self.contacts.system.events:
+            return ()
         names = [event["name"] for leg in self.legs for event in leg.events]
         names += [event["name"] for event in self.passages]
         return tuple(names.count(event.name) for event in self.contacts.system.events)

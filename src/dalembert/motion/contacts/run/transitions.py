@@ -89,8 +89,10 @@ class Transitions:
 
     def enter(
         self, t: float, q: Array, v: Array, stopped: set[int], touching: set[int], last: Mode | None, rtol: float
-    ) -> tuple[Array, Mode]:
-        """The velocity with which the next mode begins, and the mode. rtol: to which velocities are known."""
+    ) -> tuple[Array, Mode, float | None]:
+        """The velocity with which the next mode begins, the mode, and how far the state is from its constraints, where
+        that is known. rtol: to which velocities are known.
+        """
         slow = self._stopping_speed(q, v, t, rtol)
         if slow != self.scale.slow:
             self.scale = replace(self.scale, slow=slow)
@@ -99,7 +101,7 @@ class Transitions:
         if found.undetermined:
             mode = replace(mode, undetermined=True)
         self._rest = Rest(speed=self._rest.speed)
-        return v, mode
+        return v, mode, found.off
 
     def _stopping_speed(self, q: Array, v: Array, t: float, rtol: float) -> float:
         """The speed at which a contact on a surface has stopped. On a surface that moves, slow slipping is the
