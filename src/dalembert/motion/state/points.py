@@ -25,7 +25,9 @@ class Points:
     inertial: Array
     position: Array | None = None  # φ (T, …) and (φ̇, ψ), where they came with the others
     velocity: Array | None = None
-    closed: Array | None = None  # A with all its rows, also those of constraints that are open, where there are contacts
+    closed: Array | None = (
+        None  # A with all its rows, also those of constraints that are open, where there are contacts
+    )
 
     @property
     def A(self) -> Array:

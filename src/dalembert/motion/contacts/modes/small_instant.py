@@ -79,9 +79,7 @@ def small_instant(evaluation: Evaluation, contacts: ContactGraph, q: Array, v: A
         M, A = M.reshape(n, n), A.reshape(m, n)
     alone = beside == 0.0
     apart = alone and seen == 0.0
-    return Instant(
-        acceleration, multipliers, acts, M, Q, A, b, C, free, alone, apart, steep, off, ContactState(*state)
-    )
+    return Instant(acceleration, multipliers, acts, M, Q, A, b, C, free, alone, apart, steep, off, ContactState(*state))
 
 
 def solution_of(found: Instant) -> Fundamental:

@@ -22,6 +22,7 @@ from dalembert.motion.contacts.run.between_legs import Side, changes, ends_with,
 from dalembert.motion.contacts.run.creep import LONGER, contacts_that_creep, has_set_off
 from dalembert.motion.contacts.run.giving_way import GIVES_WAY, looked_at, while_it_holds
 from dalembert.motion.contacts.run.record import Record
+from dalembert.motion.contacts.run.standing import standing, stays
 from dalembert.motion.contacts.run.transitions import GAP, Transitions
 from dalembert.motion.integrate.events import Crossing, Outcome
 from dalembert.motion.integrate.settings import Settings, share_of, tolerances
@@ -83,7 +84,7 @@ class _Run:
         while True:
             try:
                 parting = v
-                q, v, mode = self._enter(t, q, v, stopped, touching, before)
+                q, v, mode, decided = self._enter(t, q, v, stopped, touching, before)
             except DalembertError as error:
                 failure = failure_message(contacts.system.name, t, str(error))
                 if record.is_empty:
@@ -95,7 +96,8 @@ class _Run:
                 record.events += entries_of_first_impact(contacts, t, Side(mode, q, v), between.met)
             else:
                 record.events += changes(contacts, t, before, Side(mode, q, v), between.met, between.halted)
-            start = contacts.instant(mode, q, v, t)
+            stands = self._stands(decided)
+            start = decided if stands else contacts.instant(mode, q, v, t)
             if before is not None:
                 ended = self._passed_between(t, q, v, before, mode)
                 if ended is not None:
@@ -105,6 +107,9 @@ class _Run:
                 record.add(times[(times > t) & (times <= t + SOON * abs(t))], q, v, work, mode)
             later = times[times > t + (0.0 if before is None else SOON * abs(t))]
             if not later.size and not record.is_empty:
+                break
+            if stands:
+                record.keep(standing(record.legs[-1], np.append(t, later), q, work), mode, inner=False)
                 break
             leg = self._integrate_leg(mode, later, t, q, v, start, work)
             ending = Ending("give", -1) if leg.ended == GIVES_WAY else contacts.ending(mode, leg.ended)
@@ -132,12 +137,19 @@ class _Run:
 
     def _enter(
         self, t: float, q: Array, v: Array, stopped: set[int], touching: set[int], last: Mode | None
-    ) -> tuple[Array, Array, Mode]:
-        """The mode at a state, and the state returned to its constraints."""
-        v, mode, off = self.between.enter(t, q, v, stopped, touching, last, self.settings.rtol)
-        if self.settings.project and (off is None or not off <= PROJECT_ROUNDING):
+    ) -> tuple[Array, Array, Mode, Fundamental]:
+        """The mode at a state, the state returned to its constraints, and the instant that has decided."""
+        mode, found, v = self.between.enter(t, q, v, stopped, touching, last, self.settings.rtol)
+        if self.settings.project and (found.off is None or not found.off <= PROJECT_ROUNDING):
             q, v, _ = project(self.contacts.evaluation(mode), q, v, t)
-        return q, v, mode
+        return q, v, mode, found.solution
+
+    def _stands(self, decided: Fundamental) -> bool:
+        """Whether the motion has come to its end, in a state that never changes. The first leg is integrated: it says
+        how the others are.
+        """
+        asked = self.record.legs and self.settings.project and not self.contacts.system.events
+        return bool(asked) and stays(self.contacts, decided)
 
     def _named(self, failure: str | None, mode: Mode) -> str | None:
         """A failure about constraint forces in the words of the model: which friction they disagree with."""
@@ -280,7 +292,7 @@ class _Run:
             return
         try:
             v, _, stopped, touching = between.after(mode, ending, t, q, v, work)
-            q, v, after = self._enter(t, q, v, stopped, touching, mode)
+            q, v, after, _ = self._enter(t, q, v, stopped, touching, mode)
         except DalembertError:
             return  # what would come next is not asked for
         self.record.events += changes(self.contacts, t, mode, Side(after, q, v), between.met, between.halted)
