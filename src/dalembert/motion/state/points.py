@@ -70,19 +70,21 @@ def evaluate_points(
 
 def _held_points(evaluation: Evaluation, t: Array, q: Array, v: Array, held: Held) -> Points:
     """The points of a motion with contacts."""
-    together, rest = together_of(evaluation.graph), None
+    together = together_of(evaluation.graph)
     found = None if together is None else together.at(q, v, t, evaluation.p)
+    position: Array | None = None
+    velocity: Array | None = None
     if found is None:
         M, Q, A, b = evaluation.dynamics_along(q, v, t)
-        rest = evaluation.energetics_along(q, v, t)
+        energy, inertial = evaluation.energetics_along(q, v, t)
     else:
-        M, Q, A, b, _, *rest = found
+        M, Q, A, b, _, energy, inertial, position, velocity = found
     solution = solve_points(M, Q, np.where(held.acting[:, :, None], A, 0.0), np.where(held.acting, b, 0.0), held.C)
     # Forces that are not determined are those chosen: the smallest of all might pull on one-sided constraints.
     unknown = np.isnan(held.multipliers)
     if not unknown.all():
         solution = changed(solution, multipliers=np.where(unknown, solution.multipliers, held.multipliers))
-    return Points(solution, *rest, closed=A)
+    return Points(solution, energy, inertial, position, velocity, A)
 
 
 def forces_at(evaluation: Evaluation, t: Array, q: Array, v: Array, guesses: Array | None = None) -> Forces | None:

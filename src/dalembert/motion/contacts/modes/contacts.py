@@ -33,7 +33,7 @@ from dalembert.remember import remember
 # Numbers that differ by this share of the largest are the same but for rounding.
 UNCHANGED = 1e-14
 # Modes whose values are kept: a motion goes back and forth between a few. Of instants, only the last.
-KEPT, FEW = 64, 4
+KEPT, FEW = 64, 8
 
 
 def is_unchanged(now: Array, before: Array | None) -> bool:

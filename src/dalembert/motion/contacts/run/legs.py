@@ -76,6 +76,7 @@ class _Run:
     def integrate(self, q: Array, v: Array, t: float) -> Legs:
         contacts, times, between, record = self.contacts, self.settings.times, self.between, self.record
         end = float(times[-1])
+        record.masses = np.abs(contacts.unconstrained(q, v, t)[0].diagonal())
         self.least = SMALL * self._sizes(q, v, t)
         v, touching = between.start(q, v, t, end - float(times[0]))
         work, stopped = between.ledger.empty(), between.contacts_at_rest(q, v, t)
@@ -98,14 +99,16 @@ class _Run:
                 record.events += changes(contacts, t, before, Side(mode, q, v), between.met, between.halted)
             stands = self._stands(decided)
             start = decided if stands else contacts.instant(mode, q, v, t)
+            now = soon = int(times.searchsorted(t, side="right"))
             if before is not None:
                 ended = self._passed_between(t, q, v, before, mode)
                 if ended is not None:
                     record.add(np.array([t]), q, v, work, mode)
                     break
                 # Times that follow so soon that no step fits between.
-                record.add(times[(times > t) & (times <= t + SOON * abs(t))], q, v, work, mode)
-            later = times[times > t + (0.0 if before is None else SOON * abs(t))]
+                soon = int(times.searchsorted(t + SOON * abs(t), side="right"))
+                record.add(times[now:soon], q, v, work, mode)
+            later = times[soon:]
             if not later.size and not record.is_empty:
                 break
             if stands:

@@ -27,6 +27,7 @@ class Record:
 
     def __init__(self, contacts: Contacts, times: Array) -> None:
         self.contacts, self.times = contacts, times
+        self.masses = np.ones(contacts.n)  # of each coordinate, as they are at the start
         self.legs: list[Trajectory] = []
         self.modes: list[Mode] = []
         self.events: list[dict[str, Any]] = []
@@ -97,7 +98,7 @@ class Record:
             events=with_impulses(in_order(reports, self.passages, self.events), impacts),
             failure=failure,
             ended=ended,
-            fastest=fastest_of(legs, self.contacts.whole),
+            fastest=fastest_of(legs, self.masses),
             kernel=legs[-1].kernel,
             warnings=(
                 *dict.fromkeys(w for leg in legs for w in leg.warnings),

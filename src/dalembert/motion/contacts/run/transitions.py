@@ -27,8 +27,8 @@ BOUNCES = 1e-5
 RISE = 1e-11
 # Contacts this much faster than what counts as rest stop together with one that has stopped, if all then stick.
 ALMOST = 100.0
-# Velocities have no meaning below this share of the tolerance, which is what they are integrated to: on the way to a stop
-# in a plane, each digit of the speed takes several steps.
+# Velocities have no meaning below this share of the tolerance, to which they are integrated: on the way to a stop in a
+# plane, each digit of the speed takes several steps.
 UNKNOWN = 1e-3
 # On a surface that moves, slipping below so many tolerances of its velocity cannot be told from none.
 CARRIED = 20.0
