@@ -203,7 +203,7 @@ def _results(
             if clock.monotonic() - asked > LOOK_S:  # workers come and go
                 at_work, asked = max(1, sum(client.nthreads().values())), clock.monotonic()
             most = max(AHEAD, AHEAD_EACH * at_work) if pace.is_known else FIRST * at_work
-            batch = []
+            batch: list[list[tuple[int, int]]] = []
             while left and len(pending) + len(batch) < most:
                 size = pace.ranges(len(left), at_work)
                 batch.append([left.popleft() for _ in range(min(size, len(left)))])
