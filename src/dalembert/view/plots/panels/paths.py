@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dalembert.arrays import Array
-from dalembert.model.units import unit_of
 from dalembert.view.plots.along import Along
-from dalembert.view.plots.labels import phrase, symbol, with_unit
+from dalembert.view.plots.labels import Names, names_of, phrase, symbol, with_unit
 from dalembert.view.plots.panel import Curve, Panel
 from dalembert.view.plots.panels.choose import chosen, nothing
 
@@ -52,7 +51,7 @@ def _largest(values: Array) -> float:
 def paths(along: Along, of: tuple[str, ...]) -> list[Panel]:
     """Every point that moves; those of one kind of axes in one panel, of points in space two views."""
     known = {point.label: point for point in points_of(along) if point.moves or point.label in of}
-    wanted = [known[label] for label in chosen("paths", of, list(known), "point")]
+    wanted = [known[label] for label in (chosen("paths", of, list(known), "point") if of else known)]
     families: dict[tuple[str, ...], list[Point]] = {}
     for point in wanted:
         families.setdefault(point.axes, []).append(point)
@@ -63,7 +62,7 @@ def paths(along: Along, of: tuple[str, ...]) -> list[Panel]:
 def points_of(along: Along) -> Iterator[Point]:
     """The points that a model gives, each once."""
     system, q = along.system, along.points.q
-    yield from cartesian(system, lambda name: np.asarray(q[:, along.coordinates.index(name)]))
+    yield from cartesian(system, along.names, lambda name: np.asarray(q[:, along.coordinates.index(name)]))
     freed = system.as_written.particles if system.has_particles else None
     for particle in () if freed is None else freed.particles:
         if len(particle.position) > 1:
@@ -71,27 +70,29 @@ def points_of(along: Along) -> Iterator[Point]:
             yield Point(symbol(particle.name), tuple("xyz"[: len(places)]), places, "")
     for label, axes in output_points(list(along.motion.outputs)).items():
         places = tuple(along.motion.outputs[name] for name in axes.values())
-        yield Point(phrase(label), tuple(axes), places, unit_of(system, next(iter(axes.values()))))
+        yield Point(phrase(label), tuple(axes), places, along.names.units.get(next(iter(axes.values())), ""))
 
 
-def cartesian(system: System, column: Callable[[str], Array]) -> Iterator[Point]:
+def cartesian(system: System, names: Names, column: Callable[[str], Array]) -> Iterator[Point]:
     """The points whose Cartesian coordinates are among those of a system. column: gives a coordinate by its name."""
-    for names in system.cartesian_points:
-        stems = tuple(symbol(name.rstrip("0123456789_")) for name in names)
-        yield Point(", ".join(map(symbol, names)), stems, tuple(map(column, names)), unit_of(system, names[0]))
+    for own in system.cartesian_points:
+        axes = tuple(names.shown[name.rstrip("0123456789_")] for name in own)
+        label = ", ".join(names.shown[name] for name in own)
+        yield Point(label, axes, tuple(column(name) for name in own), names.units.get(own[0], ""))
 
 
 def way_of(system: System, column: Callable[[str], Array]) -> Panel:
     """One view of where a way leads: of its points, or of its first two coordinates where it has none."""
-    points = [point for point in cartesian(system, column) if point.moves]
+    names = names_of(system)
+    points = [point for point in cartesian(system, names, column) if point.moves]
     seen = views([point for point in points if point.axes == points[0].axes]) if points else []
     if seen:
         return seen[0]
-    names = [coordinate.name for coordinate in system.coordinates]
-    first, second = names[0], names[min(1, len(names) - 1)]
+    own = [coordinate.name for coordinate in system.coordinates]
+    first, second = own[0], own[min(1, len(own) - 1)]
     x, y = column(first), column(second)
     ends = (Curve("start", x[[0]], y[[0]], "start"), Curve("end", x[[-1]], y[[-1]], "end"))
-    labels = [with_unit(symbol(name), unit_of(system, name)) for name in (first, second)]
+    labels = [with_unit(names.shown[name], names.units.get(name, "")) for name in (first, second)]
     return Panel("paths", "way", labels[0], labels[1], (Curve("", x, y), *ends), over_time=False)
 
 
