@@ -97,7 +97,7 @@ def test_paths_have_a_dot_that_goes_along(penny: Shown) -> None:
 def test_on_paper_it_is_light(penny: Shown) -> None:
     penny.browser.prefer(color_scheme="dark")
     try:
-        penny.browser.wait_for_frames()
+        penny.browser.wait_for_frames(3)
         assert penny.pixels()[:4, :4, :3].mean() < 60
         penny.run("window.dispatchEvent(new Event('beforeprint'))")
         assert penny.pixels()[:4, :4, :3].mean() > 200

@@ -142,15 +142,15 @@ def test_a_context_that_was_lost_comes_back(browser: Any) -> None:
         browser.open(page_of([dot_scene()], autoplay=False))
     shown = Shown(browser)
     shown.seek(1.0)
-    wait = "const done = arguments[0]; const pause = () => setTimeout(done, 60);"
+    wait = (
+        "const done = arguments[0]; const after = (name) => kept.canvas.addEventListener(name, () => setTimeout(done));"
+    )
     browser.driver.execute_async_script(
-        wait + "window.off = kept.getExtension('WEBGL_lose_context'); off.loseContext(); pause();"
+        wait + "window.off = kept.getExtension('WEBGL_lose_context'); after('webglcontextlost'); off.loseContext();"
     )
     shown.seek(0.0)
     assert browser.run("return kept.isContextLost()")
-    browser.driver.execute_async_script(
-        wait + "kept.canvas.addEventListener('webglcontextrestored', pause); off.restoreContext();"
-    )
+    browser.driver.execute_async_script(wait + "after('webglcontextrestored'); off.restoreContext();")
     shown.seek(0.0)
     restored = shown.pixels()
     browser.open(page_of([dot_scene()], autoplay=False))
@@ -193,7 +193,7 @@ def test_a_single_moment_is_shown(browser: Any) -> None:
 def test_it_begins_by_itself_unless_less_motion_is_asked_for(browser: Any) -> None:
     for calm in (False, True):
         browser.prefer(**({"reduced_motion": "reduce"} if calm else {}))
-        browser.open(page_of([dot_scene()], repeat=False))
+        browser.open(page_of([dot_scene()]))
         browser.wait_for_frames()
         assert Shown(browser).playing is not calm
     browser.prefer()
