@@ -87,14 +87,14 @@ def make_panels(motion: Motion, names: str | Sequence[str] | None = None) -> lis
     else:
         asked = [names] if isinstance(names, str) else list(names)
         made = [panel for name in asked for panel in _made(along, name)]
-    return [replace(panel if panel.text else _linked(panel, along), name=name) for name, panel in made]
+    return [panel if panel.text else _linked(panel, along) for panel in (replace(p, name=name) for name, p in made)]
 
 
 def _linked(panel: Panel, along: Along) -> Panel:
     """A panel over time with the marks of events; another one with the times of the points of its curves."""
     if panel.over_time:
         return replace(panel, marks=along.marks)
-    times = {each.size: each for each in (along.motion.t, along.points.t)}  # at outputs, or with both sides of every jump
+    times = {each.size: each for each in (along.motion.t, along.points.t)}  # at outputs, or with both sides of jumps
     timed = (replace(c, t=times.get(c.x.size)) if c.role == "line" else c for c in panel.curves)
     return replace(panel, curves=tuple(timed))
 
