@@ -63,6 +63,20 @@ class Verbs:
         """What motions are made of, whatever it is."""
         return cast("System", self)
 
+    @cached_property
+    def cartesian_points(self) -> tuple[tuple[str, ...], ...]:
+        """Coordinates that are the place of a point, two or three for each, as the kinetic energy shows."""
+        from dalembert.model.places import cartesian_points
+
+        return cartesian_points(self.as_written)
+
+    @cached_property
+    def has_plain_kinetic(self) -> bool:
+        """Whether E = T + V: T has no part that stays at rest."""
+        from dalembert.model.places import has_plain_kinetic
+
+        return has_plain_kinetic(self.as_written)
+
     def equations(
         self,
         form: str = "fundamental",
@@ -197,7 +211,7 @@ class Verbs:
         backend: "auto", "native" (compiled C), or "reference" (CasADi's virtual machine and SciPy).
         events: besides those of the system, names with expressions (or `da.Event`) whose passages through zero go to
         `motion.events`; a terminal one ends the motion.
-        progress: a bar on long runs (default: on terminals).
+        progress: a bar on long runs (default: on terminals and in notebooks).
         step, order: of the variational method, the longest step (it is shortened to end at output times, of which there
         are at most `samples`) and the order 2, 4 or 6 (default 2). The tolerance of such a motion, by which its
         certificate is judged, is the error of its steps as measured along it.

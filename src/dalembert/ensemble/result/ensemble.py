@@ -248,16 +248,25 @@ class Ensemble(Result):
         of: Any = None,
         kind: str | None = None,
         axes: Any = None,
+        style: str = "light",
     ) -> Figure:
         """Draw one variable over the members; write it to `path` (png, pdf, svg) where that is given.
 
         of: its name; the first reduction, observable or coordinate unless given. kind: "map" over two dimensions,
         "basin" (the same for a discrete outcome), "line" over one, "fan" of quantiles along time, "histogram"; what
-        suits the variable unless given.
+        suits the variable unless given. style: "light" or "dark".
         """
-        from dalembert.view.plot_ensemble import plot_ensemble
+        from dalembert.view.plots.ensemble import plot_ensemble
 
-        return plot_ensemble(self, path, of=of, kind=kind, axes=axes)
+        return plot_ensemble(self, path, of=of, kind=kind, axes=axes, style=style)
+
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Write what was varied, what became of the members, their numbers and pictures as one page for browsers, which
+        loads nothing and prints well.
+        """
+        from dalembert.view.report.ensemble import write_ensemble_report
+
+        write_ensemble_report(self, path)
 
     def to_xarray(self) -> xr.Dataset:
         return self.data.copy()
