@@ -36,7 +36,7 @@ ORDER = (
 # Inside a package the same rule holds between its rooms, and the files that stand beside them.
 ROOMS = {
     "model": (
-        "language", "definitions", "constraints", "friction", "events", "outputs", "simulation_options",
+        "language", "definitions", "constraints", "drawings", "friction", "events", "outputs", "simulation_options",
         "specify_functions", "units", "validate", "changes", "verbs", "kept", "system", "places", "kinks", "particles",
         "documents",
     ),
@@ -46,7 +46,7 @@ ROOMS = {
     ),
     "kernel": (
         "limits", "package_digest", "size", "emit", "identity", "keep", "build", "ready", "rolled", "events", "kernel",
-        "tape_kernel", "members", "cuda",
+        "tape_kernel", "block", "members", "cuda",
     ),
     "motion": (
         "state", "integrate", "contacts", "result", "certificate", "assemble", "prepare", "export", "large", "simulate",
@@ -58,7 +58,7 @@ ROOMS = {
 # The verbs of a system and of results that draw themselves hand over to what is to their right, when called.
 VERBS = {"model/verbs.py", "motion/instant.py", "motion/result/motion.py", "study/path.py", "study/vakonomic.py"}
 VERBS |= {"study/between.py", "study/gauss_picture.py", "motion/result/trace.py", "library/orbits.py"}
-VERBS |= {"ensemble/result/ensemble.py", "study/compare.py"}
+VERBS |= {"ensemble/result/ensemble.py", "results.py", "study/compare.py"}
 # A principle that another part of mechanics carries further hands over likewise.
 VERBS |= {"mechanics/principles/liberation.py"}
 ENTRANCES = {"__init__.py", "__main__.py"}  # of the package as a whole

@@ -95,6 +95,7 @@ def map_expressions(system: System, change: Change) -> dict[str, Any]:
         "definitions": {name: put(value) for name, value in system.definitions.items()},
         "outputs": {name: put(output) for name, output in system.outputs.items()},
         "events": [Event(put(e.expression), e.direction, e.terminal, e.name) for e in system.events],
+        "draw": [shape.map_expressions(put) for shape in system.draw],
     }
 
 

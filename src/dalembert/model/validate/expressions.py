@@ -89,6 +89,15 @@ class ExpressionReader(Names):
             self.faults.append(f"{where}: {', '.join(sorted(stray))} belongs to no coordinate of the system")
         return own if self._has_possible_rates(symbols, where) else None
 
+    def with_local_names(self, given: Any, where: str, names: Mapping[str, sp.Symbol]) -> sp.Expr | None:
+        """An expression in which some names stand for something else than in the model."""
+        known = self.table
+        self.table = {**known, **names} if names else known
+        try:
+            return self.expression(given, where, reactions=True, functions=False)
+        finally:
+            self.table = known
+
     def with_possible_rates(self, expression: sp.Expr, where: str) -> sp.Expr | None:
         """The expression, unless it holds rates of definitions that a model has no symbols for, which is told."""
         return expression if self._has_possible_rates(symbols_in(expression), where) else None

@@ -9,6 +9,8 @@ from typing import Any
 from dalembert.collector import without_collecting
 from dalembert.errors import ModelError
 from dalembert.model.constraints import IMPACT_ORDERS
+from dalembert.model.drawings.read_drawings import read_drawing
+from dalembert.model.drawings.shapes import Drawing
 from dalembert.model.events import Event, read_events
 from dalembert.model.friction.frames import inertia_of
 from dalembert.model.friction.law import Law
@@ -16,7 +18,7 @@ from dalembert.model.friction.read_laws import LawReader
 from dalembert.model.language.contents import contents
 from dalembert.model.language.signatures import read_signatures
 from dalembert.model.language.vocabulary import RESERVED_FOR_CALLS
-from dalembert.model.outputs import reaction_faults, read_outputs
+from dalembert.model.outputs import reaction_faults, reactions_in_drawing, read_outputs
 from dalembert.model.units import names_with_units, read_units
 from dalembert.model.validate.check import derivatives_out_of_place, functions_at_odds, not_one_inertia
 from dalembert.model.validate.constraints import ConstraintReader
@@ -48,6 +50,7 @@ class Draft:
     functions: Any = ()
     definitions: Any = None
     units: Any = None
+    draw: Any = ()
 
 
 @without_collecting
@@ -95,6 +98,11 @@ def build_parts(draft: Draft) -> dict[str, Any]:
         read = partial(reader.expression, equation=True)
         events = read_events(draft.events, read, reader.faults, switches, definitions)
 
+    drawing = Drawing()
+    if not _is_empty(draft.draw):
+        drawing = read_drawing(draft.draw, coordinates, reader.table, reader.with_local_names, reader.faults)
+        reader.faults += reactions_in_drawing(drawing, coordinates, names)
+
     parts: dict[str, Any] = {
         "name": title,
         "coordinates": coordinates,
@@ -112,6 +120,7 @@ def build_parts(draft: Draft) -> dict[str, Any]:
         "impacts": IMPACT_ORDERS[0] if draft.impacts is None else held.impacts(draft.impacts, constraints),
         "outputs": outputs,
         "units": {},
+        "draw": drawing,
     }
     if draft.units:
         parts["units"] = read_units(draft.units, _names_with_units(parts), reader.faults)

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -32,7 +32,9 @@ if TYPE_CHECKING:
     from dalembert.model.system import System
     from dalembert.motion.contacts.impacts.impacts import Impact
     from dalembert.motion.result.trace import Trace
+    from dalembert.study.vakonomic import VakonomicMotion
     from dalembert.view.figures import Given
+    from dalembert.view.notebook.inline import InlinePage
 
 VECTORS = ("q", "v", "a", "impressed", "inertial", "ideal", "nonideal")
 WORKS = ("impressed", "ideal", "nonideal")
@@ -157,9 +159,6 @@ class Motion(Table):
 
     def headline(self) -> str:
         return summary.headline_of(self)
-
-    def _repr_html_(self) -> str:
-        return summary.page_of(self)
 
     def to_dict(self) -> dict[str, Any]:
         """What `dalembert run --json` prints: the ends, the balance, the certificate, in plain values. All points are
@@ -495,6 +494,44 @@ class Motion(Table):
         return plot(
             self, path, panels=panels, axes=axes, style=style, interactive=interactive, free=free, outputs=outputs
         )  # fmt: skip
+
+    def report(self, path: str | os.PathLike[str], *, seconds: float | None = None) -> None:
+        """Write all there is to know about the motion as one page for browsers, which loads nothing and prints well:
+        model, drawing, classification, equations, forces, plots, formulations compared, equilibria, certificate.
+
+        seconds: what the parts that are derived may take, each, of the processor's time; 10 unless given. Those that
+        take longer are left out, and the report says so.
+        """
+        from dalembert.view.report.write import write_report
+
+        write_report(self, path, seconds=seconds)
+
+    def animate(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        fps: float = 30.0,
+        speed: float = 1.0,
+        style: Mapping[str, Any] | str | None = None,
+        forces: bool = True,
+        beside: Motion | VakonomicMotion | Iterable[Motion | VakonomicMotion] = (),
+        ghost: Motion | VakonomicMotion | None = None,
+        progress: bool | None = None,
+    ) -> Path | InlinePage:
+        """Write the motion as `.gif`, `.mp4` or `.html`, as `system.draw` shows it; returns the file. Without one, a
+        notebook shows it in the place of the result.
+
+        fps: frames for each second of showing, in which `speed` seconds of the motion pass: 1 is real time. style:
+        "light" or "dark", or {"theme", "width", "height", "azimuth", "elevation"}, sizes in pixels, angles in degrees.
+        forces: with arrows for impressed, ideal and nonideal forces, all in one scale, and cones of friction. beside:
+        other motions, each next to the one before. ghost: a motion, or a vakonomic path, drawn faintly over this one.
+        progress: a bar; by default on terminals only.
+        """
+        from dalembert.view.animate.animate import animate
+
+        return animate(
+            self, path, fps=fps, speed=speed, style=style, forces=forces, beside=beside, ghost=ghost, progress=progress
+        )
 
 
 def _array(values: list[float] | None) -> Array | None:

@@ -28,7 +28,8 @@ ROLES = ("line", "impressed", "ideal", "nonideal", "other", "ghost", "limit", "p
 @dataclass(frozen=True, eq=False)
 class Curve:
     """A curve. label: for the legend; empty: none. x, y (K,); NaN in y parts it. role: one of `ROLES`. hue: number of
-    its colour, the same for curves that belong together; −1 is the colour of the text.
+    its colour, the same for curves that belong together; −1 is the colour of the text. t (K,): the times of its points,
+    in panels that are not over time, where they are known.
     """
 
     label: str
@@ -36,9 +37,15 @@ class Curve:
     y: Array
     role: str = "line"
     hue: int = 0
+    t: Array | None = None
 
     def thinned(self, most: int) -> Curve:
         """The same curve by at most so many points, extremes kept."""
+        if self.t is not None and self.t.size > most:
+            numbers = np.arange(self.t.size, dtype=float)
+            kept = [decimate(numbers, values, most // 2)[0] for values in (self.x, self.y)]
+            rows = np.union1d(*kept).astype(int)
+            return replace(self, x=self.x[rows], y=self.y[rows], t=self.t[rows])
         x, y = decimate(self.x, self.y, most)
         return self if x is self.x else replace(self, x=x, y=y)
 
