@@ -31,7 +31,8 @@ def phase(along: Along, of: tuple[str, ...]) -> list[Panel]:
         at = along.coordinates.index(name)
         x, y = q[:, at], v[:, at]
         unit = along.names.units.get(name, "") if each else ""
-        curves.append(Curve(with_unit(along.names.shown[name], unit) if len(shown) > 1 else "", x, y, hue=k))
+        label = with_unit(along.names.shown[name], unit) if len(shown) > 1 else ""
+        curves.append(Curve(label, x, y, hue=k, t=along.points.t))
         for end, role in ((0, "start"), (-1, "end")):
             curves.append(Curve(role if k == 0 else "", x[[end]], y[[end]], role, k))
     title = counted_title("phase portrait", len(shown), len(moving))
