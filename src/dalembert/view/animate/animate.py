@@ -17,9 +17,9 @@ from dalembert.model.units import unit_of
 from dalembert.motion.result.motion import Motion
 from dalembert.study.vakonomic import VakonomicMotion
 from dalembert.view.animate.gif import SAMPLES, Image, gif_of
+from dalembert.view.animate.inline import InlinePage
 from dalembert.view.animate.painter import Painter, Style
 from dalembert.view.animate.video import ffmpeg, mp4_of
-from dalembert.view.notebook.inline import InlinePage
 from dalembert.view.player.moments import moments
 from dalembert.view.player.page import page_of
 from dalembert.view.plots.panel import panels_of
