@@ -279,6 +279,7 @@ def _level(graph: Graph) -> int:
 def _key(
     system: System, graph: Graph, rows: Sequence[int], asked: Collection[str], compiler: Compiler, completion: float
 ) -> tuple[Any, ...]:
+    level = _level(graph)
     return (
         system.structure,
         tuple(rows),
@@ -288,7 +289,7 @@ def _key(
         completion,
         cache_folder(),
         os.environ.get(OPTIMISE),
-        _level(graph),
+        level,
     )
 
 

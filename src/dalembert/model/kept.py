@@ -74,6 +74,9 @@ class KeptSystem(Verbs):
     may_have_kinks = False
     nonideal = works = contacts = definitions = ()
 
+    def __post_init__(self) -> None:
+        vars(self).update(kept={}, shared={})  # every motion asks for them
+
     @cached_property
     def as_written(self) -> System:
         return self.read()
