@@ -153,6 +153,18 @@ def test_other_versions_are_told(client: Any, monkeypatch: pytest.MonkeyPatch) -
         spring().sweep({"w": [1.0, 2.0]}, 1.0, on=client)
 
 
+def tasks_at_hand(dask_worker: Any) -> int:
+    return len(dask_worker.state.executing)
+
+
+def wait_for_workers(client: Any) -> None:
+    """Until what was handed over is finished or given up: a task that a worker is at goes on to its end."""
+    end = clock.monotonic() + 30
+    while any(client.processing().values()) or any(client.run(tasks_at_hand).values()):
+        assert clock.monotonic() < end, "workers go on with what was given up"
+        clock.sleep(0.02)
+
+
 def limit_files(size: int) -> None:
     """In a worker: no file may grow beyond so many bytes."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
@@ -163,6 +175,7 @@ def test_a_disk_that_fills_up_loses_nothing(processes: Any, whole: Ensemble, tmp
     try:
         with pytest.raises(da.OutputError, match=r"chunk-\d+\.npz: cannot be written: File too large"):
             swept(processes, out=tmp_path / "s")
+        wait_for_workers(processes)
     finally:
         processes.run(limit_files, resource.RLIM_INFINITY)
     assert not list((tmp_path / "s").glob(".dalembert-*"))  # nothing half written is left
@@ -188,10 +201,7 @@ def test_an_interrupt_ends_the_work_and_keeps_what_is_finished(
         patch.setattr(sweeping, "Bar", Pressed)
         with pytest.raises(KeyboardInterrupt):
             swept(client, out=tmp_path / "s")
-    # What was handed over is finished or given up, and no worker goes on with it.
-    end = clock.monotonic() + 30
-    while any(client.processing().values()) and clock.monotonic() < end:
-        clock.sleep(0.02)
+    wait_for_workers(client)
     before = chunk_files(tmp_path / "s")
     assert 1 <= len(before) < 24
     monkeypatch.setattr(Parts, "clear", lambda self: None)
