@@ -51,7 +51,8 @@ def test_equations_that_nearly_depend_on_each_other_are_left_to_others():
     again = da.Constraint("again", "y - r*a*(1 + 1e-6)")
     system = system.replace(constraints=[*system.constraints, again], initial={"y": 0, "a": 0, "y'": 0, "a'": 0})
     q, v, t = system.initial_values()
-    evaluation = Contacts(system).evaluation(Mode((SLIP,), (1,), (1,), ()))
+    contacts = Contacts(system)
+    evaluation = contacts.evaluation(Mode((SLIP,), (1,), (1,), ()))
     assert small_instant.small_instant(evaluation, contacts.graph, q, v, t) is None
 
 
