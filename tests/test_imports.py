@@ -45,7 +45,7 @@ ROOMS = {
     ),
     "kernel": (
         "limits", "package_digest", "size", "emit", "identity", "keep", "build", "ready", "rolled", "events", "kernel",
-        "tape_kernel", "members", "cuda",
+        "tape_kernel", "members", "cuda", "lanes",
     ),
     "motion": (
         "state", "integrate", "contacts", "result", "certificate", "assemble", "prepare", "export", "large", "simulate",

@@ -18,6 +18,7 @@ from dalembert.ensemble.ask.wanted import read_wanted
 from dalembert.ensemble.bar import Bar
 from dalembert.ensemble.members.chunk_size import chunk_size
 from dalembert.ensemble.members.control import Budget, Control
+from dalembert.ensemble.members.in_lanes import why_no_lanes
 from dalembert.ensemble.members.outcome import MEANING
 from dalembert.ensemble.members.parts import Kept
 from dalembert.ensemble.members.task import Task
@@ -62,6 +63,7 @@ def sweep(
     repair: bool | Iterable[Any],
     budget: Mapping[str, float] | None,
     threads: int | None,
+    lanes: bool | None,
     out: Any,
     resume: bool,
     progress: bool | None,
@@ -76,9 +78,11 @@ def sweep(
         seed = about["seed"]
     if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or threads < 1):
         raise ModelError(system.name, [f"sweep: threads is a whole number, 1 or more, got {threads!r}"])
+    if lanes not in (None, True, False):
+        raise ModelError(system.name, [f"sweep: lanes is True, False or None, got {lanes!r}"])
     values = read_values(system, given, together=together, samples=samples, seed=seed, sampler=sampler)
     limits, movable = _read_budget(system, budget), _read_repair(system, repair)
-    task = _task(system, values, duration, times, options, events, keep, reduce, points, limits, certify, movable)
+    task = _task(system, values, duration, times, options, events, keep, reduce, points, limits, certify, movable, lanes)
     _require_names(task)
     require_room(task, folder)
     _ = task.blocks, task.lock  # which says what values are missing; and what threads share is there before them
@@ -141,6 +145,7 @@ def _task(
     limits: Budget,
     certify: bool,
     repair: tuple[bool, ...] | None,
+    lanes: bool | None = None,
 ) -> Task:
     if events is not None:
         from dalembert.model.events import with_events
@@ -154,7 +159,7 @@ def _task(
     if times is None:
         options["samples"] = (POINTS if points is None else points) if along else 2
     settings = prepare(system, duration, times, options).settings
-    task = Task(system, settings, values, wanted, limits, certify, repair)
+    task = Task(system, settings, values, wanted, limits, certify, repair, lanes)
     if task.observables is not None and task.observables.forces and task.together is None:
         why = "contacts" if needs_legs(system) else task.why_alone
         raise ModelError(
@@ -235,6 +240,7 @@ def _ensemble(task: Task, variables: Variables, on: str, seconds: float) -> Ense
         "rtol": settings.rtol, "method": settings.method, "events": list(task.events),
         "reductions": {r.name: f"{r.kind} {r.of}".strip() for r in task.wanted.reductions},
         "kept": list(task.wanted.kept), "variables": list(variables.arrays), "why_alone": task.why_alone,
+        "why_no_lanes": why_no_lanes(task),
     }  # fmt: skip
     if ON_CPU in variables.arrays:
         about |= {ON_CPU: int(variables.arrays[ON_CPU].sum()), "why_cpu": plan_of(task).why_cpu}

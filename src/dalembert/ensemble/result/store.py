@@ -104,7 +104,7 @@ def digest(task: Task) -> str:
         made.update(axis.name.encode())
         for name, column in axis.columns.items():
             made.update(name.encode() + column.tobytes())
-    made.update(repr((sorted(values.fixed.items()), task.budget, task.certify, task.repair)).encode())
+    made.update(repr((sorted(values.fixed.items()), task.budget, task.certify, task.repair, task.lanes)).encode())
     wanted = task.wanted
     made.update(repr((wanted.states, wanted.kept, [*wanted.expressions.items()], wanted.reductions)).encode())
     return made.hexdigest()
