@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from dalembert.model.system import System
 
 KEPT = 64
+# How much lanes are optimised: short loops over coordinates are to become straight lines.
+LEVEL = 3
 _made: dict[tuple[Any, ...], LaneKernel] = {}
 _making = threading.Lock()
 
@@ -38,7 +40,9 @@ class LaneKernel:
 
 
 def make_lane_kernel(system: System, graph: Graph, rows: Sequence[int], method: str, compiler: Compiler) -> LaneKernel:
-    """Emit, compile and load it, once. Raises `DoesNotApply`, `KernelTooLarge`, `BuildError`."""
+    """Emit, compile and load it, once. Raises `DoesNotApply`, `KernelTooLarge`, `TaylorNotApplicable`,
+    `BuildError`.
+    """
     key = (system.structure, tuple(rows), method, table_text(), compiler, cache_folder(), os.environ.get(OPTIMISE))
     with _making:
         if key not in _made:
@@ -51,7 +55,7 @@ def make_lane_kernel(system: System, graph: Graph, rows: Sequence[int], method: 
 def _make(system: System, graph: Graph, rows: Sequence[int], method: str, compiler: Compiler) -> LaneKernel:
     started = time.perf_counter()
     text = identity(system, graph, rows, ("lanes", method), 0.0)
-    library, cached = build(lambda: lane_source(system, graph, rows, method), compiler, text)
+    library, cached = build(lambda: lane_source(system, graph, rows, method), compiler, text, LEVEL)
     return kernel_in(library, time.perf_counter() - started, cached)
 
 

@@ -15,9 +15,11 @@ from dalembert.kernel.cuda.step import slope_rows
 from dalembert.kernel.emit.explicit import dense_source, inside_source
 from dalembert.kernel.emit.layout import limit_macros, runtime_text
 from dalembert.kernel.emit.straight_line import Hoist, straight_line
+from dalembert.kernel.emit.taylor import taylor_source
 from dalembert.kernel.kernel import REPORT
 from dalembert.kernel.lanes.in_lanes import in_lanes
-from dalembert.kernel.lanes.step import reads_of, step_source
+from dalembert.kernel.lanes.series import sums_source
+from dalembert.kernel.lanes.step import groups_of, reads_of, step_source
 from dalembert.methods.table import METHODS
 from dalembert.methods.tableau import Nested, Tableau
 
@@ -36,6 +38,13 @@ LEFT = 32
 MOST_STEPS = 100_000
 
 
+# Of series: enough for rtol 1e-13, as in runtime/steps/taylor.h.
+MOST_ORDERS = 28
+# What series keep of a member from step to step, and what they make at each: see c/taylor.h.
+KEPT_OF_SERIES = "da_lane factor[DA_TAYLOR_FACTOR], kept[DA_TAYLOR_KEPT], defect;"
+MADE_OF_SERIES = "da_lane x[DA_TAYLOR_MOST + 1][DA_NE], factor[DA_TAYLOR_FACTOR], kept0[DA_TAYLOR_KEPT], slope[DA_NE]; da_past before;"
+
+
 def why_not_in_lanes(graph: Graph, rows: Sequence[int], constraints: int, method: str) -> str | None:
     """Why members of a system cannot run in lanes, as far as it is known without a source; None where they can."""
     obstacle = why_not_a_thread(graph, rows, constraints)
@@ -43,22 +52,40 @@ def why_not_in_lanes(graph: Graph, rows: Sequence[int], constraints: int, method
         return obstacle.replace("on the CPU", "one member at a time")
     if graph.events.numel_out(0):
         return "events are located one member at a time"
-    if METHODS[method].tableau is None:
+    if METHODS[method].tableau is None and not METHODS[method].series:
         return f"lanes have no method {method!r}"
     return None
 
 
 def lane_source(system: System, graph: Graph, rows: Sequence[int], method: str) -> str:
-    """The source; `DoesNotApply` where lanes cannot integrate the system. rows: all of its constraints."""
+    """The source. rows: all of the constraints. Raises `DoesNotApply` where lanes cannot integrate the system, and
+    `TaylorNotApplicable` where it has no series.
+    """
     obstacle = why_not_in_lanes(graph, rows, len(system.constraints), method)
+    if obstacle is not None:
+        raise DoesNotApply(f"{system.name} does not run in lanes: {obstacle}", obstacle)
+    functions, hoist = thread_functions(graph, rows), Hoist()
     tableau = METHODS[method].tableau
-    if obstacle is not None or tableau is None:
-        raise DoesNotApply(f"{system.name} does not run in lanes: {obstacle}", str(obstacle))
-    functions = thread_functions(graph, rows)
-    hoist = Hoist()
     parts = _functions(graph, functions, hoist)
-    rolled = functions.acceleration.n_instructions() > MOST_UNROLLED
-    sizes = {**_sizes(system, graph, rows, functions, tableau), "DA_NC": hoist.size, **limit_macros()}
+    sizes = _sizes(system, graph, rows, functions)
+    if tableau is None:
+        series = taylor_source(graph, rows, 0.0, hoist, lanes=True)
+        # One copy, in the loop over the orders.
+        parts.append(series.text.replace("DA_PIECE void da_taylor_order(", "DA_LANE void da_taylor_order("))
+        sizes |= {**series.sizes, "DA_TAYLOR_MOST": MOST_ORDERS, "DA_GROUPS": 1}
+        sizes |= {"DA_METHOD_KEEPS": KEPT_OF_SERIES, "DA_METHOD_MAKES": MADE_OF_SERIES}
+        method_text = [sums_source(series.pairs), _header("taylor.h")]
+    else:
+        rolled = functions.acceleration.n_instructions() > MOST_UNROLLED
+        sizes |= {**_explicit_sizes(tableau), "DA_GROUPS": groups_of(rolled)}
+        sizes |= {"DA_METHOD_KEEPS": "", "DA_METHOD_MAKES": "da_lane k[DA_KEPT][DA_N];"}
+        method_text = [
+            step_source(tableau, reads_of(functions.acceleration), rolled),
+            _header("explicit.h"),
+            in_lanes(dense_source("method", tableau) + inside_source("method", tableau)),
+            _header("inside.h"),
+        ]
+    sizes |= {"DA_NC": hoist.size, **limit_macros()}
     defines = "\n".join(f"#define {name} {value}" for name, value in sizes.items())
     places = ", ".join(map(str, [list(rows).index(row) for row in graph.position_rows] or [0]))
     return "\n".join(
@@ -69,11 +96,9 @@ def lane_source(system: System, graph: Graph, rows: Sequence[int], method: str) 
             f"static const int da_position_places[] __attribute__((unused)) = {{{places}}};",
             *map(in_lanes, parts),
             hoist.source(),
-            *map(_header, ("project.h", "control.h", "group.h")),
-            step_source(tableau, reads_of(functions.acceleration), rolled),
-            _header("explicit.h"),
-            in_lanes(dense_source("method", tableau) + inside_source("method", tableau)),
-            *map(_header, ("inside.h", "members.h")),
+            *map(_header, ("project.h", *(("control.h",) if tableau is not None else ()), "group.h")),
+            *method_text,
+            _header("members.h"),
         ]
     )
 
@@ -103,10 +128,9 @@ def _functions(graph: Graph, functions: ThreadFunctions, hoist: Hoist) -> list[s
 
 
 def _sizes(
-    system: System, graph: Graph, rows: Sequence[int], functions: ThreadFunctions, tableau: Tableau
+    system: System, graph: Graph, rows: Sequence[int], functions: ThreadFunctions
 ) -> dict[str, float | str]:
     n = len(system.coordinates)
-    nested = len(tableau.interpolant.rows) if isinstance(tableau.interpolant, Nested) else 0
     return {
         "DA_N": n,
         "DA_M": len(system.constraints),
@@ -121,17 +145,20 @@ def _sizes(
         "DA_VELOCITY_ROWS": len(graph.position_rows) + len(graph.velocity_rows),
         "DA_FACTORS": functions.kernel.factor.nnz_out(0),
         "DA_LINEAR_RATES": int(not graph.curved),
-        "DA_KEPT": len(slope_rows(tableau)),
-        "DA_SLOPES": tableau.slopes,
-        "DA_DENSE": 3 + nested,
-        "DA_FALLS": tableau.falls,
         "DA_LEAST_PIVOT": LEAST_PIVOT,
         "DA_INSTRUCTIONS": functions.instructions,
         "DA_LEFT": LEFT,
         "DA_MOST_STEPS": MOST_STEPS,
-        "DA_JUDGES": 0,
-        "DA_METHOD_KEEPS": "",
-        "DA_METHOD_MAKES": "da_lane k[DA_KEPT][DA_N];",
         "DA_AT_LEAST_1(n)": "((n) > 0 ? (n) : 1)",
         **{f"DA_REPORT_{name.upper()}": k for k, name in enumerate(REPORT)},
+    }
+
+
+def _explicit_sizes(tableau: Tableau) -> dict[str, float | str]:
+    nested = len(tableau.interpolant.rows) if isinstance(tableau.interpolant, Nested) else 0
+    return {
+        "DA_KEPT": len(slope_rows(tableau)),
+        "DA_SLOPES": tableau.slopes,
+        "DA_DENSE": 3 + nested,
+        "DA_FALLS": tableau.falls,
     }

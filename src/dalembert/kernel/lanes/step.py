@@ -38,23 +38,33 @@ def reads_of(acceleration: ca.Function) -> Reads:
     return Reads(int(acceleration.numel_out(0)), tuple(sorted(used[0])), tuple(sorted(used[1])), moved)
 
 
+def groups_of(rolled: bool) -> int:
+    """How many groups of lanes take their steps together."""
+    return 1 if rolled else 2
+
+
 def step_source(tableau: Tableau, reads: Reads, rolled: bool) -> str:
     """`da_step`: one step and its error. rolled: the stages are a loop, for long equations."""
     rows = slope_rows(tableau)
-    stages = _loop(rows) if rolled else "\n".join(_stage(i, rows, tableau, reads) for i in range(1, len(rows)))
+    stages = [_loop(rows)] if rolled else [_stage(i, rows, tableau, reads) for i in range(1, len(rows))]
+    parts = [*stages, _end(tableau, rows, reads), _norm(tableau, rows, reads)]
+    names = """\
+        const da_lane *q = g[b].q, *v = g[b].v, *a = g[b].a, *c = g[b].c, *atol = g[b].atol;
+        const da_lane t = g[b].t, h = s[b].step;
+        da_lane(*k)[DA_N] = s[b].k, *qn = s[b].qn, *vn = s[b].vn, sq[DA_N], sv[DA_N], m[1];
+        (void)q, (void)v, (void)a, (void)c, (void)atol, (void)t, (void)h, (void)k, (void)qn, (void)vn;
+        (void)sq, (void)sv, (void)m;
+"""
+    body = "\n".join(
+        f"    {{\n        enum {{ b = {b} }};\n{names}{part}\n    }}" for part in parts for b in range(groups_of(rolled))
+    )
     return f"""\
-{_tables(rows, tableau, rolled)}/* One step of size h from (t, q, v), where the acceleration is a: the new state, and the norm of its error relative to
-   the tolerances, at most 1 where it is acceptable. k: the accelerations at the other stages. *good: where no pivot was
-   too small. */
-DA_PIECE da_lane da_step(da_lane t, const da_lane *DA_RESTRICT q, const da_lane *DA_RESTRICT v,
-                         const da_lane *DA_RESTRICT a, da_lane h, da_lane k[][DA_N], const da_lane *DA_RESTRICT c,
-                         da_lane *DA_RESTRICT qn, da_lane *DA_RESTRICT vn, double rtol,
-                         const da_lane *DA_RESTRICT atol, da_mask *DA_RESTRICT good)
+{_tables(rows, tableau, rolled)}/* One step of each group, of size s->step: the new states, the norms of their errors relative to the tolerances, at
+   most 1 where they are acceptable, and where no pivot was too small. Stage by stage for all groups: what one stage
+   computes the next one waits for, and another group fills the time. */
+DA_LANE void da_step(const da_group *DA_RESTRICT g, da_try *DA_RESTRICT s, double rtol)
 {{
-    da_lane sq[DA_N], sv[DA_N], m[1];
-{stages}
-{_end(tableau, rows, reads)}
-{_norm(tableau, rows, reads)}
+{body}
 }}
 """
 
@@ -68,7 +78,7 @@ def _sum(weights: Sequence[float], j: int | str) -> str:
             line = f"+ {term}"
         else:
             line += f" + {term}"
-    return "\n        ".join([*lines, line])
+    return "\n            ".join([*lines, line])
 
 
 def _slope(i: int, j: int | str) -> str:
@@ -77,20 +87,21 @@ def _slope(i: int, j: int | str) -> str:
 
 def _velocity(weights: Sequence[float], j: int, into: str, reads: Reads) -> str:
     more = f" + h * ({_sum(weights, j)})" if j in reads.moved and any(weights) else ""
-    return f"    {into}[{j}] = v[{j}]{more};"
+    return f"        {into}[{j}] = v[{j}]{more};"
 
 
 def _position(weights: Sequence[float], rows: Sequence[Row], j: int, into: str, reads: Reads) -> str:
     share, twice = second_order(weights, rows)
     further = f" + h * ({_sum(twice, j)})" if j in reads.moved and any(twice) else ""
-    return f"    {into}[{j}] = q[{j}] + h * ({share!r} * v[{j}]{further});"
+    return f"        {into}[{j}] = q[{j}] + h * ({share!r} * v[{j}]{further});"
 
 
 def _stage(i: int, rows: Sequence[Row], tableau: Tableau, reads: Reads) -> str:
     at = float(tableau.c[i]) if i < tableau.stages else 1.0
     lines = [_velocity(rows[i], j, "sv", reads) for j in reads.v]
     lines += [_position(rows[i], rows, j, "sq", reads) for j in reads.q]
-    lines += [f"    da_acceleration(sq, sv, t + {at!r} * h, c, k[{i}], m);", "    *good &= m[0] > 0.0;"]
+    lines += [f"        da_acceleration(sq, sv, t + {at!r} * h, c, k[{i}], m);"]
+    lines += [f"        s[b].good {'&' if i > 1 else ''}= DA_ABOVE(m[0], 0.0);"]
     return "\n".join(lines)
 
 
@@ -119,24 +130,25 @@ def _tables(rows: Sequence[Row], tableau: Tableau, rolled: bool) -> str:
 
 def _loop(rows: Sequence[Row]) -> str:
     return f"""\
-    for (int i = 1; i < {len(rows)}; i++) {{
-        da_lane once[DA_N], twice[DA_N];
-        for (int j = 0; j < DA_N; j++) {{
-            once[j] = da_once[i][0] * a[j];
-            twice[j] = da_twice[i][0] * a[j];
-        }}
-        for (int l = 1; l < i; l++)
+        s[b].good = DA_EVERY;
+        for (int i = 1; i < {len(rows)}; i++) {{
+            da_lane once[DA_N], twice[DA_N];
             for (int j = 0; j < DA_N; j++) {{
-                once[j] += da_once[i][l] * k[l][j];
-                twice[j] += da_twice[i][l] * k[l][j];
+                once[j] = da_once[i][0] * a[j];
+                twice[j] = da_twice[i][0] * a[j];
             }}
-        for (int j = 0; j < DA_N; j++) {{
-            sv[j] = v[j] + h * once[j];
-            sq[j] = q[j] + h * (da_node[i] * v[j] + h * twice[j]);
-        }}
-        da_acceleration(sq, sv, t + da_node[i] * h, c, k[i], m);
-        *good &= m[0] > 0.0;
-    }}"""
+            for (int l = 1; l < i; l++)
+                for (int j = 0; j < DA_N; j++) {{
+                    once[j] += da_once[i][l] * k[l][j];
+                    twice[j] += da_twice[i][l] * k[l][j];
+                }}
+            for (int j = 0; j < DA_N; j++) {{
+                sv[j] = v[j] + h * once[j];
+                sq[j] = q[j] + h * (da_node[i] * v[j] + h * twice[j]);
+            }}
+            da_acceleration(sq, sv, t + da_node[i] * h, c, k[i], m);
+            s[b].good &= DA_ABOVE(m[0], 0.0);
+        }}"""
 
 
 def _norm(tableau: Tableau, rows: Sequence[Row], reads: Reads) -> str:
@@ -144,19 +156,20 @@ def _norm(tableau: Tableau, rows: Sequence[Row], reads: Reads) -> str:
     start of the step have no part in it.
     """
     names = ("fine", "coarse")[: len(tableau.estimates)]
-    lines = [f"    da_lane {', '.join(f'{name} = DA_R(0.0)' for name in names)}, of_q, of_v, e;"]
+    lines = [f"        da_lane {', '.join(f'{name} = DA_R(0.0)' for name in names)}, of_q, of_v, e;"]
     for j in sorted(reads.moved):
         for x, at in (("q", f"{j}"), ("v", f"DA_N + {j}")):
             largest = f"da_lane_max(da_lane_fabs({x}[{j}]), da_lane_fabs({x}n[{j}]))"
-            lines.append(f"    of_{x} = 1.0 / (atol[{at}] + rtol * {largest});")
+            lines.append(f"        of_{x} = 1.0 / (atol[{at}] + rtol * {largest});")
         for name, estimate in zip(names, tableau.estimates, strict=True):
             share, twice = second_order(estimate.weights, rows)
             if share:
                 raise ValueError("the weights of an estimate must sum to zero")
-            lines += [f"    e = ({_sum(estimate.weights, j)}) * of_v;", f"    {name} += e * e;"]
-            lines += [f"    e = h * ({_sum(twice, j)}) * of_q;", f"    {name} += e * e;"]
+            lines += [f"        e = ({_sum(estimate.weights, j)}) * of_v;", f"        {name} += e * e;"]
+            lines += [f"        e = h * ({_sum(twice, j)}) * of_q;", f"        {name} += e * e;"]
     if len(names) == 1:
-        return "\n".join([*lines, "    return h * da_lane_sqrt(fine / (double)DA_NE);"])
-    lines.append("    const da_lane both = fine + 0.01 * coarse;")
-    lines.append("    return da_select(both == 0.0, DA_R(0.0), h * fine / da_lane_sqrt(both * (double)DA_NE));")
+        return "\n".join([*lines, "        s[b].norm = h * da_lane_sqrt(fine / (double)DA_NE);"])
+    lines.append("        const da_lane both = fine + 0.01 * coarse;")
+    lines.append("        const da_lane norm = h * fine / da_lane_sqrt(both * (double)DA_NE);")
+    lines.append("        s[b].norm = da_select(da_equal(both, DA_R(0.0)), DA_R(0.0), norm);")
     return "\n".join(lines)

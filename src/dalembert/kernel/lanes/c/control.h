@@ -21,10 +21,10 @@ DA_PIECE void da_first_steps(const da_lane *t, const da_lane *q, const da_lane *
                              const da_lane *span, double rtol, const da_lane *atol, const da_lane *c, da_lane *h)
 {
     da_lane q1[DA_N], v1[DA_N], a1[DA_N], dq[DA_N], dv[DA_N];
-    da_mask failed = (da_mask){0};
+    da_mask failed = DA_NONE;
     const da_lane d0 = da_lane_sqrt(da_size_of(q, v, q, v, rtol, atol) / (double)DA_NE);
     const da_lane d1 = da_lane_sqrt(da_size_of(v, a, q, v, rtol, atol) / (double)DA_NE);
-    const da_lane h0 = da_lane_min(da_select((d0 < 1e-5) | (d1 < 1e-5), DA_R(1e-6), 0.01 * d0 / d1), *span);
+    const da_lane h0 = da_lane_min(da_select(DA_BELOW(d0, 1e-5) | DA_BELOW(d1, 1e-5), DA_R(1e-6), 0.01 * d0 / d1), *span);
     for (int j = 0; j < DA_N; j++) {
         q1[j] = q[j] + h0 * v[j];
         v1[j] = v[j] + h0 * a[j];
@@ -36,7 +36,7 @@ DA_PIECE void da_first_steps(const da_lane *t, const da_lane *q, const da_lane *
         dv[j] = a1[j] - a[j];
     }
     const da_lane d2 = da_lane_sqrt(da_size_of(dq, dv, q, v, rtol, atol) / (double)DA_NE) / h0;
-    const da_lane h1 = da_select((d1 <= 1e-15) & (d2 <= 1e-15), da_lane_max(DA_R(1e-6), h0 * 1e-3),
+    const da_lane h1 = da_select(~(DA_ABOVE(d1, 1e-15) | DA_ABOVE(d2, 1e-15)), da_lane_max(DA_R(1e-6), h0 * 1e-3),
                                  da_lane_exp(da_lane_log(0.01 / da_lane_max(d1, d2)) / (double)DA_FALLS));
     *h = da_select(da_lane_finite(d2), da_lane_min(da_lane_min(100.0 * h0, h1), *span), h0 * 1e-3);
 }
@@ -50,7 +50,7 @@ DA_LANE da_lane da_growth(da_mask accepted, da_lane norm, da_lane last)
 {
     const da_lane rate = da_select(accepted, (0.75 * 0.03 - 1.0 / DA_FALLS) * norm + 0.03 * last, norm / -DA_FALLS);
     const da_lane grown = da_select(accepted, DA_R(0.8), DA_R(0.9)) * da_lane_exp(rate);
-    return da_select(grown > 0.2, da_select(grown < 10.0, grown, DA_R(10.0)), DA_R(0.2));
+    return da_lane_min(da_lane_max(grown, DA_R(0.2)), DA_R(10.0));
 }
 
 #endif

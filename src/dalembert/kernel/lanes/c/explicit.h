@@ -9,35 +9,27 @@ DA_FN void da_begin_method(const da_members *all, da_group *g)
 }
 
 /* Steps say nothing of their length before they are taken. */
-DA_LANE void da_propose(const da_members *all, da_group *g) { (void)all, (void)g; }
+DA_LANE void da_propose(const da_members *all, da_group *g, da_try *s) { (void)all, (void)g, (void)s; }
 
-/* The steps, and where they are accepted. */
-DA_LANE da_mask da_attempt(const da_members *all, da_group *g, da_try *s, da_mask *failed)
+/* Where steps are accepted, and how long the next ones may be. */
+DA_LANE void da_accept(da_group *g, da_try *s)
 {
-    da_mask good = ~(da_mask){0};
-    const da_lane norm = da_step(g->t, g->q, g->v, g->a, s->step, s->k, g->c, s->qn, s->vn, all->rtol, g->atol, &good);
-    const da_mask accepted = norm < 1.0;
-    const da_lane size = da_lane_log(da_select(norm < 1e-300, DA_R(1e-300), norm));
-    s->grow = da_growth(accepted, size, g->last);
-    s->grow = da_select(g->rejected & accepted, da_lane_min(s->grow, DA_R(1.0)), s->grow);
+    const da_mask accepted = DA_BELOW(s->norm, 1.0);
+    const da_lane size = da_lane_log(da_lane_max(DA_R(1e-300), s->norm)), grow = da_growth(accepted, size, g->last);
+    s->grow = da_select(g->rejected & accepted, da_lane_min(grow, DA_R(1.0)), grow);
     g->last = da_select(accepted, da_lane_max(size, DA_R(DA_LOG_LEAST)), g->last);
-    *failed |= accepted & ~good;
-    return accepted;
+    s->accepted &= accepted;
+    s->failed |= accepted & ~s->good;
 }
 
-/* The accelerations at the new states, and where they have none that serves. */
-DA_LANE da_mask da_settle(da_group *g, da_try *s)
+/* The accelerations at the new states. */
+DA_LANE void da_settle(const da_members *all, da_group *g, da_try *s)
 {
     da_lane margin[1], sum = DA_R(0.0);
+    (void)all;
     da_acceleration(s->qn, s->vn, s->tn, g->c, s->an, margin);
     for (int j = 0; j < DA_N; j++) sum += s->an[j] - s->an[j];
-    return ~(sum == 0.0) | ~(margin[0] > 0.0);
-}
-
-DA_LANE da_mask da_judge(const da_members *all, da_group *g, da_try *s, da_mask accepted)
-{
-    (void)all, (void)g, (void)s;
-    return accepted;
+    s->failed |= s->accepted & (~da_equal(sum, DA_R(0.0)) | ~DA_ABOVE(margin[0], 0.0));
 }
 
 /* The slopes of (q, q̇) that the interpolant takes. */

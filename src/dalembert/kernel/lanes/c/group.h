@@ -1,8 +1,8 @@
-/* The members at hand, one in each lane, and the step that all of them are taking, each of its own length. */
+/* The members at hand, one in each lane of each group, and the step that all of them are taking, each of its own
+   length. DA_GROUPS of them take their steps together: see da_step. */
 #ifndef DA_GROUP_H
 #define DA_GROUP_H
 
-/* As in kernel/members.py, an array of da_members has rows of DA_ROW numbers: a state and the work of forces. */
 typedef struct {
     /* Nothing but lanes first, so that a member is one column of them. q, v, a: the state at t and its acceleration; c:
        what depends on parameters alone. h: how long the next step may be; last: of the last accepted one, the logarithm
@@ -14,17 +14,20 @@ typedef struct {
     da_past past;
     da_mask rejected; /* the last step */
     da_mask failed;   /* already at the start */
-    da_mask steps, rejections;
-    da_mask look_at; /* the number of steps at which something is to be asked of outside */
+    da_lane steps, rejections;
+    da_lane look_at; /* the number of steps at which something is to be asked of outside */
+    da_mask active;  /* lanes that have a member */
     long member[DA_LANES], next[DA_LANES], part[DA_LANES];
 } da_group;
 
-#define DA_COLUMNS ((int)(offsetof(da_group, member) / sizeof(da_lane)))
+#define DA_COLUMNS ((int)(offsetof(da_group, active) / sizeof(da_lane)))
 
 /* To qn, vn with the acceleration an; kept: the same before its return to the constraints, to which the interpolant
-   belongs. k: accelerations at the stages, from the second on. */
+   belongs. k: accelerations at the stages, from the second on. norm: of its error; good: no pivot was too
+   small; failed: it is left to the other way; due: an output time lies in it. */
 typedef struct {
-    da_lane step, tn, qn[DA_N], vn[DA_N], an[DA_N], kept[DA_NE], grow;
+    da_lane step, tn, qn[DA_N], vn[DA_N], an[DA_N], kept[DA_NE], grow, norm;
+    da_mask good, accepted, failed, due;
     DA_METHOD_MAKES
 } da_try;
 
@@ -40,7 +43,7 @@ DA_FN void da_move(da_group *to, int lane, const da_group *from, int slot)
 
 DA_FN const double *da_times_of(const da_members *all, long k) { return all->times + k * all->apart; }
 
-/* A row of output: the state in one lane. Work is not kept here. */
+/* A row of output, DA_ROW numbers: the state in one lane. The work of forces is not kept here. */
 DA_FN void da_write_row(const da_members *all, long member, long point, const da_lane *q, const da_lane *v, int lane)
 {
     double *row = all->out + (member * all->points + point) * DA_ROW;
@@ -59,8 +62,8 @@ DA_FN void da_finish(const da_members *all, const da_group *g, int lane, int sta
     all->status[k] = status;
     head[DA_REPORT_POINTS] = (double)g->next[lane];
     head[DA_REPORT_TIME] = g->t[lane];
-    head[DA_REPORT_STEPS] = (double)g->steps[lane];
-    head[DA_REPORT_REJECTED] = (double)g->rejections[lane];
+    head[DA_REPORT_STEPS] = g->steps[lane];
+    head[DA_REPORT_REJECTED] = g->rejections[lane];
     head[DA_REPORT_RANK] = DA_M;
     for (int j = 0; j < DA_N; j++) {
         last[j] = g->q[j][lane];

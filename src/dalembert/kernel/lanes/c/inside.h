@@ -9,7 +9,7 @@ typedef struct {
 /* Returns where a slope that it needs has no value. */
 DA_FN da_mask da_interpolate_step(const da_group *g, const da_try *s, da_interpolant *inside)
 {
-    da_context ctx = {g->c, (da_mask){0}};
+    da_context ctx = {g->c, DA_NONE};
     da_lane slope[DA_NW];
     for (int j = 0; j < DA_N; j++) {
         inside->y[j] = g->q[j];

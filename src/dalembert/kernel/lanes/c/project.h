@@ -10,15 +10,6 @@ typedef struct {
     da_lane nearness, rate;
 } da_past;
 
-/* What was known before, where a step is not accepted after all. */
-DA_LANE void da_keep_past(da_past *past, const da_past *before, da_mask accepted)
-{
-    for (int k = 0; k < DA_POSITION_ROWS; k++)
-        past->longest[k] = da_select(accepted, past->longest[k], before->longest[k]);
-    past->nearness = da_select(accepted, past->nearness, before->nearness);
-    past->rate = da_select(accepted, past->rate, before->rate);
-}
-
 #if DA_VELOCITY_ROWS
 #define DA_UNKNOWNS (DA_N + DA_ROWS)
 
@@ -29,7 +20,7 @@ DA_LANE da_mask da_return(int what, da_lane *q, da_lane *v, da_lane t, const da_
     da_lane r[DA_UNKNOWNS], change[DA_UNKNOWNS], before[DA_N], best = DA_R(1e300);
     da_lane *x = what ? v : q;
     const da_lane *other = what ? q : v;
-    da_mask going = ~(da_mask){0}, failed = (da_mask){0};
+    da_mask going = DA_EVERY, failed = DA_NONE;
     for (int i = 0; i < DA_UNKNOWNS; i++) r[i] = DA_R(0.0);
     for (int i = 0; i < DA_N; i++) before[i] = x[i];
     for (int pass = 0; pass < 12; pass++) {
@@ -42,23 +33,23 @@ DA_LANE da_mask da_return(int what, da_lane *q, da_lane *v, da_lane t, const da_
             size = da_lane_max(size, da_lane_max(da_lane_fabs(x[i]), 1e-3 * da_lane_fabs(other[i])));
         for (int k = 0; k < DA_ROWS; k++) {
             const da_lane own = da_lane_fabs(r[DA_N + k]) / (length[k] * size);
-            miss = da_select(own <= miss, miss, own);
+            miss = da_select(da_most(own, miss), miss, own);
         }
         failed |= going & ~da_lane_finite(miss);
         /* Where the last change did not help, rounding has been reached. */
-        const da_mask worse = going & ~(miss < best);
+        const da_mask worse = going & ~da_less(miss, best);
         for (int i = 0; i < DA_N; i++) x[i] = da_select(worse, before[i], x[i]);
-        failed |= worse & ~(best < 1e-6);
-        going &= ~worse & (miss > DA_PROJECT_ROUNDING);
+        failed |= worse & ~DA_BELOW(best, 1e-6);
+        going &= ~worse & DA_ABOVE(miss, DA_PROJECT_ROUNDING);
         if (!da_any(going)) break;
 #if DA_POSITION_ROWS || !DA_LINEAR_RATES
-        const da_mask anew = going & (miss > 1e-2 * best);
+        const da_mask anew = going & da_less(1e-2 * best, miss);
         if (pass && da_any(anew)) {
             da_lane other_F[DA_FACTORS], pivot[1], other_length[DA_ROWS];
             da_factor(q, v, t, c, DA_R(0.0), other_F, pivot, other_length);
             for (int i = 0; i < DA_FACTORS; i++) F[i] = da_select(anew, other_F[i], F[i]);
             for (int k = 0; k < DA_ROWS; k++) length[k] = da_select(anew, other_length[k], length[k]);
-            failed |= anew & ~(pivot[0] > DA_LEAST_PIVOT);
+            failed |= anew & ~DA_ABOVE(pivot[0], DA_LEAST_PIVOT);
             going &= ~failed;
         }
 #endif
@@ -69,7 +60,7 @@ DA_LANE da_mask da_return(int what, da_lane *q, da_lane *v, da_lane t, const da_
             x[i] = da_select(going, x[i] - change[i], x[i]);
         }
         /* (φ̇, ψ) is linear in q̇, and the factors belong to a state this near: one step is exact. */
-        if (DA_LINEAR_RATES && what) going &= miss >= 1e-8;
+        if (DA_LINEAR_RATES && what) going &= ~DA_BELOW(miss, 1e-8);
         if (!da_any(going)) break;
     }
     return failed;
@@ -81,17 +72,17 @@ DA_LANE da_mask da_return(int what, da_lane *q, da_lane *v, da_lane t, const da_
 DA_LANE da_mask da_is_singular(da_lane pivot, const da_lane *length, da_lane h, da_mask accepted, da_past *past)
 {
     da_lane s = da_lane_sqrt(da_lane_max(pivot, DA_R(0.0)));
-    da_mask singular = ~(pivot > DA_LEAST_PIVOT);
+    da_mask singular = ~DA_ABOVE(pivot, DA_LEAST_PIVOT);
     for (int k = 0; k < DA_POSITION_ROWS; k++) {
         const da_lane own = length[da_position_places[k]], longest = da_lane_max(past->longest[k], own);
         past->longest[k] = da_select(accepted, longest, past->longest[k]);
-        singular |= ~(own > 1e-2 * longest);
+        singular |= ~da_less(1e-2 * longest, own);
         s = da_lane_min(s, own / longest);
     }
 #if DA_ROWS > 1 || DA_POSITION_ROWS
-    const da_mask moved = h > 0.0;
-    singular |= moved & (past->nearness < DA_SINGULAR_NEAR) &
-                (past->nearness + 2.0 * past->rate * h < 0.3 * past->nearness);
+    const da_mask moved = DA_ABOVE(h, 0.0);
+    singular |= moved & DA_BELOW(past->nearness, DA_SINGULAR_NEAR) &
+                da_less(past->nearness + 2.0 * past->rate * h, 0.3 * past->nearness);
     past->rate = da_select(accepted & moved, (s - past->nearness) / h, past->rate);
     past->nearness = da_select(accepted, s, past->nearness);
 #else
@@ -106,7 +97,7 @@ DA_LANE da_mask da_project(da_lane *q, da_lane *v, da_lane t, const da_lane *c, 
                            da_past *past)
 {
     da_lane F[DA_FACTORS], length[DA_ROWS], pivot[1];
-    da_mask failed = (da_mask){0};
+    da_mask failed = DA_NONE;
     da_factor(q, v, t, c, DA_R(0.0), F, pivot, length);
     if (past) failed = da_is_singular(pivot[0], length, h, accepted, past);
 #if DA_POSITION_ROWS
@@ -119,7 +110,7 @@ DA_LANE da_mask da_project(da_lane *q, da_lane *v, da_lane t, const da_lane *c, 
                            da_past *past)
 {
     (void)q, (void)v, (void)t, (void)c, (void)h, (void)accepted, (void)past;
-    return (da_mask){0};
+    return DA_NONE;
 }
 #endif
 
@@ -127,7 +118,7 @@ DA_LANE da_mask da_project(da_lane *q, da_lane *v, da_lane t, const da_lane *c, 
 DA_PIECE void da_project_apart(da_lane *q, da_lane *v, const da_lane *t, const da_lane *c, da_past *past,
                                da_mask *failed)
 {
-    *failed |= da_project(q, v, *t, c, DA_R(0.0), ~(da_mask){0}, past);
+    *failed |= da_project(q, v, *t, c, DA_R(0.0), DA_EVERY, past);
 }
 
 /* Accelerations there. Returns where they have no value, or pivots are too small for straight-line code. */
@@ -137,7 +128,7 @@ DA_PIECE void da_accelerate_apart(const da_lane *q, const da_lane *v, const da_l
     da_lane margin[1], sum = DA_R(0.0);
     da_acceleration(q, v, *t, c, a, margin);
     for (int j = 0; j < DA_N; j++) sum += (q[j] - q[j]) + (v[j] - v[j]) + (a[j] - a[j]);
-    *failed |= ~(sum == 0.0) | ~(margin[0] > 0.0);
+    *failed |= ~da_equal(sum, DA_R(0.0)) | ~DA_ABOVE(margin[0], 0.0);
 }
 
 #endif
