@@ -20,7 +20,7 @@ COMPILED = {"DALEMBERT_KERNEL": "compiled", "DALEMBERT_OPTIMISE": "1"}
 # Folders and files whose tests are about kernels. Products and sums are fused from the first level on, so that code
 # rounds as it does for users; `kernel` is about the making itself, with no level set.
 OTHERWISE: dict[str, dict[str, str]] = {
-    "kernel": {"DALEMBERT_KERNEL": "compiled"},
+    "kernel": {"DALEMBERT_KERNEL": "compiled", "DALEMBERT_OPTIMISE": "0"},
     "parity": COMPILED,
     "convergence": COMPILED,
 }

@@ -36,8 +36,9 @@ ORDER = (
 # Inside a package the same rule holds between its rooms, and the files that stand beside them.
 ROOMS = {
     "model": (
-        "language", "definitions", "constraints", "friction", "events", "outputs", "simulation_options",
-        "specify_functions", "validate", "changes", "verbs", "kept", "system", "kinks", "particles", "documents",
+        "language", "definitions", "constraints", "drawings", "friction", "events", "outputs", "simulation_options",
+        "specify_functions", "units", "validate", "changes", "verbs", "kept", "system", "places", "kinks", "particles",
+        "documents",
     ),
     "mechanics": (
         "standard_form", "solve", "algebra", "sample", "page", "classify", "explicit", "principles.shared", "reduce",
@@ -45,7 +46,7 @@ ROOMS = {
     ),
     "kernel": (
         "limits", "package_digest", "size", "emit", "identity", "keep", "build", "ready", "rolled", "events", "kernel",
-        "tape_kernel", "members", "cuda", "lanes",
+        "tape_kernel", "block", "members", "cuda", "lanes",
     ),
     "motion": (
         "state", "integrate", "contacts", "result", "certificate", "assemble", "prepare", "export", "large", "simulate",
@@ -57,7 +58,7 @@ ROOMS = {
 # The verbs of a system and of results that draw themselves hand over to what is to their right, when called.
 VERBS = {"model/verbs.py", "motion/instant.py", "motion/result/motion.py", "study/path.py", "study/vakonomic.py"}
 VERBS |= {"study/between.py", "study/gauss_picture.py", "motion/result/trace.py", "library/orbits.py"}
-VERBS |= {"ensemble/result/ensemble.py"}
+VERBS |= {"ensemble/result/ensemble.py", "results.py", "study/compare.py"}
 # A principle that another part of mechanics carries further hands over likewise.
 VERBS |= {"mechanics/principles/liberation.py"}
 ENTRANCES = {"__init__.py", "__main__.py"}  # of the package as a whole

@@ -45,6 +45,19 @@ if TYPE_CHECKING:
     from dalembert.mechanics.solve.fundamental import Fundamental, fundamental
     from dalembert.model.constraints import Constraint
     from dalembert.model.documents.document import dumps, load, loads
+    from dalembert.model.drawings.shapes import (
+        Arrow,
+        Box,
+        Curve,
+        Disk,
+        Mesh,
+        Plane,
+        Point,
+        Rod,
+        Sphere,
+        Spring,
+        Trace,
+    )
     from dalembert.model.events import Event
     from dalembert.model.friction.laws import (
         Coulomb,
@@ -67,7 +80,6 @@ if TYPE_CHECKING:
     from dalembert.motion.prepare import Prepared, Run
     from dalembert.motion.result.certificate import Certificate
     from dalembert.motion.result.motion import Motion
-    from dalembert.motion.result.trace import Trace
     from dalembert.motion.state.state import State
     from dalembert.results import Result
     from dalembert.statics.result import Equilibria, Equilibrium, Range
@@ -83,6 +95,8 @@ __version__ = "0.1.0"
 
 # Loaded when first used: `import dalembert` costs nothing, and SymPy is not loaded where it is not needed.
 _LAZY = {
+    "Arrow": "dalembert.model.drawings.shapes",
+    "Box": "dalembert.model.drawings.shapes",
     "Certificate": "dalembert.motion.result.certificate",
     "Classification": "dalembert.mechanics.classify.classify",
     "Comparison": "dalembert.study.compare",
@@ -90,6 +104,8 @@ _LAZY = {
     "Conserved": "dalembert.mechanics.classify.conserve",
     "Constraint": "dalembert.model.constraints",
     "Coulomb": "dalembert.model.friction.laws",
+    "Curve": "dalembert.model.drawings.shapes",
+    "Disk": "dalembert.model.drawings.shapes",
     "Displacements": "dalembert.study.displacements",
     "Ensemble": "dalembert.ensemble.result.ensemble",
     "Equations": "dalembert.mechanics.page.equations",
@@ -102,27 +118,33 @@ _LAZY = {
     "Instant": "dalembert.motion.instant",
     "Liberation": "dalembert.mechanics.liberate.liberate",
     "Law": "dalembert.model.friction.laws",
+    "Mesh": "dalembert.model.drawings.shapes",
     "Motion": "dalembert.motion.result.motion",
     "Particle": "dalembert.model.particles.particles",
     "Particles": "dalembert.model.particles.particles",
     "Parting": "dalembert.study.vakonomic",
     "Passage": "dalembert.study.between",
     "Path": "dalembert.study.path",
+    "Plane": "dalembert.model.drawings.shapes",
+    "Point": "dalembert.model.drawings.shapes",
     "Prepared": "dalembert.motion.prepare",
     "Principle": "dalembert.mechanics.principles",
     "Quadratic": "dalembert.model.friction.laws",
     "Range": "dalembert.statics.result",
     "ReducedSystem": "dalembert.study.reduced",
     "Result": "dalembert.results",
+    "Rod": "dalembert.model.drawings.shapes",
     "Rolling": "dalembert.model.friction.laws",
     "Run": "dalembert.motion.prepare",
     "Sliding": "dalembert.model.friction.laws",
+    "Sphere": "dalembert.model.drawings.shapes",
     "Spinning": "dalembert.model.friction.laws",
+    "Spring": "dalembert.model.drawings.shapes",
     "State": "dalembert.motion.state.state",
     "Steps": "dalembert.mechanics.liberate.steps",
     "Stribeck": "dalembert.model.friction.laws",
     "System": "dalembert.model.system",
-    "Trace": "dalembert.motion.result.trace",
+    "Trace": "dalembert.model.drawings.shapes",
     "VakonomicMotion": "dalembert.study.vakonomic",
     "Viscous": "dalembert.model.friction.laws",
     "Work": "dalembert.model.friction.laws",
@@ -180,6 +202,8 @@ def __dir__() -> list[str]:
 
 __all__ = [
     "AmbiguousDerivative",
+    "Arrow",
+    "Box",
     "BranchError",
     "BuildError",
     "Certificate",
@@ -190,7 +214,9 @@ __all__ = [
     "Conserved",
     "Constraint",
     "Coulomb",
+    "Curve",
     "DalembertError",
+    "Disk",
     "Displacements",
     "DocumentError",
     "DoesNotApply",
@@ -208,6 +234,7 @@ __all__ = [
     "Instant",
     "Law",
     "Liberation",
+    "Mesh",
     "MissingValues",
     "ModelError",
     "Motion",
@@ -218,16 +245,21 @@ __all__ = [
     "Parting",
     "Passage",
     "Path",
+    "Plane",
+    "Point",
     "Prepared",
     "Principle",
     "Quadratic",
     "Range",
     "ReducedSystem",
     "Result",
+    "Rod",
     "Rolling",
     "Run",
     "Sliding",
+    "Sphere",
     "Spinning",
+    "Spring",
     "State",
     "Steps",
     "Stribeck",

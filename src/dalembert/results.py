@@ -51,10 +51,10 @@ class Result(ABC):
             cls.__repr__ = Result.__repr__  # type: ignore[method-assign]  # or a dataclass writes one of all its fields
 
     def _repr_html_(self) -> str | None:
-        """The text as Jupyter shows it."""
-        import html  # only here: it takes longer to load than a short motion to compute
+        """The page that Jupyter shows."""
+        from dalembert.view.notebook.show import html_of
 
-        return f"<pre>{html.escape(self.text(), quote=False)}</pre>"
+        return html_of(self)
 
 
 class Page(Result):

@@ -13,6 +13,7 @@ from swept_systems import bead, spring, thrown_ball
 
 import dalembert as da
 from dalembert.ensemble import sweep as sweeping
+from dalembert.ensemble.result import pieces
 from dalembert.ensemble.result.store import Store
 
 
@@ -64,12 +65,70 @@ def test_zarr_is_an_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         spring().sweep({"w": [1.0]}, 0.1).save(tmp_path / "e.zarr")
 
 
-def test_a_zarr_store_holds_all(tmp_path: Path) -> None:
+def test_a_zarr_store_holds_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    zarr_store = pytest.importorskip("dalembert.ensemble.result.zarr_store", reason="no zarr")
+    xr = pytest.importorskip("xarray")
     pytest.importorskip("zarr")
-    found = bead().sweep({"x": [1.0, 0.5]}, 1.0)
+    keep = ["samples", "energy", "-x/(2 + y')"]
+    options: dict[str, Any] = {"keep": keep, "points": 5, "certify": True, "events": {"half": "x - 0.5"}}
+    found = bead().sweep({"x": [1.0, 0.5, -1.0], "y'": [1.0, 2.0, 3.0]}, 1.0, **options)
     found.save(tmp_path / "e.zarr")
+    monkeypatch.setattr(zarr_store, "AT_ONCE", 2)  # in pieces, over the old one
+    monkeypatch.setattr(pieces, "PIECE", 2)
     found.save(tmp_path / "e.zarr")
-    assert da.Ensemble.load(tmp_path / "e.zarr").data.equals(found.data)
+    again = da.Ensemble.load(tmp_path / "e.zarr")
+    assert again.data.equals(found.data)
+    assert again.about == found.about
+    assert again.status.dtype == found.status.dtype
+    assert "in position: residual -0.75" in again.failures()[0]["reason"]
+    with xr.open_zarr(tmp_path / "e.zarr", chunks=None) as plain:  # without dalembert
+        assert plain["samples.x"].dims == ("x(0)", "y'(0)", "time")
+
+
+@pytest.fixture
+def large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every result is more than should be held in memory."""
+    monkeypatch.setattr("dalembert.ensemble.result.gather.LARGE", 0)
+    monkeypatch.setattr("dalembert.ensemble.members.chunk_size.MOST", 4)
+    monkeypatch.setattr(pieces, "PIECE", 5)
+
+
+@pytest.mark.usefixtures("large")
+def test_a_large_ensemble_stays_in_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = {"x": [1.0, 0.5, -1.0], "y'": np.linspace(1, 3, 7)}
+    options: dict[str, Any] = {"keep": ["samples", "energy"], "points": 5, "events": {"half": "x - 0.5"}}
+    whole = bead().sweep(given, 1.0, **options)
+    taken: list[str] = []
+    monkeypatch.setattr("dalembert.ensemble.result.variables.Variables.take", lambda self, part: taken.append(part))
+    found = bead().sweep(given, 1.0, out=tmp_path / "s", **options)
+    assert not taken
+    assert len(list((tmp_path / "s").glob("chunk-*.npz"))) == 7
+    loaded = da.Ensemble.load(tmp_path / "s")
+    for one in (found, loaded):
+        assert not isinstance(one.data["energy"].variable._data, np.ndarray)  # nothing was read yet
+        # Rows, places and times of any kind are those of the ensemble in memory.
+        for key in ({"x(0)": 1}, {"y'(0)": [5, 0, 2], "time": -1}, {"x(0)": slice(None, None, -2), "time": [1, 3]}):
+            assert one.data.isel(key)["samples.y"].equals(whole.data.isel(key)["samples.y"]), key
+        assert one.text().split(" s\n")[1] == whole.text().split(" s\n")[1]
+        assert one.failures() == whole.failures()
+        assert one.data.equals(whole.data)
+    assert bead().sweep(given, 1.0, out=tmp_path / "s", resume=True, **options).data.equals(whole.data)
+    with monkeypatch.context() as patch:
+        patch.setattr("dalembert.ensemble.result.files.free_memory", lambda: 10)
+        with pytest.raises(da.OutputError, match=r"save it as \.zarr"):
+            loaded.save(tmp_path / "e.nc")
+    loaded.save(tmp_path / "e.nc")
+    assert da.Ensemble.load(tmp_path / "e.nc").data.equals(whole.data)
+
+
+@pytest.mark.usefixtures("large")
+def test_a_part_that_is_gone_is_told(tmp_path: Path) -> None:
+    spring().sweep({"w": np.linspace(1, 5, 9)}, 1.0, out=tmp_path / "s")
+    (tmp_path / "s" / "chunk-0000001.npz").unlink()
+    found = da.Ensemble.load(tmp_path / "s")
+    assert found.final["x"][0] == pytest.approx(np.cos(1.0), rel=1e-8)
+    with pytest.raises(da.DocumentError, match=r"chunk-0000001\.npz.*cannot be read"):
+        found.text()
 
 
 class Interrupted:

@@ -4,13 +4,12 @@ what a GPU cannot take the processor does.
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
+from cupy_stand_in import stand_in
 from swept_systems import bead, spring, thrown_ball
 
 import dalembert as da
@@ -23,15 +22,7 @@ from dalembert.kernel.cuda import source
 pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
 
 
-def load_stand_in():
-    path = Path(__file__).parents[1] / "kernel" / "fake_cupy.py"
-    spec = importlib.util.spec_from_file_location("stand_in_for_cupy", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.fake_cupy
-
-
-fake_cupy = load_stand_in()
+fake_cupy = stand_in().fake_cupy
 
 
 @pytest.fixture(autouse=True)
@@ -48,8 +39,8 @@ def gpus(monkeypatch, request):
     return there_are
 
 
-def compare(system, values, duration, atol, steps=1, **asked):
-    """The ensembles of both places, which have the same variables, statuses and reasons, and agree to atol.
+def compare(system, values, duration, atol, steps=1, rtol=0.0, **asked):
+    """The ensembles of both places, which have the same variables, statuses and reasons, and agree to atol and rtol.
 
     steps: by how many these may differ; one where the last ends a rounding before the end.
     """
@@ -63,7 +54,7 @@ def compare(system, values, duration, atol, steps=1, **asked):
         if name == "steps":
             assert np.abs(one - other).max() <= steps
         elif one.dtype.kind == "f":
-            np.testing.assert_allclose(other, one, rtol=0, atol=atol, err_msg=name)
+            np.testing.assert_allclose(other, one, rtol=rtol, atol=atol, err_msg=name)
         else:
             np.testing.assert_array_equal(other, one, err_msg=name)
     return threads, gpu
@@ -105,11 +96,29 @@ def test_a_sweep_on_a_real_gpu_agrees_with_threads():
         pytest.skip(str(error))
     reduce = {"far": ("max", "x*y"), "mean": ("mean", "x"), "end": "energy"}
     values = {"v0": np.linspace(0.5, 2.0, 9), "omega": [0.7, 1.3]}
-    # As above: what lies between steps differs by some 1e-9.
-    _, gpu = compare(da.library.penny(), values, 5.0, 5e-9, keep="samples", points=12, reduce=reduce)
+    # As above: what lies between steps differs by some 1e-9, and a product of numbers of about 6 by 12 times that.
+    _, gpu = compare(da.library.penny(), values, 5.0, 5e-9, rtol=5e-10, keep="samples", points=12, reduce=reduce)
     assert gpu.on_cpu == 0
     _, gpu = compare(thrown_ball(), {"v": [5.0, 20.0]}, 1.5, 1e-11, 3, keep="samples", points=7)
     assert gpu.on_cpu == 0
+    # Numbers of up to 10 in float32, rounded some dozen times, at rtol 1e-5.
+    single = da.library.penny().sweep(values, 5.0, on="cuda", precision="single", reduce=reduce, points=12)
+    double = da.library.penny().sweep(values, 5.0, reduce=reduce, points=12)
+    assert single.on_cpu == 0
+    for name in ("final.x", "final.y'", "far", "mean", "end"):
+        assert 0 < np.abs(single.data[name] - double.data[name]).max() < 3e-4, name
+
+
+@pytest.mark.gpu
+def test_sorted_members_of_a_real_gpu_have_the_same_bits(monkeypatch):
+    try:
+        runner._cupy()
+    except runner.NoGpu as error:
+        pytest.skip(str(error))
+    values = {"w": np.exp(np.random.default_rng(0).uniform(0.0, 4.0, 4096))}
+    whole = spring().sweep(values, 2.0, on="cuda", together=True)
+    monkeypatch.setattr(cuda, "MOST", 512)
+    assert spring().sweep(values, 2.0, on="cuda", together=True).data.identical(whole.data)
 
 
 def test_an_event_after_the_end_is_not_counted():
@@ -225,6 +234,40 @@ def test_chunks_gpus_and_little_memory_change_no_bit(gpus, monkeypatch):
     monkeypatch.setattr(cuda, "MOST", 7)
     gpus(devices=3, free=2000)
     assert da.library.penny().sweep(values, 2.0, **asked, threads=2).data.identical(whole.data)
+
+
+def test_single_precision_is_near_and_the_processor_stays_double():
+    values = {"v0": [0.6, 1.0, 1.4], "x": [0.0, 1.0]}
+    asked = {"on": "cuda", "keep": ["x"], "points": 5, "reduce": {"far": ("max", "x"), "end": "energy"}}
+    exact, found = (da.library.penny().sweep(values, 5.0, precision=p, **asked) for p in ("double", "single"))
+    assert (found.about["precision"], found.about["rtol"], found.on_cpu) == ("single", 1e-5, 0)
+    for name in ("x", "far", "end", "final.x", "final.psi'"):
+        assert found.data[name].dtype == float
+        off = np.abs(found.data[name] - exact.data[name]).max()
+        # Numbers of up to 10 in float32, rounded some dozen times, by a method that errs by about 1e-5 of them.
+        assert 0 < off < 3e-4, name
+    twice = bead().replace(constraints={"ring": "x^2 + y^2 = l^2", "again": "3*x^2 + 3*y^2 = 3*l^2"})
+    one, other = (twice.sweep({"y'": [0.5]}, 1.0, rtol=1e-5, on=on, precision=p)
+                  for on, p in (("cuda", "single"), ("threads", None)))  # fmt: skip
+    assert one.on_cpu == 1
+    assert one.final.equals(other.final)
+    with pytest.raises(da.ModelError, match="single precision is a GPU's"):
+        spring().sweep({"a": [1.0]}, 1.0, precision="single")
+    with pytest.raises(da.ModelError, match="Did you mean 'single'"):
+        spring().sweep({"a": [1.0]}, 1.0, on="cuda", precision="singel")
+
+
+def test_members_of_very_different_lengths_are_sorted(monkeypatch):
+    assert cuda.waiting(np.full(70, 9)) == 1.0
+    assert cuda.waiting(np.tile([1, 31], 32)) == pytest.approx(31 / 16)
+    values = {"w": np.tile([1.0, 60.0], 48)}
+    whole = spring().sweep(values, 2.0, on="cuda", together=True)
+    monkeypatch.setattr(cuda, "MOST", 32)
+    sorted_ = []
+    launch = runner.Worker.run
+    monkeypatch.setattr(runner.Worker, "run", lambda self, *a: (sorted_.append(self.wish.sort), launch(self, *a))[1])
+    assert spring().sweep(values, 2.0, on="cuda", together=True, threads=1).data.identical(whole.data)
+    assert sorted_ == [False, True, True]
 
 
 def test_functions_of_time_bound_the_steps():

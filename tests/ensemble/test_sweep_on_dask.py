@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
+import resource
 import signal
 import subprocess
 import sys
+import time as clock
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +18,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cupy_stand_in import stand_in
 from dask_trials import chunk_files, sweep_with_a_kill, swept, wait_for_chunks
 from swept_systems import bead, spring
 from typer.testing import CliRunner
@@ -23,17 +27,33 @@ import dalembert as da
 from dalembert.cli.app import application
 from dalembert.ensemble import sweep as sweeping
 from dalembert.ensemble.members.chunk import Chunk
-from dalembert.ensemble.members.parts import Parts
+from dalembert.ensemble.members.parts import Kept, Parts
 from dalembert.ensemble.place import cluster as place
-from dalembert.ensemble.place.worker import own_build, run_range
+from dalembert.ensemble.place import worker as place_worker
+from dalembert.ensemble.place.worker import own_build, run_ranges
 from dalembert.ensemble.result.ensemble import Ensemble
 from dalembert.ensemble.result.store import Store
+from dalembert.kernel.build import find_compiler
+from dalembert.kernel.cuda import run as runner
 
 distributed = pytest.importorskip("distributed")
 
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[Any]:
+    """Two workers in threads of this process, where the package is loaded."""
+    with (
+        distributed.LocalCluster(
+            2, threads_per_worker=1, processes=False, protocol="tcp", dashboard_address=":0", silence_logs=50
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(scope="module")
+def processes() -> Iterator[Any]:
+    """Two worker processes, which can be killed."""
     with (
         distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
@@ -45,6 +65,10 @@ def client() -> Iterator[Any]:
 @pytest.fixture(scope="module")
 def whole() -> Ensemble:
     return swept("threads")
+
+
+def test_worker_processes_give_the_same_bits_as_threads(processes: Any, whole: Ensemble) -> None:
+    assert whole.data.identical(swept(processes).data)
 
 
 def test_the_same_bits_as_threads(client: Any, tmp_path: Path) -> None:
@@ -70,9 +94,9 @@ def test_members_that_run_alone_are_the_same_too(client: Any) -> None:
 
 
 def test_a_killed_client_loses_and_repeats_nothing(
-    client: Any, whole: Ensemble, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    processes: Any, whole: Ensemble, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder, address = tmp_path / "s", client.scheduler.address
+    folder, address = tmp_path / "s", processes.scheduler.address
     code = f"from dask_trials import swept; swept('dask:{address}', out={str(folder)!r})"
     path = os.pathsep.join([str(Path(__file__).parent), *filter(None, [os.environ.get("PYTHONPATH")])])
     process = subprocess.Popen([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": path})
@@ -81,7 +105,7 @@ def test_a_killed_client_loses_and_repeats_nothing(
     assert process.wait() == -signal.SIGKILL
     before = chunk_files(folder)
     monkeypatch.setattr(Parts, "clear", lambda self: None)
-    found = swept(client, out=folder, resume=True)
+    found = swept(processes, out=folder, resume=True)
     after = chunk_files(folder)
     assert 2 <= len(before) < len(after)
     assert before.items() <= after.items()
@@ -111,7 +135,10 @@ def test_a_chunk_that_is_there_is_not_computed(tmp_path: Path, monkeypatch: pyte
     parts.keep(Chunk(0, {"status": np.zeros(2)}, {1: "why"}))
     assert parts.read(0).reasons == {1: "why"}
     monkeypatch.setattr("dalembert.ensemble.place.worker._unpack", lambda *_: None)  # nothing to compute with
-    assert run_range(0, 2, b"", "s", own_build(), parts).count == 2
+    monkeypatch.setattr("dalembert.ensemble.place.worker._compute", lambda own, ranges, finish: called.append(ranges))
+    called: list[Any] = []
+    assert run_ranges([(0, 2)], b"", "s", own_build(), parts).results == (Kept(0, 2),)
+    assert called == [[]]
 
 
 def test_the_command_takes_an_address(client: Any, tmp_path: Path) -> None:
@@ -130,6 +157,108 @@ def test_other_versions_are_told(client: Any, monkeypatch: pytest.MonkeyPatch) -
         spring().sweep({"w": [1.0, 2.0]}, 1.0, on=client)
 
 
+def limit_files(size: int) -> None:
+    """In a worker: no file may grow beyond so many bytes."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+
+
+def test_a_disk_that_fills_up_loses_nothing(processes: Any, whole: Ensemble, tmp_path: Path) -> None:
+    processes.run(limit_files, 1000)
+    try:
+        with pytest.raises(da.OutputError, match=r"chunk-\d+\.npz: cannot be written: File too large"):
+            swept(processes, out=tmp_path / "s")
+    finally:
+        processes.run(limit_files, resource.RLIM_INFINITY)
+    assert not list((tmp_path / "s").glob(".dalembert-*"))  # nothing half written is left
+    assert whole.data.identical(swept(processes, out=tmp_path / "s", resume=True).data)
+
+
+def test_an_interrupt_ends_the_work_and_keeps_what_is_finished(
+    client: Any, whole: Ensemble, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Pressed:
+        """Stands for the bar, and for a person who presses Ctrl-C when some members are finished."""
+
+        def __init__(self, *_: object) -> None: ...
+        def __enter__(self) -> Any:
+            return self
+
+        def __exit__(self, *_: object) -> None: ...
+        def update(self, finished: int) -> None:
+            if finished:
+                raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sweeping, "Bar", Pressed)
+        with pytest.raises(KeyboardInterrupt):
+            swept(client, out=tmp_path / "s")
+    # What was handed over is finished or given up, and no worker goes on with it.
+    end = clock.monotonic() + 30
+    while any(client.processing().values()) and clock.monotonic() < end:
+        clock.sleep(0.02)
+    before = chunk_files(tmp_path / "s")
+    assert 1 <= len(before) < 24
+    monkeypatch.setattr(Parts, "clear", lambda self: None)
+    assert whole.data.identical(swept(client, out=tmp_path / "s", resume=True).data)
+    assert before.items() <= chunk_files(tmp_path / "s").items()
+
+
+def test_large_results_stay_where_workers_write_them(
+    client: Any, whole: Ensemble, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dalembert.ensemble.result.gather.LARGE", 0)
+    monkeypatch.setattr(Parts, "read", lambda self, first, read=Parts.read: read(self, first) if not first else None)
+    found = swept(client, out=tmp_path / "s")  # this process reads the first chunk, for names and shapes
+    monkeypatch.undo()
+    assert whole.data.equals(found.data)
+    assert len(chunk_files(tmp_path / "s")) == 24
+
+
+@pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
+def test_workers_that_see_a_gpu_use_it(client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runner, "_cupy", stand_in().fake_cupy)
+    monkeypatch.setattr("dalembert.kernel.cuda.source.MOST_UNROLLED", 0)  # which is compiled in half the time
+    values, asked = {"x": np.linspace(0.9, 1.0, 24)}, {"repair": ["y"], "reduce": {"far": ("max", "x")}, "points": 5}
+    monkeypatch.setattr("dalembert.ensemble.members.chunk_size.MOST", 2)
+    found = bead().sweep(values, 1.0, on=client, out=tmp_path / "s", **asked)
+    direct = bead().sweep(values, 1.0, on="cuda", **asked)
+    assert (found.on_cpu, found.failed) == (0, direct.failed)
+    assert found.data.equals(direct.data)
+    # Beside a worker without a GPU: its members are counted, and differ by rounding.
+    tasks: list[int] = []
+
+    def unpack(content: bytes, name: str) -> Any:
+        task = pickle.loads(content)
+        tasks.append(1)
+        return place_worker.Unpacked(task, place_worker.gpus_here(task) if len(tasks) == 1 else None)
+
+    monkeypatch.setattr(place_worker, "_unpack", unpack)
+    mixed = bead().sweep(values, 1.0, on=client, **asked)
+    assert 0 < mixed.on_cpu < 24
+    assert mixed.on_cpu == mixed.data["on cpu"].sum()
+    np.testing.assert_allclose(mixed["far"], direct["far"], rtol=0, atol=2e-9)  # as in test_sweep_cuda
+
+
+def test_a_gpu_takes_ranges_that_follow_each_other_at_once() -> None:
+    ranges = [(0, 2), (2, 4), (4, 6), (8, 10)]
+    assert place_worker.joined(ranges, 4) == [(0, [(0, 2), (2, 4)]), (4, [(4, 6)]), (8, [(8, 10)])]
+    whole = Chunk(2, {"status": np.arange(4)}, {3: "why", 4: "too"})
+    one, other = place_worker.parted(whole, [(2, 4), (4, 6)])
+    assert (one.arrays["status"].tolist(), one.reasons) == ([0, 1], {3: "why"})
+    assert (other.first, other.arrays["status"].tolist(), other.reasons) == (4, [2, 3], {4: "too"})
+
+
+def test_tasks_take_about_a_second_and_leave_some_for_all() -> None:
+    pace = place.Pace()
+    assert pace.ranges(1000, 2) == 1
+    pace.note(place.Done((Kept(0, 1),), 3.0))  # which loads all that it needs
+    for _ in range(8):
+        pace.note(place.Done((Kept(0, 1), Kept(1, 1)), 0.02))
+    assert 60 <= pace.ranges(10**6, 2) <= 100  # of 10 ms each; the first is nearly forgotten
+    assert pace.ranges(80, 2) == 10
+    assert pace.ranges(3, 2) == 1
+
+
 def test_a_full_disk_of_a_worker_is_told(client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Blocked(Store):
         def __init__(self, folder: Path, *given: Any) -> None:
@@ -142,11 +271,11 @@ def test_a_full_disk_of_a_worker_is_told(client: Any, tmp_path: Path, monkeypatc
         spring().sweep({"w": [1.0, 2.0]}, 1.0, on=client, out=tmp_path / "s")
 
 
-def test_a_killed_worker_loses_nothing(client: Any, whole: Ensemble, tmp_path: Path) -> None:
+def test_a_killed_worker_loses_nothing(processes: Any, whole: Ensemble, tmp_path: Path) -> None:
     """The last test of this cluster: its other worker goes on."""
     rng = np.random.default_rng()
     chunks, delay, which = int(rng.integers(1, 8)), rng.uniform(0, 0.03), int(rng.integers(2))
-    found, in_time = sweep_with_a_kill(client, tmp_path / "s", chunks, delay, which)
+    found, in_time = sweep_with_a_kill(processes, tmp_path / "s", chunks, delay, which)
     assert in_time
     assert whole.data.identical(found.data)
 

@@ -9,6 +9,7 @@ import pytest
 from swept_systems import spring, thrown_ball
 
 import dalembert as da
+from dalembert.graph.timed import spread
 
 
 def test_reductions_are_those_of_the_samples() -> None:
@@ -94,6 +95,35 @@ def test_the_exponent_of_a_saddle_and_of_a_circle() -> None:
     circle = spring().sweep({"w": [1.0, 2.0]}, 200.0, reduce={"rate": "lyapunov"})
     # Neighbouring motions stay neighbours: log(2)/200 at most.
     assert (np.abs(circle["rate"]) < 0.01).all()
+
+
+def test_the_exponent_of_members_that_run_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    saddle = da.System(
+        "saddle", coordinates="x y", kinetic="(x'^2 + y'^2)/2", potential="-k^2*x^2/2", constraints={"line": "y = 2*x"},
+        parameters={"k": 1}, initial={"x": 1e-3, "x'": 0, "y": 2e-3, "y'": 0},
+    )  # fmt: skip
+    ask: dict[str, Any] = {"reduce": {"rate": "lyapunov"}}
+    at_once = saddle.sweep({"k": [0.5, 1.0]}, 20.0, **ask)
+    monkeypatch.setattr("dalembert.ensemble.members.task.has_kernels", lambda: False)
+    alone = saddle.sweep({"k": [0.5, 1.0]}, 20.0, **ask)
+    assert (at_once.run_alone, alone.run_alone) == (0, 2)
+    # On the line the mass is 5, so that the distance grows like exp(k t/√5); up to a factor of order one, as below.
+    np.testing.assert_allclose(alone["rate"], np.array([0.5, 1.0]) / np.sqrt(5), atol=0.08)
+    # Both are led back equally often, in nearly the same places.
+    np.testing.assert_allclose(alone["rate"], at_once["rate"], rtol=1e-3)
+
+
+def test_the_exponent_across_impacts_is_that_of_two_motions() -> None:
+    ball = da.library.bouncing_ball().replace(parameters={"e": 1.0, "h": 1.0})
+    found = ball.sweep({"g": [9.81]}, 1.7, reduce={"rate": "lyapunov"})  # two bounces, at 0.45 and 1.35
+    names = ["x", "y", "x'", "y'"]
+    start = dict(zip(names, (0.0, 1.0, 0.5, 0.0), strict=True))
+    near = {name: value + 1e-6 * d for (name, value), d in zip(start.items(), spread(4, 1), strict=True)}
+    one, other = (ball.replace(initial=state).simulate(1.7, samples=2) for state in (start, near))
+    apart = [np.linalg.norm([one[name][k] - other[name][k] for name in names]) for k in (0, -1)]
+    # Between impacts the map is linear; at an impact only to the order of the distance, 1e-6.
+    np.testing.assert_allclose(found["rate"], np.log(apart[1] / apart[0]) / 1.7, rtol=1e-4)
+    assert found.run_alone == 1
 
 
 def test_certificates_are_those_of_single_motions() -> None:

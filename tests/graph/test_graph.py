@@ -13,7 +13,7 @@ import dalembert as da
 from dalembert.graph.convert import Converter
 from dalembert.graph.evaluate import Evaluator
 from dalembert.graph.graph import graph_of
-from dalembert.model.language.parse import FUNCTIONS
+from dalembert.model.language.vocabulary import FUNCTIONS
 from dalembert.motion.state.evaluation import Evaluation
 
 Array = np.ndarray

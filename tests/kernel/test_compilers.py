@@ -50,7 +50,7 @@ def messages(text: str, compiler: str, options: tuple[str, ...], folder: Path, s
     (folder / "words.h").write_text(WORDS, encoding="utf-8")
     file = folder / f"kernel{suffix}"
     file.write_text(text, encoding="utf-8")
-    command = [*COMPILERS[compiler], *STRICT, *options, "-S", file.name, "-o", "kernel.s"]
+    command = [*COMPILERS[compiler], *STRICT, *options, "-fsyntax-only", file.name]
     done = subprocess.run(command, capture_output=True, text=True, cwd=folder)
     assert done.returncode == 0 or done.stderr, "it failed without a word"
     return done.stderr

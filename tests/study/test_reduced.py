@@ -450,6 +450,6 @@ def test_a_notebook_shows_what_was_eliminated():
     (m,) = da.parameters("m")
     system = da.System("orbit", coordinates=[r, theta], kinetic=m * (r.d**2 + r**2 * theta.d**2) / 2, potential=-1 / r)
     shown = system.reduce()._repr_latex_()
-    assert shown.startswith(r"$$\begin{aligned}T &=")
+    assert shown.startswith(r"$$\begin{aligned}&\textbf{orbit} \\ T &=")
     assert r"\dot{\theta} &= \frac{p_{\theta}}{r^{2} m}" in shown
     assert r"p_{\theta} &= r^{2} \dot{\theta} m && \text{constant}" in shown

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # Each in a file of its name.
 VERBS = (
     "run", "sweep", "check", "equations", "compare", "reduce", "liberate", "equilibrium", "path", "between",
-    "curvature", "picture", "export", "examples", "doctor",
+    "curvature", "picture", "animate", "export", "examples", "doctor",
 )  # fmt: skip
 
 

@@ -31,7 +31,7 @@ def curvature(
     motion, bend = compute_into(folder, lambda: _bend(system, duration, rtol, samples))
     files = [folder / f"{slug_of(system)}-curvature.csv", folder / f"{slug_of(system)}-curvature.png"]
     write_table(files[0], {"t": motion.t, "curvature": bend})
-    from dalembert.view.plot_curvature import plot_curvature
+    from dalembert.view.plots.curvature import plot_curvature
 
     plot_curvature(motion, bend, files[1])
     moving = np.isfinite(bend)

@@ -18,7 +18,7 @@ from dalembert.kernel.ready.runtime import runtime_library
 
 PARTS = (
     "sympy", "casadi", "numpy", "scipy", "clarabel", "xarray", "pandas", "matplotlib", "typer", "rich", "tomli-w",
-    "platformdirs",
+    "latex2mathml", "platformdirs",
 )  # fmt: skip
 
 

@@ -41,6 +41,7 @@ ONCE: dict[str, tuple[str, Reader]] = {
     "--max-step": ("max_step", _real),
     "--backend": ("backend", str),
     "--out": ("out", Path),
+    "--report": ("report", Path),
 }
 REPEATED = {"--option": "option", "--set": "set_", "--initial": "initial", "--event": "event", "--until": "until"}
 FLAGS: dict[str, tuple[str, bool]] = {

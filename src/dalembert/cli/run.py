@@ -41,13 +41,14 @@ def run(
     repair: bool = typer.Option(False, "--repair", help="Start from the nearest state that satisfies the constraints."),
     out: Path | None = typer.Option(None, help="Folder for the results, default dalembert-NAME here."),
     kind: Format = typer.Option(Format.csv, "--format", help="Format of the numbers."),
+    report: Path | None = typer.Option(None, help="Also write all about the motion as a page for browsers, FILE.html."),
     free: bool = typer.Option(False, "--free", help="Draw what the free motion misses of the constraints, too."),
     json: bool = JSON,
 ) -> None:
     """Simulate a model, certify the motion, and write the numbers and a picture."""
     given = RunOptions(
         model, tuple(option), tuple(set_), tuple(initial), duration, rtol, samples, method, max_step, step, order,
-        project, tuple(event), tuple(until), backend, repair, out, kind.value, free, json,
+        project, tuple(event), tuple(until), backend, repair, out, kind.value, free, json, report,
     )  # fmt: skip
     status = simulate_and_write(given)
     if status:

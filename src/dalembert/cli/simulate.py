@@ -41,10 +41,15 @@ class RunOptions:
     kind: str = "csv"
     free: bool = False
     json: bool = False
+    report: Path | None = None
 
 
 def simulate_and_write(given: RunOptions) -> int:
     """The exit status: 3 where the certificate does not hold. What went wrong otherwise is raised."""
+    if given.report is not None:
+        from dalembert.cli.report import require_place
+
+        require_place(given.report)
     system, to_keep = _system(given)
     slug = slug_of(system)
     folder = given.out if given.out is not None else Path(f"dalembert-{slug}")
@@ -72,6 +77,11 @@ def simulate_and_write(given: RunOptions) -> int:
         if given.out is not None or given.free or not given.json:
             files.append(folder / f"{slug}.png")
             motion.plot(files[-1], free=given.free)
+        if given.report is not None:
+            from dalembert.cli.report import write_report_of
+
+            files.append(given.report)
+            write_report_of(motion, given.report, "" if failure is None else str(failure))
     except OutputError as error:
         lost = error
         files.pop()  # it could not be written

@@ -51,6 +51,7 @@ def sweep(
     until: list[str] = UNTIL,
     rtol: float | None = typer.Option(None, help="Relative tolerance, default 1e-9."),
     method: str | None = typer.Option(None, help=method_help(), autocompletion=completion.methods),
+    precision: str | None = typer.Option(None, help="double (the default), or single on GPUs."),
     certify: bool = typer.Option(False, "--certify", help="Measure constraints and energy of each member."),
     repair: bool = typer.Option(
         False, "--repair", help="Members start from the nearest state that satisfies the constraints."
@@ -73,8 +74,8 @@ def sweep(
     """Simulate many members of a model, with other parameters and from other states."""
     given = SweepOptions(
         model, tuple(vary), samples, seed, sampler, together, tuple(option), tuple(set_), tuple(initial), duration,
-        tuple(keep), tuple(reduce), points, tuple(event), tuple(until), rtol, method, certify, repair, tuple(hold),
-        steps, seconds, on, threads, plot, out, json,
+        tuple(keep), tuple(reduce), points, tuple(event), tuple(until), rtol, method, precision, certify, repair,
+        tuple(hold), steps, seconds, on, threads, plot, out, json,
     )  # fmt: skip
     status = sweep_and_write(given, resume)
     if status:

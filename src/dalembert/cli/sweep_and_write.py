@@ -41,6 +41,7 @@ class SweepOptions:
     until: tuple[str, ...] = ()
     rtol: float | None = None
     method: str | None = None
+    precision: str | None = None
     certify: bool = False
     repair: bool = False
     hold: tuple[str, ...] = ()
@@ -129,7 +130,8 @@ def _arguments(name: str, given: SweepOptions) -> dict[str, Any]:
     return {
         "values": values, "samples": given.samples, "seed": given.seed, "sampler": given.sampler,
         "together": given.together, "keep": list(given.keep) or "final", "reduce": reduce or None,
-        "points": given.points, "rtol": given.rtol, "method": given.method, "certify": given.certify,
+        "points": given.points, "rtol": given.rtol, "method": given.method, "precision": given.precision,
+        "certify": given.certify,
         "repair": list(given.hold) if given.hold else given.repair, "budget": budget or None, "on": given.on,
         "threads": given.threads,
     }  # fmt: skip

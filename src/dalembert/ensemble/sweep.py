@@ -20,16 +20,19 @@ from dalembert.ensemble.members.chunk_size import chunk_size
 from dalembert.ensemble.members.control import Budget, Control
 from dalembert.ensemble.members.in_lanes import why_no_lanes
 from dalembert.ensemble.members.outcome import MEANING
-from dalembert.ensemble.members.parts import Kept
 from dalembert.ensemble.members.task import Task
 from dalembert.ensemble.place.cluster import Cluster
 from dalembert.ensemble.place.cuda_plan import plan_of
 from dalembert.ensemble.place.executors import ON_CPU, executor, place_of
 from dalembert.ensemble.place.threads import run_in_thread
 from dalembert.ensemble.result.ensemble import Ensemble
+from dalembert.ensemble.result.files import finish_folder
+from dalembert.ensemble.result.gather import Gather, stays_in_parts
+from dalembert.ensemble.result.in_parts import REASON
+from dalembert.ensemble.result.pieces import pieces
 from dalembert.ensemble.result.store import Store, model_text, read_about
-from dalembert.ensemble.result.variables import Variables, require_room
-from dalembert.errors import ModelError, OutputError
+from dalembert.ensemble.result.variables import require_room
+from dalembert.errors import ModelError
 from dalembert.model.friction.legs import needs_legs
 from dalembert.model.language.suggest import suggest
 from dalembert.model.language.symbols import name_of
@@ -41,6 +44,9 @@ if TYPE_CHECKING:
 # Output times of a member, unless given, where any are wanted.
 POINTS = 101
 BUDGET = ("steps", "seconds")
+PRECISIONS = ("double", "single")
+# The tolerance in single precision, unless given: rounding adds up to more than tighter ones ask for.
+SINGLE_RTOL = 1e-5
 
 
 def sweep(
@@ -67,6 +73,7 @@ def sweep(
     out: Any,
     resume: bool,
     progress: bool | None,
+    precision: str | None,
 ) -> Ensemble:
     """Run all members. `System.sweep` says what is given."""
     started = clock.perf_counter()
@@ -82,53 +89,37 @@ def sweep(
         raise ModelError(system.name, [f"sweep: lanes is True, False or None, got {lanes!r}"])
     values = read_values(system, given, together=together, samples=samples, seed=seed, sampler=sampler)
     limits, movable = _read_budget(system, budget), _read_repair(system, repair)
-    task = _task(system, values, duration, times, options, events, keep, reduce, points, limits, certify, movable, lanes)
+    single = _read_precision(system, precision, on)
+    if single and options["rtol"] is None and "rtol" not in system.settings:
+        options = {**options, "rtol": SINGLE_RTOL}
+    task = _task(
+        system, values, duration, times, options, events, keep, reduce, points, limits, certify, movable, single, lanes
+    )
     _require_names(task)
-    require_room(task, folder)
+    in_parts = stays_in_parts(task, folder)
+    require_room(task, folder, in_parts)
     _ = task.blocks, task.lock  # which says what values are missing; and what threads share is there before them
     began = read_about(folder) if resume and folder is not None else None
     sized = getattr(run, "chunk_size", chunk_size)
     size = sized(task, partial(run_in_thread, task)) if began is None else int(began["chunk"])
     store = None if folder is None else Store(folder, task, size, resume)
-    if resume and store is not None and store.whole.is_file():
-        return Ensemble.load(store.whole)
-    variables = Variables(values.count)
-    found = set()
-    for chunk in store.kept() if store is not None and resume else ():
-        variables.take(chunk)
-        found.add(chunk.first)
-    ranges = [(first, min(first + size, values.count)) for first in range(0, values.count, size) if first not in found]
-    away: list[int] = []  # where chunks begin that are in the folder and not here
-    absent = 0  # their members
-    with Bar(system.name, values.count, variables.finished, progress) as bar:
-
-        def show() -> None:
-            bar.update(variables.finished + absent)
-
-        def finish(chunk: Any) -> None:
-            if store is not None:
-                store.keep(chunk)
-            variables.take(chunk)
-            show()
-
-        def note(chunk: Kept) -> None:
-            nonlocal absent
-            away.append(chunk.first)
-            absent += chunk.count
-            show()
-
+    if resume and store is not None and store.is_complete:
+        return Ensemble.load(store.folder)
+    gather = Gather(values.count, store, in_parts)
+    if resume:
+        gather.resume()
+    starts = (first for first in range(0, values.count, size) if first not in gather.found)
+    ranges = [(first, min(first + size, values.count)) for first in starts]
+    with Bar(system.name, values.count, gather.finished, progress) as bar:
+        gather.show = bar.update
         if store is not None and isinstance(run, Cluster):
-            run = replace(run, parts=store.parts, note=note)
+            run = replace(run, parts=store.parts, note=gather.note)
         if ranges:
-            run(task, ranges, Control(limits), finish, show, threads)
-    for chunk in store.kept(away) if store is not None else ():
-        variables.take(chunk)
-    if variables.finished < values.count:
-        raise OutputError(f"{folder}: chunks that workers wrote are not here, or not yet: resume the sweep")
-    ensemble = _ensemble(task, variables, on if isinstance(on, str) else place_of(on), clock.perf_counter() - started)
+            run(task, ranges, Control(limits), gather.finish, lambda: bar.update(gather.finished), threads)
+    gather.complete()
+    ensemble = _ensemble(task, gather, on if isinstance(on, str) else place_of(on), clock.perf_counter() - started)
     if store is not None:
-        ensemble.save(store.whole)
-        store.clear()
+        finish_folder(store, ensemble, in_parts)
     return ensemble
 
 
@@ -145,7 +136,8 @@ def _task(
     limits: Budget,
     certify: bool,
     repair: tuple[bool, ...] | None,
-    lanes: bool | None = None,
+    single: bool,
+    lanes: bool | None,
 ) -> Task:
     if events is not None:
         from dalembert.model.events import with_events
@@ -159,7 +151,7 @@ def _task(
     if times is None:
         options["samples"] = (POINTS if points is None else points) if along else 2
     settings = prepare(system, duration, times, options).settings
-    task = Task(system, settings, values, wanted, limits, certify, repair, lanes)
+    task = Task(system, settings, values, wanted, limits, certify, repair, single, lanes)
     if task.observables is not None and task.observables.forces and task.together is None:
         why = "contacts" if needs_legs(system) else task.why_alone
         raise ModelError(
@@ -199,6 +191,17 @@ def _read_budget(system: System, given: Any) -> Budget:
     return Budget(int(np.ceil(given.get("steps", 0))), float(given.get("seconds", 0.0)))
 
 
+def _read_precision(system: System, given: Any, on: Any) -> bool:
+    """Whether GPUs compute in single precision."""
+    if given is None or given == "double":
+        return False
+    if given not in PRECISIONS:
+        raise ModelError(system.name, [f"sweep: there is no precision {given!r}.{suggest(str(given), PRECISIONS)}"])
+    if place_of(on) != "cuda":
+        raise ModelError(system.name, ["sweep: single precision is a GPU's: on='cuda', or leave precision away"])
+    return True
+
+
 def _read_repair(system: System, given: Any) -> tuple[bool, ...] | None:
     """Which entries of (q, q̇) may be moved: all but those that are held; None where starts are taken as they are."""
     if given is False or given is None:
@@ -215,36 +218,31 @@ def _read_repair(system: System, given: Any) -> tuple[bool, ...] | None:
     return tuple(name not in held for name in names)
 
 
-def _ensemble(task: Task, variables: Variables, on: str, seconds: float) -> Ensemble:
+def _ensemble(task: Task, gather: Gather, on: str, seconds: float) -> Ensemble:
     import xarray as xr
 
     values, settings = task.values, task.settings
     coordinates: dict[str, Any] = {
         values.label(name): (axis.name, column) for axis in values.axes for name, column in axis.columns.items()
     }
-    found: dict[str, Any] = {}
-    for name, array in variables.arrays.items():
-        dims = (*values.dims, "time") if array.ndim > 1 else values.dims
-        found[name] = (dims, array.reshape(*values.shape, *array.shape[1:]))
-        if array.ndim > 1:
-            coordinates["time"] = ("time", settings.times)
-    reasons = np.full(values.count, "", dtype=object)
-    for k, reason in variables.reasons.items():
-        reasons[k] = reason
-    found["reason"] = (values.dims, reasons.reshape(values.shape))
+    found = gather.columns(values.dims, values.shape)
+    if any("time" in variable.dims for variable in found.values()):
+        coordinates["time"] = ("time", settings.times)
+    data = xr.Dataset(found, coordinates, {"name": task.system.name})
     about = {
         "name": task.system.name, "version": __version__, "on": on, "seconds": seconds, "seed": values.seed,
         "sampler": values.sampler if values.seed is not None else None,
         "varied": [name for axis in values.axes for name in axis.columns], "fixed": dict(values.fixed),
         "initial": sorted(values.initial), "duration": float(settings.times[-1] - settings.times[0]),
-        "rtol": settings.rtol, "method": settings.method, "events": list(task.events),
+        "rtol": settings.rtol, "method": settings.method, "precision": PRECISIONS[task.single],
+        "events": list(task.events),
         "reductions": {r.name: f"{r.kind} {r.of}".strip() for r in task.wanted.reductions},
-        "kept": list(task.wanted.kept), "variables": list(variables.arrays), "why_alone": task.why_alone,
-        "why_no_lanes": why_no_lanes(task),
+        "kept": list(task.wanted.kept), "variables": [name for name in found if name != REASON],
+        "why_alone": task.why_alone, "why_no_lanes": why_no_lanes(task),
     }  # fmt: skip
-    if ON_CPU in variables.arrays:
-        about |= {ON_CPU: int(variables.arrays[ON_CPU].sum()), "why_cpu": plan_of(task).why_cpu}
-    data = xr.Dataset(found, coordinates, {"name": task.system.name})
+    if ON_CPU in found:
+        ran = sum(int(piece[ON_CPU].sum()) for piece in pieces(data[[ON_CPU]], values.dims))
+        about |= {ON_CPU: ran, "why_cpu": plan_of(task).why_cpu}
     meanings = ", ".join(f"{int(status)} {text}" for status, text in MEANING.items())
     data["status"].attrs["meaning"] = meanings
     if task.events:

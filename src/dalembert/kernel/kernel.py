@@ -53,6 +53,7 @@ ENTRY: list[Any] = [_POINTER, _REAL, _POINTER, _POINTER, ctypes.c_long, _REAL, _
 ENTRY += [_POINTER] * 7  # out, report, progress, stop, events, branch, pace
 SLOPE_ENTRY: list[Any] = [_POINTER, _REAL, _POINTER, _WHOLE, _POINTER, _POINTER]
 MEMBERS_ENTRY: list[Any] = [_POINTER]
+BLOCK_ENTRY: list[Any] = [_POINTER]
 _STEPS = REPORT.index("steps")
 HEAD, CHANGES, PASSED = len(REPORT), 3 * KEPT_CHANGES, 1 + 2 * KEPT_CHANGES
 
@@ -111,7 +112,8 @@ class Kernel:
     """A system ready to be integrated. `kind`: "compiled" for code of this system, "tape" for its instructions as data.
     `instructions`: how many its straight-line functions have. `seconds` is what deriving and compiling took; `cached`
     whether it was on disk. `entry`, `slope_entry`: the functions of C, with the arguments of ENTRY and SLOPE_ENTRY;
-    `members_entry`: that of `kernel.members`. `data`: what they read and must live as long as they do.
+    `members_entry`, `block_entry`: those of `kernel.members` and `kernel.block`. `data`: what they read and must live
+    as long as they do. `effort`: of a compiled one, instructions of its parts: da_effort of run/integrate.h.
     """
 
     kind: str
@@ -121,7 +123,9 @@ class Kernel:
     entry: Callable[..., int]
     slope_entry: Callable[..., int]
     members_entry: Callable[..., int]
+    block_entry: Callable[..., int]
     data: Any = None
+    effort: tuple[float, ...] = ()
 
     def integrate(
         self,
@@ -228,6 +232,11 @@ class PaceArgument(ctypes.Structure):
         made._begin(self.numbers, self.arrays, self.width)
         return made
 
+    def with_share(self, part: float) -> PaceArgument:
+        """The same with a part of the share."""
+        starts, bounds, weights = self.arrays
+        return PaceArgument(starts, bounds, part * self.numbers[3], self.numbers[4], weights, self.width)
+
     @property
     def fastest_state(self) -> tuple[float, Array] | None:
         """The time and state between the steps of the last run where velocities, weighted, were largest."""
@@ -312,7 +321,12 @@ def kernel_in(library: ctypes.CDLL, seconds: float, cached: bool) -> Kernel:
     integrate.argtypes, slope.argtypes, instructions.restype = ENTRY, SLOPE_ENTRY, ctypes.c_long
     members = library.da_integrate_members
     members.argtypes, members.restype = MEMBERS_ENTRY, ctypes.c_long
-    return Kernel("compiled", int(instructions()), seconds, cached, integrate, slope, members)
+    block = library.da_integrate_block
+    block.argtypes = BLOCK_ENTRY
+    effort = (ctypes.c_double * 5)()
+    library.da_effort(effort)
+    size = int(instructions())
+    return Kernel("compiled", size, seconds, cached, integrate, slope, members, block, None, tuple(effort))
 
 
 def _keep(key: tuple[Any, ...], kernel: Kernel) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from dalembert.graph.functions import Graph
 from dalembert.kernel.identity import identity
 from dalembert.kernel.keep import keep, read_kept
-from dalembert.kernel.kernel import ENTRY, KEPT, MEMBERS_ENTRY, SLOPE_ENTRY, Kernel
+from dalembert.kernel.kernel import BLOCK_ENTRY, ENTRY, KEPT, MEMBERS_ENTRY, SLOPE_ENTRY, Kernel
 from dalembert.kernel.package_digest import table_text
 from dalembert.kernel.ready.model import make_model, make_parts
 from dalembert.kernel.ready.tape import parts_from_bytes, parts_to_bytes
@@ -49,12 +49,13 @@ def make_tape_kernel(
         if data is None and name is not None:
             keep(name, parts_to_bytes(parts))
         model = make_model(parts)
-        entries = library.da_integrate_model, library.da_slope_of_model, library.da_integrate_members_of_model
-        for entry, arguments in zip(entries, (ENTRY, SLOPE_ENTRY, MEMBERS_ENTRY), strict=True):
+        names = ("integrate_model", "slope_of_model", "integrate_members_of_model", "integrate_block_of_model")
+        entries = [getattr(library, f"da_{name}") for name in names]
+        for entry, arguments in zip(entries, (ENTRY, SLOPE_ENTRY, MEMBERS_ENTRY, BLOCK_ENTRY), strict=True):
             entry.argtypes = [ctypes.c_void_p, *arguments]
         entries[2].restype = ctypes.c_long
-        integrate, slope, members = (partial(entry, ctypes.addressof(model.data)) for entry in entries)
-        kernel = Kernel("tape", model.instructions, 0.0, data is not None, integrate, slope, members, model)
+        integrate, slope, members, block = (partial(entry, ctypes.addressof(model.data)) for entry in entries)
+        kernel = Kernel("tape", model.instructions, 0.0, data is not None, integrate, slope, members, block, model)
         with _changing:
             while len(_made) >= KEPT:
                 _made.pop(next(iter(_made)))

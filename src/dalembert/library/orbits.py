@@ -158,7 +158,7 @@ class Orbit(Result):
 
     def plot(self, path: str | os.PathLike[str] | None = None, *, axes: Given = None) -> Figure:
         """Three periods of the orbit; written to `path` where that is given. axes: one panel to draw into."""
-        from dalembert.view.orbits import draw_orbit
+        from dalembert.view.plots.orbits import draw_orbit
 
         return draw_orbit(self, path, axes)
 
@@ -205,7 +205,7 @@ class OrbitFigure(Result):
 
     def plot(self, path: str | os.PathLike[str] | None = None, *, axes: Given = None) -> Figure:
         """Draw it; write it to `path` where that is given. axes: as many panels as there are orbits."""
-        from dalembert.view.orbits import draw
+        from dalembert.view.plots.orbits import draw
 
         return draw(self, path, axes)
 

@@ -124,7 +124,8 @@ METHODS: dict[str, Method] = {
     )
 }
 AUTO = "auto"
-STIFF = "stiff"  # what `auto` goes over to
+STIFF = "stiff"  # what `auto` goes over to …
+SERIES = "taylor"  # … and this, in long runs of models for which it has won a race
 # From this tolerance upwards the fifth-order pair needs fewer evaluations than the eighth-order one.
 LOOSE_RTOL = 1e-4
 

@@ -8,7 +8,7 @@ given. Their motions ask for names, for numbers, and for the functions of their 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -66,6 +66,10 @@ class KeptSystem(Verbs):
     output_function: Any
     read: Callable[[], System]
     depends: tuple[tuple[str, ...], ...] = ()  # of each number of the start: parameters that it is made of
+    units: Mapping[str, str] = field(default_factory=dict)
+    cartesian_points: tuple[tuple[str, ...], ...] = ()
+    has_plain_kinetic: bool = True
+    has_particles: bool = False
 
     may_have_kinks = False
     nonideal = works = contacts = definitions = ()
@@ -125,6 +129,10 @@ def kept_parts(system: System) -> dict[str, Any]:
         "constraints": [[constraint.name, constraint.level] for constraint in system.constraints],
         "events": [[event.name, int(event.direction), int(event.terminal)] for event in system.events],
         "outputs": list(system.outputs),
+        "units": dict(system.units),
+        "cartesian_points": system.cartesian_points,
+        "has_plain_kinetic": system.has_plain_kinetic,
+        "has_particles": system.has_particles,
         "settings": dict(system.settings),
         "values": system.parameter_values().tolist(),
         "start": np.concatenate([q, v, [t]]).tolist(),
@@ -156,4 +164,8 @@ def from_parts(
         output_function=output_function,
         read=read,
         depends=tuple(map(tuple, parts["depends"])),
+        units=parts["units"],
+        cartesian_points=tuple(map(tuple, parts["cartesian_points"])),
+        has_plain_kinetic=parts["has_plain_kinetic"],
+        has_particles=parts["has_particles"],
     )

@@ -11,6 +11,7 @@ from typing import Any
 
 import sympy as sp
 
+from dalembert.model.drawings.shapes import Drawing
 from dalembert.model.language.suggest import suggest
 from dalembert.model.language.symbols import Coordinate, Definition, Reaction
 
@@ -58,6 +59,14 @@ def reaction_faults(
     """Constraint forces that the outputs ask for and a motion does not have."""
     found = outputs.items()
     return [f for name, e in found for f in unknown_reactions(f"output {name!r}", e, coordinates, constraints)]
+
+
+def reactions_in_drawing(drawing: Drawing, coordinates: tuple[Coordinate, ...], constraints: list[str]) -> list[str]:
+    """The same of a drawing."""
+    if not any(isinstance(symbol, Reaction) for symbol in drawing.symbols):
+        return []
+    found = (e for shape in drawing for e in shape.expressions())
+    return [fault for e in found for fault in unknown_reactions("draw", e, coordinates, constraints)]
 
 
 def unknown_reactions(

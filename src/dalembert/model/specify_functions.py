@@ -13,10 +13,11 @@ from dalembert.errors import ExpressionError, MissingValues, ModelError
 from dalembert.model.events import Event
 from dalembert.model.language.adopt import function_faults, in_own_symbols
 from dalembert.model.language.functions import Unspecified, functions_in, names_of
-from dalembert.model.language.parse import RESERVED_FOR_CALLS, parse_expression
+from dalembert.model.language.parse import parse_expression
 from dalembert.model.language.rates import partial
 from dalembert.model.language.suggest import suggest
 from dalembert.model.language.symbols import Coordinate, Parameter, t
+from dalembert.model.language.vocabulary import RESERVED_FOR_CALLS
 
 if TYPE_CHECKING:
     from dalembert.model.system import System
@@ -94,6 +95,7 @@ def map_expressions(system: System, change: Change) -> dict[str, Any]:
         "definitions": {name: put(value) for name, value in system.definitions.items()},
         "outputs": {name: put(output) for name, output in system.outputs.items()},
         "events": [Event(put(e.expression), e.direction, e.terminal, e.name) for e in system.events],
+        "draw": [shape.map_expressions(put) for shape in system.draw],
     }
 
 

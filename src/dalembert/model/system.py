@@ -20,6 +20,7 @@ from dalembert.errors import MissingValues, ModelError, counted
 from dalembert.model.changes import UNCHANGED, other_numbers, require_parameters, with_changes
 from dalembert.model.constraints import Constraint
 from dalembert.model.definitions import Definitions
+from dalembert.model.drawings.shapes import Drawing, Shape
 from dalembert.model.events import Event
 from dalembert.model.friction.contact import Contact
 from dalembert.model.friction.law import Law
@@ -30,6 +31,7 @@ from dalembert.model.language.hashed import Hashed
 from dalembert.model.language.signatures import signatures
 from dalembert.model.language.symbols import Coordinate, Definition, Moving, Reaction, Time, t
 from dalembert.model.specify_functions import map_expressions, require_specified, specify, substitution
+from dalembert.model.units import Inherited
 from dalembert.model.validate.read import Draft, build_parts
 from dalembert.model.verbs import Verbs
 
@@ -39,8 +41,10 @@ if TYPE_CHECKING:
 Value = Any  # a number, an expression in parameters, or text of one
 Settings = Mapping[str, Any]
 # What may change while a system is still the motion of the same particles.
-NUMBERS = frozenset({"name", "parameters", "initial", "settings", "description"})
-VALUES = NUMBERS | {"events"}
+NUMBERS = frozenset({"name", "parameters", "initial", "settings", "description", "units", "draw"})
+VALUES = NUMBERS | {"events", "outputs"}
+# Lines of a model that notebooks show.
+MOST_SHOWN = 40
 # What a system remembers of its structure, whatever its numbers.
 SHARED = frozenset({"velocities", "accelerations", "parameter_symbols", "structure", "functions", "_functions_used"})
 SHARED |= {"works", "contacts", "C", "sliding_C", "shared"}
@@ -62,7 +66,8 @@ class System(Verbs):
     `motion[name]`: in coordinates and their derivatives, t, parameters, `da.ideal(x)` and `da.multiplier(constraint)`.
     `definitions` maps names to expressions that all others may use, with their rates, in any order: `da.definitions`
     makes symbols for them, text just names them, `tip` and `tip'`. They are kept as such, and computed once.
-    `particles`: of the motion of a `da.Particles`, those.
+    `particles`: of the motion of a `da.Particles`, those. `units` are labels for pictures and files, `{"x": "m"}`.
+    `draw` is how it looks, a list of `da.Disk`, `da.Rod` and other shapes, which `motion.animate` shows.
 
     Functions without an expression, `sp.Function("g")(da.t)`, may stand in expressions; text that applies them needs
     `functions`, as `["g(t)"]`. Numbers need `replace` with `functions`. Expressions are SymPy's, over `da.coordinates`
@@ -97,6 +102,8 @@ class System(Verbs):
     outputs: Mapping[str, sp.Expr] = field(default_factory=dict)
     definitions: Mapping[str, sp.Expr] = field(default_factory=dict)
     particles: Particles | None = None
+    units: Mapping[str, str] = field(default_factory=dict)
+    draw: Drawing = field(default_factory=Drawing)
 
     def __init__(
         self,
@@ -119,6 +126,8 @@ class System(Verbs):
         outputs: Mapping[str, Any] | None = None,
         definitions: Mapping[Any, Any] | None = None,
         particles: Particles | None = None,
+        units: Mapping[Any, str] | None = None,
+        draw: Iterable[Shape] = (),
         functions: Iterable[Any] = (),
     ) -> None:
         draft = Draft(
@@ -140,6 +149,8 @@ class System(Verbs):
             outputs=outputs or {},
             functions=functions,
             definitions=definitions,
+            units=units or {},
+            draw=draw,
         )
         for key, value in build_parts(draft).items():
             object.__setattr__(self, key, MappingProxyType(dict(value)) if isinstance(value, Mapping) else value)
@@ -150,8 +161,12 @@ class System(Verbs):
         return f"<System {self.name!r}: coordinates {names}; {counted(len(self.constraints), 'constraint')}>"
 
     def _repr_latex_(self) -> str:
-        """The model as Jupyter shows it: energies, forces, constraints, work."""
-        return r"$$\begin{aligned}" + r" \\ ".join(self._latex_lines()) + r"\end{aligned}$$"
+        """The model as Jupyter shows it: its name, energies, forces, constraints, work, and the values it has."""
+        lines = self._latex_lines()
+        values = [rf"{sp.latex(symbol)} = {sp.latex(value)}" for symbol, value in self.parameters.items()]
+        rows = ["& " + r", \quad ".join(values[k : k + 6]) for k in range(0, len(values), 6)]
+        shown = [rf"&\textbf{{{_plain(self.name)}}}", *_first(lines), *_first(rows)]
+        return r"$$\begin{aligned}" + r" \\ ".join(shown) + r"\end{aligned}$$"
 
     def _latex_lines(self) -> list[str]:
         lines = []
@@ -198,6 +213,8 @@ class System(Verbs):
         outputs: Any = UNCHANGED,
         definitions: Any = UNCHANGED,
         particles: Any = UNCHANGED,
+        units: Any = UNCHANGED,
+        draw: Any = UNCHANGED,
         functions: Any = UNCHANGED,
         **unknown: Never,
     ) -> System:
@@ -219,7 +236,7 @@ class System(Verbs):
             "lagrangian": lagrangian, "mass": mass, "forces": forces, "constraints": constraints,
             "nonideal": nonideal, "parameters": parameters, "initial": initial, "settings": settings,
             "description": description, "events": events, "impacts": impacts, "outputs": outputs,
-            "definitions": definitions, "particles": particles,
+            "definitions": definitions, "particles": particles, "units": units, "draw": draw,
         }  # fmt: skip
         changes = {key: value for key, value in given.items() if value is not UNCHANGED} | unknown
         found = self._replaced(changes) if changes or functions is UNCHANGED else self
@@ -237,6 +254,10 @@ class System(Verbs):
         arguments = with_changes("a System", self._arguments(), changes)
         if "particles" not in changes and not VALUES.issuperset(changes):
             arguments["particles"] = None  # another mechanics is no longer theirs
+        if "units" not in changes:
+            arguments["units"] = Inherited(arguments["units"])
+        if "draw" not in changes and changes.keys() & {"coordinates", "definitions"}:
+            arguments["draw"] = ()  # it may speak of what is no longer there
         if "impacts" not in changes:
             arguments["impacts"] = _order_of(arguments["impacts"], arguments["constraints"])
         # Text among the changes may apply the functions there are; a name that is a parameter now is none.
@@ -388,6 +409,10 @@ class System(Verbs):
         n = len(self.coordinates)
         return np.array(numbers[:n]), np.array(numbers[n : 2 * n]), numbers[-1]
 
+    @property
+    def has_particles(self) -> bool:
+        return self.particles is not None
+
     # -- definitions
 
     @cached_property
@@ -427,6 +452,12 @@ class System(Verbs):
         return total((*self.works, *(contact.slipping_work() for contact in self.contacts)), self.coordinates)
 
 
+def _first(lines: list[str]) -> list[str]:
+    """As many as a person reads; MathJax takes long over hundreds."""
+    rest = len(lines) - MOST_SHOWN
+    return lines if rest <= 0 else [*lines[:MOST_SHOWN], rf"&\text{{… and {rest} more lines}}"]
+
+
 def _plain(text: str) -> str:
     """Text without what LaTeX would read as a command."""
     return "".join(character if character.isalnum() or character in " -.,:()" else " " for character in text)
@@ -440,7 +471,8 @@ def _specify(system: System, given: Any) -> System:
     put = substitution(system.name, expressions, system.symbols, given)
     freed = system.particles.map_expressions(put).system
     parts = map_expressions(system, put)
-    return freed.replace(events=parts["events"], outputs=parts["outputs"], particles=freed.particles)
+    own = {key: parts[key] for key in ("events", "outputs", "draw")}
+    return freed.replace(**own, particles=freed.particles)
 
 
 def _rebuild(arguments: dict[str, Any]) -> System:

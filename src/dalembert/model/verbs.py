@@ -63,6 +63,20 @@ class Verbs:
         """What motions are made of, whatever it is."""
         return cast("System", self)
 
+    @cached_property
+    def cartesian_points(self) -> tuple[tuple[str, ...], ...]:
+        """Coordinates that are the place of a point, two or three for each, as the kinetic energy shows."""
+        from dalembert.model.places import cartesian_points
+
+        return cartesian_points(self.as_written)
+
+    @cached_property
+    def has_plain_kinetic(self) -> bool:
+        """Whether E = T + V: T has no part that stays at rest."""
+        from dalembert.model.places import has_plain_kinetic
+
+        return has_plain_kinetic(self.as_written)
+
     def equations(
         self,
         form: str = "fundamental",
@@ -197,7 +211,7 @@ class Verbs:
         backend: "auto", "native" (compiled C), or "reference" (CasADi's virtual machine and SciPy).
         events: besides those of the system, names with expressions (or `da.Event`) whose passages through zero go to
         `motion.events`; a terminal one ends the motion.
-        progress: a bar on long runs (default: on terminals).
+        progress: a bar on long runs (default: on terminals and in notebooks).
         step, order: of the variational method, the longest step (it is shortened to end at output times, of which there
         are at most `samples`) and the order 2, 4 or 6 (default 2). The tolerance of such a motion, by which its
         certificate is judged, is the error of its steps as measured along it.
@@ -282,6 +296,7 @@ class Verbs:
         step: float | None = None,
         order: int | None = None,
         max_step: float | None = None,
+        precision: str | None = None,
         certify: bool = False,
         repair: bool | Iterable[Any] = False,
         budget: Mapping[str, float] | None = None,
@@ -306,7 +321,8 @@ class Verbs:
         observable), ("time" | "last" | "count", event), "energy" (at the end), "lyapunov" (by a nearby twin).
         on: "threads", "processes" for models whose members are run one by one (contacts), or "cuda", the GPUs of this
         machine. threads: how many; the results do not depend on it. "dask" runs them on a Dask cluster of this machine,
-        "dask:tcp://HOST:PORT" on that of a scheduler, and a client of Dask on its own.
+        "dask:tcp://HOST:PORT" on that of a scheduler, and a client of Dask on its own. precision: "double", or on GPUs
+        "single", which has some five digits (rtol 1e-5 unless given).
         lanes: members of smooth models side by side in the vector registers of each core, which changes no more than
         rounding; None: where there are so many that it pays; True: wherever it can be done; False: nowhere.
         certify: residuals of constraints and energy of each member. repair: members whose start violates a constraint
@@ -331,6 +347,7 @@ class Verbs:
             self.as_written, values, duration, times, options, on=on, keep=keep, reduce=reduce, events=events,
             together=together, samples=samples, seed=seed, sampler=sampler, points=points, certify=certify,
             repair=repair, budget=budget, threads=threads, lanes=lanes, out=out, resume=resume, progress=progress,
+            precision=precision,
         )  # fmt: skip
 
     def vakonomic(

@@ -307,9 +307,10 @@ class Instant(Result):
         coordinates: Sequence[Any] | None = None,
         *,
         axes: Given = None,
+        style: str = "light",
     ) -> Figure:
         """Draw `gauss_picture`; write it to `path` where that is given. axes: one panel to draw into."""
-        return self.gauss_picture(coordinates).plot(path, axes=axes)
+        return self.gauss_picture(coordinates).plot(path, axes=axes, style=style)
 
     plot = picture
 

@@ -23,6 +23,7 @@ from dalembert.mechanics.solve.fundamental import Fundamental
 from dalembert.model.friction.legs import needs_legs
 from dalembert.model.language.suggest import suggest
 from dalembert.motion.assemble import assemble
+from dalembert.motion.integrate.again import Again
 from dalembert.motion.integrate.ahead import look_ahead
 from dalembert.motion.integrate.choose import integrate
 from dalembert.motion.integrate.progress import Progress
@@ -158,6 +159,11 @@ class Prepared(Result):
         started = clock.perf_counter()
         own = state is None and parameters is None
         begin = self._own if own else self._begin(state, parameters)
+        again: Again | None = begin.settings.kept.get("again") if own else None
+        if again is not None and not isinstance(progress, Progress):
+            made = again.run(begin.evaluation, begin.start)
+            if made is not None:
+                return _of_block(begin, again, made, seconds, clock.perf_counter() - started)
         if not isinstance(progress, Progress):
             progress = Progress(self.system.name, begin.state.t, float(begin.settings.times[-1]), progress)
         with progress as bar:
@@ -236,7 +242,8 @@ class OfLarge(Protocol):
 class Run(Table):
     """What one integration gave: t (T), q and v (T, n) at the output times, events, and why it ended early if it did.
 
-    `motion()` makes a `Motion` of it, with forces and certificate.
+    `motion()` makes a `Motion` of it, with forces and certificate. Of a short run that was done before, trajectory and
+    timing are read from what C left when they are asked for.
     """
 
     evaluation: Evaluation | OfLarge
@@ -246,6 +253,26 @@ class Run(Table):
     timing: Timing
     legs: Legs | None = None
     given: State | None = None  # a start that is not the initial state of the system
+
+    if not TYPE_CHECKING:  # type checkers know the fields
+
+        def __getattr__(self, name: str) -> Any:
+            """Called for what is not there: what is read from a block when first asked for."""
+            held = self.__dict__
+            later = held.get("_later")  # another thread may take it away at any time
+            if later is not None and name in ("trajectory", "timing"):
+                again, made, prepared, elapsed = later
+                trajectory = again.trajectory(made)
+                held.update(trajectory=trajectory, timing=_timing(trajectory, prepared, elapsed))
+                held.pop("_later", None)
+            if name in held:
+                return held[name]
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __getstate__(self) -> dict[str, Any]:
+        """With all that is read later: a block belongs to this process."""
+        _ = self.trajectory
+        return {key: value for key, value in vars(self).items() if key != "_later"}
 
     @property
     def t(self) -> Array:
@@ -350,6 +377,15 @@ def _run_smooth(begin: _Begin, start: Fundamental, bar: Progress, prepared: floa
         trajectory, notes = integrate(evaluation, settings, state, start, bar)
     timing = _timing(trajectory, prepared + derived - started, clock.perf_counter() - derived)
     return Run(evaluation, trajectory, settings, (*begin.warnings, *notes, *trajectory.warnings), timing)
+
+
+def _of_block(begin: _Begin, again: Again, made: Any, prepared: float, elapsed: float) -> Run:
+    """A run by one call of C, of which only that is known which does not change."""
+    run = Run.__new__(Run)
+    held = vars(run)
+    held.update(evaluation=begin.evaluation, settings=begin.settings, warnings=begin.warnings, legs=None, given=None)
+    held["_later"] = (again, made, prepared, elapsed)
+    return run
 
 
 def _run_legs(begin: _Begin, bar: Progress, prepared: float, started: float) -> Run:

@@ -106,11 +106,11 @@ class Passage(Table):
             max_step=max_step,
         )  # fmt: skip
 
-    def plot(self, path: str | os.PathLike[str] | None = None, *, axes: Given = None) -> Figure:
+    def plot(self, path: str | os.PathLike[str] | None = None, *, axes: Given = None, style: str = "light") -> Figure:
         """A picture of the motion between the two places. Written to `path` where it is given. axes: two panels."""
-        from dalembert.view.plot_path import plot_passage
+        from dalembert.view.plots.path import plot_passage
 
-        return plot_passage(self, path, axes)
+        return plot_passage(self, path, axes, style)
 
     def columns(self) -> dict[str, Array]:
         return state_columns(self.system.coordinates, self.t, self.q, self.v)

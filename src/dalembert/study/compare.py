@@ -6,10 +6,11 @@ formulations come from SymPy's derivatives and their own algebra.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +26,11 @@ from dalembert.model.system import System
 from dalembert.motion.contacts.run.mode_of_state import initial_mode
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.results import Result, item_named, plain_values
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from dalembert.view.figures import Given
 
 # Formulations that differ by less than this, relative, agree. Each solves a few small linear systems: rounding leaves
 # 1e-15 times their condition, and states of the library have conditions below 1e5.
@@ -104,6 +110,12 @@ class Comparison(Result):
             lines.append(f"{line}  {note}".rstrip())
         lines.append("all that apply agree" if self.agree else "NOT all that apply agree")
         return "\n".join(lines)
+
+    def plot(self, path: str | os.PathLike[str] | None = None, *, axes: Given = None, style: str = "light") -> Figure:
+        """The differences as a picture, written to `path` where that is given. axes: one panel to draw into."""
+        from dalembert.view.plots.comparison import plot_comparison
+
+        return plot_comparison(self, path, axes, style)
 
 
 def compare(system: System, forms: Sequence[str] | None = None, states: int = STATES) -> Comparison:

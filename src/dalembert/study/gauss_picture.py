@@ -73,11 +73,11 @@ class GaussPicture(Result):
         found = {"name": self.name, "G": self.least, "orthogonality": self.orthogonality}
         return {**found, **{key: plain_values(getattr(self, key)) for key in keys}}
 
-    def plot(self, path: str | os.PathLike[str] | None = None, *, axes: Given = None) -> Figure:
+    def plot(self, path: str | os.PathLike[str] | None = None, *, axes: Given = None, style: str = "light") -> Figure:
         """Draw the plane; write it to `path` where that is given. axes: one panel to draw into."""
-        from dalembert.view.gauss import draw
+        from dalembert.view.plots.gauss import draw
 
-        return draw(self, path, axes)
+        return draw(self, path, axes, style)
 
     def gauss(self, points: Array) -> Array:
         """G_ni at points (…, 2) of the plane."""

@@ -99,11 +99,11 @@ class Path(Table):
     def columns(self) -> dict[str, Array]:
         return state_columns(self.system.coordinates, self.t, self.q, self.v)
 
-    def plot(self, path: str | os.PathLike[str] | None = None, *, axes: Given = None) -> Figure:
+    def plot(self, path: str | os.PathLike[str] | None = None, *, axes: Given = None, style: str = "light") -> Figure:
         """A picture of the path. Written to `path` where it is given. axes: two panels to draw into."""
-        from dalembert.view.plot_path import plot_path
+        from dalembert.view.plots.path import plot_path
 
-        return plot_path(self, path, axes)
+        return plot_path(self, path, axes, style)
 
 
 def path(system: System, start: Any, end: Any, *, energy: float, guess: Any = "direct", samples: int = 201) -> Path:

@@ -91,13 +91,13 @@ class VakonomicMotion(Table):
     def _multipliers_at(self, point: int) -> dict[str, float]:
         return by_name(self.system.constraints, self.multipliers[point])
 
-    def plot(self, path: str | os.PathLike[str] | None = None, *, axes: Given = None) -> Figure:
+    def plot(self, path: str | os.PathLike[str] | None = None, *, axes: Given = None, style: str = "light") -> Figure:
         """A picture of the path. Written to `path` where it is given. axes: two panels. `against().plot()` draws the
         motion beside it.
         """
-        from dalembert.view.plot_path import plot_vakonomic
+        from dalembert.view.plots.path import plot_vakonomic
 
-        return plot_vakonomic(self, path, axes)
+        return plot_vakonomic(self, path, axes, style)
 
     def against(self, motion: Motion | None = None, tolerance: float = PARTED) -> Parting:
         """Beside the motion of the same system from the same state (computed here unless given), which must have the
@@ -156,11 +156,11 @@ class Parting(Result):
             f"(by {self.tolerance:g}); at most they are {100 * self.largest[name]:.3g} % of the extent of {name} apart"
         )
 
-    def plot(self, path: str | os.PathLike[str] | None = None, *, axes: Given = None) -> Figure:
+    def plot(self, path: str | os.PathLike[str] | None = None, *, axes: Given = None, style: str = "light") -> Figure:
         """Both paths, their coordinates, and how they part. Written to `path` where it is given. axes: four panels."""
-        from dalembert.view.parting import plot_parting
+        from dalembert.view.plots.parting import plot_parting
 
-        return plot_parting(self, path, axes)
+        return plot_parting(self, path, axes, style)
 
 
 def vakonomic(

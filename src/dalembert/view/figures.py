@@ -33,27 +33,22 @@ def panels(
     if axes is None:
         figure: Figure = Picture(figsize=size, layout="constrained")
         return figure, list(figure.subplots(rows, columns, squeeze=False, height_ratios=heights).flat)
+    return given_axes(axes, rows * columns)
+
+
+def given_axes(axes: Given, count: int, names: str = "") -> tuple[Figure, list[Axes]]:
+    """The figure of axes that were given, and these one by one; `OutputError` where they are not as many as panels.
+    names: of the panels, for the message.
+    """
     given = [axes] if isinstance(axes, Axes) else list(np.asarray(axes, dtype=object).flat)
-    if len(given) != rows * columns or not all(isinstance(item, Axes) for item in given):
-        count = rows * columns
+    if len(given) != count or not all(isinstance(item, Axes) for item in given):
+        told = f" ({names})" if names else ""
         raise OutputError(
-            f"this picture has {count} panel{'s' if count > 1 else ''}, got {len(given)} axes: give as many, or none"
+            f"this picture has {count} panel{'s' if count > 1 else ''}{told}, got {len(given)} axes: "
+            "give as many, or none"
         )
     whole = given[0].figure
     return (whole.figure if isinstance(whole, SubFigure) else whole), given
-
-
-def panels_with_one_below(
-    axes: Given, rows: int, columns: int, size: tuple[float, float]
-) -> tuple[Figure, list[Axes], Axes]:
-    """The same with one panel more, which is as wide as all in a new figure, where it makes that half as high again."""
-    if axes is not None:
-        figure, given = panels(axes, 1, rows * columns + 1, size)
-        return figure, given[:-1], given[-1]
-    figure = Picture(figsize=(size[0], 1.5 * size[1]), layout="constrained")
-    grid = figure.add_gridspec(rows + 1, columns)
-    places = [figure.add_subplot(grid[i, j]) for i in range(rows) for j in range(columns)]
-    return figure, places, figure.add_subplot(grid[rows, :])
 
 
 def finish(figure: Figure, path: str | os.PathLike[str] | None) -> Figure:

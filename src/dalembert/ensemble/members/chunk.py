@@ -13,6 +13,7 @@ from dalembert.ensemble.members.at_once import run_at_once
 from dalembert.ensemble.members.certify import MEASURES, certify_members
 from dalembert.ensemble.members.control import Control
 from dalembert.ensemble.members.lyapunov import exponents
+from dalembert.ensemble.members.lyapunov_alone import exponent_alone
 from dalembert.ensemble.members.observe import reduce_along
 from dalembert.ensemble.members.outcome import Outcome, Status, empty_outcome
 from dalembert.ensemble.members.task import Task
@@ -77,6 +78,8 @@ def compute_block(task: Task, block: Block, control: Control) -> tuple[dict[str,
             pending = np.concatenate([pending, left])
     for k in np.sort(pending).tolist():
         run_alone(task, block, k, outcome, control)
+        if task.lyapunov and outcome.status[k] <= Status.ENDED:
+            exponent[k] = exponent_alone(task, block, k, outcome, control)
     return _arrays(task, block, outcome, exponent), outcome.reasons
 
 

@@ -23,7 +23,7 @@ from dalembert.motion.integrate.settings import method_of
 STEPS = 50
 
 
-# From this tolerance on series take fewer and longer steps than explicit methods, and less time, where a model has them.
+# From this tolerance on series take less time than explicit methods, where a model has them.
 TIGHT_RTOL = 1e-11
 
 
@@ -41,8 +41,8 @@ def lanes_of(task: Task, rows: tuple[int, ...]) -> LaneKernel | None:
 
 
 def _choice(task: Task) -> tuple[LaneKernel | None, str | None]:
-    """What runs members in lanes, or why nothing does. Made once for a task: settings may be those of several sweeps, of
-    which the last one's is kept.
+    """What runs members in lanes, or why nothing does. Made once for a task: settings may be those of several sweeps,
+    of which the last one's is kept.
     """
     kept = task.settings.kept
     if "lanes" not in kept or kept["lanes"][0]() is not task:

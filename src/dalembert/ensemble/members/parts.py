@@ -14,7 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.ensemble.members.chunk import Chunk
+from dalembert.errors import DocumentError
 from dalembert.model.documents.write_files import write_atomically
 
 ABOUT = "sweep.json"
@@ -23,10 +25,11 @@ REASONS = "__reasons__"
 
 @dataclass(frozen=True)
 class Kept:
-    """A chunk that is in the folder: so many members from `first` on."""
+    """A chunk that is in the folder: so many members from `first` on. by_gpu: a GPU had a part in it."""
 
     first: int
     count: int
+    by_gpu: bool = False
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,19 @@ class Parts:
             if chunk.count == min(self.size, self.members - first):
                 return chunk
         return None
+
+    def column(self, first: int, name: str) -> Array | None:
+        """One array of the chunk from this member on, and nothing else of it; None where it has none of this name."""
+        try:
+            with np.load(self.file(first)) as data:
+                return data[name] if name in data.files else None
+        except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+            raise DocumentError(str(self.file(first)), [f"this part of the sweep cannot be read: {error}"]) from None
+
+    def reasons(self, first: int) -> dict[int, str]:
+        """Why members of the chunk from this one on failed."""
+        found = self.column(first, REASONS)
+        return {} if found is None else {int(k): str(why) for k, why in json.loads(found.tobytes()).items()}
 
     def clear(self) -> None:
         for file in self.folder.glob("chunk-*.npz"):

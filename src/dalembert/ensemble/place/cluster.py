@@ -6,13 +6,13 @@ import logging
 import pickle
 import queue
 import socket
-import time
+import time as clock
 import uuid
+from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
-from itertools import islice
 from typing import Any
 
 from dalembert.ensemble.members.chunk import Chunk
@@ -20,15 +20,21 @@ from dalembert.ensemble.members.control import Control
 from dalembert.ensemble.members.parts import Kept, Parts
 from dalembert.ensemble.members.task import Task
 from dalembert.ensemble.place.threads import POLL_S, cores
-from dalembert.ensemble.place.worker import hand_over, own_build, run_range
+from dalembert.ensemble.place.worker import Done, hand_over, own_build, run_ranges
 from dalembert.errors import ClusterError, DalembertError, ModelError
 
 # How long a scheduler may take to answer, in seconds.
 CONNECT_S = 10
-# Ranges that are handed to the scheduler ahead: enough for many workers, and for it to see that more would help; few
-# enough that results do not heap up where they wait to be fetched. They go in batches: half of them at a time.
-AHEAD, AHEAD_EACH = 128, 4
-# Attempts at a range after one that failed by no fault of the sweep (a disk or a network that was away).
+# A task of Dask takes client and scheduler some milliseconds. So it has as many ranges as take a worker about so many
+# seconds, as far as is known from those before; but so few that each thread of a worker has several more to come.
+TASK_S, SHARES = 1.0, 4
+# Tasks that are handed to the scheduler ahead: enough for it to see that more workers would help; few enough that
+# results do not heap up where they wait to be fetched.
+AHEAD, AHEAD_EACH = 16, 4
+# Tasks of each thread before it is known how long they take, of one range each; and how often workers are counted, in
+# seconds.
+FIRST, LOOK_S = 2, 2.0
+# Attempts at a task after one that failed by no fault of the sweep (a disk or a network that was away).
 RETRIES = 2
 # How long a cluster of this machine may be without any worker, in seconds. Others are waited for: they may be queued.
 EMPTY_S = 60.0
@@ -107,10 +113,10 @@ class Patience:
 
     def __init__(self, scheduler: Any) -> None:
         self._scheduler = scheduler
-        self._seen = time.monotonic()
+        self._seen = clock.monotonic()
 
     def __call__(self) -> None:
-        now = time.monotonic()
+        now = clock.monotonic()
         if self._scheduler.workers:
             self._seen = now
         elif now - self._seen > EMPTY_S:
@@ -159,13 +165,15 @@ def _connect(where: str, to: Any) -> Any:
 
 def _local_cluster(workers: int) -> Any:
     """Processes of this machine, one thread each. How much memory they take, the sweep has looked at; what they are at,
-    nobody asks.
+    nobody asks; and that they look fifty times a second whether their loop still turns would take as long as many a
+    task.
     """
     import dask
     from distributed import LocalCluster
 
     try:
-        with dask.config.set({"distributed.worker.profile.enabled": False}):
+        quiet = {"distributed.worker.profile.enabled": False, "distributed.admin.tick.interval": "1s"}
+        with dask.config.set(quiet):
             return LocalCluster(
                 n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=":0", memory_limit=0,
                 silence_logs=logging.CRITICAL,
@@ -182,19 +190,26 @@ def _results(
     """What workers give for each range, in any order. What is left when nobody asks any more is cancelled."""
     import dask
 
-    name, build, left = f"dalembert-{uuid.uuid4().hex}", own_build(), iter(ranges)
+    name, build, left, pace = f"dalembert-{uuid.uuid4().hex}", own_build(), deque(ranges), Pace()
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TiB"}):  # it is sent once, and must be
         sweep = client.submit(hand_over, content, key=name, pure=False)
     pending: dict[Any, tuple[int, int]] = {}
     done: queue.SimpleQueue[Any] = queue.SimpleQueue()
-    most = max(AHEAD, AHEAD_EACH * sum(client.nthreads().values()))
+    at_work, asked = 1, float("-inf")
     try:
         while True:
-            if len(pending) <= most // 2 and (batch := list(islice(left, most - len(pending)))):
+            if clock.monotonic() - asked > LOOK_S:  # workers come and go
+                at_work, asked = max(1, sum(client.nthreads().values())), clock.monotonic()
+            most = max(AHEAD, AHEAD_EACH * at_work) if pace.is_known else FIRST * at_work
+            batch = []
+            while left and len(pending) + len(batch) < most:
+                size = pace.ranges(len(left), at_work)
+                batch.append([left.popleft() for _ in range(min(size, len(left)))])
+            if batch:
                 given = {"content": sweep, "sweep": name, "build": build, "parts": parts}
-                how = {"key": [f"{name}-{first}" for first, _ in batch], "retries": RETRIES, "pure": False}
-                futures = client.map(run_range, *zip(*batch, strict=True), **how, **given)
-                pending.update(zip(futures, batch, strict=True))
+                how = {"key": [f"{name}-{one[0][0]}" for one in batch], "retries": RETRIES, "pure": False}
+                futures = client.map(run_ranges, batch, **how, **given)
+                pending.update({f: (one[0][0], one[-1][1]) for f, one in zip(futures, batch, strict=True)})
                 for future in futures:
                     future.add_done_callback(done.put)
             if not pending:
@@ -203,7 +218,9 @@ def _results(
             lost = [future for future in ready if future.status in ("error", "cancelled")]
             # One whose worker was lost after it was done is computed again meanwhile.
             if ready:
-                yield from client.gather([future for future in ready if future not in lost])
+                for one in client.gather([future for future in ready if future not in lost]):
+                    pace.note(one)
+                    yield from one.results
             if lost:
                 raise _fault(lost[0], *pending[lost[0]])
             for future in ready:
@@ -212,6 +229,29 @@ def _results(
     finally:
         if pending and client.status == "running":
             client.cancel(list(pending))
+
+
+class Pace:
+    """How long ranges take, from those that are done."""
+
+    def __init__(self) -> None:
+        self._seconds = self._count = 0.0
+
+    @property
+    def is_known(self) -> bool:
+        return self._count > 0
+
+    def note(self, done: Done) -> None:
+        """Earlier ones count less: the first of each worker make all that the others use."""
+        self._seconds = self._seconds / 2 + done.seconds
+        self._count = self._count / 2 + len(done.results)
+
+    def ranges(self, left: int, threads: int) -> int:
+        """Of the next task, where so many ranges are left for so many threads."""
+        if not self.is_known:
+            return 1
+        wanted = TASK_S * self._count / max(self._seconds, 1e-9)
+        return max(1, int(min(wanted, left / (SHARES * threads))))
 
 
 def _take(done: queue.SimpleQueue[Any]) -> list[Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import queue
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -23,7 +24,7 @@ from dalembert.ensemble.members.outcome import Status, empty_outcome
 from dalembert.ensemble.members.task import Task
 from dalembert.ensemble.place import threads
 from dalembert.ensemble.place.cuda_plan import OBSERVED, Plan, is_granted, pace_of, plan_of, program_of, wish_of
-from dalembert.ensemble.place.executors import ON_CPU
+from dalembert.ensemble.place.executors import ON_CPU, has_run
 from dalembert.ensemble.start.block import Block
 from dalembert.errors import DalembertError
 from dalembert.kernel.cuda import run as runner
@@ -32,6 +33,9 @@ from dalembert.kernel.cuda import run as runner
 MOST, ROOM = 131_072, 16_000_000
 # At least so many chunks, where there are members enough to fill a GPU with each.
 CHUNKS, FILLS = 8, 32_768
+# Threads run in groups of so many, each as long as the slowest of them. Where that is so many times what they take by
+# themselves, members are put in the order of their steps by a first run with loose tolerance (benchmarks/gpu).
+GROUP, DEAR = 32, 1.5
 # Starts are found, and members run on the processor, so many at a time.
 AT_A_TIME = 2048
 
@@ -73,13 +77,7 @@ execute = OnGpus()
 
 def _on_the_processor(task: Task, first: int, last: int, control: Control) -> Chunk:
     found = compute(task, first, last, control)
-    return Chunk(first, found.arrays | {ON_CPU: _has_run(found.arrays)}, found.reasons)
-
-
-def _has_run(arrays: dict[str, Array]) -> np.ndarray:
-    """Of members that were computed by the processor: all but those whose start was not good enough to begin."""
-    alone = np.asarray(arrays["alone"], dtype=bool)
-    return np.asarray((arrays["steps"] > 0) | alone | (arrays["status"] <= Status.ENDED))
+    return Chunk(first, found.arrays | {ON_CPU: has_run(found.arrays)}, found.reasons)
 
 
 class Gpus:
@@ -121,7 +119,7 @@ class Gpus:
         for begin in range(0, left.size, AT_A_TIME):
             own = left[begin : begin + AT_A_TIME]
             arrays, why = compute_block(task, block.at(own), control)
-            found.append((own, arrays | {ON_CPU: _has_run(arrays)}))
+            found.append((own, arrays | {ON_CPU: has_run(arrays)}))
             reasons |= {int(own[k]): text for k, text in why.items()}
         return Chunk(first, _joined(last - first, found), {first + k: reasons[k] for k in sorted(reasons)})
 
@@ -138,6 +136,8 @@ class Gpus:
                 end = min(begin + most, block.count)
                 some = {name: x[begin:end] if isinstance(x, np.ndarray) else x for name, x in values.items()}
                 parts.append(self._try(worker.device, partial(worker.run, some, begin, end - begin)))
+                if waiting(parts[-1].steps) > DEAR:  # of the next ones: a member's numbers do not depend on it
+                    worker.wish = replace(worker.wish, sort=True)
         finally:
             self._free.put((worker, most))
         return parts
@@ -156,7 +156,7 @@ class Gpus:
 
     def _arrays(self, task: Task, part: runner.Part, at: np.ndarray, p: Array) -> dict[str, Array]:
         """What is kept of the members at these places of a part, by the names of an ensemble's variables."""
-        n, final = task.n, part.final[at]
+        n, final = task.n, part.final[at].astype(float)
         status: Any = np.select(
             [part.status[at] == runner.DONE, part.status[at] == runner.EVENT],
             [Status.DONE, Status.ENDED],
@@ -176,13 +176,13 @@ class Gpus:
             found["ended by"] = part.ended_by[at].astype(np.int16)
             for e, name in enumerate(task.events):
                 found[f"{name}: count"] = np.where(good, part.event_count[at, e], np.nan)
-                found[f"{name}: time"] = part.event_time[at, e]
+                found[f"{name}: time"] = part.event_time[at, e].astype(float)
         place = {name: k for k, name in enumerate(self.wish.observe)}
         if part.samples is not None:
             kept = {f"samples.{name}": name for name in names} if task.wanted.states else {}
             kept |= {name: OBSERVED + name for name in self.plan.kept}
             for name, own in kept.items():
-                found[name] = np.where(good[:, None], part.samples[at, :, place[own]], np.nan)
+                found[name] = np.where(good[:, None], part.samples[at, :, place[own]].astype(float), np.nan)
         ends: Array | None = None
         for reduction in task.wanted.reductions:
             if reduction.kind == "final":
@@ -196,6 +196,12 @@ class Gpus:
         return found
 
 
+def waiting(steps: np.ndarray) -> float:
+    """How much longer groups of threads take than their members, which take so many steps, would by themselves."""
+    whole = steps[: steps.size // GROUP * GROUP].reshape(-1, GROUP)
+    return float(whole.max(axis=1).sum() * GROUP / max(whole.sum(), 1)) if whole.size else 1.0
+
+
 def _reduced(task: Task, reduction: Reduction, part: runner.Part, at: np.ndarray, place: dict[str, int]) -> Array:
     """One number for each of the members at these places."""
     if reduction.kind in OF_EVENTS:
@@ -204,7 +210,7 @@ def _reduced(task: Task, reduction: Reduction, part: runner.Part, at: np.ndarray
         assert column is not None
         return np.asarray(column[at, task.events.index(reduction.of)], dtype=float)
     assert part.reduced is not None
-    own = {kind: values[at, place[OBSERVED + reduction.of]] for kind, values in part.reduced.items()}
+    own = {kind: values[at, place[OBSERVED + reduction.of]].astype(float) for kind, values in part.reduced.items()}
     return np.asarray(own["max"] - own["min"] if reduction.kind == "range" else own[reduction.kind])
 
 

@@ -122,7 +122,7 @@ def wish_of(task: Task, plan: Plan, program: Program, start: float) -> Wish:
     times = settings.times + (start - settings.times[0])
     wish = Wish(
         duration=float(times[-1] - times[0]), t0=start, rtol=settings.rtol, atol=settings.atol or 0.0,
-        most_steps=_most_steps(granted), events=bool(task.events), blocks=program.about["blocks"],
+        most_steps=_most_steps(granted), events=bool(task.events), blocks=program.about["blocks"], single=task.single,
     )  # fmt: skip
     observe = (program.states if wanted.states else ()) + tuple(
         OBSERVED + name for name in dict.fromkeys((*plan.kept, *plan.reduced))

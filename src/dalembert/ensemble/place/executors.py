@@ -7,12 +7,16 @@ integrates elsewhere does so in place of `compute`, and leaves to `compute_block
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any, Protocol
 
+import numpy as np
+
+from dalembert.arrays import Array
 from dalembert.ensemble.members.chunk import Chunk
 from dalembert.ensemble.members.control import Control
+from dalembert.ensemble.members.outcome import Status
 from dalembert.ensemble.members.task import Task
 from dalembert.errors import ModelError
 from dalembert.model.language.suggest import suggest
@@ -20,6 +24,12 @@ from dalembert.model.language.suggest import suggest
 Range = tuple[int, int]
 # The array that says which members the processor ran where a GPU was asked for.
 ON_CPU = "on cpu"
+
+
+def has_run(arrays: Mapping[str, Array]) -> np.ndarray:
+    """Of members that were computed by the processor: all but those whose start was not good enough to begin."""
+    alone = np.asarray(arrays["alone"], dtype=bool)
+    return np.asarray((arrays["steps"] > 0) | alone | (arrays["status"] <= Status.ENDED))
 
 
 class Executor(Protocol):

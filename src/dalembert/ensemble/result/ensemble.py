@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,7 @@ import numpy as np
 
 from dalembert.ensemble.ask.values import label_of
 from dalembert.ensemble.members.outcome import MEANING, Status
+from dalembert.ensemble.result.pieces import pieces
 from dalembert.errors import DocumentError, counted
 from dalembert.results import Result, item_named, plain_values
 
@@ -33,7 +34,8 @@ class Ensemble(Result):
     """The members of a sweep. `data` has one dimension for each value that was varied, and `time` where output times
     were kept; its variables are `status` and `reason` of each member, `final.NAME` (where it ended), `samples.NAME`,
     the observables and reductions by their names, of each event `NAME: count` and `NAME: time`, `steps`, `alone` (it
-    was run one by one), `in lanes` (side by side with others), `on cpu` (a GPU was asked for, and did not run it) and `certificate.NAME`.
+    was run one by one), `in lanes` (side by side with others), `on cpu` (a GPU was asked for, and did not run it) and
+    `certificate.NAME`.
 
     about: what was asked for, as plain values. model: the system as a document, to look at members more closely.
     """
@@ -79,17 +81,19 @@ class Ensemble(Result):
     @property
     def failed(self) -> int:
         """How many did not."""
-        return int((~self.good).sum())
+        return sum(int((piece["status"] > int(Status.ENDED)).sum()) for piece in self._pieces("status"))
 
     @property
     def run_alone(self) -> int:
         """How many members the compiled loop could not take; `about["why_alone"]` says why where that is all."""
-        return int(self.data["alone"].sum())
+        return sum(int(piece["alone"].sum()) for piece in self._pieces("alone"))
 
     @property
     def in_lanes(self) -> int:
         """How many members ran side by side in vector registers; `about["why_no_lanes"]` says why none did."""
-        return int(self.data["in lanes"].sum()) if "in lanes" in self.data else 0
+        if "in lanes" not in self.data:
+            return 0
+        return sum(int(piece["in lanes"].sum()) for piece in self._pieces("in lanes"))
 
     @property
     def on_cpu(self) -> int:
@@ -204,7 +208,7 @@ class Ensemble(Result):
             "in_lanes": self.in_lanes,
             "variables": {n: dict(zip(("min", "max", "mean"), span, strict=True)) for n, span in self._spans()},
             **{key: self.about[key] for key in ("on", "seed", "duration", "rtol", "method", "why_alone")},
-            **{key: self.about[key] for key in ("on cpu", "why_cpu") if key in self.about},
+            **{key: self.about[key] for key in ("precision", "on cpu", "why_cpu") if key in self.about},
         }
         return {key: plain_values(value) for key, value in found.items()}
 
@@ -212,26 +216,39 @@ class Ensemble(Result):
         return [label_of(name, name in self.about["initial"]) for name in self.about["varied"]]
 
     def _states(self) -> dict[str, int]:
-        counts = np.bincount(self.status.to_numpy().ravel(), minlength=len(Status))
+        counts = np.zeros(len(Status), dtype=int)
+        for piece in self._pieces("status"):
+            counts += np.bincount(piece["status"].to_numpy().ravel(), minlength=len(Status))
         return {MEANING[status]: int(counts[status]) for status in Status if counts[status]}
 
     def _reasons(self) -> list[tuple[str, int]]:
         """Reasons without the times and numbers in them, most frequent first."""
-        texts = self.reason.to_numpy()[~self.good.to_numpy()]
-        return Counter(_kind(str(text)) for text in texts.ravel()).most_common()
+        found: Counter[str] = Counter()
+        for piece in self._pieces("status", "reason"):
+            texts = piece["reason"].to_numpy()[piece["status"].to_numpy() > int(Status.ENDED)]
+            found.update(_kind(str(text)) for text in texts.ravel())
+        return found.most_common()
 
     def _spans(self) -> list[tuple[str, tuple[float, float, float]]]:
         """Least, greatest and mean value of each variable over the good members."""
-        found, good = [], self.good
+        found = []
         for name in self.about["variables"]:
-            array = self.data[name]
-            if name in PLAIN or name.startswith("samples.") or name == "final.t" or array.dtype.kind != "f":
+            if name in PLAIN or name.startswith("samples.") or name == "final.t" or self.data[name].dtype.kind != "f":
                 continue
-            values = array.where(good).to_numpy()
-            values = values[np.isfinite(values)]
-            if values.size:
-                found.append((name, (float(values.min()), float(values.max()), float(values.mean()))))
+            low, high, total, count = np.inf, -np.inf, 0.0, 0
+            for piece in self._pieces(name, "status"):
+                values = piece[name].where(piece["status"] <= int(Status.ENDED)).to_numpy()
+                values = values[np.isfinite(values)]
+                if values.size:
+                    low, high = min(low, float(values.min())), max(high, float(values.max()))
+                    total, count = total + float(values.mean()) * values.size, count + values.size
+            if count:
+                found.append((name, (low, high, total / count)))
         return found
+
+    def _pieces(self, *names: str) -> Iterator[xr.Dataset]:
+        """Some variables, so many members at a time: they may not fit into memory together."""
+        return pieces(self.data[list(names)], self.dims)
 
     # -- pictures and files
 
@@ -242,16 +259,25 @@ class Ensemble(Result):
         of: Any = None,
         kind: str | None = None,
         axes: Any = None,
+        style: str = "light",
     ) -> Figure:
         """Draw one variable over the members; write it to `path` (png, pdf, svg) where that is given.
 
         of: its name; the first reduction, observable or coordinate unless given. kind: "map" over two dimensions,
         "basin" (the same for a discrete outcome), "line" over one, "fan" of quantiles along time, "histogram"; what
-        suits the variable unless given.
+        suits the variable unless given. style: "light" or "dark".
         """
-        from dalembert.view.plot_ensemble import plot_ensemble
+        from dalembert.view.plots.ensemble import plot_ensemble
 
-        return plot_ensemble(self, path, of=of, kind=kind, axes=axes)
+        return plot_ensemble(self, path, of=of, kind=kind, axes=axes, style=style)
+
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Write what was varied, what became of the members, their numbers and pictures as one page for browsers, which
+        loads nothing and prints well.
+        """
+        from dalembert.view.report.ensemble import write_ensemble_report
+
+        write_ensemble_report(self, path)
 
     def to_xarray(self) -> xr.Dataset:
         return self.data.copy()

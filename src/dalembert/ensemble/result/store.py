@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from dalembert.model.system import System
 
 WHOLE = "ensemble.nc"
+# Of a sweep that stays in parts: the values that were varied, and what an ensemble tells of itself.
+PARTED = "values.nc"
 
 
 class Store:
@@ -62,8 +64,16 @@ class Store:
         """Where the ensemble is, once it is complete."""
         return self.folder / WHOLE
 
+    @property
+    def is_complete(self) -> bool:
+        return self.whole.is_file() or (self.folder / PARTED).is_file()
+
     def keep(self, chunk: Chunk) -> None:
         self.parts.keep(chunk)
+
+    def leave_in_parts(self, content: bytes) -> None:
+        """Say of the chunks that they are the ensemble."""
+        write_atomically(self.folder / PARTED, content)
 
     def kept(self, among: Iterable[int] | None = None) -> Iterator[Chunk]:
         """The chunks that are finished, of all or of those from these members on. One that cannot be read is computed
@@ -104,7 +114,8 @@ def digest(task: Task) -> str:
         made.update(axis.name.encode())
         for name, column in axis.columns.items():
             made.update(name.encode() + column.tobytes())
-    made.update(repr((sorted(values.fixed.items()), task.budget, task.certify, task.repair, task.lanes)).encode())
+    asked = (task.budget, task.certify, task.repair, task.single, task.lanes)
+    made.update(repr((sorted(values.fixed.items()), *asked)).encode())
     wanted = task.wanted
     made.update(repr((wanted.states, wanted.kept, [*wanted.expressions.items()], wanted.reductions)).encode())
     return made.hexdigest()

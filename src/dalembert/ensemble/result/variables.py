@@ -12,6 +12,7 @@ from dalembert.ensemble.ask.memory import free_disk, free_memory, readable
 from dalembert.ensemble.members.chunk import Chunk
 from dalembert.ensemble.members.outcome import Status
 from dalembert.ensemble.members.task import Task
+from dalembert.ensemble.place.executors import ON_CPU, has_run
 from dalembert.errors import ModelError
 
 # Beside the arrays of an ensemble, those of chunks that wait to be put into them, and a copy while it is written.
@@ -25,16 +26,24 @@ class Variables:
     count: int
     arrays: dict[str, Array] = field(default_factory=dict)
     reasons: dict[int, str] = field(default_factory=dict)
-    finished: int = 0
+    _without: list[slice] = field(default_factory=list)
 
     def take(self, chunk: Chunk) -> None:
         part = slice(chunk.first, chunk.first + chunk.count)
+        if ON_CPU not in chunk.arrays:
+            self._without.append(part)
         for name, values in chunk.arrays.items():
             if name not in self.arrays:
                 self.arrays[name] = np.full((self.count, *values.shape[1:]), _nothing(name, values), values.dtype)
             self.arrays[name][part] = values
         self.reasons.update(chunk.reasons)
-        self.finished += chunk.count
+
+    def settle(self) -> None:
+        """Where some chunks were computed with a GPU, say of the others that the processor ran them."""
+        if ON_CPU in self.arrays:
+            for part in self._without:
+                own = {name: self.arrays[name][part] for name in ("status", "steps", "alone")}
+                self.arrays[ON_CPU][part] = has_run(own)
 
 
 def _nothing(name: str, values: Array) -> float | int | bool:
@@ -52,18 +61,20 @@ def member_bytes(task: Task) -> int:
     return 8 * numbers + 4
 
 
-def require_room(task: Task, out: Path | None) -> None:
+def require_room(task: Task, out: Path | None, in_parts: bool) -> None:
     """`ModelError` where the members are more than memory, or the disk that they are written to, can hold: before
-    anything is computed.
+    anything is computed. in_parts: they stay on disk.
     """
     count, size = task.values.count, task.values.count * member_bytes(task)
     grid = " × ".join(f"{axis.name} {axis.length}" for axis in task.values.axes)
     what = f"sweep: {count:,} members ({grid}) would take {readable(size)}"
     less = "vary less, keep less (reduce= gives one number for each member), or take fewer output times (points=)"
-    if TIMES_TWO * size > (free := free_memory()):
+    times = 1 if in_parts else TIMES_TWO
+    if not in_parts and times * size > (free := free_memory()):
         where = "of memory, twice that while they are written"
-    elif out is not None and TIMES_TWO * size > (free := free_disk(out)):
-        where = "on disk, twice that while they are joined"
+        less = f"{less}, or give a folder (out=), where they stay" if out is None else less
+    elif out is not None and times * size > (free := free_disk(out)):
+        where = "on disk" if in_parts else "on disk, twice that while they are joined"
     else:
         return
     raise ModelError(task.system.name, [f"{what} {where}, and {readable(free)} are free: {less}"])

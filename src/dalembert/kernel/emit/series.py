@@ -461,7 +461,6 @@ class Emission:
                 self.line(f"right[{place}] = {self.value(right)};")
                 done += 1
 
-
     def hand_on_once(self, places: dict[tuple[Node, bool], int]) -> list[tuple[int, int]]:
         """The same with each factor in one place of `left`, however many products it has a part in. Returns the places
         of the factors of each product.
@@ -485,7 +484,7 @@ def function_in_pieces(name: str, lines: Sequence[str], parameters: str, argumen
         # Short enough for the compiler to hold the values in registers.
         body = re.sub(r"\bw\[(\d+)\]", r"w\1", re.sub(r"(?m)^    w\[", "    const double w[", "\n".join(lines)))
         quiet = "".join(f"    (void){a};\n" for a in arguments)
-        return f"DA_PIECE void {name}({parameters})\n{{\n{quiet}{body}\n}}\n"
+        return f"DA_FN void {name}({parameters})\n{{\n{quiet}{body}\n}}\n"
     pieces = [lines[i : i + PIECE] for i in range(0, len(lines), PIECE)]
     text = [
         f"DA_PIECE void {name}_{i}({parameters}, double *DA_RESTRICT w)\n{{\n{quiet}" + "\n".join(piece) + "\n}\n"

@@ -57,7 +57,7 @@ def kernel_source(
         raise KernelTooLarge(size, limit)
     hoist = Hoist()
     model = [_function(name, function, hoist) for name, function in named.items()]
-    macros = sizes(methods)
+    macros = sizes(methods) | _effort(functions)
     if any(method.series for method in methods):
         series = taylor_source(graph, rows, completion, hoist)
         size += series.instructions
@@ -85,6 +85,18 @@ def kernel_source(
             *map(runtime_text, (*INSIDE, *RUN)),
         ]
     )
+
+
+def _effort(functions: KernelFunctions) -> dict[str, int]:
+    """Instructions of an evaluation and of a return to the constraints; series say themselves what they have."""
+    back = (functions.factor, functions.backsolve, functions.position_gap, functions.velocity_gap)
+    return {
+        "DA_EFFORT_FAST": 0 if functions.fast is None else functions.fast.n_instructions(),
+        "DA_EFFORT_RETURN": sum(function.n_instructions() for function in back),
+        "DA_EFFORT_START": 0,
+        "DA_EFFORT_ORDER": 0,
+        "DA_EFFORT_PAIRS": 0,
+    }
 
 
 def functions_by_name(graph: Graph, functions: KernelFunctions) -> dict[str, ca.Function]:

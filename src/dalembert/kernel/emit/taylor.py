@@ -11,6 +11,7 @@ Forces of nonideal constraints come in a second stage of the same form, because 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -47,8 +48,8 @@ class TaylorSource:
 def taylor_source(
     graph: Graph, rows: Sequence[int], completion: float, hoist: Hoist, lanes: bool = False
 ) -> TaylorSource:
-    """`rows` and `completion` as for `kernel_functions`. lanes: without the powers of forces and the kinetic energy, and
-    with the factors of products in the array `left`, each once. Raises `TaylorNotApplicable`.
+    """`rows` and `completion` as for `kernel_functions`. lanes: without the powers of forces and the kinetic energy,
+    and with the factors of products in the array `left`, each once. Raises `TaylorNotApplicable`.
     """
     if graph.nonlinear:
         raise TaylorNotApplicable("a constraint is nonlinear in the accelerations, which are found by iteration")
@@ -108,6 +109,9 @@ def taylor_source(
         "DA_TAYLOR_PAIRS": -(-max(len(shared.pairs), 1) // LANES) * LANES,
         "DA_TAYLOR_KEPT": max(len(shared.kept), 1),
         "DA_TAYLOR_FACTOR": max(len(outputs["factor"]), 1),
+        "DA_EFFORT_START": _operations(start.lines) + solve.n_instructions() * len(stages),
+        "DA_EFFORT_ORDER": _operations(higher.lines) + (0 if small else solve.n_instructions() * len(stages)),
+        "DA_EFFORT_PAIRS": len(shared.pairs),
     }
     values = "double r1[DA_N], s1[{0}], a1[DA_N], l1[{0}], r2[DA_N], s2[{0}], a2[DA_N], l2[{0}];".format(max(m, 1))
     text = [
@@ -124,6 +128,11 @@ def taylor_source(
         known = given if order is start else given | {"factor", "z"}
         text.append(function_in_pieces(name, order.lines, _declared(names, known), names, order.variables))
     return TaylorSource("\n".join(text), sizes, len(start.lines) + len(higher.lines), tuple(pairs))
+
+
+def _operations(lines: Sequence[str]) -> int:
+    """Sums, products and quotients in lines of C; a line without one moves a number."""
+    return sum(max(1, len(re.findall(r" [-+*/] ", line))) for line in lines)
 
 
 def _declared(names: Sequence[str], read_only: set[str]) -> str:

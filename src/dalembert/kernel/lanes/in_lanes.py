@@ -16,9 +16,7 @@ def in_lanes(source: str) -> str:
     """The same source with `da_lane` for `double`, functions of lanes, and every constant in all lanes. Comments and
     tables of constants stay as they are: a number times a lane is a lane.
     """
-    return "".join(
-        part if part.startswith(("/*", "static")) else _converted(part) for part in _COMMENT.split(source)
-    )
+    return "".join(part if part.startswith(("/*", "static")) else _converted(part) for part in _COMMENT.split(source))
 
 
 def _converted(text: str) -> str:

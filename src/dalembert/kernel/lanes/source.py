@@ -42,7 +42,10 @@ MOST_STEPS = 100_000
 MOST_ORDERS = 28
 # What series keep of a member from step to step, and what they make at each: see c/taylor.h.
 KEPT_OF_SERIES = "da_lane factor[DA_TAYLOR_FACTOR], kept[DA_TAYLOR_KEPT], defect;"
-MADE_OF_SERIES = "da_lane x[DA_TAYLOR_MOST + 1][DA_NE], factor[DA_TAYLOR_FACTOR], kept0[DA_TAYLOR_KEPT], slope[DA_NE]; da_past before;"
+MADE_OF_SERIES = (
+    "da_lane x[DA_TAYLOR_MOST + 1][DA_NE], factor[DA_TAYLOR_FACTOR], kept0[DA_TAYLOR_KEPT], slope[DA_NE]; "
+    "da_past before;"
+)
 
 
 def why_not_in_lanes(graph: Graph, rows: Sequence[int], constraints: int, method: str) -> str | None:
@@ -127,9 +130,7 @@ def _functions(graph: Graph, functions: ThreadFunctions, hoist: Hoist) -> list[s
     ]
 
 
-def _sizes(
-    system: System, graph: Graph, rows: Sequence[int], functions: ThreadFunctions
-) -> dict[str, float | str]:
+def _sizes(system: System, graph: Graph, rows: Sequence[int], functions: ThreadFunctions) -> dict[str, float | str]:
     n = len(system.coordinates)
     return {
         "DA_N": n,

@@ -55,11 +55,11 @@ def step_source(tableau: Tableau, reads: Reads, rolled: bool) -> str:
         (void)q, (void)v, (void)a, (void)c, (void)atol, (void)t, (void)h, (void)k, (void)qn, (void)vn;
         (void)sq, (void)sv, (void)m;
 """
-    body = "\n".join(
-        f"    {{\n        enum {{ b = {b} }};\n{names}{part}\n    }}" for part in parts for b in range(groups_of(rolled))
-    )
+    groups = range(groups_of(rolled))
+    body = "\n".join(f"    {{\n        enum {{ b = {b} }};\n{names}{part}\n    }}" for part in parts for b in groups)
     return f"""\
-{_tables(rows, tableau, rolled)}/* One step of each group, of size s->step: the new states, the norms of their errors relative to the tolerances, at
+{_tables(rows, tableau, rolled)}
+/* One step of each group, of size s->step: the new states, the norms of their errors relative to the tolerances, at
    most 1 where they are acceptable, and where no pivot was too small. Stage by stage for all groups: what one stage
    computes the next one waits for, and another group fills the time. */
 DA_LANE void da_step(const da_group *DA_RESTRICT g, da_try *DA_RESTRICT s, double rtol)

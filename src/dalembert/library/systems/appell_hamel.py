@@ -5,11 +5,31 @@ from __future__ import annotations
 import numpy as np
 
 from dalembert.library.values import values
+from dalembert.model.drawings.shapes import Disk, Plane, Rod, Sphere, Trace
 from dalembert.model.friction.laws import Work
 from dalembert.model.system import System
 
 SPEED = "sqrt(x'^2 + y'^2 + z'^2)"
 DRAG = Work({q: f"-a0*{SPEED}*{q}'" for q in "xyz"}, constraint="cone")
+
+
+# A particle and its shadow on the ground.
+IN_SPACE = [
+    Plane((0, 0, 0), (0, 0, 1)),
+    Trace(("x", "y", 0), color="grey", opacity=0.6),
+    Rod(("x", "y", 0), ("x", "y", "z"), width=0.06, color="silver"),
+    Trace(("x", "y", "z"), color="sky"),
+    Sphere(("x", "y", "z"), 0.5, color="blue"),
+]
+# Appell's machine: a wheel of radius 1 rolls on a table, and lets down a weight by as much as it rolls.
+MACHINE = [
+    Plane((0, 0, 0), (0, 0, 1)),
+    Trace(("x", "y", 0), color="grey", opacity=0.6),
+    Trace(("x", "y", "z"), color="sky"),
+    Rod(("x", "y", 1), ("x", "y", "z"), width=0.08, color="grey"),
+    Disk(("x", "y", 1), 1, "-z", axis=("-y'", "x'", 0), thickness=0.25, color="copper"),
+    Sphere(("x", "y", "z"), 0.5, color="steel"),
+]
 
 
 def appell_hamel(
@@ -57,6 +77,7 @@ def appell_hamel(
             "z'": "climb",
         },
         settings={"duration": 5.0, "samples": 201},
+        draw=IN_SPACE,
         description=(
             "A particle whose velocity must lie on a hyperboloid that breathes in time; the mechanism that "
             "enforces this also brakes it. The braking force that results is not the drag C itself, but "
@@ -108,6 +129,7 @@ def appell_fall(
             "z'": "-sink",
         },
         settings={"duration": 4.0, "samples": 201},
+        draw=MACHINE,
         description=(
             "For every metre it sinks, the particle must advance a metre. It falls with half of gravity at "
             "first, and the braking of its constraint brings it to a terminal speed."

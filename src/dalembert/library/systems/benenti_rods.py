@@ -5,7 +5,20 @@ from __future__ import annotations
 import numpy as np
 
 from dalembert.library.values import values
+from dalembert.model.drawings.shapes import Arrow, Point, Rod, Shape, Trace
 from dalembert.model.system import System
+
+
+def _drawing() -> list[Shape]:
+    """Rods that lie along their velocities; one at rest has no direction, and is its midpoint alone."""
+    found: list[Shape] = []
+    for n, color in (("1", "blue"), ("2", "red")):
+        half = [f"0.5*{q}{n}'/sqrt(x{n}'^2 + y{n}'^2 + 1e-30)" for q in "xy"]
+        ends = [(f"x{n} {sign} {half[0]}", f"y{n} {sign} {half[1]}") for sign in "-+"]
+        at = (f"x{n}", f"y{n}")
+        found += [Trace(at, color=color, opacity=0.5), Rod(ends[0], ends[1], 0.12, color=color)]
+        found += [Point(at, 0.06, color="white"), Arrow(at, (f"x{n}'", f"y{n}'"), color="black", label=f"v{n}")]
+    return found
 
 
 def benenti_rods(
@@ -33,6 +46,7 @@ def benenti_rods(
             "y2'": "v2*sin(direction)",
         },
         settings={"duration": 10.0, "samples": 201},
+        draw=_drawing(),
         description=(
             "Two rods on a table may only move with parallel velocities. Left to themselves they do so "
             "anyway: the constraint is nonlinear and nonholonomic, and its force is zero."

@@ -6,7 +6,15 @@ import numpy as np
 
 from dalembert.library.values import values
 from dalembert.model.constraints import Constraint
+from dalembert.model.drawings.shapes import Plane, Sphere, Trace
 from dalembert.model.system import System
+
+# y is the height of the lowest point of the ball.
+DRAWING = [
+    Plane((0, 0), (0, 1)),
+    Trace(("x", "y + h/16"), color="sky", opacity=0.7),
+    Sphere(("x", "y + h/16"), "h/16", color="red"),
+]
 
 
 def bouncing_ball(
@@ -27,6 +35,7 @@ def bouncing_ball(
         parameters={"m": m, "g": g, "h": h, "e": e, "u0": u0},
         initial={"x": 0, "y": "h", "x'": "u0", "y'": 0},
         settings={"duration": 3.0, "samples": 301},
+        draw=DRAWING,
         description=(
             "A ball bounces lower and lower, infinitely often until a certain instant, and then slides along "
             "the floor. A floor that only pushes is a one-sided constraint."

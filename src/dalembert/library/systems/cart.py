@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from dalembert.library.systems.penny import FORWARD, SIDEWAYS
+from dalembert.library.systems.penny import FORWARD, SIDEWAYS, on_incline
 from dalembert.library.turning import starting_speed, track_of, two_turns
 from dalembert.library.values import values
+from dalembert.model.drawings.shapes import Arrow, Disk, Plane, Rod, Trace
 from dalembert.model.system import System
 
 # Distance of the middle, its speed, radius of curvature, and the friction on both wheels along and across the heading.
@@ -17,6 +18,26 @@ OUTPUTS = {
     "F_i": FORWARD,
     "F_j": SIDEWAYS,
 }
+
+
+# The left wheel is to the left of the heading, where the axle points.
+LEFT, RIGHT = (on_incline(f"x {a} b*sin(phi)", f"y {b} b*cos(phi)", "R") for a, b in ("-+", "+-"))
+
+
+def _wheel(centre: tuple[str, str, str], angle: str) -> Disk:
+    axis, down = on_incline("-sin(phi)", "cos(phi)"), ("-sin(alpha)", 0, "-cos(alpha)")
+    return Disk(centre, "R", angle, axis=axis, mark=down, thickness="R/5", color="copper")
+
+
+DRAWING = [
+    Plane((0, 0, 0), ("sin(alpha)", 0, "cos(alpha)")),
+    Trace(on_incline("x", "y"), color="sky"),
+    Rod(LEFT, RIGHT, width="R/4", color="steel"),
+    _wheel(LEFT, "psi1"),
+    _wheel(RIGHT, "psi2"),
+    Arrow(on_incline("x", "y", "R"), force="impressed"),
+    Arrow(on_incline("x", "y"), force="ideal"),
+]
 
 
 def cart(
@@ -67,6 +88,7 @@ def cart(
             "psi2'": "(v0 + b*omega)/R",
         },
         settings={"duration": two_turns(omega), "samples": 401},
+        draw=DRAWING,
         outputs=OUTPUTS,
         description=(
             "Two independent wheels on one axle follow the same orbits as the upright penny. Of the three "

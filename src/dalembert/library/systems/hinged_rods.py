@@ -7,12 +7,39 @@ from __future__ import annotations
 import numpy as np
 
 from dalembert.library.values import values
+from dalembert.model.drawings.shapes import Arrow, Plane, Point, Rod, Shape, Trace
 from dalembert.model.system import System
 
 # Centres of mass with y downwards, as in the paper: the rod OA is displaced by (x1, y1) from the fixed
 # joint, and the rod AB by (x2, y2) from the end of OA. These are their velocities.
 UPPER = ("x1' + l/2*phi'*cos(phi)", "y1' - l/2*phi'*sin(phi)")
 LOWER = ("x1' + x2' + l*phi'*cos(phi) + l/2*psi'*cos(psi)", "y1' + y2' - l*phi'*sin(phi) - l/2*psi'*sin(psi)")
+
+
+def hanging_rods(start: tuple[str, str], gap: tuple[str, str]) -> list[Shape]:
+    """Rods of length l at φ and ψ from the vertical, y upwards: from `start`, and, beside its end, by `gap`."""
+    end = (f"{start[0]} + l*sin(phi)", f"{start[1]} - l*cos(phi)")
+    second = (f"{end[0]} + {gap[0]}", f"{end[1]} - ({gap[1]})")
+    last = (f"{second[0]} + l*sin(psi)", f"{second[1]} - l*cos(psi)")
+    middles = [tuple(f"({p} + {q})/2" for p, q in zip(*ends, strict=True)) for ends in ((start, end), (second, last))]
+    return [
+        Plane((0, 0), (0, -1), "l/2"),
+        Trace(last, color="sky", opacity=0.7),
+        Rod(start, end, width="l/16", color="wood"),
+        Rod(second, last, width="l/16", color="copper"),
+        *(
+            Point(place, "l/30", color="black", label=name)
+            for place, name in ((start, "O"), (second, "A"), (last, "B"))
+        ),
+        *(Arrow(middle, (0, "-m*g"), "impressed") for middle in middles),
+    ]
+
+
+DRAWING = [
+    *hanging_rods(("x1", "-y1"), ("x2", "y2")),
+    Arrow(("x1", "-y1"), force="ideal", of=("x1", "y1")),
+    Arrow(("x1 + x2 + l*sin(phi)", "-y1 - y2 - l*cos(phi)"), force="ideal", of=("x2", "y2")),
+]
 
 
 def hinged_rods(
@@ -37,6 +64,7 @@ def hinged_rods(
             "psi'": 0,
         },
         settings={"duration": 5.0, "samples": 501},
+        draw=DRAWING,
         description=(
             "A double pendulum of two rods whose joints are given coordinates of their own, which "
             "constraints then hold at zero. What holds them is the force in each joint."

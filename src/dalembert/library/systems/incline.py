@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dalembert.library.values import values
+from dalembert.model.drawings.shapes import Box, Plane, Shape
 from dalembert.model.friction.laws import Work
 from dalembert.model.system import System
 
@@ -12,6 +13,13 @@ KINETIC = "m*(x'^2 + y'^2)/2"
 POTENTIAL = "m*g*y"
 PLANE = {"plane": "y - x*tan(theta)"}
 START = {"x": 0, "y": 0, "x'": "u0*cos(theta)", "y'": "u0*sin(theta)"}
+
+
+def block_on_incline(length: str) -> list[Shape]:
+    """A block of this length, two thirds as high, that stands on the plane at (x, y)."""
+    height = f"({length})/1.5"
+    centre = (f"x - {height}/2*sin(theta)", f"y + {height}/2*cos(theta)")
+    return [Plane((0, 0), ("-sin(theta)", "cos(theta)")), Box(centre, (length, height), "theta", color="wood")]
 
 
 def incline_block(*, m: float = 1.0, g: float = 9.81, theta: float = 0.5, c: float = 0.8, u0: float = 4.0) -> System:
@@ -26,6 +34,7 @@ def incline_block(*, m: float = 1.0, g: float = 9.81, theta: float = 0.5, c: flo
         parameters={"m": m, "g": g, "theta": theta, "c": c, "u0": u0},
         initial=START,
         settings={"duration": 4.0, "samples": 201},
+        draw=block_on_incline("0.9"),
         description=(
             "A block slides up an oiled plane, stops, and slides back towards its terminal speed. The "
             "plane carries it and the film brakes it: an ideal and a nonideal part of one constraint "
@@ -62,6 +71,7 @@ def rough_incline(*, m: float = 1.0, g: float = 9.81, theta: float = 0.5, mu: fl
         parameters={"m": m, "g": g, "theta": theta, "mu": mu, "u0": u0},
         initial=START,
         settings={"duration": 2.0, "samples": 201},
+        draw=block_on_incline("0.5"),
         description=(
             "A block slides down a rough plane. The plane presses with m g cos θ and rubs with μ times "
             "that: the second is the work that makes the constraint nonideal."

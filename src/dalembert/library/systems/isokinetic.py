@@ -5,9 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from dalembert.library.values import values
+from dalembert.model.drawings.shapes import Arrow, Sphere, Trace
 from dalembert.model.system import System
 
 PARTICLE_OF = {"x1": "1", "y1": "1", "x2": "2", "y2": "2"}
+
+
+DRAWING = [
+    *(Arrow((0, y), ("2*field", 0), color="grey", label="field" if y == 5 else "") for y in (-1, 2, 5)),
+    Trace(("x1", "y1"), color="red", opacity=0.6),
+    Trace(("x2", "y2"), color="blue", opacity=0.6),
+    Sphere(("x1", "y1"), 0.25, color="red", label="1"),
+    Sphere(("x2", "y2"), 0.25, color="blue", label="2"),
+]
 
 
 def isokinetic(
@@ -54,6 +64,7 @@ def isokinetic(
             **{f"y{n}'": f"{speed}*sin(heading{n})" for n, speed in speeds.items()},
         },
         settings={"duration": 10.0, "samples": 201},
+        draw=DRAWING,
         description=(
             "Two charged particles in a field share a fixed kinetic energy. Gauss's principle finds the "
             "gentlest force that does this, a friction of either sign: the thermostat of molecular "

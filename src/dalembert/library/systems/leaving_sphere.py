@@ -36,6 +36,7 @@ def leaving_sphere(
         parameters=held.parameters,
         initial=held.initial,
         settings={"duration": 1.2, "samples": 201},
+        draw=held.draw,
         description=(
             "A particle slides off the top of a smooth sphere that can only push. Where the sphere would have "
             "to pull, the particle leaves it and flies on."

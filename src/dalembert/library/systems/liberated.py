@@ -10,18 +10,30 @@ from fractions import Fraction
 import numpy as np
 
 from dalembert.library.elliptic import first_kind, jacobi
-from dalembert.library.systems.hinged_rods import angular_accelerations
-from dalembert.library.systems.sphere import along_sphere
+from dalembert.library.systems.hinged_rods import angular_accelerations, hanging_rods
+from dalembert.library.systems.sphere import along_sphere, particle_on_sphere
 from dalembert.library.values import values
+from dalembert.model.drawings.shapes import Arrow, Plane, Point, Rod, Sphere, Trace
 from dalembert.model.particles.particles import Particle, Particles
 from dalembert.model.system import System
+
+ON_SPHERE = ("r*sin(u)*cos(w)", "r*sin(u)*sin(w)", "r*cos(u)")
+BOB = ("a*sin(alpha)", "-a*cos(alpha)")
+PENDULUM = [
+    Plane((0, 0), (0, -1), "a/2"),
+    Trace(BOB, color="sky", opacity=0.7),
+    Rod((0, 0), BOB, width="a/40", color="steel"),
+    Point((0, 0), "a/32", color="black"),
+    Sphere(BOB, "a/12", color="red"),
+    Arrow(BOB, (0, "-m*g"), "impressed"),
+]
 
 
 def liberated_sphere(
     *, m: float = 1.0, g: float = 9.81, r: float = 1.0, polar: float = 0.2, across: float = 0.3, down: float = 0.1
 ) -> System:
     """A particle on a smooth sphere, by its angles u from the top and w around it, z upwards. Example 1"""
-    point = Particle("point", "m", ("r*sin(u)*cos(w)", "r*sin(u)*sin(w)", "r*cos(u)"))
+    point = Particle("point", "m", ON_SPHERE)
     return Particles(
         "particle on a sphere, liberated",
         coordinates="u w",
@@ -33,7 +45,7 @@ def liberated_sphere(
         settings={"duration": 5.0, "samples": 501},
         description="A particle slides off the top of a sphere, in two angles. Freed along the normal, it shows the "
         "reaction of the surface.",
-    ).system
+    ).system.replace(draw=[*particle_on_sphere(ON_SPHERE), Arrow(ON_SPHERE, (0, 0, "-m*g"), "impressed")])
 
 
 def exact_sphere(system: System, t: np.ndarray) -> dict[str, np.ndarray]:
@@ -76,7 +88,7 @@ def liberated_pendulum(
         initial={"alpha": "angle", "alpha'": "spin"},
         settings={"duration": 10.0, "samples": 501},
         description="A pendulum in its angle alone. Freed along the rod, the bob shows what the rod pulls with.",
-    ).system
+    ).system.replace(draw=PENDULUM)
 
 
 def exact_pendulum(system: System, t: np.ndarray) -> dict[str, np.ndarray]:
@@ -140,7 +152,7 @@ def liberated_rods(
         settings={"duration": 5.0, "samples": 501},
         description="Two hinged rods in two angles, each made of three particles. What the constraints do to each "
         "particle holds the forces in the joints.",
-    ).system
+    ).system.replace(draw=hanging_rods(("0", "0"), ("0", "0")))
 
 
 def forces_rods(system: System, q: np.ndarray, v: np.ndarray, t: np.ndarray) -> dict[str, np.ndarray]:

@@ -6,10 +6,28 @@ import numpy as np
 
 from dalembert.library.elliptic import first_kind, jacobi
 from dalembert.library.values import values
+from dalembert.model.drawings.shapes import Disk, Plane, Point, Rod, Sphere, Trace
 from dalembert.model.system import System
 
 KINETIC = "m*(x'^2 + y'^2)/2"
 POTENTIAL = "m*g*y"
+
+
+BOB = ("x", "y")
+DRAWING = [
+    Plane((0, 0), (0, -1), "l/2"),
+    Trace(BOB, color="sky", opacity=0.7),
+    Rod((0, 0), BOB, width="l/40", color="steel"),
+    Point((0, 0), "l/32", color="black"),
+    Sphere(BOB, "l/12", color="red"),
+]
+# The string comes from a drum, which turns as it is paid out.
+PAID_OUT = [
+    Trace(BOB, color="sky", opacity=0.7),
+    Rod((0, 0), BOB, width="l0/60", color="grey"),
+    Disk((0, 0), "l0/8", "-rate*t*8/l0", color="copper"),
+    Sphere(BOB, "l0/9", color="red"),
+]
 
 
 def pendulum(*, m: float = 1.0, g: float = 9.81, l: float = 1.0, angle: float = 2.0, spin: float = 0.0) -> System:
@@ -31,6 +49,7 @@ def pendulum(*, m: float = 1.0, g: float = 9.81, l: float = 1.0, angle: float = 
             "y'": "l*spin*sin(angle)",
         },
         settings={"duration": 10.0, "samples": 501},
+        draw=DRAWING,
         description=(
             "The pendulum as Newton would see it: a falling mass and a rod that pulls it. The force along "
             "the rod comes with the motion, at any amplitude."
@@ -103,6 +122,7 @@ def moving_length_pendulum(
             "y'": "l0*spin*sin(angle) - rate*cos(angle)",
         },
         settings={"duration": 10.0, "samples": 501},
+        draw=PAID_OUT,
         description=(
             "Lorentz's pendulum: the string lengthens while the bob swings. The swings narrow, and the "
             "string, a constraint that moves, takes energy out of the motion."

@@ -9,6 +9,7 @@ import numpy as np
 from dalembert.errors import ModelError
 from dalembert.library.turning import Track, starting_speed, track_of, two_turns
 from dalembert.library.values import values
+from dalembert.model.drawings.shapes import Arrow, Disk, Plane, Trace
 from dalembert.model.system import System
 
 KINETIC = "m*(x'^2 + y'^2)/2 + beta*m*R^2*psi'^2/2 + beta*m*R^2*phi'^2/4"
@@ -28,6 +29,30 @@ OUTPUTS = {
     "N_a": f"-beta*m*R^2*psi'*phi' - R*{SIDEWAYS}",
     "mu needed": "sqrt(ideal(x)^2 + ideal(y)^2)/(m*g*cos(alpha))",
 }
+
+
+def on_incline(x: str, y: str, height: str = "0") -> tuple[str, str, str]:
+    """A place on the incline, x downhill, y across and a height above it, with z upwards."""
+    return f"({x})*cos(alpha) + ({height})*sin(alpha)", y, f"-({x})*sin(alpha) + ({height})*cos(alpha)"
+
+
+# The disk rolls about ĵ; its spoke points to the ground at ψ = 0. Friction acts where it touches the ground.
+CONTACT = on_incline("x", "y")
+DRAWING = [
+    Plane((0, 0, 0), ("sin(alpha)", 0, "cos(alpha)")),
+    Trace(CONTACT, color="sky"),
+    Disk(
+        on_incline("x", "y", "R"),
+        "R",
+        "psi",
+        axis=on_incline("-sin(phi)", "cos(phi)"),
+        mark=("-sin(alpha)", 0, "-cos(alpha)"),
+        thickness="R/8",
+        color="copper",
+    ),
+    Arrow(on_incline("x", "y", "R"), force="impressed"),
+    Arrow(CONTACT, force="ideal"),
+]
 
 
 def penny(
@@ -58,6 +83,7 @@ def penny(
         initial=START,
         settings={"duration": two_turns(omega), "samples": 401},
         outputs=OUTPUTS,
+        draw=DRAWING,
         description=(
             "A coin rolls upright down an incline while it turns steadily. Instead of running downhill it "
             "drifts sideways on a cycloid blended with circles, and on average it stays at the same "

@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from dalembert.library.values import values
+from dalembert.model.drawings.shapes import Sphere, Trace
 from dalembert.model.system import System
+
+DRAWING = [Trace(("x", "y"), color="sky"), Sphere(("x", "y"), 0.2, color="red")]
 
 
 def prescribed_acceleration(
@@ -32,6 +35,7 @@ def prescribed_acceleration(
         parameters={"m": m, "g": g, "push": push, "a0": a0, "u0": u0, "w0": w0},
         initial={"x": 0, "y": 0, "x'": "u0", "y'": "w0"},
         settings={"duration": 2.0, "samples": 101},
+        draw=DRAWING,
         description=(
             "A thrown particle may accelerate in any direction, but always by the same amount. Of all such "
             "accelerations it takes the one nearest to what gravity and the push would give, and flies a "

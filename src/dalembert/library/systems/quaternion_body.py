@@ -8,6 +8,7 @@ import numpy as np
 
 from dalembert.library.elliptic import first_kind, jacobi, third_kind
 from dalembert.library.values import values
+from dalembert.model.drawings.shapes import Arrow, Box, Trace
 from dalembert.model.system import System
 
 # The angular velocity in the axes of the body, the vector part of 2 ē∘e' where e takes the body to space.
@@ -16,6 +17,20 @@ RATES = (
     "2*(e0*e2' - e2*e0' - e3*e1' + e1*e3')",
     "2*(e0*e3' - e3*e0' - e1*e2' + e2*e1')",
 )
+
+
+# A block of these edges has the moments I1, I2, I3 where a block can have them: a² ~ I2 + I3 − I1, …, at least a plate.
+EDGES = tuple(
+    f"sqrt(max({a} + {b} - {c}, 0.02*(I1 + I2 + I3)))"
+    for a, b, c in (("I2", "I3", "I1"), ("I1", "I3", "I2"), ("I1", "I2", "I3"))
+)
+# The third axis of the body in space, out of which its tip draws a curve.
+TIP = tuple(f"1.2*sqrt(I1 + I2)*({e})" for e in ("2*(e1*e3 + e0*e2)", "2*(e2*e3 - e0*e1)", "e0^2 - e1^2 - e2^2 + e3^2"))
+DRAWING = [
+    Trace(TIP, color="sky"),
+    Box((0, 0, 0), EDGES, rotation=("e0", "e1", "e2", "e3"), color="orange"),
+    Arrow((0, 0, 0), TIP, color="blue", label="axis 3"),
+]
 
 
 def quaternion_body(
@@ -41,6 +56,7 @@ def quaternion_body(
         parameters={"I1": I1, "I2": I2, "I3": I3, "w1": w1, "w2": w2, "w3": w3},
         initial={"e0": 1, "e1": 0, "e2": 0, "e3": 0, "e0'": 0, "e1'": "w1/2", "e2'": "w2/2", "e3'": "w3/2"},
         settings={"duration": 20.0, "samples": 401},
+        draw=DRAWING,
         description=(
             "A body tumbling freely in space, with one coordinate too many. Its mass matrix cannot be "
             "inverted, and yet mass and constraint together determine the motion."

@@ -5,7 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from dalembert.library.values import values
+from dalembert.model.drawings.shapes import Plane, Point, Rod, Sphere, Trace
 from dalembert.model.system import System
+
+FIRST, SECOND = ("x1", "y1"), ("x2", "y2")
+DRAWING = [
+    Plane((0, 0), (0, -1), "l1/2"),
+    Trace(SECOND, color="sky", opacity=0.8),
+    Rod((0, 0), FIRST, width="l1/30", color="steel"),
+    Rod(FIRST, SECOND, width="l1/30", color="steel"),
+    Point((0, 0), "l1/28", color="black"),
+    Sphere(FIRST, "l1/11", color="red", label="m1"),
+    Sphere(SECOND, "l1/11", color="blue", label="m2"),
+]
 
 
 def redundant_double_pendulum(
@@ -38,6 +50,7 @@ def redundant_double_pendulum(
             **{f"{q}'": 0 for q in ("x1", "y1", "x2", "y2")},
         },
         settings={"duration": 4.0, "samples": 401},
+        draw=DRAWING,
         description=(
             "Three constraints, two of which say the same. How the upper rod's pull is divided between its "
             "two statements is anyone's choice; the pull itself, and the motion, are not."

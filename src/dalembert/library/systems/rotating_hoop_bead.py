@@ -5,7 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from dalembert.library.values import values
+from dalembert.model.drawings.shapes import Disk, Rod, Sphere, Trace
 from dalembert.model.system import System
+
+BEAD = ("x", "y", "z")
+DRAWING = [
+    Rod((0, 0, "-1.3*a"), (0, 0, "1.3*a"), width="a/50", color="grey"),
+    Disk((0, 0, 0), "a", axis=("-sin(Omega*t)", "cos(Omega*t)", 0), thickness="a/25", hollow=True, color="steel"),
+    Trace(BEAD, 2, color="sky", opacity=0.7),
+    Sphere(BEAD, "a/12", color="red"),
+]
 
 
 def rotating_hoop_bead(
@@ -39,6 +48,7 @@ def rotating_hoop_bead(
             "z'": "a*spin*sin(angle)",
         },
         settings={"duration": 10.0, "samples": 501},
+        draw=DRAWING,
         description=(
             "A bead on a spinning hoop climbs its side when the hoop turns fast enough. The hoop pushes it "
             "sideways, and that push does work: a constraint that moves is ideal and still exchanges "

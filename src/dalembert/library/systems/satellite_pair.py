@@ -5,7 +5,24 @@ from __future__ import annotations
 import numpy as np
 
 from dalembert.library.values import values
+from dalembert.model.drawings.shapes import Box, Rod, Shape, Sphere, Trace
 from dalembert.model.system import System
+
+
+def _drawing() -> list[Shape]:
+    """A planet, and two satellites with their panels across the line through them."""
+    found: list[Shape] = [
+        Sphere((0, 0), "r0/5", color="blue"),
+        Rod((0, 0), ("x2", "y2"), width="r0/200", color="silver"),
+    ]
+    for n, color in (("1", "red"), ("2", "orange")):
+        at, angle = (f"x{n}", f"y{n}"), f"atan2(y{n}, x{n})"
+        found += [
+            Trace(at, color=color, opacity=0.6),
+            Box(at, ("r0/60", "r0/5"), angle, color="steel"),
+            Box(at, ("r0/18", "r0/18"), angle, color=color),
+        ]
+    return found
 
 
 def satellite_pair(
@@ -41,6 +58,7 @@ def satellite_pair(
             "y2'": "k*across",
         },
         settings={"duration": 20.0, "samples": 401},
+        draw=_drawing(),
         description=(
             "Two satellites fly in formation on one line through the planet. Together they move on a "
             "Kepler ellipse of a weaker planet, and the constraint forces are the thrusts that hold the "

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from dalembert.library.systems.penny import on_incline
 from dalembert.library.turning import starting_speed, track_of, two_turns
 from dalembert.library.values import values
+from dalembert.model.drawings.shapes import Arrow, Plane, Rod, Sphere, Trace
 from dalembert.model.system import System
 
 # Speed along the edge (63), radius of curvature (73), force of the edge to the left (72c).
@@ -14,6 +16,29 @@ OUTPUTS = {
     "rho": "(x'*cos(phi) + y'*sin(phi))/phi'",
     "F_j": "ideal(y)*cos(phi) - ideal(x)*sin(phi)",
 }
+
+
+# Somewhat larger than life, on slopes of some twenty metres: blade, body and head.
+DRAWING = [
+    Plane((0, 0, 0), ("sin(alpha)", 0, "cos(alpha)")),
+    Trace(on_incline("x", "y"), color="sky"),
+    Rod(
+        on_incline("x - 0.8*cos(phi)", "y - 0.8*sin(phi)", "0.08"),
+        on_incline("x + 0.8*cos(phi)", "y + 0.8*sin(phi)", "0.08"),
+        width=0.16,
+        color="steel",
+    ),
+    Rod(on_incline("x", "y", "0.1"), on_incline("x", "y", "1.8"), width=0.45, color="blue"),
+    Rod(
+        on_incline("x + 0.75*sin(phi)", "y - 0.75*cos(phi)", "1.7"),
+        on_incline("x - 0.75*sin(phi)", "y + 0.75*cos(phi)", "1.7"),
+        width=0.18,
+        color="blue",
+    ),
+    Sphere(on_incline("x", "y", "2.3"), 0.34, color="wood"),
+    Arrow(on_incline("x", "y", "1"), force="impressed"),
+    Arrow(on_incline("x", "y"), force="ideal"),
+]
 
 
 def skater(
@@ -48,6 +73,7 @@ def skater(
         },
         initial={"x": 0, "y": 0, "phi": 0, "x'": "v0", "y'": 0, "phi'": "omega"},
         settings={"duration": two_turns(omega), "samples": 401},
+        draw=DRAWING,
         outputs=OUTPUTS,
         description=(
             "A turning skater on a slope glides only along the blade. The sideways force of the edge does "

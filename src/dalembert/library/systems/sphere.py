@@ -8,10 +8,33 @@ import numpy as np
 
 from dalembert.library.elliptic import first_kind, jacobi, third_kind
 from dalembert.library.values import values
+from dalembert.model.drawings.shapes import Plane, Point, Rod, Shape, Sphere, Trace
 from dalembert.model.system import System
 
+PLACE = ("x", "y", "z")
 
-def _on_sphere(name: str, radius: str, constraint: str, given: dict[str, float], duration: float, text: str) -> System:
+
+def particle_on_sphere(place: tuple[str, str, str]) -> list[Shape]:
+    """A particle on a ball of radius r that can be seen through."""
+    return [
+        Sphere((0, 0, 0), "r", color="silver", opacity=0.3),
+        Trace(place, color="sky"),
+        Sphere(place, "r/16", color="blue"),
+    ]
+
+
+HANGING = [
+    Plane((0, 0, 0), (0, 0, -1), "l/2"),
+    Trace(PLACE, color="sky", opacity=0.8),
+    Rod((0, 0, 0), PLACE, width="l/50", color="steel"),
+    Point((0, 0, 0), "l/40", color="black"),
+    Sphere(PLACE, "l/14", color="red"),
+]
+
+
+def _on_sphere(
+    name: str, radius: str, constraint: str, given: dict[str, float], duration: float, text: str, draw: list[Shape]
+) -> System:
     """A particle on a sphere, z upwards, at `polar` from its top, with speeds `across` and `down`."""
     return System(
         name,
@@ -30,6 +53,7 @@ def _on_sphere(name: str, radius: str, constraint: str, given: dict[str, float],
         },
         settings={"duration": duration, "samples": 501},
         description=text,
+        draw=draw,
     )
 
 
@@ -55,6 +79,7 @@ def sphere_particle(
         5.0,
         "A particle slides off the top of a smooth sphere that cannot let it go. The reaction changes sign "
         "where a free particle would leave the surface.",
+        particle_on_sphere(PLACE),
     )
 
 
@@ -76,6 +101,7 @@ def spherical_pendulum(
         10.0,
         "A pendulum swinging in space: it rises and falls between two heights while its plane of swing "
         "advances. The angular momentum about the vertical is conserved.",
+        HANGING,
     )
 
 

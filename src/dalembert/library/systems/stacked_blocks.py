@@ -5,8 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from dalembert.library.values import values
+from dalembert.model.drawings.shapes import Box, Plane
 from dalembert.model.friction.laws import Coulomb
 from dalembert.model.system import System
+
+DRAWING = [
+    Plane((0, 0), (0, 1)),
+    Box(("x1", "y1 + h/2"), ("7*h", "h"), color="wood", label="m1"),
+    Box(("x2", "y2 + h/3"), ("h", "2*h/3"), color="red", label="m2"),
+]
 
 
 def stacked_blocks(
@@ -33,6 +40,7 @@ def stacked_blocks(
         parameters={"m1": m1, "m2": m2, "g": g, "h": h, "mu1": mu1, "mu2": mu2, "u0": u0},
         initial={"x1": 0, "y1": 0, "x2": 0, "y2": "h", "x1'": 0, "y1'": 0, "x2'": "u0", "y2'": 0},
         settings={"duration": 2.0, "samples": 201},
+        draw=DRAWING,
         description=(
             "A block slides over another one and drags it along, if friction above is stronger than what holds "
             "the lower one. Then they move together, and stop together."

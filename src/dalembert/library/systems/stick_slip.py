@@ -5,8 +5,22 @@ from __future__ import annotations
 import numpy as np
 
 from dalembert.library.values import values
+from dalembert.model.drawings.shapes import Box, Disk, Plane, Rod, Spring
 from dalembert.model.friction.laws import Coulomb
 from dalembert.model.system import System
+
+# By how far the spring is stretched where the mass tears itself off: belt, rollers and block are drawn after it.
+FAR = "mu_s*m*g/k"
+ROLLER = f"0.3*{FAR}"
+DRAWING = [
+    Plane((f"-1.3*{FAR}", f"0.2*{FAR}"), (1, 0), f"0.9*{FAR}"),
+    Rod((f"-0.5*{FAR}", 0), (f"1.7*{FAR}", 0), width=f"0.05*{FAR}", color="black"),
+    Rod((f"-0.5*{FAR}", f"-2*{ROLLER}"), (f"1.7*{FAR}", f"-2*{ROLLER}"), width=f"0.05*{FAR}", color="black"),
+    Disk((f"-0.5*{FAR}", f"-{ROLLER}"), ROLLER, f"-vb*t/({ROLLER})", color="steel"),
+    Disk((f"1.7*{FAR}", f"-{ROLLER}"), ROLLER, f"-vb*t/({ROLLER})", color="steel"),
+    Spring((f"-1.3*{FAR}", f"0.2*{FAR}"), (f"x - 0.25*{FAR}", f"0.2*{FAR}"), 9, f"0.2*{FAR}"),
+    Box(("x", f"y + 0.2*{FAR}"), (f"0.5*{FAR}", f"0.4*{FAR}"), color="wood"),
+]
 
 
 def stick_slip(
@@ -32,6 +46,7 @@ def stick_slip(
         parameters={"m": m, "k": k, "g": g, "mu": mu, "mu_s": mu_s, "vb": vb},
         initial={"x": 0, "y": 0, "x'": "vb", "y'": 0},
         settings={"duration": 12.0, "samples": 501},
+        draw=DRAWING,
         description=(
             "A mass on a spring rides on a belt, tears itself off and swings back until it has the speed of "
             "the belt again: a bow on a string. The drive of the belt gives what friction turns into heat."

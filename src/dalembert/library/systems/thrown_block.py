@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dalembert.library.systems.incline import KINETIC, PLANE, POTENTIAL, START, along_plane
+from dalembert.library.systems.incline import KINETIC, PLANE, POTENTIAL, START, along_plane, block_on_incline
 from dalembert.library.values import values
 from dalembert.model.friction.laws import Coulomb
 from dalembert.model.system import System
@@ -33,6 +33,7 @@ def thrown_block(
         parameters={"m": m, "g": g, "theta": theta, "mu": mu, "mu_s": mu_s, "u0": u0},
         initial=START,
         settings={"duration": 1.5, "samples": 201},
+        draw=block_on_incline("max(u0^2/g, 0.5)/8"),
         description=(
             "A block slides up a rough plane and stops. If friction at rest can hold it, it stays; here the "
             "plane is too steep, and it slides back, braked by what slowed it before."

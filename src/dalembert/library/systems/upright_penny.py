@@ -7,6 +7,7 @@ import numpy as np
 from dalembert.library.systems import penny as flat
 from dalembert.library.turning import starting_speed, track_of, two_turns
 from dalembert.library.values import values
+from dalembert.model.drawings.shapes import Arrow, Disk, Plane, Trace
 from dalembert.model.system import System
 
 # Kinematics. Î points downhill, K̂ along the normal. The disk heads along î = (cos φ, sin φ, 0), ĵ = K̂×î.
@@ -14,6 +15,20 @@ from dalembert.model.system import System
 # The point of contact lies at R n̂ from the centre, n̂ = ê×î = ĵ cos θ − K̂ sin θ, so it is R sin θ high.
 # Rolling, v + Ω×R n̂ = 0, reads v = R(ψ' + φ' cos θ) î + R θ' ê; its normal part is the height's rate already.
 # Along ê, Ω has ψ' + φ' cos θ; along the diameters î and n̂ it has −θ' and −φ' sin θ.
+
+
+# The centre, the axis ê and the direction n̂ to the point of contact.
+CENTRE = flat.on_incline("x", "y", "R*sin(theta)")
+AXIS = flat.on_incline("-sin(phi)*sin(theta)", "cos(phi)*sin(theta)", "cos(theta)")
+DOWN = flat.on_incline("-sin(phi)*cos(theta)", "cos(phi)*cos(theta)", "-sin(theta)")
+CONTACT = flat.on_incline("x - R*sin(phi)*cos(theta)", "y + R*cos(phi)*cos(theta)")
+DRAWING = [
+    Plane((0, 0, 0), ("sin(alpha)", 0, "cos(alpha)")),
+    Trace(CONTACT, color="sky"),
+    Disk(CENTRE, "R", "psi", axis=AXIS, mark=DOWN, thickness="R/8", color="copper"),
+    Arrow(CENTRE, force="impressed", of=("x", "y")),
+    Arrow(CONTACT, force="ideal", of=("x", "y")),
+]
 
 
 def upright_penny(
@@ -49,6 +64,7 @@ def upright_penny(
         parameters={"m": m, "R": R, "beta": beta, "g": g, "alpha": alpha, "omega": omega, "v0": speed},
         initial=flat.START | {"theta": "pi/2", "theta'": 0},
         settings={"duration": two_turns(omega), "samples": 401},
+        draw=DRAWING,
         # the multiplier acts along theta, which turns about −î
         outputs=flat.OUTPUTS | {"N_a": "-multiplier(upright)"},
         description=(

@@ -100,12 +100,14 @@ def _wide_sums(expression: sp.Expr) -> list[sp.Expr]:
 
 def rows(lines: Sequence[Line], scaled: bool = False) -> list[str]:
     """The rows of an `align` environment. scaled: what is too wide and no sum is made smaller (MathJax cannot)."""
+    return [row for group in rows_by_line(lines, scaled) for row in group]
+
+
+def rows_by_line(lines: Sequence[Line], scaled: bool = False) -> list[list[str]]:
+    """The same, those of each line together."""
     left = max((width(line.left) for line in lines), default=0.0)
     page = PAGE - max((len(line.label) for line in lines if len(line.label) <= LABEL), default=0)
-    found: list[str] = []
-    for line in lines:
-        found += _beside(line, page - left, scaled) if left <= LEFT else _below(line, page, scaled)
-    return found
+    return [_beside(line, page - left, scaled) if left <= LEFT else _below(line, page, scaled) for line in lines]
 
 
 def width(expression: sp.Expr) -> float:

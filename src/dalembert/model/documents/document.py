@@ -17,14 +17,15 @@ from dalembert.model.constraints import IMPACT_ORDERS, Constraint
 from dalembert.model.documents.particle_document import PARTICLE, clashes, particle_faults, system_of_particles
 from dalembert.model.documents.salvage import salvage
 from dalembert.model.documents.write_files import write_atomically
+from dalembert.model.drawings.read_drawings import entry_faults, entry_of_shape, shape_of_entry
 from dalembert.model.events import Event
 from dalembert.model.friction.laws import LAWS
 from dalembert.model.language.constants import MAX_EXPONENT, ExponentTooLarge, OutOfRange, writable
 from dalembert.model.language.functions import Unspecified, functions_in
-from dalembert.model.language.parse import CHOICE, FUNCTIONS, PARTIAL, is_speakable
 from dalembert.model.language.signatures import signatures, unwritable_functions
 from dalembert.model.language.suggest import suggest
 from dalembert.model.language.symbols import Reaction
+from dalembert.model.language.vocabulary import CHOICE, FUNCTIONS, PARTIAL, is_speakable
 from dalembert.model.particles.particles import Particle
 from dalembert.model.system import System
 
@@ -36,6 +37,7 @@ TABLES: dict[str, tuple[str, ...] | None] = {
     "definitions": None,
     "forces": None,
     "outputs": None,
+    "units": None,
     "initial": None,
     "simulate": None,
 }
@@ -44,6 +46,7 @@ LISTS = {
     "nonideal": ("law", "constraint"),
     "events": ("name", "expression", "direction", "terminal"),
     "particles": PARTICLE,
+    "draw": ("kind",),
 }
 REQUIRED = {
     "constraints": ("name", "equation"),
@@ -113,10 +116,12 @@ def from_data(data: Mapping[str, Any], *, where: str = "document") -> System:
 def _system(data: Mapping[str, Any]) -> System:
     """The system of tables that have the right shape."""
     energy = data.get("energy", {})
+    shapes = [shape_of_entry(entry) for entry in data.get("draw", [])]
     if "particles" in data:
         constraints = [_constraint(entry) for entry in data.get("constraints", [])]
         laws = [LAWS[entry["law"]].from_entry(entry) for entry in data.get("nonideal", [])]
-        return system_of_particles(data, constraints, laws, [_event(entry) for entry in data.get("events", [])])
+        found = system_of_particles(data, constraints, laws, [_event(entry) for entry in data.get("events", [])])
+        return found.replace(draw=shapes) if shapes else found
     return System(
         data["name"],
         coordinates=data["coordinates"],
@@ -135,7 +140,9 @@ def _system(data: Mapping[str, Any]) -> System:
         impacts=data.get("impacts"),
         outputs=data.get("outputs", {}),
         definitions=data.get("definitions", {}),
+        units=data.get("units", {}),
         functions=data.get("functions", ()),
+        draw=shapes,
     )
 
 
@@ -170,9 +177,11 @@ def _shape_faults(data: Mapping[str, Any]) -> list[str]:
 
 
 def _entry_faults(key: str, number: int, entry: Mapping[str, Any]) -> list[str]:
+    place = f"[[{key}]] number {number}"
+    if key == "draw":
+        return entry_faults(place, entry)
     allowed = LISTS[key]
     required = REQUIRED[key]
-    place = f"[[{key}]] number {number}"
     if key == "nonideal" and isinstance(entry.get("law"), str):
         law = entry["law"]
         if law not in LAWS:
@@ -337,6 +346,7 @@ def to_data(system: System) -> dict[str, Any]:
         )
     expressions = [*shown.expressions(), *system.outputs.values()]
     expressions += [event.expression for event in system.events if freed is not None]
+    expressions += [expression for shape in system.draw for expression in shape.expressions()]
     functions = functions_in(expressions)
     used = {f.func.__name__ for e in expressions for f in e.atoms(sp.Function, sp.Piecewise, sp.Min, sp.Max)}
     lacking = sorted(used - set(FUNCTIONS) - WRITTEN_BY_OTHERS - set(functions)) + unwritable_functions(functions)
@@ -380,6 +390,8 @@ def to_data(system: System) -> dict[str, Any]:
     data["nonideal"] = [law.entry(text_of, _exactly) for law in shown.nonideal]
     data["events"] = [_event_data(event) for event in system.events]
     data["outputs"] = {name: text_of(expression) for name, expression in system.outputs.items()}
+    data["units"] = dict(system.units)
+    data["draw"] = [entry_of_shape(shape, _exactly) for shape in system.draw]
     data["initial"] = {symbol.name: _number_or_text(value) for symbol, value in shown.initial.items()}
     data["simulate"] = dict(system.settings)
     return {key: value for key, value in data.items() if value or key in ("name", "coordinates")}

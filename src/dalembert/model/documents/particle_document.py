@@ -72,7 +72,10 @@ def system_of_particles(
         description=data.get("description", ""),
         functions=data.get("functions", ()),
     )
-    return given.system.replace(events=events) if events else given.system
+    outputs, units = data.get("outputs"), data.get("units")
+    if not (events or outputs or units):
+        return given.system
+    return given.system.replace(events=events, outputs=outputs or {}, units=units or {})
 
 
 def _is_value(value: Any) -> bool:

@@ -50,7 +50,9 @@ def salvage(
             given = found[key] if isinstance(found[key], list) else []
             complete &= isinstance(found[key], list) and all(isinstance(entry, Mapping) for entry in given)
             found[key] = [
-                _rename_misspelt(entry, allowed, key == "nonideal") for entry in given if isinstance(entry, Mapping)
+                _rename_misspelt(entry, allowed, key in ("nonideal", "draw"))
+                for entry in given
+                if isinstance(entry, Mapping)
             ]
     first = names[0] if "particles" not in found else f"x_{found['particles'][0]['name']}"
     lost = _stand_in(found, first, entry_faults)
@@ -67,6 +69,7 @@ def salvage(
     found["events"] = [
         entry for k, entry in enumerate(found.get("events", []), 1) if not entry_faults("events", k, entry)
     ]
+    found["draw"] = [entry for k, entry in enumerate(found.get("draw", []), 1) if not entry_faults("draw", k, entry)]
     return found
 
 

@@ -37,6 +37,15 @@ from dalembert.model.language.functions import Unspecified, function_of
 from dalembert.model.language.rates import rate
 from dalembert.model.language.suggest import suggest
 from dalembert.model.language.symbols import Coordinate, Reaction, is_name
+from dalembert.model.language.vocabulary import (
+    CHOICE,
+    CONSTANTS,
+    FUNCTIONS,
+    MULTIPLIER_OF,
+    PARTIAL,
+    RATE,
+    REACTIONS,
+)
 
 # Far above any hand-written or generated energy seen in practice, far below what could exhaust memory or the
 # stack.
@@ -45,42 +54,7 @@ MAX_TERMS = 1000  # that Python's parser is given at once
 MAX_DEPTH = 80
 MAX_DIGITS = 1100  # of a number as written: the longest double, written in full, has 767 digits after 307 zeros
 
-FUNCTIONS: dict[str, tuple[Callable[..., sp.Expr], Callable[..., float], int | None]] = {
-    # name: (SymPy function, the same on floats, number of arguments or None for one or more)
-    "sin": (sp.sin, math.sin, 1),
-    "cos": (sp.cos, math.cos, 1),
-    "tan": (sp.tan, math.tan, 1),
-    "asin": (sp.asin, math.asin, 1),
-    "acos": (sp.acos, math.acos, 1),
-    "atan": (sp.atan, math.atan, 1),
-    "atan2": (sp.atan2, math.atan2, 2),
-    "sinh": (sp.sinh, math.sinh, 1),
-    "cosh": (sp.cosh, math.cosh, 1),
-    "tanh": (sp.tanh, math.tanh, 1),
-    "asinh": (sp.asinh, math.asinh, 1),
-    "acosh": (sp.acosh, math.acosh, 1),
-    "atanh": (sp.atanh, math.atanh, 1),
-    "exp": (sp.exp, math.exp, 1),
-    "log": (sp.log, math.log, 1),
-    "sqrt": (sp.sqrt, math.sqrt, 1),
-    "abs": (sp.Abs, abs, 1),
-    "Abs": (sp.Abs, abs, 1),
-    "sign": (sp.sign, lambda value: float((value > 0) - (value < 0)), 1),
-    "min": (sp.Min, min, None),
-    "max": (sp.Max, max, None),
-}
-# where(condition, value, otherwise): one expression on one side of a comparison, another on the other.
-CHOICE = "where"
-# rate(expression): its derivative along a motion. A model may have a parameter of this name, and then has no such call.
-RATE = "rate"
-# partial(F(x, y), 2): the derivative of a function without an expression by its second argument; (…, 1, 2) by both.
-PARTIAL = "partial"
 MAX_RATE = 1000  # parts of what is differentiated: a product of n factors has a rate of n² ones
-REACTIONS = ("ideal", "actual", "multiplier")
-CONSTANTS: dict[str, tuple[sp.Expr, float]] = {"pi": (sp.pi, math.pi)}
-RESERVED = frozenset(FUNCTIONS) | frozenset(CONSTANTS) | frozenset(REACTIONS) | {"t", CHOICE}
-# A function without an expression is called as these are: it cannot have their names. Parameters may.
-RESERVED_FOR_CALLS = RESERVED | {RATE, PARTIAL}
 
 NONE: Mapping[str, int] = MappingProxyType({})
 
@@ -90,14 +64,6 @@ _TOKEN = re.compile(
     r"|(?P<operator>\*\*|==|>=|<=|[-+*/^(),=<>])"
     r"|(?P<space>\s+)"
 )
-# The name of a constraint as multiplier(…) takes it: words with one space or hyphen between them.
-_WORDS = r"\w+(?:[ -]\w+)*"
-_MULTIPLIER_OF = re.compile(rf"\s*\(\s*(?P<name>{_WORDS})\s*\)")
-
-
-def is_speakable(name: str) -> bool:
-    """Whether multiplier(NAME) can be read for a constraint of this name."""
-    return re.fullmatch(_WORDS, name) is not None
 
 
 @dataclass(frozen=True)
@@ -232,7 +198,7 @@ class _Reader:
                 self.refuse(f"a sign is missing before {token[0]!r}; a product is written with *")
             current.append(self._placeholder(token["number"] or token["name"] + "'" * len(token["primes"])))
             previous = "number" if token["number"] else "operand"
-            spoken = _MULTIPLIER_OF.match(self.text, position) if token["name"] == "multiplier" else None
+            spoken = MULTIPLIER_OF.match(self.text, position) if token["name"] == "multiplier" else None
             if spoken is not None:  # the name of a constraint may have several words
                 current.append(f"({self._placeholder(spoken['name'])})")
                 position, previous = spoken.end(), ")"

@@ -12,9 +12,10 @@ from dalembert.errors import ExpressionError, counted
 from dalembert.model.definitions import NO_DEFINITIONS
 from dalembert.model.language.adopt import faults_of_functions, function_faults, in_own_symbols
 from dalembert.model.language.contents import contents, symbols_in
-from dalembert.model.language.parse import RESERVED_FOR_CALLS, parse_equation, parse_expression
+from dalembert.model.language.parse import parse_equation, parse_expression
 from dalembert.model.language.suggest import suggest
 from dalembert.model.language.symbols import Coordinate, Definition, Parameter, name_of
+from dalembert.model.language.vocabulary import RESERVED_FOR_CALLS
 from dalembert.model.validate.names import Names
 
 NO_NUMBERS = tuple(type(value) for value in (sp.nan, sp.oo, -sp.oo, sp.zoo, sp.I))
@@ -87,6 +88,15 @@ class ExpressionReader(Names):
         if stray:
             self.faults.append(f"{where}: {', '.join(sorted(stray))} belongs to no coordinate of the system")
         return own if self._has_possible_rates(symbols, where) else None
+
+    def with_local_names(self, given: Any, where: str, names: Mapping[str, sp.Symbol]) -> sp.Expr | None:
+        """An expression in which some names stand for something else than in the model."""
+        known = self.table
+        self.table = {**known, **names} if names else known
+        try:
+            return self.expression(given, where, reactions=True, functions=False)
+        finally:
+            self.table = known
 
     def with_possible_rates(self, expression: sp.Expr, where: str) -> sp.Expr | None:
         """The expression, unless it holds rates of definitions that a model has no symbols for, which is told."""

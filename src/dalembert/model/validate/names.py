@@ -8,8 +8,8 @@ from typing import Any
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from dalembert.model.language.parse import RESERVED
 from dalembert.model.language.symbols import Coordinate, Parameter, is_name, is_of_time, name_of, symbol_table, t
+from dalembert.model.language.vocabulary import RESERVED
 
 
 class Names:

@@ -9,13 +9,17 @@ from typing import Any
 from dalembert.collector import without_collecting
 from dalembert.errors import ModelError
 from dalembert.model.constraints import IMPACT_ORDERS
+from dalembert.model.drawings.read_drawings import read_drawing
+from dalembert.model.drawings.shapes import Drawing
 from dalembert.model.events import Event, read_events
 from dalembert.model.friction.frames import inertia_of
 from dalembert.model.friction.law import Law
 from dalembert.model.friction.read_laws import LawReader
-from dalembert.model.language.parse import RESERVED_FOR_CALLS
+from dalembert.model.language.contents import contents
 from dalembert.model.language.signatures import read_signatures
-from dalembert.model.outputs import reaction_faults, read_outputs
+from dalembert.model.language.vocabulary import RESERVED_FOR_CALLS
+from dalembert.model.outputs import reaction_faults, reactions_in_drawing, read_outputs
+from dalembert.model.units import names_with_units, read_units
 from dalembert.model.validate.check import derivatives_out_of_place, functions_at_odds, not_one_inertia
 from dalembert.model.validate.constraints import ConstraintReader
 from dalembert.model.validate.definitions import read_definitions, read_names
@@ -45,6 +49,8 @@ class Draft:
     outputs: Any = None
     functions: Any = ()
     definitions: Any = None
+    units: Any = None
+    draw: Any = ()
 
 
 @without_collecting
@@ -92,6 +98,11 @@ def build_parts(draft: Draft) -> dict[str, Any]:
         read = partial(reader.expression, equation=True)
         events = read_events(draft.events, read, reader.faults, switches, definitions)
 
+    drawing = Drawing()
+    if not _is_empty(draft.draw):
+        drawing = read_drawing(draft.draw, coordinates, reader.table, reader.with_local_names, reader.faults)
+        reader.faults += reactions_in_drawing(drawing, coordinates, names)
+
     parts: dict[str, Any] = {
         "name": title,
         "coordinates": coordinates,
@@ -108,7 +119,11 @@ def build_parts(draft: Draft) -> dict[str, Any]:
         "events": events,
         "impacts": IMPACT_ORDERS[0] if draft.impacts is None else held.impacts(draft.impacts, constraints),
         "outputs": outputs,
+        "units": {},
+        "draw": drawing,
     }
+    if draft.units:
+        parts["units"] = read_units(draft.units, _names_with_units(parts), reader.faults)
     reader.faults += reaction_faults(outputs, coordinates, names)
     reader.faults += not_one_inertia(vars(draft))
     reader.faults += derivatives_out_of_place(parts, names, definitions)
@@ -116,6 +131,18 @@ def build_parts(draft: Draft) -> dict[str, Any]:
     if reader.faults:
         raise ModelError(title, reader.faults)
     return parts
+
+
+def _names_with_units(parts: dict[str, Any]) -> list[str]:
+    """The names of a model that may have a unit, those of parameters without a value among them."""
+    held, laws, events = parts["constraints"], parts["nonideal"], parts["events"]
+    found = [parts[key] for key in ("kinetic", "potential", "lagrangian")] + [parts["mass"]]
+    for key in ("forces", "initial", "outputs", "definitions"):
+        found += parts[key].values()
+    found += [e for constraint in held for e in (constraint.expression, constraint.restitution)]
+    found += [e for law in laws for e in law.expressions()] + [event.expression for event in events]
+    used = contents(*(e for e in found if e is not None)).symbols
+    return names_with_units(parts["coordinates"], parts["definitions"], {*parts["parameters"], *used}, parts["outputs"])
 
 
 def _is_empty(given: Any) -> bool:

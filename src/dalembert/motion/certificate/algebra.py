@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,6 +60,7 @@ class AtPoints:
     kinetic: Array
     pushed: float
     pull: float
+    over_time: Mapping[str, Array] = field(default_factory=dict)  # what was measured, (T,) each, where that was kept
 
 
 def data_along(motion: Motion, evaluation: Evaluation, points: Points | Forces | None = None) -> Data:
@@ -180,15 +182,17 @@ def at_points_dense(motion: Motion, data: Data) -> AtPoints:
     # measured against a tenth of their largest terms.
     terms = np.maximum(terms, 0.1 * floor)
     rows = np.abs(times(A, a) - b) / np.where(terms > 0, terms, 1.0)
-    measured = {
-        "acceleration": float(rows.max(initial=0.0)),
-        "forces": float((np.max([norm(f / scale) for f in (balance, Q - impressed, reaction)], axis=0) / size).max()),
-        "virtual_work": float((along / size).max()),
-        "gauss": float((gauss / size).max()),
+    over_time = {
+        "acceleration": rows.max(axis=1, initial=0.0),
+        "forces": np.max([norm(f / scale) for f in (balance, Q - impressed, reaction)], axis=0) / size,
+        "virtual_work": along / size,
+        "gauss": gauss / size,
     }
+    measured = {name: float(values.max()) for name, values in over_time.items()}
     kinetic = np.abs(np.einsum("ti,ti->t", motion.v, times(M, motion.v))) / 2
     pushed, pull = float(np.einsum("ti,ti->t", a, inertia).max()), float(((Q / scale) ** 2).max(initial=0.0))
-    return AtPoints(measured, (int(ranks.min()), int(ranks.max())), unique, scale, lengths, kinetic, pushed, pull)
+    least, most = int(ranks.min()), int(ranks.max())
+    return AtPoints(measured, (least, most), unique, scale, lengths, kinetic, pushed, pull, over_time)
 
 
 def _of_large(motion: Motion, data: Data, scale: Array, inertia: Array) -> tuple[Array, Array, np.ndarray, bool]:

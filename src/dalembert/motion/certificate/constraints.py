@@ -16,7 +16,15 @@ if TYPE_CHECKING:
 
 
 def constraint_residuals(motion: Motion, evaluation: Evaluation, data: Data, lengths: Array) -> dict[str, float]:
-    """φ and (φ̇, ψ) along the motion, each relative to the largest gradient times the largest size of the
+    """The largest of φ and of (φ̇, ψ) along the motion."""
+    found = constraint_residuals_over_time(motion, evaluation, data, lengths)
+    return {name: float(values.max()) for name, values in found.items()}
+
+
+def constraint_residuals_over_time(
+    motion: Motion, evaluation: Evaluation, data: Data, lengths: Array
+) -> dict[str, Array]:
+    """φ and (φ̇, ψ) along the motion (T,), each relative to the largest gradient times the largest size of the
     state. lengths (T, m): of the rows of A, which are these gradients.
     """
     found, graph = {}, evaluation.graph
@@ -24,7 +32,7 @@ def constraint_residuals(motion: Motion, evaluation: Evaluation, data: Data, len
     for name, size, other in (("position", places, speeds), ("velocity", speeds, places)):
         rows = [*graph.position_rows, *(graph.velocity_rows if name == "velocity" else ())]
         if not rows:
-            found[name] = 0.0
+            found[name] = np.zeros(motion.t.size)
             continue
         gradients = None
         value = data.position if name == "position" else data.velocity
@@ -40,5 +48,5 @@ def constraint_residuals(motion: Motion, evaluation: Evaluation, data: Data, len
         if gradients is None:
             gradients = lengths.max(axis=0)[rows]
         reach = gradients * max(size, 1e-3 * other, PROJECT_LEAST_SIZE)  # as `size_of`
-        found[name] = float((np.abs(value).max(axis=0) / np.where(reach > 0, reach, 1.0)).max())
+        found[name] = (np.abs(value) / np.where(reach > 0, reach, 1.0)).max(axis=1)
     return found

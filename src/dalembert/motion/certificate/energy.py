@@ -19,10 +19,24 @@ ONES = np.ones(3)
 
 def energy_residual(motion: Motion, evaluation: Evaluation, points: AtPoints, energy: Array | None = None) -> float:
     """|E(t) − E(0) − work|, or what the heat errs by, against the largest kinetic energy, change of potential, or work.
+    energy: at the output points, where it is at hand.
+    """
+    missed, size = _balance(motion, evaluation, points, energy)
+    missed = np.maximum(missed.max(), _heat_residual(motion))
+    return 0.0 if size == 0 else float(missed / size)  # which is no number where a state is none
+
+
+def energy_over_time(motion: Motion, evaluation: Evaluation, points: AtPoints) -> Array:
+    """The balance alone at the output points, (T,)."""
+    missed, size = _balance(motion, evaluation, points, None)
+    return missed[: motion.t.size] / (size or 1.0)
+
+
+def _balance(motion: Motion, evaluation: Evaluation, points: AtPoints, energy: Array | None) -> tuple[Array, float]:
+    """|E(t) − E(0) − work| at the output points, and where the motion was fastest; and what it is measured against.
 
     Outputs may miss where a motion is fastest, as a comet is next to the sun. Errors made there are as large as the
     energies that are exchanged there, so the balance must hold there too, and its terms count among the largest.
-    energy: at the output points, where it is at hand.
     """
     moving, works = points.kinetic, motion.work
     if energy is None:
@@ -42,8 +56,7 @@ def energy_residual(motion: Motion, evaluation: Evaluation, points: AtPoints, en
     size = max(size, 1e-7 * np.abs(energy).max())
     # Where that is zero too, forces do work on velocities of rounding, 1e-16 of what they would have made in the time.
     size = max(size, 1e-8 * points.pull * float(motion.t[-1] - motion.t[0]) ** 2)
-    missed = np.maximum(np.abs(energy - energy[0] - work).max(), _heat_residual(motion))
-    return 0.0 if size == 0 else float(missed / size)  # which is no number where a state is none
+    return np.abs(energy - energy[0] - work), size
 
 
 def _at_fastest(fastest: Array, evaluation: Evaluation) -> tuple[Array, float, float]:

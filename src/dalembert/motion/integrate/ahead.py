@@ -62,8 +62,8 @@ def pace_between(evaluation: Evaluation, state: State, end: float) -> Pace | Non
 
 def _pace(times: Array, samples: list[Array], most: float | None) -> Pace | None:
     cells = np.full((times.size - 1) // CELL, np.inf)
-    for values in samples:
-        cells = np.minimum(cells, step_bounds(values, float(times[1] - times[0])))
+    if samples:
+        cells = step_bounds(np.concatenate(samples, axis=1), float(times[1] - times[0]))
     return pace_of(float(times[0]), cells, float(times[-1] - times[0]) / cells.size, most)
 
 
@@ -106,12 +106,14 @@ def step_bounds(values: Array, spacing: float) -> Array:
         nodes = values[:: 2 * step]
         # One more at either end, by the cubic through the four next to it.
         first, last = (4 * e[0] - 6 * e[1] + 4 * e[2] - e[3] for e in (nodes[:4], nodes[:-5:-1]))
-        nodes = np.concatenate([[first], nodes, [last]])
-        stencil = np.stack([nodes[:-3], nodes[1:-2], values[step :: 2 * step], nodes[2:-1], nodes[3:]])
+        nodes, between = np.concatenate([[first], nodes, [last]]), values[step :: 2 * step]
+        stencil = nodes[:-3], nodes[1:-2], between, nodes[2:-1], nodes[3:]
         foretold = (9.0 * (stencil[1] + stencil[3]) - (stencil[0] + stencil[4])) / 16.0
-        missed = np.abs(stencil[2] - foretold)
-        wrong = np.flatnonzero((missed > np.maximum(FORETOLD * np.ptp(stencil, axis=0), least)).any(axis=1))
-        for k in wrong:
+        missed = np.abs(between - foretold)
+        # Most are foretold by far: the change around them is looked at for the others only.
+        some = np.flatnonzero((missed > least).any(axis=1))
+        around = np.ptp(np.stack([row[some] for row in stencil]), axis=0)
+        for k in some[(missed[some] > np.maximum(FORETOLD * around, least)).any(axis=1)]:
             at = (2 * int(k) + 1) * step
             limits[max(at - 2 * step, 0) // CELL : (at + 2 * step - 1) // CELL + 1] = 2 * step * spacing
         step //= 2

@@ -15,6 +15,7 @@ from dalembert.motion.integrate.kernel_choice import has_kernels
 from dalembert.motion.integrate.kinks import kink_count
 from dalembert.motion.integrate.native import integrate_native, tell_once
 from dalembert.motion.integrate.progress import Progress
+from dalembert.motion.integrate.race import race
 from dalembert.motion.integrate.reference import integrate_reference
 from dalembert.motion.integrate.settings import Settings, method_of
 from dalembert.motion.integrate.stiffness import HIDDEN, PAYS, is_stiff, step_of, stiffness_warning
@@ -42,11 +43,13 @@ def integrate(
     Where the method is left to us, the explicit one is looked at after STIFF_LOOK steps and, if nothing is stiff by
     then, again where as many steps were short for the sake of stability; at tight tolerances also after many steps. A
     motion that is stiff then begins anew by the stiff method; if that takes too many steps after all, the explicit one
-    is right.
+    is right. Where series may do it with less work, that is found out at the first look, or at the end of a run that
+    is one of many.
     """
     given = (state, start, bar, work)
     later = [more * STIFF_LOOK for more in LATER] if settings.rtol < HIDDEN else []
     looks = (0,) if settings.method != AUTO else (STIFF_LOOK, *later, -STIFF_LOOK, 0)
+    compiled = 0.0  # seconds, for races
     for look in looks:
         trajectory, notes = _by_backend(evaluation, settings, *given, look)
         if trajectory.looked is None:
@@ -62,6 +65,12 @@ def integrate(
                 )
                 return replace(other, compile_s=trajectory.compile_s + other.compile_s), (*notes, *told)
             return _by_backend(evaluation, settings, *given)  # nothing is recommended that did not pay
+        if trajectory.undecided:
+            compiled += race(evaluation, settings, state, start, bar, trajectory)
+    if trajectory.undecided and trajectory.looked is None:
+        compiled += race(evaluation, settings, state, start, bar, trajectory)  # for those that follow
+    if compiled:
+        trajectory = replace(trajectory, compile_s=trajectory.compile_s + compiled)
     if trajectory.steps < STIFF_WORTH:  # too few to speak of
         return trajectory, notes
     return trajectory, (*notes, *stiffness_warning(evaluation, settings, trajectory))

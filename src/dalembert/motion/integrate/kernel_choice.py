@@ -8,10 +8,16 @@ model, the steps and what is on disk, not on how busy the machine is. Models too
 does everything where there is no compiler. Taylor series need compiled code.
 
 DALEMBERT_KERNEL=tape or =compiled takes that one wherever it can run.
+
+Taylor series take the place of the method that `auto` has where they have won a race (`integrate.race`), which is run
+when compiled kernels of a model have taken as many steps as compiling its series takes time. They get a tenth of the
+tolerance, since their errors are nearer to it: a motion never becomes less exact by the choice.
 """
 
 from __future__ import annotations
 
+import hashlib
+import math
 import os
 import threading
 import time
@@ -24,11 +30,13 @@ from dalembert.errors import BuildError
 from dalembert.graph.functions import Graph
 from dalembert.kernel import kernel as kernels
 from dalembert.kernel.build import NO_COMPILER, find_compiler
+from dalembert.kernel.identity import identity
+from dalembert.kernel.keep import cache_folder, keep, read_kept
 from dalembert.kernel.kernel import Kernel, find_kernel, make_kernel
 from dalembert.kernel.ready.runtime import runtime_library
 from dalembert.kernel.size import KernelTooLarge
 from dalembert.kernel.tape_kernel import make_tape_kernel
-from dalembert.methods.table import METHODS
+from dalembert.methods.table import METHODS, SERIES
 from dalembert.motion.integrate.settings import Settings
 
 if TYPE_CHECKING:
@@ -38,6 +46,10 @@ if TYPE_CHECKING:
 # evaluations, a return to the constraints), alike. Measured on library systems and chains, to a factor of two.
 COMPILE_S, COMPILE_EACH_S = 0.4, 2.5e-4
 STEP_S, STEP_EACH_S = 5e-7, 1e-8
+# Seconds of a step by a compiled kernel, alike; and to compile series, as a multiple of the time without them.
+FAST_STEP_S, FAST_STEP_EACH_S, SERIES_COMPILE = 3.5e-7, 1.2e-9, 1.3
+# Of the tolerance, for series that `auto` has taken.
+SERIES_SHARE = 0.1
 # A run asks every so many steps whether it is to stop.
 LOOKS = 64
 # A run this short is over, in a few milliseconds at most, before an interrupt could matter or a thread had started.
@@ -130,7 +142,7 @@ def choose_kernel(wanted: Wanted) -> Choice:
     choice = wanted.kept.get(state)
     if choice is not None and not choice.steps:
         return choice
-    if choice is not None and choice.worth - _steps.get(wanted.key, 0) >= LOOKS:
+    if choice is not None and not is_worth_compiling(wanted, choice):
         return replace(choice, steps=choice.worth - _steps.get(wanted.key, 0))
     choice = _chosen(wanted)
     wanted.kept.clear()
@@ -160,12 +172,96 @@ def compiled_or(tape: Kernel, wanted: Wanted) -> Kernel:
         return tape
 
 
+def is_worth_compiling(wanted: Wanted, choice: Choice) -> bool:
+    """Whether too few steps are left to the tape that was chosen."""
+    return choice.worth - _steps.get(wanted.key, 0) < LOOKS
+
+
 def note_steps(wanted: Wanted, steps: int) -> None:
     """So many were taken by tape."""
     with _changing:
         _steps[wanted.key] = _steps.pop(wanted.key, 0) + steps
         while len(_steps) > KEPT:
             _steps.pop(next(iter(_steps)))
+
+
+def may_have_series(wanted: Wanted) -> bool:
+    """Whether series may take the place of the method: not where accelerations are found by iteration, or constraints
+    are switched on and off from leg to leg.
+    """
+    graph = wanted.graph
+    iterates = graph.nonlinear or graph.uses_actual or graph.switched
+    return not iterates and METHODS[wanted.method].tableau is not None and wish() != "tape"
+
+
+@dataclass(frozen=True)
+class Race:
+    """Whether it is still to be found out if series win: steps by the compiled kernel of a model are counted under a
+    key, and so many are worth it.
+    """
+
+    key: tuple[object, ...]
+    worth: int
+
+    def is_due(self, steps: int, ahead: float = 0.0) -> bool:
+        """After so many more steps, which are counted, with others ahead."""
+        with _changing:
+            _steps[self.key] = taken = _steps.pop(self.key, 0) + steps
+        return taken + ahead >= self.worth
+
+
+def race_of(wanted: Wanted, kernel: Kernel, rtol: float) -> Race | None:
+    """None where it was run before, or the kernel is not compiled."""
+    if kernel.kind != "compiled" or _decade(wanted, rtol) in _winners:
+        return None
+    return Race((*wanted.key, "compiled"), steps_worth_a_race(kernel.instructions))
+
+
+def winner_of(wanted: Wanted, rtol: float) -> str:
+    """The method that has won the race at such tolerances, in this process or an earlier one, and can run without a
+    compiler; that of the wish where there was none.
+    """
+    key = _decade(wanted, rtol)
+    if key not in _winners:
+        name = _file_of_race(wanted, rtol)
+        kept = None if name is None else read_kept(name)
+        if kept is None:
+            return wanted.method
+        _winners[key] = kept.decode("ascii", "replace")
+    compiler = find_compiler()
+    if _winners[key] != SERIES or compiler is None:
+        return wanted.method
+    given = (wanted.system, wanted.graph, wanted.rows, (SERIES,), compiler, wanted.completion)
+    return wanted.method if find_kernel(*given) is None else SERIES
+
+
+def keep_winner(wanted: Wanted, rtol: float, method: str) -> None:
+    """For this process and later ones."""
+    global races_so_far
+    with _changing:
+        while len(_winners) >= KEPT:
+            _winners.pop(next(iter(_winners)))
+        _winners[_decade(wanted, rtol)] = method
+        races_so_far += 1
+    if (name := _file_of_race(wanted, rtol)) is not None:
+        keep(name, method.encode())
+
+
+def _decade(wanted: Wanted, rtol: float) -> tuple[object, ...]:
+    return (*wanted.key, cache_folder(), round(math.log10(rtol)))
+
+
+def _file_of_race(wanted: Wanted, rtol: float) -> str | None:
+    text = identity(wanted.system, wanted.graph, wanted.rows, ("race", wanted.method), wanted.completion)
+    if text is None:
+        return None
+    return f"{hashlib.sha256(f'{text} {round(math.log10(rtol))}'.encode()).hexdigest()[:40]}.race"
+
+
+def steps_worth_a_race(instructions: int) -> int:
+    """How many steps by a compiled kernel take as long as compiling its series."""
+    compiling = SERIES_COMPILE * (COMPILE_S + COMPILE_EACH_S * instructions)
+    return int(compiling / (FAST_STEP_S + FAST_STEP_EACH_S * instructions))
 
 
 def steps_worth_compiling(instructions: int) -> int:
@@ -175,6 +271,8 @@ def steps_worth_compiling(instructions: int) -> int:
 
 KEPT = 1024
 _steps: dict[tuple[object, ...], int] = {}
+_winners: dict[tuple[object, ...], str] = {}
+races_so_far = 0
 _changing = threading.Lock()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -15,13 +15,24 @@ from dalembert.arrays import Array
 from dalembert.errors import DalembertError
 from dalembert.kernel import kernel as kernels
 from dalembert.kernel.events import EventBuffer
-from dalembert.kernel.kernel import KernelRun, PaceArgument, RunWatch
-from dalembert.kernel.limits import DRIFT_TOLERANCE
+from dalembert.kernel.kernel import Kernel, KernelRun, PaceArgument, RunWatch
+from dalembert.kernel.limits import DRIFT_TOLERANCE, STIFF_WORTH
 from dalembert.kernel.size import MOST_INSTRUCTIONS
 from dalembert.mechanics.solve.fundamental import Fundamental
-from dalembert.methods.table import METHODS
+from dalembert.methods.table import AUTO, METHODS, SERIES
+from dalembert.motion.integrate.again import lay_out
 from dalembert.motion.integrate.events import Crossing, Outcome
-from dalembert.motion.integrate.kernel_choice import Wanted, choose_kernel, compiled_or, note_steps, trial_steps
+from dalembert.motion.integrate.kernel_choice import (
+    SERIES_SHARE,
+    Wanted,
+    choose_kernel,
+    compiled_or,
+    may_have_series,
+    note_steps,
+    race_of,
+    trial_steps,
+    winner_of,
+)
 from dalembert.motion.integrate.kinks import Kinks, with_switches
 from dalembert.motion.integrate.progress import Progress
 from dalembert.motion.integrate.settings import Settings, method_of, share_of, tolerances
@@ -69,24 +80,33 @@ def integrate_native(
     work: done so far, where a motion is resumed. look: after so many steps, or stiff ones (below zero: only these), it
     stops to be judged, see `integrate.stiffness`.
     """
-    as_written, t0 = evaluation, state.t
+    t0, before = state.t, settings.kept.get(("native", look))
     setup = _setup_of(evaluation, settings, state, solution, work, look)
+    choice = choose_kernel(setup.wanted)
+    if setup.may_race and choice.kernel.kind == "compiled" and winner_of(setup.wanted, settings.rtol) == SERIES:
+        setup = settings.kept["native", look] = _with_series(setup)
+        choice = choose_kernel(setup.wanted)
     evaluation, wanted, kinks = setup.evaluation, setup.wanted, setup.kinks
-    pace = setup.pace.again()
-    choice = choose_kernel(wanted)
     kernel, seconds = choice.kernel, choice.seconds
     requested, room, width = evaluation.system.events, setup.room, setup.y0.size
     notes: tuple[str, ...] = ()
     buffer = _buffer(requested, settings, width, room, kinks) if requested else None
-    given = (setup.y0, t0, evaluation.p, settings.times, settings.rtol, setup.atol, wanted.method, settings.project)
+    given = (setup.y0, t0, evaluation.p, settings.times, setup.rtol, setup.atol, wanted.method, settings.project)
+    points, short = settings.times.size, trial_steps(kernel, settings, evaluation.n, len(requested))
+    pace = setup.pace.again()
     integrate = partial(kernel.integrate, *given, events=buffer, branch=setup.branch, pace=pace)
-    points = settings.times.size
     run = None
-    if (short := trial_steps(kernel, settings, evaluation.n, len(requested))) > settings.kept.get("steps", 0):
+    if short > settings.kept.get("steps", 0):
         run = integrate(RunWatch(t0, short))
         if run.was_stopped(points, buffer):
             settings.kept["steps"] = run.steps
             run = None  # not that short: from the beginning, with all that a long run needs
+        elif setup is before and _is_plain(run, setup, buffer):
+            # The second of its kind: others will follow.
+            complete = partial(_trajectory, setup, settings, kernel, None, (), 0.0)
+            race = race_of(wanted, kernel, settings.rtol) if setup.may_race else None
+            start = (setup.as_written, setup.solution)
+            settings.kept["again"] = lay_out(start, wanted, choice, given, pace, run.steps, short, complete, race)
     if run is None:
         most = min(filter(None, (settings.most_steps, choice.steps)), default=0)
         run = _in_a_thread(integrate, evaluation, t0, bar, most)
@@ -101,10 +121,38 @@ def integrate_native(
         buffer = _buffer(requested, settings, width, buffer.count, kinks)
         integrate = partial(kernel.integrate, *given, events=buffer, branch=setup.branch, pace=pace)
         run = _in_a_thread(integrate, evaluation, t0, bar, settings.most_steps)
-    unfinished, n, report, fastest = run.was_stopped(points, buffer), evaluation.n, run.report, pace.fastest_state
-    changes, singular = run.changes, run.singular
+    trajectory = _trajectory(setup, settings, kernel, buffer, notes, seconds, run, pace.fastest_state)
     if by_tape:
         note_steps(wanted, by_tape)
+    race = race_of(wanted, kernel, settings.rtol) if setup.may_race else None
+    if race is not None:
+        ahead = 0.0
+        if trajectory.looked is not None and (covered := trajectory.looked[0] - t0) > 0:
+            ahead = run.steps * (float(settings.times[-1]) - trajectory.looked[0]) / covered
+        if race.is_due(run.steps, ahead):
+            return replace(trajectory, undecided=True)
+    return trajectory
+
+
+def _is_plain(run: KernelRun, setup: _Setup, buffer: EventBuffer | None) -> bool:
+    """Whether a run has come to its end with nothing to be told of it, and none to be told of another like it."""
+    return run.status == kernels.DONE and buffer is None and setup.branch is None and run.steps < STIFF_WORTH
+
+
+def _trajectory(
+    setup: _Setup,
+    settings: Settings,
+    kernel: Kernel,
+    buffer: EventBuffer | None,
+    notes: tuple[str, ...],
+    seconds: float,
+    run: KernelRun,
+    fastest: tuple[float, Array] | None,
+) -> Trajectory:
+    """What a run has come to. seconds: to choose and compile its kernel."""
+    evaluation = setup.evaluation
+    unfinished, n, report = run.was_stopped(settings.times.size, buffer), evaluation.n, run.report
+    changes, singular = run.changes, run.singular
     outcome = NO_EVENTS if buffer is None else _outcome(buffer)
     happened = changes or singular or outcome.passages
     times = settings.times[: run.y.shape[0]].copy()
@@ -114,13 +162,13 @@ def integrate_native(
         t=times,
         y=run.y,
         guesses=run.branch,
-        method=METHODS[wanted.method].title,
+        method=METHODS[setup.wanted.method].title,
         backend="native",
         steps=int(report["steps"]),
         evaluations=int(report["evaluations"]),
         compile_s=seconds,
         events=_events(changes, singular, evaluation, outcome) if happened else (),
-        failure=None if run.status == kernels.DONE else _failure(as_written, run, buffer, kinks),
+        failure=None if run.status == kernels.DONE else _failure(setup.as_written, run, buffer, setup.kinks),
         ended=None if buffer is None else outcome.ended_by(evaluation.system),
         warnings=notes,
         looked=(report["time"], run.last[:n].copy(), run.last[n : 2 * n].copy()) if unfinished else None,
@@ -147,7 +195,7 @@ def _events(
 @dataclass(frozen=True, eq=False)
 class _Setup:
     """What a run needs besides its kernel, made of a start and settings once. evaluation: with switches for the kinks.
-    room: for so many passages of events.
+    room: for so many passages of events. may_race: whether series might take the place of the method.
     """
 
     as_written: Evaluation
@@ -156,10 +204,12 @@ class _Setup:
     kinks: Kinks
     wanted: Wanted
     y0: Array
+    rtol: float
     atol: Array
     pace: PaceArgument
     branch: Array | None
     room: int
+    may_race: bool
 
 
 def _setup_of(
@@ -192,20 +242,29 @@ def _make_setup(
     completion = 0.0 if regular else float(f"{np.trace(M) / max(float(np.sum(A * A)), 1e-300):{digits}}")
     limit = MOST_INSTRUCTIONS if settings.backend == "native" else AUTO_INSTRUCTIONS
     y0 = np.concatenate([q, v, np.zeros(3 + len(evaluation.graph.heats)) if work is None else work])
-    atol, share, method = tolerances(settings, q, v, solution.acceleration), share_of(settings), method_of(settings)
+    atol, share = tolerances(settings, q, v, solution.acceleration), share_of(settings)
+    wanted = Wanted(evaluation.system, evaluation.graph, rows, method_of(settings), completion, limit)
     none = np.empty(0)
     starts, bounds = (none, none) if settings.pace is None else (settings.pace.starts, settings.pace.bounds)
     pace = PaceArgument(starts, bounds, share, look, np.abs(np.diagonal(M)), y0.size)
+    may_race = settings.method == AUTO and work is None and may_have_series(wanted)
     # At the start the evaluation has found the branches of least Gauss function; the kernel follows them.
     branch = evaluation.branch_accelerations(solution) if evaluation.graph.nonlinear else None
     events = evaluation.system.events
     # Where each of them ends the run, there is one passage of each at most.
     room = len(events) if all(event.terminal == 1 for event in events) else EVENT_ROOM
-    wanted = Wanted(evaluation.system, evaluation.graph, rows, method, completion, limit)
     if (before := settings.kept.get("wanted")) is not None:
         wanted = wanted.known(before)
     settings.kept["wanted"] = wanted
-    return _Setup(as_written, solution, evaluation, kinks, wanted, y0, atol, pace, branch, room)
+    rtol = settings.rtol
+    return _Setup(as_written, solution, evaluation, kinks, wanted, y0, rtol, atol, pace, branch, room, may_race)
+
+
+def _with_series(setup: _Setup) -> _Setup:
+    """The same by Taylor series, which get a part of the tolerance."""
+    wanted, pace = replace(setup.wanted, method=SERIES), setup.pace.with_share(SERIES_SHARE)
+    rtol, atol = SERIES_SHARE * setup.rtol, SERIES_SHARE * setup.atol
+    return replace(setup, wanted=wanted, rtol=rtol, atol=atol, pace=pace, may_race=False)
 
 
 def stack_bytes(n: int, m: int, events: int) -> int:

@@ -40,6 +40,7 @@ class Trajectory:
     looked: where it was left, unfinished, to be judged or because it took too many steps: time, q and q̇.
     stiff: since when, and for how many steps, an explicit method was at the limit of its stability, by its own steps.
     kernel: "compiled" or "tape" on the native backend.
+    undecided: it is time to find out whether series would do it with less work.
     fastest: time and state of the largest velocities (squares weighted by the masses of the start) after a step.
     """
 
@@ -59,6 +60,7 @@ class Trajectory:
     stiff: tuple[float, float] = (0.0, 0.0)
     fastest: tuple[float, Array] | None = None
     kernel: str = ""
+    undecided: bool = False
 
 
 def fastest_of(legs: Sequence[Trajectory], evaluation: Evaluation) -> tuple[float, Array] | None:

@@ -37,9 +37,9 @@ SMALL = 1e-3
 LEAST_RTOL, LARGEST_RTOL = 1e-13, 0.1
 
 
-def states_at(motion: Motion, times: ArrayLike) -> tuple[Array, Array]:
+def states_at(motion: Motion, times: ArrayLike, rtol: float | None = None) -> tuple[Array, Array]:
     """q and v (K, n) at times (K,) within a motion, to its tolerance: rtol of the size that each coordinate and each
-    velocity has along it.
+    velocity has along it; or to a coarser one, which takes less time.
     """
     try:
         t = np.asarray(times, dtype=float).ravel()
@@ -55,7 +55,7 @@ def states_at(motion: Motion, times: ArrayLike) -> tuple[Array, Array]:
     q, v = motion.q[at], motion.v[at]  # right where a time is an output
     between = np.flatnonzero(motion.t[at] != t)
     if between.size:
-        path = _Between(motion)
+        path = _Between(motion, rtol)
         close = path.close(np.unique(at[between]) - 1)
         for k in between:
             if at[k] - 1 in close:
@@ -80,8 +80,9 @@ def state_columns_at(motion: Motion, t: ArrayLike) -> dict[str, Array]:
 class _Between:
     """States between outputs of one motion; k is the output before."""
 
-    def __init__(self, motion: Motion) -> None:
+    def __init__(self, motion: Motion, rtol: float | None = None) -> None:
         self.motion, self.evaluation = motion, Evaluation(motion.system)
+        self.rtol = motion.rtol if rtol is None else rtol
         self.smooth = not needs_legs(motion.system) and switched_kinks(motion.system) is None
 
     def close(self, ks: NDArray[np.int_]) -> dict[int, bool]:
@@ -103,7 +104,7 @@ class _Between:
                 of_three = np.maximum(of_three, MARGIN * np.abs(right - slope))
         except DalembertError:
             return {}  # somewhere between, the model may have no value
-        of_q, of_v = (motion.rtol * _sizes(values) for values in (motion.q, motion.v))
+        of_q, of_v = (self.rtol * _sizes(values) for values in (motion.q, motion.v))
         errors = (h**2 / 24 * of_five, of_q), (0.15 * h * of_five, of_v), (0.33 * h * of_three, of_v)
         near, first, second = (np.all(error <= fits, axis=1).tolist() for error, fits in errors)
         found = zip(ks.tolist(), near, first, second, strict=True)

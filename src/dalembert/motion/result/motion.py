@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -32,7 +32,9 @@ if TYPE_CHECKING:
     from dalembert.model.system import System
     from dalembert.motion.contacts.impacts.impacts import Impact
     from dalembert.motion.result.trace import Trace
+    from dalembert.study.vakonomic import VakonomicMotion
     from dalembert.view.figures import Given
+    from dalembert.view.notebook.inline import InlinePage
 
 VECTORS = ("q", "v", "a", "impressed", "inertial", "ideal", "nonideal")
 WORKS = ("impressed", "ideal", "nonideal")
@@ -157,9 +159,6 @@ class Motion(Table):
 
     def headline(self) -> str:
         return summary.headline_of(self)
-
-    def _repr_html_(self) -> str:
-        return summary.page_of(self)
 
     def to_dict(self) -> dict[str, Any]:
         """What `dalembert run --json` prints: the ends, the balance, the certificate, in plain values. All points are
@@ -315,6 +314,7 @@ class Motion(Table):
         import xarray as xr
 
         from dalembert.model.documents.document import dumps
+        from dalembert.motion.result.units import with_units
 
         labels = {
             "time": self.t,
@@ -364,16 +364,20 @@ class Motion(Table):
             "method": self.method,
             "backend": self.backend,
         }
-        return xr.Dataset(data, coords=labels, attrs=attributes)
+        return with_units(xr.Dataset(data, coords=labels, attrs=attributes), self.system)
 
     def to_dataframe(self) -> pd.DataFrame:
         """The motion as a table with one row per output time and every named column."""
         import pandas as pd
 
-        return pd.DataFrame(self.columns()).set_index("t")
+        from dalembert.motion.result.units import units_by_column
+
+        table = pd.DataFrame(self.columns()).set_index("t")
+        table.attrs["units"] = units_by_column(self)
+        return table
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the motion: `.nc` (NetCDF, complete, can be loaded again) or `.csv` (the named columns)."""
+        """Write the motion: `.nc` (NetCDF, complete, can be loaded again, with units) or `.csv` (the named columns)."""
         target = Path(path)
         if target.suffix == ".csv":
             write_atomically(target, self._csv().encode("utf-8"))
@@ -406,7 +410,7 @@ class Motion(Table):
         if Path(path).suffix == ".csv":
             raise DocumentError(str(path), ["a .csv file holds columns only; a motion is loaded from its .nc file"])
         try:
-            with xr.open_dataset(path, engine="scipy") as file:
+            with xr.open_dataset(path, engine="scipy", decode_times=False) as file:  # a unit makes no date
                 data = file.load()
         except FileNotFoundError:
             raise DocumentError(str(path), ["there is no such file"]) from None
@@ -464,18 +468,70 @@ class Motion(Table):
         self,
         path: str | os.PathLike[str] | None = None,
         *,
+        panels: str | Sequence[str] | None = None,
         axes: Given = None,
+        style: str = "light",
+        interactive: bool = False,
         free: bool = False,
         outputs: bool = False,
     ) -> Figure:
-        """A picture of the motion: path, coordinates, forces, energy. Written to `path` where it is given.
+        """A picture of the motion, written to `path` (png, pdf, svg) where that is given.
 
-        axes: four panels to draw into, six with `free`, which adds how far the free motion misses the constraints, e,
-        and what they make of it, q̈ − a; one more with `outputs`, those of the system.
+        panels: by name, of "paths", "coordinates", "velocities", "phase", "forces", "multipliers", "energy",
+        "contacts", "outputs", "certificate", "section", "extent", "deviation"; some take names, "forces x". Without
+        them paths, coordinates, forces, energy and contacts, of what has something to show. free: also "extent", how
+        far the free motion misses the constraints, and "deviation", what they make of it; outputs: those of the system.
+        axes: one for each panel, to draw into. style: "light" or "dark". interactive: by Plotly, for a browser; `path`
+        is a page then (html).
+
+        >>> import dalembert as da
+        >>> swing = da.library.pendulum().simulate(1.0, samples=21)
+        >>> [axes.get_title(loc="left") for axes in swing.plot(panels=["phase x", "energy balance"]).axes]
+        ['phase portrait', 'energy']
         """
-        from dalembert.view.plot import plot
+        from dalembert.view.plots.motion import plot
 
-        return plot(self, path, axes=axes, free=free, outputs=outputs)
+        return plot(
+            self, path, panels=panels, axes=axes, style=style, interactive=interactive, free=free, outputs=outputs
+        )  # fmt: skip
+
+    def report(self, path: str | os.PathLike[str], *, seconds: float | None = None) -> None:
+        """Write all there is to know about the motion as one page for browsers, which loads nothing and prints well:
+        model, drawing, classification, equations, forces, plots, formulations compared, equilibria, certificate.
+
+        seconds: what the parts that are derived may take, each, of the processor's time; 10 unless given. Those that
+        take longer are left out, and the report says so.
+        """
+        from dalembert.view.report.write import write_report
+
+        write_report(self, path, seconds=seconds)
+
+    def animate(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        fps: float = 30.0,
+        speed: float = 1.0,
+        style: Mapping[str, Any] | str | None = None,
+        forces: bool = True,
+        beside: Motion | VakonomicMotion | Iterable[Motion | VakonomicMotion] = (),
+        ghost: Motion | VakonomicMotion | None = None,
+        progress: bool | None = None,
+    ) -> Path | InlinePage:
+        """Write the motion as `.gif`, `.mp4` or `.html`, as `system.draw` shows it; returns the file. Without one, a
+        notebook shows it in the place of the result.
+
+        fps: frames for each second of showing, in which `speed` seconds of the motion pass: 1 is real time. style:
+        "light" or "dark", or {"theme", "width", "height", "azimuth", "elevation"}, sizes in pixels, angles in degrees.
+        forces: with arrows for impressed, ideal and nonideal forces, all in one scale, and cones of friction. beside:
+        other motions, each next to the one before. ghost: a motion, or a vakonomic path, drawn faintly over this one.
+        progress: a bar; by default on terminals only.
+        """
+        from dalembert.view.animate.animate import animate
+
+        return animate(
+            self, path, fps=fps, speed=speed, style=style, forces=forces, beside=beside, ghost=ghost, progress=progress
+        )
 
 
 def _array(values: list[float] | None) -> Array | None:

@@ -1,4 +1,4 @@
-"""A motion in a few lines, as a page of a notebook, and in plain values: its ends, its balance, its certificate."""
+"""A motion in a few lines, and in plain values: its ends, its balance, its certificate."""
 
 from __future__ import annotations
 
@@ -63,22 +63,6 @@ def event_line(event: Mapping[str, Any]) -> str:
     state = ", ".join(f"{name} = {value:.6g}" for name, value in event["state"].items())
     detail = f"'{event['contact']}'" if "contact" in event else event["direction"]
     return f"{event['name']}: t = {event['t']:.10g}, {detail}; {state}"
-
-
-def page_of(motion: Motion) -> str:
-    """The end state and the certificate as Jupyter shows them."""
-    import html  # only here: it takes longer to load than a short motion to compute
-
-    state = "".join(f"<tr><td>{html.escape(key)}</td><td>{value:.8g}</td></tr>" for key, value in motion.final.items())
-    checks = "".join(
-        f"<tr><td>{name}</td><td>{getattr(motion.certificate, name):.1e}</td><td>≤ {limit:.0e}</td></tr>"
-        for name, limit in motion.certificate.thresholds.items()
-    )
-    verdict = "holds" if motion.certificate.holds else "does not hold"
-    return (
-        f"<b>{html.escape(motion.system.name)}</b>, {counted(motion.t.size, 'point')}<table>{state}</table>"
-        f"certificate {verdict}<table>{checks}</table>"
-    )
 
 
 def values_of(motion: Motion) -> dict[str, Any]:

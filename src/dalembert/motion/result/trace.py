@@ -73,11 +73,11 @@ class Trace(Table):
     def to_dict(self) -> dict[str, Any]:
         return {"name": self.system.name, **{key: plain_values(value) for key, value in self.columns().items()}}
 
-    def plot(self, path: str | os.PathLike[str] | None = None, *, axes: Given = None) -> Figure:
+    def plot(self, path: str | os.PathLike[str] | None = None, *, axes: Given = None, style: str = "light") -> Figure:
         """The curve, and its curvature along it. Written to `path` where it is given. axes: two panels."""
-        from dalembert.view.plot_trace import plot_trace
+        from dalembert.view.plots.trace import plot_trace
 
-        return plot_trace(self, path, axes)
+        return plot_trace(self, path, axes, style)
 
 
 def trace(motion: Motion, coordinates: tuple[object, ...]) -> Trace:

@@ -19,6 +19,12 @@ DA_READY int da_slope_of_model(const da_model *model, const double *y, double t,
     return da_slope_of(y, t, p, way, branch, dy);
 }
 
+DA_READY int da_integrate_block_of_model(const da_model *model, double *numbers)
+{
+    da_now = model;
+    return da_integrate_block(numbers);
+}
+
 DA_READY long da_integrate_members_of_model(const da_model *model, const da_members *all)
 {
     da_now = model;

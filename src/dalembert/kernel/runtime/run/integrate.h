@@ -50,6 +50,16 @@ DA_API int da_integrate(const double *y0, double t0, const double *p, const doub
    made. */
 DA_API long da_instructions(void) { return DA_INSTRUCTIONS; }
 
+#ifndef DA_GENERIC
+/* Instructions of its parts, by which the work of methods is compared before one is chosen: an evaluation, a return to
+   the constraints; of series, order 0, each higher one, and the pairs whose products all orders sum. */
+DA_API void da_effort(double *parts)
+{
+    const double found[] = {DA_EFFORT_FAST, DA_EFFORT_RETURN, DA_EFFORT_START, DA_EFFORT_ORDER, DA_EFFORT_PAIRS};
+    for (int k = 0; k < 5; k++) parts[k] = found[k];
+}
+#endif
+
 /* The slopes at one state, as the integration sees them. way 0: as at an accepted state; 1: the same without the
    straight-line code; 2: as at a trial state that falls off it. */
 DA_API int da_slope_of(const double *y, double t, const double *p, int way, const double *branch, double *dy)

@@ -36,6 +36,7 @@ typedef struct {
     int order;
     int started;   /* order 0 is there for the present state */
     int made;      /* so are the others */
+    double slope[DA_NW]; /* of the polynomial at the end of the step */
     double defect; /* of this step when it was longer */
     double kinetic, energy; /* kinetic energy; the largest of kinetic energy and work so far */
     double pivot;           /* where order 0 was taken */
@@ -59,30 +60,50 @@ DA_FN void da_taylor_forget(da_taylor *s) { s->started = s->made = 0; }
 
 DA_FN void da_taylor_go_on(da_taylor *s) { (void)s; }
 
-/* Σ left_j right_{k−j} over 0 < j < k, for all pairs. */
+/* Σ left_j right_{k−j} over 0 < j < k, for pairs from `l` on, so many groups of four. What the order before has just
+   left, the first and the last term, is added at the end: the others need not wait for it. */
+#ifdef DA_FOUR_AT
+DA_HOT void da_taylor_some_sums(da_taylor *s, int k, int l, const int groups)
+{
+    da_four a = DA_FOUR_ZERO, b = DA_FOUR_ZERO, c = DA_FOUR_ZERO, d = DA_FOUR_ZERO;
+    const double *left = s->left[2] + l, *right = s->right[k > 2 ? k - 2 : 0] + l;
+#define DA_TAYLOR_TERM                                            \
+    DA_FOUR_MADD(a, left, right);                                 \
+    if (groups > 1) DA_FOUR_MADD(b, left + 4, right + 4);         \
+    if (groups > 2) DA_FOUR_MADD(c, left + 8, right + 8);         \
+    if (groups > 3) DA_FOUR_MADD(d, left + 12, right + 12);
+    for (int j = 2; j < k - 1; j++) {
+        DA_TAYLOR_TERM
+        left += DA_TAYLOR_PAIRS;
+        right -= DA_TAYLOR_PAIRS;
+    }
+    if (k > 1) {
+        left = s->left[1] + l;
+        right = s->right[k - 1] + l;
+        DA_TAYLOR_TERM
+    }
+    if (k > 2) {
+        left = s->left[k - 1] + l;
+        right = s->right[1] + l;
+        DA_TAYLOR_TERM
+    }
+#undef DA_TAYLOR_TERM
+    DA_FOUR_SET(s->sum + l, a);
+    if (groups > 1) DA_FOUR_SET(s->sum + l + 4, b);
+    if (groups > 2) DA_FOUR_SET(s->sum + l + 8, c);
+    if (groups > 3) DA_FOUR_SET(s->sum + l + 12, d);
+}
+#endif
+
+/* The same for all pairs. */
 DA_FN void da_taylor_sums(da_taylor *s, int k)
 {
     int l = 0;
 #ifdef DA_FOUR_AT
-    for (; l + 16 <= DA_TAYLOR_PAIRS; l += 16) {
-        da_four a = DA_FOUR_ZERO, b = DA_FOUR_ZERO, c = DA_FOUR_ZERO, d = DA_FOUR_ZERO;
-        for (int j = 1; j < k; j++) {
-            const double *left = s->left[j] + l, *right = s->right[k - j] + l;
-            DA_FOUR_MADD(a, left, right);
-            DA_FOUR_MADD(b, left + 4, right + 4);
-            DA_FOUR_MADD(c, left + 8, right + 8);
-            DA_FOUR_MADD(d, left + 12, right + 12);
-        }
-        DA_FOUR_SET(s->sum + l, a);
-        DA_FOUR_SET(s->sum + l + 4, b);
-        DA_FOUR_SET(s->sum + l + 8, c);
-        DA_FOUR_SET(s->sum + l + 12, d);
-    }
-    for (; l < DA_TAYLOR_PAIRS; l += 4) {
-        da_four a = DA_FOUR_ZERO;
-        for (int j = 1; j < k; j++) DA_FOUR_MADD(a, s->left[j] + l, s->right[k - j] + l);
-        DA_FOUR_SET(s->sum + l, a);
-    }
+    for (; l + 16 <= DA_TAYLOR_PAIRS; l += 16) da_taylor_some_sums(s, k, l, 4);
+    if (DA_TAYLOR_PAIRS % 16 == 12) da_taylor_some_sums(s, k, l, 3);
+    if (DA_TAYLOR_PAIRS % 16 == 8) da_taylor_some_sums(s, k, l, 2);
+    if (DA_TAYLOR_PAIRS % 16 == 4) da_taylor_some_sums(s, k, l, 1);
 #else
     for (; l < DA_TAYLOR_PAIRS; l++) {
         double a = 0.0;
@@ -161,33 +182,70 @@ DA_FN double da_taylor_expand(da_taylor *s, double t, const double *y, const dou
     return da_min(most, h);
 }
 
-/* The polynomial, h after its centre. */
+/* The polynomial, h after its centre, and its derivative where it is asked for: from `j` on, so many groups of four,
+   whose sums need not wait for each other. */
+#ifdef DA_FOUR_AT
+DA_HOT void da_taylor_some_values(const da_taylor *s, double h, int j, const int groups, double *value, double *slope)
+{
+    const double *x = s->x[s->order] + j;
+    da_four a = DA_FOUR_AT(x), b = DA_FOUR_AT(x + (groups > 1 ? 4 : 0)), c = DA_FOUR_AT(x + (groups > 2 ? 8 : 0));
+    da_four da = DA_FOUR_ZERO, db = DA_FOUR_ZERO, dc = DA_FOUR_ZERO;
+    for (int k = s->order - 1; k >= 0; k--) {
+        x -= DA_NW;
+        if (slope) {
+            da = da * h + a;
+            if (groups > 1) db = db * h + b;
+            if (groups > 2) dc = dc * h + c;
+        }
+        a = a * h + DA_FOUR_AT(x);
+        if (groups > 1) b = b * h + DA_FOUR_AT(x + 4);
+        if (groups > 2) c = c * h + DA_FOUR_AT(x + 8);
+    }
+    DA_FOUR_SET(value + j, a);
+    if (groups > 1) DA_FOUR_SET(value + j + 4, b);
+    if (groups > 2) DA_FOUR_SET(value + j + 8, c);
+    if (!slope) return;
+    DA_FOUR_SET(slope + j, da);
+    if (groups > 1) DA_FOUR_SET(slope + j + 4, db);
+    if (groups > 2) DA_FOUR_SET(slope + j + 8, dc);
+}
+#endif
+
+/* The same of all of it: DA_NW numbers each. */
+DA_FN void da_taylor_values(const da_taylor *s, double h, double *value, double *slope)
+{
+    int j = 0;
+#ifdef DA_FOUR_AT
+    for (; j + 12 <= DA_NW; j += 12) da_taylor_some_values(s, h, j, 3, value, slope);
+    if (DA_NW % 12 == 8) da_taylor_some_values(s, h, j, 2, value, slope);
+    if (DA_NW % 12 == 4) da_taylor_some_values(s, h, j, 1, value, slope);
+#else
+    for (; j < DA_NW; j++) {
+        double a = s->x[s->order][j], d = 0.0;
+        for (int k = s->order - 1; k >= 0; k--) {
+            d = d * h + a;
+            a = a * h + s->x[k][j];
+        }
+        value[j] = a;
+        if (slope) slope[j] = d;
+    }
+#endif
+}
+
 DA_FN void da_taylor_polynomial(const da_taylor *s, double h, double *out)
 {
     double value[DA_NW];
-    for (int j = 0; j < DA_NW; j += 4) {
-#ifdef DA_FOUR_AT
-        da_four a = DA_FOUR_AT(s->x[s->order] + j);
-        for (int k = s->order - 1; k >= 0; k--) a = a * h + DA_FOUR_AT(s->x[k] + j);
-        DA_FOUR_SET(value + j, a);
-#else
-        for (int i = j; i < j + 4; i++) {
-            double a = s->x[s->order][i];
-            for (int k = s->order - 1; k >= 0; k--) a = a * h + s->x[k][i];
-            value[i] = a;
-        }
-#endif
-    }
+    da_taylor_values(s, h, value, NULL);
     for (int j = 0; j < DA_NY; j++) out[j] = value[j];
 }
 
-/* A step along it; the slope at its end will judge it: see da_taylor_settle. */
+/* A step along it; the slope at its end will judge it, see da_taylor_settle. ynew has DA_NW numbers. */
 DA_FN int da_taylor_step(double t, const double *y, double h, double k[DA_SLOPES][DA_NW], double *ynew, double rtol,
-                         const double *atol, double *norm, double dense[DA_DENSE][DA_NW], const da_taylor *s,
+                         const double *atol, double *norm, double dense[DA_DENSE][DA_NW], da_taylor *s,
                          da_context *ctx)
 {
     (void)t, (void)y, (void)k, (void)rtol, (void)atol, (void)dense, (void)ctx;
-    da_taylor_polynomial(s, h, ynew);
+    da_taylor_values(s, h, ynew, s->slope);
     *norm = 0.0;
     return 0;
 }
@@ -199,34 +257,15 @@ DA_FN void da_taylor_at(double x, const double *y, double h, double k[][DA_NW], 
     da_taylor_polynomial(s, x * h, out);
 }
 
-/* Its derivative there. */
-DA_FN void da_taylor_slope(const da_taylor *s, double h, double *out)
-{
-    for (int j = 0; j < DA_NW; j += 4) {
-#ifdef DA_FOUR_AT
-        da_four a = DA_FOUR_AT(s->x[s->order] + j) * (double)s->order;
-        for (int k = s->order - 1; k > 0; k--) a = a * h + DA_FOUR_AT(s->x[k] + j) * (double)k;
-        DA_FOUR_SET(out + j, a);
-#else
-        for (int i = j; i < j + 4; i++) {
-            double a = s->x[s->order][i] * s->order;
-            for (int k = s->order - 1; k > 0; k--) a = a * h + s->x[k][i] * k;
-            out[i] = a;
-        }
-#endif
-    }
-}
-
 /* The slope of the polynomial at the end of a step against the model's: the term of order p+1 contributes (p+1)/h
    times the error of the step. In units of the tolerance. */
 DA_FN double da_taylor_defect(const da_taylor *s, double h, const double *y, const double *f, double rtol,
                               const double *atol)
 {
-    double slope[DA_NW], sum = 0.0;
-    da_taylor_slope(s, h, slope);
+    double sum = 0.0;
     for (int j = 0; j < DA_NE; j++) {
         const double scale = atol[j] + rtol * da_max(fabs(y[j]), fabs(s->x[0][j]));
-        const double e = h * (slope[j] - f[j]) / (scale * (s->order + 1));
+        const double e = h * (s->slope[j] - f[j]) / (scale * (s->order + 1));
         sum += e * e;
     }
     return sqrt(sum / DA_NE);
@@ -273,11 +312,10 @@ DA_FN void da_taylor_watch(const da_taylor *s, double t, double h, da_singular *
     for (int i = 0; i < DA_TAYLOR_PIECES; i++) {
         /* The middle first: it decides. */
         const double x = h * (i ? i : 0.5 * DA_TAYLOR_PIECES) / DA_TAYLOR_PIECES;
-        da_taylor_polynomial(s, x, y);
+        da_taylor_values(s, x, y, dy);
         da_fast(y, y + DA_N, t + x, ctx->p, a, power, pivot, size);
         ctx->nearness = sqrt(da_max(pivot[0], 0.0));
         if (i) {
-            da_taylor_slope(s, x, dy);
             da_watch_singular(t + x, y, dy, 0, watch, ctx);
         } else if (da_min(ctx->nearness, da_min(first, last)) >= DA_SINGULAR_NEAR) {
             break;

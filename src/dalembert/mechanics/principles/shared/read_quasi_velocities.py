@@ -9,9 +9,10 @@ import sympy as sp
 
 from dalembert.errors import ExpressionError, ModelError
 from dalembert.model.language.adopt import function_faults, in_own_symbols
-from dalembert.model.language.parse import RESERVED, parse_expression
+from dalembert.model.language.parse import parse_expression
 from dalembert.model.language.suggest import suggest
 from dalembert.model.language.symbols import is_name, t
+from dalembert.model.language.vocabulary import RESERVED
 from dalembert.model.system import System
 
 

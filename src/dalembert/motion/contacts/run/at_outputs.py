@@ -21,8 +21,13 @@ FEW = 3
 
 def points_of(contacts: Contacts, trajectory: Trajectory, modes: Sequence[Mode]) -> Held:
     """What holds and rubs at the output points, each in its mode."""
-    n, T, names = contacts.n, trajectory.t.size, [contact.name for contact in contacts.contacts]
-    q, v, t = trajectory.y[:, :n], trajectory.y[:, n : 2 * n], trajectory.t
+    n = contacts.n
+    return forces_in_modes(contacts, modes, trajectory.t, trajectory.y[:, :n], trajectory.y[:, n : 2 * n])
+
+
+def forces_in_modes(contacts: Contacts, modes: Sequence[Mode], t: Array, q: Array, v: Array) -> Held:
+    """The same at any states, T of them."""
+    n, T, names = contacts.n, t.size, [contact.name for contact in contacts.contacts]
     C, normal = np.zeros((T, n)), np.zeros((T, len(names)))
     along, multipliers = np.zeros((T, contacts.graph.forces.size2_out(0))), np.full((T, contacts.m), np.nan)
     left = np.array([mode.undetermined for mode in modes])

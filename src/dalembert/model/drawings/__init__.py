@@ -1,0 +1,1 @@
+"""How a system looks: shapes at places that are expressions in its coordinates, parameters and time."""

@@ -1,0 +1,141 @@
+"""A motion with both sides of its jumps: where a contact changes or a blow falls between two outputs, the state just
+before and just after it stand among the outputs, with the forces of the mode on either side.
+
+`motion.t` has the times that were asked for; pictures need these besides, or they would draw jumps as slopes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dalembert.arrays import Array
+from dalembert.errors import DalembertError
+from dalembert.motion.state.evaluation import Evaluation
+from dalembert.motion.state.points import evaluate_points
+
+if TYPE_CHECKING:
+    from dalembert.motion.contacts.modes.contacts import Contacts
+    from dalembert.motion.contacts.modes.modes import Mode
+    from dalembert.motion.result.motion import Motion
+
+# Beyond this many jumps the forces beside them take longer than the rest of a picture; they are left out then.
+MOST_JUMPS = 400
+
+
+@dataclass(frozen=True, eq=False)
+class Jump:
+    """t, q, and the velocities just before and just after: the same where a contact changes without a blow."""
+
+    t: float
+    q: Array
+    before: Array
+    after: Array
+
+
+def jumps_of(motion: Motion) -> list[Jump]:
+    """Where contacts change and blows fall, in order of time. Blows at one instant are one jump."""
+    found: dict[float, Jump] = {}
+    for blow in motion.blows:
+        first = found.get(blow.t)
+        found[blow.t] = Jump(blow.t, blow.q, blow.before if first is None else first.before, blow.after)
+    names = [coordinate.name for coordinate in motion.system.coordinates]
+    for event in motion.events:
+        if "contact" in event and "state" in event and event["t"] not in found:
+            q, v = (np.array([event["state"][name + mark] for name in names]) for mark in ("", "'"))
+            found[event["t"]] = Jump(event["t"], q, v, v)
+    return [found[t] for t in sorted(found) if motion.t[0] < t <= motion.t[-1]]
+
+
+class BothSides:
+    """The points of a motion with both sides of its jumps among them. t (K,), q and v (K, n). source (K,): the number
+    of the output that a point is, −1 beside a jump. leg (K,): how many jumps lie before it.
+    """
+
+    def __init__(self, motion: Motion) -> None:
+        self.motion, self.jumps = motion, jumps_of(motion)
+        times = np.array([jump.t for jump in self.jumps])
+        # An output at the very time of a jump is one of its sides.
+        outputs = np.flatnonzero(~np.isin(motion.t, times))
+        t = [motion.t[outputs], times, times]
+        legs = [np.searchsorted(times, motion.t[outputs]), np.arange(times.size), np.arange(times.size) + 1]
+        q = np.array([jump.q for jump in self.jumps]).reshape(times.size, motion.q.shape[1])
+        before, after = (
+            np.array([getattr(jump, side) for jump in self.jumps]).reshape(q.shape) for side in ("before", "after")
+        )
+        own = np.full(times.size, -1)
+        leg = np.concatenate(legs)
+        order = np.lexsort((np.concatenate(t), leg))
+        self.t: Array = np.concatenate(t)[order]
+        self.q: Array = np.concatenate([motion.q[outputs], q, q])[order]
+        self.v: Array = np.concatenate([motion.v[outputs], before, after])[order]
+        self.source: NDArray[np.int_] = np.concatenate([outputs, own, own])[order]
+        self.leg: NDArray[np.int_] = leg[order]
+
+    def __getitem__(self, name: str) -> Array:
+        """ "q", "v", accelerations "a", a kind of force, "multipliers" (K, …) or the "energy" (K,) at all points; NaN
+        beside a jump where it is not known: an instant between two jumps without an output.
+        """
+        if name in ("q", "v"):
+            return np.asarray(getattr(self, name))
+        values = np.asarray(getattr(self.motion, name), dtype=float)
+        if not self.jumps:
+            return values
+        found = np.full((self.t.size, *values.shape[1:]), np.nan)
+        outputs = self.source >= 0
+        found[outputs] = values[self.source[outputs]]
+        beside = ~outputs
+        if name == "energy":  # which the state alone decides
+            found[beside] = Evaluation(self.motion.system).energetics_along(
+                self.q[beside], self.v[beside], self.t[beside]
+            )[0]
+        elif self._forces is not None:
+            at, forces = self._forces
+            found[at] = forces[name]
+        return found
+
+    @cached_property
+    def _forces(self) -> tuple[NDArray[np.int_], dict[str, Array]] | None:
+        """The points beside jumps whose mode is known, and what acts there."""
+        if len(self.jumps) > MOST_JUMPS or self.motion.C is None:
+            return None
+        from dalembert.motion.contacts.modes.contacts import Contacts  # need SymPy, which has read such a system
+        from dalembert.motion.contacts.run.at_outputs import forces_in_modes
+
+        evaluation, contacts = Evaluation(self.motion.system), Contacts(self.motion.system)
+        modes = {leg: mode for leg in sorted(set(self.leg.tolist())) if (mode := self._mode_of_leg(contacts, leg))}
+        at = np.array([k for k in np.flatnonzero(self.source < 0).tolist() if self.leg[k] in modes], dtype=int)
+        if not at.size:
+            return None
+        t, q, v = self.t[at], self.q[at], self.v[at]
+        try:
+            held = forces_in_modes(contacts, [modes[int(self.leg[k])] for k in at], t, q, v)
+            points = evaluate_points(evaluation, t, q, v, None, held)
+        except DalembertError:
+            return None
+        solution = points.solution
+        return at, {
+            "a": solution.acceleration,
+            "impressed": solution.Q - points.inertial,
+            "inertial": points.inertial,
+            "ideal": solution.ideal,
+            "nonideal": solution.nonideal,
+            "multipliers": solution.multipliers,
+        }
+
+    def _mode_of_leg(self, contacts: Contacts, leg: int) -> Mode | None:
+        """The mode between two jumps: that of an output there, None where there is none."""
+        from dalembert.motion.contacts.run.mode_of_state import mode_of
+
+        outputs = np.flatnonzero((self.leg == leg) & (self.source >= 0))
+        if not outputs.size:
+            return None
+        k = int(outputs[outputs.size // 2])
+        try:
+            return mode_of(contacts, self.q[k], self.v[k], float(self.t[k])).mode
+        except DalembertError:
+            return None

@@ -1,0 +1,1 @@
+"""Scenes as moving pictures: GIF and MP4 by matplotlib, and pages of HTML by the player."""

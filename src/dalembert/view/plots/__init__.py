@@ -1,0 +1,1 @@
+"""Plots: what a picture shows, as values (`Panel`), and what draws them."""

@@ -1,0 +1,1 @@
+"""A motion or an ensemble as one HTML file to read, to keep, and to print."""

@@ -1,0 +1,1 @@
+"""The chapters of a report, one file each."""

@@ -1,0 +1,55 @@
+"""The drawing of the system, moving on a screen and still on paper."""
+
+from __future__ import annotations
+
+import io
+
+from dalembert.errors import DalembertError
+from dalembert.model.units import unit_of
+from dalembert.motion.large.size import is_large
+from dalembert.motion.result.motion import Motion
+from dalembert.view.animate.painter import Painter, Style
+from dalembert.view.markup.elements import Html, element, fragment
+from dalembert.view.markup.pictures import image_of
+from dalembert.view.markup.tables import number
+from dalembert.view.player.page import fragment_of
+from dalembert.view.plots.panel import panels_of
+from dalembert.view.report.section import Section, left_out_of_large, note
+from dalembert.view.scene.scene import Scene
+from dalembert.view.scene.scene_of import scene_of
+
+# Frames that the player interpolates between; a long motion has fewer to a second.
+FRAMES_PER_S, MOST_FRAMES = 30.0, 900
+STILL_WIDTH = 900
+PANELS = ("coordinates", "energy balance")
+
+
+def drawing_section(motion: Motion) -> Section:
+    return Section("motion", "The motion", _body(motion))
+
+
+def _body(motion: Motion) -> Html:
+    if is_large(motion.system):
+        return left_out_of_large("The drawing", len(motion.system.coordinates), "motion.animate(…)")
+    span = float(motion.t[-1] - motion.t[0])
+    try:
+        scene = scene_of(motion, frames=max(2, min(MOST_FRAMES, round(span * FRAMES_PER_S) + 1)))
+        panels = [panel for panel in panels_of(motion, PANELS) if not panel.text]
+        player = fragment_of([scene], panels, motion.system.name, unit=unit_of(motion.system, "t") or "s")
+    except DalembertError as error:
+        return note(f"The system could not be drawn: {error}")
+    still = image_of(still_of(scene), f"{motion.system.name} at t = {number(float(motion.t[-1]))}")
+    return fragment(
+        element("div", Html(player), class_="screen"),
+        element("figure", still, class_="still"),
+    )
+
+
+def still_of(scene: Scene) -> bytes:
+    """The last frame as an image, for paper: all that was traced is there."""
+    from PIL import Image
+
+    picture = Painter([scene], Style(width=STILL_WIDTH)).image(scene.times.size - 1)
+    file = io.BytesIO()
+    Image.fromarray(picture[..., :3]).quantize(64).save(file, "png", optimize=True)
+    return file.getvalue()

@@ -1,0 +1,108 @@
+"""A drawing for systems that have none: points where coordinates are Cartesian, dials for the others."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from dalembert.model.drawings.shapes import Point, Shape, Trace
+from dalembert.model.friction.frames import frames_of as cartesian_frames
+from dalembert.model.friction.frames import inertia_of
+from dalembert.model.language.symbols import Coordinate
+from dalembert.model.system import System
+from dalembert.view.scene.bounds import bounds_of
+from dalembert.view.scene.build import head
+from dalembert.view.scene.frames import Frames
+from dalembert.view.scene.rotations import about
+
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+# A dial that is no angle turns by this much to either side of the top over all values that its coordinate takes.
+SWEEP = 0.75 * np.pi
+MOST_DIALS = 24
+
+
+def default_drawing(system: System) -> tuple[Shape, ...]:
+    """Points with their traces: of particles, or of coordinates that the inertia shows to be Cartesian."""
+    if system.particles is not None:
+        places = {particle.name: tuple(particle.position) for particle in system.particles.particles}
+    else:
+        places = {_title(body): tuple(body) for body in bodies_of(system)}
+    found: list[Shape] = []
+    for k, (name, place) in enumerate(places.items()):
+        at = place if len(place) > 1 else (*place, sp.S.Zero)
+        color = COLOURS[k % len(COLOURS)]
+        label = name if len(places) > 1 else ""
+        found += [Trace(at=at, color=color, opacity=0.6), Point(at=at, color=color, label=label)]
+    return tuple(found)
+
+
+def bodies_of(system: System) -> list[tuple[Coordinate, ...]]:
+    """Coordinates that belong together, two or three for each body."""
+    inertia = inertia_of(system.kinetic, system.lagrangian, system.mass)
+    if inertia is None:
+        return []
+    frames = cartesian_frames(inertia if not system.definitions else system.defined.expand(inertia), system.coordinates)
+    several = [*frames.bodies, *(body for crowd in frames.crowds for body in _told_apart(crowd))]
+    return [body for body in several if not any(is_angle(system, q) for q in body)]
+
+
+def _told_apart(crowd: Sequence[Coordinate]) -> list[tuple[Coordinate, ...]]:
+    """Bodies of one mass by the numbers or words that their names end with, x1 y1 x2 y2; none where that fails."""
+    groups: dict[str, list[Coordinate]] = {}
+    for q in crowd:
+        ending = re.fullmatch(r"[xyzXYZ]_?(\w*)", q.name)
+        groups.setdefault(ending[1] if ending else "", []).append(q)
+    sizes = {len(group) for group in groups.values()}
+    return [tuple(group) for group in groups.values()] if len(sizes) == 1 and sizes <= {2, 3} else []
+
+
+def _title(body: Sequence[Coordinate]) -> str:
+    return ", ".join(q.name for q in body)
+
+
+def dials(system: System, frames: Frames, drawn: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A dial for each coordinate that no point shows, in rows below the drawing, or alone."""
+    shown = {q for body in bodies_of(system) for q in body} if system.particles is None else set(system.coordinates)
+    left = [q for q in system.coordinates if q not in shown][:MOST_DIALS]
+    if not left:
+        return []
+    bounds = bounds_of(drawn) if drawn else np.array([[0.0, 0.0, 0.0], [4.0, 0.0, 0.0]])
+    width = float(np.max(bounds[1] - bounds[0]))
+    columns = min(len(left), 6) if drawn else int(np.ceil(np.sqrt(len(left))))
+    step = width / max(columns, 3)
+    radius = 0.38 * step
+    middle = (bounds[0] + bounds[1]) / 2
+    found = []
+    for k, q in enumerate(left):
+        row, column = divmod(k, columns)
+        x = middle[0] + (column - (min(columns, len(left)) - 1) / 2) * step
+        y = bounds[0][1] - (0.75 + row * 1.25) * step
+        value = frames.q[:, system.coordinates.index(q)]
+        angle = value - np.pi / 2 if is_angle(system, q) else _on_scale(value)
+        found.append(
+            {
+                **head("dial", label=q.name),
+                "position": np.array([[x, y, 0.0]]),
+                "rotation": about(np.array([[0.0, 0.0, 1.0]]) + np.zeros((value.size, 1)), angle),
+                "radius": radius,
+            }
+        )
+    return found
+
+
+def is_angle(system: System, q: Coordinate) -> bool:
+    """Whether a coordinate stands inside sines or cosines, or has a name that angles have."""
+    if q.name.rstrip("0123456789_") in ("phi", "psi", "theta", "alpha", "beta", "gamma", "angle"):
+        return True
+    return any(q in function.free_symbols for e in system.expressions() for function in e.atoms(sp.sin, sp.cos, sp.tan))
+
+
+def _on_scale(value: np.ndarray) -> np.ndarray:
+    """The angle of a hand: straight up in the middle of all values, clockwise to larger ones."""
+    low, high = float(value.min()), float(value.max())
+    share = (value - (low + high) / 2) / ((high - low) / 2 or 1.0)
+    return np.pi / 2 - SWEEP * share

@@ -1,0 +1,145 @@
+"""Animations as files: frames, time, styles, and what is refused."""
+
+from __future__ import annotations
+
+import io
+import shutil
+from functools import cache
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import dalembert as da
+from dalembert.view.animate import video
+from dalembert.view.animate.camera import Camera
+from dalembert.view.animate.gif import delays, gif_of
+from dalembert.view.animate.look import hull
+from dalembert.view.animate.painter import Painter, Style
+from dalembert.view.scene.scene_of import scene_of
+
+SMALL = {"width": 160, "height": 120}
+
+
+@cache
+def swing() -> da.Motion:
+    return da.library.pendulum().simulate(1.0, samples=31)
+
+
+def test_a_gif_has_the_frames_and_the_time_of_the_motion(tmp_path):
+    file = swing().animate(tmp_path / "swing.gif", fps=20, style=SMALL)
+    with Image.open(file) as image:
+        assert image.size == (160, 120)
+        assert image.n_frames == 21
+        shown = []
+        for k in range(image.n_frames):
+            image.seek(k)
+            shown.append(image.info["duration"])
+    assert sum(shown) == 1050
+    assert [path.name for path in tmp_path.iterdir()] == ["swing.gif"]  # nothing is left beside it
+
+
+def test_slow_motion_has_more_frames(tmp_path):
+    file = swing().animate(tmp_path / "slow.gif", fps=10, speed=0.5, style=SMALL)
+    with Image.open(file) as image:
+        assert image.n_frames == 21
+
+
+def test_hundredths_of_seconds_are_dealt_out():
+    given = delays(600, 30)
+    assert set(given) == {30, 40}
+    assert sum(given) == 20_000
+    assert sum(delays(1000, 24)) == pytest.approx(1e6 / 24, abs=10)
+
+
+def test_a_gif_shows_what_was_drawn():
+    """Its colours are those of the images, to what 255 of them can tell."""
+    painter = Painter([scene_of(swing(), frames=3)], Style(**SMALL))
+    images = [painter.image(k).copy() for k in range(3)]
+    with Image.open(io.BytesIO(gif_of(images, images, 10))) as film:
+        film.seek(2)
+        seen = np.asarray(film.convert("RGB")).astype(int)
+    away = np.abs(seen - images[2][:, :, :3].astype(int))
+    assert away.mean() < 2
+    assert np.percentile(away, 99) < 20
+
+
+def test_the_bob_is_where_it_should_be():
+    """The middle of what is red in a frame is the bob's place in the window of the drawing."""
+    motion = swing()
+    scene = scene_of(motion, frames="outputs", forces=False)
+    painter = Painter([scene], Style(width=320, height=320))
+    (panel,) = painter.panels
+    for frame in (0, 10, 30):
+        image = painter.image(frame).astype(int)
+        rows, columns = np.nonzero((image[:, :, 0] - image[:, :, 2] > 120) & (image[:, :, 0] > 150))
+        seen = panel.axes.transData.inverted().transform((columns.mean() + 0.5, 320 - rows.mean() - 0.5))
+        # Light on one side of the ball moves the middle of its red by a pixel or two.
+        np.testing.assert_allclose(seen, [motion["x"][frame], motion["y"][frame]], atol=3 * panel.pixel)
+
+
+def test_motions_stand_side_by_side_and_ghosts_lie_below(tmp_path):
+    file = swing().animate(tmp_path / "two.gif", fps=5, style={"width": 240}, beside=swing(), ghost=swing())
+    with Image.open(file) as image:
+        assert image.size[0] == 240
+        assert image.n_frames == 6
+    painter = Painter([scene_of(swing(), frames=4)] * 2, Style(width=240, theme="dark"))
+    assert len(painter.panels) == 2
+    assert np.all(painter.image(0)[0, 0, :3] < 40)
+
+
+def test_a_video_has_the_frames_and_the_time(tmp_path):
+    imageio_ffmpeg = pytest.importorskip("imageio_ffmpeg")
+    file = swing().animate(tmp_path / "swing.mp4", fps=20, style={"width": 161, "height": 121})
+    count, seconds = imageio_ffmpeg.count_frames_and_secs(str(file))
+    assert count == 21
+    assert seconds == pytest.approx(1.05, abs=0.01)
+
+
+def test_without_ffmpeg_there_is_one_clear_message(tmp_path, monkeypatch):
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    monkeypatch.setitem(__import__("sys").modules, "imageio_ffmpeg", None)
+    with pytest.raises(da.OutputError, match=r"pip install 'dalembert\[mp4\]' brings it"):
+        swing().animate(tmp_path / "swing.mp4")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_ffmpeg_refuses_is_told(monkeypatch):
+    monkeypatch.setattr(video, "ffmpeg", lambda: shutil.which("false"))
+    with pytest.raises(da.OutputError, match="ffmpeg could not write the video"):
+        video.mp4_of([np.zeros((2, 2, 4), dtype=np.uint8)], (2, 2), 10)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("swing.avi", {}, "written as .gif, .mp4 or .html, not '.avi'"),
+        ("swing", {}, "not 'without one'"),
+        ("nowhere/swing.gif", {}, "there is no folder"),
+        ("swing.gif", {"style": "pink"}, "'light' or 'dark', got 'pink'"),
+        ("swing.gif", {"style": {"widht": 100}}, "no 'widht'. Did you mean 'width'"),
+        ("swing.gif", {"style": {"width": 10}}, "width of an animation is 64 to 4096 pixels, got 10"),
+        ("swing.gif", {"fps": -1}, "fps is a positive number, got -1"),
+        ("swing.gif", {"beside": ["x"]}, "beside: motions are wanted, got 'x'"),
+    ],
+)
+def test_bad_requests(tmp_path, name, options, message):
+    with pytest.raises(da.OutputError, match=message):
+        swing().animate(tmp_path / name, **options)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_camera_keeps_lengths_and_looks_from_above():
+    camera = Camera.of(3)
+    np.testing.assert_allclose(camera.axes @ camera.axes.T, np.eye(3), atol=1e-15)
+    assert np.linalg.det(camera.axes) == pytest.approx(1)
+    up = camera.seen(np.array([0.0, 0.0, 1.0]))
+    assert up[0] == pytest.approx(0)
+    assert up[1] > 0.8
+    np.testing.assert_array_equal(Camera.of(2).seen(np.array([1.0, 2.0, 0.0])), [1, 2, 0])
+
+
+def test_hull():
+    inside = np.random.default_rng(1).uniform(-0.9, 0.9, (40, 2))
+    corners = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1.0]])
+    assert {tuple(p) for p in hull(np.concatenate([inside, corners]))} == {tuple(p) for p in corners}
