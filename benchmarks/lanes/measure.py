@@ -178,6 +178,23 @@ def compare(wanted: float, who: dict[str, tuple[Callable[[float], Run], list[flo
     return found
 
 
+def set_up() -> Run:
+    """What each member needs before it runs: its values, a start that is looked at, tolerances."""
+    system = CASE.system()
+    values = read_values(system, VALUES, together=True, samples=None, seed=None, sampler=None)
+    asked = (DURATION, None, {"rtol": 1e-8}, None, "final", None, None, Budget(), False, None, False, True)
+    task = _task(system, values, *asked)
+
+    def run() -> np.ndarray:
+        for first in range(0, COUNT, CHUNK):
+            block = task.blocks.between(first, first + CHUNK)
+            starts = start_members(task, block, empty_outcome(CHUNK, 2, 11, 0, False))[1]
+            Runs(task, block, starts.acceleration, (0, 1))
+        return START
+
+    return run
+
+
 def main() -> None:
     fine = [s for s in SETTINGS if s <= 1e-6]
     results: dict[str, Any] = {"count": COUNT, "duration": DURATION, "load": os.getloadavg()}
@@ -198,6 +215,9 @@ def main() -> None:
     one, two = (sweeps("dop853", True, threads)(1e-10) for threads in (1, 2))
     clocks = [[spent(run, time.perf_counter) for run in (one, two)] for _ in range(TURNS)]
     results["threads"] = {"one_s": min(c[0] for c in clocks), "two_s": min(c[1] for c in clocks)}
+    ready = set_up()
+    results["setup_us"] = min(spent(ready) for _ in range(TURNS)) / COUNT * 1e6
+    print(f"set-up: {results['setup_us']:.2f} µs a member")
     results["load after"] = os.getloadavg()
     (Path(__file__).parent / "results.json").write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     print(json.dumps(results["threads"]), results["load"], results["load after"])

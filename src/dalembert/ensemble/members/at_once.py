@@ -115,8 +115,8 @@ class Runs:
         times = self.times if self.times.ndim == 1 else self.times[at]
         lanes = lanes_of(self.task, self.rows)
         if lanes is None:
-            return self._call(self.kernel, self.y0[at], at, times, paces, left, from_zero, control)
-        run, stop = self._call(lanes, self.y0[at], at, times, paces, left, from_zero, control)
+            return self._call(self.kernel, _of(self.y0, at), at, times, paces, left, from_zero, control)
+        run, stop = self._call(lanes, _of(self.y0, at), at, times, paces, left, from_zero, control)
         unfit = np.flatnonzero(run.status == LEFT)
         if unfit.size:
             paces = paces if len(paces) == 1 else [paces[k] for k in unfit]
@@ -152,7 +152,7 @@ class Runs:
             buffer = EventBuffer(directions, terminal, from_zero, y.shape[1], EVENT_ROOM, self.kinks.places)
         with control.watching(at.size) as watch:
             run = integrate_members(
-                kernel, y, self.p[at], self.atol[at], times, settings.rtol, method_of(settings),
+                kernel, y, _of(self.p, at), _of(self.atol, at), times, settings.rtol, method_of(settings),
                 settings.project, paces, watch, buffer, len(requested),
             )  # fmt: skip
         return run, watch.stop
@@ -212,6 +212,11 @@ class Runs:
         evaluation = Evaluation(self.task.system, self.block.p[member])
         q, v = run.last[k, :n], run.last[k, n : 2 * n]
         return is_stiff(evaluation, self.task.settings, q, v, t, step, t - t0, tried=True)
+
+
+def _of(rows: Array, at: np.ndarray) -> Array:
+    """The rows at places in rising order; no copy where these are all."""
+    return rows if at.size == len(rows) and (at.size == 0 or at[-1] == at.size - 1) else rows[at]
 
 
 def _pace(settings: Settings, look: int) -> PaceArgument:

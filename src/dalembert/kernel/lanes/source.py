@@ -117,7 +117,7 @@ def _functions(graph: Graph, functions: ThreadFunctions, hoist: Hoist) -> list[s
     if graph.position_rows or graph.velocity_rows:
         parts += [
             ("factor", kernel.factor, (*STATE, "weight"), ("F", "pivot", "length")),
-            ("backsolve", kernel.backsolve, ("p", "F", "r"), ("x",)),
+            ("backsolve", _change(kernel.backsolve, functions.acceleration.numel_in(0)), ("p", "F", "r"), ("x",)),
             ("position_gap", kernel.position_gap, STATE, ("r",)),
             ("velocity_gap", kernel.velocity_gap, STATE, ("r",)),
         ]
@@ -128,6 +128,13 @@ def _functions(graph: Graph, functions: ThreadFunctions, hoist: Hoist) -> list[s
         straight_line(f"da_{name}", function, inputs, outputs, hoist, "DA_LANE", lanes=False)
         for name, function, inputs, outputs in parts
     ]
+
+
+def _change(backsolve: ca.Function, n: int) -> ca.Function:
+    """(p, factors, residuals) -> the change of n coordinates or velocities that removes these."""
+    p, F = (ca.SX.sym(name, backsolve.numel_in(k)) for k, name in enumerate(("p", "F")))
+    r = ca.SX.sym("r", backsolve.numel_in(2) - n)
+    return ca.Function("change", [p, F, r], ca.cse([backsolve(p, F, ca.vertcat(ca.SX.zeros(n), r))[:n]]))
 
 
 def _sizes(system: System, graph: Graph, rows: Sequence[int], functions: ThreadFunctions) -> dict[str, float | str]:

@@ -11,28 +11,25 @@ typedef struct {
 } da_past;
 
 #if DA_VELOCITY_ROWS
-#define DA_UNKNOWNS (DA_N + DA_ROWS)
-
 /* Newton on q (what = 0) or on q̇ (what = 1), in each lane until its own residual is small; the lanes in which it comes
    to nothing. */
 DA_LANE da_mask da_return(int what, da_lane *q, da_lane *v, da_lane t, const da_lane *c, da_lane *F, da_lane *length)
 {
-    da_lane r[DA_UNKNOWNS], change[DA_UNKNOWNS], before[DA_N], best = DA_R(1e300);
+    da_lane r[DA_ROWS], change[DA_N], before[DA_N], best = DA_R(1e300);
     da_lane *x = what ? v : q;
     const da_lane *other = what ? q : v;
     da_mask going = DA_EVERY, failed = DA_NONE;
-    for (int i = 0; i < DA_UNKNOWNS; i++) r[i] = DA_R(0.0);
     for (int i = 0; i < DA_N; i++) before[i] = x[i];
     for (int pass = 0; pass < 12; pass++) {
         da_lane size = DA_R(DA_PROJECT_LEAST_SIZE), miss = DA_R(0.0);
         if (what)
-            da_velocity_gap(q, v, t, c, r + DA_N);
+            da_velocity_gap(q, v, t, c, r);
         else
-            da_position_gap(q, v, t, c, r + DA_N);
+            da_position_gap(q, v, t, c, r);
         for (int i = 0; i < DA_N; i++)
             size = da_lane_max(size, da_lane_max(da_lane_fabs(x[i]), 1e-3 * da_lane_fabs(other[i])));
         for (int k = 0; k < DA_ROWS; k++) {
-            const da_lane own = da_lane_fabs(r[DA_N + k]) / (length[k] * size);
+            const da_lane own = da_lane_fabs(r[k]) / (length[k] * size);
             miss = da_select(da_most(own, miss), miss, own);
         }
         failed |= going & ~da_lane_finite(miss);
