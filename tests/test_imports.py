@@ -53,6 +53,7 @@ ROOMS = {
         "instant", "kept_models",
     ),
     "ensemble": ("ask", "start", "members", "place", "result", "bar", "sweep"),
+    "view": ("figures", "plots", "scene", "player", "animate", "markup", "report", "notebook"),
     "motion.contacts": ("modes", "decide", "impacts", "run"),
 }  # fmt: skip
 # The verbs of a system and of results that draw themselves hand over to what is to their right, when called.

@@ -98,7 +98,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
 EQUATIONS = {f"equations {form}": lambda form=form: written(form) for form in FORMS}
 FAMILY = {**RESULTS, **EQUATIONS}
 TABLES = ("Motion", "Passage", "Path", "Run", "Trace", "VakonomicMotion")
-PANELS = {"Motion": 4, "Parting": 4, "Trace": 2, "Path": 2, "Passage": 2, "VakonomicMotion": 2}
+PANELS = {"Motion": 5, "Comparison": 1, "Parting": 4, "Trace": 2, "Path": 2, "Passage": 2, "VakonomicMotion": 2}
 PANELS |= {"Ensemble": 1, "Instant": 1, "GaussPicture": 1, "Orbit": 1, "OrbitFigure": 1}
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import time
 from collections.abc import Callable
 from functools import partial
 from importlib import resources
@@ -21,6 +20,8 @@ from dalembert.kernel.emit.functions import kernel_functions
 from dalembert.kernel.emit.layout import OUTPUTS, STATE
 from dalembert.kernel.emit.straight_line import Hoist, straight_line
 from dalembert.kernel.kernel import DONE, Kernel
+from dalembert.methods.table import method_for
+from dalembert.motion.integrate import kernel_choice
 from dalembert.motion.state.evaluation import Evaluation
 
 from .base import Gone, Peer, Task
@@ -33,28 +34,34 @@ def prepared_run(problem: Problem, method: str = "auto") -> Callable[[float], Ta
     def at(rtol: float) -> Task:
         ready = system.prepare(problem.duration, backend="native", rtol=rtol, samples=2, method=method)
         with contextlib.suppress(MotionFailed):
-            wait_for_compiled(ready)
+            choose_at_once(ready)
 
         def observe(run: Any) -> Any:
             if run.failure:
                 raise Gone(run.failure)
             return problem.observe(run.q[-1], run.v[-1])
 
-        return Task(ready.run, observe, lambda run: f"{run.timing.steps} steps, {run.timing.kernel}")
+        def note(run: Any) -> str:
+            return f"{run.timing.steps} steps, {run.trajectory.method}, {run.timing.kernel}"
+
+        return Task(ready.run, observe, note)
 
     at(problem.tolerances[0])
     return at
 
 
-def wait_for_compiled(ready: Any, most_s: float = 60.0) -> None:
-    """Run until the compiled kernel, which is made beside the first runs where it pays, has come."""
-    end = time.monotonic() + most_s
-    while ready.run().timing.kernel != "compiled" and time.monotonic() < end:
-        time.sleep(0.05)
+def choose_at_once(ready: Any) -> None:
+    """Run until the kernel and the method are those that `auto` comes to after a second or so of such runs: it compiles
+    what has run that long, then finds out whether series would do it with less work.
+    """
+    at_once = {"steps_worth_compiling": lambda instructions: 0, "steps_worth_a_race": lambda instructions: 0}
+    with patch.multiple(kernel_choice, **at_once):
+        for _ in range(3):
+            ready.run()
 
 
-def kernel(problem: Problem, method: str = "auto") -> Callable[[float], Task]:
-    """The kernel's call, recorded from one `simulate` for each tolerance."""
+def kernel(problem: Problem, method: str | None = None) -> Callable[[float], Task]:
+    """The kernel's call, recorded from one `simulate` for each tolerance; by the method that `auto` begins with."""
     system = problem.system()
     n = len(system.coordinates)
     original = Kernel.integrate
@@ -62,13 +69,14 @@ def kernel(problem: Problem, method: str = "auto") -> Callable[[float], Task]:
     def at(rtol: float) -> Task:
         calls: list[tuple[Any, ...]] = []
 
-        def record(kernel: Kernel, *given: Any) -> Any:
+        def record(kernel: Kernel, *given: Any, **more: Any) -> Any:
             calls.append((kernel, *given[:8]))  # up to `project`: without the watch, which only draws progress
-            return original(kernel, *given)
+            return original(kernel, *given, **more)
 
         # A motion that cannot be completed shows in its row below.
         with patch.object(Kernel, "integrate", record), contextlib.suppress(MotionFailed):
-            system.simulate(problem.duration, backend="native", rtol=rtol, samples=2, method=method)
+            named = method or method_for(rtol).name
+            system.simulate(problem.duration, backend="native", rtol=rtol, samples=2, method=named)
 
         def observe(run: Any) -> Any:
             if run.status != DONE:

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from swept_systems import bead, spring, thrown_ball
 
 import dalembert as da
+from dalembert.cli.sweep_and_write import SweepOptions, sweep_and_write
 from dalembert.ensemble import sweep as sweeping
 from dalembert.ensemble.result import pieces
 from dalembert.ensemble.result.store import Store
@@ -119,6 +120,21 @@ def test_a_large_ensemble_stays_in_its_folder(tmp_path: Path, monkeypatch: pytes
             loaded.save(tmp_path / "e.nc")
     loaded.save(tmp_path / "e.nc")
     assert da.Ensemble.load(tmp_path / "e.nc").data.equals(whole.data)
+
+
+@pytest.mark.usefixtures("large")
+def test_the_command_leaves_large_results_in_parts_and_replaces_them(tmp_path: Path, capsys: Any) -> None:
+    out = tmp_path / "s"
+    for top in ("2", "3"):
+        given = SweepOptions("pendulum", (f"l=1:{top}:5",), duration=0.1, out=out, json=True)
+        assert sweep_and_write(given, None) == 0
+        told = json.loads(capsys.readouterr().out)
+        assert str(out / "values.nc") in told["files"]
+        found = da.Ensemble.load(out)
+        assert (found.data["l"][-1], found.members) == (float(top), 5)
+        # The numbers of this sweep, not of the one before in the same folder.
+        exact = found.system_of(4).simulate(0.1, samples=2)
+        assert found.final["x"][-1] == exact["x"][-1]
 
 
 @pytest.mark.usefixtures("large")

@@ -67,10 +67,6 @@ def whole() -> Ensemble:
     return swept("threads")
 
 
-def test_worker_processes_give_the_same_bits_as_threads(processes: Any, whole: Ensemble) -> None:
-    assert whole.data.identical(swept(processes).data)
-
-
 def test_the_same_bits_as_threads(client: Any, tmp_path: Path) -> None:
     given = {"x": np.linspace(0.9, 1.0, 11), "y": 0.3, "y'": np.linspace(0.5, 2, 5)}
     asked = {"keep": ["x", "energy"], "reduce": {"far": ("max", "x")}, "points": 11, "repair": True, "certify": True}

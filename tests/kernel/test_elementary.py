@@ -17,16 +17,25 @@ pytestmark = pytest.mark.skipif(compiler is None, reason="no C compiler on this 
 RUNTIME = layout.RUNTIME
 
 
-@pytest.fixture(scope="module", params=[(), NATIVE], ids=["any processor", "this processor"])
+FOUR = "da_sincos4(x, s, c)"
+ALONE = "for (int k = 0; k < 4; k++) da_sincos1(x[k], s + k, c + k)"
+
+
+@pytest.fixture(
+    scope="module",
+    params=[((), FOUR), (NATIVE, FOUR), ((), ALONE), (NATIVE, ALONE)],
+    ids=["any processor", "this processor", "alone, any processor", "alone, this processor"],
+)
 def sincos(request, tmp_path_factory):
-    """With and without fused multiplication and vector registers."""
+    """With and without fused multiplication and vector registers, four angles at once and one by one."""
+    flags, call = request.param
     folder = tmp_path_factory.mktemp("elementary")
     source = "".join((RUNTIME / name).read_text(encoding="utf-8") for name in ("base/base.h", "base/elementary.h"))
-    source += "DA_API void run(const double *x, double *s, double *c) { da_sincos4(x, s, c); }\n"
+    source += f"DA_API void run(const double *x, double *s, double *c) {{ {call}; }}\n"
     (folder / "f.c").write_text(source, encoding="utf-8")
     assert compiler is not None
     made = folder / "f.so"
-    subprocess.run([*compiler.command, *FLAGS, *request.param, str(folder / "f.c"), "-o", str(made), "-lm"], check=True)
+    subprocess.run([*compiler.command, *FLAGS, *flags, str(folder / "f.c"), "-o", str(made), "-lm"], check=True)
     library = ctypes.CDLL(str(made))
     library.run.argtypes = [ctypes.c_void_p] * 3
 

@@ -53,6 +53,12 @@ def test_runs_that_add_up_are_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     assert run().timing.kernel == "compiled"
 
 
+def test_steps_that_look_for_events_of_contacts_count_for_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled_soon(monkeypatch, 4 * (LOOKS - 1))  # enough for a run of others, too few for one of these
+    assert run().timing.kernel == "tape"
+    assert da.library.bouncing_ball().prepare(0.1, samples=5).run().timing.kernel == "compiled"
+
+
 def test_a_long_run_begins_anew_on_the_compiled_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     compiled_soon(monkeypatch, 2 * LOOKS)
     long = run(200.0)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import json
+import re
 import shutil
 from functools import cache
 
@@ -86,6 +88,21 @@ def test_motions_stand_side_by_side_and_ghosts_lie_below(tmp_path):
     painter = Painter([scene_of(swing(), frames=4)] * 2, Style(width=240, theme="dark"))
     assert len(painter.panels) == 2
     assert np.all(painter.image(0)[0, 0, :3] < 40)
+
+
+def test_a_page_has_the_scenes_and_the_plots(tmp_path):
+    file = swing().animate(tmp_path / "two.html", fps=5, style="dark", beside=swing(), ghost=swing())
+    text = file.read_text("utf-8")
+    data = json.loads(re.search(r'<script type="application/json">(.*?)</script>', text, re.DOTALL)[1])
+    assert [scene["name"] for scene in data["scenes"]] == ["pendulum", "pendulum"]
+    assert [shape.get("role") == "ghost" for shape in data["scenes"][0]["shapes"]].count(
+        True
+    ) == 4  # without the ground
+    assert data["panels"]
+    assert 'data-theme="dark"' in text
+    inline = swing().animate(fps=5)  # as a notebook shows it
+    assert 'data-theme="auto"' in inline.page
+    assert [path.name for path in tmp_path.iterdir()] == ["two.html"]
 
 
 def test_a_video_has_the_frames_and_the_time(tmp_path):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import dalembert as da
+from dalembert.view.plots.style import LIGHT
 
 
 def test_points_line_and_circle_are_where_the_data_are():
@@ -27,7 +28,7 @@ def test_points_line_and_circle_are_where_the_data_are():
 
 def test_the_corner_is_a_right_angle():
     axes = da.library.penny().at().picture().axes[0]
-    (corner,) = [line for line in axes.lines if line.get_color() == "black"]
+    (corner,) = [line for line in axes.lines if line.get_color() == LIGHT.ink]
     a, b, c = corner.get_xydata()
     assert (a - b) @ (c - b) == pytest.approx(0, abs=1e-12)
 

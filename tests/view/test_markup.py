@@ -63,6 +63,17 @@ def test_dots_stand_over_their_letters():
         assert ["".join(part.itertext()) for part in over] == ["x", dots]
 
 
+def test_dots_stand_over_the_letter_and_not_over_its_index():
+    made = tree(formula(latex(da.coordinates("e_12")[0].dd)))
+    (whole,) = made.iter(f"{MATHML}msub")
+    assert ["".join(part.itertext()) for part in whole] == ["e¨", "12"]
+
+
+def test_a_function_by_its_name_is_no_operator():
+    made = tree(formula(r"\mu \operatorname{sign}{\left(x \right)}"))
+    assert "sign" in [each.text for each in made.iter(f"{MATHML}mi")]
+
+
 def test_functions_keep_their_distance_and_parentheses_their_height():
     a, b = sp.symbols("a b")
     flat = tree(formula(latex(a * sp.sin(b))))

@@ -91,6 +91,17 @@ def test_outputs_that_come_in_pairs_are_points():
     assert np.hypot(curve.x, curve.y) == pytest.approx(np.ones(21))
 
 
+def test_a_drawing_shows_points_where_the_model_has_no_others():
+    """The end of the second rod, from the angles."""
+    motion = da.library.hinged_rods().simulate(1.0, samples=21)
+    panel = only(motion, "paths")
+    length = float(motion.system.parameters[da.parameters("l")[0]])
+    phi, psi = motion["phi"], motion["psi"]
+    assert panel.curves[0].x == pytest.approx(length * (np.sin(phi) + np.sin(psi)))
+    assert panel.curves[0].y == pytest.approx(-length * (np.cos(phi) + np.cos(psi)))
+    assert panel.curves[0].t is motion.t
+
+
 def test_a_point_in_space_has_two_views_and_one_in_a_plane_one():
     motion = da.library.spherical_pendulum().simulate(2.0, samples=21)
     views = panels_of(motion, ["paths"])

@@ -209,6 +209,16 @@ def test_definitions_and_several_bodies_of_one_mass():
     np.testing.assert_allclose(point["position"], [[1, 0.5, 0], [1.25, 0.5, 0], [1.5, 0.5, 0]], atol=1e-9)
 
 
+def test_many_bodies_have_no_labels_and_no_arrows():
+    names = [f"{axis}{k}" for k in range(21) for axis in "xy"]
+    start = {name: k for k, name in enumerate(names)} | {f"{name}'": 0 for name in names}
+    kinetic, potential = " + ".join(f"{name}'^2/2" for name in names), " + ".join(names)
+    system = da.System("dust", coordinates=names, kinetic=kinetic, potential=potential, initial=start)
+    scene = scene_of(system.simulate(0.1, samples=2), frames="outputs")
+    assert {(shape["kind"], shape["label"]) for shape in scene.shapes} == {("trace", ""), ("point", "")}
+    assert len(shapes(scene, "point")) == 21
+
+
 def test_ghosts_are_another_motion_at_the_same_times():
     motion = moving("skater", 0.5)
     scene = with_ghost(scene_of(motion, fps=10), motion.system.vakonomic(0.4, samples=21, rtol=1e-8))

@@ -13,7 +13,7 @@ from dalembert.cli.folders import make, slug_of, unmake
 from dalembert.cli.models import find_model, print_json, with_values
 from dalembert.cli.vary import read_vary
 from dalembert.ensemble.result.ensemble import Ensemble
-from dalembert.ensemble.result.store import ABOUT, WHOLE, read_about
+from dalembert.ensemble.result.store import ABOUT, PARTED, WHOLE, read_about
 from dalembert.errors import DalembertError, DocumentError, ModelError, OutputError
 from dalembert.model.documents.write_files import write_atomically
 
@@ -80,7 +80,7 @@ def sweep_and_write(given: SweepOptions, resume: Path | None) -> int:
             (folder / LINE).unlink(missing_ok=True)
             unmake(made)
         raise
-    files, lost = [folder / WHOLE], None
+    files, lost = [folder / (WHOLE if (folder / WHOLE).is_file() else PARTED)], None
     try:
         picture = folder / f"{slug}.png"
         ensemble.plot(picture, of=given.plot)
@@ -141,11 +141,11 @@ def _clear(folder: Path) -> None:
     """Room for a new sweep: a complete one is replaced, as results of `run` are; an interrupted one is not."""
     if read_about(folder) is None:
         return
-    if not (folder / WHOLE).is_file():
+    if not (folder / WHOLE).is_file() and not (folder / PARTED).is_file():
         raise OutputError(
             f"{folder}: an interrupted sweep is here; go on with it by --resume {folder}, or choose another --out"
         )
-    for name in (ABOUT, WHOLE, LINE):
+    for name in (ABOUT, WHOLE, PARTED, LINE):  # parts are removed where the next sweep begins
         (folder / name).unlink(missing_ok=True)
 
 

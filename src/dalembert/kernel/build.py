@@ -196,8 +196,8 @@ def _trim(folder: Path) -> None:
         with contextlib.suppress(OSError):
             if left.stat().st_mtime < time.time() - ABANDONED_S:
                 left.unlink() if left.is_file() else shutil.rmtree(left, ignore_errors=True)
-    # Kernels, models that were read, and their tapes.
-    kept = [file for suffix in ("so", "model", "tape") for file in folder.glob(f"*.{suffix}")]
+    # Kernels, models that were read, their tapes, and who has won races.
+    kept = [file for suffix in ("so", "model", "tape", "race") for file in folder.glob(f"*.{suffix}")]
     files = sorted(kept, key=lambda file: file.stat().st_mtime)
     total = sum(file.stat().st_size for file in files)
     if total <= CACHE_BYTES:

@@ -39,7 +39,7 @@ class EventBuffer:
     ) -> None:
         self._asked = np.array([*directions, *terminals, *from_zero, *places], dtype=np.intc)
         self._rows = np.empty((room, 3 + width))
-        at, rows = (part.__array_interface__["data"][0] for part in (self._asked, self._rows))
+        at, rows = (ctypes.addressof(ctypes.c_char.from_buffer(part.data)) for part in (self._asked, self._rows))
         size = self._asked.itemsize * len(directions)
         self._requests = _Requests(at, at + size, at + 2 * size, rows, room, 0, -1, at + 3 * size, -1)
 

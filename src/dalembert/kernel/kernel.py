@@ -218,7 +218,7 @@ class PaceArgument(ctypes.Structure):
     def __init__(self, starts: Array, bounds: Array, share: float, look: float, weights: Array, width: int) -> None:
         """weights: of the squares of velocities, by which the fastest state is found. width: of a state."""
         given = [np.ascontiguousarray(x, dtype=float) for x in (starts, bounds, weights)]
-        at = [x.__array_interface__["data"][0] for x in given]  # in half the time of x.ctypes.data
+        at = [ctypes.addressof(ctypes.c_char.from_buffer(x.data)) if x.size else None for x in given]
         self._begin((at[0], at[1], len(starts), share, look, at[2]), given, width)
 
     def _begin(self, numbers: tuple[Any, ...], given: list[Array], width: int) -> None:

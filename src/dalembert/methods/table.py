@@ -137,7 +137,8 @@ def method_names() -> tuple[str, ...]:
 
 def method_help() -> str:
     """All of them in a sentence, for the command line."""
-    return f"{AUTO} (the default: by rtol, and {STIFF} where the motion is stiff)" + "".join(
+    others = f"{STIFF} where the motion is stiff, {SERIES} where that takes less work"
+    return f"{AUTO} (the default: by rtol, {others})" + "".join(
         f"; {method.name}: {method.help}" for method in METHODS.values()
     )
 

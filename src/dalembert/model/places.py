@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 # Names that people give to angles. Two turning wheels of one moment of inertia look like a point otherwise.
 ANGLES = frozenset(("alpha", "beta", "gamma", "theta", "phi", "chi", "psi", "omega"))
 ANGULAR = frozenset(("rad", "°", "deg"))
-# Of more coordinates no path would be seen.
+# Of more coordinates no path would be seen, and others look at large systems in ways of their own.
 MOST = 60
 
 
@@ -39,7 +39,9 @@ def cartesian_points(system: System) -> tuple[tuple[str, ...], ...]:
 
 
 def has_plain_kinetic(system: System) -> bool:
-    """Whether T vanishes with the velocities, so that E = T + V."""
+    """Whether T is known to vanish with the velocities, so that E = T + V."""
+    if len(system.coordinates) > MOST:
+        return False
     if system.kinetic is None:
         return True
     own = system.expanded

@@ -204,9 +204,10 @@ class Verbs:
         atol: absolute tolerance (default: a thousandth of rtol, of the size that the motion will have).
         samples: number of equidistant output times (default 501); or times: the output times themselves, increasing.
         method: "auto", "dop853", "dopri5", "stiff" (an implicit method with the exact Jacobian), or "taylor" (Taylor
-        series: quickest at tight tolerances on long runs; native backend, smooth models), or "variational" (steps of
-        one length that make a discrete action stationary: momenta are kept to rounding and the energy within a bound
-        for very long times; constraints on positions only).
+        series: quickest at tight tolerances on long runs, where "auto" takes them once they have been found to need
+        less work; native backend, smooth models), or "variational" (steps of one length that make a discrete action
+        stationary: momenta are kept to rounding and the energy within a bound for very long times; constraints on
+        positions only).
         project: return to the constraints after each step (default True); False shows the drift.
         backend: "auto", "native" (compiled C), or "reference" (CasADi's virtual machine and SciPy).
         events: besides those of the system, names with expressions (or `da.Event`) whose passages through zero go to

@@ -38,6 +38,7 @@ from dalembert.results import Result, Table, plain_values, state_columns
 
 if TYPE_CHECKING:
     from dalembert.model.system import System
+    from dalembert.motion.contacts.modes.contacts import Contacts
     from dalembert.motion.contacts.run.legs import Legs
 
 # So many ways to be run are kept with a system.
@@ -167,9 +168,10 @@ class Prepared(Result):
         if not isinstance(progress, Progress):
             progress = Progress(self.system.name, begin.state.t, float(begin.settings.times[-1]), progress)
         with progress as bar:
-            if begin.start is None:
-                run = _run_legs(begin, bar, seconds, started)
+            if begin.contacts is not None:
+                run = _run_legs(begin, begin.contacts, bar, seconds, started)
             else:
+                assert begin.start is not None
                 run = _run_smooth(begin, begin.start, bar, seconds, started)
         return replace(run, given=state) if isinstance(state, State) else run
 
@@ -193,7 +195,11 @@ class Prepared(Result):
         if timed or settings.max_step is not None:
             settings = look_ahead(evaluation, settings, state)
         if needs_legs(evaluation.system):
-            return _Begin(evaluation, settings, state, None)
+            from dalembert.motion.contacts.modes.contacts import Contacts  # needs SymPy
+
+            require_energy(evaluation, state)
+            gradient_warnings(evaluation, state)
+            return _Begin(evaluation, settings, state, None, contacts=Contacts(evaluation.system))
         return _Begin(evaluation, settings, *start_of(evaluation, state, settings.project))
 
     def __getstate__(self) -> dict[str, Any]:
@@ -361,6 +367,7 @@ class _Begin:
     state: State
     start: Fundamental | None  # None where the motion is made of legs
     warnings: tuple[str, ...] = ()
+    contacts: Contacts | None = None  # where it is
 
 
 def _run_smooth(begin: _Begin, start: Fundamental, bar: Progress, prepared: float, started: float) -> Run:
@@ -388,17 +395,14 @@ def _of_block(begin: _Begin, again: Again, made: Any, prepared: float, elapsed: 
     return run
 
 
-def _run_legs(begin: _Begin, bar: Progress, prepared: float, started: float) -> Run:
+def _run_legs(begin: _Begin, contacts: Contacts, bar: Progress, prepared: float, started: float) -> Run:
     """A system with friction or one-sided constraints: leg by leg."""
     evaluation, settings, state = begin.evaluation, begin.settings, begin.state
     # Here and not above: all of it needs SymPy, which other motions do without where their model was kept.
     from dalembert.model.friction.contact import torqueless_warnings
-    from dalembert.motion.contacts.modes.contacts import Contacts
     from dalembert.motion.contacts.run.coefficients import negative_coefficients
     from dalembert.motion.contacts.run.legs import integrate_legs
 
-    require_energy(evaluation, state)
-    gradient_warnings(evaluation, state)
     derived = clock.perf_counter()
     notes: list[str] = []
 
@@ -410,7 +414,7 @@ def _run_legs(begin: _Begin, bar: Progress, prepared: float, started: float) -> 
         notes.extend(more)
         return trajectory
 
-    legs = integrate_legs(Contacts(evaluation.system), settings, state.q, state.v, state.t, leg)
+    legs = integrate_legs(contacts, settings, state.q, state.v, state.t, leg)
     trajectory = legs.trajectory
     timing = _timing(trajectory, prepared + derived - started, clock.perf_counter() - derived)
     below_zero = negative_coefficients(legs.contacts, trajectory, legs.modes)

@@ -12,11 +12,14 @@ import numpy as np
 import pytest
 from penny_scene import penny_panels, penny_scene
 
+import dalembert as da
 from dalembert.errors import OutputError
 from dalembert.view.player.assets import SCRIPTS, script_text
+from dalembert.view.player.moments import moments
 from dalembert.view.player.pack import MOST_NUMBERS, MOST_POINTS, kept_frames, numbers, pack_panel, pack_scene
 from dalembert.view.player.page import fragment_of, frame_of, page_of
 from dalembert.view.plots.panel import Curve, Panel
+from dalembert.view.scene.scene_of import scene_of
 
 EVIL = "</script><script>alert(1)</script> ]]> <img src=x onerror=alert(1)> \" ' & \u2028 <!--"
 
@@ -129,6 +132,24 @@ def test_a_long_motion_makes_a_small_page() -> None:
     """10,000 outputs with 1200 frames: three shapes and two plots."""
     page = page_of([penny_scene(frames=1200)], penny_panels(points=10_000))
     assert len(page) < 700_000
+
+
+def test_moments_have_those_of_events() -> None:
+    """Regular ones, the last one, and impacts, where the ball is on the floor: a way of 10 frames a second has its
+    corners all the same. A motion of two days has no more than can be held.
+    """
+    motion = da.library.get("bouncing_ball").simulate(1.5, samples=40)
+    times = moments(motion, fps=10)
+    impacts = [float(event["t"]) for event in motion.events if event["name"] == "impact"]
+    assert len(impacts) > 1
+    assert set(impacts) <= set(times)
+    assert set(np.round(np.arange(16) / 10, 12)) <= set(np.round(times, 12))
+    scene = scene_of(motion, frames=times)
+    ball = next(shape for shape in scene.shapes if shape["kind"] == "sphere")
+    heights = ball["position"][np.searchsorted(times, impacts), 1] - ball["radius"]
+    np.testing.assert_allclose(heights, 0.0, atol=1e-6)  # to the tolerance of the motion
+    long = replace(motion, t=np.linspace(0.0, 2e5, motion.t.size), events=())
+    assert 15_000 < moments(long).size <= 20_000
 
 
 def test_inside_other_pages() -> None:

@@ -26,7 +26,7 @@ def certify_members(
     member, _ = np.nonzero(reached)
     q, v = (np.ascontiguousarray(x) for x in (along[reached][:, :n], along[reached][:, n : 2 * n]))
     many, total = together.members, len(member)
-    M, _, A, _, _, E, _, phi, rate = many.parts(
+    M, Q, A, _, _, E, _, phi, rate = many.parts(
         total, many.block(total, (q, v, np.ascontiguousarray(times[which][reached]), p[which][member]))[0]
     )
 
@@ -50,18 +50,24 @@ def certify_members(
         worst = np.abs(spread(value)).max(axis=1) / np.where(reach > 0, reach, 1.0)
         outcome.certificate[which, column] = worst.max(axis=1)
     kinetic = np.abs(np.einsum("ki,kij,kj->k", v, M.reshape(total, n, n), v)) / 2.0
-    outcome.certificate[which, 2] = _energy(spread(E.reshape(total)), spread(kinetic), along[:, :, 2 * n :], reached)
+    masses = np.einsum("kii->ki", M.reshape(total, n, n))
+    pull = spread((Q.reshape(total, n) ** 2 / np.where(masses > 0, masses, np.inf)).max(axis=1)).max(axis=1)
+    span = outcome.t[which] - times[which, 0]
+    # As `energy_residual` has it: at rest, forces do work on velocities of rounding.
+    least = 1e-8 * pull * span**2
+    balance = _energy(spread(E.reshape(total)), spread(kinetic), along[:, :, 2 * n :], reached, least)
+    outcome.certificate[which, 2] = balance
     outcome.certificate[which, 3] = _holds(task, outcome.certificate[which, :3], outcome.steps[which])
 
 
-def _energy(E: Array, kinetic: Array, works: Array, reached: np.ndarray) -> Array:
+def _energy(E: Array, kinetic: Array, works: Array, reached: np.ndarray, least: Array) -> Array:
     """|E(t) − E(0) − work| against the largest kinetic energy, change of potential, or work; as `energy_residual`."""
     works = np.where(reached[:, :, None], works, 0.0)
     work = works.sum(axis=2)
     rest = np.where(reached, E - kinetic, (E - kinetic)[:, :1])
     size = np.maximum(kinetic.max(axis=1), np.abs(rest - rest[:, :1]).max(axis=1))
     size = np.maximum(size, np.abs(works).max(axis=(1, 2)))
-    size = np.maximum(size, 1e-7 * np.abs(E).max(axis=1))
+    size = np.maximum(np.maximum(size, 1e-7 * np.abs(E).max(axis=1)), least)
     missed = np.where(reached, np.abs(E - E[:, :1] - work), 0.0).max(axis=1)
     return missed / np.where(size > 0, size, 1.0)
 

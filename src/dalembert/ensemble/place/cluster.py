@@ -19,7 +19,7 @@ from dalembert.ensemble.members.chunk import Chunk
 from dalembert.ensemble.members.control import Control
 from dalembert.ensemble.members.parts import Kept, Parts
 from dalembert.ensemble.members.task import Task
-from dalembert.ensemble.place.threads import POLL_S, cores
+from dalembert.ensemble.place.threads import cores
 from dalembert.ensemble.place.worker import Done, hand_over, own_build, run_ranges
 from dalembert.errors import ClusterError, DalembertError, ModelError
 
@@ -33,7 +33,9 @@ TASK_S, SHARES = 1.0, 4
 AHEAD, AHEAD_EACH = 16, 4
 # Tasks of each thread before it is known how long they take, of one range each; and how often workers are counted, in
 # seconds.
-FIRST, LOOK_S = 2, 2.0
+FIRST, LOOK_S = 2, 10.0
+# How long results are waited for at once, in seconds, before progress is shown.
+WAIT_S = 0.25
 # Attempts at a task after one that failed by no fault of the sweep (a disk or a network that was away).
 RETRIES = 2
 # How long a cluster of this machine may be without any worker, in seconds. Others are waited for: they may be queued.
@@ -201,7 +203,7 @@ def _results(
             if clock.monotonic() - asked > LOOK_S:  # workers come and go
                 at_work, asked = max(1, sum(client.nthreads().values())), clock.monotonic()
             most = max(AHEAD, AHEAD_EACH * at_work) if pace.is_known else FIRST * at_work
-            batch = []
+            batch: list[list[tuple[int, int]]] = []
             while left and len(pending) + len(batch) < most:
                 size = pace.ranges(len(left), at_work)
                 batch.append([left.popleft() for _ in range(min(size, len(left)))])
@@ -258,7 +260,7 @@ def _take(done: queue.SimpleQueue[Any]) -> list[Any]:
     """What is done; after a moment without any, nothing."""
     found = []
     try:
-        found.append(done.get(timeout=POLL_S))
+        found.append(done.get(timeout=WAIT_S))
         while True:
             found.append(done.get_nowait())
     except queue.Empty:

@@ -33,9 +33,7 @@ def save(ensemble: Ensemble, path: str | os.PathLike[str]) -> None:
     target = Path(path)
     if target.suffix == ".nc":
         if 2 * ensemble.data.nbytes > free_memory():
-            raise OutputError(
-                f"{target}: this ensemble does not fit into memory, and .nc is written at once: save as .zarr"
-            )
+            raise OutputError(f"{target}: the ensemble does not fit into memory, where .nc is made: save it as .zarr")
         write_atomically(target, bytes(_plain(ensemble).to_netcdf(engine="scipy", format="NETCDF3_64BIT")))
     elif target.suffix == ".zarr":
         _save_zarr(ensemble, target)

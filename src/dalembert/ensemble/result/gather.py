@@ -21,7 +21,7 @@ from dalembert.errors import OutputError
 if TYPE_CHECKING:
     from xarray import Variable
 
-# Results of more bytes than these, or of more than half the memory, stay in the parts that they were computed in.
+# Results of more bytes than these, or that would take half the memory while they are joined, stay in their parts.
 LARGE = 2_000_000_000
 
 

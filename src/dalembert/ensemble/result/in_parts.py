@@ -81,7 +81,8 @@ def columns_in_parts(
     first = parts.read(0)
     assert first is not None
     assert math.prod(grid) == parts.members
-    forms = {name: (array.shape[1:], array.dtype) for name, array in first.arrays.items()}
+    forms: dict[str, tuple[tuple[int, ...], Any]] = {}
+    forms |= {name: (array.shape[1:], array.dtype) for name, array in first.arrays.items()}
     forms |= {name: ((), np.dtype(bool)) for name in more} | {REASON: ((), np.dtype(object))}
     return {
         name: Variable(

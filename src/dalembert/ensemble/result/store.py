@@ -52,6 +52,8 @@ class Store:
                 folder.mkdir(parents=True, exist_ok=True)
             except OSError as error:
                 raise OutputError(f"{folder}: cannot write here: {error.strerror or error}") from None
+            self.parts.clear()  # of a sweep whose description is gone: these would be taken for its own
+            (folder / PARTED).unlink(missing_ok=True)
             values = task.values
             told = {
                 "digest": own, "version": __version__, "name": task.system.name, "members": values.count,

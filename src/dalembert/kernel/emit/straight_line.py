@@ -217,10 +217,11 @@ class _Translation:
         angles = list(dict.fromkeys(i.of[0] for i in group))
         texts = [self._value(angle) for angle in angles]
         mark = f"{group[0].value}"
-        if not self.lanes:
+        if not self.lanes or len(texts) == 1:
+            name = "da_sincos1" if self.lanes else "da_sincos"
             for k, text in enumerate(texts):
                 self.piece.lines += [f"    double sin{mark}_{k}, cos{mark}_{k};"]
-                self.piece.lines += [f"    da_sincos({text}, &sin{mark}_{k}, &cos{mark}_{k});"]
+                self.piece.lines += [f"    {name}({text}, &sin{mark}_{k}, &cos{mark}_{k});"]
             for i in group:
                 kind = "sin" if i.operation == ca.OP_SIN else "cos"
                 self._assign(i.value, f"{kind}{mark}_{angles.index(i.of[0])}")

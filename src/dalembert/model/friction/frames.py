@@ -8,6 +8,7 @@ polar description never look like that; an angle does only where its moment of i
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
@@ -51,6 +52,14 @@ def frames_of(inertia: Inertia, coordinates: tuple[Coordinate, ...]) -> Frames:
         tuple(group for group in groups if len(group) > 3),
         tuple(group[0] for group in groups if len(group) == 1),
     )
+
+
+def are_cartesian(
+    inertia: Inertia, coordinates: tuple[Coordinate, ...], bodies: Sequence[tuple[Coordinate, ...]]
+) -> bool:
+    """Whether the coordinates of each of these bodies could be Cartesian."""
+    mass = _Mass(inertia, coordinates)
+    return all(mass.alike(body[0], other) for body in bodies for other in body[1:])
 
 
 @lru_cache(maxsize=64)

@@ -40,17 +40,19 @@ def heat_residual(motion: Motion) -> float:
     """
     if not motion.heat or motion.t.size < 2 or not _determined(motion):
         return 0.0
-    powers = heat_powers(motion)
     told = np.stack(list(motion.heat.values()), axis=1)
     if not np.isfinite(told).all():
         return float("inf")
-    worst = 0.0
-    for first, last in _parts(motion):
+    worst, parts, at_rest = 0.0, _parts(motion), _at_rest(motion)
+    if not parts and not at_rest:
+        return worst
+    powers = heat_powers(motion)
+    for first, last in parts:
         for start in (first, first + 1):
             worst = max(worst, _apart(motion.t[start : last + 1], told[start : last + 1], powers[start : last + 1]))
     given = np.einsum("ti,ti->t", motion.v, motion.nonideal)
     size = max(float(np.abs(given).max()), float(powers.max(initial=0.0)))
-    if _at_rest(motion) and float(np.abs(powers.sum(axis=1) + given).max()) <= SAME * size:
+    if at_rest and float(np.abs(powers.sum(axis=1) + given).max()) <= SAME * size:
         lost = motion.impact_loss if motion.impact_loss.size else np.zeros(motion.t.size)
         worst = max(worst, float(np.abs(told.sum(axis=1) + lost + motion.work[:, 2]).max()))
     return worst

@@ -61,33 +61,35 @@ def contact_residual(motion: Motion, M: Array, Q: Array, A: Array) -> float:
     reach = max(float(np.abs(root * motion.q).max()), 1e-6 * span**2 * float(np.abs(Q / root).max())) or 1.0
     resting, fastest = _resting(motion), float(np.abs(motion.v).max(initial=0.0)) or 1.0
     rest = (motion.C - _smooth(motion)) / root
-    told = [part for name in motion.contacts for part in (motion.contacts[name].normal, motion.contacts[name].friction)]
+    histories = [motion.contacts[contact.name] for contact in system.contacts]
+    told = [np.array([own.normal for own in histories]).T, np.array([own.friction for own in histories]).T]
     if not all(np.isfinite(part).all() for part in (*told, N, u, mu, rest, motion.multipliers)):
         return float("inf")  # what is no number obeys no law, and is not larger than any limit
     forces, slips = 0.0, 0.0
     unsure = np.zeros(T)  # slow slipping is a difference of large velocities: its direction has their rounding
-    # Redundant constraints share a load in many ways, and columns may tell another one than multipliers.
-    determined = motion.rank == np.any(motion.acting[:, :, None] & (A != 0), axis=2).sum(axis=1)
-    holding = np.zeros((T, len(system.contacts)), dtype=bool)
-    for k, contact in enumerate(system.contacts):
-        at, state = graph.components[k], motion.contacts[contact.name].state
-        speed = np.linalg.norm(u[:, at], axis=1)
-        moving = (state != OPEN) & (speed > resting)
-        slip = mu[:, k] * np.abs(N[:, k]) / np.where(moving, speed, 1.0)
-        rest += np.where(moving[:, None], np.einsum("tnc,tc->tn", units[:, :, at], slip[:, None] * u[:, at]), 0.0)
-        # A coefficient below zero drives what it should brake.
-        history, weight = motion.contacts[contact.name], weights[:, at].max(axis=1)
-        unsure += np.where(moving, weight * slip * ROUNDING * np.abs(motion.v).max(axis=1), 0.0)
-        # What is told of a contact is what its constraint and its law say.
-        shut = (state != OPEN) & determined
-        forces = max(forces, float((weight * np.abs(history.normal - N[:, k]))[shut].max(initial=0.0)))
-        rubs = np.abs(history.friction - mu[:, k] * np.abs(N[:, k]))
-        forces = max(forces, float((weight * rubs)[moving & determined].max(initial=0.0)))
-        drives = -weights[:, at].max(axis=1) * mu[:, k] * np.abs(N[:, k])
-        forces = max(forces, float(drives[moving].max(initial=0.0)))
+    holding = np.zeros((T, len(histories)), dtype=bool)
+    if histories:
+        # Redundant constraints share a load in many ways, and columns may tell another one than multipliers.
+        determined = motion.rank == np.any(motion.acting[:, :, None] & (A != 0), axis=2).sum(axis=1)
+        state = np.array([own.state for own in histories]).T
+        first = [at.start for at in graph.components]
+        owner = np.repeat(np.arange(len(first)), [at.stop - at.start for at in graph.components])
+        speed, weight = np.sqrt(np.add.reduceat(u * u, first, axis=1)), np.maximum.reduceat(weights, first, axis=1)
+        shut = state != OPEN
+        moving = shut & (speed > resting)
+        rubs = mu * np.abs(N)
+        slip = np.where(moving, rubs, 0.0) / np.where(moving, speed, 1.0)
+        rest += np.einsum("tnc,tc->tn", units, slip[:, owner] * u)
+        unsure = (weight * slip).sum(axis=1) * ROUNDING * np.abs(motion.v).max(axis=1)
+        # What is told of a contact is what its constraint and its law say; and a coefficient below zero drives what it
+        # should brake.
+        sure = determined[:, None]
+        wrong = np.where(shut & sure, np.abs(told[0] - N), 0.0)
+        wrong = np.maximum(wrong, np.where(moving & sure, np.abs(told[1] - rubs), 0.0))
+        forces = float((weight * np.maximum(wrong, np.where(moving, -rubs, 0.0))).max())
         creeps = (state == STICK) & (speed > SEEN * resting)
-        slips = max(slips, float(speed[creeps].max(initial=0.0)) / fastest)
-        holding[:, k] = (state != OPEN) & ~moving
+        slips = float(np.where(creeps, speed, 0.0).max()) / fastest
+        holding = shut & ~moving
     limits = np.maximum(found.mu_static, mu) * np.abs(N)
     beyond = beyond_limits(units, rest, graph.components, holding, limits, largest)
     forces = max(forces, float((beyond - unsure).max()))

@@ -50,6 +50,9 @@ def repeat_residual(motion: Motion, contacts: Contacts, M: Array, Q: Array, want
     left of their difference is allowed for. Which way a contact slips is taken from the sliding velocity. M, Q: of the
     system at the output points.
     """
+    chosen = sorted({*_stretches(motion), *_uneven(motion, contacts)})
+    if not chosen:
+        return 0.0
     root = mass_scale(M)
     span = float(motion.t[-1] - motion.t[0])
     # At rest, velocities are rounding of what the forces would make of them.
@@ -57,9 +60,8 @@ def repeat_residual(motion: Motion, contacts: Contacts, M: Array, Q: Array, want
     if not size > 0:
         return 0.0
     varying = _varies(motion, contacts)
-    chosen = sorted({*_stretches(motion), *_uneven(motion, contacts)})
     ends = [k for i in chosen for k in (i, i + 1)]
-    slides = contacts.slides_along(motion.q[ends], motion.v[ends], motion.t[ends]) if chosen else None
+    slides = contacts.slides_along(motion.q[ends], motion.v[ends], motion.t[ends])
     clear = {
         i: _mode(motion, contacts, i, None if slides is None else slides[2 * k : 2 * k + 2])
         for k, i in enumerate(chosen)

@@ -98,24 +98,27 @@ def step_bounds(values: Array, spacing: float) -> Array:
     """How long steps may be in each cell, for samples (N + 1, E): twice the spacing at which cubic interpolation
     foretells the samples in between.
     """
-    parts = values.shape[0] - 1
+    values = np.ascontiguousarray(values.T)  # entries are few and samples many: sums along these are quick
+    parts = values.shape[1] - 1
     limits = np.full(parts // CELL, np.inf)
-    least = NEGLIGIBLE * np.ptp(values, axis=0) + ROUNDING * np.abs(values).max(axis=0)
+    least = NEGLIGIBLE * np.ptp(values, axis=1) + ROUNDING * np.abs(values).max(axis=1)
     step = parts // 8
     while step >= 1:
-        nodes = values[:: 2 * step]
+        nodes, between = values[:, :: 2 * step], values[:, step :: 2 * step]
         # One more at either end, by the cubic through the four next to it.
-        first, last = (4 * e[0] - 6 * e[1] + 4 * e[2] - e[3] for e in (nodes[:4], nodes[:-5:-1]))
-        nodes, between = np.concatenate([[first], nodes, [last]]), values[step :: 2 * step]
-        stencil = nodes[:-3], nodes[1:-2], between, nodes[2:-1], nodes[3:]
+        first, last = (4 * e[:, 0] - 6 * e[:, 1] + 4 * e[:, 2] - e[:, 3] for e in (nodes[:, :4], nodes[:, :-5:-1]))
+        nodes = np.concatenate([first[:, None], nodes, last[:, None]], axis=1)
+        stencil = nodes[:, :-3], nodes[:, 1:-2], between, nodes[:, 2:-1], nodes[:, 3:]
         foretold = (9.0 * (stencil[1] + stencil[3]) - (stencil[0] + stencil[4])) / 16.0
         missed = np.abs(between - foretold)
         # Most are foretold by far: the change around them is looked at for the others only.
-        some = np.flatnonzero((missed > least).any(axis=1))
-        around = np.ptp(np.stack([row[some] for row in stencil]), axis=0)
-        for k in some[(missed[some] > np.maximum(FORETOLD * around, least)).any(axis=1)]:
-            at = (2 * int(k) + 1) * step
-            limits[max(at - 2 * step, 0) // CELL : (at + 2 * step - 1) // CELL + 1] = 2 * step * spacing
+        some = np.flatnonzero((missed > least[:, None]).any(axis=0))
+        if some.size:
+            around = np.ptp(np.stack([row[:, some] for row in stencil]), axis=0)
+            wrong = (missed[:, some] > np.maximum(FORETOLD * around, least[:, None])).any(axis=0)
+            for k in some[wrong]:
+                at = (2 * int(k) + 1) * step
+                limits[max(at - 2 * step, 0) // CELL : (at + 2 * step - 1) // CELL + 1] = 2 * step * spacing
         step //= 2
     return limits
 

@@ -65,6 +65,10 @@ class Outcome:
     passages: tuple[Crossing, ...] = ()
     ended: int | None = None
 
+    def of_first(self, count: int) -> Outcome:
+        """What the first so many events came to."""
+        return Outcome(tuple(passage for passage in self.passages if passage.which < count), self.ended)
+
     def reports(self, system: System) -> list[dict[str, Any]]:
         """The entries of `motion.events`."""
         symbols, n = (*system.coordinates, *system.velocities), len(system.coordinates)

@@ -38,6 +38,7 @@ from dalembert.kernel.size import KernelTooLarge
 from dalembert.kernel.tape_kernel import make_tape_kernel
 from dalembert.methods.table import METHODS, SERIES
 from dalembert.motion.integrate.settings import Settings
+from dalembert.remember import changed
 
 if TYPE_CHECKING:
     from dalembert.model.system import System
@@ -46,6 +47,9 @@ if TYPE_CHECKING:
 # evaluations, a return to the constraints), alike. Measured on library systems and chains, to a factor of two.
 COMPILE_S, COMPILE_EACH_S = 0.4, 2.5e-4
 STEP_S, STEP_EACH_S = 5e-7, 1e-8
+# Events of contacts are looked for at eight places of a step or more, with multipliers: such a step takes so many times
+# as long (measured: 3.6 to 6).
+WITH_CONTACTS = 4
 # Seconds of a step by a compiled kernel, alike; and to compile series, as a multiple of the time without them.
 FAST_STEP_S, FAST_STEP_EACH_S, SERIES_COMPILE = 3.5e-7, 1.2e-9, 1.3
 # Of the tolerance, for series that `auto` has taken.
@@ -89,6 +93,11 @@ class Wanted:
                 return found
         library = runtime_library()
         return None if library is None else make_tape_kernel(library, *given, self.completion)
+
+    def serves(self, graph: Graph, method: str, completion: float, limit: int) -> bool:
+        """Whether it is what a mode of the same system wants, of which all rows are always wanted."""
+        same = self.graph is graph and self.method == method
+        return same and self.completion == completion and self.limit == limit
 
     def known(self, other: Wanted) -> Wanted:
         """The other one, which knows what was chosen for it, if it is the same; else this one."""
@@ -137,13 +146,14 @@ def _compiles_only() -> bool:
 def choose_kernel(wanted: Wanted) -> Choice:
     """The kernel that is expected to be done first; what it raises, `Wanted.compiled` says."""
     started = time.perf_counter()
-    tapes = None if _compiles_only() else runtime_library()
-    state = (wish(), find_compiler(), tapes, kernels.made_so_far)
+    asked, compiler = wish(), find_compiler()
+    tapes = None if asked == "compiled" and compiler is not None else runtime_library()
+    state = (asked, compiler, tapes, kernels.made_so_far)
     choice = wanted.kept.get(state)
     if choice is not None and not choice.steps:
         return choice
     if choice is not None and not is_worth_compiling(wanted, choice):
-        return replace(choice, steps=choice.worth - _steps.get(wanted.key, 0))
+        return changed(choice, steps=choice.worth - _steps.get(wanted.key, 0))
     choice = _chosen(wanted)
     wanted.kept.clear()
     wanted.kept[state] = choice
@@ -157,7 +167,7 @@ def _chosen(wanted: Wanted) -> Choice:
     never = find_compiler() is None or wish() == "tape" or kernel.instructions > wanted.limit
     if kernel.kind == "compiled" or never:
         return Choice(kernel)
-    worth = steps_worth_compiling(kernel.instructions)
+    worth = steps_worth_compiling(kernel.instructions) // (WITH_CONTACTS if wanted.graph.switched else 1)
     steps = worth - _steps.get(wanted.key, 0)
     if steps >= LOOKS:
         return Choice(kernel, steps, worth=worth)

@@ -93,7 +93,7 @@ def integrate_native(
     buffer = _buffer(requested, settings, width, room, kinks) if requested else None
     given = (setup.y0, t0, evaluation.p, settings.times, setup.rtol, setup.atol, wanted.method, settings.project)
     points, short = settings.times.size, trial_steps(kernel, settings, evaluation.n, len(requested))
-    pace = setup.pace.again()
+    pace = setup.pace if work is not None else setup.pace.again()  # a leg has one of its own
     integrate = partial(kernel.integrate, *given, events=buffer, branch=setup.branch, pace=pace)
     run = None
     if short > settings.kept.get("steps", 0):
@@ -167,7 +167,7 @@ def _trajectory(
         steps=int(report["steps"]),
         evaluations=int(report["evaluations"]),
         compile_s=seconds,
-        events=_events(changes, singular, evaluation, outcome) if happened else (),
+        events=_events(changes, singular, evaluation, outcome, settings.of_user) if happened else (),
         failure=None if run.status == kernels.DONE else _failure(setup.as_written, run, buffer, setup.kinks),
         ended=None if buffer is None else outcome.ended_by(evaluation.system),
         warnings=notes,
@@ -183,13 +183,19 @@ def _events(
     singular: Sequence[tuple[float, float]],
     evaluation: Evaluation,
     outcome: Outcome,
+    of_user: int | None,
 ) -> tuple[Mapping[str, Any], ...]:
-    """All that is told of a run, in order of time."""
+    """All that is told of a run, in order of time. of_user: so many events, the first; those that end a mode of
+    contacts are not told.
+    """
     ranks = []
     if not evaluation.graph.switched:  # straight-line code counts constraints that are switched off
         ranks = [{"name": "rank change", "t": t, "from": before, "to": after} for t, before, after in changes]
     passed = [singular_event(t, pivot) for t, pivot in singular]
-    return in_order(ranks, passed, outcome.reports(evaluation.system) if outcome.passages else ())
+    told = outcome if of_user is None else outcome.of_first(of_user)
+    if not (ranks or passed):
+        return tuple(told.reports(evaluation.system)) if told.passages else ()
+    return in_order(ranks, passed, told.reports(evaluation.system) if told.passages else ())
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,7 +249,11 @@ def _make_setup(
     limit = MOST_INSTRUCTIONS if settings.backend == "native" else AUTO_INSTRUCTIONS
     y0 = np.concatenate([q, v, np.zeros(3 + len(evaluation.graph.heats)) if work is None else work])
     atol, share = tolerances(settings, q, v, solution.acceleration), share_of(settings)
-    wanted = Wanted(evaluation.system, evaluation.graph, rows, method_of(settings), completion, limit)
+    method, before = method_of(settings), settings.kept.get("wanted")
+    if before is not None and switched and before.serves(evaluation.graph, method, completion, limit):
+        wanted = before  # of a system whose modes are data, all rows are always wanted
+    else:
+        wanted = Wanted(evaluation.system, evaluation.graph, rows, method, completion, limit)
     none = np.empty(0)
     starts, bounds = (none, none) if settings.pace is None else (settings.pace.starts, settings.pace.bounds)
     pace = PaceArgument(starts, bounds, share, look, np.abs(np.diagonal(M)), y0.size)
@@ -253,7 +263,7 @@ def _make_setup(
     events = evaluation.system.events
     # Where each of them ends the run, there is one passage of each at most.
     room = len(events) if all(event.terminal == 1 for event in events) else EVENT_ROOM
-    if (before := settings.kept.get("wanted")) is not None:
+    if before is not None and before is not wanted:
         wanted = wanted.known(before)
     settings.kept["wanted"] = wanted
     rtol = settings.rtol

@@ -28,11 +28,11 @@ from dalembert.motion.state.state import State
 
 # Series must need less than this share of the other method's work, because the count is not exact.
 WINS = 0.75
-# Nanoseconds of one processor, of which only the ratios matter: of an instruction of an evaluation; at each of these,
-# of each integrated quantity; of a step besides; of an instruction of order 0 of a series, and of the orders after it;
-# of a product that they sum. Fitted to 35 times of compiled kernels (the problems in benchmarks/ and eight library
-# systems at three tolerances), whose ratios of the two methods they give to a quarter on the average.
-INSTRUCTION, EACH, STEP, START, ORDER, PRODUCT = 0.23, 2.1, 140.0, 0.36, 0.16, 0.2
+# Nanoseconds of one processor, of which only the ratios matter: of an instruction of an evaluation, and of each
+# integrated quantity there; of an instruction of a return to the constraints; of one of order 0 of a series, and of the
+# orders after it; of a product that they sum. Fitted to 33 times of compiled kernels of each kind (the problems in
+# benchmarks/ and eight library systems at three tolerances), whose ratios they give to a fifth on the average.
+INSTRUCTION, EACH, RETURN, START, ORDER, PRODUCT = 0.18, 3.0, 0.55, 1.0, 0.16, 0.13
 
 
 def race(
@@ -69,11 +69,12 @@ def orders_of(rtol: float) -> int:
 
 
 def effort_of_explicit(kernel: Kernel, run: Trajectory, width: int) -> float:
-    """Evaluations, and what steps have besides. width: of a state."""
-    return run.evaluations * (INSTRUCTION * kernel.effort[0] + EACH * width) + STEP * run.steps
+    """Evaluations, and a return to the constraints after each step. width: of a state."""
+    fast, back, *_ = kernel.effort
+    return run.evaluations * (INSTRUCTION * fast + EACH * width) + RETURN * back * run.steps
 
 
 def effort_of_series(kernel: Kernel, run: Trajectory, orders: int) -> float:
-    """Order 0, those after it, the sums of products, which grow as their square, and what steps have besides."""
-    _, _, first, order, pairs = kernel.effort
-    return run.steps * (START * first + ORDER * order * orders + PRODUCT * pairs * orders**2 / 2 + STEP)
+    """Order 0, those after it, the sums of products, which grow as their square, and a return after each step."""
+    _, back, first, order, pairs = kernel.effort
+    return run.steps * (START * first + ORDER * order * orders + PRODUCT * pairs * orders**2 / 2 + RETURN * back)

@@ -6,11 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from dalembert.arrays import Array
 from dalembert.kernel.limits import STALL_COLLAPSE, STALL_HOPELESS, STALL_SHARE, STALL_STEPS
-from dalembert.motion.state.evaluation import Evaluation
 
 STALLED = (
     "the steps have become so short that the end would not be reached. A law with sign(…) or v/|v| at rest makes "
@@ -63,11 +60,9 @@ class Trajectory:
     undecided: bool = False
 
 
-def fastest_of(legs: Sequence[Trajectory], evaluation: Evaluation) -> tuple[float, Array] | None:
-    """The fastest state of several trajectories, one after the other, by the masses at the beginning."""
-    n, first = evaluation.n, legs[0]
-    M = evaluation.dynamics(first.y[0, :n], first.y[0, n : 2 * n], float(first.t[0]))[0]
-    weights = np.abs(np.diagonal(M))
+def fastest_of(legs: Sequence[Trajectory], weights: Array) -> tuple[float, Array] | None:
+    """The fastest state of several trajectories, one after the other. weights (n,): of the squares of velocities."""
+    n = weights.size
     found = [leg.fastest for leg in legs if leg.fastest is not None]
     return max(found, key=lambda at: float(weights @ at[1][n : 2 * n] ** 2), default=None)
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 # Beyond this many jumps the forces beside them take longer than the rest of a picture; they are left out then.
 MOST_JUMPS = 400
+COLUMNS = frozenset(("a", "impressed", "inertial", "ideal", "nonideal", "multipliers", "energy", "work"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,9 +53,19 @@ def jumps_of(motion: Motion) -> list[Jump]:
 
 
 class BothSides:
-    """The points of a motion with both sides of its jumps among them. t (K,), q and v (K, n). source (K,): the number
-    of the output that a point is, −1 beside a jump. leg (K,): how many jumps lie before it.
+    """The points of a motion with both sides of its jumps among them. t (K,), q, v, accelerations a and forces (K, n),
+    multipliers (K, m), energy (K,), work (K, 3). source (K,): the number of the output that a point is, −1 beside a
+    jump. leg (K,): how many jumps lie before it.
     """
+
+    a: Array
+    impressed: Array
+    inertial: Array
+    ideal: Array
+    nonideal: Array
+    multipliers: Array
+    energy: Array
+    work: Array
 
     def __init__(self, motion: Motion) -> None:
         self.motion, self.jumps = motion, jumps_of(motion)
@@ -76,12 +87,18 @@ class BothSides:
         self.source: NDArray[np.int_] = np.concatenate([outputs, own, own])[order]
         self.leg: NDArray[np.int_] = leg[order]
 
-    def __getitem__(self, name: str) -> Array:
-        """ "q", "v", accelerations "a", a kind of force, "multipliers" (K, …) or the "energy" (K,) at all points; NaN
-        beside a jump where it is not known: an instant between two jumps without an output.
+    if not TYPE_CHECKING:  # type checkers know the columns
+
+        def __getattr__(self, name: str) -> Array:
+            """Called for what is no state: accelerations, forces, multipliers, energy."""
+            if name not in COLUMNS:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            return self._work() if name == "work" else self._column(name)
+
+    def _column(self, name: str) -> Array:
+        """One of `COLUMNS` at all points; NaN beside a jump where it is not known: an instant between two jumps without
+        an output.
         """
-        if name in ("q", "v"):
-            return np.asarray(getattr(self, name))
         values = np.asarray(getattr(self.motion, name), dtype=float)
         if not self.jumps:
             return values
@@ -96,6 +113,32 @@ class BothSides:
         elif self._forces is not None:
             at, forces = self._forces
             found[at] = forces[name]
+        return found
+
+    def _work(self) -> Array:
+        """What impressed, ideal and nonideal forces have done, (K, 3): beside jumps the balance of energy tells it. The
+        work of impressed forces has no jumps; a blow takes its loss from that of nonideal forces, and moving surfaces
+        give the rest.
+        """
+        motion, t = self.motion, self.t
+        if not motion.blows:
+            return np.column_stack([np.interp(t, motion.t, motion.work[:, k]) for k in range(3)])
+        losses: dict[float, float] = {}
+        for blow in motion.blows:
+            losses[blow.t] = losses.get(blow.t, 0.0) + blow.loss + blow.left_out
+        whole, found = self.energy, np.empty((t.size, 3))
+        for k, source in enumerate(self.source.tolist()):
+            if source >= 0:
+                found[k] = motion.work[source]
+                continue
+            now = float(t[k])
+            impressed = float(np.interp(now, motion.t, motion.work[:, 0]))
+            if self.source[k - 1] < 0 and t[k - 1] == now and self.leg[k - 1] < self.leg[k]:  # just after a jump
+                lost, gained = losses.get(now, 0.0), float(whole[k] - whole[k - 1])
+                found[k] = impressed, found[k - 1, 1] + gained + lost, found[k - 1, 2] - lost
+            else:
+                ideal = found[k - 1, 1]
+                found[k] = impressed, ideal, float(whole[k] - whole[0]) - impressed - ideal
         return found
 
     @cached_property

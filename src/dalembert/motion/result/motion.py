@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from dalembert.motion.contacts.impacts.impacts import Impact
     from dalembert.motion.result.trace import Trace
     from dalembert.study.vakonomic import VakonomicMotion
+    from dalembert.view.animate.inline import InlinePage
     from dalembert.view.figures import Given
-    from dalembert.view.notebook.inline import InlinePage
 
 VECTORS = ("q", "v", "a", "impressed", "inertial", "ideal", "nonideal")
 WORKS = ("impressed", "ideal", "nonideal")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from dalembert.kernel.ready.together import branches_of, together_of
 from dalembert.mechanics.solve.fundamental import Fundamental
 from dalembert.motion.state.contact_history import Held
 from dalembert.motion.state.evaluation import Evaluation
+from dalembert.remember import changed
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,9 @@ class Points:
     inertial: Array
     position: Array | None = None  # φ (T, …) and (φ̇, ψ), where they came with the others
     velocity: Array | None = None
+    closed: Array | None = (
+        None  # A with all its rows, also those of constraints that are open, where there are contacts
+    )
 
     @property
     def A(self) -> Array:
@@ -47,12 +51,8 @@ def evaluate_points(
             M, Q, A, b, C, *rest = found
             return Points(solve_points(M, Q, A, b, C, together.pattern), *rest)
     if held is not None:
-        M, Q, A, b = evaluation.dynamics_along(q, v, t)
-        solution = solve_points(M, Q, np.where(held.acting[:, :, None], A, 0.0), np.where(held.acting, b, 0.0), held.C)
-        # Forces that are not determined are those chosen: the smallest of all might pull on one-sided constraints.
-        chosen = np.where(np.isnan(held.multipliers), solution.multipliers, held.multipliers)
-        solution = replace(solution, multipliers=chosen)
-    elif graph.nonlinear or graph.uses_reactions:
+        return _held_points(evaluation, t, q, v, held)
+    if graph.nonlinear or graph.uses_reactions:
         each = []
         for k in range(t.size):
             guess = None if guesses is None else guesses[k]
@@ -66,6 +66,25 @@ def evaluate_points(
         solution = solve_points(M, Q, A, b, C)
     energy, inertial = evaluation.energetics_along(q, v, t)
     return Points(solution=solution, energy=energy, inertial=inertial)
+
+
+def _held_points(evaluation: Evaluation, t: Array, q: Array, v: Array, held: Held) -> Points:
+    """The points of a motion with contacts."""
+    together = together_of(evaluation.graph)
+    found = None if together is None else together.at(q, v, t, evaluation.p)
+    position: Array | None = None
+    velocity: Array | None = None
+    if found is None:
+        M, Q, A, b = evaluation.dynamics_along(q, v, t)
+        energy, inertial = evaluation.energetics_along(q, v, t)
+    else:
+        M, Q, A, b, _, energy, inertial, position, velocity = found
+    solution = solve_points(M, Q, np.where(held.acting[:, :, None], A, 0.0), np.where(held.acting, b, 0.0), held.C)
+    # Forces that are not determined are those chosen: the smallest of all might pull on one-sided constraints.
+    unknown = np.isnan(held.multipliers)
+    if not unknown.all():
+        solution = changed(solution, multipliers=np.where(unknown, solution.multipliers, held.multipliers))
+    return Points(solution, energy, inertial, position, velocity, A)
 
 
 def forces_at(evaluation: Evaluation, t: Array, q: Array, v: Array, guesses: Array | None = None) -> Forces | None:

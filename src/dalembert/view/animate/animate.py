@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +13,16 @@ from dalembert.ensemble.bar import Bar
 from dalembert.errors import OutputError
 from dalembert.model.documents.write_files import write_atomically
 from dalembert.model.language.suggest import suggest
+from dalembert.model.units import unit_of
 from dalembert.motion.result.motion import Motion
 from dalembert.study.vakonomic import VakonomicMotion
 from dalembert.view.animate.gif import SAMPLES, Image, gif_of
+from dalembert.view.animate.inline import InlinePage
 from dalembert.view.animate.painter import Painter, Style
 from dalembert.view.animate.video import ffmpeg, mp4_of
-from dalembert.view.notebook.inline import InlinePage
+from dalembert.view.player.moments import moments
+from dalembert.view.player.page import page_of
+from dalembert.view.plots.panel import panels_of
 from dalembert.view.scene.overlay import with_ghost
 from dalembert.view.scene.scene import Scene
 from dalembert.view.scene.scene_of import scene_of
@@ -48,14 +51,18 @@ def animate(
     strange = [each for each in others if not isinstance(each, Shown)]
     if strange:
         raise OutputError(f"beside: motions are wanted, got {strange[0]!r}")
+    shown = (motion, *others)
+    times = [moments(each, fps, speed) if suffix == ".html" else None for each in shown]
+    scenes = [
+        scene_of(each, frames=own, fps=fps, speed=speed, forces=forces) for each, own in zip(shown, times, strict=True)
+    ]
+    scenes[0] = scenes[0] if ghost is None else with_ghost(scenes[0], ghost)
     if suffix == ".html":
-        page = _page([motion, *others], ghost, look, fps, speed, forces)
+        page = _page(motion, scenes, "auto" if style is None else look.theme, speed)
         if path is None:
             return InlinePage(page, motion.system.name)
         content = page.encode("utf-8")
     else:
-        scenes = [scene_of(each, fps=fps, speed=speed, forces=forces) for each in (motion, *others)]
-        scenes[0] = scenes[0] if ghost is None else with_ghost(scenes[0], ghost)
         content = _film(scenes, look, suffix, fps, speed, progress)
     write_atomically(file, content)
     return file
@@ -93,27 +100,19 @@ def _film(scenes: Sequence[Scene], style: Style, suffix: str, fps: float, speed:
     with Bar("frames", painter.count, 0, progress) as bar:
         if suffix == ".mp4":
             width, height = (int(side) for side in painter.canvas.get_width_height())
-            return mp4_of(_told(painter, bar), (width, height), fps)
+            return mp4_of(_images(painter, bar), (width, height), fps)
         some = np.unique(np.linspace(0, painter.count - 1, SAMPLES).astype(int))
-        return gif_of(_told(painter, bar), [painter.image(int(k)).copy() for k in some], fps)
+        return gif_of(_images(painter, bar), [painter.image(int(k)).copy() for k in some], fps)
 
 
-def _told(painter: Painter, bar: Bar) -> Iterator[Image]:
+def _images(painter: Painter, bar: Bar) -> Iterator[Image]:
     """The images, counted on a bar."""
     for k, image in enumerate(painter.images(), 1):
         yield image
         bar.update(k)
 
 
-def _page(motions: Sequence[Shown], ghost: Shown | None, style: Style, fps: float, speed: float, forces: bool) -> str:
-    try:
-        page_of = import_module("dalembert.view.player.page").page_of
-        panels_of = import_module("dalembert.view.plots.panel").panels_of
-    except ModuleNotFoundError:
-        raise OutputError("this installation has no player for pages of HTML; write a .gif or .mp4") from None
-
-    del style  # a page follows the reader's own light or dark
-    scenes = [scene_of(each, fps=fps, speed=speed, forces=forces) for each in motions]
-    scenes[0] = scenes[0] if ghost is None else with_ghost(scenes[0], ghost)
-    first = motions[0]
-    return str(page_of(scenes, panels_of(first) if isinstance(first, Motion) else (), speed=speed))
+def _page(motion: Shown, scenes: Sequence[Scene], theme: str, speed: float) -> str:
+    """A page with the plots of the first motion below. theme: "auto", as the reader has it, unless one is asked for."""
+    panels = panels_of(motion) if isinstance(motion, Motion) else ()
+    return page_of(scenes, panels, speed=speed, unit=unit_of(motion.system, "t") or "s", theme=theme)

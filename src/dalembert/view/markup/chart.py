@@ -137,10 +137,10 @@ def _legend(panel: Panel) -> Html | None:
 def _sample(colour: str, role: str) -> Html:
     """What a curve looks like, beside its name."""
     stroke = STROKES.get(role)
-    if role in ("band", "start", "end", "points"):
-        line = element(
-            "rect", x="6", y="1", width="9", height="9", stroke=colour, fill="none" if role == "start" else colour
-        )
+    if role == "start":
+        line = element("circle", cx="11", cy="5.5", r="4", stroke=colour, class_="start")
+    elif role in ("band", "end", "points"):
+        line = element("rect", x="6", y="1", width="9", height="9", fill=colour)
     else:
         dash = "2 2" if stroke is None else " ".join(f"{length:g}" for length in stroke.dash) or None
         line = element("path", d="M0 5.5H22", stroke=colour, stroke_width="2", stroke_dasharray=dash)

@@ -9,6 +9,7 @@ from dalembert.mechanics.page.equations import Line
 from dalembert.mechanics.page.typeset import rows_by_line
 from dalembert.view.markup.elements import Html, element
 from dalembert.view.markup.formulas import cells_of, formula
+from dalembert.view.markup.tables import scrolling
 
 
 def equation_table(lines: Sequence[Line], signs: Sequence[str] = ()) -> Html:
@@ -25,4 +26,4 @@ def equation_table(lines: Sequence[Line], signs: Sequence[str] = ()) -> Html:
             if place == len(group) - 1 and line.label:
                 cells.append(element("td", line.label, class_="label"))
             found.append(element("tr", cells))
-    return element("div", element("table", element("tbody", found), class_="equations"), class_="wide")
+    return scrolling(element("table", element("tbody", found), class_="equations"))

@@ -40,8 +40,10 @@ def formula(latex: str) -> Html:
 
 
 def _mend(each: Element) -> None:
+    if each.tag == "mo" and len(each.text or "") > 1 and (each.text or "").isalpha():
+        each.tag = "mi"  # a function by its name: as an operator it would have room on both sides
     if each.tag == "mover" and len(each) == 2 and each[1].text in ACCENTS:
-        each.set("accent", "true")
+        _set_accent(each)
     if each.tag == "munder" and len(each) == 2 and each[0].tag == "munder" and each[0][-1].text == BRACE:
         each[0] = each[0][0]
         each.set("class", "part")
@@ -54,9 +56,20 @@ def _mend(each: Element) -> None:
             each.insert(k, Element("mspace", width=THIN_SPACE))
 
 
+def _set_accent(over: Element) -> None:
+    """Dots over a letter; of a letter with an index, over the letter alone."""
+    base = over[0][0] if over[0].tag == "mrow" and len(over[0]) == 1 else over[0]
+    if base.tag != "msub":
+        over.set("accent", "true")
+        return
+    letter = Element("mover", accent="true")
+    letter.extend([base[0], over[1]])
+    over.tag, over[:] = "msub", [letter, base[1]]
+
+
 def _is_function(each: Element) -> bool:
     base = each[0] if each.tag in ("msup", "msub") and len(each) else each
-    return base.tag in ("mi", "mo") and len(base.text or "") > 1 and (base.text or "").isalpha()
+    return base.tag == "mi" and len(base.text or "") > 1 and (base.text or "").isalpha()
 
 
 def cells_of(row: str) -> list[str]:

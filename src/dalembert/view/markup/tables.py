@@ -26,7 +26,12 @@ def table(headings: Sequence[Content], rows: Iterable[Sequence[Content]], class_
         for first, *cells in rows
     ]
     whole = element("table", head if any(headings) else None, element("tbody", body), class_=class_)
-    return element("div", whole, class_="wide")
+    return scrolling(whole)
+
+
+def scrolling(content: Html) -> Html:
+    """What may be wider than a narrow screen; keys scroll it too."""
+    return element("div", content, class_="wide", tabindex="0")
 
 
 def long_table(

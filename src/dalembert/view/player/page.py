@@ -13,6 +13,7 @@ from dalembert.errors import OutputError
 from dalembert.view.player.assets import content_policy, script_text, style_text
 from dalembert.view.player.pack import pack_panel, pack_scene
 from dalembert.view.plots.panel import Panel
+from dalembert.view.plots.style import STROKES, STYLES
 from dalembert.view.scene.scene import Scene
 
 THEMES = ("auto", "light", "dark")
@@ -36,7 +37,7 @@ def page_of(
     reader's system has it. autoplay, repeat: whether it moves at once, unless the reader's system asks for less motion,
     and begins again at its end.
     """
-    title = title or ", ".join(scene.name for scene in scenes) or "Motion"
+    title = title or _name(scenes)
     player = _player(
         scenes, panels, title, speed=speed, unit=unit, theme=theme, autoplay=autoplay, repeat=repeat, inside=False
     )
@@ -91,15 +92,21 @@ def _player(
         "start": start,
         "end": end,
         "inside": inside,
+        "palette": {s.name: {"hues": s.hues, "states": dict(s.states)} for s in STYLES.values()},
+        "strokes": {role: {"dash": stroke.dash, "width": stroke.width} for role, stroke in STROKES.items()},
         **settings,
     }
     heading = "" if inside or not title else f'<header class="title"><h1>{escape(title)}</h1></header>'
-    label = escape(title or ", ".join(scene.name for scene in scenes) or "Motion")
+    label = escape(title or _name(scenes))
     return (
         f'<section class="dalembert-player{" inside" if inside else ""}" data-theme="{theme}" aria-label="{label}">'
         f"{heading}<noscript>This part moves, which needs JavaScript.</noscript>"
         f'<script type="application/json">{embedded(data)}</script></section>'
     )
+
+
+def _name(scenes: Sequence[Scene]) -> str:
+    return ", ".join(dict.fromkeys(scene.name for scene in scenes)) or "Motion"
 
 
 def _span(scenes: Sequence[Scene], panels: Sequence[Panel]) -> tuple[float, float]:

@@ -10,9 +10,8 @@ from matplotlib.figure import Figure
 from dalembert.motion.result.motion import Motion
 from dalembert.view.figures import Given, finish, given_axes
 from dalembert.view.plots.figure import draw_panels
-from dalembert.view.plots.labels import time_label
+from dalembert.view.plots.labels import names_of
 from dalembert.view.plots.panel import Curve, Panel
-from dalembert.view.plots.style import style_named
 
 
 def plot_curvature(
@@ -24,8 +23,8 @@ def plot_curvature(
 ) -> Figure:
     """Draw √K of a motion; write it to `file` (png, pdf, svg) where that is given."""
     curve = Curve("", motion.t, np.asarray(curvature, dtype=float))
-    panel = Panel("curvature", "curvature in the metric of the masses", time_label(motion.system), "√K", (curve,))
-    figure = draw_panels([panel], given, style_named(style), motion.system.name)
+    panel = Panel("curvature", "curvature in the metric of the masses", names_of(motion.system).time, "√K", (curve,))
+    figure = draw_panels([panel], given, style, motion.system.name)
     (place,) = figure.axes if given is None else given_axes(given, 1)[1]
     place.set_ylim(bottom=0)
     return finish(figure, file)

@@ -23,7 +23,7 @@ from matplotlib.ticker import LogLocator, NullFormatter
 from dalembert.errors import OutputError
 from dalembert.view.figures import Given, Picture, given_axes, printable
 from dalembert.view.plots.panel import Curve, Panel
-from dalembert.view.plots.style import LIGHT, STROKES, Style
+from dalembert.view.plots.style import LIGHT, STROKES, STYLES, Style, style_named
 
 # Inches: of one panel. Points: of type.
 WIDTH, HEIGHT, LOW = 4.9, 3.3, 1.7
@@ -38,8 +38,9 @@ DOTTED = re.compile(r"([^\W\d_])([\u0307\u0308])")
 COMMANDS = {"\u0307": r"\dot", "\u0308": r"\ddot"}
 
 
-def draw_panels(panels: Sequence[Panel], axes: Given, style: Style, title: str = "") -> Figure:
-    """All panels: in the axes given, one for each, or in a new figure under a title."""
+def draw_panels(panels: Sequence[Panel], axes: Given, name: str, title: str = "") -> Figure:
+    """All panels: in the axes given, one for each, or in a new figure under a title. name: of the style."""
+    style = STYLES[name] if name in STYLES else style_named(name)
     if not panels:
         raise OutputError("there is nothing to draw: none of these panels has something to show")
     if axes is not None:
@@ -78,7 +79,7 @@ def new_figure(
         at = k - row * columns
         places.append(figure.add_subplot(grid[row, at * width : (at + 1) * width]))
     if title:
-        figure.suptitle(printable(title), fontsize=12, color=style.ink)
+        figure.suptitle(typeset(title), fontsize=12, color=style.ink)
     return figure, places
 
 
@@ -90,7 +91,7 @@ def draw_panel(axes: Axes, panel: Panel, style: Style, painted: bool = True, tel
         _say(axes, panel, style)
         return
     for curve in panel.curves:
-        _curve(axes, curve.thinned(MOST_POINTS), style)
+        _curve(axes, curve if curve.x.size <= MOST_POINTS else curve.thinned(MOST_POINTS), style)
     if panel.bands:
         _bands(axes, panel, style)
     if panel.log:
@@ -131,7 +132,8 @@ def typeset(text: str) -> str:
     """Text for Matplotlib: no control characters, no formulas of others; dots over letters by its own formulas, since
     its fonts set them beside.
     """
-    plain = unicodedata.normalize("NFD", printable(text))
+    plain = text if text.isprintable() and "$" not in text else printable(text)
+    plain = unicodedata.normalize("NFD", plain)
     dotted = DOTTED.sub(lambda found: rf"$\mathregular{{{COMMANDS[found[2]]}{{{found[1]}}}}}$", plain)
     return unicodedata.normalize("NFC", dotted)
 
@@ -145,7 +147,8 @@ def _say(axes: Axes, panel: Panel, style: Style) -> None:
 
 
 def _curve(axes: Axes, curve: Curve, style: Style) -> None:
-    stroke, colour = STROKES[curve.role], style.hue(curve.hue)
+    stroke = STROKES[curve.role]
+    colour = style.ink if curve.hue < 0 else style.hues[curve.hue % len(style.hues)]
     label = typeset(curve.label) or "_"  # Matplotlib leaves out what begins like this
     if stroke.marker == ".":
         axes.plot(curve.x, curve.y, ".", ms=3, color=colour, label=label)

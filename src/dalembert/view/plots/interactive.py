@@ -14,7 +14,7 @@ import numpy as np
 from dalembert.errors import OutputError
 from dalembert.model.documents.write_files import write_atomically
 from dalembert.view.plots.panel import Curve, Panel
-from dalembert.view.plots.style import STROKES, Style
+from dalembert.view.plots.style import STROKES, Style, style_named
 
 MISSING = "an interactive picture needs Plotly: pip install 'dalembert[plotly]', or leave interactive out"
 # Pixels.
@@ -23,8 +23,9 @@ MOST_POINTS = 20_000
 MARKERS = {".": "circle", "o": "circle-open", "s": "square"}
 
 
-def interactive_figure(panels: Sequence[Panel], style: Style, title: str) -> Any:
+def interactive_figure(panels: Sequence[Panel], name: str, title: str) -> Any:
     """A figure of Plotly with one subplot for each panel, and a legend beside each."""
+    style = style_named(name)
     try:
         from plotly.graph_objects import Figure
         from plotly.subplots import make_subplots

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from dalembert.model.units import unit_of
 
-LETTERS = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau upsilon phi chi psi omega"  # noqa: E501
+if TYPE_CHECKING:
+    from dalembert.model.system import System
+
+LETTERS = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu "
+LETTERS += "nu xi omicron pi rho sigma tau upsilon phi chi psi omega"
 GREEK = dict(zip(LETTERS.split(), "αβγδεζηθικλμνξοπρστυφχψω", strict=True))
 GREEK |= {name.capitalize(): letter.upper() for name, letter in GREEK.items()}
 SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 DOTS = {"'": "\u0307", "''": "\u0308"}
 NAME = re.compile(r"^([^\W\d_]+?)_?(\d*)('{0,2})$")
-# More symbols than these do not fit beside an axis.
-MOST_SYMBOLS = 4
 
 
 def symbol(name: str) -> str:
@@ -44,19 +47,25 @@ def with_unit(text: str, unit: str) -> str:
     return f"{text} ({unit})" if unit else text
 
 
-def time_label(system: Any) -> str:
-    return with_unit("t", unit_of(system, "t"))
-
-
-def axis_label(system: Any, names: Sequence[str], otherwise: str) -> tuple[str, bool]:
-    """What stands at an axis of several columns: their symbols, or `otherwise` where there are many, with the unit that
-    all of them have. Whether their units differ, so that each must be told with its curve.
+@dataclass(frozen=True)
+class Names:
+    """How the names of a system are shown, coordinates and their rates, stems of their names, and outputs; the units of
+    its columns, where it gives any; and what stands at an axis of time.
     """
-    units = {unit_of(system, name) for name in names}
-    text = ", ".join(map(symbol, names)) if len(names) <= MOST_SYMBOLS else otherwise
-    return with_unit(text, units.copy().pop() if len(units) == 1 else ""), len(units) > 1
+
+    shown: Mapping[str, str]
+    units: Mapping[str, str]
+    time: str
 
 
-def curve_labels(system: Any, names: Iterable[str], each: bool) -> list[str]:
-    """Labels of curves, with their units where `each` has its own."""
-    return [with_unit(symbol(name), unit_of(system, name) if each else "") for name in names]
+def names_of(system: System) -> Names:
+    """Of all that panels of a motion name."""
+    coordinates = [coordinate.name for coordinate in system.coordinates]
+    rates = [name + marks for name in coordinates for marks in ("", "'", "''")]
+    stems = [name.rstrip("0123456789_") for name in coordinates]
+    shown = {name: symbol(name) for name in (*rates, *stems, *system.outputs)}
+    units: dict[str, str] = {}
+    if system.units:
+        forces = [f"{kind} {name}" for name in coordinates for kind in ("impressed", "ideal", "nonideal")]
+        units = {name: unit_of(system, name) for name in (*rates, *forces, *system.outputs, "t", "energy")}
+    return Names(shown, units, with_unit("t", units.get("t", "")))

@@ -8,7 +8,7 @@ are plain Unicode, as a model has them: whoever writes them into a page must esc
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -99,18 +99,10 @@ class Panel:
         return replace(self, curves=tuple(curve.thinned(most) for curve in self.curves))
 
 
-@dataclass(frozen=True)
-class Asked:
-    """A panel as it was asked for: "forces x" is `name` "forces" of `of` ("x",)."""
-
-    name: str
-    of: tuple[str, ...] = field(default_factory=tuple)
-
-
 def panels_of(motion: Motion, names: Sequence[str] | None = None) -> list[Panel]:
     """The panels of a motion, by name; without names the standard set, of what has something to show. A name may give
     several panels ("paths" of a point in space: two views), and one panel with a `text` where it has nothing to show.
     """
-    from dalembert.view.plots.panels import make_panels  # which makes them of the values defined here
+    from dalembert.view.plots.motion import make_panels  # which makes them of the values defined here
 
     return make_panels(motion, names)

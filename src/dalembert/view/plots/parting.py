@@ -10,13 +10,11 @@ from matplotlib.figure import Figure
 
 from dalembert.study.vakonomic import Parting
 from dalembert.view.figures import Given, finish
-from dalembert.view.plots.along import MOST_CURVES
 from dalembert.view.plots.figure import draw_panels
-from dalembert.view.plots.labels import phrase, symbol, time_label
+from dalembert.view.plots.labels import names_of, phrase
 from dalembert.view.plots.panel import Curve, Mark, Panel
+from dalembert.view.plots.panels.over_time import MOST_CURVES, coordinates_of
 from dalembert.view.plots.panels.paths import way_of
-from dalembert.view.plots.panels.states import coordinates_of
-from dalembert.view.plots.style import style_named
 
 # Differences below this share of what counts as apart are not told from none.
 LEAST = 1e-4
@@ -28,7 +26,7 @@ def plot_parting(
     """Four panels: both paths, their coordinates, how far they are apart, μ; written to `path` where that is given."""
     panels = [_paths(parting), _coordinates(parting), _distance(parting), _multipliers(parting)]
     title = f"{parting.path.system.name}   ·   the motion, and stationary action among paths that keep the constraints"
-    return finish(draw_panels(panels, axes, style_named(style), title), path)
+    return finish(draw_panels(panels, axes, style, title), path)
 
 
 def _paths(parting: Parting) -> Panel:
@@ -49,11 +47,12 @@ def _coordinates(parting: Parting) -> Panel:
 
 def _distance(parting: Parting) -> Panel:
     t, system = parting.path.t, parting.path.system
-    names = [symbol(q.name) for q in system.coordinates[:MOST_CURVES]]
+    names = names_of(system)
+    shown = [names.shown[q.name] for q in system.coordinates[:MOST_CURVES]]
     least = LEAST * parting.tolerance
     curves = [
         Curve(name, t, np.maximum(parting.apart[:, k], least), hue=k)
-        for k, name in enumerate(names)
+        for k, name in enumerate(shown)
         if (parting.apart[:, k] > least).any()
     ]
     if not curves:
@@ -62,7 +61,7 @@ def _distance(parting: Parting) -> Panel:
     limit = Curve(f"apart by {parting.tolerance:g}", ends, np.full(2, parting.tolerance), "limit", -1)
     marks = () if parting.time is None else (Mark(parting.time, f"apart at t = {parting.time:.3g}", "event"),)
     label, title = "difference / extent", "how far apart, of the extent of each coordinate"
-    return Panel("apart", title, time_label(system), label, (*curves, limit), marks=marks, log=True)
+    return Panel("apart", title, names.time, label, (*curves, limit), marks=marks, log=True)
 
 
 def _multipliers(parting: Parting) -> Panel:
@@ -73,4 +72,4 @@ def _multipliers(parting: Parting) -> Panel:
         Curve(phrase(constraint.name), way.t, way.multipliers[:, k], "ghost", k)
         for k, constraint in enumerate(way.system.constraints[:MOST_CURVES])
     )
-    return Panel("multipliers", title, time_label(way.system), "μ", curves)
+    return Panel("multipliers", title, names_of(way.system).time, "μ", curves)

@@ -12,9 +12,8 @@ from dalembert.study.path import Path
 from dalembert.study.vakonomic import VakonomicMotion
 from dalembert.view.figures import Given, finish
 from dalembert.view.plots.figure import draw_panels
+from dalembert.view.plots.panels.over_time import coordinates_of
 from dalembert.view.plots.panels.paths import way_of
-from dalembert.view.plots.panels.states import coordinates_of
-from dalembert.view.plots.style import style_named
 
 Way = Path | Passage | VakonomicMotion
 
@@ -45,4 +44,4 @@ def plot_vakonomic(
 def _draw(way: Way, place: str, time: str, file: str | os.PathLike[str] | None, axes: Given, style: str) -> Figure:
     left = replace(way_of(way.system, way.__getitem__), title=place)
     right = replace(coordinates_of(way.system, way.t, way.__getitem__), title=time)
-    return finish(draw_panels([left, right], axes, style_named(style), way.system.name), file)
+    return finish(draw_panels([left, right], axes, style, way.system.name), file)

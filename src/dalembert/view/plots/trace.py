@@ -14,7 +14,6 @@ from dalembert.view.plots.figure import draw_panels
 from dalembert.view.plots.labels import symbol, with_unit
 from dalembert.view.plots.panel import Curve, Panel
 from dalembert.view.plots.panels.paths import Point, views
-from dalembert.view.plots.style import style_named
 
 
 def plot_trace(
@@ -29,7 +28,7 @@ def plot_trace(
     along = with_unit("distance", unit)
     bend = with_unit("curvature", f"1/{unit}" if unit else "")
     right = Panel("curvature", "curvature", along, bend, (Curve("", trace.distance, trace.curvature),), over_time=False)
-    return finish(draw_panels([curve, right], axes, style_named(style), trace.system.name), file)
+    return finish(draw_panels([curve, right], axes, style, trace.system.name), file)
 
 
 def _line(trace: Trace, unit: str) -> Panel:

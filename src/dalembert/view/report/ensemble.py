@@ -20,6 +20,7 @@ from dalembert.view.report.sections.reproduce import document_link, versions
 
 # Pictures and failures that a reader looks at.
 MOST_PICTURES, MOST_FAILURES = 4, 20
+HOLDS = "certificate.holds"  # 1 or 0: told in words
 # Values of a dimension that are written out; more are told by their ends.
 MOST_VALUES = 8
 
@@ -45,7 +46,7 @@ def ensemble_page(ensemble: Ensemble) -> str:
 
 def _head(ensemble: Ensemble) -> Html:
     lengths = " × ".join(f"{name} {ensemble.data.sizes[name]}" for name in ensemble.dims) or "no dimension"
-    subtitle = f"{lengths}; each for {number(float(ensemble.about['duration']))} units of time"
+    subtitle = f"{lengths}; each over a time of {number(float(ensemble.about['duration']))}"
     parts = [element("p", subtitle, class_="subtitle")]
     if ensemble.failed:
         count = f"{ensemble.failed} of {counted(ensemble.members, 'member')} did not come to their end."
@@ -108,7 +109,7 @@ def variables_table(ensemble: Ensemble) -> Html:
     """Least, greatest and mean value of each variable over the good members."""
     spans = ensemble.to_dict()["variables"]
     rows: list[list[Content]] = [
-        [name, *(number(span[key]) for key in ("min", "max", "mean"))] for name, span in spans.items()
+        [name, *(number(span[key]) for key in ("min", "max", "mean"))] for name, span in spans.items() if name != HOLDS
     ]
     if not rows:
         return note("No member came to its end.")
@@ -124,18 +125,18 @@ def _pictures(ensemble: Ensemble) -> Html:
     for name in names:
         if len(drawn) == MOST_PICTURES:
             rest = f"The first {MOST_PICTURES} of {len(names)} variables; ensemble.plot(of=…) draws the others."
-            return fragment(drawn, note(rest))
+            return fragment(element("div", drawn, class_="figures"), note(rest))
         try:
             drawn.append(element("figure", image(ensemble.plot(of=name), f"{name} over the members")))
         except (DalembertError, KeyError, ValueError):
             continue  # of no number
-    return fragment(drawn) if drawn else note("There is nothing to draw.")
+    return element("div", drawn, class_="figures") if drawn else note("There is nothing to draw.")
 
 
 def _not_certified(ensemble: Ensemble) -> int:
-    if "certificate.holds" not in ensemble.data:
+    if HOLDS not in ensemble.data:
         return 0
-    holds = ensemble.data["certificate.holds"].where(ensemble.good).to_numpy().astype(float)
+    holds = ensemble.data[HOLDS].where(ensemble.good).to_numpy().astype(float)
     return int((holds == 0).sum())
 
 

@@ -10,8 +10,8 @@ import numpy as np
 import sympy as sp
 
 from dalembert.model.drawings.shapes import Point, Shape, Trace
+from dalembert.model.friction.frames import are_cartesian, inertia_of
 from dalembert.model.friction.frames import frames_of as cartesian_frames
-from dalembert.model.friction.frames import inertia_of
 from dalembert.model.language.symbols import Coordinate
 from dalembert.model.system import System
 from dalembert.view.scene.bounds import bounds_of
@@ -23,6 +23,10 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 # A dial that is no angle turns by this much to either side of the top over all values that its coordinate takes.
 SWEEP = 0.75 * np.pi
 MOST_DIALS = 24
+MOST_LABELS = 12
+ANGLES = ("phi", "psi", "theta", "alpha", "beta", "gamma", "angle")
+# Beyond so many coordinates bodies are looked for by names only: to compare all masses would take long.
+MANY = 40
 
 
 def default_drawing(system: System) -> tuple[Shape, ...]:
@@ -35,7 +39,7 @@ def default_drawing(system: System) -> tuple[Shape, ...]:
     for k, (name, place) in enumerate(places.items()):
         at = place if len(place) > 1 else (*place, sp.S.Zero)
         color = COLOURS[k % len(COLOURS)]
-        label = name if len(places) > 1 else ""
+        label = name if 1 < len(places) <= MOST_LABELS else ""
         found += [Trace(at=at, color=color, opacity=0.6), Point(at=at, color=color, label=label)]
     return tuple(found)
 
@@ -45,12 +49,18 @@ def bodies_of(system: System) -> list[tuple[Coordinate, ...]]:
     inertia = inertia_of(system.kinetic, system.lagrangian, system.mass)
     if inertia is None:
         return []
-    frames = cartesian_frames(inertia if not system.definitions else system.defined.expand(inertia), system.coordinates)
-    several = [*frames.bodies, *(body for crowd in frames.crowds for body in _told_apart(crowd))]
-    return [body for body in several if not any(is_angle(system, q) for q in body)]
+    inertia = system.defined.expand(inertia) if system.definitions else inertia
+    if len(system.coordinates) > MANY:
+        groups = _bodies_by_name(system.coordinates)
+        several = groups if are_cartesian(inertia, system.coordinates, groups) else []
+    else:
+        frames = cartesian_frames(inertia, system.coordinates)
+        several = [*frames.bodies, *(body for crowd in frames.crowds for body in _bodies_by_name(crowd))]
+    angles = angles_of(system)
+    return [body for body in several if angles.isdisjoint(body)]
 
 
-def _told_apart(crowd: Sequence[Coordinate]) -> list[tuple[Coordinate, ...]]:
+def _bodies_by_name(crowd: Sequence[Coordinate]) -> list[tuple[Coordinate, ...]]:
     """Bodies of one mass by the numbers or words that their names end with, x1 y1 x2 y2; none where that fails."""
     groups: dict[str, list[Coordinate]] = {}
     for q in crowd:
@@ -76,13 +86,14 @@ def dials(system: System, frames: Frames, drawn: Sequence[dict[str, Any]]) -> li
     step = width / max(columns, 3)
     radius = 0.38 * step
     middle = (bounds[0] + bounds[1]) / 2
+    angles = angles_of(system)
     found = []
     for k, q in enumerate(left):
         row, column = divmod(k, columns)
         x = middle[0] + (column - (min(columns, len(left)) - 1) / 2) * step
         y = bounds[0][1] - (0.75 + row * 1.25) * step
         value = frames.q[:, system.coordinates.index(q)]
-        angle = value - np.pi / 2 if is_angle(system, q) else _on_scale(value)
+        angle = value - np.pi / 2 if q in angles else _on_scale(value)
         found.append(
             {
                 **head("dial", label=q.name),
@@ -94,11 +105,12 @@ def dials(system: System, frames: Frames, drawn: Sequence[dict[str, Any]]) -> li
     return found
 
 
-def is_angle(system: System, q: Coordinate) -> bool:
-    """Whether a coordinate stands inside sines or cosines, or has a name that angles have."""
-    if q.name.rstrip("0123456789_") in ("phi", "psi", "theta", "alpha", "beta", "gamma", "angle"):
-        return True
-    return any(q in function.free_symbols for e in system.expressions() for function in e.atoms(sp.sin, sp.cos, sp.tan))
+def angles_of(system: System) -> set[sp.Symbol]:
+    """Coordinates that stand inside sines or cosines, or have names that angles have."""
+    functions = {function for e in system.expressions() for function in e.atoms(sp.sin, sp.cos, sp.tan)}
+    inside = {symbol for function in functions for symbol in function.free_symbols}
+    named = {q for q in system.coordinates if q.name.rstrip("0123456789_") in ANGLES}
+    return named | (inside & set(system.coordinates))
 
 
 def _on_scale(value: np.ndarray) -> np.ndarray:

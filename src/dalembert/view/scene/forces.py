@@ -28,6 +28,7 @@ ORTHONORMAL = 1e-9
 LARGE, SHARE = 90, 0.28
 # Of the largest force, what is too small to be drawn at all.
 NONE = 1e-9
+MOST_BODIES = 12  # with arrows that nobody asked for
 
 
 @dataclass(frozen=True)
@@ -111,9 +112,12 @@ def force_at(anchor: Anchor, kind: str, frames: Frames, values: Values) -> Array
 
 
 def automatic_arrows(anchors: Iterable[Anchor], frames: Frames, values: Values) -> list[dict[str, Any]]:
-    """Arrows of all three kinds at bodies that have none drawn."""
-    found = []
-    for anchor in anchors:
+    """Arrows of all three kinds at bodies that have none drawn; none where there are so many that nobody could tell
+    them apart.
+    """
+    found: list[dict[str, Any]] = []
+    given = list(anchors)
+    for anchor in given if len(given) <= MOST_BODIES else ():
         for kind in FORCES:
             force = force_at(anchor, kind, frames, values)
             if force is not None and np.all(np.isfinite(force)):

@@ -1,4 +1,5 @@
-/* What is asked of members of an ensemble, and room for what becomes of them: of the loop in members.h, and of lanes. */
+/* What is asked of members of an ensemble, and room for what becomes of them: for the loop in members.h, and for
+   lanes. */
 #ifndef DA_ASKED_OF_MEMBERS_H
 #define DA_ASKED_OF_MEMBERS_H
 

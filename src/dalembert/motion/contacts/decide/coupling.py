@@ -24,6 +24,8 @@ def friction_may_be_ambiguous(contacts: Contacts, mode: Mode, s: ModeSolution, q
         return False
     if any(not contacts.contacts[k].signed for k in closed):
         return True
+    if s.is_apart:
+        return False
     names = contacts.rows
     A = s.solution.A[: contacts.m]
     acting = np.flatnonzero(A.any(axis=1))

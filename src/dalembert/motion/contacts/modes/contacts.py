@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from functools import cached_property
 from math import hypot
-from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -26,13 +25,15 @@ from dalembert.motion.contacts.modes.mode_data import SLOW_SPEED
 from dalembert.motion.contacts.modes.modes import OPEN, SLIP, STICK, Ending, Mode, ModeForces, ModeSolution
 from dalembert.motion.contacts.modes.regular import SPREAD, Equations, eliminate, equations_along
 from dalembert.motion.contacts.modes.regular_instant import solve_regular
+from dalembert.motion.contacts.modes.small_instant import Instant, small_instant, solution_of, with_contacts
 from dalembert.motion.contacts.modes.switched import SLOW, Switched, switched_modes, system_of_mode
 from dalembert.motion.state.evaluation import Evaluation
+from dalembert.remember import remember
 
 # Numbers that differ by this share of the largest are the same but for rounding.
 UNCHANGED = 1e-14
 # Modes whose values are kept: a motion goes back and forth between a few. Of instants, only the last.
-KEPT, FEW = 64, 4
+KEPT, FEW = 64, 8
 
 
 def is_unchanged(now: Array, before: Array | None) -> bool:
@@ -43,16 +44,6 @@ def is_unchanged(now: Array, before: Array | None) -> bool:
 def are_unchanged(along: Array) -> bool:
     """Whether what is given at T points, (T, …), is what was given at the first of them."""
     return bool((np.abs(along - along[0]).max(axis=1) <= UNCHANGED * np.abs(along).max(axis=1)).all())
-
-
-def _keep(found: dict[Any, Any], key: Any, make: Callable[[], Any]) -> Any:
-    """What was made for a key not long ago, or made now."""
-    kept = found.get(key)
-    if kept is None:
-        while len(found) >= FEW:
-            found.pop(next(iter(found)), None)
-        kept = found[key] = make()
-    return kept
 
 
 def _by_mode(modes: Sequence[Mode]) -> list[tuple[Mode, NDArray[np.int_]]]:
@@ -70,8 +61,8 @@ class Contacts:
     """A system's contacts with values for its parameters: where everything else asks what they do.
 
     `at` and `along` give the state of all contacts, `solve` and `solve_along` the instant in a mode, `evaluation` a
-    mode as a system with values. Nothing here depends on what was asked before: one serves a motion, its output points
-    and its certificate. Which mode a state is in is found by `decide`.
+    mode as a system with values. Nothing here depends on what was asked before: one serves motions, their output points
+    and their certificates, in any number of threads. Which mode a state is in is found by `decide`.
     """
 
     def __init__(self, system: System) -> None:
@@ -86,11 +77,11 @@ class Contacts:
         given = dict(zip(system.parameter_symbols, system.parameter_values(), strict=True))
         self._given = np.array([given.get(symbol, 1.0) for symbol in self.switched.system.parameter_symbols])
         self._places = {symbol.name: k for k, symbol in enumerate(self.switched.system.parameter_symbols)}
-        self._modes: dict[tuple[Mode, float], Evaluation] = {}
-        self._instants: dict[tuple[Any, ...], Fundamental] = {}
-        self._states: dict[tuple[bytes, bytes, float, tuple[float, ...]], ContactState] = {}
-        self._parts: dict[tuple[bytes, bytes, float], tuple[Array, Array, Array, Array]] = {}
-        self._facing: dict[tuple[float, ...], Array] = {}
+        self._modes: dict[Hashable, Evaluation] = {}
+        self._instants: dict[Hashable, tuple[Fundamental, Instant | None]] = {}
+        self._states: dict[Hashable, ContactState] = {}
+        self._parts: dict[Hashable, tuple[Array, Array, Array, Array]] = {}
+        self._facing: dict[Hashable, Array] = {}
         own = self.switched.system.events[len(system.events) :]
         self._endings = {event.name: number for number, event in enumerate(own)}
         #: The contacts that slide in a plane, not along a line.
@@ -120,7 +111,7 @@ class Contacts:
     def unconstrained(self, q: Array, v: Array, t: float) -> tuple[Array, Array, Array, Array]:
         """M, Q, A, b of the whole: at an instant between legs they are asked for again and again."""
         key = q.tobytes(), v.tobytes(), t
-        return _keep(self._parts, key, lambda: self.whole.dynamics(q, v, t))
+        return remember(self._parts, key, lambda: self.whole.dynamics(q, v, t), FEW)
 
     def free(self, q: Array, v: Array, t: float) -> Array:
         """Accelerations that impressed forces alone would make, none in directions without mass."""
@@ -137,18 +128,15 @@ class Contacts:
         the event of stopping asks for.
         """
         key = mode, slow if SLOW_SPEED.name in self._places else SLOW
-        own = self._modes.get(key)
-        if own is None:
-            if key[1] == SLOW:
-                p = self._with(self.switched.values(mode, slow))
-            else:
-                p = self.evaluation(mode).p.copy()
-                p[self._places[SLOW_SPEED.name]] = slow
-            own = Evaluation(self.switched.system, p)
-            while len(self._modes) >= KEPT:
-                self._modes.pop(next(iter(self._modes)), None)
-            self._modes[key] = own
-        return own
+        return remember(self._modes, key, lambda: self._evaluation(mode, key[1]), KEPT)
+
+    def _evaluation(self, mode: Mode, slow: float) -> Evaluation:
+        if slow == SLOW:
+            p = self._with(self.switched.values(mode, slow))
+        else:
+            p = self.evaluation(mode).p.copy()
+            p[self._places[SLOW_SPEED.name]] = slow
+        return Evaluation(self.switched.system, p)
 
     def plain(self, mode: Mode) -> System:
         """The mode as a system by itself."""
@@ -185,13 +173,12 @@ class Contacts:
     def _parameters(self, frames: tuple[float, ...]) -> Array:
         if not frames:
             return self._given
-        if frames not in self._facing:
-            none = (OPEN,) * len(self.contacts)
-            mode = Mode(none, (1,) * len(none), (1,) * len(none), (True,) * len(self.one_sided), frames)
-            while len(self._facing) >= KEPT:
-                self._facing.pop(next(iter(self._facing)), None)
-            self._facing[frames] = self._with(self.switched.values(mode, SLOW))
-        return self._facing[frames]
+        return remember(self._facing, frames, lambda: self._facing_so(frames), KEPT)
+
+    def _facing_so(self, frames: tuple[float, ...]) -> Array:
+        none = (OPEN,) * len(self.contacts)
+        mode = Mode(none, (1,) * len(none), (1,) * len(none), (True,) * len(self.one_sided), frames)
+        return self._with(self.switched.values(mode, SLOW))
 
     # -- the state of all contacts
 
@@ -210,7 +197,7 @@ class Contacts:
         frames = self.frames_at(q, v, t) if frames is None else frames
         if a is None and multipliers is None:
             key = q.tobytes(), v.tobytes(), t, frames
-            return _keep(self._states, key, lambda: self._at(q, v, t, self._still, self._unloaded, frames))
+            return remember(self._states, key, lambda: self._at(q, v, t, self._still, self._unloaded, frames), FEW)
         a = self._still if a is None else a
         return self._at(q, v, t, a, self._unloaded if multipliers is None else multipliers, frames)
 
@@ -247,20 +234,30 @@ class Contacts:
         """The instant in a mode, by elimination where that serves. The last ones are kept: a leg begins with the
         instant that has decided its mode.
         """
+        return self._instant(mode, q, v, t)[0]
+
+    def _instant(self, mode: Mode, q: Array, v: Array, t: float) -> tuple[Fundamental, Instant | None]:
+        """The same; of a small system with all that its contacts do."""
         # Whether forces are determined is found by it, and changes nothing of it.
         key = mode.states, mode.directions, mode.pushes, mode.closed, mode.frames, q.tobytes(), v.tobytes(), t
-        return _keep(self._instants, key, lambda: self._solve_instant(mode, q, v, t))
+        return remember(self._instants, key, lambda: self._solve_instant(mode, q, v, t), FEW)
 
-    def _solve_instant(self, mode: Mode, q: Array, v: Array, t: float) -> Fundamental:
+    def _solve_instant(self, mode: Mode, q: Array, v: Array, t: float) -> tuple[Fundamental, Instant | None]:
         evaluation = self.evaluation(mode)
+        small = small_instant(evaluation, self.graph, q, v, t)
+        if small is not None:
+            return solution_of(small), small
         found = solve_regular(evaluation, q, v, t)
-        return evaluation.solve(q, v, t) if found is None else found
+        return (evaluation.solve(q, v, t) if found is None else found), None
 
     def solve(self, mode: Mode, q: Array, v: Array, t: float) -> ModeSolution:
         """The instant in a mode, with all that its contacts do. Where its forces are not determined, they are the
         smallest.
         """
-        found = self.instant(mode, q, v, t)
+        found, small = self._instant(mode, q, v, t)
+        if small is not None:
+            friction = self._friction_at(mode, small.state, small.multipliers)
+            return with_contacts(found, small, friction, self.m)
         self.evaluation(mode).require_consistent(found, t)
         a, multipliers = found.acceleration, found.multipliers[: self.m]
         A = self.unconstrained(q, v, t)[2]

@@ -58,6 +58,8 @@ class ModeSolution(ContactState):
     steep: Array  # |a| of each constraint with gradient a: |a| λ is a force however its equation is scaled
     redundant: bool = False  # some of the constraints of the mode follow from the others
     undetermined: bool = False  # more friction holds than is needed: its forces are one choice among many
+    is_apart: bool = False  # friction is known to change no reaction
+    off: float | None = None  # how far the state is from the constraints of the mode, where that is known
 
     @property
     def C(self) -> Array:

@@ -1,4 +1,7 @@
-"""One instant in a mode by plain elimination: what `regular` does at many points, without the arrays that many take."""
+"""One instant in a mode by plain elimination: what `regular` does at many points, without the arrays that many take.
+
+Small systems have a function of their own for it (`small_instant`).
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,6 @@ from dalembert.mechanics.solve.blocks import WORTHWHILE, solve_by_parts
 from dalembert.mechanics.solve.fundamental import Fundamental
 from dalembert.motion.contacts.modes.coupled_equations import coupled_at
 from dalembert.motion.contacts.modes.regular import SPREAD, Equations, eliminate, is_linear
-from dalembert.motion.contacts.modes.small_instant import small_instant
 from dalembert.motion.state.evaluation import Evaluation
 
 Flags = NDArray[np.bool_]
@@ -23,11 +25,6 @@ def solve_regular(evaluation: Evaluation, q: Array, v: Array, t: float) -> Funda
     """The instant, or None where elimination does not serve. Ideal and nonideal forces are left as NaN."""
     if not is_linear(evaluation):
         return None
-    found = small_instant(evaluation, q, v, t)
-    if found is not None:
-        return _fundamental(
-            found.acceleration, found.multipliers, found.acts == 0.0, found.M, found.Q, found.A, found.b, found.C
-        )
     small = evaluation.n + evaluation.m < WORTHWHILE
     at = coupled_at(evaluation, q, v, t) if small else None
     if at is None:
@@ -68,15 +65,18 @@ def _by_parts(evaluation: Evaluation, q: Array, v: Array, t: float) -> Fundament
 def _fundamental(
     acceleration: Array, multipliers: Array, dependent: Flags, M: Array, Q: Array, A: Array, b: Array, C: Array
 ) -> Fundamental:
-    nothing = np.full(Q.size, np.nan)
-    free = nothing
-    masses = M.diagonal()
-    if masses.all():
-        if np.count_nonzero(M) == masses.size:
-            free = Q / masses
-        else:
-            with suppress(np.linalg.LinAlgError):
-                free = solve_by_parts(M[None], Q[None])[0]
+    nothing, free = np.full(Q.size, np.nan), unconstrained(M, Q)
     rank = np.array(dependent.size - np.count_nonzero(dependent))
     held = np.zeros(dependent.size)
     return Fundamental(acceleration, free, nothing, nothing, multipliers, rank, dependent, held, M, Q, A, b, C)
+
+
+def unconstrained(M: Array, Q: Array) -> Array:
+    """M⁻¹Q; NaN where M is singular."""
+    masses = M.diagonal()
+    if masses.all():
+        if np.count_nonzero(M) == masses.size:
+            return np.asarray(Q / masses)
+        with suppress(np.linalg.LinAlgError):
+            return solve_by_parts(M[None], Q[None])[0]
+    return np.full(Q.size, np.nan)

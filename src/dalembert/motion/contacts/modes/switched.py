@@ -88,6 +88,12 @@ class Switched:
         own = {symbol.name for symbol in self.system.parameter_symbols}
         return tuple(k for k in range(len(self.contacts)) if frame_symbols(k)[0][0].name in own)
 
+    @cached_property
+    def on_still_ground(self) -> bool:
+        """Whether no contact slides where nothing moves."""
+        still = dict.fromkeys(self.system.velocities, sp.S.Zero)
+        return all(u.xreplace(still) == 0 for contact in self.contacts for u in contact.slide)
+
     def ending(self, mode: Mode, number: int) -> Ending:
         """What the event `number`, counted without the user's, means in a mode."""
         what, k = self.endings[number]

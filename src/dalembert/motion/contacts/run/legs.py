@@ -10,6 +10,7 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.errors import DalembertError
+from dalembert.kernel.limits import PROJECT_ROUNDING
 from dalembert.mechanics.solve.fundamental import Fundamental
 from dalembert.mechanics.solve.mass_scale import mass_scale
 from dalembert.methods.table import STIFF
@@ -21,6 +22,7 @@ from dalembert.motion.contacts.run.between_legs import Side, changes, ends_with,
 from dalembert.motion.contacts.run.creep import LONGER, contacts_that_creep, has_set_off
 from dalembert.motion.contacts.run.giving_way import GIVES_WAY, looked_at, while_it_holds
 from dalembert.motion.contacts.run.record import Record
+from dalembert.motion.contacts.run.standing import standing, stays
 from dalembert.motion.contacts.run.transitions import GAP, Transitions
 from dalembert.motion.integrate.events import Crossing, Outcome
 from dalembert.motion.integrate.settings import Settings, share_of, tolerances
@@ -74,6 +76,7 @@ class _Run:
     def integrate(self, q: Array, v: Array, t: float) -> Legs:
         contacts, times, between, record = self.contacts, self.settings.times, self.between, self.record
         end = float(times[-1])
+        record.masses = np.abs(contacts.unconstrained(q, v, t)[0].diagonal())
         self.least = SMALL * self._sizes(q, v, t)
         v, touching = between.start(q, v, t, end - float(times[0]))
         work, stopped = between.ledger.empty(), between.contacts_at_rest(q, v, t)
@@ -82,7 +85,7 @@ class _Run:
         while True:
             try:
                 parting = v
-                q, v, mode = self._enter(t, q, v, stopped, touching, before)
+                q, v, mode, decided = self._enter(t, q, v, stopped, touching, before)
             except DalembertError as error:
                 failure = failure_message(contacts.system.name, t, str(error))
                 if record.is_empty:
@@ -94,16 +97,22 @@ class _Run:
                 record.events += entries_of_first_impact(contacts, t, Side(mode, q, v), between.met)
             else:
                 record.events += changes(contacts, t, before, Side(mode, q, v), between.met, between.halted)
-            start = contacts.instant(mode, q, v, t)
+            stands = self._stands(decided)
+            start = decided if stands else contacts.instant(mode, q, v, t)
+            now = soon = int(times.searchsorted(t, side="right"))
             if before is not None:
                 ended = self._passed_between(t, q, v, before, mode)
                 if ended is not None:
                     record.add(np.array([t]), q, v, work, mode)
                     break
                 # Times that follow so soon that no step fits between.
-                record.add(times[(times > t) & (times <= t + SOON * abs(t))], q, v, work, mode)
-            later = times[times > t + (0.0 if before is None else SOON * abs(t))]
+                soon = int(times.searchsorted(t + SOON * abs(t), side="right"))
+                record.add(times[now:soon], q, v, work, mode)
+            later = times[soon:]
             if not later.size and not record.is_empty:
+                break
+            if stands:
+                record.keep(standing(record.legs[-1], np.append(t, later), q, work), mode, inner=False)
                 break
             leg = self._integrate_leg(mode, later, t, q, v, start, work)
             ending = Ending("give", -1) if leg.ended == GIVES_WAY else contacts.ending(mode, leg.ended)
@@ -131,12 +140,19 @@ class _Run:
 
     def _enter(
         self, t: float, q: Array, v: Array, stopped: set[int], touching: set[int], last: Mode | None
-    ) -> tuple[Array, Array, Mode]:
-        """The mode at a state, and the state returned to its constraints."""
-        v, mode = self.between.enter(t, q, v, stopped, touching, last, self.settings.rtol)
-        if self.settings.project:
+    ) -> tuple[Array, Array, Mode, Fundamental]:
+        """The mode at a state, the state returned to its constraints, and the instant that has decided."""
+        mode, found, v = self.between.enter(t, q, v, stopped, touching, last, self.settings.rtol)
+        if self.settings.project and (found.off is None or not found.off <= PROJECT_ROUNDING):
             q, v, _ = project(self.contacts.evaluation(mode), q, v, t)
-        return q, v, mode
+        return q, v, mode, found.solution
+
+    def _stands(self, decided: Fundamental) -> bool:
+        """Whether the motion has come to its end, in a state that never changes. The first leg is integrated: it says
+        how the others are.
+        """
+        asked = self.record.legs and self.settings.project and not self.contacts.system.events
+        return bool(asked) and stays(self.contacts, decided)
 
     def _named(self, failure: str | None, mode: Mode) -> str | None:
         """A failure about constraint forces in the words of the model: which friction they disagree with."""
@@ -279,7 +295,7 @@ class _Run:
             return
         try:
             v, _, stopped, touching = between.after(mode, ending, t, q, v, work)
-            q, v, after = self._enter(t, q, v, stopped, touching, mode)
+            q, v, after, _ = self._enter(t, q, v, stopped, touching, mode)
         except DalembertError:
             return  # what would come next is not asked for
         self.record.events += changes(self.contacts, t, mode, Side(after, q, v), between.met, between.halted)

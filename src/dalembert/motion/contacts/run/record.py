@@ -27,6 +27,7 @@ class Record:
 
     def __init__(self, contacts: Contacts, times: Array) -> None:
         self.contacts, self.times = contacts, times
+        self.masses = np.ones(contacts.n)  # of each coordinate, as they are at the start
         self.legs: list[Trajectory] = []
         self.modes: list[Mode] = []
         self.events: list[dict[str, Any]] = []
@@ -65,6 +66,8 @@ class Record:
 
     def passage_counts(self) -> tuple[int, ...]:
         """How often each event of the system was passed in the legs so far."""
+        if not self.contacts.system.events:
+            return ()
         names = [event["name"] for leg in self.legs for event in leg.events]
         names += [event["name"] for event in self.passages]
         return tuple(names.count(event.name) for event in self.contacts.system.events)
@@ -95,7 +98,7 @@ class Record:
             events=with_impulses(in_order(reports, self.passages, self.events), impacts),
             failure=failure,
             ended=ended,
-            fastest=fastest_of(legs, self.contacts.whole),
+            fastest=fastest_of(legs, self.masses),
             kernel=legs[-1].kernel,
             warnings=(
                 *dict.fromkeys(w for leg in legs for w in leg.warnings),

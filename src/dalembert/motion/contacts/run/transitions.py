@@ -27,6 +27,9 @@ BOUNCES = 1e-5
 RISE = 1e-11
 # Contacts this much faster than what counts as rest stop together with one that has stopped, if all then stick.
 ALMOST = 100.0
+# Velocities have no meaning below this share of the tolerance, to which they are integrated: on the way to a stop in a
+# plane, each digit of the speed takes several steps.
+UNKNOWN = 1e-3
 # On a surface that moves, slipping below so many tolerances of its velocity cannot be told from none.
 CARRIED = 20.0
 # A gap below this share of the size of the state is closed at the start …
@@ -89,8 +92,8 @@ class Transitions:
 
     def enter(
         self, t: float, q: Array, v: Array, stopped: set[int], touching: set[int], last: Mode | None, rtol: float
-    ) -> tuple[Array, Mode]:
-        """The velocity with which the next mode begins, and the mode. rtol: to which velocities are known."""
+    ) -> Decision:
+        """The mode, its instant and the velocity with which it begins. rtol: to which velocities are known."""
         slow = self._stopping_speed(q, v, t, rtol)
         if slow != self.scale.slow:
             self.scale = replace(self.scale, slow=slow)
@@ -99,7 +102,7 @@ class Transitions:
         if found.undetermined:
             mode = replace(mode, undetermined=True)
         self._rest = Rest(speed=self._rest.speed)
-        return v, mode
+        return mode, found, v
 
     def _stopping_speed(self, q: Array, v: Array, t: float, rtol: float) -> float:
         """The speed at which a contact on a surface has stopped. On a surface that moves, slow slipping is the
@@ -110,7 +113,7 @@ class Transitions:
         frames = self.contacts.frames_at(q, v, t)
         carried = self.contacts.at(q, v, t, frames=frames).slide - self.contacts.forces(q, v, t, frames).T @ v
         moving = CARRIED * rtol * largest(carried)
-        return max(SLOW * self.scale.slide, moving)
+        return max(SLOW * self.scale.slide, UNKNOWN * rtol * self.scale.slide, moving)
 
     def _decide(
         self, t: float, q: Array, v: Array, stopped: set[int], touching: set[int], last: Mode | None

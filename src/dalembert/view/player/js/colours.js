@@ -4,10 +4,6 @@ const ROLE_COLOURS = {
   light: { impressed: "#0072b2", ideal: "#007a59", nonideal: "#c44f00", contact: "#a3497f", ghost: "#7d8590" },
   dark: { impressed: "#56b4e9", ideal: "#2fc59b", nonideal: "#ff8a3d", contact: "#e39ac5", ghost: "#8b949e" },
 };
-const CURVE_COLOURS = {
-  light: ["#0072b2", "#c44f00", "#007a59", "#a3497f", "#9a6a00", "#3a87b8", "#6b7280", "#7a5c2e"],
-  dark: ["#56b4e9", "#ff8a3d", "#2fc59b", "#e39ac5", "#f0c64a", "#9cc9ee", "#a3abb5", "#d3b380"],
-};
 const BODY_COLOURS = {
   light: { disk: "#d4a537", sphere: "#56a0d3", point: "#0072b2", box: "#c89f6c", rod: "#6f8196", spring: "#6f8196",
     mesh: "#8fa3b8", trace: "#c44f00", curve: "#59636e", plane: "#7d8ea3", arrow: "#59636e", cone: "#a3497f",
@@ -24,8 +20,9 @@ function rgb(hex) {
 
 const luminance = ([r, g, b]) => 0.2126 * r ** 2.2 + 0.7152 * g ** 2.2 + 0.0722 * b ** 2.2;
 
-// A theme as read from the page: its root says "light" or "dark", or leaves it to the reader's system.
-function themeOf(root, printing) {
+// A theme as read from the page: its root says "light" or "dark", or leaves it to the reader's system. palette: colours
+// of curves and of states of contacts, the same as in other plots.
+function themeOf(root, printing, palette) {
   const asked = printing ? "light" : root.dataset.theme;
   const dark = asked === "dark" || (asked !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
   const name = dark ? "dark" : "light";
@@ -36,7 +33,8 @@ function themeOf(root, printing) {
     text: colour("--text"), faint: colour("--faint"), line: colour("--line"), panel: colour("--panel"),
     background: rgb(colour("--view")),
     role: (role) => ROLE_COLOURS[name][role],
-    curve: (number) => CURVE_COLOURS[name][((number % 8) + 8) % 8],
+    curve: (number) => palette[name].hues[number % palette[name].hues.length],
+    state: (state) => palette[name].states[state] ?? palette[name].hues[3],
     body: (kind) => BODY_COLOURS[name][kind] ?? "#808890",
   };
 }

@@ -88,7 +88,7 @@ class Player {
 
   render() {
     this.changed = false;
-    const theme = themeOf(this.root, this.printing);
+    const theme = themeOf(this.root, this.printing, this.data.palette);
     for (const view of this.views) view.draw(this.clock.time, theme);
     this.timeline.show(theme);
     for (const plot of this.plots) plot.show(this.clock.time, theme);

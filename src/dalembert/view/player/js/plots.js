@@ -1,7 +1,8 @@
 // A panel of curves. What stays is drawn once; the cursor moves on a second canvas above it.
 
-const DASHES = { limit: [6, 4], other: [5, 3], ideal: [], nonideal: [7, 3], impressed: [] };
-const SWATCHES = { points: "dot", start: "dot", end: "ring", limit: "dashed", other: "dashed" };
+const MARKERS = ["points", "start", "end"];
+const SWATCHES = { points: "dot", start: "ring", end: "square", impressed: "dotted", nonideal: "dashed",
+  other: "dashed", ghost: "dashed", limit: "dashed" };
 const MARGIN = { left: 62, right: 12, top: 8, bottom: 38 };
 
 class Plot {
@@ -28,8 +29,8 @@ class Plot {
   }
 
   colour(curve, theme) {
-    if (curve.hue < 0) return theme.text;
-    return theme.role(curve.role) ?? theme.curve(curve.hue ?? 0);
+    if (curve.role === "limit") return theme.faint;
+    return curve.hue < 0 ? theme.text : theme.curve(curve.hue);
   }
 
   layout() {
@@ -107,22 +108,22 @@ class Plot {
     context.save();
     context.translate(10 * ratio, (y.first + y.last) / 2);
     context.rotate(-Math.PI / 2);
-    context.fillText(panel.y_label, 0, 0);
+    const room = y.first - y.last + 16 * ratio;
+    const wide = context.measureText(panel.y_label).width;
+    context.font = `${12 * ratio * clamp(room / wide, 0.75, 1)}px system-ui, sans-serif`; // a long one is set smaller
+    context.fillText(shortened(context, panel.y_label, room), 0, 0);
     context.restore();
   }
 
   band(context, { row, start, end, state }, theme) {
     const { x, y, ratio } = this;
-    const states = { slip: "nonideal", sliding: "nonideal", stick: "ideal", sticking: "ideal", open: "", apart: "" };
-    const role = states[state] ?? "impressed";
     const [left, right] = [x.pixel(start), x.pixel(end)];
     const [top, bottom] = [y.pixel(row + 0.15), y.pixel(row + 0.85)].sort((a, b) => a - b);
-    context.globalAlpha = role ? 0.75 : 0.2;
-    context.fillStyle = role ? theme.role(role) : theme.faint;
+    const colour = theme.state(state);
+    context.fillStyle = colour;
     context.fillRect(left, top, Math.max(ratio, right - left), bottom - top);
-    context.globalAlpha = 1;
     if (context.measureText(state).width + 8 * ratio > right - left) return;
-    context.fillStyle = role ? theme.panel : theme.text;
+    context.fillStyle = luminance(rgb(colour)) > 0.18 ? "#000000" : "#ffffff";
     context.textAlign = "center";
     context.fillText(state, (left + right) / 2, (top + bottom) / 2);
   }
@@ -141,21 +142,24 @@ class Plot {
   }
 
   curve(context, curve, theme) {
-    const { x, y, ratio, panel } = this;
+    const { x, y, ratio } = this;
     context.strokeStyle = context.fillStyle = this.colour(curve, theme);
-    context.lineWidth = (curve.role === "limit" ? 1.2 : 1.7) * ratio;
+    const stroke = this.player.data.strokes[curve.role] ?? { dash: [], width: 1.4 };
+    context.lineWidth = 1.2 * stroke.width * ratio;
     context.lineJoin = "round";
-    if (["points", "start", "end"].includes(curve.role)) {
+    if (MARKERS.includes(curve.role)) {
       const radius = (curve.role === "points" ? (curve.x.length > 500 ? 1.2 : 2.2) : 4) * ratio;
       for (let k = 0; k < curve.x.length; k++) {
+        const [px, py] = [x.pixel(curve.x[k]), y.pixel(curve.y[k])];
         context.beginPath();
-        context.arc(x.pixel(curve.x[k]), y.pixel(curve.y[k]), radius, 0, 2 * Math.PI);
-        if (curve.role === "end") context.stroke();
+        if (curve.role === "end") context.rect(px - radius, py - radius, 2 * radius, 2 * radius);
+        else context.arc(px, py, radius, 0, 2 * Math.PI);
+        if (curve.role === "start") context.stroke();
         else context.fill();
       }
       return;
     }
-    context.setLineDash((DASHES[curve.role] ?? []).map((length) => length * ratio));
+    context.setLineDash(stroke.dash.map((length) => length * 1.2 * ratio));
     context.beginPath();
     let open = false; // whether a point before this one is there to go on from
     for (let k = 0; k < curve.x.length; k++) {
@@ -188,7 +192,7 @@ class Plot {
     }
     panel.curves.forEach((curve, i) => {
       const list = panel.over_time ? curve.x : curve.t;
-      if (!list?.length || ["limit", "points", "start", "end"].includes(curve.role)) return;
+      if (!list?.length || curve.role === "limit" || MARKERS.includes(curve.role)) return;
       const place = placeIn(list, time);
       const [cx, cy] = [valueAt(curve.x, place, mixNumbers), valueAt(curve.y, place, mixNumbers)];
       if (panel.over_time) {

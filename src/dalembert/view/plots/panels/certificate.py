@@ -7,7 +7,6 @@ import numpy as np
 from dalembert.motion.certificate.over_time import residuals_over_time
 from dalembert.motion.large.size import is_large
 from dalembert.view.plots.along import Along
-from dalembert.view.plots.labels import time_label
 from dalembert.view.plots.panel import Curve, Panel
 from dalembert.view.plots.panels.choose import chosen, nothing
 
@@ -32,4 +31,4 @@ def certificate(along: Along, of: tuple[str, ...]) -> list[Panel]:
         return nothing(title, "all residuals are zero")
     ends = np.array([motion.t[0], motion.t[-1]])
     curves.append(Curve("allowed", ends, np.ones(2), "limit", -1))
-    return [Panel("", title, time_label(along.system), "residual / allowed", tuple(curves), log=True)]
+    return [Panel("", title, along.names.time, "residual / allowed", tuple(curves), log=True)]

@@ -9,8 +9,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from dalembert.motion.result.jumps import BothSides
 from dalembert.view.plots.along import Along
-from dalembert.view.plots.labels import phrase, time_label
+from dalembert.view.plots.labels import phrase
 from dalembert.view.plots.panel import Band, Panel
 from dalembert.view.plots.panels.choose import chosen, nothing
 
@@ -25,7 +26,7 @@ def contacts(along: Along, of: tuple[str, ...]) -> list[Panel]:
         return nothing("contacts", "this system has no contacts with friction, and no one-sided constraints")
     bands = tuple(band for row, name in enumerate(names) for band in _bands(along, row, name, states[name]))
     rows = tuple(map(phrase, names))
-    return [Panel("", "contacts", time_label(along.system), "contact", bands=bands, rows=rows)]
+    return [Panel("", "contacts", along.names.time, "contact", bands=bands, rows=rows)]
 
 
 def _states(along: Along) -> dict[str, np.ndarray]:
@@ -56,6 +57,7 @@ def _bands(along: Along, row: int, name: str, states: np.ndarray) -> list[Band]:
 def _legs(along: Along, name: str, states: np.ndarray) -> Iterator[tuple[float, float, str]]:
     """From jump to jump: the state that outputs there have, or that follows from the event before."""
     motion, points = along.motion, along.points
+    assert isinstance(points, BothSides)  # of a motion with contacts
     edges = [float(motion.t[0]), *(jump.t for jump in points.jumps), float(motion.t[-1])]
     told = {event["t"]: event["name"] for event in motion.events if event.get("contact") == name}
     state = str(states[0])

@@ -7,10 +7,11 @@ from __future__ import annotations
 import numpy as np
 
 from dalembert.arrays import Array
-from dalembert.view.plots.along import Along, counted_title, worth_drawing
-from dalembert.view.plots.labels import phrase, symbol, time_label
+from dalembert.view.plots.along import Along
+from dalembert.view.plots.labels import phrase
 from dalembert.view.plots.panel import Curve, Panel
 from dalembert.view.plots.panels.choose import chosen, nothing
+from dalembert.view.plots.panels.over_time import counted_title, worth_drawing
 
 SINGULAR = "there is no free motion: M is singular"
 
@@ -28,7 +29,7 @@ def deviation(along: Along, of: tuple[str, ...]) -> list[Panel]:
     """q̈ − a, by coordinate."""
     names = chosen("deviation", of, along.coordinates, "coordinate")
     apart = along.motion.a - along.motion.unconstrained
-    columns = {symbol(f"{name}''"): apart[:, along.coordinates.index(name)] for name in names}
+    columns = {along.names.shown[f"{name}''"]: apart[:, along.coordinates.index(name)] for name in names}
     return _panel(along, columns, "q̈ − a: what the constraints change", "q̈ − a")
 
 
@@ -41,4 +42,4 @@ def _panel(along: Along, columns: dict[str, Array], title: str, label: str) -> l
     if not shown:
         return nothing(title, "zero throughout")
     curves = tuple(Curve(labels[k], along.motion.t, values[k], hue=hue) for hue, k in enumerate(shown))
-    return [Panel("", counted_title(title, len(shown), there), time_label(along.system), label, curves)]
+    return [Panel("", counted_title(title, len(shown), there), along.names.time, label, curves)]

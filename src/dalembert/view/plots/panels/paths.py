@@ -1,5 +1,5 @@
 """Paths of points: of Cartesian coordinates (read off the kinetic energy), of particles, and of outputs that come in
-pairs or triples, "tip x" and "tip y".
+pairs or triples, "tip x" and "tip y"; or, where there are none, those of the drawing.
 """
 
 from __future__ import annotations
@@ -8,21 +8,20 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dalembert.arrays import Array
-from dalembert.model.units import unit_of
 from dalembert.view.plots.along import Along
-from dalembert.view.plots.labels import phrase, symbol, with_unit
+from dalembert.view.plots.labels import Names, names_of, phrase, symbol, with_unit
 from dalembert.view.plots.panel import Curve, Panel
 from dalembert.view.plots.panels.choose import chosen, nothing
 
 if TYPE_CHECKING:
     from dalembert.model.system import System
 
-NONE = "no points are known: no coordinates are Cartesian, there are no particles, and no outputs x, y of a point"
+NONE = "no points that move are known: no Cartesian coordinates, no particles, no outputs x, y of a point, none drawn"
 # Along an axis a point does not move that moves this much more along another.
 STILL = 1e-6
 # With one scale for both axes a path more slender than this would not be seen.
@@ -32,12 +31,13 @@ OUTPUT = (re.compile(r"^(?P<of>.+?)[ _](?P<axis>[xyz])$"), re.compile(r"^(?P<axi
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """A point: label, names of its axes, and its places (K,) along each. unit: of length."""
+    """A point: label, names of its axes, and its places (K,) along each. unit: of length. t (K,): when it is there."""
 
     label: str
     axes: tuple[str, ...]
     places: tuple[Array, ...]
     unit: str
+    t: Array | None = None
 
     @property
     def moves(self) -> bool:
@@ -52,7 +52,9 @@ def _largest(values: Array) -> float:
 def paths(along: Along, of: tuple[str, ...]) -> list[Panel]:
     """Every point that moves; those of one kind of axes in one panel, of points in space two views."""
     known = {point.label: point for point in points_of(along) if point.moves or point.label in of}
-    wanted = [known[label] for label in chosen("paths", of, list(known), "point")]
+    if not known or not known.keys() >= set(of):
+        known |= {point.label: point for point in drawn_points(along) if point.moves or point.label in of}
+    wanted = [known[label] for label in (chosen("paths", of, list(known), "point") if of else known)]
     families: dict[tuple[str, ...], list[Point]] = {}
     for point in wanted:
         families.setdefault(point.axes, []).append(point)
@@ -63,35 +65,51 @@ def paths(along: Along, of: tuple[str, ...]) -> list[Panel]:
 def points_of(along: Along) -> Iterator[Point]:
     """The points that a model gives, each once."""
     system, q = along.system, along.points.q
-    yield from cartesian(system, lambda name: np.asarray(q[:, along.coordinates.index(name)]))
+    places_of = {name: np.asarray(q[:, k]) for k, name in enumerate(along.coordinates)}
+    yield from cartesian(system, along.names, places_of.__getitem__, along.points.t)
     freed = system.as_written.particles if system.has_particles else None
     for particle in () if freed is None else freed.particles:
         if len(particle.position) > 1:
             places = tuple(along.motion.evaluate(entry) for entry in particle.position)
-            yield Point(symbol(particle.name), tuple("xyz"[: len(places)]), places, "")
+            yield Point(symbol(particle.name), tuple("xyz"[: len(places)]), places, "", along.motion.t)
     for label, axes in output_points(list(along.motion.outputs)).items():
         places = tuple(along.motion.outputs[name] for name in axes.values())
-        yield Point(phrase(label), tuple(axes), places, unit_of(system, next(iter(axes.values()))))
+        unit = along.names.units.get(next(iter(axes.values())), "")
+        yield Point(phrase(label), tuple(axes), places, unit, along.motion.t)
 
 
-def cartesian(system: System, column: Callable[[str], Array]) -> Iterator[Point]:
+def drawn_points(along: Along) -> Iterator[Point]:
+    """The points of the drawing of a system: those whose way it traces, or that it names."""
+    from dalembert.model.drawings import shapes  # most models show their points otherwise
+
+    traces: list[Any] = [shape for shape in along.system.draw if isinstance(shape, shapes.Trace)]
+    named: list[Any] = [shape for shape in along.system.draw if isinstance(shape, shapes.Point) and shape.label]
+    for number, shape in enumerate(traces or named, 1):
+        places = tuple(along.motion.evaluate(entry) for entry in shape.at)
+        label = phrase(shape.label) or ("drawn point" if len(traces) == 1 else f"drawn point {number}")
+        yield Point(label, tuple("xyz"[: len(places)]), places, "", along.motion.t)
+
+
+def cartesian(system: System, names: Names, column: Callable[[str], Array], t: Array | None = None) -> Iterator[Point]:
     """The points whose Cartesian coordinates are among those of a system. column: gives a coordinate by its name."""
-    for names in system.cartesian_points:
-        stems = tuple(symbol(name.rstrip("0123456789_")) for name in names)
-        yield Point(", ".join(map(symbol, names)), stems, tuple(map(column, names)), unit_of(system, names[0]))
+    for own in system.cartesian_points:
+        axes = tuple(names.shown[name.rstrip("0123456789_")] for name in own)
+        label = ", ".join(names.shown[name] for name in own)
+        yield Point(label, axes, tuple(column(name) for name in own), names.units.get(own[0], ""), t)
 
 
 def way_of(system: System, column: Callable[[str], Array]) -> Panel:
     """One view of where a way leads: of its points, or of its first two coordinates where it has none."""
-    points = [point for point in cartesian(system, column) if point.moves]
+    names = names_of(system)
+    points = [point for point in cartesian(system, names, column) if point.moves]
     seen = views([point for point in points if point.axes == points[0].axes]) if points else []
     if seen:
         return seen[0]
-    names = [coordinate.name for coordinate in system.coordinates]
-    first, second = names[0], names[min(1, len(names) - 1)]
+    own = [coordinate.name for coordinate in system.coordinates]
+    first, second = own[0], own[min(1, len(own) - 1)]
     x, y = column(first), column(second)
     ends = (Curve("start", x[[0]], y[[0]], "start"), Curve("end", x[[-1]], y[[-1]], "end"))
-    labels = [with_unit(symbol(name), unit_of(system, name)) for name in (first, second)]
+    labels = [with_unit(names.shown[name], names.units.get(name, "")) for name in (first, second)]
     return Panel("paths", "way", labels[0], labels[1], (Curve("", x, y), *ends), over_time=False)
 
 
@@ -125,7 +143,7 @@ def _view(family: list[Point], across: int, up: int, reach: Sequence[float]) -> 
     curves: list[Curve] = []
     for hue, point in enumerate(family):
         x, y = point.places[across], point.places[up]
-        curves.append(Curve(point.label if len(family) > 1 else "", x, y, hue=hue))
+        curves.append(Curve(point.label if len(family) > 1 else "", x, y, hue=hue, t=point.t))
         for at, role in ((0, "start"), (-1, "end")):
             curves.append(Curve(role if hue == 0 else "", x[[at]], y[[at]], role, hue))
     axes, unit = family[0].axes, family[0].unit

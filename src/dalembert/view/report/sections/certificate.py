@@ -5,7 +5,7 @@ from __future__ import annotations
 from dalembert.motion.result.certificate import CONTACT_MEASURES, Certificate
 from dalembert.motion.result.motion import Motion
 from dalembert.view.markup.elements import Html, element, fragment
-from dalembert.view.markup.tables import number
+from dalembert.view.markup.tables import number, scrolling
 from dalembert.view.report.section import Section
 
 WORDS = {
@@ -56,7 +56,7 @@ def certificate_block(certificate: Certificate, with_contacts: bool) -> Html:
     whole = element("table", head, element("tbody", rows), class_="certificate")
     return fragment(
         verdict_line(certificate),
-        element("div", whole, class_="wide"),
+        scrolling(whole),
         element("p", "Residuals are relative: divided by the size of what they are differences of.", class_="note"),
     )
 

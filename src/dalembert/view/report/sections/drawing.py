@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-
 from dalembert.errors import DalembertError
 from dalembert.model.units import unit_of
 from dalembert.motion.large.size import is_large
@@ -15,7 +13,6 @@ from dalembert.view.markup.tables import number
 from dalembert.view.player.page import fragment_of
 from dalembert.view.plots.panel import panels_of
 from dalembert.view.report.section import Section, left_out_of_large, note
-from dalembert.view.scene.scene import Scene
 from dalembert.view.scene.scene_of import scene_of
 
 # Frames that the player interpolates between; a long motion has fewer to a second.
@@ -38,18 +35,10 @@ def _body(motion: Motion) -> Html:
         player = fragment_of([scene], panels, motion.system.name, unit=unit_of(motion.system, "t") or "s")
     except DalembertError as error:
         return note(f"The system could not be drawn: {error}")
-    still = image_of(still_of(scene), f"{motion.system.name} at t = {number(float(motion.t[-1]))}")
+    # On paper, where all that was traced is there.
+    last = Painter([scene], Style(width=STILL_WIDTH)).image(scene.times.size - 1)
+    still = image_of(last, f"{motion.system.name} at t = {number(float(motion.t[-1]))}")
     return fragment(
         element("div", Html(player), class_="screen"),
         element("figure", still, class_="still"),
     )
-
-
-def still_of(scene: Scene) -> bytes:
-    """The last frame as an image, for paper: all that was traced is there."""
-    from PIL import Image
-
-    picture = Painter([scene], Style(width=STILL_WIDTH)).image(scene.times.size - 1)
-    file = io.BytesIO()
-    Image.fromarray(picture[..., :3]).quantize(64).save(file, "png", optimize=True)
-    return file.getvalue()

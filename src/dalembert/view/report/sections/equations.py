@@ -5,6 +5,7 @@ from __future__ import annotations
 from dalembert.errors import DalembertError
 from dalembert.mechanics.page.equations import Equations
 from dalembert.mechanics.page.function_names import by_names
+from dalembert.mechanics.page.typeset import abbreviated
 from dalembert.model.system import System
 from dalembert.motion.large.size import is_large
 from dalembert.view.markup.elements import Html, element, fragment
@@ -36,9 +37,9 @@ def equations_block(found: Equations) -> Html:
     """All sections of a page of equations, as far as they are read."""
     parts: list[Html] = [element("p", element("code", found.title))]
     if found.reason:
-        parts.append(note(f"{found.reason[0].upper()}{found.reason[1:]}."))
+        parts.append(note(f"({found.reason})"))
     room = MOST_LINES
-    sections = by_names(found.sections)
+    sections = abbreviated(by_names(found.sections))
     for section in sections:
         if room > 0:
             parts += [element("h3", section.title), equation_table(section.lines[:room])]
