@@ -20,6 +20,7 @@ from dalembert.kernel.kernel import REPORT
 from dalembert.kernel.lanes.in_lanes import in_lanes
 from dalembert.kernel.lanes.series import sums_source
 from dalembert.kernel.lanes.step import groups_of, reads_of, step_source
+from dalembert.kernel.size import TaylorNotApplicable
 from dalembert.methods.table import METHODS
 from dalembert.methods.tableau import Nested, Tableau
 
@@ -40,6 +41,8 @@ MOST_STEPS = 100_000
 
 # Of series: enough for rtol 1e-13, as in runtime/steps/taylor.h.
 MOST_ORDERS = 28
+# Their factors lie on the stack, of which an integration has 16 MB: 28 orders of two factors each, 64 bytes a lane.
+MOST_PAIRS = 2_000
 # What series keep of a member from step to step, and what they make at each: see c/taylor.h.
 KEPT_OF_SERIES = "da_lane factor[DA_TAYLOR_FACTOR], kept[DA_TAYLOR_KEPT], defect;"
 MADE_OF_SERIES = (
@@ -73,6 +76,8 @@ def lane_source(system: System, graph: Graph, rows: Sequence[int], method: str) 
     sizes = _sizes(system, graph, rows, functions)
     if tableau is None:
         series = taylor_source(graph, rows, 0.0, hoist, lanes=True)
+        if len(series.pairs) > MOST_PAIRS:
+            raise TaylorNotApplicable(f"{len(series.pairs):,} products are too many for lanes")
         # One copy, in the loop over the orders.
         parts.append(series.text.replace("DA_PIECE void da_taylor_order(", "DA_LANE void da_taylor_order("))
         sizes |= {**series.sizes, "DA_TAYLOR_MOST": MOST_ORDERS, "DA_GROUPS": 1}

@@ -24,7 +24,8 @@ DA_PIECE void da_first_steps(const da_lane *t, const da_lane *q, const da_lane *
     da_mask failed = DA_NONE;
     const da_lane d0 = da_lane_sqrt(da_size_of(q, v, q, v, rtol, atol) / (double)DA_NE);
     const da_lane d1 = da_lane_sqrt(da_size_of(v, a, q, v, rtol, atol) / (double)DA_NE);
-    const da_lane h0 = da_lane_min(da_select(DA_BELOW(d0, 1e-5) | DA_BELOW(d1, 1e-5), DA_R(1e-6), 0.01 * d0 / d1), *span);
+    const da_mask small = DA_BELOW(d0, 1e-5) | DA_BELOW(d1, 1e-5);
+    const da_lane h0 = da_lane_min(da_select(small, DA_R(1e-6), 0.01 * d0 / d1), *span);
     for (int j = 0; j < DA_N; j++) {
         q1[j] = q[j] + h0 * v[j];
         v1[j] = v[j] + h0 * a[j];

@@ -108,9 +108,10 @@ DA_BY_TWO_LANES(hypot)
 /* Adding this rounds to a whole number, whose last bits then stand in the last bits of the sum. */
 #define DA_WHOLE 6755399441055744.0
 
-/* Sine and cosine, as base/elementary.h has them: x = k π/2 + r with |r| ≤ π/4, polynomials of fdlibm. Within 2 units in
-   the last place. Where products need not be rounded, π/2 is taken in three whole parts, which serves up to |x| = 1e9;
-   elsewhere in parts of 33 bits, up to 1e5. Beyond there is no value: such a motion is left to the other way. */
+/* Sine and cosine, as base/elementary.h has them: x = k π/2 + r with |r| ≤ π/4, polynomials of fdlibm. Within 2
+   units in the last place. Where products need not be rounded, π/2 is taken in three whole parts, which serves up
+   to |x| = 1e9; elsewhere in parts of 33 bits, up to 1e5. Beyond there is no value: such a motion is left to the
+   other way. */
 #if defined(__FMA__) && DA_LANES == 4
 #define DA_MINUS_PRODUCT(c, a, b) _mm256_fnmadd_pd(a, DA_R(b), c)
 #elif defined(__AVX512F__) && DA_LANES == 8
@@ -186,7 +187,8 @@ DA_LANE da_lane da_lane_exp(da_lane given)
     const da_lane c =
         r - t * (1.66666666666666019037e-01 +
                  t * (-2.77777777770155933842e-03 +
-                      t * (6.61375632143793436117e-05 + t * (-1.65339022054652515390e-06 + t * 4.13813679705723846039e-08))));
+                      t * (6.61375632143793436117e-05 +
+                           t * (-1.65339022054652515390e-06 + t * 4.13813679705723846039e-08))));
     const da_lane y = 1.0 - ((low - (r * c) / (2.0 - c)) - high), half = (0.5 * k + DA_WHOLE) - DA_WHOLE;
     /* In two factors, since the ends of the range have no 2^k. */
     return y * da_power_of_2(half) * da_power_of_2(k - half);

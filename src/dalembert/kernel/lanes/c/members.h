@@ -51,7 +51,8 @@ DA_FN long da_next_look(const da_members *all, long member, long steps)
     return look > steps && look < stop ? look : stop;
 }
 
-/* What is asked now and then: 1 where a run ends here, 2 where it is left to the other way, which looks at stiffness. */
+/* What is asked now and then: 1 where a run ends here, 2 where it is left to the other way, which looks at
+   stiffness. */
 DA_PIECE int da_look_at(const da_members *all, da_group *g, int i)
 {
     const long member = g->member[i], steps = (long)g->steps[i];

@@ -95,7 +95,8 @@ DA_LANE void da_taylor_polynomial(const da_try *s, int p, da_lane h, da_lane *q,
         }
 }
 
-/* The same with the slopes of the velocities, and of the coordinates, which are the velocities but for the last order. */
+/* The same with the slopes of the velocities, and of the coordinates, which are the velocities but for the last
+   order. */
 DA_LANE void da_step(const da_group *g, da_try *s, double rtol)
 {
     const int p = da_taylor_order_for(rtol);
@@ -138,7 +139,7 @@ DA_LANE da_lane da_taylor_defect(const da_members *all, const da_group *g, const
     for (int i = 0; i < 2; i++) {
         const da_lane *y = i ? s->vn : s->qn, *f = i ? s->an : s->vn;
         for (int j = 0; j < DA_N; j++) {
-            const da_lane before = s->x[0][i * DA_N + j], larger = da_lane_max(da_lane_fabs(y[j]), da_lane_fabs(before));
+            const da_lane larger = da_lane_max(da_lane_fabs(y[j]), da_lane_fabs(s->x[0][i * DA_N + j]));
             const da_lane scale = g->atol[i * DA_N + j] + all->rtol * larger;
             const da_lane e = h * (s->slope[i * DA_N + j] - f[j]) / (scale * (double)(p + 1));
             sum += e * e;
