@@ -75,8 +75,10 @@ def simulate_and_write(given: RunOptions) -> int:
         motion.save(files[-1])
         # A program that reads JSON asks for its picture, by naming a folder for it.
         if given.out is not None or given.free or not given.json:
+            from dalembert.view.plots.motion import plot  # with NumPy alone; Matplotlib where it draws
+
             files.append(folder / f"{slug}.png")
-            motion.plot(files[-1], free=given.free)
+            plot(motion, files[-1], free=given.free)
         if given.report is not None:
             from dalembert.cli.report import write_report_of
 

@@ -260,12 +260,7 @@ class Motion(Table):
 
         Heat and what impacts lose are no further terms: they say what became of energy that friction and impacts took.
         """
-        found: dict[str, Any] = {"start": float(self.energy[0]), "end": float(self.energy[-1])}
-        found["work"] = {kind: float(self.work[-1, k]) for k, kind in enumerate(WORKS)}
-        found["heat"] = {name: float(heat[-1]) for name, heat in self.heat.items()}
-        if self.can_lose_by_impacts:
-            found["impact_loss"] = float(self.impact_loss[-1])
-        return found
+        return summary.ledger_of(self)
 
     @cached_property
     def outputs(self) -> dict[str, Array]:

@@ -45,8 +45,18 @@ def text_of(motion: Motion) -> str:
     return "\n".join([*lines, motion.certificate.text()])
 
 
+def ledger_of(motion: Motion) -> dict[str, Any]:
+    """`Motion.ledger`."""
+    found: dict[str, Any] = {"start": float(motion.energy[0]), "end": float(motion.energy[-1])}
+    found["work"] = {kind: float(motion.work[-1, k]) for k, kind in enumerate(("impressed", "ideal", "nonideal"))}
+    found["heat"] = {name: float(heat[-1]) for name, heat in motion.heat.items()}
+    if any(constraint.one_sided for constraint in motion.system.constraints):
+        found["impact_loss"] = float(motion.impact_loss[-1])
+    return found
+
+
 def ledger_lines(motion: Motion) -> list[str]:
-    ledger = motion.ledger
+    ledger = ledger_of(motion)
     worked = ", ".join(f"{kind} {work:.6g}" for kind, work in ledger["work"].items())
     lines = [f"energy {ledger['start']:.6g} → {ledger['end']:.6g}; work: {worked}"]
     lost = [f"'{name}' {heat:.6g}" for name, heat in ledger["heat"].items()]
