@@ -46,7 +46,7 @@ ROOMS = {
     ),
     "kernel": (
         "limits", "package_digest", "size", "emit", "identity", "keep", "build", "ready", "rolled", "events", "kernel",
-        "tape_kernel", "block", "members", "cuda",
+        "tape_kernel", "block", "members", "cuda", "lanes",
     ),
     "motion": (
         "state", "integrate", "contacts", "result", "certificate", "assemble", "prepare", "export", "large", "simulate",

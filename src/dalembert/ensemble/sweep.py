@@ -18,6 +18,7 @@ from dalembert.ensemble.ask.wanted import read_wanted
 from dalembert.ensemble.bar import Bar
 from dalembert.ensemble.members.chunk_size import chunk_size
 from dalembert.ensemble.members.control import Budget, Control
+from dalembert.ensemble.members.in_lanes import why_no_lanes
 from dalembert.ensemble.members.outcome import MEANING
 from dalembert.ensemble.members.task import Task
 from dalembert.ensemble.place.cluster import Cluster
@@ -68,6 +69,7 @@ def sweep(
     repair: bool | Iterable[Any],
     budget: Mapping[str, float] | None,
     threads: int | None,
+    lanes: bool | None,
     out: Any,
     resume: bool,
     progress: bool | None,
@@ -83,13 +85,15 @@ def sweep(
         seed = about["seed"]
     if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or threads < 1):
         raise ModelError(system.name, [f"sweep: threads is a whole number, 1 or more, got {threads!r}"])
+    if lanes not in (None, True, False):
+        raise ModelError(system.name, [f"sweep: lanes is True, False or None, got {lanes!r}"])
     values = read_values(system, given, together=together, samples=samples, seed=seed, sampler=sampler)
     limits, movable = _read_budget(system, budget), _read_repair(system, repair)
     single = _read_precision(system, precision, on)
     if single and options["rtol"] is None and "rtol" not in system.settings:
         options = {**options, "rtol": SINGLE_RTOL}
     task = _task(
-        system, values, duration, times, options, events, keep, reduce, points, limits, certify, movable, single
+        system, values, duration, times, options, events, keep, reduce, points, limits, certify, movable, single, lanes
     )
     _require_names(task)
     in_parts = stays_in_parts(task, folder)
@@ -133,6 +137,7 @@ def _task(
     certify: bool,
     repair: tuple[bool, ...] | None,
     single: bool,
+    lanes: bool | None,
 ) -> Task:
     if events is not None:
         from dalembert.model.events import with_events
@@ -146,7 +151,7 @@ def _task(
     if times is None:
         options["samples"] = (POINTS if points is None else points) if along else 2
     settings = prepare(system, duration, times, options).settings
-    task = Task(system, settings, values, wanted, limits, certify, repair, single)
+    task = Task(system, settings, values, wanted, limits, certify, repair, single, lanes)
     if task.observables is not None and task.observables.forces and task.together is None:
         why = "contacts" if needs_legs(system) else task.why_alone
         raise ModelError(
@@ -233,7 +238,7 @@ def _ensemble(task: Task, gather: Gather, on: str, seconds: float) -> Ensemble:
         "events": list(task.events),
         "reductions": {r.name: f"{r.kind} {r.of}".strip() for r in task.wanted.reductions},
         "kept": list(task.wanted.kept), "variables": [name for name in found if name != REASON],
-        "why_alone": task.why_alone,
+        "why_alone": task.why_alone, "why_no_lanes": why_no_lanes(task),
     }  # fmt: skip
     if ON_CPU in found:
         ran = sum(int(piece[ON_CPU].sum()) for piece in pieces(data[[ON_CPU]], values.dims))

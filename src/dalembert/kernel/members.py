@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
 from dalembert.kernel.events import EventBuffer
-from dalembert.kernel.kernel import CHANGES, HEAD, PASSED, REPORT, Array, Kernel, PaceArgument
+from dalembert.kernel.kernel import CHANGES, HEAD, PASSED, REPORT, Array, PaceArgument
 from dalembert.kernel.ready.many import LONG
 from dalembert.methods.table import METHODS
 
@@ -17,8 +18,15 @@ _ADDRESS, _LONG = ctypes.c_void_p, ctypes.c_long
 _INT = np.dtype(np.intc)
 
 
+class HasMembers(Protocol):
+    """What integrates members: a kernel, or lanes."""
+
+    @property
+    def members_entry(self) -> Callable[..., int]: ...
+
+
 class _Members(ctypes.Structure):
-    """da_members of runtime/run/members.h."""
+    """da_members of runtime/run/asked_of_members.h."""
 
     _fields_ = (
         *((name, _LONG) for name in ("count", "points", "apart", "paced")),
@@ -69,9 +77,16 @@ class MembersRun:
     first: Array
     latest: Array
 
+    def replace(self, at: np.ndarray, other: MembersRun) -> None:
+        """The members at these places by those of another run, in their order."""
+        for name in ("status", "y", "last", "passages", "ended", "stuck", "counts", "first", "latest"):
+            getattr(self, name)[at] = getattr(other, name)
+        for name, column in self.head.items():
+            column[at] = other.head[name]
+
 
 def integrate_members(
-    kernel: Kernel,
+    kernel: HasMembers,
     y0: Array,
     parameters: Array,
     atol: Array,

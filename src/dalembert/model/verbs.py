@@ -302,6 +302,7 @@ class Verbs:
         repair: bool | Iterable[Any] = False,
         budget: Mapping[str, float] | None = None,
         threads: int | None = None,
+        lanes: bool | None = None,
         out: str | os.PathLike[str] | None = None,
         resume: bool = False,
         progress: bool | None = None,
@@ -323,6 +324,8 @@ class Verbs:
         machine. threads: how many; the results do not depend on it. "dask" runs them on a Dask cluster of this machine,
         "dask:tcp://HOST:PORT" on that of a scheduler, and a client of Dask on its own. precision: "double", or on GPUs
         "single", which has some five digits (rtol 1e-5 unless given).
+        lanes: members of smooth models side by side in the vector registers of each core, which changes no more than
+        rounding; None: where there are so many that it pays; True: wherever it can be done; False: nowhere.
         certify: residuals of constraints and energy of each member. repair: members whose start violates a constraint
         start from the nearest state that does not, with the names given held; otherwise they have their status.
         budget: of each member, {"steps": …, "seconds": …}. out: a folder for the finished parts, from which an
@@ -344,7 +347,7 @@ class Verbs:
         return sweep(
             self.as_written, values, duration, times, options, on=on, keep=keep, reduce=reduce, events=events,
             together=together, samples=samples, seed=seed, sampler=sampler, points=points, certify=certify,
-            repair=repair, budget=budget, threads=threads, out=out, resume=resume, progress=progress,
+            repair=repair, budget=budget, threads=threads, lanes=lanes, out=out, resume=resume, progress=progress,
             precision=precision,
         )  # fmt: skip
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # The dimensions of what is no axis of one value: of members given one by one, and of values that were drawn.
 MEMBER, SAMPLE = "member", "sample"
 # Names that ensembles have for something else: parameters of these names are marked.
-RESERVED = frozenset({MEMBER, SAMPLE, "time", "status", "reason", "steps", "alone", "on cpu", "ended by"})
+RESERVED = frozenset({MEMBER, SAMPLE, "time", "status", "reason", "steps", "alone", "in lanes", "on cpu", "ended by"})
 # The key under which whole initial states are given: q, then q̇.
 STATE = "state"
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.ensemble.members.control import Cancelled, Control
+from dalembert.ensemble.members.in_lanes import lanes_of
 from dalembert.ensemble.members.outcome import STOPPED, Outcome, Status
 from dalembert.ensemble.members.task import Task
 from dalembert.ensemble.start.block import Block
@@ -13,6 +16,8 @@ from dalembert.ensemble.start.starts import member_tolerances
 from dalembert.kernel import kernel as kernels
 from dalembert.kernel.events import EventBuffer
 from dalembert.kernel.kernel import Kernel, PaceArgument
+from dalembert.kernel.lanes.kernel import LaneKernel
+from dalembert.kernel.lanes.source import LEFT
 from dalembert.kernel.limits import STIFF_LOOK
 from dalembert.kernel.members import MembersRun, integrate_members
 from dalembert.kernel.size import MOST_INSTRUCTIONS
@@ -40,7 +45,7 @@ def run_at_once(
     """Integrate the members `at` (places in the block) into the outcome. rows: of constraints that are independent at
     their starts, a (members, n): the accelerations there. Returns the places of those that must be run alone.
     """
-    runs = Runs(task, block.at(at), a, kernel_of(task, rows))
+    runs = Runs(task, block.at(at), a, rows)
     pending, alone = np.arange(at.size), [np.zeros(0, dtype=int)]
     for look in _looks(task.settings):
         watched = runs.integrate(pending, look, control)
@@ -79,8 +84,8 @@ def kernel_of(task: Task, rows: tuple[int, ...]) -> Kernel:
 class Runs:
     """The members of one call, ready."""
 
-    def __init__(self, task: Task, block: Block, a: Array, kernel: Kernel) -> None:
-        self.task, self.block, self.kernel = task, block, kernel
+    def __init__(self, task: Task, block: Block, a: Array, rows: tuple[int, ...]) -> None:
+        self.task, self.block, self.rows = task, block, rows
         settings = task.settings
         self.evaluation, self.kinks = task.switched
         self.ahead = task.settings_ahead(block)
@@ -94,6 +99,12 @@ class Runs:
         shift = block.t - settings.times[0]
         self.times = self.points + shift[:, None] if shift.any() else self.points
         self.events = self.evaluation.system.events
+        self.in_lanes: np.ndarray | None = None  # which members of the last call of `integrate` were
+
+    @cached_property
+    def kernel(self) -> Kernel:
+        """What runs one member after the other: where members run in lanes, it may never be needed."""
+        return kernel_of(self.task, self.rows)
 
     def integrate(self, at: np.ndarray, look: int, control: Control) -> tuple[MembersRun, np.ndarray]:
         """The members at these places; and how many steps each was granted at the end: 1 where it was stopped."""
@@ -102,16 +113,31 @@ class Runs:
         settings = self.task.settings
         left, from_zero = settings.passages_left(requested), settings.from_zero(requested)
         times = self.times if self.times.ndim == 1 else self.times[at]
-        return self._call(self.y0[at], at, times, paces, left, from_zero, control)
+        lanes = lanes_of(self.task, self.rows)
+        if lanes is None:
+            return self._call(self.kernel, _of(self.y0, at), at, times, paces, left, from_zero, control)
+        run, stop = self._call(lanes, _of(self.y0, at), at, times, paces, left, from_zero, control)
+        unfit = np.flatnonzero(run.status == LEFT)
+        if unfit.size:
+            paces = paces if len(paces) == 1 else [paces[k] for k in unfit]
+            times = times if times.ndim == 1 else times[unfit]
+            more = self._call(self.kernel, self.y0[at[unfit]], at[unfit], times, paces, left, from_zero, control)
+            run.replace(unfit, more[0])
+            stop[unfit] = more[1]
+        self.in_lanes = np.ones(at.size, dtype=bool)
+        self.in_lanes[unfit] = False
+        return run, stop
 
     def advance(self, y: Array, at: np.ndarray, begin: Array, end: Array, control: Control) -> MembersRun:
         """From states y (members, Y) at the times `begin` to the times `end`, whatever events there are."""
         paces = [_pace(one, 0) for one in (self.ahead if len(self.ahead) == 1 else [self.ahead[k] for k in at])]
         never = [0] * len(self.events)
-        return self._call(y, at, np.column_stack([begin, end]), paces, never, [False] * len(never), control)[0]
+        times = np.column_stack([begin, end])
+        return self._call(self.kernel, y, at, times, paces, never, [False] * len(never), control)[0]
 
     def _call(
         self,
+        kernel: Kernel | LaneKernel,
         y: Array,
         at: np.ndarray,
         times: Array,
@@ -126,7 +152,7 @@ class Runs:
             buffer = EventBuffer(directions, terminal, from_zero, y.shape[1], EVENT_ROOM, self.kinks.places)
         with control.watching(at.size) as watch:
             run = integrate_members(
-                self.kernel, y, self.p[at], self.atol[at], times, settings.rtol, method_of(settings),
+                kernel, y, _of(self.p, at), _of(self.atol, at), times, settings.rtol, method_of(settings),
                 settings.project, paces, watch, buffer, len(requested),
             )  # fmt: skip
         return run, watch.stop
@@ -165,6 +191,7 @@ class Runs:
         if outcome.along is not None:
             reached = np.arange(self.points.size) < points[there, None]
             outcome.along[to] = np.where(reached[:, :, None], run.y[there, :, :width], np.nan)
+        outcome.lanes[to] = self.in_lanes[there] if self.in_lanes is not None else False
         self._tell(run, np.flatnonzero(spent | ~good), pending, at, outcome)
         return np.flatnonzero(later), np.flatnonzero(unfit)
 
@@ -185,6 +212,11 @@ class Runs:
         evaluation = Evaluation(self.task.system, self.block.p[member])
         q, v = run.last[k, :n], run.last[k, n : 2 * n]
         return is_stiff(evaluation, self.task.settings, q, v, t, step, t - t0, tried=True)
+
+
+def _of(rows: Array, at: np.ndarray) -> Array:
+    """The rows at places in rising order; no copy where these are all."""
+    return rows if at.size == len(rows) and (at.size == 0 or at[-1] == at.size - 1) else rows[at]
 
 
 def _pace(settings: Settings, look: int) -> PaceArgument:

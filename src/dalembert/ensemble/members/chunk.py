@@ -149,6 +149,7 @@ def _arrays(task: Task, block: Block, outcome: Outcome, exponent: Array) -> dict
     wanted = task.wanted
     names = [*(q.name for q in task.system.coordinates), *(v.name for v in task.system.velocities)]
     found: dict[str, Array] = {"status": outcome.status, "steps": outcome.steps, "alone": outcome.alone}
+    found["in lanes"] = outcome.lanes
     found["final.t"] = outcome.t
     found |= {f"final.{name}": outcome.y[:, k] for k, name in enumerate(names)}
     if task.events:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from dalembert.arrays import Array
-from dalembert.ensemble.members.at_once import Runs, kernel_of
+from dalembert.ensemble.members.at_once import Runs
 from dalembert.ensemble.members.control import Cancelled, Control
 from dalembert.ensemble.members.outcome import Outcome
 from dalembert.ensemble.members.task import Task
@@ -27,7 +27,7 @@ def exponents(
     task: Task, block: Block, at: np.ndarray, rows: tuple[int, ...], a: Array, outcome: Outcome, control: Control
 ) -> Array:
     """(members,) of those `at` these places, which have come to their ends; NaN where the twin does not come so far."""
-    runs = Runs(task, block.at(at), a, kernel_of(task, rows))
+    runs = Runs(task, block.at(at), a, rows)
     n, count = task.n, at.size
     pieces = int(np.clip(outcome.steps[at].max() // STEPS, LEAST, MOST))
     begin, span = block.t[at], outcome.t[at] - block.t[at]

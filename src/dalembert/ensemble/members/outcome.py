@@ -50,10 +50,10 @@ class Outcome:
     """Of K members with T output points, Y = 2n + 3 entries of a state (q, q̇, work of impressed, ideal and nonideal
     forces) and E events, filled as they are run.
 
-    points (K,): output points that were reached; t and y: where each ended. along (K, T, Y): the states at the output
-    points, None where nobody asks for them; where an event ended a member, the last is its own. counts, first, latest
-    (K, E): how often events were passed, and when. alone (K,): integrated one by one. certificate (K, 4), of those run
-    one by one: position, velocity, energy, and whether it holds.
+    points (K,): output points that were reached; t and y: where each ended. along (K, T, Y): the states at the
+    output points, None where nobody asks for them; where an event ended a member, the last is its own. counts,
+    first, latest (K, E): how often events were passed, and when. alone (K,): integrated one by one; lanes (K,):
+    side by side. certificate (K, 4), of those run one by one: position, velocity, energy, and whether it holds.
     """
 
     status: np.ndarray
@@ -67,6 +67,7 @@ class Outcome:
     first: Array
     latest: Array
     alone: np.ndarray
+    lanes: np.ndarray
     certificate: Array
     reasons: dict[int, str] = field(default_factory=dict)
 
@@ -88,5 +89,6 @@ def empty_outcome(count: int, points: int, width: int, events: int, along: bool)
         first=np.full((count, events), np.nan),
         latest=np.full((count, events), np.nan),
         alone=np.zeros(count, dtype=bool),
+        lanes=np.zeros(count, dtype=bool),
         certificate=np.full((count, 4), np.nan),
     )

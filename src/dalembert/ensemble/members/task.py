@@ -37,7 +37,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Task:
-    """repair: None, or which entries of (q, q̇) may be moved (2n,). single: GPUs compute in float32."""
+    """repair: None, or which entries of (q, q̇) may be moved (2n,). single: GPUs compute in float32. lanes: see
+    `in_lanes`.
+    """
 
     system: System
     settings: Settings
@@ -47,10 +49,11 @@ class Task:
     certify: bool = False
     repair: tuple[bool, ...] | None = None
     single: bool = False
+    lanes: bool | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what belongs to this process."""
-        names = ("system", "settings", "values", "wanted", "budget", "certify", "repair", "single")
+        names = ("system", "settings", "values", "wanted", "budget", "certify", "repair", "single", "lanes")
         return {name: getattr(self, name) for name in names}
 
     @property

@@ -165,6 +165,7 @@ class Gpus:
         good = status <= Status.ENDED
         steps = part.steps[at].astype(np.int64)
         found: dict[str, Array] = {"status": status, "steps": steps, "alone": np.zeros(at.size, dtype=bool)}
+        found["in lanes"] = found["alone"]
         found |= {ON_CPU: np.zeros(at.size, dtype=bool), "final.t": part.time[at].astype(float)}
         names = [*(q.name for q in task.system.coordinates), *(v.name for v in task.system.velocities)]
         found |= {f"final.{name}": final[:, k] for k, name in enumerate(names)}

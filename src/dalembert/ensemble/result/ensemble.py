@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 # Reasons that the text shows, and the length of each.
 MOST_REASONS, REASON_LENGTH = 5, 100
 # Variables that the text leaves to `status` and `steps`.
-PLAIN = ("status", "reason", "steps", "alone", "on cpu", "ended by")
+PLAIN = ("status", "reason", "steps", "alone", "in lanes", "on cpu", "ended by")
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +34,8 @@ class Ensemble(Result):
     """The members of a sweep. `data` has one dimension for each value that was varied, and `time` where output times
     were kept; its variables are `status` and `reason` of each member, `final.NAME` (where it ended), `samples.NAME`,
     the observables and reductions by their names, of each event `NAME: count` and `NAME: time`, `steps`, `alone` (it
-    was run one by one), `on cpu` (a GPU was asked for, and did not run it) and `certificate.NAME`.
+    was run one by one), `in lanes` (side by side with others), `on cpu` (a GPU was asked for, and did not run it) and
+    `certificate.NAME`.
 
     about: what was asked for, as plain values. model: the system as a document, to look at members more closely.
     """
@@ -86,6 +87,13 @@ class Ensemble(Result):
     def run_alone(self) -> int:
         """How many members the compiled loop could not take; `about["why_alone"]` says why where that is all."""
         return sum(int(piece["alone"].sum()) for piece in self._pieces("alone"))
+
+    @property
+    def in_lanes(self) -> int:
+        """How many members ran side by side in vector registers; `about["why_no_lanes"]` says why none did."""
+        if "in lanes" not in self.data:
+            return 0
+        return sum(int(piece["in lanes"].sum()) for piece in self._pieces("in lanes"))
 
     @property
     def on_cpu(self) -> int:
@@ -177,6 +185,8 @@ class Ensemble(Result):
         if self.run_alone:
             why = f", because {self.about['why_alone']}" if self.about["why_alone"] else ""
             lines.append(f"  run one by one: {self.run_alone}{why}")
+        if self.in_lanes:
+            lines.append(f"  side by side in lanes: {self.in_lanes}")
         if self.on_cpu:
             why = f", because {self.about['why_cpu']}" if self.about["why_cpu"] else ""
             lines.append(f"  run by the processor, not by a GPU: {self.on_cpu}{why}")
@@ -195,6 +205,7 @@ class Ensemble(Result):
             "status": self._states(),
             "reasons": [{"reason": reason, "count": count} for reason, count in self._reasons()],
             "run_alone": self.run_alone,
+            "in_lanes": self.in_lanes,
             "variables": {n: dict(zip(("min", "max", "mean"), span, strict=True)) for n, span in self._spans()},
             **{key: self.about[key] for key in ("on", "seed", "duration", "rtol", "method", "why_alone")},
             **{key: self.about[key] for key in ("precision", "on cpu", "why_cpu") if key in self.about},

@@ -148,5 +148,6 @@ def _whole(data: xr.Dataset, source: Path) -> Ensemble:
         kept = np.char.decode(kept, "utf-8") if kept.dtype.kind == "S" else kept.astype(str)
         texts[data["failed.member"].to_numpy()] = kept
         data = data.drop_vars(["failed.member", "failed.reason"])
-    data = data.assign(reason=(status.dims, texts.reshape(status.shape)), alone=data["alone"].astype(bool))
+    marks = {name: data[name].astype(bool) for name in ("alone", "in lanes") if name in data}
+    data = data.assign({"reason": (status.dims, texts.reshape(status.shape)), **marks})
     return Ensemble(data.drop_attrs(deep=False).assign_attrs(name=about["name"]), about, model)

@@ -116,7 +116,8 @@ def digest(task: Task) -> str:
         made.update(axis.name.encode())
         for name, column in axis.columns.items():
             made.update(name.encode() + column.tobytes())
-    made.update(repr((sorted(values.fixed.items()), task.budget, task.certify, task.repair, task.single)).encode())
+    asked = (task.budget, task.certify, task.repair, task.single, task.lanes)
+    made.update(repr((sorted(values.fixed.items()), *asked)).encode())
     wanted = task.wanted
     made.update(repr((wanted.states, wanted.kept, [*wanted.expressions.items()], wanted.reductions)).encode())
     return made.hexdigest()

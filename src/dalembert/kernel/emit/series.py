@@ -461,6 +461,20 @@ class Emission:
                 self.line(f"right[{place}] = {self.value(right)};")
                 done += 1
 
+    def hand_on_once(self, places: dict[tuple[Node, bool], int]) -> list[tuple[int, int]]:
+        """The same with each factor in one place of `left`, however many products it has a part in. Returns the places
+        of the factors of each product.
+        """
+        found: list[tuple[int, int]] = []
+        while len(found) < len(self.shared.pairs):
+            for left, weighted, right in list(self.shared.pairs)[len(found) :]:
+                for node, times_k in ((left, weighted), (right, False)):
+                    if (node, times_k) not in places:
+                        places[node, times_k] = len(places)
+                        self.line(f"left[{places[node, times_k]}] = {'k * ' if times_k else ''}{self.value(node)};")
+                found.append((places[left, weighted], places[right, False]))
+        return found
+
 
 def function_in_pieces(name: str, lines: Sequence[str], parameters: str, arguments: Sequence[str], work: int) -> str:
     """A C function with these lines, which keep their values in w; a long one in pieces, as in `emit`."""

@@ -42,10 +42,15 @@ class TaylorSource:
     text: str
     sizes: dict[str, int]
     instructions: int
+    pairs: tuple[tuple[int, int], ...] = ()  # in lanes: of each product, the places of its factors
 
 
-def taylor_source(graph: Graph, rows: Sequence[int], completion: float, hoist: Hoist) -> TaylorSource:
-    """`rows` and `completion` as for `kernel_functions`. Raises `TaylorNotApplicable`."""
+def taylor_source(
+    graph: Graph, rows: Sequence[int], completion: float, hoist: Hoist, lanes: bool = False
+) -> TaylorSource:
+    """`rows` and `completion` as for `kernel_functions`. lanes: without the powers of forces and the kinetic energy,
+    and with the factors of products in the array `left`, each once. Raises `TaylorNotApplicable`.
+    """
     if graph.nonlinear:
         raise TaylorNotApplicable("a constraint is nonlinear in the accelerations, which are found by iteration")
     if graph.uses_actual:
@@ -54,13 +59,14 @@ def taylor_source(graph: Graph, rows: Sequence[int], completion: float, hoist: H
     n, m = graph.dynamics.numel_in(0), len(rows)
     outputs = nodes_of(function, INPUTS, OUTPUTS, hoist, STAGES)
     shared = Shared()
+    pairs: list[tuple[int, int]] = []
     stages = (1, 2) if staged else (1,)
     small = n + m <= SMALL
 
     def emission(first: bool) -> Emission:
         order = Emission(shared, hoist, first)
         if first:
-            for name in ("factor", "pivot", "size", "kinetic"):
+            for name in ("factor", "pivot", "size", *(() if lanes else ("kinetic",))):
                 for i, node in enumerate(outputs[name]):
                     order.line(f"{name}[{i}] = {order.value(node)};")
         for stage in stages:
@@ -77,7 +83,7 @@ def taylor_source(graph: Graph, rows: Sequence[int], completion: float, hoist: H
                     order.line(f"u->{place} = {order.combined(row, right)};")
             order.solved = stage
         accelerations = [f"u->a1[{i}]" + (f" + u->a2[{i}]" if staged else "") for i in range(n)]
-        powers = [order.value(node) for node in outputs["power"]]
+        powers = [] if lanes else [order.value(node) for node in outputs["power"]]
         if first:
             for name, values in (("a", accelerations), ("power", powers)):
                 for i, value in enumerate(values):
@@ -88,6 +94,8 @@ def taylor_source(graph: Graph, rows: Sequence[int], completion: float, hoist: H
                 order.line(f"next[{i}] = over_next * ({value});")
         if first:
             order.keep()
+        elif lanes:
+            pairs.extend(order.hand_on_once({}))
         else:
             order.hand_on()
         return order
@@ -111,13 +119,15 @@ def taylor_source(graph: Graph, rows: Sequence[int], completion: float, hoist: H
         straight_line("da_taylor_solve", solve, ("p", "factor", "r", "s"), ("a", "l"), hoist),
     ]
     state = ("q", "v", "t", "c")
-    of_start = (*state, "a", "power", "pivot", "size", "kinetic", "factor", "z", "u")
-    of_order = (*state, "k", "over_k", "over_next", "factor", "z", "sum", "next", "left", "right", "u")
+    powers = () if lanes else ("power", "kinetic")
+    of_start = (*state, "a", *powers, "pivot", "size", "factor", "z", "u")
+    factors = ("left",) if lanes else ("left", "right")
+    of_order = (*state, "k", "over_k", "over_next", "factor", "z", "sum", "next", *factors, "u")
     given = {"q", "v", "c", "sum"}
     for name, order, names in (("da_taylor_start", start, of_start), ("da_taylor_order", higher, of_order)):
         known = given if order is start else given | {"factor", "z"}
         text.append(function_in_pieces(name, order.lines, _declared(names, known), names, order.variables))
-    return TaylorSource("\n".join(text), sizes, len(start.lines) + len(higher.lines))
+    return TaylorSource("\n".join(text), sizes, len(start.lines) + len(higher.lines), tuple(pairs))
 
 
 def _operations(lines: Sequence[str]) -> int:

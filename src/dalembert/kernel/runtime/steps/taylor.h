@@ -119,7 +119,7 @@ DA_FN int da_taylor_at_state(da_taylor *s, double t, const double *y, double *dy
     double pivot[1], kinetic[1];
     ctx->evaluations++;
     for (int i = 0; i < DA_N; i++) dy[i] = y[DA_N + i];
-    da_taylor_start(y, y + DA_N, t, ctx->p, dy + DA_N, dy + 2 * DA_N, pivot, size, kinetic, s->factor, s->kept, &s->u);
+    da_taylor_start(y, y + DA_N, t, ctx->p, dy + DA_N, dy + 2 * DA_N, kinetic, pivot, size, s->factor, s->kept, &s->u);
     s->kinetic = kinetic[0];
     s->pivot = pivot[0];
     return pivot[0] > DA_PIVOT && !da_fades(size, ctx) && da_all_finite(dy, DA_NY);

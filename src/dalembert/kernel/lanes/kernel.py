@@ -1,0 +1,66 @@
+"""The compiled lanes of one system: made once, kept on disk as other kernels are."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from dalembert.graph.functions import Graph
+from dalembert.kernel.build import OPTIMISE, Compiler, build
+from dalembert.kernel.identity import identity
+from dalembert.kernel.keep import cache_folder
+from dalembert.kernel.kernel import MEMBERS_ENTRY
+from dalembert.kernel.lanes.source import lane_source
+from dalembert.kernel.package_digest import table_text
+
+if TYPE_CHECKING:
+    from dalembert.model.system import System
+
+KEPT = 64
+# How much lanes are optimised: short loops over coordinates are to become straight lines.
+LEVEL = 3
+_made: dict[tuple[Any, ...], LaneKernel] = {}
+_making = threading.Lock()
+
+
+@dataclass(frozen=True)
+class LaneKernel:
+    """width: members side by side. members_entry: as of a `Kernel`. seconds: what making it took."""
+
+    width: int
+    instructions: int
+    seconds: float
+    cached: bool
+    members_entry: Callable[..., int]
+
+
+def make_lane_kernel(system: System, graph: Graph, rows: Sequence[int], method: str, compiler: Compiler) -> LaneKernel:
+    """Emit, compile and load it, once. Raises `DoesNotApply`, `KernelTooLarge`, `TaylorNotApplicable`,
+    `BuildError`.
+    """
+    key = (system.structure, tuple(rows), method, table_text(), compiler, cache_folder(), os.environ.get(OPTIMISE))
+    with _making:
+        if key not in _made:
+            while len(_made) >= KEPT:
+                _made.pop(next(iter(_made)))
+            _made[key] = _make(system, graph, rows, method, compiler)
+        return _made[key]
+
+
+def _make(system: System, graph: Graph, rows: Sequence[int], method: str, compiler: Compiler) -> LaneKernel:
+    started = time.perf_counter()
+    text = identity(system, graph, rows, ("lanes", method), 0.0)
+    library, cached = build(lambda: lane_source(system, graph, rows, method), compiler, text, LEVEL)
+    return kernel_in(library, time.perf_counter() - started, cached)
+
+
+def kernel_in(library: ctypes.CDLL, seconds: float, cached: bool) -> LaneKernel:
+    members, width, instructions = library.da_integrate_members, library.da_lanes, library.da_instructions
+    members.argtypes, members.restype = MEMBERS_ENTRY, ctypes.c_long
+    width.restype = instructions.restype = ctypes.c_long
+    return LaneKernel(int(width()), int(instructions()), seconds, cached, members)

@@ -1,0 +1,164 @@
+"""Members side by side in lanes: the same motions as one after the other, whoever their neighbours are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from swept_systems import bead, spring, thrown_ball
+
+import dalembert as da
+from dalembert.ensemble.result.ensemble import Ensemble
+from dalembert.kernel import build
+from dalembert.kernel.build import find_compiler
+from dalembert.kernel.lanes import kernel as lane_kernels
+from dalembert.library.systems.penny import exact
+
+pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C compiler on this machine")
+
+
+@pytest.fixture(autouse=True)
+def _lanes_are_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Others by tape: a few members are not worth compiling for."""
+    monkeypatch.delenv("DALEMBERT_KERNEL", raising=False)
+    monkeypatch.setenv("DALEMBERT_OPTIMISE", "1")
+
+
+def both(system: da.System, given: Any, duration: float, **asked: Any) -> tuple[Ensemble, Ensemble]:
+    """In lanes, and one after the other."""
+    lanes, plain = (system.sweep(given, duration, lanes=wish, threads=1, **asked) for wish in (True, False))
+    assert plain.in_lanes == 0
+    return lanes, plain
+
+
+def farthest(one: Ensemble, other: Ensemble, names: tuple[str, ...]) -> float:
+    """The largest difference of what both keep of these, relative where values exceed one."""
+    found = 0.0
+    for name in names:
+        a, b = one.data[name].to_numpy(), other.data[name].to_numpy()
+        assert np.array_equal(np.isnan(a), np.isnan(b)), name
+        found = max(found, float(np.nanmax(np.abs(a - b) / np.maximum(1.0, np.abs(b)))))
+    return found
+
+
+PENNIES = {"v0": np.linspace(0.5, 1.5, 5), "omega": np.linspace(0.4, 1.6, 5)}
+
+
+@pytest.mark.parametrize("method", ["dop853", "taylor"])
+def test_pennies_in_lanes(method: str) -> None:
+    """A constraint on velocities; samples and reductions, many outputs in a step."""
+    asked = {"keep": ["x", "energy"], "reduce": {"far": ("max", "y"), "mean": ("mean", "x'")}, "points": 41}
+    lanes, plain = both(da.library.penny(), PENNIES, 8.0, method=method, rtol=1e-9, **asked)
+    assert (lanes.in_lanes, lanes.failed) == (25, 0)
+    assert np.array_equal(lanes.data["steps"], plain.data["steps"])
+    # Rounding of the estimated error, a small difference of large numbers, moves steps a little, and with them where
+    # outputs lie in them: by a share of the interpolant's error, which is some tolerances.
+    assert farthest(lanes, plain, ("final.x", "final.y", "final.psi'")) < 1e-11  # no step is on the verge here
+    assert farthest(lanes, plain, ("x", "energy", "far", "mean")) < 1e-8
+    end = exact(lanes.system_of(7), np.array([8.0]))
+    for name in ("x", "y", "psi", "phi"):
+        assert abs(float(lanes.final[name].to_numpy().ravel()[7]) - end[name][0]) < 1e-7  # a hundred tolerances
+
+
+@pytest.mark.parametrize(("system", "given", "names"), [
+    (da.library.pendulum, {"l": np.linspace(0.5, 2, 9), "angle": [0.3, 2.0]}, ("final.x", "final.y'")),
+    (bead, {"y'": np.linspace(0.3, 3.0, 13)}, ("final.x", "final.y")),
+    (da.library.moving_length_pendulum, {"g": np.linspace(8.0, 11.0, 7)}, ()),
+], ids=["pendulum", "bead", "length that depends on time"])  # fmt: skip
+def test_position_constraints_in_lanes(system: Any, given: Any, names: tuple[str, ...]) -> None:
+    model = system()
+    lanes, plain = both(model, given, 1.5, rtol=1e-9)
+    assert lanes.in_lanes == lanes.members
+    names = names or tuple(f"final.{q.name}" for q in model.coordinates)
+    assert farthest(lanes, plain, names) < 1e-9  # the tolerance: some steps lie on the verge of being rejected
+
+
+@pytest.mark.parametrize(("method", "rtol"), [("dopri5", 1e-5), ("auto", 1e-12)])
+def test_a_spring_in_lanes(method: str, rtol: float) -> None:
+    """By the method of loose tolerances, and by series where they are tight."""
+    w = np.linspace(0.5, 6.0, 11)
+    found = spring().sweep({"w": w}, 5.0, lanes=True, method=method, rtol=rtol)
+    assert found.in_lanes == 11
+    np.testing.assert_allclose(found.final["x"], np.cos(5.0 * w), atol=100 * rtol)  # errors of some ten steps add up
+
+
+def test_neighbours_do_not_matter() -> None:
+    """Motions of very different lengths, in two orders and in chunks of another size: each the same in all bits."""
+    w = np.geomspace(0.1, 30.0, 37)
+    found = spring().sweep({"w": w}, 4.0, lanes=True, keep="samples", points=7)
+    turned = spring().sweep({"w": w[::-1]}, 4.0, lanes=True, keep="samples", points=7)
+    few = spring().sweep({"w": w[30:]}, 4.0, lanes=True, keep="samples", points=7)
+    x = found.samples["x"].to_numpy()
+    assert np.array_equal(x, turned.samples["x"].to_numpy()[::-1])
+    assert np.array_equal(x[30:], few.samples["x"].to_numpy())
+    np.testing.assert_allclose(x[:, -1], np.cos(4.0 * w), atol=1e-6)
+
+
+def test_threads_give_the_same_bits_in_lanes() -> None:
+    one, two = (da.library.penny().sweep(PENNIES, 3.0, lanes=True, threads=n) for n in (1, 2))
+    assert one.data.identical(two.data)
+
+
+def test_as_wide_as_any_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two lanes and eight give the same bits as this processor's own; one without vectors beyond two numbers and
+    without fused products differs in rounding.
+    """
+    own = spring().sweep({"w": np.linspace(0.5, 6.0, 11)}, 5.0, lanes=True)
+    made = lane_kernels.build
+
+    def of_width(width: int) -> Ensemble:
+        monkeypatch.setattr(lane_kernels, "_made", {})
+        monkeypatch.setattr(lane_kernels, "build", lambda *given: made(*given, more=(f"-DDA_LANES={width}",)))
+        return spring().sweep({"w": np.linspace(0.5, 6.0, 11)}, 5.0, lanes=True)
+
+    for width in (2, 8):
+        found = of_width(width)
+        assert found.in_lanes == 11
+        assert np.array_equal(found.final["x"], own.final["x"])
+    monkeypatch.setattr(build, "NATIVE", ())
+    assert farthest(of_width(2), own, ("final.x", "final.x'")) < 1e-12  # rounding, some hundred times
+
+
+def test_one_that_fails_in_lanes() -> None:
+    """It is run again alone, has its reason, and the others keep their lanes."""
+    fall = da.System(
+        "fall to a centre", coordinates="r", kinetic="r'^2/2", potential="-k/r", parameters={"k": 1},
+        initial={"r": 1, "r'": 0},
+    )  # fmt: skip
+    lanes, plain = both(fall, {"r'": [0.0, 2.0, 2.5, 3.0]}, 3.0)
+    assert lanes.in_lanes == 3
+    assert np.array_equal(lanes.status, plain.status)
+    assert lanes.reason[0].item() == plain.reason[0].item()
+    assert "t = 1.11" in lanes.reason[0].item()
+    assert farthest(lanes, plain, ("final.r",)) < 1e-9
+
+
+def test_budgets_in_lanes() -> None:
+    lanes, plain = both(spring(), {"w": [1e-9, 1.0, 2.0]}, 1e9, budget={"steps": 200}, method="dop853")
+    assert lanes.status.to_numpy().tolist() == [0, 5, 5]
+    assert np.array_equal(lanes.data["steps"], plain.data["steps"])
+    assert "budget was spent" in lanes.reason[1].item()
+    late = spring().sweep({"w": [1e-9, 1.0]}, 1e9, budget={"seconds": 0.05}, method="dop853", lanes=True)
+    assert late.status.to_numpy().tolist() == [0, 5]
+
+
+def test_a_stiff_motion_leaves_its_lane() -> None:
+    lagging = da.System(
+        "lagging", coordinates="x", kinetic="x'^2/2", potential="k*(x - sin(t))^2/2", forces={"x": "-c*x'"},
+        parameters={"k": 1e8, "c": 2e5}, initial={"x": 0, "x'": 1},
+    )  # fmt: skip
+    found = lagging.sweep({"k": [1e8], "c": [2e5]}, 2.0, lanes=True)
+    assert (found.run_alone, found.in_lanes) == (1, 0)
+
+
+def test_lanes_say_where_they_are() -> None:
+    few = spring().sweep({"w": [1.0, 2.0]}, 1.0)
+    assert (few.in_lanes, "too few members" in str(few.about["why_no_lanes"])) == (0, True)
+    asked = spring().sweep({"w": [1.0, 2.0]}, 1.0, lanes=True)
+    assert "side by side in lanes: 2" in asked.text()
+    assert asked.to_dict()["in_lanes"] == 2
+    assert "work of the forces" in spring().sweep({"w": [1.0]}, 1.0, lanes=True, certify=True).about["why_no_lanes"]
+    assert "events" in thrown_ball().sweep({"v": [5.0]}, 1.0, lanes=True).about["why_no_lanes"]
+    with pytest.raises(da.ModelError, match="lanes is True, False or None"):
+        spring().sweep({"w": [1.0]}, 1.0, lanes="yes")
