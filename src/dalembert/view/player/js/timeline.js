@@ -56,7 +56,7 @@ class Timeline {
     const span = clock.end - clock.start || 1;
     this.slider.value = String(((clock.time - clock.start) / span) * STEPS);
     const unitText = player.data.unit ? ` ${player.data.unit}` : "";
-    const text = (time) => tickText(Math.round(time / this.fine) * this.fine, this.fine);
+    const text = (time) => tickText(time, this.fine);
     const now = `${text(clock.time)}${unitText}`;
     this.slider.setAttribute("aria-valuetext", now);
     const whole = `${text(clock.time)} / ${text(clock.end)}${unitText}`;
