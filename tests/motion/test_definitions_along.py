@@ -183,7 +183,7 @@ def test_columns_of_definitions_and_expressions(swing, tmp_path):
     np.testing.assert_array_equal(again["V'"], swing["V'"])
     assert "height" in swing.to_dataframe().columns
     *_, last = swing.plot(outputs=True).axes
-    assert last.get_title() == "outputs"
+    assert last.get_title(loc="left") == "outputs"
     np.testing.assert_array_equal(last.lines[0].get_ydata(), swing["height"])
     given = swing.plot(outputs=True).axes  # a figure to draw into again
     assert swing.plot(axes=given, outputs=True) is given[0].figure

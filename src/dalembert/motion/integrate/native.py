@@ -56,6 +56,8 @@ if TYPE_CHECKING:
     from dalembert.model.events import Event
 
 POLL_S = 0.05
+# A run looks after some steps whether it is to stop; it is waited for so long, and then ends when it can.
+STOPS_S = 5.0
 # Unless the native backend is asked for by name, kernels that compile for more than half a minute are left alone.
 AUTO_INSTRUCTIONS = 100_000
 # Passages of events that a first run has room for; a run with more is repeated with room for all.
@@ -306,20 +308,24 @@ def _in_a_thread(
     results: list[KernelRun] = []
     errors: list[BaseException] = []
 
+    # Not by the thread's own `join`: an interrupt within that may take a thread for ended that is still at work.
+    done = threading.Event()
+
     def work() -> None:
         try:
             results.append(integrate(watch))
         except BaseException as error:  # handed over to the waiting thread
             errors.append(error)
+        finally:
+            done.set()
 
-    worker = start_thread(work, stack_bytes(evaluation.n, evaluation.m, len(evaluation.system.events)))
     try:
-        while worker.is_alive():
-            worker.join(POLL_S)
+        start_thread(work, stack_bytes(evaluation.n, evaluation.m, len(evaluation.system.events)))
+        while not done.wait(POLL_S):
             bar.update(watch.time.value)
     except BaseException:
         watch.stop.value = 1
-        worker.join()
+        done.wait(STOPS_S)
         raise
     if errors:
         raise errors[0]
