@@ -11,6 +11,7 @@ output before.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,6 +27,7 @@ from dalembert.motion.state.project import project
 from dalembert.results import state_columns
 
 if TYPE_CHECKING:
+    from dalembert.model.system import System
     from dalembert.motion.result.motion import Motion
 
 # Where between two outputs accelerations are compared, and how many times the error that they show must fit into the
@@ -133,6 +135,11 @@ class _Between:
         slope = a0 + s * (2 * b2 + s * 3 * b3)
         return q, (v / h, own / h), (a / h**2, slope / h**2)
 
+    @cached_property
+    def without_events(self) -> System:
+        """The system without events, which might end it, and without what its document would choose."""
+        return self.motion.system.replace(events=(), settings=None)
+
     def integrated(self, k: int, t: Array) -> tuple[Array, Array]:
         """By the method of the motion, from the output before."""
         motion, system = self.motion, self.motion.system
@@ -141,8 +148,7 @@ class _Between:
             q, v, _ = project(self.evaluation, q, v, t0)  # a motion may show its drift
         symbols = (*system.coordinates, *system.velocities)
         initial = dict(zip((s.name for s in symbols), [*q.tolist(), *v.tolist()], strict=True))
-        # Without events, which might end it, and without what its document would choose.
-        from_here = system.replace(initial={**initial, "t": t0}, events=(), settings=None)
+        from_here = self.without_events.replace(initial={**initial, "t": t0})
         method = "auto" if motion.method == "variational" else motion.method  # whose steps have one length
         run = from_here.prepare(times=t, rtol=min(max(motion.rtol, LEAST_RTOL), LARGEST_RTOL), method=method).run()
         if run.failure is not None:
