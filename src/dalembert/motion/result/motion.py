@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -16,11 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dalembert.arrays import Array
-from dalembert.errors import DocumentError, OutputError
+from dalembert.errors import OutputError
 from dalembert.model.documents.write_files import write_atomically
 from dalembert.motion.result import summary
 from dalembert.motion.result.certificate import Certificate
-from dalembert.motion.state.contact_history import STATES, ContactHistory
+from dalembert.motion.state.contact_history import ContactHistory
 from dalembert.results import Table, item_named
 
 if TYPE_CHECKING:
@@ -306,60 +305,9 @@ class Motion(Table):
 
     def to_xarray(self) -> xr.Dataset:
         """The motion as a labelled dataset with dimensions time, coordinate, constraint, source."""
-        import xarray as xr
+        from dalembert.motion.result.dataset import dataset_of
 
-        from dalembert.model.documents.document import dumps
-        from dalembert.motion.result.units import with_units
-
-        labels = {
-            "time": self.t,
-            "coordinate": [coordinate.name for coordinate in self.system.coordinates],
-            "constraint": [constraint.name for constraint in self.system.constraints],
-            "source": list(WORKS),
-        }
-        data: dict[str, Any] = {name: (("time", "coordinate"), getattr(self, name)) for name in VECTORS}
-        data["multipliers"] = (("time", "constraint"), self.multipliers)
-        data["rank"] = (("time",), self.rank.astype(np.int32))
-        data["energy"] = (("time",), self.energy)
-        data["work"] = (("time", "source"), self.work)
-        if self.heat:
-            labels["place"] = list(self.heat)
-            data["heat"] = (("time", "place"), np.column_stack(list(self.heat.values())))
-        if self.can_lose_by_impacts:
-            data["impact_loss"] = (("time",), self.impact_loss)
-        if self.C is not None and self.acting is not None:
-            data["C"] = (("time", "coordinate"), self.C)
-            data["acting"] = (("time", "constraint"), self.acting.astype(np.int8))
-        if self.contacts:
-            labels["contact"] = list(self.contacts)
-            parts = list(self.contacts.values())
-            data["contact_state"] = (
-                ("time", "contact"),
-                np.column_stack([[STATES.index(state) for state in part.state] for part in parts]).astype(np.int8),
-                {"meaning": ", ".join(f"{k} {state}" for k, state in enumerate(STATES))},
-            )
-            data["normal"] = (("time", "contact"), np.column_stack([part.normal for part in parts]))
-            data["friction"] = (("time", "contact"), np.column_stack([part.friction for part in parts]))
-        if self.outputs:
-            labels["output"] = list(self.outputs)
-            data["outputs"] = (("time", "output"), np.column_stack(list(self.outputs.values())))
-        if not self.system.constraints:
-            del labels["constraint"], data["multipliers"]
-        attributes = {
-            "title": self.system.name,
-            "model": dumps(self.system.as_written),
-            "certificate": json.dumps(self.certificate.to_dict()),
-            "events": json.dumps([dict(event) for event in self.events]),
-            "ended_by": json.dumps(self.ended_by),
-            "fastest": json.dumps(None if self.fastest is None else self.fastest.tolist()),
-            "blows": json.dumps([blow.to_dict() for blow in self.blows]),
-            "warnings": json.dumps(list(self.warnings)),
-            "timing": json.dumps(asdict(self.timing)),
-            "rtol": self.rtol,
-            "method": self.method,
-            "backend": self.backend,
-        }
-        return with_units(xr.Dataset(data, coords=labels, attrs=attributes), self.system)
+        return dataset_of(self)
 
     def to_dataframe(self) -> pd.DataFrame:
         """The motion as a table with one row per output time and every named column."""
@@ -397,50 +345,9 @@ class Motion(Table):
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Motion:
         """Read a motion written by `save` as `.nc`."""
-        import xarray as xr
+        from dalembert.motion.result.dataset import read_motion
 
-        from dalembert.model.documents.document import loads
-        from dalembert.motion.contacts.impacts.impacts import Impact
-
-        if Path(path).suffix == ".csv":
-            raise DocumentError(str(path), ["a .csv file holds columns only; a motion is loaded from its .nc file"])
-        try:
-            with xr.open_dataset(path, engine="scipy", decode_times=False) as file:  # a unit makes no date
-                data = file.load()
-        except FileNotFoundError:
-            raise DocumentError(str(path), ["there is no such file"]) from None
-        except (OSError, TypeError, ValueError):
-            raise DocumentError(str(path), ["this is no motion written by Motion.save as .nc"]) from None
-        attributes = data.attrs
-        if "model" not in attributes or "certificate" not in attributes:
-            raise DocumentError(str(path), ["this is no motion written by Motion.save: it holds no model"])
-        empty = np.zeros((data.sizes["time"], 0))
-        return Motion(
-            system=loads(attributes["model"], where=str(path)),
-            t=data["time"].values,
-            **{name: data[name].values for name in VECTORS},
-            multipliers=data["multipliers"].values if "multipliers" in data else empty,
-            rank=data["rank"].values,
-            energy=data["energy"].values,
-            work=data["work"].values,
-            heat={str(name): data["heat"].sel(place=name).values for name in data["place"].values}
-            if "heat" in data
-            else {},
-            impact_loss=data["impact_loss"].values if "impact_loss" in data else np.zeros(data.sizes["time"]),
-            rtol=float(attributes["rtol"]),
-            method=str(attributes["method"]),
-            backend=str(attributes["backend"]),
-            events=tuple(json.loads(attributes["events"])),
-            ended_by=json.loads(attributes.get("ended_by", "null")),
-            warnings=tuple(json.loads(attributes["warnings"])),
-            timing=Timing(**json.loads(attributes["timing"])),
-            certificate=Certificate.from_dict(json.loads(attributes["certificate"])),
-            C=data["C"].values if "C" in data else None,
-            acting=data["acting"].values.astype(bool) if "acting" in data else None,
-            contacts=_contacts(data),
-            blows=tuple(Impact.from_dict(blow) for blow in json.loads(attributes.get("blows", "[]"))),
-            fastest=_array(json.loads(attributes.get("fastest", "null"))),
-        )
+        return read_motion(path)
 
     def curvature(self) -> Array:
         """Hertz's curvature (T,): of the path of the whole configuration in the metric of the masses, ds² = q̇ᵀM q̇ dt²;
@@ -527,19 +434,6 @@ class Motion(Table):
         return animate(
             self, path, fps=fps, speed=speed, style=style, forces=forces, beside=beside, ghost=ghost, progress=progress
         )
-
-
-def _array(values: list[float] | None) -> Array | None:
-    return None if values is None else np.array(values)
-
-
-def _contacts(data: xr.Dataset) -> dict[str, ContactHistory]:
-    if "contact" not in data.dims:
-        return {}
-    names = [str(name) for name in data["contact"].values]
-    states = np.array(STATES)[data["contact_state"].values]
-    normal, friction = data["normal"].values, data["friction"].values
-    return {name: ContactHistory(states[:, k], normal[:, k], friction[:, k]) for k, name in enumerate(names)}
 
 
 def _name_of(key: str | sp.Symbol) -> str:
