@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from dalembert.ensemble.bar import Bar
 from dalembert.errors import OutputError
 from dalembert.model.documents.write_files import write_atomically
 from dalembert.model.language.suggest import suggest
+from dalembert.model.system import System
 from dalembert.model.units import unit_of
 from dalembert.motion.result.motion import Motion
 from dalembert.study.vakonomic import VakonomicMotion
@@ -57,6 +59,7 @@ def animate(
         scene_of(each, frames=own, fps=fps, speed=speed, forces=forces) for each, own in zip(shown, times, strict=True)
     ]
     scenes[0] = scenes[0] if ghost is None else with_ghost(scenes[0], ghost)
+    scenes = told_apart(scenes, [each.system.as_written for each in shown])
     if suffix == ".html":
         page = _page(motion, scenes, "auto" if style is None else look.theme, speed)
         if path is None:
@@ -66,6 +69,22 @@ def animate(
         content = _film(scenes, look, suffix, fps, speed, progress)
     write_atomically(file, content)
     return file
+
+
+def told_apart(scenes: Sequence[Scene], systems: Sequence[System]) -> list[Scene]:
+    """Scenes of one name, with the values of parameters that differ between them."""
+    if len({scene.name for scene in scenes}) > 1:
+        return list(scenes)
+    values = [
+        dict(zip((symbol.name for symbol in system.parameter_symbols), system.parameter_values(), strict=True))
+        for system in systems
+    ]
+    differ = [name for name in values[0] if len({own.get(name) for own in values}) > 1]
+    found = []
+    for scene, own in zip(scenes, values, strict=True):
+        parts = [f"{name} = {own[name]:g}" for name in differ if name in own]
+        found.append(replace(scene, name=", ".join([scene.name, *parts])))
+    return found
 
 
 def require_writable(file: Path) -> str:
