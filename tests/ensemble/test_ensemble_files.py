@@ -271,3 +271,21 @@ def test_a_map_shows_the_numbers() -> None:
     assert np.array_equal(np.asarray(drawn).reshape(2, 3), found.final["x"])
     with pytest.raises(da.OutputError, match="has no fan"):
         found.plot(of="x", kind="fan")
+
+
+@pytest.mark.parametrize("given", [{"m": [1.0, 2.0, 3.0]}, [{"m": 1.0}, {"m": 2.0}]])
+def test_a_picture_shows_no_rounding_errors(given: Any) -> None:
+    """A penny of any mass rolls alike: its end differs by rounding alone, which is drawn as no difference."""
+    found = da.library.penny().sweep(given, 5.0)
+    axes = found.plot(of="x").axes[0]
+    low, high = axes.get_ylim() if isinstance(given, dict) else axes.get_xlim()
+    assert high - low > 0.1 * np.abs(found.final["x"]).max()
+    axes.figure.canvas.draw()
+    assert axes.yaxis.get_offset_text().get_text() == ""
+
+
+def test_a_map_of_equal_values_is_of_one_colour() -> None:
+    found = da.library.penny().sweep({"m": [1.0, 2.0, 3.0], "omega": [1.0, 1.0 + 1e-13]}, 5.0)
+    drawn = found.plot(of="x", kind="map").axes[0].collections[0]
+    shades = drawn.cmap(drawn.norm(np.asarray(drawn.get_array())))
+    assert np.ptp(shades, axis=0).max() < 0.01

@@ -186,10 +186,14 @@ def test_a_notebook_is_run_and_looked_at(browser):
     assert bar[0]["text/html"] == "", "gone at the end"
     for scheme, paper, ink in (("light", "#fff", "#222"), ("dark", "#111", "#ddd")):
         pages = "".join(each["text/html"] for (each,) in (motion, certificate, animation))
-        style = f"<style>body {{ background: {paper}; color: {ink}; font-family: sans-serif }}</style>"
+        # JupyterLab sets tables of every output to the right, by a rule of this weight.
+        style = (
+            f"<style>body {{ background: {paper}; color: {ink}; font-family: sans-serif }}"
+            ".lab:not(.markdown) td, .lab:not(.markdown) th { text-align: right }</style>"
+        )
         browser.prefer(color_scheme=scheme)
         try:
-            browser.open(f"<!DOCTYPE html><html lang=en><title>n</title><body>{style}{pages}</body></html>")
+            browser.open(f"<!DOCTYPE html><html lang=en><title>n</title><body class=lab>{style}{pages}</body></html>")
             browser.wait_for_frames(2)
             assert browser.errors() == []
             wide, high = browser.run("const i = document.querySelector('img'); return [i.naturalWidth, i.clientHeight]")
@@ -198,5 +202,10 @@ def test_a_notebook_is_run_and_looked_at(browser):
             # Texts have the colour of the notebook.
             found = browser.run("return getComputedStyle(document.querySelector('.dalembert table th')).color")
             assert found == browser.run("return getComputedStyle(document.body).color")
+            aligned = browser.run(
+                "return [...document.querySelectorAll('.dalembert table.certificate th')].map("
+                "each => getComputedStyle(each).textAlign)"
+            )
+            assert set(aligned) == {"left"}, "sentences begin at the left"
         finally:
             browser.prefer()

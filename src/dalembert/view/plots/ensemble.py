@@ -17,6 +17,7 @@ from dalembert.model.language.suggest import suggest
 from dalembert.view.figures import Given, finish, panels, printable
 from dalembert.view.plots.figure import SMALL, paint, typeset
 from dalembert.view.plots.labels import phrase
+from dalembert.view.plots.steady import steady_limits
 from dalembert.view.plots.style import LIGHT, Style, style_named
 
 if TYPE_CHECKING:
@@ -95,7 +96,8 @@ def _is_discrete(array: xr.DataArray) -> bool:
 
 def _map(axes: Axes, array: xr.DataArray, name: str, ensemble: Ensemble, look: Style) -> None:
     down, across = map(str, array.dims)
-    drawn = axes.pcolormesh(array[across], array[down], array.to_numpy(), shading="nearest")
+    low, high = steady_limits(array.to_numpy().astype(float)) or (None, None)
+    drawn = axes.pcolormesh(array[across], array[down], array.to_numpy(), shading="nearest", vmin=low, vmax=high)
     axes.set(xlabel=_label(across), ylabel=_label(down))
     _beside(axes.figure.colorbar(drawn, ax=axes, label=_label(name)), look)
 
@@ -143,6 +145,7 @@ def _line(axes: Axes, array: xr.DataArray, name: str, ensemble: Ensemble, look: 
     style = "." if array.size > 400 else ".-"
     axes.plot(array[along].to_numpy()[order], array.to_numpy()[order], style, lw=1.2, ms=3, color=look.hues[0])
     axes.set(xlabel=_label(along), ylabel=_label(name))
+    _plain(axes, array)
 
 
 def _fan(axes: Axes, array: xr.DataArray, name: str, ensemble: Ensemble, look: Style) -> None:
@@ -156,6 +159,7 @@ def _fan(axes: Axes, array: xr.DataArray, name: str, ensemble: Ensemble, look: S
         axes.fill_between(t, lower, upper, alpha=0.25, color=look.hues[0], lw=0, label=label)
     axes.plot(t, np.nanquantile(values, 0.5, axis=0), color=look.hues[0], lw=1.4, label="median")
     axes.set(xlabel="t", ylabel=_label(name))
+    _plain(axes, array)
     own: dict[str, Any] = {"frameon": False, "labelcolor": look.ink, "ncols": 4, "borderaxespad": 0.15}
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1), fontsize=SMALL, **own)
 
@@ -164,5 +168,14 @@ def _histogram(axes: Axes, array: xr.DataArray, name: str, ensemble: Ensemble, l
     values = array.to_numpy().astype(float).ravel()
     values = values[np.isfinite(values)]
     if values.size:
-        axes.hist(values, bins=min(BINS, max(int(np.sqrt(values.size)), 5)), color=look.hues[0])
+        bins = min(BINS, max(int(np.sqrt(values.size)), 5))
+        axes.hist(values, bins=bins, range=steady_limits(values), color=look.hues[0])
     axes.set(xlabel=_label(name), ylabel="members")
+
+
+def _plain(axes: Axes, array: xr.DataArray) -> None:
+    """No axis shows rounding errors, nor numbers as differences to another."""
+    limits = steady_limits(array.to_numpy().astype(float))
+    if limits is not None:
+        axes.set_ylim(limits)
+    axes.ticklabel_format(useOffset=False)

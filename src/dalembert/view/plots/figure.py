@@ -23,6 +23,7 @@ from matplotlib.ticker import LogLocator, NullFormatter
 from dalembert.errors import OutputError
 from dalembert.view.figures import Given, Picture, given_axes, printable
 from dalembert.view.plots.panel import Curve, Panel
+from dalembert.view.plots.steady import steady_limits
 from dalembert.view.plots.style import LIGHT, STROKES, STYLES, Style, style_named
 
 # Inches: of one panel. Points: of type.
@@ -174,14 +175,9 @@ def _steady(axes: Axes, panel: Panel) -> None:
     """A value that does not change is a straight line, not a picture of its rounding errors; and no axis shows numbers
     as differences to another.
     """
-    values = [curve.y[np.isfinite(curve.y)] for curve in panel.curves]
-    joined = np.concatenate(values) if values else np.zeros(0)
-    if joined.size:
-        low, high = float(joined.min()), float(joined.max())
-        size = max(abs(low), abs(high))
-        if high - low <= 1e-7 * size or size == 0:
-            middle, reach = (low + high) / 2, 0.1 * size or 1.0
-            axes.set_ylim(middle - reach, middle + reach)
+    limits = steady_limits(np.concatenate([curve.y for curve in panel.curves])) if panel.curves else None
+    if limits is not None:
+        axes.set_ylim(limits)
     axes.ticklabel_format(useOffset=False)
     axes.ticklabel_format(axis="y", style="sci", scilimits=(-4, 5))
 
