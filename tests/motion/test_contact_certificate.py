@@ -198,16 +198,16 @@ def test_a_pull_of_a_one_sided_constraint_counts_however_it_is_scaled():
     assert found == pytest.approx([0.1 - 0.2 * 0.01] * 3, rel=1e-9)
 
 
-def strip(width: float) -> da.System:
-    """A block on a floor with a narrow strip of ice at x = 1.5."""
+def strip(width: float, place: float = 1.5) -> da.System:
+    """A block on a floor with a narrow strip of ice."""
     return da.System(
         "strip of ice",
         coordinates="x y",
         kinetic="(x'^2 + y'^2)/2",
         potential="g*y",
         constraints={"floor": "y"},
-        nonideal=[da.Coulomb("floor", mu="0.3*(1 - exp(-((x - 1.5)/w)^2))")],
-        parameters={"g": G, "w": width},
+        nonideal=[da.Coulomb("floor", mu="0.3*(1 - exp(-((x - place)/w)^2))")],
+        parameters={"g": G, "w": width, "place": place},
         initial={"x": 0, "y": 0, "x'": 5, "y'": 0},
     )
 
@@ -216,9 +216,17 @@ def strip(width: float) -> da.System:
     ("backend", "samples"), [("reference", 101), *(pytest.param("native", n, marks=needs_compiler) for n in (501, 101))]
 )
 def test_ice_that_was_stepped_over_is_seen(backend, samples):
-    motion = strip(0.01).simulate(1, backend=backend, samples=samples)
-    assert motion["x'"][-1] == pytest.approx(5 - 0.3 * G), "the case itself: as if there were no ice"
-    assert "repeat" in motion.certificate.failures
+    """Force and error are constant but for the ice: how long steps grow is a matter of rounding, and so whether one of
+    them meets it. The certificate knows which.
+    """
+    missed = []
+    for place in (1.5, 1.9, 2.3):
+        motion = strip(0.01, place).simulate(1, backend=backend, samples=samples)
+        # Friction acts on the whole way but √π w.
+        right = np.sqrt(25 - 0.6 * G * (motion["x"][-1] - np.sqrt(np.pi) * 0.01))
+        missed.append(abs(motion["x'"][-1] - right) > 1e-3)  # the ice is worth 0.025
+        assert ("repeat" in motion.certificate.failures) == missed[-1]
+    assert any(missed), "the case itself: as if there were no ice"
 
 
 @needs_compiler  # the reference backend takes twenty seconds for five hundred steps

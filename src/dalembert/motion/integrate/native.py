@@ -308,8 +308,10 @@ def _in_a_thread(
     results: list[KernelRun] = []
     errors: list[BaseException] = []
 
-    # Not by the thread's own `join`: an interrupt within that may take a thread for ended that is still at work.
-    done = threading.Event()
+    # A bare lock, freed at the end: an interrupt within a thread's own `join` may take a thread for ended that is still
+    # at work, and one within `threading.Event` may leave that locked for ever.
+    done = threading.Lock()
+    done.acquire()
 
     def work() -> None:
         try:
@@ -317,15 +319,15 @@ def _in_a_thread(
         except BaseException as error:  # handed over to the waiting thread
             errors.append(error)
         finally:
-            done.set()
+            done.release()
 
     try:
         start_thread(work, stack_bytes(evaluation.n, evaluation.m, len(evaluation.system.events)))
-        while not done.wait(POLL_S):
+        while not done.acquire(timeout=POLL_S):
             bar.update(watch.time.value)
     except BaseException:
         watch.stop.value = 1
-        done.wait(STOPS_S)
+        done.acquire(timeout=STOPS_S)
         raise
     if errors:
         raise errors[0]

@@ -15,9 +15,8 @@ from dalembert.ensemble.result.ensemble import Ensemble
 from dalembert.errors import OutputError
 from dalembert.model.language.suggest import suggest
 from dalembert.view.figures import Given, finish, panels, printable
-from dalembert.view.plots.figure import SMALL, paint, typeset
+from dalembert.view.plots.figure import SMALL, paint, steady_limits, typeset
 from dalembert.view.plots.labels import phrase
-from dalembert.view.plots.steady import steady_limits
 from dalembert.view.plots.style import LIGHT, Style, style_named
 
 if TYPE_CHECKING:

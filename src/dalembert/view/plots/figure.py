@@ -20,10 +20,10 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import LogLocator, NullFormatter
 
+from dalembert.arrays import Array
 from dalembert.errors import OutputError
 from dalembert.view.figures import Given, Picture, given_axes, printable
 from dalembert.view.plots.panel import Curve, Panel
-from dalembert.view.plots.steady import steady_limits
 from dalembert.view.plots.style import LIGHT, STROKES, STYLES, Style, style_named
 
 # Inches: of one panel. Points: of type.
@@ -35,6 +35,8 @@ MOST_POINTS = 4000
 MOST_MARKS = 4
 # More marks than these are ticks at the upper edge: lines would hide the curves.
 MOST_LINES = 40
+# Values that differ by less, relative to their size, are the same to the eye of a picture.
+SAME = 1e-7
 DOTTED = re.compile(r"([^\W\d_])([\u0307\u0308])")
 COMMANDS = {"\u0307": r"\dot", "\u0308": r"\ddot"}
 
@@ -180,6 +182,19 @@ def _steady(axes: Axes, panel: Panel) -> None:
         axes.set_ylim(limits)
     axes.ticklabel_format(useOffset=False)
     axes.ticklabel_format(axis="y", style="sci", scilimits=(-4, 5))
+
+
+def steady_limits(values: Array) -> tuple[float, float] | None:
+    """The limits of an axis for values that are all the same, as far as computed ones are; None where they change."""
+    there = values[np.isfinite(values)]
+    if not there.size:
+        return None
+    low, high = float(there.min()), float(there.max())
+    size = max(abs(low), abs(high))
+    if high - low > SAME * size:
+        return None
+    middle, reach = (low + high) / 2, 0.1 * size or 1.0
+    return middle - reach, middle + reach
 
 
 def _time_limits(axes: Axes, panel: Panel) -> None:

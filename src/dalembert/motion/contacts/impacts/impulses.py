@@ -54,6 +54,9 @@ def impulses(problem: Problem) -> Array:
             found = None
     if found is None:
         found = _projected(scaled)
+    # Where a contact opens, rounding may leave a pull.
+    normals = [at.start for at in problem.places]
+    found[normals] = np.maximum(found[normals], 0.0)
     return found * weights * unit
 
 
