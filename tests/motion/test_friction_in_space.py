@@ -197,11 +197,60 @@ def test_resistance_to_spinning(backend):
     assert motion.certificate.holds
 
 
+def test_a_tippe_top_in_quaternions_keeps_jelletts_integral():
+    """L · r does not change, whatever friction at the end of r does. Tilted, as a body is at almost all times, M of
+    quaternions is singular to rounding only.
+    """
+    w = {
+        "wx": "2*(e0*e1' - e1*e0' + e2*e3' - e3*e2')",
+        "wy": "2*(e0*e2' - e2*e0' + e3*e1' - e1*e3')",
+        "wz": "2*(e0*e3' - e3*e0' + e1*e2' - e2*e1')",
+    }
+    axis = {"kx": "2*(e1*e3 + e0*e2)", "ky": "2*(e2*e3 - e0*e1)", "kz": "e0^2 - e1^2 - e2^2 + e3^2"}
+    spin = {"s": "wx*kx + wy*ky + wz*kz", "l": "A*(wx*e*kx + wy*e*ky + wz*(e*kz - R)) + (C - A)*s*(e - R*kz)"}
+    half, turns = 0.075, 75.0
+    top = da.System(
+        "tippe top",
+        coordinates="x y z e0 e1 e2 e3",
+        kinetic="m*(x'^2 + y'^2 + z'^2)/2 + (A*(wx^2 + wy^2 + wz^2) + (C - A)*s^2)/2",
+        potential="m*g*z",
+        constraints={"floor": "z + e*kz = R", "unit": "e0^2 + e1^2 + e2^2 + e3^2 = 1"},
+        nonideal=[da.Coulomb("floor", 0.3, slide=("x' + wy*(e*kz - R) - wz*e*ky", "y' + wz*e*kx - wx*(e*kz - R)"))],
+        definitions=w | axis | spin,
+        parameters={"m": 0.02, "R": 0.02, "e": 0.004, "A": 3e-6, "C": 3.4e-6, "g": G},
+        initial=dict.fromkeys(["x", "y", "e2", "e3", "x'", "y'", "z'", "e0'", "e1'"], 0)
+        | {"z": "R - e*cos(0.15)", "e0": np.cos(half), "e1": np.sin(half)}
+        | {"e2'": turns * np.sin(half), "e3'": turns * np.cos(half)},
+    )
+    motion = top.simulate(0.1, samples=21)
+    assert told(motion) == [("stick", "floor")]
+    np.testing.assert_allclose(motion["l"], motion["l"][0], rtol=1e-8)  # ten tolerances
+    assert motion.certificate.holds, motion.certificate
+
+
 def test_a_point_that_does_not_turn_with_its_body_is_told():
     law = da.Coulomb("table", "mu", point=("x", "y", "z - r"))
     motion = ball([law], **{"x'": 1.0}).simulate(0.1, samples=3)
     assert any("slide=" in warning and "a, b, c" in warning for warning in motion.warnings)
     assert not ball([SLIDING], **{"x'": 1.0}).simulate(0.1, samples=3).warnings
+
+
+def test_a_belt_is_no_place_on_a_body():
+    """What moves with time alone is the surface: nobody needs to be told that it makes no torque."""
+    blocks = da.System(
+        "blocks on a belt",
+        coordinates="x y u v",
+        kinetic="2*(x'^2 + y'^2)/2 + (u'^2 + v'^2)/2",
+        potential="2*g*y + g*v",
+        constraints={"belt": "y = 0", "between": "v = y + 1"},
+        nonideal=[
+            da.Coulomb("belt", 0.3, point=("x - 2*t", "y")),
+            da.Coulomb("between", 0.2, point=("u - x", "v - y")),
+        ],
+        parameters={"g": G},
+        initial=dict.fromkeys(["x", "y", "u", "x'", "y'", "u'", "v'"], 0) | {"v": 1},
+    )
+    assert blocks.simulate(0.1, samples=3).warnings == ()
 
 
 def test_laws_with_velocities_are_written_and_read():

@@ -13,7 +13,7 @@ from dalembert.model.friction.frames import frames_of, inertia_of
 from dalembert.model.friction.legs import needs_legs
 from dalembert.model.friction.surface import Bearing, coordinates_in
 from dalembert.model.friction.work import Work
-from dalembert.model.language.symbols import Coordinate
+from dalembert.model.language.symbols import Coordinate, t
 from dalembert.remember import remember
 
 if TYPE_CHECKING:
@@ -113,7 +113,10 @@ def _torqueless_of(system: System) -> list[str]:
         for body, own in zip(bodies, names, strict=True):
             if near.isdisjoint(own):
                 continue
-            offsets = [p - q for p, q in zip(law.point, body, strict=False)]
+            # What changes with time alone is a surface that moves, such as a belt, and no place on the body.
+            offsets = [
+                sp.expand(p - q).as_independent(t, as_Add=True)[0] for p, q in zip(law.point, body, strict=False)
+            ]
             moves = any(isinstance(symbol, Coordinate) for offset in offsets for symbol in offset.free_symbols)
             others = [q.name for q in system.coordinates if q not in body]
             if len(law.point) == len(body) and not moves and any(offsets) and others:

@@ -5,7 +5,6 @@ Small systems have a function of their own for it (`small_instant`).
 
 from __future__ import annotations
 
-from contextlib import suppress
 from math import isfinite
 
 import numpy as np
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 
 from dalembert.arrays import Array
 from dalembert.mechanics.solve.blocks import WORTHWHILE, solve_by_parts
-from dalembert.mechanics.solve.fundamental import Fundamental
+from dalembert.mechanics.solve.fundamental import Fundamental, is_positive
 from dalembert.motion.contacts.modes.coupled_equations import coupled_at
 from dalembert.motion.contacts.modes.regular import SPREAD, Equations, eliminate, is_linear
 from dalembert.motion.state.evaluation import Evaluation
@@ -72,11 +71,11 @@ def _fundamental(
 
 
 def unconstrained(M: Array, Q: Array) -> Array:
-    """M⁻¹Q; NaN where M is singular."""
+    """M⁻¹Q; NaN where M is singular to rounding, as it is for quaternions at most attitudes."""
     masses = M.diagonal()
     if masses.all():
         if np.count_nonzero(M) == masses.size:
             return np.asarray(Q / masses)
-        with suppress(np.linalg.LinAlgError):
+        if is_positive(M):
             return solve_by_parts(M[None], Q[None])[0]
     return np.full(Q.size, np.nan)
