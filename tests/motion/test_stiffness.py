@@ -261,3 +261,14 @@ def test_steps_that_rounding_makes_short_are_seen_as_stiff() -> None:
     x, y, vx, vy = (motion[name][-1] for name in ("x", "y", "x'", "y'"))
     assert vx**2 + vy**2 == pytest.approx(-2 * 9.81 * y, abs=2e-5)
     assert x**2 + y**2 == pytest.approx(1.0, abs=1e-6)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_work_inside_long_stiff_steps(backend: str) -> None:
+    """x = t³ is no error to a method of order 5, whose few steps are long; the work of 6 t along it is 4.5 t⁴."""
+    system = da.System("pushed", coordinates="x", kinetic="x'^2/2", forces={"x": "6*t"}, initial={"x": 0, "x'": 0})
+    motion = system.simulate(2, method="stiff", samples=21, backend=backend)
+    assert motion.timing is not None
+    assert motion.timing.steps < 20
+    np.testing.assert_allclose(motion.work[:, 0], 4.5 * motion.t**4, atol=1e-12 * 72)  # of the largest: rounding
+    assert motion.certificate.holds, motion.certificate

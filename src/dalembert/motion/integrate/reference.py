@@ -27,7 +27,7 @@ from dalembert.methods.table import METHODS
 from dalembert.motion.integrate.events import EventWatch, Outcome, Turn
 from dalembert.motion.integrate.kinks import Kinks, Sides, with_switches
 from dalembert.motion.integrate.progress import Progress
-from dalembert.motion.integrate.scipy_methods import scipy_class
+from dalembert.motion.integrate.scipy_methods import InsideStiff, scipy_class
 from dalembert.motion.integrate.settings import Settings, method_of, share_of, tolerances
 from dalembert.motion.integrate.singular import SingularWatch, nearness
 from dalembert.motion.integrate.stiffness import StiffnessWatch, is_stiff, step_of
@@ -241,6 +241,7 @@ class _Run:
         while solver.status == "running":
             if pace is not None:
                 solver.max_step = pace.longest(float(solver.t))
+            rates = solver.f
             message = solver.step()
             t = float(solver.t)
             self.steps += 1
@@ -255,6 +256,8 @@ class _Run:
                 return self._failure(t, TOO_SHORT if message and "step size" in message else str(message))
             self.stiffness.look(solver, self.steps)
             dense = solver.dense_output() if self.watch is not None or self._due(pending, t) else None
+            if dense is not None and METHODS[method_of(self.settings)].stiff:
+                dense = InsideStiff(dense, rates, 2 * self.n)
             try:
                 before, y = y, self._return(t, solver.y)
                 known = self._snapshot() if self.sides is not None else None

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arrays import Array
 from dalembert.methods.table import Method
 from dalembert.methods.tableau import padded
 
@@ -31,3 +32,20 @@ def scipy_class(method: Method) -> Any:
         "P": np.array(tableau.powers()),
     }
     return type(method.title, (integrate.RK45,), attributes)
+
+
+class InsideStiff:
+    """States inside a step of Radau IIA, as `da_radau_at` of kernel/runtime/steps/radau.h has them: the interpolant of
+    the work, whose error nothing watches, also has the power at the start of the step.
+
+    inside: SciPy's interpolant. rates: at the start. first: where the work begins.
+    """
+
+    def __init__(self, inside: Any, rates: Array, first: int) -> None:
+        self.inside, self.first = inside, first
+        self.excess = (inside.Q[first:, 0] - inside.h * rates[first:]) / 0.1  # by c₁c₂
+
+    def __call__(self, t: float) -> Array:
+        y, x = np.array(self.inside(t)), (t - self.inside.t_old) / self.inside.h
+        y[self.first :] += self.excess * (x * (-0.1 + x * (0.45 + x * (-0.6 + 0.25 * x))))
+        return y

@@ -133,8 +133,15 @@ DA_FN void da_collocation(double x, const double *DA_RESTRICT y, double dense[][
 DA_FN void da_radau_at(double x, const double *y, double h, double k[][DA_NW], double dense[][DA_NW],
                        const da_radau *last, double *out)
 {
-    (void)h, (void)k, (void)last;
+    (void)last;
     da_collocation(x, y, dense, out);
+    /* Nothing watches the error of the work: its interpolant also has the power at the start, by a quartic that leaves
+       its value at the end and its slopes at the stages alone: B′ = (x − c₁)(x − c₂)(x − 1), B(0) = B(1) = 0. */
+    const double start = DA_RADAU_C1 * DA_RADAU_C2, B = x * (-0.1 + x * (0.45 + x * (-0.6 + 0.25 * x)));
+    for (int j = DA_NE; j < DA_NY; j++) {
+        const double slope = dense[0][j] - DA_RADAU_C1 * (dense[1][j] - DA_RADAU_C2 * dense[2][j]);
+        out[j] += (slope - h * k[0][j]) / start * B;
+    }
 }
 
 #define DA_RADAU_TABLES                                                                              \
