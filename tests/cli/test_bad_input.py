@@ -148,6 +148,15 @@ def test_unwritable_folder(dalembert, document, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model.toml", "taken"]
 
 
+def test_names_longer_than_those_of_files(dalembert, document, tmp_path):
+    """A system may have any name, in letters of four bytes; a folder for its results may not."""
+    model = document(('name = "pendulum"', f'name = "{"𝛼" * 300}"'))
+    assert dalembert("run", model, "--json").status == 0
+    done = dalembert("run", model, "--out", "o" * 300)
+    assert done.status == 2
+    assert "cannot write here" in done.err
+
+
 def test_full_disk(document, tmp_path: Path):
     """A file size limit stands in for a full disk: the result is still printed, no file is left half-written."""
 

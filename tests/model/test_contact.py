@@ -237,6 +237,11 @@ class TestAsked:
         with pytest.raises(da.ModelError, match="point="):
             contact(coordinates, kinetic, constraint)
 
+    def test_numbers_as_masses(self) -> None:
+        """One of three equal numbers may be a moment of inertia, unless the names say that all are places."""
+        found = contact([x, y, z], (x.d**2 + y.d**2 + z.d**2) / 2, z - h)
+        check(found, λ, [x.d, y.d], [{x: 1}, {y: 1}])
+
     @pytest.mark.parametrize(
         "inertia",
         [

@@ -24,15 +24,20 @@ if TYPE_CHECKING:
 Answer = TypeVar("Answer")
 
 
+# Letters of a file's name have up to four bytes, names of files 255, and verbs put words of their own around this one.
+LONGEST = 50
+
+
 def slug_of(system: System) -> str:
     """The name of a system as that of a file."""
-    return re.sub(r"[^\w]+", "-", system.name.lower()).strip("-") or "motion"
+    return re.sub(r"[^\w]+", "-", system.name.lower())[:LONGEST].strip("-") or "motion"
 
 
 def make(folder: Path) -> list[Path]:
     """Make the folder before anything is computed; returns the folders that did not exist before."""
-    made = [parent for parent in (folder, *folder.parents) if not parent.exists()]
+    made: list[Path] = []
     try:
+        made += [parent for parent in (folder, *folder.parents) if not parent.exists()]
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             pass

@@ -145,11 +145,18 @@ def _default_point(
         others = ", ".join(q.name for q in frames.others)
         raise Unclear(f"what slides cannot be told: {others} may turn the body at the contact; {ASK}")
     (body,) = bodies
-    if len(body) == 3 and len(held) < 3 and not mass_of(inertia, coordinates, body[0]).free_symbols:
+    accident = not mass_of(inertia, coordinates, body[0]).free_symbols
+    if len(body) == 3 and len(held) < 3 and accident and not _spell_a_place(body):
         # Masses that are numbers may be equal by accident, one of them a moment of inertia.
         names = ", ".join(q.name for q in body)
         raise Unclear(f"what slides cannot be told: {names} may be a place, or a place and an angle; {ASK}")
     return body
+
+
+def _spell_a_place(body: Sequence[Coordinate]) -> bool:
+    """Whether the names are x, y and z, but for what they have in common: x1 y1 z1."""
+    columns = (set(letters) for letters in zip(*(q.name.lower() for q in body), strict=False))
+    return [letters for letters in columns if len(letters) > 1] == [{"x", "y", "z"}]
 
 
 def _gradient(constraint: Constraint, coordinates: tuple[Coordinate, ...]) -> list[sp.Expr]:
