@@ -121,7 +121,7 @@ def repeat_and_consistency(
     suspect = apart / speed if smooth is None else np.where(smooth, apart / speed, 0.0)
     independent = bool((motion.rank == evaluation.m).all())
     together = _is_simple(evaluation) and independent and is_regular(M[0])
-    stretches = _stretches(motion, smooth, doubt + 1e6 * suspect, MOST if together else FEW)
+    stretches = _stretches(motion, smooth, doubt + 1e6 * apart, MOST if together else FEW)
     if not stretches.size:
         return 0.0, float(suspect.max(initial=0.0))
     sizes = np.concatenate([place / root[stretches], speed / root[stretches]], axis=1)

@@ -106,8 +106,7 @@ static double da_energy_off(const da_motion *of, const double *numbers, double p
 
 /* Stretches to be looked at, of those that are usable: half of them evenly, half those most in doubt, in order; their
  * number. */
-static long da_choose_stretches(const long *usable, long count, const double *apart, const double *doubt, double speed,
-                                long *at)
+static long da_choose_stretches(const long *usable, long count, const double *apart, const double *doubt, long *at)
 {
     long chosen = 0, strong[DA_MOST_STRETCHES / 2];
     double strength[DA_MOST_STRETCHES / 2];
@@ -118,7 +117,7 @@ static long da_choose_stretches(const long *usable, long count, const double *ap
     for (int j = 0; j < DA_MOST_STRETCHES / 2; j++) strength[j] = -1.0;
     for (long u = 0; u < count; u++) {
         const long k = usable[u];
-        const double here = doubt[k] + 1e6 * (apart[k] / speed);
+        const double here = doubt[k] + 1e6 * apart[k];
         int j = DA_MOST_STRETCHES / 2;
         while (j > 0 && here > strength[j - 1]) j--;
         if (j == DA_MOST_STRETCHES / 2) continue;
@@ -276,7 +275,7 @@ static long da_stretches(const da_motion *of, const double *scale, double pull, 
             apart[k] = 0.0;
     }
     if (!some) return 0;
-    looks.chosen = da_choose_stretches(usable, some, apart, doubt, speed, looks.at);
+    looks.chosen = da_choose_stretches(usable, some, apart, doubt, looks.at);
     room += DA_MOST_STRETCHES * 2 * n;
     for (double *x = looks.before; x < room; x++) *x = NAN;
     for (long pieces = 1, more = 1; more && pieces <= of->pieces; pieces *= 4) {
