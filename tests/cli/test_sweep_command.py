@@ -49,8 +49,13 @@ def test_values_of_the_line_and_a_summary() -> None:
     assert answer.exit_code == 0, answer.output
     assert "pendulum: 2 members (angle 2)" in answer.stdout
     assert "wrote dalembert-pendulum-sweep" in answer.stdout
-    # A complete sweep is replaced.
+    # A complete sweep is replaced, but not by a line that cannot begin.
+    folder = Path("dalembert-pendulum-sweep")
+    before = {file.name: file.read_bytes() for file in folder.iterdir()}
+    assert call("pendulum", "--vary", "angel=0.1,0.2", "--duration", "0.2").exit_code != 0
+    assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
     assert call("pendulum", "--vary", "angle=0.1,0.2", "--duration", "0.2").exit_code == 0
+    assert da.Ensemble.load(folder)["angle"].to_numpy().tolist() == [0.1, 0.2]
 
 
 def test_members_that_fail_are_told() -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from concurrent.futures.process import BrokenProcessPool
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy.special import ellipk
@@ -9,6 +12,7 @@ from swept_systems import bead, spring, thrown_ball
 
 import dalembert as da
 from dalembert.ensemble.members import chunk
+from dalembert.ensemble.place import processes, threads
 from dalembert.ensemble.result.ensemble import Ensemble
 from dalembert.ensemble.start import starts
 from dalembert.motion.integrate.settings import tolerances
@@ -78,6 +82,29 @@ def test_processes_give_the_same_bits() -> None:
     assert here.run_alone == 2
 
 
+def test_processes_that_are_ended_are_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without processes: they take a second to begin. All but one range are lost at the first attempt."""
+    asked: list[int] = []
+
+    def lose(task: Any, ranges: Any, control: Any, finish: Any, wait: Any, workers: Any) -> None:
+        asked.append(len(ranges))
+        threads.execute(task, ranges[:1] if len(asked) == 1 else ranges, control, finish, wait, 1)
+        if len(asked) == 1:
+            raise BrokenProcessPool
+
+    here = spring().sweep({"w": np.linspace(1, 5, 9)}, 1.0)
+    monkeypatch.setattr(processes, "_in_processes", lose)
+    assert same(here, spring().sweep({"w": np.linspace(1, 5, 9)}, 1.0, on="processes"))
+    assert asked[1] == asked[0] - 1
+
+    def gone(*_: object) -> None:
+        raise BrokenProcessPool
+
+    monkeypatch.setattr(processes, "_in_processes", gone)
+    with pytest.raises(da.ClusterError, match="ended 4 times, near member 0"):
+        spring().sweep({"w": [1.0, 2.0]}, 1.0, on="processes")
+
+
 def test_tolerances_are_those_of_single_motions() -> None:
     rng = np.random.default_rng(0)
     q, v, a = (rng.normal(size=(6, 3)) * 10.0 ** rng.integers(-9, 3, (6, 3)) for _ in range(3))
@@ -114,6 +141,17 @@ def test_starts_are_repaired_as_consistent_does() -> None:
     np.testing.assert_allclose(held.final["x"][:2], [0.6, 0.8], rtol=1e-11)
     np.testing.assert_allclose(np.abs(held.final["y"][:2]), [0.8, 0.6], rtol=1e-11)
     assert "no state nearby" in str(held.reason[2].item())
+
+
+def test_a_start_above_a_one_sided_constraint_stays_there() -> None:
+    found = da.library.bouncing_ball().sweep({"y": [2.0, -0.5]}, 1e-9, repair=True)
+    np.testing.assert_allclose(found.final["y"], [2.0, 0.0], atol=1e-12)  # it falls by 5e-18
+
+
+def test_numbers_alone_are_one_member() -> None:
+    found = spring().sweep({"w": 3.0}, 1.0, keep="samples", points=3)
+    assert found.samples["x"].dims == ("time",)
+    np.testing.assert_allclose(found.samples["x"], np.cos([0.0, 1.5, 3.0]), atol=1e-8)
 
 
 def test_redundant_constraints_run_at_once() -> None:
@@ -209,6 +247,21 @@ def test_the_budget_holds_for_members_run_one_by_one() -> None:
     assert found.status.to_numpy().tolist() in ([5], [0])  # it may come to rest, and is done then
     found = spring().sweep({"w": [1.0]}, 1e7, budget={"seconds": 0.3}, backend="reference")
     assert found.status.to_numpy().tolist() == [5]
+
+
+def test_a_large_model_keeps_to_its_budget() -> None:
+    """Masses on springs of their own, x = cos(w t): one that may take its steps, and one that would take millions."""
+    names = [f"x{k}" for k in range(64)]
+    many = da.System(
+        "many springs", coordinates=" ".join(names), kinetic="(" + " + ".join(f"{x}'^2" for x in names) + ")/2",
+        potential="w^2*(" + " + ".join(f"{x}^2" for x in names) + ")/2", parameters={"w": 1.0},
+        initial={**dict.fromkeys(names, 1), **dict.fromkeys((f"{x}'" for x in names), 0)},
+    )  # fmt: skip
+    for budget in ({"steps": 100}, {"seconds": 0.2}):
+        found = many.sweep({"w": [1e-6, 1.0]}, 1e6, budget=budget, threads=1)
+        assert found.status.to_numpy().tolist() == [0, 5]
+        assert "budget was spent" in str(found.reason[1].item())
+        np.testing.assert_allclose(found.final["x63"][0], np.cos(1.0), atol=1e-7)
 
 
 def test_all_is_alone_without_a_kernel(monkeypatch: pytest.MonkeyPatch) -> None:

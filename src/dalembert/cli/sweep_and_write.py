@@ -14,7 +14,7 @@ from dalembert.cli.models import find_model, print_json, with_values
 from dalembert.cli.vary import read_vary
 from dalembert.ensemble.result.ensemble import Ensemble
 from dalembert.ensemble.result.store import ABOUT, PARTED, WHOLE, read_about
-from dalembert.errors import DalembertError, DocumentError, ModelError, OutputError
+from dalembert.errors import DocumentError, ModelError, OutputError
 from dalembert.model.documents.write_files import write_atomically
 
 LINE = "line.json"
@@ -65,21 +65,22 @@ def sweep_and_write(given: SweepOptions, resume: Path | None) -> int:
     arguments = _arguments(system.name, given)
     slug = slug_of(system)
     folder = given.out if given.out is not None else Path(f"dalembert-{slug}-sweep")
-    made = make(folder)
+    made, before = make(folder), {} if resume is not None else _complete(folder)
     try:
         if resume is None:
-            _clear(folder)
+            (folder / ABOUT).unlink(missing_ok=True)
             words = {key: value for key, value in asdict(given).items() if key not in ("out", "json")}
             write_atomically(folder / LINE, json.dumps(words).encode())
         ensemble = system.sweep(duration=given.duration, **arguments, out=folder, resume=resume is not None)
     except KeyboardInterrupt:
         print(f"dalembert: interrupted; {_kept(folder)}", file=sys.stderr)
         raise
-    except DalembertError:
-        if read_about(folder) is None:
+    finally:
+        if read_about(folder) is None:  # it never began: all is as it was
             (folder / LINE).unlink(missing_ok=True)
+            for name, content in before.items():
+                write_atomically(folder / name, content)
             unmake(made)
-        raise
     files, lost = [folder / (WHOLE if (folder / WHOLE).is_file() else PARTED)], None
     try:
         picture = folder / f"{slug}.png"
@@ -137,16 +138,17 @@ def _arguments(name: str, given: SweepOptions) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _clear(folder: Path) -> None:
-    """Room for a new sweep: a complete one is replaced, as results of `run` are; an interrupted one is not."""
+def _complete(folder: Path) -> dict[str, bytes]:
+    """What tells of the complete sweep in a folder, by file; empty where there is none. A new one replaces it, as
+    results of `run` are replaced, once it begins; an interrupted one is not replaced.
+    """
     if read_about(folder) is None:
-        return
+        return {}
     if not (folder / WHOLE).is_file() and not (folder / PARTED).is_file():
         raise OutputError(
             f"{folder}: an interrupted sweep is here; go on with it by --resume {folder}, or choose another --out"
         )
-    for name in (ABOUT, WHOLE, PARTED, LINE):  # parts are removed where the next sweep begins
-        (folder / name).unlink(missing_ok=True)
+    return {name: (folder / name).read_bytes() for name in (ABOUT, LINE) if (folder / name).is_file()}
 
 
 def _kept(folder: Path) -> str:

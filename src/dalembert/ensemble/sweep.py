@@ -36,6 +36,8 @@ from dalembert.errors import ModelError
 from dalembert.model.friction.legs import needs_legs
 from dalembert.model.language.suggest import suggest
 from dalembert.model.language.symbols import name_of
+from dalembert.motion.large.prepare import prepare_large
+from dalembert.motion.large.size import is_large
 from dalembert.motion.prepare import prepare
 
 if TYPE_CHECKING:
@@ -150,7 +152,7 @@ def _task(
     options = dict(options)
     if times is None:
         options["samples"] = (POINTS if points is None else points) if along else 2
-    settings = prepare(system, duration, times, options).settings
+    settings = (prepare_large if is_large(system) else prepare)(system, duration, times, options).settings
     task = Task(system, settings, values, wanted, limits, certify, repair, single, lanes)
     if task.observables is not None and task.observables.forces and task.together is None:
         why = "contacts" if needs_legs(system) else task.why_alone

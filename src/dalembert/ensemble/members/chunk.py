@@ -21,9 +21,9 @@ from dalembert.ensemble.start.block import Block
 from dalembert.ensemble.start.starts import Starts, find_starts
 from dalembert.errors import BuildError
 from dalembert.kernel.size import KernelTooLarge, TaylorNotApplicable
-from dalembert.motion.state.consistent import INITIAL_TOLERANCE
-from dalembert.motion.state.evaluation import Evaluation
-from dalembert.motion.state.project import nearest
+from dalembert.motion.large.nearest import nearest_of_large
+from dalembert.motion.large.size import is_large
+from dalembert.motion.state.consistent import INITIAL_TOLERANCE, nearest_allowed
 
 # A model whose constraints depend on each other in more ways than these needs as many kernels: the rest is run alone.
 MOST_KERNELS = 8
@@ -117,9 +117,7 @@ def _repair_alone(task: Task, block: Block, which: np.ndarray, outcome: Outcome)
     q, v, good = block.q.copy(), block.v.copy(), []
     for k in which.tolist():
         try:
-            q[k], v[k], left = nearest(
-                Evaluation(task.system, block.p[k]), q[k], v[k], float(block.t[k]), np.array(task.repair)
-            )
+            q[k], v[k], left = _nearest(task, block, k)
         except (ArithmeticError, ValueError, np.linalg.LinAlgError):
             left = np.inf
         if left > INITIAL_TOLERANCE:
@@ -130,6 +128,13 @@ def _repair_alone(task: Task, block: Block, which: np.ndarray, outcome: Outcome)
         else:
             good.append(k)
     return Block(q, v, block.t, block.p), np.array(good, dtype=int)
+
+
+def _nearest(task: Task, block: Block, k: int) -> tuple[Array, Array, float]:
+    """As `system.consistent` has it of this member: a state above a one-sided constraint stays there."""
+    system, at = task.member_system(block, k), (block.q[k], block.v[k], float(block.t[k]), np.array(task.repair))
+    found = nearest_of_large(system, *at) if is_large(system) else None
+    return nearest_allowed(system, *at) if found is None else found
 
 
 def _groups(starts: Starts) -> list[tuple[tuple[int, ...], np.ndarray]]:

@@ -14,7 +14,7 @@ from dalembert.arrays import Array
 from dalembert.ensemble.members.control import Control, OutOfTime, Patience
 from dalembert.ensemble.members.lyapunov import APART, LEAST, STEPS
 from dalembert.ensemble.members.outcome import Outcome
-from dalembert.ensemble.members.task import Task
+from dalembert.ensemble.members.task import Task, made_ready
 from dalembert.ensemble.start.block import Block
 from dalembert.errors import DalembertError
 from dalembert.graph.timed import spread
@@ -70,7 +70,7 @@ class _Way:
     @cached_property
     def prepared(self) -> Prepared:
         settings: Settings = replace(self.task.settings, times=np.array([0.0, self.length]))
-        return Prepared(self.system, settings)
+        return made_ready(self.system, settings)
 
     def rate(self, x: Array, twin: Array, begin: float, end: float, count: int, size: float) -> float:
         """The mean rate at which the motions from both states part, which are led back to the distance `size`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time as clock
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,7 @@ from dalembert.motion.integrate.kernel_choice import has_kernels
 from dalembert.motion.integrate.kinks import Kinks, with_switches
 from dalembert.motion.integrate.native import stack_bytes
 from dalembert.motion.integrate.settings import Settings
+from dalembert.motion.large.prepare import make_large_ready
 from dalembert.motion.large.size import is_large
 from dalembert.motion.prepare import Prepared
 from dalembert.motion.state.evaluation import Evaluation
@@ -33,6 +35,11 @@ from dalembert.motion.state.state import State
 
 if TYPE_CHECKING:
     from dalembert.model.system import System
+
+
+def made_ready(system: System, settings: Settings) -> Prepared:
+    """To be run from any state, with any parameters: with loops over its parts where it is large."""
+    return make_large_ready(system, settings, clock.perf_counter()) if is_large(system) else Prepared(system, settings)
 
 
 @dataclass(frozen=True)
@@ -134,7 +141,13 @@ class Task:
     @cached_property
     def prepared(self) -> Prepared:
         """For members that are run alone. A run that takes more steps than granted ends unfinished."""
-        return Prepared(self.system, replace(self.settings, most_steps=self.budget.steps))
+        return made_ready(self.system, replace(self.settings, most_steps=self.budget.steps))
+
+    def member_system(self, block: Block, k: int) -> System:
+        """With the parameters of member k of a block."""
+        return self.system.replace(
+            parameters=dict(zip(self.system.parameter_symbols, block.p[k].tolist(), strict=True))
+        )
 
     @cached_property
     def mending(self) -> Repair | None:

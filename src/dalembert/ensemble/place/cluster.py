@@ -19,6 +19,7 @@ from dalembert.ensemble.members.chunk import Chunk
 from dalembert.ensemble.members.control import Control
 from dalembert.ensemble.members.parts import Kept, Parts
 from dalembert.ensemble.members.task import Task
+from dalembert.ensemble.place.executors import RESUME
 from dalembert.ensemble.place.threads import cores
 from dalembert.ensemble.place.worker import Done, hand_over, own_build, run_ranges
 from dalembert.errors import ClusterError, DalembertError, ModelError
@@ -40,7 +41,6 @@ WAIT_S = 0.25
 RETRIES = 2
 # How long a cluster of this machine may be without any worker, in seconds. Others are waited for: they may be queued.
 EMPTY_S = 60.0
-RESUME = "what is finished is in the folder of the sweep, if it has one (out=): the same call with resume=True goes on"
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,8 @@ from dalembert.model.language.suggest import suggest
 Range = tuple[int, int]
 # The array that says which members the processor ran where a GPU was asked for.
 ON_CPU = "on cpu"
+# What follows where the machines or processes that compute were lost.
+RESUME = "what is finished is in the folder of the sweep, if it has one (out=): the same call with resume=True goes on"
 
 
 def has_run(arrays: Mapping[str, Array]) -> np.ndarray:

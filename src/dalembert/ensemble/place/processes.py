@@ -8,24 +8,55 @@ import multiprocessing
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor
 from concurrent.futures import wait as wait_for
+from concurrent.futures.process import BrokenProcessPool
 
 from dalembert.ensemble.members.chunk import Chunk
 from dalembert.ensemble.members.control import Control
 from dalembert.ensemble.members.task import Task
 from dalembert.ensemble.place import threads
+from dalembert.ensemble.place.executors import RESUME, Range
+from dalembert.errors import ClusterError
 
+# Of processes that are ended from outside, by who stops them or where memory is short.
+ATTEMPTS = 4
 _task: Task | None = None
 
 
 def execute(
     task: Task,
-    ranges: Sequence[tuple[int, int]],
+    ranges: Sequence[Range],
     control: Control,
     finish: Callable[[Chunk], None],
     wait: Callable[[], None],
     workers: int | None,
 ) -> None:
-    """See `Executor`. Processes are begun anew: a copy of this one might hold locks of its other threads."""
+    """See `Executor`. What processes were at that were ended from outside is computed again by others."""
+    left = {first: (first, last) for first, last in ranges}
+
+    def take(chunk: Chunk) -> None:
+        finish(chunk)
+        del left[chunk.first]
+
+    for _ in range(ATTEMPTS):
+        try:
+            return _in_processes(task, list(left.values()), control, take, wait, workers)
+        except BrokenProcessPool:
+            continue
+    raise ClusterError(
+        f"sweep: its processes were ended {ATTEMPTS} times, near member {min(left)}: out of memory, or from outside; "
+        f"{RESUME}"
+    )
+
+
+def _in_processes(
+    task: Task,
+    ranges: Sequence[Range],
+    control: Control,
+    finish: Callable[[Chunk], None],
+    wait: Callable[[], None],
+    workers: int | None,
+) -> None:
+    """Processes are begun anew: a copy of this one might hold locks of its other threads."""
     count = min(threads.cores() if workers is None else workers, len(ranges))
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(count, context, initializer=_begin, initargs=(task,)) as pool:
@@ -36,11 +67,12 @@ def execute(
                 for future in done:
                     finish(future.result())
                 wait()
-        except BaseException:
-            control.cancel()
+        except BaseException as error:
+            if not isinstance(error, BrokenProcessPool):
+                control.cancel()
             for future in left:
                 future.cancel()
-            for process in pool._processes.values():  # those at work would go on to the end of their chunk
+            for process in (pool._processes or {}).values():  # those at work would go on to the end of their chunk
                 process.terminate()
             raise
 

@@ -86,7 +86,7 @@ class Gather:
         found = {}
         for name, array in self.variables.arrays.items():
             own = (*dims, "time") if array.ndim > 1 else dims
-            found[name] = Variable(own, array.reshape(*grid, *array.shape[1:]))
+            found[name] = Variable(own, array.reshape((*grid, *array.shape[1:])))
         reasons = np.full(self.count, "", dtype=object)
         for k, reason in self.variables.reasons.items():
             reasons[k] = reason

@@ -53,7 +53,8 @@ class Store:
             except OSError as error:
                 raise OutputError(f"{folder}: cannot write here: {error.strerror or error}") from None
             self.parts.clear()  # of a sweep whose description is gone: these would be taken for its own
-            (folder / PARTED).unlink(missing_ok=True)
+            for name in (WHOLE, PARTED):
+                (folder / name).unlink(missing_ok=True)
             values = task.values
             told = {
                 "digest": own, "version": __version__, "name": task.system.name, "members": values.count,

@@ -137,6 +137,8 @@ class _Run:
             except DalembertError as error:
                 return str(error)
             self._look(t, y, solver.f, t == end)
+            if 0 < self.settings.most_steps <= self.steps and t < end:
+                return None  # unfinished, as a run that takes more steps than granted is
             if share:
                 own = slice(2 * self.n)
                 solver.atol[own] = np.maximum(solver.atol[own], share * np.minimum(np.abs(y[own]), 1.0))

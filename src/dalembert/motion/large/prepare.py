@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from dalembert.arrays import Array
 from dalembert.model.events import with_events
 from dalembert.motion.integrate.progress import Progress
+from dalembert.motion.integrate.settings import Settings
 from dalembert.motion.large.events import are_plain
 from dalembert.motion.large.model import large_model
 from dalembert.motion.large.simulate import run_large, starts
@@ -39,6 +40,11 @@ def prepare_large(
     if events is not None:
         system = with_events(system.as_written, events)
     settings = settings_of_system(system, duration, times, options)
+    return make_large_ready(system, settings, started)
+
+
+def make_large_ready(system: System, settings: Settings, started: float) -> Prepared:
+    """A system, with all its events, and settings that were checked."""
     model = large_model(system, settings.method, settings.backend) if are_plain(system) else None
     if model is None:
         return make_ready(system, settings, started)

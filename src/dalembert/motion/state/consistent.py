@@ -112,7 +112,7 @@ def consistent(
             )
         free[names.index(name_of(item))] = False
     found = None if other is None else other(changed, q, v, t, free)
-    q, v, left = _nearest_allowed(changed, q, v, t, free) if found is None else found
+    q, v, left = nearest_allowed(changed, q, v, t, free) if found is None else found
     if left > INITIAL_TOLERANCE:
         held = f" with {', '.join(name_of(item) for item in hold)} held" if not free.all() else ""
         raise InconsistentState(
@@ -122,7 +122,7 @@ def consistent(
     return dict(zip(symbols, (float(x) for x in np.concatenate([q, v])), strict=True))
 
 
-def _nearest_allowed(system: System, q: Array, v: Array, t: float, free: Array) -> tuple[Array, Array, float]:
+def nearest_allowed(system: System, q: Array, v: Array, t: float, free: Array) -> tuple[Array, Array, float]:
     """The nearest state on the constraints and not beyond one-sided ones, and the relative residual that is left."""
     one_sided = [constraint for constraint in system.constraints if constraint.one_sided]
     if not one_sided:
