@@ -82,6 +82,17 @@ def test_outputs_and_definitions_are_observed() -> None:
     np.testing.assert_allclose(found["double"], 2 * found.samples["x"], rtol=1e-15)
 
 
+def test_the_exponent_of_a_motion_that_grows() -> None:
+    """By many powers of ten: the twin follows, and is not lost in the rounding of its neighbour."""
+    saddle = da.System(
+        "saddle", coordinates="x", kinetic="x'^2/2", potential="-a^2*x^2/2", parameters={"a": 1},
+        initial={"x": 0.1, "x'": 0},
+    )  # fmt: skip
+    found = saddle.sweep({"a": [1.0, 2.0]}, 30.0, reduce={"rate": "lyapunov"})
+    # The distance begins beside the growing direction: a factor of order one, over e^30 and e^60.
+    np.testing.assert_allclose(found["rate"], [1.0, 2.0], atol=0.05)
+
+
 def test_the_exponent_of_a_saddle_and_of_a_circle() -> None:
     saddle = da.System(
         "saddle", coordinates="x", kinetic="x'^2/2", potential="-k^2*x^2/2", parameters={"k": 1},

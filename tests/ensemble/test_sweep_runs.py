@@ -247,6 +247,12 @@ def test_the_budget_holds_for_members_run_one_by_one() -> None:
     assert found.status.to_numpy().tolist() in ([5], [0])  # it may come to rest, and is done then
     found = spring().sweep({"w": [1.0]}, 1e7, budget={"seconds": 0.3}, backend="reference")
     assert found.status.to_numpy().tolist() == [5]
+    # Steps are those of all legs together; the ball lands after 0.45 s, each leg takes some steps.
+    found = ball.sweep({"g": [9.81]}, 1e3, budget={"steps": 20})
+    assert found.status.to_numpy().tolist() == [5]
+    assert 20 <= found.data["steps"][0] < 40
+    assert 0.45 < found.final["t"][0] < 3.0
+    assert found.final["y"][0] < 1.0
 
 
 def test_a_large_model_keeps_to_its_budget() -> None:
@@ -262,6 +268,9 @@ def test_a_large_model_keeps_to_its_budget() -> None:
         assert found.status.to_numpy().tolist() == [0, 5]
         assert "budget was spent" in str(found.reason[1].item())
         np.testing.assert_allclose(found.final["x63"][0], np.cos(1.0), atol=1e-7)
+        if "steps" in budget:
+            assert 0 < found.final["t"][1] < 1e6
+            np.testing.assert_allclose(found.final["x63"][1], np.cos(found.final["t"][1]), atol=1e-6)
 
 
 def test_all_is_alone_without_a_kernel(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -47,7 +47,10 @@ def _run(task: Task, block: Block, k: int, outcome: Outcome, control: Control) -
     if run.failure is not None:
         outcome.note(k, Status.FAILED, _one_line(MotionFailed(run.failure)))
     elif run.ended_by is None and run.t.size < task.settings.times.size:
-        outcome.note(k, Status.BUDGET, f"t = {run.t[-1]:.6g}: its budget was spent, after {run.timing.steps} steps")
+        if (left := run.trajectory.looked) is not None:
+            outcome.t[k], outcome.y[k, : 2 * task.n] = left[0], np.concatenate(left[1:])
+        told = f"t = {outcome.t[k]:.6g}: its budget was spent, after {run.timing.steps} steps"
+        outcome.note(k, Status.BUDGET, told)
     elif task.certify:
         _certify(k, outcome, run.motion())
 

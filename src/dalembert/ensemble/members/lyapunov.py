@@ -23,6 +23,11 @@ APART = 1e-6
 STEPS, LEAST, MOST = 8, 32, 20_000
 
 
+def apart(states: Array) -> Array:
+    """How far from states (K, 2n) their twins begin: a motion may grow, and the rounding of its states with it."""
+    return APART * np.maximum(np.abs(states).max(axis=1), 1.0)
+
+
 def exponents(
     task: Task, block: Block, at: np.ndarray, rows: tuple[int, ...], a: Array, outcome: Outcome, control: Control
 ) -> Array:
@@ -33,8 +38,7 @@ def exponents(
     begin, span = block.t[at], outcome.t[at] - block.t[at]
     both = np.concatenate([np.arange(count)] * 2)
     y = runs.y0[both]
-    sizes = np.maximum(np.abs(y[:count, : 2 * n]).max(axis=1), 1.0)
-    y[count:, : 2 * n] += APART * sizes[:, None] * spread(2 * n, 1)
+    y[count:, : 2 * n] += apart(y[:count, : 2 * n])[:, None] * spread(2 * n, 1)
     total, good = np.zeros(count), span > 0
     for piece in range(pieces):
         start, end = (begin + span * (k / pieces) for k in (piece, piece + 1))
@@ -48,7 +52,8 @@ def exponents(
         near, far = (np.sqrt(np.square(x).sum(axis=1)) for x in (before, after))
         with np.errstate(divide="ignore", invalid="ignore"):
             total += np.log(far / near)
-            back = run.y[:count, 1, : 2 * n] + after * (APART * sizes / far)[:, None]
+            ends = run.y[:count, 1, : 2 * n]
+            back = ends + after * (apart(ends) / far)[:, None]
         y[:count] = run.y[:count, 1]
         y[count:] = run.y[count:, 1]
         y[count:, : 2 * n] = back

@@ -12,7 +12,7 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.ensemble.members.control import Control, OutOfTime, Patience
-from dalembert.ensemble.members.lyapunov import APART, LEAST, STEPS
+from dalembert.ensemble.members.lyapunov import LEAST, STEPS, apart
 from dalembert.ensemble.members.outcome import Outcome
 from dalembert.ensemble.members.task import Task, made_ready
 from dalembert.ensemble.start.block import Block
@@ -40,11 +40,11 @@ def exponent_alone(task: Task, block: Block, k: int, outcome: Outcome, control: 
     count = int(np.clip(outcome.steps[k] // STEPS, LEAST, MOST))
     way = _Way(task, block.p[k].copy(), control, (end - begin) / count)
     x = np.concatenate([block.q[k], block.v[k]])
-    size = APART * max(float(np.abs(x).max()), 1.0)
+    size = float(apart(x[None])[0])
     try:
         for sign in (1.0, -1.0):  # one of them may lie behind a contact
             try:
-                return way.rate(x, x + sign * size * spread(x.size, 1), begin, end, count, size)
+                return way.rate(x, x + sign * size * spread(x.size, 1), begin, end, count)
             except DalembertError:
                 if sign < 0.0:
                     return np.nan
@@ -72,8 +72,8 @@ class _Way:
         settings: Settings = replace(self.task.settings, times=np.array([0.0, self.length]))
         return made_ready(self.system, settings)
 
-    def rate(self, x: Array, twin: Array, begin: float, end: float, count: int, size: float) -> float:
-        """The mean rate at which the motions from both states part, which are led back to the distance `size`."""
+    def rate(self, x: Array, twin: Array, begin: float, end: float, count: int) -> float:
+        """The mean rate at which the motions from both states part, which are led back to where twins begin."""
         total = 0.0
         for piece in range(count):
             t = begin + (end - begin) * (piece / count)
@@ -81,7 +81,7 @@ class _Way:
             near, twin = self._advance(self._on_constraints(twin, t), t)
             far = float(np.linalg.norm(twin - x))
             total += float(np.log(far / np.linalg.norm(near - first)))
-            twin = x + (twin - x) * (size / far)
+            twin = x + (twin - x) * (float(apart(x[None])[0]) / far)
         return total / (end - begin) if np.isfinite(total) else np.nan
 
     def _advance(self, x: Array, t: float) -> tuple[Array, Array]:

@@ -48,6 +48,7 @@ class _Run:
         self.watch: EventWatch | None = None  # for the events of the system, where it has any
         self.singular = SingularWatch(self._nearness)
         self.independent = np.zeros(at.m, dtype=bool)  # constraints, at the start
+        self.left: tuple[float, Array, Array] | None = None  # where it ended unfinished, having taken too many steps
 
     def derivative(self, t: float, y: Array) -> Array:
         """d/dt of (q, q̇, work of impressed and ideal forces, 0)."""
@@ -138,7 +139,8 @@ class _Run:
                 return str(error)
             self._look(t, y, solver.f, t == end)
             if 0 < self.settings.most_steps <= self.steps and t < end:
-                return None  # unfinished, as a run that takes more steps than granted is
+                self.left = t, y[: self.n].copy(), y[self.n : 2 * self.n].copy()
+                return None
             if share:
                 own = slice(2 * self.n)
                 solver.atol[own] = np.maximum(solver.atol[own], share * np.minimum(np.abs(y[own]), 1.0))
@@ -190,5 +192,6 @@ def integrate_large(at: LargeState, settings: Settings, state: State, bar: Progr
         events=in_order([e for e in run.singular.events if e["t"] <= run.points[-1][0]], outcome.reports(at.system)),
         failure=failure,
         ended=outcome.ended_by(at.system),
+        looked=run.left,
         warnings=run.warnings(),
     )

@@ -72,6 +72,7 @@ class _Run:
         self.record = Record(contacts, settings.times)
         self.kept: dict[str, Any] = {}  # of the settings of a leg, what serves the next one too
         self.least: Array | None = None  # small sizes of (q, q̇), known from the start on
+        self.steps = 0  # of all legs so far
 
     def integrate(self, q: Array, v: Array, t: float) -> Legs:
         contacts, times, between, record = self.contacts, self.settings.times, self.between, self.record
@@ -121,6 +122,8 @@ class _Run:
                 if ended is not None:
                     self._tell_coincidence(mode, float(leg.t[-1]), *self._parts(leg))
                 break
+            if self._is_spent():
+                break
             t, (q, v, work) = float(leg.t[-1]), self._parts(leg)
             at_once = at_once + 1 if t - mark <= AT_ONCE * (end - float(times[0])) else 0
             mark = t if at_once == 0 else mark
@@ -135,7 +138,7 @@ class _Run:
                 failure = failure_message(contacts.system.name, t, str(error))
                 break
             before = mode
-        trajectory = record.trajectory(failure, ended, between.impacts, between.undetermined)
+        trajectory = record.trajectory(failure, ended, between.impacts, between.undetermined, self._is_spent())
         return Legs(trajectory, tuple(record.modes), contacts, tuple(between.impacts))
 
     def _enter(
@@ -193,7 +196,7 @@ class _Run:
         while (rising is not None or creeps) and since + moment < later[-1]:
             until = [*later[later < since + moment], since + moment]
             leg = self._part(mode, evaluation, until, t, q, v, start, work, method)
-            if leg.failure is not None or leg.ended is not None:
+            if leg.failure is not None or leg.ended is not None or self._is_spent():
                 return leg
             t, (q, v, work) = float(leg.t[-1]), self._parts(leg)
             start, later = contacts.instant(mode, q, v, t), later[later > t]
@@ -223,6 +226,7 @@ class _Run:
             rates=BALANCED * np.fmax(np.abs(start.unconstrained), 0.0),
             least=self.least,
             method=method or self.settings.method,
+            most_steps=max(self.settings.most_steps - self.steps, 1) if self.settings.most_steps else 0,
             kept={**self.kept},
         )
         integrate, n, ledger = self.leg, self.contacts.n, self.between.ledger
@@ -241,9 +245,14 @@ class _Run:
         if STICK in mode.states and self.contacts.is_workless:
             entries = ledger.held_as_friction(work, entries)
         leg = changed(leg, y=np.concatenate([leg.y[:, : 2 * n], entries], axis=1))
+        self.steps += leg.steps
         inner = leg.ended == GIVES_WAY or self.contacts.ending(mode, leg.ended) is not None
         self.record.keep(leg, mode, inner)
         return leg
+
+    def _is_spent(self) -> bool:
+        """Whether the legs have taken all steps that were granted: the motion ends unfinished."""
+        return 0 < self.settings.most_steps <= self.steps
 
     def _parts(self, leg: Trajectory) -> tuple[Array, Array, Array]:
         """q, q̇ and the work at the end of a leg."""

@@ -80,9 +80,10 @@ class Record:
         )
 
     def trajectory(
-        self, failure: str | None, ended: str | None, impacts: Sequence[Impact], undetermined: bool
+        self, failure: str | None, ended: str | None, impacts: Sequence[Impact], undetermined: bool, spent: bool
     ) -> Trajectory:
-        legs = self.legs
+        """spent: the motion may be left unfinished, where the last leg ended, because it took too many steps."""
+        legs, n = self.legs, self.contacts.n
         if not legs:
             raise InconsistentState(failure or "no motion")
         reports = [e for leg in legs for e in leg.events if not self.contacts.is_own(e["name"])]
@@ -98,6 +99,7 @@ class Record:
             events=with_impulses(in_order(reports, self.passages, self.events), impacts),
             failure=failure,
             ended=ended,
+            looked=(legs[-1].looked or _end(legs[-1], n)) if spent else None,
             fastest=fastest_of(legs, self.masses),
             kernel=legs[-1].kernel,
             warnings=(
@@ -106,3 +108,7 @@ class Record:
                 *left_out(self.contacts, impacts),
             ),
         )
+
+
+def _end(leg: Trajectory, n: int) -> tuple[float, Array, Array]:
+    return float(leg.t[-1]), leg.y[-1, :n].copy(), leg.y[-1, n : 2 * n].copy()
