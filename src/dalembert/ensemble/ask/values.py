@@ -71,8 +71,11 @@ class Values:
 
     def between(self, first: int, last: int) -> dict[str, Array]:
         """The values of the members from `first` to `last`, the last one not among them, by name."""
-        found = {name: np.full(last - first, value) for name, value in self.fixed.items()}
-        at = np.arange(first, last)
+        return self.of(np.arange(first, last))
+
+    def of(self, at: np.ndarray) -> dict[str, Array]:
+        """The values of the members of these numbers, by name."""
+        found = {name: np.full(at.size, value) for name, value in self.fixed.items()}
         for axis in reversed(self.axes):
             at, place = np.divmod(at, axis.length) if len(self.axes) > 1 else (at, at)
             found |= {name: column[place] for name, column in axis.columns.items()}

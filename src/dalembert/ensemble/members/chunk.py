@@ -50,6 +50,12 @@ def compute(task: Task, first: int, last: int, control: Control) -> Chunk:
     return Chunk(first, arrays, {first + k: why for k, why in reasons.items()})
 
 
+def compute_some(task: Task, members: np.ndarray, control: Control) -> Chunk:
+    """The members of these numbers, one after the other."""
+    arrays, reasons = compute_block(task, task.blocks.of(members), control)
+    return Chunk(0, arrays, reasons)
+
+
 def compute_block(task: Task, block: Block, control: Control) -> tuple[dict[str, Array], dict[int, str]]:
     """The arrays of the members of a block, and reasons by their places in it."""
     points = task.settings.times.size

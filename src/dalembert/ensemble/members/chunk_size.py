@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from dalembert.ensemble.members.chunk import Chunk, compute
+from dalembert.ensemble.members.chunk import Chunk, compute_some
 from dalembert.ensemble.members.control import Budget, Control
 from dalembert.ensemble.members.task import Task
 
@@ -31,11 +31,9 @@ def chunk_size(task: Task, run: Callable[[Callable[[], Chunk]], Chunk]) -> int:
     most = min(MOST, shared, max(1, ROOM // (points * (2 * task.n + 3))))
     granted = min(filter(None, (task.budget.steps, STEPS)))
     seconds = task.budget.seconds
-    taken = []
-    for member in sorted({0, count // 2, count - 1}):
+    some = np.array(sorted({0, count // 2, count - 1}))
 
-        def one(k: int = member) -> Chunk:
-            return compute(task, k, k + 1, Control(Budget(granted, seconds)))
+    def tried() -> Chunk:
+        return compute_some(task, some, Control(Budget(granted, seconds)))
 
-        taken.append(int(np.max(run(one).arrays["steps"])))
-    return max(1, min(most, STEPS // max(*taken, 1)))
+    return max(1, min(most, STEPS // max(int(np.max(run(tried).arrays["steps"])), 1)))

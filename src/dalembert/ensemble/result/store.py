@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,8 @@ from dalembert.ensemble.members.parts import Parts
 from dalembert.ensemble.members.task import Task
 from dalembert.errors import DalembertError, DocumentError, OutputError
 from dalembert.model.documents.write_files import write_atomically
+from dalembert.motion.prepare import KEPT
+from dalembert.remember import remember
 
 if TYPE_CHECKING:
     from dalembert.model.system import System
@@ -125,7 +128,13 @@ def digest(task: Task) -> str:
 
 
 def model_text(system: System) -> str:
-    """The system as a document; empty where it has none (functions of Python, laws that are not registered)."""
+    """The system as a document; empty where it has none (functions of Python, laws that are not registered). Kept with
+    it: to write it takes as long as the members of many a sweep.
+    """
+    return str(remember(system.kept, "document", partial(_document, system), KEPT))
+
+
+def _document(system: System) -> str:
     from dalembert.model.documents.document import dumps
 
     try:

@@ -67,7 +67,11 @@ class Blocks:
 
     def between(self, first: int, last: int) -> Block:
         """The members from `first` to `last`, the last one not among them."""
-        varied, count = self.values.between(first, last), last - first
+        return self.of(np.arange(first, last))
+
+    def of(self, members: np.ndarray) -> Block:
+        """The members of these numbers."""
+        varied, count = self.values.of(members), members.size
         p = np.empty((count, len(self._parameters)))
         p[:] = self._numbers
         for k, name in enumerate(self._parameters):
