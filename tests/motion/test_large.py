@@ -27,9 +27,12 @@ from dalembert.graph.structure.equations import ACCELERATIONS, equations_of
 from dalembert.graph.structure.read import structured_of
 from dalembert.motion.large import simulate as simulation
 from dalembert.motion.large import size as module
+from dalembert.motion.large.ahead import look_ahead
 from dalembert.motion.large.model import LargeModel, large_model
 from dalembert.motion.large.state import LargeState
+from dalembert.motion.prepare import settings_of_system
 from dalembert.motion.state.evaluation import Evaluation
+from dalembert.motion.state.state import State
 
 
 @pytest.fixture(autouse=True)
@@ -207,6 +210,24 @@ def test_what_does_not_fit_takes_the_small_way():
     assert large_model(system, "auto", "reference") is None
 
 
+def test_dry_friction_takes_the_small_way():
+    """Two blocks side by side, of which one rubs: it loses μ g of its speed in a unit of time."""
+    system = da.System(
+        "blocks",
+        coordinates="x0 y0 x1 y1",
+        kinetic="(x0'^2 + y0'^2 + x1'^2 + y1'^2)/2",
+        potential="g*(y0 + y1)",
+        constraints={"rough": "y0 = 0", "smooth": "y1 = 0"},
+        nonideal=[da.Coulomb("rough", "mu", point=("x0", "y0"))],
+        parameters={"g": 9.81, "mu": 0.5},
+        initial={"x0": 0, "y0": 0, "x1": 0, "y1": 0, "x0'": 1, "y0'": 0, "x1'": 1, "y1'": 0},
+    )
+    motion = system.simulate(0.1, samples=2)
+    assert motion["x0'"][-1] == pytest.approx(1 - 0.5 * 9.81 * 0.1, rel=1e-9)
+    assert motion["x1'"][-1] == pytest.approx(1, rel=1e-12)
+    assert motion.contacts["rough"].state[-1] == "slip"
+
+
 def test_a_start_off_the_constraints_is_refused():
     """The worst first; eight digits are enough, as for small systems, and 1e-6 is not."""
     with pytest.raises(da.InconsistentState, match=r"(?s)constraint 1, 'rod 0', is violated in position: residual 3\."):
@@ -252,6 +273,14 @@ def test_a_short_pulse_in_time_is_not_stepped_over(width: float, samples: int):
     # The error of the steps over the pulse is that of the tolerance, 1e-9, and a few of them.
     assert motion.v[-1].sum() == pytest.approx(5 * np.sqrt(np.pi) * width, rel=1e-7)
     assert motion.certificate.holds
+
+
+def test_rounding_in_accelerations_is_no_pulse():
+    """Some masses hardly move while others do; rounding of the fast ones is in all of them, and bounds no step."""
+    still = chain(12).replace(forces={"a11": "30*cos(3*t)"}, initial={f"a{k}": 0 for k in range(12)})
+    at = state_of(still)
+    settings = settings_of_system(still, 1.0, None, {"samples": 3})
+    assert look_ahead(at, settings, State(*still.initial_values())).pace is None
 
 
 def dashpots(count: int) -> tuple[da.System, np.ndarray]:

@@ -11,6 +11,7 @@ from dalembert.graph.structure.partial_sums import PartialSums
 from dalembert.graph.structure.steps import Structured
 from dalembert.graph.structure.templates import GIVEN, QUANTITY, RATE, TIME, Instance, Templates
 from dalembert.graph.structure.velocities import WIDEST, Names, Rates, WrittenOut, defined_rates
+from dalembert.model.friction.legs import needs_legs
 from dalembert.model.language.symbols import Definition, t
 from dalembert.model.system import System
 
@@ -65,9 +66,6 @@ def structured_of(system: System) -> Structured | None:
 
 def _is_plain(system: System) -> bool:
     """Kinetic and potential energy, forces, ideal constraints on positions and velocities; nothing else."""
-    if system.kinetic is None or system.works:
+    if system.kinetic is None or system.works or needs_legs(system):
         return False
-    return all(
-        constraint.level != "acceleration" and not constraint.one_sided and not constraint.by_friction
-        for constraint in system.constraints
-    )
+    return all(c.level != "acceleration" and not c.by_friction for c in system.constraints)
