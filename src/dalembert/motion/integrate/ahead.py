@@ -94,14 +94,14 @@ def _evaluator(timed: Timed) -> Callable[..., list[Array]]:
     return found
 
 
-def step_bounds(values: Array, spacing: float) -> Array:
+def step_bounds(values: Array, spacing: float, noise: float = 0.0) -> Array:
     """How long steps may be in each cell, for samples (N + 1, E): twice the spacing at which cubic interpolation
-    foretells the samples in between.
+    foretells the samples in between. noise: how far samples may be wrong besides rounding of their own.
     """
     values = np.ascontiguousarray(values.T)  # entries are few and samples many: sums along these are quick
     parts = values.shape[1] - 1
     limits = np.full(parts // CELL, np.inf)
-    least = NEGLIGIBLE * np.ptp(values, axis=1) + ROUNDING * np.abs(values).max(axis=1)
+    least = NEGLIGIBLE * np.ptp(values, axis=1) + ROUNDING * np.abs(values).max(axis=1) + noise
     step = parts // 8
     while step >= 1:
         nodes, between = values[:, :: 2 * step], values[:, step :: 2 * step]

@@ -13,7 +13,7 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.graph.timed import spread
-from dalembert.motion.integrate.ahead import CELL, LEAST_PARTS, MOST_PARTS, PARTS, step_bounds
+from dalembert.motion.integrate.ahead import CELL, LEAST_PARTS, MOST_PARTS, PARTS, ROUNDING, step_bounds
 from dalembert.motion.integrate.pace import pace_of
 from dalembert.motion.integrate.settings import Settings
 from dalembert.motion.large.state import LargeState
@@ -40,7 +40,9 @@ def look_ahead(at: LargeState, settings: Settings, state: State) -> Settings:
             values, largest = _samples(at, q, v, times)
             rates = largest if seed == 0 and np.isfinite(largest).all() else rates
             if np.isfinite(values).all():
-                cells = np.minimum(cells, step_bounds(values, span / (times.size - 1)))
+                # They are solved for together, and rounding in the largest is in all of them.
+                noise = ROUNDING * float(np.abs(values).max())
+                cells = np.minimum(cells, step_bounds(values, span / (times.size - 1), noise))
     return replace(settings, pace=pace_of(t0, cells, span / cells.size, settings.max_step), rates=rates)
 
 
