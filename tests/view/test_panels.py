@@ -76,6 +76,28 @@ def test_bodies_of_one_mass_are_told_apart_by_numbers():
     assert system.cartesian_points == (("x1", "y1"), ("x2", "y2"))
 
 
+@pytest.mark.parametrize(
+    ("coordinates", "masses", "points"),
+    [
+        ("x_A y_A x_B y_B", "mmmm", (("x_A", "y_A"), ("x_B", "y_B"))),
+        ("x1 x2 y1 y2", "mnmn", (("x1", "y1"), ("x2", "y2"))),
+        ("u1 v1 u2 v2", "mmmm", (("u1", "v1"), ("u2", "v2"))),
+        ("x y", "mn", ()),
+    ],
+)
+def test_points_are_told_apart_by_names_where_the_inertia_agrees(coordinates, masses, points):
+    kinetic = " + ".join(f"{m}*{q}'^2/2" for q, m in zip(coordinates.split(), masses, strict=True))
+    system = da.System("points", coordinates=coordinates, kinetic=kinetic, parameters={"m": 1, "n": 2})
+    assert system.cartesian_points == points
+
+
+def test_a_bead_on_a_wave_is_a_point():
+    """Its x stands inside a sine, and is no angle for all that."""
+    kinetic, wave = "m*(x'^2 + y'^2)/2", {"wire": "y - sin(x)"}
+    system = da.System("bead", coordinates="x y", kinetic=kinetic, constraints=wave, parameters={"m": 1})
+    assert system.cartesian_points == (("x", "y"),)
+
+
 def test_outputs_that_come_in_pairs_are_points():
     names = ["tip x", "tip y", "x_B", "y_B", "z_B", "speed", "max", "tail x"]
     assert output_points(names) == {

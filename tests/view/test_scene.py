@@ -184,7 +184,7 @@ def test_a_system_without_a_drawing_shows_points_and_dials():
     scene = scene_of(system.simulate(1.0, samples=5), frames="outputs")
     (point,), (dial,) = shapes(scene, "point"), shapes(scene, "dial")
     np.testing.assert_allclose(point["position"][:, 0], scene.times, atol=1e-9)
-    assert dial["label"] == "phi"
+    assert dial["label"] == "φ"
     turn = 2 * np.arctan2(dial["rotation"][:, 3], dial["rotation"][:, 0])
     np.testing.assert_allclose(np.unwrap(turn), 0.5 + 2 * scene.times - np.pi / 2, atol=1e-9)  # from below, as a swing
 
@@ -203,7 +203,7 @@ def test_definitions_and_several_bodies_of_one_mass():
         initial={"x1": 0, "y1": 0, "x2": 2, "y2": 1, "x1'": 1, "y1'": 0, "x2'": 0, "y2'": 0},
     )  # fmt: skip
     motion = system.simulate(1.0, samples=3)
-    assert [p["label"] for p in shapes(scene_of(motion), "point")] == ["x1, y1", "x2, y2"]
+    assert [p["label"] for p in shapes(scene_of(motion), "point")] == ["x₁, y₁", "x₂, y₂"]
     drawn = motion.system.replace(draw=[da.Point(("middle", "middle'"))]).simulate(1.0, samples=3)
     (point,) = shapes(scene_of(drawn, frames="outputs"), "point")
     np.testing.assert_allclose(point["position"], [[1, 0.5, 0], [1.25, 0.5, 0], [1.5, 0.5, 0]], atol=1e-9)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,10 +9,9 @@ import numpy as np
 import sympy as sp
 
 from dalembert.model.drawings.shapes import Point, Shape, Trace
-from dalembert.model.friction.frames import are_cartesian, inertia_of
-from dalembert.model.friction.frames import frames_of as cartesian_frames
-from dalembert.model.language.symbols import Coordinate
+from dalembert.model.places import angles_of, bodies_of
 from dalembert.model.system import System
+from dalembert.view.plots.labels import symbol
 from dalembert.view.scene.bounds import bounds_of
 from dalembert.view.scene.build import head
 from dalembert.view.scene.frames import Frames
@@ -24,17 +22,14 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 SWEEP = 0.75 * np.pi
 MOST_DIALS = 24
 MOST_LABELS = 12
-ANGLES = ("phi", "psi", "theta", "alpha", "beta", "gamma", "angle")
-# Beyond so many coordinates bodies are looked for by names only: to compare all masses would take long.
-MANY = 40
 
 
 def default_drawing(system: System) -> tuple[Shape, ...]:
     """Points with their traces: of particles, or of coordinates that the inertia shows to be Cartesian."""
     if system.particles is not None:
-        places = {particle.name: tuple(particle.position) for particle in system.particles.particles}
+        places = {symbol(particle.name): tuple(particle.position) for particle in system.particles.particles}
     else:
-        places = {_title(body): tuple(body) for body in bodies_of(system)}
+        places = {", ".join(symbol(q.name) for q in body): tuple(body) for body in bodies_of(system)}
     found: list[Shape] = []
     for k, (name, place) in enumerate(places.items()):
         at = place if len(place) > 1 else (*place, sp.S.Zero)
@@ -42,36 +37,6 @@ def default_drawing(system: System) -> tuple[Shape, ...]:
         label = name if 1 < len(places) <= MOST_LABELS else ""
         found += [Trace(at=at, color=color, opacity=0.6), Point(at=at, color=color, label=label)]
     return tuple(found)
-
-
-def bodies_of(system: System) -> list[tuple[Coordinate, ...]]:
-    """Coordinates that belong together, two or three for each body."""
-    inertia = inertia_of(system.kinetic, system.lagrangian, system.mass)
-    if inertia is None:
-        return []
-    inertia = system.defined.expand(inertia) if system.definitions else inertia
-    if len(system.coordinates) > MANY:
-        groups = _bodies_by_name(system.coordinates)
-        several = groups if are_cartesian(inertia, system.coordinates, groups) else []
-    else:
-        frames = cartesian_frames(inertia, system.coordinates)
-        several = [*frames.bodies, *(body for crowd in frames.crowds for body in _bodies_by_name(crowd))]
-    angles = angles_of(system)
-    return [body for body in several if angles.isdisjoint(body)]
-
-
-def _bodies_by_name(crowd: Sequence[Coordinate]) -> list[tuple[Coordinate, ...]]:
-    """Bodies of one mass by the numbers or words that their names end with, x1 y1 x2 y2; none where that fails."""
-    groups: dict[str, list[Coordinate]] = {}
-    for q in crowd:
-        ending = re.fullmatch(r"[xyzXYZ]_?(\w*)", q.name)
-        groups.setdefault(ending[1] if ending else "", []).append(q)
-    sizes = {len(group) for group in groups.values()}
-    return [tuple(group) for group in groups.values()] if len(sizes) == 1 and sizes <= {2, 3} else []
-
-
-def _title(body: Sequence[Coordinate]) -> str:
-    return ", ".join(q.name for q in body)
 
 
 def dials(system: System, frames: Frames, drawn: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -96,21 +61,13 @@ def dials(system: System, frames: Frames, drawn: Sequence[dict[str, Any]]) -> li
         angle = value - np.pi / 2 if q in angles else _on_scale(value)
         found.append(
             {
-                **head("dial", label=q.name),
+                **head("dial", label=symbol(q.name)),
                 "position": np.array([[x, y, 0.0]]),
                 "rotation": about(np.array([[0.0, 0.0, 1.0]]) + np.zeros((value.size, 1)), angle),
                 "radius": radius,
             }
         )
     return found
-
-
-def angles_of(system: System) -> set[sp.Symbol]:
-    """Coordinates that stand inside sines or cosines, or have names that angles have."""
-    functions = {function for e in system.expressions() for function in e.atoms(sp.sin, sp.cos, sp.tan)}
-    inside = {symbol for function in functions for symbol in function.free_symbols}
-    named = {q for q in system.coordinates if q.name.rstrip("0123456789_") in ANGLES}
-    return named | (inside & set(system.coordinates))
 
 
 def _on_scale(value: np.ndarray) -> np.ndarray:
