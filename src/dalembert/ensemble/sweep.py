@@ -31,6 +31,7 @@ from dalembert.ensemble.result.gather import Gather, stays_in_parts
 from dalembert.ensemble.result.in_parts import REASON
 from dalembert.ensemble.result.pieces import pieces
 from dalembert.ensemble.result.store import Store, model_text, read_about
+from dalembert.ensemble.result.units import units_of_variables
 from dalembert.ensemble.result.variables import require_room
 from dalembert.errors import ModelError
 from dalembert.model.friction.legs import needs_legs
@@ -240,6 +241,7 @@ def _ensemble(task: Task, gather: Gather, on: str, seconds: float) -> Ensemble:
         "events": list(task.events),
         "reductions": {r.name: f"{r.kind} {r.of}".strip() for r in task.wanted.reductions},
         "kept": list(task.wanted.kept), "variables": [name for name in found if name != REASON],
+        "units": units_of_variables(task, [*coordinates, *found]),
         "why_alone": task.why_alone, "why_no_lanes": why_no_lanes(task),
     }  # fmt: skip
     if ON_CPU in found:

@@ -16,7 +16,7 @@ from dalembert.errors import OutputError
 from dalembert.model.language.suggest import suggest
 from dalembert.view.figures import Given, finish, panels, printable
 from dalembert.view.plots.figure import SMALL, paint, steady_limits, typeset
-from dalembert.view.plots.labels import phrase
+from dalembert.view.plots.labels import phrase, with_unit
 from dalembert.view.plots.style import LIGHT, Style, style_named
 
 if TYPE_CHECKING:
@@ -97,8 +97,8 @@ def _map(axes: Axes, array: xr.DataArray, name: str, ensemble: Ensemble, look: S
     down, across = map(str, array.dims)
     low, high = steady_limits(array.to_numpy().astype(float)) or (None, None)
     drawn = axes.pcolormesh(array[across], array[down], array.to_numpy(), shading="nearest", vmin=low, vmax=high)
-    axes.set(xlabel=_label(across), ylabel=_label(down))
-    _beside(axes.figure.colorbar(drawn, ax=axes, label=_label(name)), look)
+    axes.set(xlabel=_label(across, ensemble), ylabel=_label(down, ensemble))
+    _beside(axes.figure.colorbar(drawn, ax=axes, label=_label(name, ensemble)), look)
 
 
 def _basin(axes: Axes, array: xr.DataArray, name: str, ensemble: Ensemble, look: Style) -> None:
@@ -112,8 +112,8 @@ def _basin(axes: Axes, array: xr.DataArray, name: str, ensemble: Ensemble, look:
     colours: Any = ListedColormap(look.hues[:count]) if count <= len(look.hues) else "viridis"
     norm = BoundaryNorm(np.arange(count + 1) - 0.5, count if count <= len(look.hues) else 256)
     drawn = axes.pcolormesh(array[across], array[down], places, shading="nearest", cmap=colours, norm=norm)
-    axes.set(xlabel=_label(across), ylabel=_label(down))
-    bar = axes.figure.colorbar(drawn, ax=axes, ticks=range(len(outcomes)), label=_label(name))
+    axes.set(xlabel=_label(across, ensemble), ylabel=_label(down, ensemble))
+    bar = axes.figure.colorbar(drawn, ax=axes, ticks=range(len(outcomes)), label=_label(name, ensemble))
     bar.ax.set_yticklabels([printable(_outcome(name, value, ensemble)) for value in outcomes])
     _beside(bar, look)
 
@@ -125,8 +125,9 @@ def _beside(bar: Any, look: Style) -> None:
     bar.outline.set_edgecolor(look.muted)
 
 
-def _label(name: str) -> str:
-    return typeset(phrase(name))
+def _label(name: str, ensemble: Ensemble, shown: str = "") -> str:
+    """A variable at an axis, by its name or as it is shown, with its unit."""
+    return typeset(with_unit(shown or phrase(name), ensemble.about.get("units", {}).get(name, "")))
 
 
 def _outcome(name: str, value: float, ensemble: Ensemble) -> str:
@@ -143,7 +144,7 @@ def _line(axes: Axes, array: xr.DataArray, name: str, ensemble: Ensemble, look: 
     order = np.argsort(array[along].to_numpy())
     style = "." if array.size > 400 else ".-"
     axes.plot(array[along].to_numpy()[order], array.to_numpy()[order], style, lw=1.2, ms=3, color=look.hues[0])
-    axes.set(xlabel=_label(along), ylabel=_label(name))
+    axes.set(xlabel=_label(along, ensemble), ylabel=_label(name, ensemble))
     _plain(axes, array)
 
 
@@ -157,7 +158,7 @@ def _fan(axes: Axes, array: xr.DataArray, name: str, ensemble: Ensemble, look: S
         label = "all" if depth == 0 else f"{100 * (high - low):.0f} %"
         axes.fill_between(t, lower, upper, alpha=0.25, color=look.hues[0], lw=0, label=label)
     axes.plot(t, np.nanquantile(values, 0.5, axis=0), color=look.hues[0], lw=1.4, label="median")
-    axes.set(xlabel="t", ylabel=_label(name))
+    axes.set(xlabel=_label("time", ensemble, "t"), ylabel=_label(name, ensemble))
     _plain(axes, array)
     own: dict[str, Any] = {"frameon": False, "labelcolor": look.ink, "ncols": 4, "borderaxespad": 0.15}
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1), fontsize=SMALL, **own)
@@ -169,7 +170,7 @@ def _histogram(axes: Axes, array: xr.DataArray, name: str, ensemble: Ensemble, l
     if values.size:
         bins = min(BINS, max(int(np.sqrt(values.size)), 5))
         axes.hist(values, bins=bins, range=steady_limits(values), color=look.hues[0])
-    axes.set(xlabel=_label(name), ylabel="members")
+    axes.set(xlabel=_label(name, ensemble), ylabel="members")
 
 
 def _plain(axes: Axes, array: xr.DataArray) -> None:

@@ -12,6 +12,7 @@ from dalembert.errors import DalembertError, counted
 from dalembert.view.markup.elements import Content, Html, element, fragment
 from dalembert.view.markup.pictures import image
 from dalembert.view.markup.tables import facts, long_table, number, table
+from dalembert.view.plots.labels import with_unit
 from dalembert.view.report.file import require_html, write_page
 from dalembert.view.report.page import page
 from dalembert.view.report.section import Section, note
@@ -65,7 +66,8 @@ def varied_table(ensemble: Ensemble) -> Html:
         label = label_of(name, name in ensemble.about["initial"])
         values = np.unique(ensemble.data[label].to_numpy())
         listed = ", ".join(number(float(x)) for x in values) if values.size <= MOST_VALUES else "…"
-        rows.append([label, str(values.size), number(float(values[0])), number(float(values[-1])), listed])
+        shown = with_unit(label, ensemble.about.get("units", {}).get(label, ""))
+        rows.append([shown, str(values.size), number(float(values[0])), number(float(values[-1])), listed])
     fixed: list[list[Content]] = [[name, number(float(value))] for name, value in ensemble.about["fixed"].items()]
     return fragment(
         table(("", "values", "least", "greatest", ""), rows),
@@ -107,9 +109,11 @@ def _members(ensemble: Ensemble) -> Html:
 
 def variables_table(ensemble: Ensemble) -> Html:
     """Least, greatest and mean value of each variable over the good members."""
-    spans = ensemble.to_dict()["variables"]
+    spans, units = ensemble.to_dict()["variables"], ensemble.about.get("units", {})
     rows: list[list[Content]] = [
-        [name, *(number(span[key]) for key in ("min", "max", "mean"))] for name, span in spans.items() if name != HOLDS
+        [with_unit(name, units.get(name, "")), *(number(span[key]) for key in ("min", "max", "mean"))]
+        for name, span in spans.items()
+        if name != HOLDS
     ]
     if not rows:
         return note("No member came to its end.")
