@@ -194,6 +194,18 @@ def test_a_chart_shows_curves_bands_and_marks_inside_of_itself():
     assert widths[1] == pytest.approx(1.5 * widths[0], abs=0.2)
 
 
+def test_long_names_stay_inside_of_a_chart():
+    """About 6 units to a letter: names of rows have their room, and what would be cut off ends with an ellipsis."""
+    long = "a name that goes on and on " * 5
+    bands = chart(Panel("c", "contacts", long, "", bands=(Band(0, 0, 4, "slip"),), rows=("the left foot", long)))
+    beside = [each for each in Parsed(bands).of("text") if each["text-anchor"] == "end"]
+    assert all(float(each["x"]) >= 6.0 * 22 for each in beside)
+    assert "the left foot" in bands
+    assert long not in Parsed(bands).text
+    curves = Parsed(chart(Panel("p", "p", "t", long, (Curve("", np.arange(3.0), np.arange(3.0)),))))
+    assert max(map(len, curves.texts)) * 6 < HEIGHT
+
+
 # -- patience
 
 

@@ -16,6 +16,8 @@ LEFT, RIGHT, TOP, BOTTOM = 58.0, 10.0, 12.0, 42.0
 # More points than these are not seen, more marks only darken the picture.
 MOST_POINTS, MOST_MARKS = 600, 150
 TICKS = 6
+# The width of a letter, and how many a name of a row, and what stands along either axis, may have.
+LETTER, IN_ROW, ACROSS, UP = 6.2, 22, 64, 38
 
 
 def chart(panel: Panel) -> Html:
@@ -48,34 +50,51 @@ def _scales(panel: Panel) -> tuple[Scale, Scale]:
         margin = 0.0 if panel.over_time else 0.04
         low, high = span_of([curve.x for curve in panel.curves], False, margin)
         bottom, top = span_of([curve.y for curve in panel.curves], panel.log, 0.04)
-    x = Scale(low, high, LEFT, WIDTH - RIGHT)
+    x = Scale(low, high, _left(panel), WIDTH - RIGHT)
     y = Scale(bottom, top, HEIGHT - BOTTOM, TOP, panel.log)
     return equal_scales(x, y) if panel.equal else (x, y)
 
 
+def _left(panel: Panel) -> float:
+    """The room for what stands beside the axis: numbers, or the names of rows."""
+    return max(LEFT, *(LETTER * len(_shortened(name)) + 12 for name in panel.rows)) if panel.rows else LEFT
+
+
+def _shortened(text: str, most: int = IN_ROW) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 def _frame(panel: Panel, x: Scale, y: Scale) -> list[Html]:
     """The grid, the numbers, and what the axes are."""
-    below, parts = HEIGHT - BOTTOM, list[Html]()
+    below, left, parts = HEIGHT - BOTTOM, x.first, list[Html]()
     numbers, factor = x.ticks(TICKS)
     for value, label in numbers:
         at = f"{float(x(value)):.1f}"
         parts.append(element("line", x1=at, x2=at, y1=f"{TOP:g}", y2=f"{below:g}", class_="grid"))
         parts.append(element("text", label, x=at, y=f"{below + 15:g}", text_anchor="middle"))
     if panel.rows:
-        levels, power = [(float(k), name) for k, name in enumerate(panel.rows)], ""
+        levels, power = [(float(k), _shortened(name)) for k, name in enumerate(panel.rows)], ""
     else:
         levels, power = y.ticks(TICKS)
-    ends = {"x1": f"{LEFT:g}", "x2": f"{WIDTH - RIGHT:g}"}
+    ends = {"x1": f"{left:g}", "x2": f"{WIDTH - RIGHT:g}"}
     for value, label in levels:
         up = float(y(value))
         parts.append(element("line", **ends, y1=f"{up:.1f}", y2=f"{up:.1f}", class_="grid"))
-        parts.append(element("text", label, x=f"{LEFT - 6:g}", y=f"{up + 3.5:.1f}", text_anchor="end"))
-    parts.append(element("path", d=f"M{LEFT:g} {TOP:g}V{below:g}H{WIDTH - RIGHT:g}", class_="axis"))
-    middle = f"{(LEFT + WIDTH - RIGHT) / 2:g}"
-    parts.append(element("text", _with(panel.x_label, factor), x=middle, y=f"{HEIGHT - 8:g}", text_anchor="middle"))
+        parts.append(element("text", label, x=f"{left - 6:g}", y=f"{up + 3.5:.1f}", text_anchor="end"))
+    parts.append(element("path", d=f"M{left:g} {TOP:g}V{below:g}H{WIDTH - RIGHT:g}", class_="axis"))
+    middle = f"{(left + WIDTH - RIGHT) / 2:g}"
+    parts.append(
+        element(
+            "text",
+            _with(_shortened(panel.x_label, ACROSS), factor),
+            x=middle,
+            y=f"{HEIGHT - 8:g}",
+            text_anchor="middle",
+        )
+    )
     if not panel.rows:
         turn = f"translate(12 {(TOP + below) / 2:g}) rotate(-90)"
-        parts.append(element("text", _with(panel.y_label, power), transform=turn, text_anchor="middle"))
+        parts.append(element("text", _with(_shortened(panel.y_label, UP), power), transform=turn, text_anchor="middle"))
     return parts
 
 
