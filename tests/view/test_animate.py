@@ -6,6 +6,7 @@ import io
 import json
 import re
 import shutil
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -53,6 +54,16 @@ def test_hundredths_of_seconds_are_dealt_out():
     assert set(given) == {30, 40}
     assert sum(given) == 20_000
     assert sum(delays(1000, 24)) == pytest.approx(1e6 / 24, abs=10)
+
+
+@pytest.mark.parametrize(
+    ("start", "span", "text"),
+    [(0, 20, "13.33"), (0, 0.05, "0.0333"), (0, 1e-7, "6.667e-08"), (0, 3e7, "2e+07"), (100, 2e4, "13433")],
+)
+def test_the_time_has_digits_that_change(start, span, text):
+    scene = replace(scene_of(swing(), frames=4), times=start + span * np.arange(4) / 3)
+    (panel,) = Painter([scene], Style(**SMALL)).panels
+    assert panel.time_text(float(scene.times[2])) == text
 
 
 def test_a_gif_shows_what_was_drawn():
@@ -138,7 +149,8 @@ def test_what_ffmpeg_refuses_is_told(monkeypatch):
         ("swing.gif", {"style": {"widht": 100}}, "no 'widht'. Did you mean 'width'"),
         ("swing.gif", {"style": {"width": 10}}, "width of an animation is 64 to 4096 pixels, got 10"),
         ("swing.gif", {"fps": -1}, "fps is a positive number, got -1"),
-        ("swing.gif", {"beside": ["x"]}, "beside: motions are wanted, got 'x'"),
+        ("swing.gif", {"beside": ["x"]}, "beside: a motion is wanted, got 'x'"),
+        ("swing.html", {"ghost": 3}, "ghost: a motion is wanted, got 3"),
     ],
 )
 def test_bad_requests(tmp_path, name, options, message):

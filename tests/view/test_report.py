@@ -14,8 +14,10 @@ from pages import Parsed, addresses_in_styles
 import dalembert as da
 from dalembert.library import EXAMPLES
 from dalembert.motion.result.certificate import MEASURES
+from dalembert.view.report.ensemble import ensemble_page
 from dalembert.view.report.section import Request
 from dalembert.view.report.sections.certificate import WORDS
+from dalembert.view.report.sections.reproduce import run_command
 from dalembert.view.report.write import report_page
 
 # Parts that are derived are given up at once: other tests look at these.
@@ -54,6 +56,17 @@ def test_the_report_of_the_penny_has_all_its_parts():
     assert section(page, "equations").count("<math") > 20
     assert len(parsed.of("figure")) > 8
     assert len(page) < 5e6
+
+
+def test_the_command_of_a_motion_that_an_event_ended_has_the_same_outputs():
+    ball = da.System("fall", coordinates="y", kinetic="y'^2/2", potential="10*y", initial={"y": 1, "y'": 0},
+                     events={"floor": da.Event("y", terminal=True)})  # fmt: skip
+    motion = ball.simulate(2.0, samples=21)
+    words = run_command(motion).split()
+    options = dict(zip(words[3::2], words[4::2], strict=True))
+    again = ball.simulate(float(options["--duration"]), samples=int(options["--samples"]))
+    np.testing.assert_allclose(again.t, motion.t, rtol=1e-14)
+    assert again.ended_by == "floor"
 
 
 def test_it_loads_nothing_and_runs_only_the_players_script():
@@ -191,6 +204,17 @@ def test_an_ensemble_has_a_report(tmp_path):
     assert 1 <= len(parsed.of("img")) <= 4
     code = re.search(r"import dalembert as da\n.*?</code>", page, re.DOTALL)[0]
     assert "system.sweep({" in code
+
+
+def test_an_ensemble_has_units():
+    system = da.System("fall", coordinates="y", kinetic="m*y'^2/2", potential="m*g*y", parameters={"m": 1, "g": 10},
+                       initial={"y": 1, "y'": 0}, units={"y": "m", "t": "s", "energy": "J", "g": "m/s²"})  # fmt: skip
+    found = system.sweep({"g": [9.0, 10.0]}, duration=0.2, points=3, keep=["samples"],
+                         reduce={"top": ("max", "y"), "E": "energy"})  # fmt: skip
+    units = {"g": "m/s²", "final.y": "m", "final.y'": "m/s", "top": "m", "E": "J", "time": "s"}
+    assert {name: found.about["units"].get(name) for name in units} == units
+    assert found.plot(of="final.y").axes[0].get_xlabel() == "g (m/s²)"
+    assert "final.y (m)" in Parsed(ensemble_page(found)).text
 
 
 def test_an_ensemble_with_texts_of_a_model(tmp_path):

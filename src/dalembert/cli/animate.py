@@ -26,6 +26,7 @@ def animate(
 ) -> None:
     """Simulate a model and write its motion as an animation."""
     from dalembert.view.animate.animate import require_writable
+    from dalembert.view.scene.frames import watchable_speed
 
     system = with_values(find_model(model, option), set_, initial)
     file = out if out is not None else Path(f"{slug_of(system)}.gif")
@@ -41,5 +42,8 @@ def animate(
     seconds = (motion.t[-1] - motion.t[0]) / speed
     rate = "in real time" if speed == 1 else f"at {speed:g} times its speed"
     print(f"{system.name}: t = {motion.t[0]:g} … {motion.t[-1]:g}, {seconds:.4g} s {rate}\nwrote {file}", flush=True)
+    better = watchable_speed(seconds) * speed
+    if better != speed:
+        print(f"--speed {better:g} shows it in about {seconds * speed / better:.0f} s", flush=True)
     if failure is not None:
         raise failure

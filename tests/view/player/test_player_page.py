@@ -19,6 +19,8 @@ from dalembert.view.player.moments import moments
 from dalembert.view.player.pack import MOST_NUMBERS, MOST_POINTS, kept_frames, numbers, pack_panel, pack_scene
 from dalembert.view.player.page import fragment_of, frame_of, page_of
 from dalembert.view.plots.panel import Curve, Panel
+from dalembert.view.report.sections.drawing import drawing_section
+from dalembert.view.scene.frames import watchable_speed
 from dalembert.view.scene.scene_of import scene_of
 
 EVIL = "</script><script>alert(1)</script> ]]> <img src=x onerror=alert(1)> \" ' & \u2028 <!--"
@@ -138,7 +140,7 @@ def test_moments_have_those_of_events() -> None:
     """Regular ones, the last one, and impacts, where the ball is on the floor: a way of 10 frames a second has its
     corners all the same. A motion of two days has no more than can be held.
     """
-    motion = da.library.get("bouncing_ball").simulate(1.5, samples=40)
+    motion = da.library.get("bouncing_ball").simulate(1.5, samples=12)
     times = moments(motion, fps=10)
     impacts = [float(event["t"]) for event in motion.events if event["name"] == "impact"]
     assert len(impacts) > 1
@@ -150,6 +152,23 @@ def test_moments_have_those_of_events() -> None:
     np.testing.assert_allclose(heights, 0.0, atol=1e-6)  # to the tolerance of the motion
     long = replace(motion, t=np.linspace(0.0, 2e5, motion.t.size), events=())
     assert 15_000 < moments(long).size <= 20_000
+
+
+def test_a_fast_motion_has_its_outputs() -> None:
+    """An electron goes around 28 times in a microsecond, which is no frame of a film: its way is round all the same."""
+    electron = da.System(
+        "electron", coordinates="x y", kinetic="m*(x'^2 + y'^2)/2", forces={"x": "q*B*y'", "y": "-q*B*x'"},
+        parameters={"m": 9.109e-31, "q": -1.602e-19, "B": 1e-3}, initial={"x": 0, "y": 0, "x'": 1e6, "y'": 0},
+    )  # fmt: skip
+    motion = electron.simulate(1e-6, samples=1001)
+    np.testing.assert_array_equal(moments(motion), motion.t)
+    assert moments(motion, most=100).size <= 101
+    assert watchable_speed(1e-6) == 1e-7
+    assert watchable_speed(20.0) == watchable_speed(0.0) == 1.0
+    with pytest.raises(OutputError, match="one frame, since the motion lasts 1e-06 s only: speed=1e-07 shows it"):
+        motion.animate("electron.gif")
+    (data,) = re.findall(r'"speed":([^,]*),', str(drawing_section(motion).body))
+    assert float(data) == 1e-7
 
 
 def test_inside_other_pages() -> None:

@@ -25,6 +25,7 @@ from dalembert.view.animate.video import ffmpeg, mp4_of
 from dalembert.view.player.moments import moments
 from dalembert.view.player.page import page_of
 from dalembert.view.plots.panel import panels_of
+from dalembert.view.scene.frames import watchable_speed
 from dalembert.view.scene.overlay import with_ghost
 from dalembert.view.scene.scene import Scene
 from dalembert.view.scene.scene_of import scene_of
@@ -50,9 +51,10 @@ def animate(
     suffix = require_writable(file)
     look = style_of(style)
     others = [beside] if isinstance(beside, Shown) else list(beside)
-    strange = [each for each in others if not isinstance(each, Shown)]
-    if strange:
-        raise OutputError(f"beside: motions are wanted, got {strange[0]!r}")
+    given = [("beside", each) for each in others] + ([] if ghost is None else [("ghost", ghost)])
+    for name, each in given:
+        if not isinstance(each, Shown):
+            raise OutputError(f"{name}: a motion is wanted, got {each!r}")
     shown = (motion, *others)
     times = [moments(each, fps, speed) if suffix == ".html" else None for each in shown]
     scenes = [
@@ -66,9 +68,19 @@ def animate(
             return InlinePage(page, motion.system.name)
         content = page.encode("utf-8")
     else:
+        _require_several(scenes, max(float(each.t[-1] - each.t[0]) for each in shown))
         content = _film(scenes, look, suffix, fps, speed, progress)
     write_atomically(file, content)
     return file
+
+
+def _require_several(scenes: Sequence[Scene], span: float) -> None:
+    """`OutputError` where a film of motions that last `span` would be over with its first frame."""
+    if span > 0 and all(scene.times.size == 1 for scene in scenes):
+        raise OutputError(
+            f"this animation would have one frame, since the motion lasts {span:g} s only: "
+            f"speed={watchable_speed(span):g} shows it in some seconds"
+        )
 
 
 def told_apart(scenes: Sequence[Scene], systems: Sequence[System]) -> list[Scene]:

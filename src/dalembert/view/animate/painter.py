@@ -177,10 +177,18 @@ class _Panel:
             used[type(mark)] += 1
             self.axes.draw_artist(artist)
         rate = "" if self.speed == 1 else f"   ×{self.speed:g}"
-        self.clock.set_text(f"t = {self.scene.times[frame]:.2f}{rate}")
+        self.clock.set_text(f"t = {self.time_text(float(self.scene.times[frame]))}{rate}")
         self.axes.draw_artist(self.clock)
         if self.news.get_text():
             self.axes.draw_artist(self.news)
+
+    def time_text(self, time: float) -> str:
+        """A time with as many digits as change while one looks; with a power of ten where it is far from seconds."""
+        times = self.scene.times
+        span, largest = float(times[-1] - times[0]), float(np.abs(times).max())
+        if not span > 0 or not 1e-2 <= span <= largest < 1e6:
+            return f"{time:.4g}"
+        return f"{time:.{max(2, int(np.ceil(2 - np.log10(span)))) if span < 1e3 else 0}f}"
 
     def _scale(self) -> str:
         if not self.scene.force_scale:

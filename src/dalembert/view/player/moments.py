@@ -13,13 +13,16 @@ from dalembert.view.scene.frames import MOST_FRAMES, frame_times
 MOST_EVENTS = 500
 
 
-def moments(motion: Motion | VakonomicMotion, fps: float = 30.0, speed: float = 1.0) -> Array:
-    """`fps` for each second of showing, fewer where a long motion would have too many; and those of events, so that the
-    way of what bounces has its corners.
+def moments(motion: Motion | VakonomicMotion, fps: float = 30.0, speed: float = 1.0, most: int = MOST_FRAMES) -> Array:
+    """`fps` for each second of showing, fewer where a long motion would have too many; the outputs of the motion where
+    these are more, since whoever asked for them found it that fast; and those of events, so that the way of what
+    bounces has its corners. most: of all but events.
     """
     events = [float(event["t"]) for event in motion.events if "t" in event] if isinstance(motion, Motion) else []
     first, last = float(motion.t[0]), float(motion.t[-1])
-    most = (MOST_FRAMES - 2) * speed / (last - first) if last > first and speed > 0 else fps
-    regular = frame_times(motion, None, min(fps, most), speed)
+    enough = (most - 2) * speed / (last - first) if last > first and speed > 0 else fps
+    chosen = frame_times(motion, None, min(fps, enough), speed)
+    if motion.t.size > chosen.size:
+        chosen = motion.t[:: -(-motion.t.size // most)]
     own = [time for time in events[:MOST_EVENTS] if first <= time <= last]
-    return np.unique(np.concatenate([regular, own, [last]]))
+    return np.unique(np.concatenate([chosen, own, [last]]))

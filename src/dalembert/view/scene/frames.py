@@ -21,6 +21,8 @@ from dalembert.study.vakonomic import VakonomicMotion
 MOST_FRAMES = 20_000
 # Far finer than a pixel, and than the six digits that scenes are written with.
 PICTURE_RTOL = 1e-7
+# Seconds: what lasts from one to the other is watched as it is, and all else in about the third.
+SHORT_S, LONG_S, WATCHED_S = 0.3, 300.0, 10.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,10 +52,10 @@ def frame_times(motion: Motion | VakonomicMotion, frames: Any = None, fps: float
             if not (isinstance(value, (int, float)) and np.isfinite(value) and value > 0):
                 raise OutputError(f"{name} is a positive number, got {value!r}")
         count = int(np.floor((last - first) * fps / speed * (1 + 1e-12))) + 1
-        _require_few(count)
+        _require_few(count, last - first)
         return np.minimum(first + np.arange(count) * (speed / fps), last)
     if isinstance(frames, (int, np.integer)) and not isinstance(frames, bool):
-        _require_few(int(frames))
+        _require_few(int(frames), last - first)
         return np.linspace(first, last, int(frames)) if frames > 1 else np.array([last])
     try:
         times = np.asarray(frames, dtype=float).ravel()
@@ -64,11 +66,17 @@ def frame_times(motion: Motion | VakonomicMotion, frames: Any = None, fps: float
     return times
 
 
-def _require_few(count: int) -> None:
+def _require_few(count: int, span: float) -> None:
     if not 1 <= count <= MOST_FRAMES:
         raise OutputError(
-            f"this animation would have {count} frames; 1 to {MOST_FRAMES} are possible: change fps, speed or duration"
+            f"this animation would have {count} frames; 1 to {MOST_FRAMES} are possible: change fps, speed "
+            f"({watchable_speed(span):g} would do) or duration"
         )
+
+
+def watchable_speed(span: float) -> float:
+    """Seconds of a motion in one of showing: real time, unless it would be over at once or take too long to watch."""
+    return 1.0 if SHORT_S <= span <= LONG_S or not span > 0 else float(f"{span / WATCHED_S:.1g}")
 
 
 def frames_of(motion: Motion | VakonomicMotion, times: Array) -> Frames:

@@ -40,10 +40,11 @@ def reproduce_section(motion: Motion, system: System, asked: Request) -> Section
 def run_command(motion: Motion) -> str:
     """The line that makes the same motion of the document."""
     first, last = float(motion.t[0]), float(motion.t[-1])
-    words = ["dalembert", "run", FILE]
-    if motion.ended_by is None:
-        words += ["--duration", f"{last - first!r}"]
-    words += ["--samples", str(motion.t.size), "--rtol", f"{motion.rtol!r}", "--method", motion.method]
+    if motion.ended_by is not None and motion.t.size > 2:
+        # An event ended it between two outputs: to the second of them, so that the others are where they were.
+        last = first + float(motion.t[1] - motion.t[0]) * (motion.t.size - 1)
+    words = ["dalembert", "run", FILE, "--duration", f"{last - first!r}", "--samples", str(motion.t.size)]
+    words += ["--rtol", f"{motion.rtol!r}", "--method", motion.method]
     if motion.backend != "native":
         words += ["--backend", motion.backend]
     return shlex.join([*words, "--report", "report.html"])
