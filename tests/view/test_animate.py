@@ -66,6 +66,17 @@ def test_the_time_has_digits_that_change(start, span, text):
     assert panel.time_text(float(scene.times[2])) == text
 
 
+def test_long_names_are_shortened_and_what_rests_is_small():
+    """At rest there is one point, of 0.016 of a drawing that is two units wide."""
+    rest = da.System("rest " * 60, coordinates="x y", kinetic="(x'^2 + y'^2)/2",
+                     initial={"x": 5, "y": 5, "x'": 0, "y'": 0})  # fmt: skip
+    painter = Painter([scene_of(rest.simulate(1.0, samples=3), frames=2)], Style(**SMALL))
+    (title,) = [text for text in painter.figure.texts if text.get_text().startswith("rest")]
+    assert title.get_text().endswith("…")
+    assert title.get_window_extent().width <= 140
+    assert np.ptp(painter.panels[0].axes.get_ylim()) > 2
+
+
 def test_a_gif_shows_what_was_drawn():
     """Its colours are those of the images, to what 255 of them can tell."""
     painter = Painter([scene_of(swing(), frames=3)], Style(**SMALL))

@@ -91,6 +91,15 @@ def test_points_are_told_apart_by_names_where_the_inertia_agrees(coordinates, ma
     assert system.cartesian_points == points
 
 
+def test_points_with_names_share_a_panel():
+    start = {"x_A": 0, "y_A": 0, "x_B": 1, "y_B": 1} | {f"{q}_{k}'": 1 for q in "xy" for k in "AB"}
+    kinetic = "(x_A'^2 + y_A'^2 + x_B'^2 + y_B'^2)/2"
+    motion = da.System("two", coordinates="x_A y_A x_B y_B", kinetic=kinetic, initial=start).simulate(1.0, samples=3)
+    panel = only(motion, "paths")
+    assert (panel.x_label, panel.y_label) == ("x", "y")
+    assert [curve.label for curve in panel.curves if curve.role == "line"] == ["x_A, y_A", "x_B, y_B"]
+
+
 def test_a_bead_on_a_wave_is_a_point():
     """Its x stands inside a sine, and is no angle for all that."""
     kinetic, wave = "m*(x'^2 + y'^2)/2", {"wire": "y - sin(x)"}

@@ -78,6 +78,20 @@ def test_every_axis_is_labelled_and_holds_something_and_no_legend_hides_it(motio
         assert box.x1 <= figure.bbox.x1 + 1  # a pixel
 
 
+def test_powers_of_ten_stand_beside_the_legend():
+    """Of an orbit in metres and joules; they stood on the first name of the legend."""
+    start = {"x": 1.47e11, "y": 0, "x'": 0, "y'": 30290.0}
+    earth = da.System("Earth", coordinates="x y", kinetic="m*(x'^2 + y'^2)/2", potential="-G*m/sqrt(x^2 + y^2)",
+                      parameters={"m": 5.97e24, "G": 1.3274e20}, initial=start)  # fmt: skip
+    figure = earth.simulate(3e7, samples=31).plot(panels=["coordinates", "energy balance"])
+    FigureCanvasAgg(figure).draw()
+    for axes in figure.axes:
+        power, legend = axes.yaxis.get_offset_text(), axes.get_legend()
+        assert power.get_text().startswith("1e")
+        assert power.get_window_extent().x1 <= legend.get_window_extent().x0 + 1
+        assert power.get_window_extent().x0 >= 0
+
+
 def inside(box, points: np.ndarray) -> np.ndarray:
     x, y = points.T
     return (x > box.x0) & (x < box.x1) & (y > box.y0) & (y < box.y1)

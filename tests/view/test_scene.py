@@ -10,6 +10,7 @@ import pytest
 
 import dalembert as da
 from dalembert.motion.kept_models import Origin, find_kept, keep_model
+from dalembert.view.plots.panel import panels_of
 from dalembert.view.scene.overlay import with_ghost
 from dalembert.view.scene.rotations import of_axes, of_wheel, rotated
 from dalembert.view.scene.scene import Scene
@@ -187,6 +188,48 @@ def test_a_system_without_a_drawing_shows_points_and_dials():
     assert dial["label"] == "φ"
     turn = 2 * np.arctan2(dial["rotation"][:, 3], dial["rotation"][:, 0])
     np.testing.assert_allclose(np.unwrap(turn), 0.5 + 2 * scene.times - np.pi / 2, atol=1e-9)  # from below, as a swing
+
+
+def test_a_mass_on_a_line_is_a_point():
+    start = {"z": 0.5, "z'": 0}
+    system = da.System("mass", coordinates="z", kinetic="z'^2/2", potential="z^2/2", initial=start)
+    scene = scene_of(system.simulate(1.0, samples=5), frames="outputs")
+    (point,) = shapes(scene, "point")
+    assert shapes(scene, "dial") == []
+    np.testing.assert_allclose(point["position"], np.outer(0.5 * np.cos(scene.times), [0, 1, 0]), atol=1e-9)
+
+
+def test_outputs_are_points_where_the_model_has_no_others():
+    """A tip that has no value is left out, and dials show the angle in any case."""
+    outputs = {"tip x": "sin(a)", "tip y": "-cos(a)", "far x": "log(a)", "far y": "a"}
+    start = {"a": 0.5, "a'": -1}
+    system = da.System("rod", coordinates="a", kinetic="a'^2/2", potential="-cos(a)", initial=start, outputs=outputs)
+    motion = system.simulate(1.0, samples=5)
+    scene = scene_of(motion, frames="outputs")
+    (point,), (dial,) = shapes(scene, "point"), shapes(scene, "dial")
+    np.testing.assert_allclose(point["position"][:, 0], np.sin(motion["a"]), atol=1e-12)
+    assert dial["label"] == "a"
+
+
+def test_what_hangs_still_is_drawn_still():
+    """Neither the hand of a dial nor the forces show rounding errors, and a single point does not fill the picture."""
+    system = da.System("hanging", coordinates="w", kinetic="w'^2/2", potential="5*w^2 + 9.81*w",
+                       initial={"w": -0.981, "w'": 0})  # fmt: skip
+    motion = system.simulate(5.0, samples=51)
+    (dial,) = shapes(scene_of(motion, frames="outputs"), "dial")
+    np.testing.assert_allclose(np.abs(dial["rotation"] @ [1, 0, 0, 1]) / np.sqrt(2), 1, atol=1e-6)  # straight up
+    forces, energy, error = panels_of(motion, ["forces", "energy balance", "energy error"])
+    assert forces.text == "no forces act"
+    assert error.text or max(curve.y.max() for curve in error.curves) <= 1e-5
+    assert not energy.text
+
+
+def test_points_in_space_have_axes():
+    system = da.System("free", coordinates="x y z", kinetic="(x'^2 + y'^2 + z'^2)/2",
+                       initial={"x": 0, "y": 0, "z": 0, "x'": 1, "y'": 2, "z'": 3})  # fmt: skip
+    axes = shapes(scene_of(system.simulate(1.0, samples=3), frames="outputs"), "arrow")
+    assert [axis["label"] for axis in axes] == ["x", "y", "z"]
+    np.testing.assert_allclose([axis["vector"][0] for axis in axes], 0.16 * 3 * np.eye(3), rtol=1e-6)
 
 
 def test_particles_without_a_drawing():

@@ -30,6 +30,7 @@ from dalembert.view.scene.scene import Scene, is_visible
 
 DPI = 100
 MARGIN = 0.06  # of the larger side, around a drawing
+STILL = 0.1  # of the bounds of a scene: all that is seen of it is smaller
 #: How a text stands beside its place: alignments, and by how many pixels it is moved.
 _SIDES = {
     "beside": ("left", "bottom", (5.0, 4.0)),
@@ -59,6 +60,14 @@ class Style:
         for name, value in (("width", self.width), ("height", self.height)):
             if value is not None and not 64 <= value <= 4096:
                 raise OutputError(f"the {name} of an animation is 64 to 4096 pixels, got {value!r}")
+
+
+def shorten(text: Text, room: float) -> None:
+    """Cut a text so that it is not wider than so many pixels, with an ellipsis."""
+    shown = text.get_text()
+    while len(shown) > 1 and text.get_window_extent().width > room:
+        shown = shown[: int(len(shown) * min(0.95, room / text.get_window_extent().width))]
+        text.set_text(f"{shown.rstrip()}…")
 
 
 class Painter:
@@ -104,6 +113,9 @@ class _View:
         points = [corner for shape in scene.shapes for corner in corners_of(shape)]
         points += [shape["position"] + shape["vector"] for shape in scene.shapes if shape["kind"] == "arrow"]
         frame = self.camera.frame(np.concatenate(points or [scene.bounds]))
+        around = self.camera.frame(scene.bounds)
+        if np.max(frame[1] - frame[0]) < STILL * np.max(around[1] - around[0]):
+            frame = around  # a single point that does not move
         room = MARGIN * float(np.max(frame[1] - frame[0])) or 1.0
         self.frame = np.array([frame[0] - room, frame[1] + room])
 
@@ -153,7 +165,8 @@ class _Panel:
                 self._artist(mark)
         self.areas, self.lines, self.texts = [], [], []
         x, y = number / count, 1 - 18 / height
-        figure.text(x + 10 / size[0], y, printable(view.scene.name), color=ink, fontsize=10.5, weight="bold")
+        title = figure.text(x + 10 / size[0], y, printable(view.scene.name), color=ink, fontsize=10.5, weight="bold")
+        shorten(title, width - 20)
         self.clock = figure.text(x + 10 / size[0], 10 / height, "", color=ink, fontsize=9, animated=True)
         right = x + 1 / count - 10 / size[0]
         self.news = figure.text(right, 10 / height, "", color=ink, fontsize=9, ha="right", animated=True)

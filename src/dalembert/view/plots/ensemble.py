@@ -15,7 +15,7 @@ from dalembert.ensemble.result.ensemble import Ensemble
 from dalembert.errors import OutputError
 from dalembert.model.language.suggest import suggest
 from dalembert.view.figures import Given, finish, panels, printable
-from dalembert.view.plots.figure import SMALL, paint, steady_limits, typeset
+from dalembert.view.plots.figure import SMALL, paint, plain_numbers, steady_limits, typeset
 from dalembert.view.plots.labels import phrase, with_unit
 from dalembert.view.plots.style import LIGHT, Style, style_named
 
@@ -178,4 +178,4 @@ def _plain(axes: Axes, array: xr.DataArray) -> None:
     limits = steady_limits(array.to_numpy().astype(float))
     if limits is not None:
         axes.set_ylim(limits)
-    axes.ticklabel_format(useOffset=False)
+    plain_numbers(axes)

@@ -180,8 +180,18 @@ def _steady(axes: Axes, panel: Panel) -> None:
     limits = steady_limits(np.concatenate([curve.y for curve in panel.curves])) if panel.curves else None
     if limits is not None:
         axes.set_ylim(limits)
+    plain_numbers(axes)
+
+
+def plain_numbers(axes: Axes) -> None:
+    """Numbers at axes are no differences to another; the power of ten of very large and small ones stands left of the
+    upright axis, since the legend is above.
+    """
     axes.ticklabel_format(useOffset=False)
     axes.ticklabel_format(axis="y", style="sci", scilimits=(-4, 5))
+    power = axes.yaxis.get_offset_text()
+    power.set(x=-0.01, ha="right", fontsize=SMALL)
+    axes.xaxis.get_offset_text().set_fontsize(SMALL)
 
 
 def steady_limits(values: Array) -> tuple[float, float] | None:

@@ -15,7 +15,7 @@ from dalembert.study.vakonomic import VakonomicMotion
 from dalembert.view.scene.bounds import bounds_of, with_lengths
 from dalembert.view.scene.build import build_shape
 from dalembert.view.scene.contacts import cones, touches_of
-from dalembert.view.scene.default import default_drawing, dials
+from dalembert.view.scene.default import axes_in_space, default_drawing, dials
 from dalembert.view.scene.events import events_of
 from dalembert.view.scene.forces import (
     Anchor,
@@ -65,6 +65,9 @@ class _Maker:
         touches = touches_of(motion, anchors) if self.with_forces and isinstance(motion, Motion) else []
         expressions += [e for touch in touches for e in touch.expressions()]
         self.values = Values(self.frames, expressions)
+        if not self.system.draw:
+            # Of points that nobody asked for, those are left out that have no value everywhere.
+            self.shapes = tuple(shape for shape in self.shapes if self._has_values(shape))
         self.bodies = bodies_among(anchors, self.values)
         self.touches = touches
 
@@ -73,6 +76,7 @@ class _Maker:
         for k, anchor in self.own.items():
             built[k]["vector"] = self._force(k, anchor)
         if not self.system.draw:
+            built += axes_in_space(built) if self._is_in_space(built) else []
             built += dials(self.system, self.frames, built)
         bounds = bounds_of(built)
         size = float(np.max(bounds[1] - bounds[0]))
@@ -99,6 +103,9 @@ class _Maker:
             events=tuple(events),
             force_scale=scale,
         )
+
+    def _has_values(self, shape: Shape) -> bool:
+        return all(np.all(np.isfinite(self.values.one(e))) for e in expressions_of(shape))
 
     def _force(self, k: int, anchor: Anchor) -> Array:
         arrow = self.shapes[k]

@@ -226,7 +226,8 @@ function drawingAt(scene, time, { theme, camera, forces, width }) {
     const alpha = (shape.opacity ?? 1) * (shape.role === "ghost" ? 0.4 : 1);
     KINDS[shape.kind]?.({ shape, value, at, axes, colour: colourOf(shape, theme), alpha, drawing, place, width });
     if (!shape.label) continue;
-    const middle = shape.to ? between(at, value("to"), 0.5) : at;
+    const tip = shape.vector && add(at, value("vector"));
+    const middle = shape.to ? between(at, value("to"), 0.5) : tip || at;
     drawing.labels.push({ shape, at: add(middle, times(camera.axes[1], value("radius") ?? 0)) });
   }
   return drawing;

@@ -25,9 +25,14 @@ NOTHING = 1e-9
 MOST_CURVES = 10
 # More symbols than these do not fit beside an axis.
 MOST_SYMBOLS = 4
+LONGEST = 40  # letters
 KINDS = ("impressed", "ideal", "nonideal")
 # Of the energies that are exchanged, work below this is rounding, and the energy conserved.
 CONSERVED = 1e-6
+# Of the energy itself, what counts as exchanged where nothing is: as the certificate has it.
+AT_REST = 1e-7
+# Of the energy by the place, a force that is rounding of others that cancel: a mass hangs on its spring.
+CANCELLED, NO_PLACE = 1e-13, 1e-6
 # Errors below this are rounding; where one passes through zero its logarithm has no end.
 LEAST_ERROR = 1e-17
 PARTS_OF_ENERGY = ("balance", "error")
@@ -79,7 +84,9 @@ def axis_label(columns: Sequence[str], names: Names, otherwise: str) -> tuple[st
     all of them have. Whether their units differ, so that each must be told with its curve.
     """
     units = {names.units.get(name, "") for name in columns}
-    text = ", ".join(names.shown[name] for name in columns) if len(columns) <= MOST_SYMBOLS else otherwise
+    text = ", ".join(names.shown[name] for name in columns)
+    if len(columns) > MOST_SYMBOLS or (len(columns) > 1 and len(text) > LONGEST):
+        text = otherwise
     return with_unit(text, next(iter(units)) if len(units) == 1 else ""), len(units) > 1
 
 
@@ -99,6 +106,7 @@ def forces(along: Along, of: tuple[str, ...]) -> list[Panel]:
         values = getattr(along.points, kind)
         own = [name for name in names if name in along.coordinates]
         found += [(kind, name, values[:, along.coordinates.index(name)]) for name in own]
+    found = [each for each in found if not _cancels(along, each[1], each[2])]
     shown, there = worth_drawing([values for _, _, values in found])
     if not shown:
         return nothing("forces", "no forces act")
@@ -113,6 +121,16 @@ def forces(along: Along, of: tuple[str, ...]) -> list[Panel]:
         curves.append(Curve(text, along.points.t, values, kind, hues[name]))
     title = counted_title("forces", len(shown), there)
     return [Panel("", title, along.names.time, with_unit("generalised force", common), tuple(curves))]
+
+
+def _cancels(along: Along, name: str, force: Array) -> bool:
+    """Whether a generalised force is no more than rounding of the forces that it is a sum of. At a place that is itself
+    rounding of zero, as on a floor, nothing is said.
+    """
+    places = np.abs(along.points.q).max(axis=0)
+    place = places[along.coordinates.index(name)]
+    work = np.nanmax(np.abs(force), initial=0.0) * place
+    return bool(place > NO_PLACE * places.max() and work < CANCELLED * np.abs(along.points.energy).max())
 
 
 def multipliers(along: Along, of: tuple[str, ...]) -> list[Panel]:
@@ -153,6 +171,7 @@ def energy(along: Along, of: tuple[str, ...]) -> list[Panel]:
         parts += [Curve("V", t, rest, hue=V)] if rest.any() else []
     worked = np.abs(along.motion.work).max(axis=0)
     size = max(exchanged, float(worked.max())) or float(np.abs(whole).max()) or 1.0
+    size = max(size, AT_REST * float(np.abs(whole).max()))
     worked = worked > CONSERVED * size
     label = with_unit("energy", along.names.units.get("energy", ""))
     curves = [*parts, Curve("E" if parts else "energy", t, whole, hue=E)]

@@ -17,6 +17,7 @@ from dalembert.view.plots.along import Along
 from dalembert.view.plots.labels import Names, names_of, phrase, symbol, with_unit
 from dalembert.view.plots.panel import Curve, Panel
 from dalembert.view.plots.panels.choose import chosen, nothing
+from dalembert.view.plots.steady import SAME
 
 if TYPE_CHECKING:
     from dalembert.model.system import System
@@ -42,7 +43,7 @@ class Point:
     @property
     def moves(self) -> bool:
         reach, size = (max(float(f(values)) for values in self.places) for f in (np.ptp, _largest))
-        return reach > STILL * size
+        return reach > SAME * size
 
 
 def _largest(values: Array) -> float:
@@ -93,7 +94,9 @@ def drawn_points(along: Along) -> Iterator[Point]:
 def cartesian(system: System, names: Names, column: Callable[[str], Array], t: Array | None = None) -> Iterator[Point]:
     """The points whose Cartesian coordinates are among those of a system. column: gives a coordinate by its name."""
     for own in system.cartesian_points:
-        axes = tuple(names.shown[name.rstrip("0123456789_")] for name in own)
+        # x and y of x_A, y_A, so that all points share a panel.
+        told = next((tuple(each) for each in output_points(own).values() if len(each) == len(own)), None)
+        axes = told or tuple(names.shown[name.rstrip("0123456789_")] for name in own)
         label = ", ".join(names.shown[name] for name in own)
         yield Point(label, axes, tuple(column(name) for name in own), names.units.get(own[0], ""), t)
 
