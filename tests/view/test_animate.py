@@ -159,6 +159,8 @@ def test_what_ffmpeg_refuses_is_told(monkeypatch):
         ("swing.gif", {"style": "pink"}, "'light' or 'dark', got 'pink'"),
         ("swing.gif", {"style": {"widht": 100}}, "no 'widht'. Did you mean 'width'"),
         ("swing.gif", {"style": {"width": 10}}, "width of an animation is 64 to 4096 pixels, got 10"),
+        ("swing.gif", {"style": {"width": "wide"}}, "width of an animation is 64 to 4096 pixels, got 'wide'"),
+        ("swing.gif", {"style": {"azimuth": "left"}}, "azimuth of an animation is an angle in degrees, got 'left'"),
         ("swing.gif", {"fps": -1}, "fps is a positive number, got -1"),
         ("swing.gif", {"beside": ["x"]}, "beside: a motion is wanted, got 'x'"),
         ("swing.html", {"ghost": 3}, "ghost: a motion is wanted, got 3"),

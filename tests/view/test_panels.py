@@ -98,6 +98,10 @@ def test_points_with_names_share_a_panel():
     panel = only(motion, "paths")
     assert (panel.x_label, panel.y_label) == ("x", "y")
     assert [curve.label for curve in panel.curves if curve.role == "line"] == ["x_A, y_A", "x_B, y_B"]
+    (one,) = panels_of(motion, ["paths x_B, y_B"])  # labels may have commas of their own
+    np.testing.assert_array_equal(one.curves[0].x, motion["x_B"])
+    (both,) = panels_of(motion, ["paths x_B, y_B, x_A, y_A"])
+    assert len([curve for curve in both.curves if curve.role == "line"]) == 2
 
 
 def test_a_bead_on_a_wave_is_a_point():

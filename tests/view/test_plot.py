@@ -221,6 +221,7 @@ def test_axes_of_others_are_drawn_into(motions):
         ({"panels": ["pahts"]}, r"no panel 'pahts'. Did you mean 'paths'\?"),
         ({"panels": ["forces q"]}, "'q' is no coordinate or constraint of this motion"),
         ({"panels": [3]}, "by its name, got 3"),
+        ({"panels": 3}, "by its name, got 3"),
         ({"panels": []}, "nothing to draw"),
         ({"panels": ["section up"]}, "no event"),
         ({"style": "drak"}, r"no style 'drak'. Did you mean 'dark'\?"),

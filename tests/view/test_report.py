@@ -226,6 +226,13 @@ def test_an_ensemble_with_texts_of_a_model(tmp_path):
     assert EVIL in parsed.text
 
 
+@pytest.mark.parametrize("seconds", [-1, 0, float("nan"), "long"])
+def test_patience_is_a_positive_number(tmp_path, seconds):
+    with pytest.raises(da.OutputError, match="seconds: what each part of a report may take is a positive number, got"):
+        penny_motion().report(tmp_path / "penny.html", seconds=seconds)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_the_file_must_be_a_page(tmp_path):
     for write in (penny_motion().report, da.library.pendulum().sweep({"l": [1.0]}, 0.1).report):
         with pytest.raises(da.OutputError, match=r"report\.pdf.*\.html"):

@@ -58,8 +58,11 @@ class Style:
         if self.theme not in STYLES:
             raise OutputError(f"the theme of an animation is 'light' or 'dark', got {self.theme!r}")
         for name, value in (("width", self.width), ("height", self.height)):
-            if value is not None and not 64 <= value <= 4096:
+            if value is not None and not (isinstance(value, int) and 64 <= value <= 4096):
                 raise OutputError(f"the {name} of an animation is 64 to 4096 pixels, got {value!r}")
+        for name, angle in (("azimuth", self.azimuth), ("elevation", self.elevation)):
+            if not (isinstance(angle, (int, float)) and np.isfinite(angle)):
+                raise OutputError(f"the {name} of an animation is an angle in degrees, got {angle!r}")
 
 
 def shorten(text: Text, room: float) -> None:

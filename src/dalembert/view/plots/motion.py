@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -85,7 +85,7 @@ def make_panels(motion: Motion, names: str | Sequence[str] | None = None) -> lis
             wanted[0], found["phase"] = "phase", [panel for panel in phase(along, ()) if not panel.text]
         made = [(name, panel) for name in wanted for panel in found[name]]
     else:
-        asked = [names] if isinstance(names, str) else list(names)
+        asked = [names] if isinstance(names, str) or not isinstance(names, Iterable) else list(names)
         made = [panel for name in asked for panel in _made(along, name)]
     return [panel if panel.text else _linked(panel, along) for panel in (replace(p, name=name) for name, p in made)]
 

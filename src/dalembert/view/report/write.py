@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from math import isfinite
 
-from dalembert.errors import counted
+from dalembert.errors import OutputError, counted
 from dalembert.motion.result.motion import Motion
 from dalembert.view.markup.elements import Html, element, fragment
 from dalembert.view.markup.tables import number
@@ -34,7 +35,10 @@ def write_report(
 ) -> None:
     """Write the report of a motion to a file; `Request` says what may be asked for."""
     require_html(path)
-    write_page(path, report_page(motion, Request(PATIENCE_S if seconds is None else seconds, command, failure)))
+    seconds = PATIENCE_S if seconds is None else seconds
+    if not (isinstance(seconds, (int, float)) and isfinite(seconds) and seconds > 0):
+        raise OutputError(f"seconds: what each part of a report may take is a positive number, got {seconds!r}")
+    write_page(path, report_page(motion, Request(seconds, command, failure)))
 
 
 def report_page(motion: Motion, asked: Request) -> str:

@@ -5,7 +5,7 @@ pairs or triples, "tip x" and "tip y"; or, where there are none, those of the dr
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -52,7 +52,9 @@ def _largest(values: Array) -> float:
 
 def paths(along: Along, of: tuple[str, ...]) -> list[Panel]:
     """Every point that moves; those of one kind of axes in one panel, of points in space two views."""
-    known = {point.label: point for point in points_of(along) if point.moves or point.label in of}
+    given = list(points_of(along))
+    of = tuple(_labels(of, {point.label for point in given}))
+    known = {point.label: point for point in given if point.moves or point.label in of}
     if not known or not known.keys() >= set(of):
         known |= {point.label: point for point in drawn_points(along) if point.moves or point.label in of}
     wanted = [known[label] for label in (chosen("paths", of, list(known), "point") if of else known)]
@@ -61,6 +63,16 @@ def paths(along: Along, of: tuple[str, ...]) -> list[Panel]:
         families.setdefault(point.axes, []).append(point)
     found = [panel for family in families.values() for panel in views(family)]
     return found or nothing("path", NONE if not known else "no point moves along more than one axis")
+
+
+def _labels(of: tuple[str, ...], known: Collection[str]) -> Iterator[str]:
+    """The labels of points asked for, of which some have commas of their own: "x1, y1" is the point x₁, y₁."""
+    rest = list(of)
+    while rest:
+        tried = (", ".join(map(symbol, rest[:count])) for count in (3, 2, 1))
+        found = next((label for label in tried if label in known), rest[0])
+        yield found
+        rest = rest[found.count(",") + 1 :]
 
 
 def points_of(along: Along) -> Iterator[Point]:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from dalembert.errors import DalembertError
 from dalembert.mechanics.classify.classify import Classification
+from dalembert.mechanics.classify.conserve import Conserved
+from dalembert.mechanics.page.decimals import as_read
+from dalembert.mechanics.page.printing import latex
 from dalembert.model.system import System
 from dalembert.motion.large.size import is_large
 from dalembert.view.markup.elements import Html, element, fragment
+from dalembert.view.markup.formulas import formula
 from dalembert.view.markup.tables import facts, long_table
 from dalembert.view.report.patience import OutOfTime, within
 from dalembert.view.report.section import Request, Section, left_out, left_out_of_large, note
@@ -32,7 +36,7 @@ def _body(system: System, asked: Request) -> Html:
 def classification_block(found: Classification) -> Html:
     """A classification as facts and a table of its constraints."""
     verdict = {True: "holonomic", False: "nonholonomic", None: "holonomic or not: not decided"}[found.holonomic]
-    conserved = [str(quantity) for quantity in found.conservation.quantities]
+    conserved = fragment([_conserved(quantity) for quantity in found.conservation.quantities])
     known = facts(
         [
             ("the system is", verdict if found.constraints else "without constraints"),
@@ -41,7 +45,7 @@ def classification_block(found: Classification) -> Html:
             ("redundant constraints", ", ".join(found.redundant) or None),
             ("hidden position constraints", _lines([f"{f} = constant" for f in found.integrals])),
             ("cyclic coordinates", ", ".join(found.cyclic) or None),
-            ("conserved", _lines(conserved) or "nothing found"),
+            ("conserved", conserved or "nothing found"),
             ("notes", _lines(found.notes)),
         ]
     )
@@ -50,6 +54,11 @@ def classification_block(found: Classification) -> Html:
     rows = [(kind.name, kind.text().removeprefix(f"{kind.name}: ")) for kind in found.constraints]
     kinds = long_table(("constraint", "kind"), rows, "constraints", class_="texts")
     return fragment(known, element("h3", "Constraints"), kinds)
+
+
+def _conserved(quantity: Conserved) -> Html:
+    note_ = " (fixed by the constraints)" if quantity.fixed else None
+    return element("div", f"{quantity.name}: ", formula(latex(as_read(quantity.expression))), note_)
 
 
 def _count(value: int | None) -> str:
