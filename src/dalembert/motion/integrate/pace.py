@@ -32,6 +32,16 @@ class Pace:
         return longest
 
 
+def no_longer(pace: Pace | None, t: float, span: float) -> Pace:
+    """A pace, or none, with no step longer than `span` until as long after t."""
+    if pace is None:
+        return Pace(np.array([t, t + span]), np.array([span, np.inf]))
+    starts = np.unique(np.concatenate([pace.starts, [t, t + span]]))
+    part = pace.starts.searchsorted(starts, side="right") - 1
+    bounds = np.where(part < 0, np.inf, pace.bounds[part])
+    return Pace(starts, np.where((starts >= t) & (starts < t + span), np.minimum(bounds, span), bounds))
+
+
 def pace_of(start: float, cells: Array, width: float, most: float | None) -> Pace | None:
     """Bounds of cells of one width, equal neighbours joined; none above `most`. None where nothing is bounded."""
     bounds = np.minimum(cells, np.inf if most is None else most)

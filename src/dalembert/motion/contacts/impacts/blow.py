@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dalembert.arrays import Array
+from dalembert.arrays import Array, norm_of
 from dalembert.errors import InconsistentConstraints
 
 SMOOTH, SLIP, STICK, REVERSAL = "smooth", "slip", "stick", "reversal"
@@ -34,6 +34,10 @@ MOST_PIECES = 20
 LONGEST = 1e9
 # A normal velocity that rises by less than this share of G_NN per impulse does not rise: rounding.
 RISES = 1e-12
+
+
+# What friction is per normal impulse where there is none, and the normal impulse itself.
+NONE, ONE = np.zeros(0), np.ones(1)
 
 
 class Jam(InconsistentConstraints):
@@ -120,7 +124,7 @@ class Course:
     def __init__(self, G: Array, u: Array, mu: Callable[[float], float], mu_static: float) -> None:
         self.G, self.start, self.mu, self.mu_static = G, u.copy(), mu, mu_static
         self.d = G.shape[0] - 1
-        self.size = float(np.linalg.norm(u))
+        self.size = norm_of(u)
         self.u = u.copy()
         self.p, self.friction = 0.0, np.zeros(self.d)
         self.work = self.gain = 0.0  # of the normal impulse; of all of them
@@ -139,7 +143,7 @@ class Course:
             else:
                 lengths = [_rises(*end(self)) for end in ends]
                 length = min([stop, *lengths])
-                if not np.isfinite(length):
+                if not length < np.inf:
                     raise _jam()
                 self._straight(kind, length)
                 ended = None
@@ -155,16 +159,17 @@ class Course:
         """What kind of piece follows, and after which impulse its slipping would stop."""
         G, stop, d = self.G, np.inf, self.d
         ratio: Array
-        speed = float(np.linalg.norm(self.u[1:]))
         if d == 0:
-            kind, ratio = SMOOTH, np.asarray(np.zeros(0))
-        elif speed > STOPPED * self.size:
+            self._go(NONE)
+            return SMOOTH, stop
+        speed = norm_of(self.u[1:])
+        if speed > STOPPED * self.size:
             way = self.u[1:] / speed
             ratio = -self.mu(speed) * way
             kind = ONWARD if self.stopped else SLIP
             pull = G[1:, 0] + G[1:, 1:] @ ratio
-            turning = float(np.linalg.norm(pull - (pull @ way) * way))
-            driven = float(np.linalg.norm(G[1:, 0]) + np.linalg.norm(G[1:, 1:] @ ratio))
+            turning = norm_of(pull - (pull @ way) * way)
+            driven = norm_of(G[1:, 0]) + norm_of(G[1:, 1:] @ ratio)
             if turning > STRAIGHT * driven or self.mu(0.0) != self.mu(speed):
                 return TURN, np.inf
             if pull @ way < -STRAIGHT * driven:
@@ -185,7 +190,7 @@ class Course:
 
     def _go(self, ratio: Array) -> None:
         """Friction per normal impulse on the piece that follows."""
-        self.ratio = np.concatenate([[1.0], ratio])
+        self.ratio = np.concatenate([ONE, ratio]) if ratio.size else ONE
         self.slope = self.G @ self.ratio
         if abs(self.slope[0]) <= RISES * self.G[0, 0]:
             self.slope[0] = 0.0
@@ -195,9 +200,10 @@ class Course:
         self.p, self.friction = self.p + length, self.friction + length * self.ratio[1:]
         self.work += length * (float(self.u[0]) + length * float(self.slope[0]) / 2)
         self.gain += length * float(self.ratio @ (self.u + length * self.slope / 2))
-        self.u = self.start + self.G @ np.concatenate([[self.p], self.friction])
-        self.u[list(self.held)] = 0.0
-        self.pieces.append(Piece(kind, np.array([before[0], self.p]), np.stack([before[1], self.friction])))
+        self.u = self.start + self.G @ np.array([self.p, *self.friction])
+        if self.held:
+            self.u[list(self.held)] = 0.0
+        self.pieces.append(Piece(kind, np.array([before[0], self.p]), np.array([before[1], self.friction])))
 
     def _curve(self, ends: Sequence[_End]) -> int | None:
         """A piece of slipping that turns or whose coefficient changes: in ln|u_T| and the direction, over s."""
@@ -206,7 +212,7 @@ class Course:
         G, size, d = self.G, self.size, self.d
         onward = self.stopped
         base_p, base_f, base_w, base_g = self.p, self.friction, self.work, self.gain
-        speed = float(np.linalg.norm(self.u[1:]))
+        speed = norm_of(self.u[1:])
         way0 = self.u[1:] / speed
         pace = float(np.linalg.norm(G[1:, 0]) + self.mu(speed) * np.linalg.norm(G[1:, 1:])) or 1.0
         unit = size / pace  # of impulses

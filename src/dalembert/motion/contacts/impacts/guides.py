@@ -14,7 +14,6 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.mechanics.solve.fundamental import RANK_TOLERANCE
 from dalembert.mechanics.solve.mass_scale import mass_scale
-from dalembert.model.friction.contact import SPEED
 from dalembert.motion.contacts.modes.contacts import Contacts
 
 # A reaction that could change by more than this share without a change of the motion is not determined.
@@ -37,11 +36,11 @@ class Guide:
 
 def guides_at(contacts: Contacts, t: float, q: Array, v: Array, shared: bool = False) -> tuple[Guide, ...]:
     """The guides that take part in the blows of a state. shared: with those whose reactions are not determined."""
-    which = sliding_guides(contacts)
+    which = contacts.sliding_guides
     if not which:
         return ()
     M, _, A, _ = contacts.unconstrained(q, v, t)
-    always = [k for k in range(contacts.m) if k not in contacts.one_sided]
+    always = contacts.always
     frames = contacts.frames_at(q, v, t)
     seen = contacts.at(q, v, t, frames=frames)
     unit_forces = contacts.forces(q, v, t, frames)
@@ -59,21 +58,6 @@ def guides_at(contacts: Contacts, t: float, q: Array, v: Array, shared: bool = F
         mu = float(seen.mu[k])
         found.append(Guide(contacts.contacts[k].name, tangent, offset, force, mu, max(mu, float(seen.mu_static[k]))))
     return tuple(found)
-
-
-def sliding_guides(contacts: Contacts) -> list[int]:
-    """The contacts that slide along a line, on two-sided constraints alone, with a coefficient that does not change
-    with the speed. Resistance to rolling and spinning has no time to act in a blow.
-    """
-    sided = {contacts.system.constraints[row].name for row in contacts.one_sided}
-    return [
-        k
-        for k, contact in enumerate(contacts.contacts)
-        if contact.name == " + ".join(contact.constraints)
-        and sided.isdisjoint(contact.constraints)
-        and contacts.components[k].stop - contacts.components[k].start == 1
-        and SPEED not in contact.mu.free_symbols
-    ]
 
 
 def _reaction(

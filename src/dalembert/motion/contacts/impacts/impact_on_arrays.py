@@ -8,11 +8,11 @@ the inverse inertia W: v⁺ = v⁻ + W Σ Jᵀp.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 import numpy as np
 
-from dalembert.arrays import Array
+from dalembert.arrays import Array, norm_of
 from dalembert.errors import InconsistentConstraints, UndeterminedMotion
 from dalembert.mechanics.solve.fundamental import MASS_TOLERANCE, RANK_TOLERANCE
 from dalembert.mechanics.solve.mass_scale import mass_scale
@@ -22,6 +22,7 @@ from dalembert.motion.contacts.impacts.guided import GuidedCourse, GuideImpulse
 from dalembert.motion.contacts.impacts.guides import Guide
 from dalembert.motion.contacts.impacts.impulses import places_of
 from dalembert.motion.contacts.impacts.together import together
+from dalembert.remember import remember
 
 TOGETHER, SEQUENCE = ORDERS = ("together", "sequence")
 OPEN = "open"
@@ -58,11 +59,10 @@ class _Struck:
     def __init__(self, M: Array, A: Array, meetings: Sequence[Meeting], slow: float, guides: Sequence[Guide]) -> None:
         self.M, self.A, self.meetings = M, A, meetings
         self.rows = [meeting.rows() for meeting in meetings]
-        self.lengths = np.array([float(np.linalg.norm(rows[0])) or 1.0 for rows in self.rows])
-        root = half_inverse(M, A)
+        self.lengths = np.array([norm_of(rows[0]) or 1.0 for rows in self.rows])
+        root, self.react = remember(_felt, (A.shape, M.tobytes(), A.tobytes()), lambda: _inertia(M, A), KEPT)
         self.spread = [rows @ root for rows in self.rows]  # G_jk = spread_j spread_kᵀ
         self.G = [spread @ spread.T for spread in self.spread]
-        self.react = np.linalg.pinv(A.T, rcond=1e-12) if A.size else np.zeros((A.shape[0], M.shape[0]))
         self.gives = [root @ spread.T for spread in self.spread]  # W Jᵀ
         self.slow, self.guides, self.root = slow, guides, root
         self.normals = np.stack([rows[0] for rows in self.rows]) if meetings else np.zeros((0, M.shape[0]))
@@ -116,6 +116,8 @@ class _Struck:
 
     def _groups(self, touching: Sequence[int]) -> list[list[int]]:
         """Contacts joined by the velocities that their impulses give each other."""
+        if len(touching) == 1:
+            return [[*touching]]
         spread = np.vstack([self.spread[k] for k in touching])
         starts = np.cumsum([0, *(self.spread[k].shape[0] for k in touching)])[:-1]
         felt = np.maximum.reduceat(np.maximum.reduceat(np.abs(spread @ spread.T), starts, axis=0), starts, axis=1)
@@ -136,28 +138,29 @@ class _Struck:
         meeting, u = self.meetings[k], self.velocity(k, v)
         e = meeting.restitution(-float(u[0]) / self.lengths[k])
         try:
-            course, whole, e = self._followed(k, v, e)
+            course, whole, e = self._followed(k, v, u, e)
         except InconsistentConstraints as error:
             raise InconsistentConstraints(f"{meeting.name!r}: {error}") from None
         guided = course.guide_impulses(whole) if isinstance(course, GuidedCourse) else ()
         path = course.path(whole) if isinstance(course, GuidedCourse) else whole
-        p = np.concatenate([[path.normal], path.friction])
-        pressed = np.concatenate([[path.compression], np.zeros(meeting.d)])
-        for piece in path.pieces:
+        total = np.array([whole.normal, *whole.friction])
+        p = total if path is whole else np.array([path.normal, *path.friction])
+        pressed = np.zeros(1 + meeting.d)
+        pressed[0] = path.compression
+        for piece in path.pieces if meeting.d else ():
             at = int(np.argmin(np.abs(piece.normal - path.compression)))
             if piece.normal[at] == path.compression:
                 pressed[1:] = piece.friction[at]
-        total = np.concatenate([[whole.normal], whole.friction])
         loss = -float(total @ (course.start + course.G @ total / 2)) - sum(guide.loss for guide in guided)
         after = (course.start + course.G @ total)[: u.size]
         share = Share(meeting.name, u, after, p, pressed, loss, e, path.state, path)
         return self._blow(v, [k], [share], meeting.law, path.limited, guided)
 
-    def _followed(self, k: int, v: Array, e: float) -> tuple[Course, Path, float]:
+    def _followed(self, k: int, v: Array, u: Array, e: float) -> tuple[Course, Path, float]:
         """The blow of a contact alone, on its way and at its end, and the restitution that held."""
         meeting, guides = self.meetings[k], self._pressed(k)
         if not guides:
-            course = Course(self.G[k], self.velocity(k, v), meeting.mu, meeting.mu_static)
+            course = Course(self.G[k], u, meeting.mu, meeting.mu_static)
             return course, follow_course(course, e, meeting.law), e
         guided = self._guided(k, v, guides)
         try:
@@ -210,7 +213,7 @@ class _Struck:
         law = laws.pop() if laws else LAWS[0]
         spread = np.vstack([self.spread[k] for k in group])
         G, start = spread @ spread.T, np.concatenate([u[k] for k in group])
-        speeds = [float(np.linalg.norm(u[k][1:])) for k in group]
+        speeds = [norm_of(u[k][1:]) for k in group]
         e = [m.restitution(-float(u[k][0]) / self.lengths[k]) for k, m in zip(group, meetings, strict=True)]
         sizes = [meeting.d for meeting in meetings]
         mu = np.array([m.mu(speed) for m, speed in zip(meetings, speeds, strict=True)])
@@ -239,11 +242,11 @@ class _Struck:
     ) -> Blow:
         change = sum((self.gives[k] @ s.impulse for k, s in zip(group, shares, strict=True)), np.zeros(v.size))
         pushed = sum((self.rows[k].T @ s.impulse for k, s in zip(group, shares, strict=True)), np.zeros(v.size))
-        tangents = {guide.name: guide.tangent for guide in self.guides}
+        tangents = {guide.name: guide.tangent for guide in self.guides} if guided else {}
         for guide in guided:
             rubbed = tangents[guide.name] * guide.friction
             change, pushed = change + self.root @ (self.root.T @ rubbed), pushed + rubbed
-        reacting = self.react @ (self.M @ change - pushed)
+        reacting = self.react @ (self.M @ change - pushed) if self.A.shape[0] else np.zeros(0)
         return Blow(v, v + change, tuple(shares), reacting, law, limited, tuple(guided))
 
     def _endless(self) -> InconsistentConstraints:
@@ -268,6 +271,16 @@ def _state(p: Array, before: Array, after: Array, size: float) -> str:
     if np.linalg.norm(after[1:]) <= 1e-10 * size:
         return STICK
     return REVERSAL if before[1:] @ after[1:] < 0.0 else SLIP
+
+
+def _inertia(M: Array, A: Array) -> tuple[Array, Array]:
+    """`half_inverse`, and the multipliers of A per generalized force that it balances."""
+    return half_inverse(M, A), np.linalg.pinv(A.T, rcond=1e-12) if A.size else np.zeros((A.shape[0], M.shape[0]))
+
+
+# One blow follows the other, and mostly with the same masses.
+KEPT = 4
+_felt: dict[Hashable, tuple[Array, Array]] = {}
 
 
 def half_inverse(M: Array, A: Array) -> Array:

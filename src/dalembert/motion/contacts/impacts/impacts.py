@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 import sympy as sp
 
-from dalembert.arrays import Array
+from dalembert.arrays import Array, norm_of
 from dalembert.errors import DalembertError, InconsistentConstraints
 from dalembert.graph.convert import Converter
 from dalembert.model.friction.contact import SPEED, Contact
@@ -18,7 +18,7 @@ from dalembert.model.language.symbols import t as time
 from dalembert.motion.contacts.impacts.blow import LAWS, Piece
 from dalembert.motion.contacts.impacts.blow_values import Blow, Meeting, Share
 from dalembert.motion.contacts.impacts.guided import GuideImpulse
-from dalembert.motion.contacts.impacts.guides import guides_at, sliding_guides
+from dalembert.motion.contacts.impacts.guides import guides_at
 from dalembert.motion.contacts.impacts.impact_on_arrays import strike
 from dalembert.motion.contacts.modes.contacts import Contacts
 from dalembert.results import Result, plain_values
@@ -114,14 +114,13 @@ def impacts_at(
     """
     made = [Rough(contacts, k, t, q, v) for k in touching]
     M, _, A, _ = contacts.unconstrained(q, v, t)
-    always = [k for k in range(contacts.m) if k not in contacts.one_sided]
     meetings = [rough.meeting(slowest) for rough in made]
     try:
-        blows = strike(M, A[always], meetings, v, contacts.system.impacts, slow, guides_at(contacts, t, q, v))
+        blows = strike(M, A[contacts.always], meetings, v, contacts.system.impacts, slow, guides_at(contacts, t, q, v))
     except DalembertError as error:
         raise InconsistentConstraints(f"{contacts.system.name}, t = {t:.10g}: impact: {error}") from None
     by_name = {rough.name: rough for rough in made}
-    lengths = {rough.name: float(np.linalg.norm(rough.normal)) for rough in made}
+    lengths = {rough.name: norm_of(rough.normal) for rough in made}
     met = {
         by_name[share.name].which
         for blow in blows
@@ -142,17 +141,16 @@ class Rough:
         self.name = self.constraint.name
         n, frames = contacts.n, contacts.frames_at(q, v, t)  # so that who reads the record finds the same directions
         A = contacts.unconstrained(q, v, t)[2]
-        seen = contacts.at(q, v, t, multipliers=np.ones(contacts.m), frames=frames)
+        seen = contacts.at(q, v, t, frames=frames)
         self.normal, self.offset = A[contacts.one_sided[which]].copy(), 0.0
         self.offset = float(seen.gap_rate[which] - self.normal @ v)
         self.tangents, self.slide_offset, self.basis = np.zeros((0, n)), np.zeros(0), np.zeros((0, 0))
         self.contact: Contact | None = None
         self.mu_now, self.mu_static, self.lever = 0.0, 0.0, 1.0
-        rubbing = rubs_at(contacts, which)
-        if rubbing is None:
+        k = contacts.rubbing[which]
+        if k is None:
             return
-        k = rubbing
-        at, lever = contacts.components[k], float(seen.normal[k])
+        at, lever = contacts.components[k], float(seen.lever[k])
         if not lever > 0.0:
             return
         self.contact, self.lever = contacts.contacts[k], lever
@@ -187,7 +185,6 @@ class Rough:
         return lambda speed: float(function(speed))
 
     def meeting(self, slowest: float) -> Meeting:
-        e = self.constraint.restitution
         return Meeting(
             name=self.name,
             normal=self.normal,
@@ -196,7 +193,7 @@ class Rough:
             slide_offset=self.slide_offset,
             mu=self.mu(),
             mu_static=self.mu_static,
-            e=0.0 if e is None else float(e.xreplace(dict(self.contacts.system.parameters))),
+            e=self.contacts.restitutions[self.which],
             law=self.constraint.impact or LAWS[0],
             slowest=slowest,
             takes_guides=self.takes_guides,
@@ -217,23 +214,14 @@ class Rough:
         )
 
 
-def rubs_at(contacts: Contacts, which: int) -> int | None:
-    """The contact whose friction takes part in the impacts of a one-sided constraint: its law of sliding, if this
-    carries it alone. Resistance to rolling and spinning has no time to act in a blow.
-    """
-    name = contacts.system.constraints[contacts.one_sided[which]].name
-    own = [k for k, contact in enumerate(contacts.contacts) if contact.name == name and contact.signed]
-    return own[0] if own else None
-
-
 def left_out(contacts: Contacts, impacts: Sequence[Impact]) -> tuple[str, ...]:
     """What to say of friction that impacts would have and these do not."""
     if not impacts:
         return ()
-    used = {rubs_at(contacts, which) for which in range(len(contacts.one_sided))}
+    used = set(contacts.rubbing)
     # Friction of two-sided constraints matters where these had a share in a blow.
     always = [c.name for k, c in enumerate(contacts.system.constraints) if k not in contacts.one_sided]
-    sliding = {contacts.contacts[k].name for k in sliding_guides(contacts)}
+    sliding = {contacts.contacts[k].name for k in contacts.sliding_guides}
     names: dict[str, None] = {}
     shared: dict[str, None] = {}  # those of them whose reactions are not determined
     for impact in impacts:

@@ -54,10 +54,11 @@ def impulses(problem: Problem) -> Array:
             found = None
     if found is None:
         found = _projected(scaled)
-    # Where a contact opens, rounding may leave a pull.
+    found = found * weights * unit
+    # Nothing pulls: what Newton's method leaves of an open contact is rounding of either sign.
     normals = [at.start for at in problem.places]
     found[normals] = np.maximum(found[normals], 0.0)
-    return found * weights * unit
+    return found
 
 
 def _scaled(problem: Problem) -> tuple[Problem, Array, float]:

@@ -17,7 +17,7 @@ from dalembert.kernel.ready.modes import Instants, modes_of
 from dalembert.mechanics.solve.fundamental import Fundamental
 from dalembert.model.constraints import is_linear
 from dalembert.model.events import MARK
-from dalembert.model.friction.contact import heat_names
+from dalembert.model.friction.contact import SPEED, heat_names
 from dalembert.model.language.symbols import t as time
 from dalembert.model.system import System
 from dalembert.motion.contacts.modes.frames import frame_values
@@ -102,6 +102,40 @@ class Contacts:
             if not still:
                 return False
         return True
+
+    @cached_property
+    def restitutions(self) -> tuple[float, ...]:
+        """The coefficient of restitution of each one-sided constraint, 0 where it has none."""
+        given, own = dict(self.system.parameters), [self.system.constraints[row].restitution for row in self.one_sided]
+        return tuple(0.0 if e is None else float(e.xreplace(given)) for e in own)
+
+    @cached_property
+    def always(self) -> list[int]:
+        """The rows of the two-sided constraints."""
+        return [k for k in range(self.m) if k not in self.one_sided]
+
+    @cached_property
+    def rubbing(self) -> tuple[int | None, ...]:
+        """For each one-sided constraint the contact whose friction takes part in its impacts: its law of sliding, if
+        it carries it alone. Resistance to rolling and spinning has no time to act in a blow.
+        """
+        signed = {contact.name: k for k, contact in reversed([*enumerate(self.contacts)]) if contact.signed}
+        return tuple(signed.get(self.system.constraints[row].name) for row in self.one_sided)
+
+    @cached_property
+    def sliding_guides(self) -> list[int]:
+        """The contacts that slide along a line, on two-sided constraints alone, with a coefficient that does not change
+        with the speed. Resistance to rolling and spinning has no time to act in a blow.
+        """
+        sided = {self.system.constraints[row].name for row in self.one_sided}
+        return [
+            k
+            for k, contact in enumerate(self.contacts)
+            if contact.name == " + ".join(contact.constraints)
+            and sided.isdisjoint(contact.constraints)
+            and self.components[k].stop - self.components[k].start == 1
+            and SPEED not in contact.mu.free_symbols
+        ]
 
     @cached_property
     def whole(self) -> Evaluation:
@@ -249,6 +283,11 @@ class Contacts:
             return solution_of(small), small
         found = solve_regular(evaluation, q, v, t)
         return (evaluation.solve(q, v, t) if found is None else found), None
+
+    def state_in(self, mode: Mode, q: Array, v: Array, t: float) -> ContactState:
+        """What contacts do at the instant in a mode, as `at` gives it with the acceleration there."""
+        found, small = self._instant(mode, q, v, t)
+        return self.at(q, v, t, found.acceleration) if small is None else small.state
 
     def solve(self, mode: Mode, q: Array, v: Array, t: float) -> ModeSolution:
         """The instant in a mode, with all that its contacts do. Where its forces are not determined, they are the

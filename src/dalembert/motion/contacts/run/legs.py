@@ -25,6 +25,7 @@ from dalembert.motion.contacts.run.record import Record
 from dalembert.motion.contacts.run.standing import standing, stays
 from dalembert.motion.contacts.run.transitions import GAP, Transitions
 from dalembert.motion.integrate.events import Crossing, Outcome
+from dalembert.motion.integrate.pace import no_longer
 from dalembert.motion.integrate.settings import Settings, share_of, tolerances
 from dalembert.motion.integrate.trajectory import Trajectory, failure_message
 from dalembert.motion.state.evaluation import Evaluation
@@ -185,41 +186,42 @@ class _Run:
         """A leg to the last of the times or to what ends it. Returns the last of its parts."""
         contacts, scale = self.contacts, self.between.scale
         evaluation = contacts.evaluation(mode, scale.slow)
-        rising = self._rising(mode, t, q, v, start.acceleration)
-        creeps = contacts_that_creep(contacts, mode, scale.slow, t, q, v, start)
-        since, moment, method = t, 0.0, STIFF
-        if rising is not None:
-            # A bounce may be short against a step: first to where it is seen to be open.
-            moment, method = rising, self.settings.method
-        elif creeps:
-            moment = moment_at(scale, q, v, start)
-        while (rising is not None or creeps) and since + moment < later[-1]:
-            until = [*later[later < since + moment], since + moment]
-            leg = self._part(mode, evaluation, until, t, q, v, start, work, method)
+        rising = self._rising(mode, t, q, v)
+        creeps = () if rising else contacts_that_creep(contacts, mode, scale.slow, t, q, v, start)
+        if not creeps:
+            return self._part(mode, evaluation, later, t, q, v, start, work, None, rising)
+        since, moment = t, moment_at(scale, q, v, start)
+        while since + moment < later[-1]:
+            until = np.array([*later[later < since + moment], since + moment])
+            leg = self._part(mode, evaluation, until, t, q, v, start, work, STIFF)
             if leg.failure is not None or leg.ended is not None or self._is_spent():
                 return leg
             t, (q, v, work) = float(leg.t[-1]), self._parts(leg)
             start, later = contacts.instant(mode, q, v, t), later[later > t]
-            if rising is not None or has_set_off(contacts, creeps, scale.slow, t, q, v, start, since):
+            if has_set_off(contacts, creeps, scale.slow, t, q, v, start, since):
                 return self._part(mode, evaluation, later, t, q, v, start, work)
             moment *= LONGER
-        return self._part(mode, evaluation, later, t, q, v, start, work, STIFF if creeps else None)
+        return self._part(mode, evaluation, later, t, q, v, start, work, STIFF)
 
     def _part(
         self,
         mode: Mode,
         evaluation: Evaluation,
-        times: Any,
+        times: Array,
         t: float,
         q: Array,
         v: Array,
         start: Fundamental,
         work: Array,
         method: str | None = None,
+        rising: float = 0.0,
     ) -> Trajectory:
-        """A leg over the given times, kept. method: in place of the one asked for."""
+        """A leg over the given times, kept. method: in place of the one asked for. rising: as `_rising` gives it; where
+        a bounce is short against a step, the first ones end where it is seen to be open.
+        """
         during = changed(
             self.settings,
+            pace=no_longer(self.settings.pace, t, rising) if rising else self.settings.pace,
             times=np.concatenate([[t], looked_at(t, times) if mode.undetermined else times]),
             passed=self.record.passage_counts(),
             of_user=len(self.contacts.system.events),
@@ -259,21 +261,24 @@ class _Run:
         n, y = self.contacts.n, leg.y[-1]
         return y[:n].copy(), y[n : 2 * n].copy(), y[2 * n :].copy()
 
-    def _rising(self, mode: Mode, t: float, q: Array, v: Array, a: Array) -> float | None:
+    def _rising(self, mode: Mode, t: float, q: Array, v: Array) -> float:
         """How long an open one-sided constraint that has just closed and bounces will surely stay open: not quite half
-        of its flight.
+        of its flight; 0 where none has.
         """
         if all(mode.closed):
-            return None
-        gap, _ = self.between.gaps(q, v, t)
-        found = self.contacts.at(q, v, t, a)
-        rate, acceleration = found.gap_rate, found.gap_acceleration
+            return 0.0
+        found = self.contacts.state_in(mode, q, v, t)
         flights = [
-            RISING * rate[k] / -acceleration[k]
-            for k, closed in enumerate(mode.closed)
-            if not closed and abs(gap[k]) <= GAP * self.between.reach(q) and rate[k] > 0 and acceleration[k] < 0
+            (k, RISING * rate / -acceleration)
+            for k, (rate, acceleration) in enumerate(
+                zip(found.gap_rate.tolist(), found.gap_acceleration.tolist(), strict=True)
+            )
+            if rate > 0 and acceleration < 0 and not mode.closed[k]
         ]
-        return min(flights, default=None)
+        if not flights:
+            return 0.0
+        gap, near = self.between.gaps(q, v, t)[0], GAP * self.between.reach(q)
+        return min((flight for k, flight in flights if abs(gap[k]) <= near), default=0.0)
 
     # -- events of the system between legs
 
