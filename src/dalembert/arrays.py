@@ -21,4 +21,8 @@ def largest(values: Array) -> float:
     """The largest absolute value of an array, 0 where it has none. What is no number does not count."""
     if values.size > SHORT:
         return float(np.fmax.reduce(np.abs(values), axis=None, initial=0.0))
-    return max((abs(x) for x in values.ravel().tolist() if x == x), default=0.0)
+    sizes = [abs(x) for x in values.ravel().tolist()]
+    most = sum(sizes)
+    if most == most:
+        return max(sizes, default=0.0)
+    return max((x for x in sizes if x == x), default=0.0)

@@ -38,10 +38,22 @@ class EventBuffer:
         places: Sequence[int] = (),
     ) -> None:
         self._asked = np.array([*directions, *terminals, *from_zero, *places], dtype=np.intc)
+        at, size = ctypes.addressof(ctypes.c_char.from_buffer(self._asked.data)), self._asked.itemsize * len(directions)
+        self._at = at, at + size, at + 2 * size, at + 3 * size
+        self._make_room(room, width)
+
+    def _make_room(self, room: int, width: int) -> None:
+        directions, terminals, from_zero, places = self._at
         self._rows = np.empty((room, 3 + width))
-        at, rows = (ctypes.addressof(ctypes.c_char.from_buffer(part.data)) for part in (self._asked, self._rows))
-        size = self._asked.itemsize * len(directions)
-        self._requests = _Requests(at, at + size, at + 2 * size, rows, room, 0, -1, at + 3 * size, -1)
+        rows = ctypes.addressof(ctypes.c_char.from_buffer(self._rows.data))
+        self._requests = _Requests(directions, terminals, from_zero, rows, room, 0, -1, places, -1)
+
+    def again(self) -> EventBuffer:
+        """As much room for a run of its own that is asked the same."""
+        other = EventBuffer.__new__(EventBuffer)
+        other._asked, other._at = self._asked, self._at
+        other._make_room(self._rows.shape[0], self._rows.shape[1] - 3)
+        return other
 
     @property
     def pointer(self) -> object:

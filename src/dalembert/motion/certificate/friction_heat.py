@@ -15,6 +15,7 @@ from dalembert.kernel.ready.contact_states import contact_states
 from dalembert.model.friction.contact import works_of
 from dalembert.model.language.symbols import multiplier
 from dalembert.model.system import System
+from dalembert.motion.certificate.stretches import between_changes
 from dalembert.motion.contacts.modes.modes import SLIP
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.remember import remember
@@ -43,7 +44,7 @@ def heat_residual(motion: Motion) -> float:
     told = np.stack(list(motion.heat.values()), axis=1)
     if not np.isfinite(told).all():
         return float("inf")
-    worst, parts, at_rest = 0.0, _parts(motion), _at_rest(motion)
+    worst, parts, at_rest = 0.0, _parts(motion) if motion.t.size > 2 else [], _at_rest(motion)
     if not parts and not at_rest:
         return worst
     powers = heat_powers(motion)
@@ -102,10 +103,7 @@ def _parts(motion: Motion) -> list[tuple[int, int]]:
     """First and last points of parts in which nothing happens to contacts, and outputs are dense enough to judge."""
     gaps, steps = np.diff(motion.t), motion.timing.steps
     near = STEPS * float(motion.t[-1] - motion.t[0]) / steps if steps else 0.0
-    changes = np.array([event["t"] for event in motion.events])
-    part = np.searchsorted(changes, motion.t, side="right")
-    # An output at the very instant of a change may belong to either side.
-    clear = (part[1:] == part[:-1]) & ~np.isin(motion.t[:-1], changes) & ~np.isin(motion.t[1:], changes)
+    _, clear = between_changes(motion.t, np.array([event["t"] for event in motion.events]))
     broken = np.flatnonzero(~(clear & (gaps <= near)))
     ends = [-1, *broken.tolist(), gaps.size]
     return [(a + 1, b) for a, b in pairwise(ends) if b - a > 2]

@@ -18,7 +18,7 @@ from dalembert.graph.contacts import contact_graph
 from dalembert.kernel.ready.contact_states import contact_states
 from dalembert.mechanics.solve.mass_scale import mass_scale
 from dalembert.model.language.symbols import t as time
-from dalembert.motion.certificate.stretches import states_inside
+from dalembert.motion.certificate.stretches import between_changes, states_inside
 from dalembert.motion.contacts.modes.contacts import Contacts
 from dalembert.motion.contacts.modes.modes import OPEN, SLIP, Mode
 
@@ -79,6 +79,8 @@ def repeat_residual(motion: Motion, contacts: Contacts, M: Array, Q: Array, want
 def _stretches(motion: Motion) -> list[int]:
     """Where stretches begin: some of each part in which contacts do not change, spread over the motion."""
     part, clear = _clear(motion)
+    if not clear.any():
+        return []
     chosen: list[list[int]] = []
     for k in sorted(set(part.tolist())):
         inside = np.flatnonzero(clear & (part[:-1] == k))
@@ -91,10 +93,7 @@ def _stretches(motion: Motion) -> list[int]:
 
 def _clear(motion: Motion) -> tuple[np.ndarray, np.ndarray]:
     """The part that each point belongs to, and the stretches in which contacts do not change."""
-    changes = np.array([event["t"] for event in motion.events if "contact" in event])
-    part = np.searchsorted(changes, motion.t, side="right")
-    # An output point at the very instant of a change may belong to either side.
-    return part, (part[1:] == part[:-1]) & ~np.isin(motion.t[:-1], changes) & ~np.isin(motion.t[1:], changes)
+    return between_changes(motion.t, np.array([event["t"] for event in motion.events if "contact" in event]))
 
 
 def _varies(motion: Motion, contacts: Contacts) -> bool:

@@ -17,6 +17,16 @@ HERMITE = np.array([[1.0, 0, 0, 0], [0, 0, 1, 0], [-3, 3, -2, -1], [2, -2, 1, 1]
 POWERS = np.arange(4)
 
 
+def between_changes(t: Array, changes: Array) -> tuple[np.ndarray, np.ndarray]:
+    """The part that each output point belongs to, as changes at some instants, in order, divide the motion; and the
+    stretches from one point to the next in which there is none. A point at the very instant of a change may belong to
+    either side: no stretch begins or ends there.
+    """
+    part, first = changes.searchsorted(t, side="right"), changes.searchsorted(t)
+    apart = part == first
+    return part, (part[1:] == part[:-1]) & apart[1:] & apart[:-1]
+
+
 def states_inside(motion: Motion, shares: Array | float) -> tuple[Array, Array, Array]:
     """Times (S · (T − 1)), q and q̇ at shares (S) of every stretch from one output point to the next, all stretches at
     the first share first.

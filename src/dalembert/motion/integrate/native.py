@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from dalembert.motion.integrate.again import lay_out
 from dalembert.motion.integrate.events import Crossing, Outcome
 from dalembert.motion.integrate.kernel_choice import (
     SERIES_SHARE,
+    Choice,
     Wanted,
     choose_kernel,
     compiled_or,
@@ -84,7 +85,10 @@ def integrate_native(
     """
     t0, before = state.t, settings.kept.get(("native", look))
     setup = _setup_of(evaluation, settings, state, solution, work, look)
-    choice = choose_kernel(setup.wanted)
+    last = settings.kept.get("last") if work is not None else None
+    if last is not None and last.wanted is not setup.wanted:
+        last = None
+    choice = choose_kernel(setup.wanted) if last is None or last.choice.steps else last.choice
     if setup.may_race and choice.kernel.kind == "compiled" and winner_of(setup.wanted, settings.rtol) == SERIES:
         setup = settings.kept["native", look] = _with_series(setup)
         choice = choose_kernel(setup.wanted)
@@ -92,7 +96,12 @@ def integrate_native(
     kernel, seconds = choice.kernel, choice.seconds
     requested, room, width = evaluation.system.events, setup.room, setup.y0.size
     notes: tuple[str, ...] = ()
-    buffer = _buffer(requested, settings, width, room, kinks) if requested else None
+    if last is not None and last.buffer is not None and not settings.passed:
+        buffer: EventBuffer | None = last.buffer.again()
+    else:
+        buffer = _buffer(requested, settings, width, room, kinks) if requested else None
+    if work is not None:
+        settings.kept["last"] = _Last(wanted, choice, buffer)
     given = (setup.y0, t0, evaluation.p, settings.times, setup.rtol, setup.atol, wanted.method, settings.project)
     points, short = settings.times.size, trial_steps(kernel, settings, evaluation.n, len(requested))
     pace = setup.pace if work is not None else setup.pace.again()  # a leg has one of its own
@@ -198,6 +207,16 @@ def _events(
     if not (ranks or passed):
         return tuple(told.reports(evaluation.system)) if told.passages else ()
     return in_order(ranks, passed, told.reports(evaluation.system) if told.passages else ())
+
+
+class _Last(NamedTuple):
+    """What the leg before had that serves this one too: what its kernel was for, which one it was, and its room for
+    events.
+    """
+
+    wanted: Wanted
+    choice: Choice
+    buffer: EventBuffer | None
 
 
 @dataclass(frozen=True, eq=False)

@@ -221,12 +221,12 @@ def _like(sizes: Array) -> Array:
 
 def _tolerances_of_few(settings: Settings, q: Array, v: Array, a: Array, span: float) -> Array | None:
     """The same of a few coordinates, by plain numbers; None where some are so small that more is to be thought of."""
-    rates = [abs(x) for x in a.tolist()]
-    if settings.rates is not None:
-        rates = [x if x > y else y for x, y in zip(settings.rates.tolist(), rates, strict=True)]
-    own = [abs(x) for x in v.tolist()]
-    reach = [max(abs(x), y * span, z * span**2) for x, y, z in zip(q.tolist(), own, rates, strict=True)]
-    speed = [max(x, y * span, z / span) for x, y, z in zip(own, rates, reach, strict=True)]
+    rates = a.tolist() if settings.rates is None else settings.rates.tolist()
+    square, reach, speed = span**2, [], []
+    for x, y, z, rate in zip(q.tolist(), v.tolist(), a.tolist(), rates, strict=True):
+        own, z = abs(y), max(abs(z), rate)
+        reach.append(max(abs(x), own * span, z * square))
+        speed.append(max(own, z * span, reach[-1] / span))
     sizes: list[float] = []
     share = share_of(settings)
     for size in (reach, speed):

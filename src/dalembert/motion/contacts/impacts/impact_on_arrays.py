@@ -275,7 +275,8 @@ def _state(p: Array, before: Array, after: Array, size: float) -> str:
 
 def _inertia(M: Array, A: Array) -> tuple[Array, Array]:
     """`half_inverse`, and the multipliers of A per generalized force that it balances."""
-    return half_inverse(M, A), np.linalg.pinv(A.T, rcond=1e-12) if A.size else np.zeros((A.shape[0], M.shape[0]))
+    react = np.linalg.pinv(A.T, rcond=1e-12) if A.size else np.zeros((A.shape[0], M.shape[0]))
+    return half_inverse(M, A), np.asarray(react, dtype=np.float64)
 
 
 # One blow follows the other, and mostly with the same masses.

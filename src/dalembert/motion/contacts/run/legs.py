@@ -31,7 +31,7 @@ from dalembert.motion.integrate.trajectory import Trajectory, failure_message
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.project import project
 from dalembert.motion.state.reactions import IN_WORK
-from dalembert.remember import changed
+from dalembert.remember import changed, remember
 
 # A leg: evaluation of the mode, settings, q, q̇, t, the instant there, and the work done so far.
 Integrate = Callable[[Evaluation, Settings, Array, Array, float, Fundamental, Array], Trajectory]
@@ -46,7 +46,9 @@ RISING = 0.7
 # tolerance is of this share of the size they have in the whole motion.
 SMALL = 1e-3
 # What a leg knows of kernels: the next one wants the same, but for its values.
-LASTING = ("wanted",)
+LASTING = ("wanted", "last")
+# So many beginnings of motions are kept with their settings.
+OPENINGS = 4
 # No step is as short as this share of the time.
 SOON = 1e-15
 
@@ -66,41 +68,66 @@ def integrate_legs(contacts: Contacts, settings: Settings, q: Array, v: Array, t
     return _Run(contacts, settings, integrate).integrate(q, v, t0)
 
 
+@dataclass(frozen=True)
+class _Beginning:
+    """How a leg begins: its mode, state and instant; rising: see `_rising`; creeps: the contacts that creep."""
+
+    mode: Mode
+    q: Array
+    v: Array
+    start: Fundamental
+    rising: float
+    creeps: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class _Opening:
+    """How a motion begins. between: what is known after the first mode was found, to be copied. masses: of each
+    coordinate. least: small sizes of (q, q̇).
+    """
+
+    between: Transitions
+    first: _Beginning
+    masses: Array
+    least: Array
+
+
 class _Run:
     def __init__(self, contacts: Contacts, settings: Settings, integrate: Integrate) -> None:
         self.contacts, self.settings, self.leg = contacts, settings, integrate
         self.between = Transitions(contacts)
         self.record = Record(contacts, settings.times)
-        self.kept: dict[str, Any] = {}  # of the settings of a leg, what serves the next one too
+        self.kept: dict[str, Any] = settings.kept.get("leg", {})  # of a leg, what serves the next one too
         self.least: Array | None = None  # small sizes of (q, q̇), known from the start on
         self.steps = 0  # of all legs so far
 
     def integrate(self, q: Array, v: Array, t: float) -> Legs:
-        contacts, times, between, record = self.contacts, self.settings.times, self.between, self.record
-        end = float(times[-1])
-        record.masses = np.abs(contacts.unconstrained(q, v, t)[0].diagonal())
-        self.least = SMALL * self._sizes(q, v, t)
-        v, touching = between.start(q, v, t, end - float(times[0]))
-        work, stopped = between.ledger.empty(), between.contacts_at_rest(q, v, t)
+        contacts, times, record = self.contacts, self.settings.times, self.record
+        opening = self._opened(q, v, t)
+        between = self.between = opening.between.copy()
+        record.masses, self.least = opening.masses, opening.least
+        end, work = float(times[-1]), between.ledger.empty()
         failure, ended, mark, at_once = None, None, t, 0
         before: Mode | None = None
+        stopped: set[int] = set()
+        touching: set[int] = set()
+        begins, stands = opening.first, False
+        q, v, mode = begins.q, begins.v, begins.mode
+        record.events += entries_of_first_impact(contacts, t, Side(mode, q, v), between.met)
         while True:
-            try:
-                parting = v
-                q, v, mode, decided = self._enter(t, q, v, stopped, touching, before)
-            except DalembertError as error:
-                failure = failure_message(contacts.system.name, t, str(error))
-                if record.is_empty:
-                    raise
-                break
-            if before is not None and between.met:
-                work = between.work_after_settling(t, q, parting, v, work)
-            if before is None:
-                record.events += entries_of_first_impact(contacts, t, Side(mode, q, v), between.met)
-            else:
+            if before is not None:
+                try:
+                    parting = v
+                    q, v, mode, decided = self._enter(t, q, v, stopped, touching, before)
+                except DalembertError as error:
+                    failure = failure_message(contacts.system.name, t, str(error))
+                    break
+                if between.met:
+                    work = between.work_after_settling(t, q, parting, v, work)
                 record.events += changes(contacts, t, before, Side(mode, q, v), between.met, between.halted)
-            stands = self._stands(decided)
-            start = decided if stands else contacts.instant(mode, q, v, t)
+                stands = self._stands(decided)
+                if not stands:
+                    begins = self._begins(mode, t, q, v)
             now = soon = int(times.searchsorted(t, side="right"))
             if before is not None:
                 ended = self._passed_between(t, q, v, before, mode)
@@ -116,7 +143,7 @@ class _Run:
             if stands:
                 record.keep(standing(record.legs[-1], np.append(t, later), q, work), mode, inner=False)
                 break
-            leg = self._integrate_leg(mode, later, t, q, v, start, work)
+            leg = self._integrate_leg(begins, later, t, work)
             ending = Ending("give", -1) if leg.ended == GIVES_WAY else contacts.ending(mode, leg.ended)
             if leg.failure is not None or ending is None:
                 failure, ended = self._named(leg.failure, mode), leg.ended
@@ -140,7 +167,25 @@ class _Run:
                 break
             before = mode
         trajectory = record.trajectory(failure, ended, between.impacts, between.undetermined, self._is_spent())
+        self.settings.kept["leg"] = {"wanted": self.kept["wanted"]} if "wanted" in self.kept else {}
         return Legs(trajectory, tuple(record.modes), contacts, tuple(between.impacts))
+
+    def _opened(self, q: Array, v: Array, t: float) -> _Opening:
+        """How the motion begins. It is kept with the settings: a system is run from its own start again and again."""
+        key, kept = (self.contacts, q.tobytes(), v.tobytes(), t), self.settings.kept.setdefault("opening", {})
+        return remember(kept, key, lambda: self._opening(q, v, t), OPENINGS)
+
+    def _opening(self, q: Array, v: Array, t: float) -> _Opening:
+        contacts, times, between = self.contacts, self.settings.times, self.between
+        masses, least = np.abs(contacts.unconstrained(q, v, t)[0].diagonal()), SMALL * self._sizes(q, v, t)
+        v, touching = between.start(q, v, t, float(times[-1]) - float(times[0]))
+        q, v, mode, _ = self._enter(t, q, v, between.contacts_at_rest(q, v, t), touching, None)
+        return _Opening(between, self._begins(mode, t, q, v), masses, least)
+
+    def _begins(self, mode: Mode, t: float, q: Array, v: Array) -> _Beginning:
+        start, rising = self.contacts.instant(mode, q, v, t), self._rising(mode, t, q, v)
+        creeps = () if rising else contacts_that_creep(self.contacts, mode, self.between.scale.slow, t, q, v, start)
+        return _Beginning(mode, q, v, start, rising, creeps)
 
     def _enter(
         self, t: float, q: Array, v: Array, stopped: set[int], touching: set[int], last: Mode | None
@@ -180,16 +225,13 @@ class _Run:
 
     # -- a leg
 
-    def _integrate_leg(
-        self, mode: Mode, later: Array, t: float, q: Array, v: Array, start: Fundamental, work: Array
-    ) -> Trajectory:
+    def _integrate_leg(self, begins: _Beginning, later: Array, t: float, work: Array) -> Trajectory:
         """A leg to the last of the times or to what ends it. Returns the last of its parts."""
         contacts, scale = self.contacts, self.between.scale
+        mode, q, v, start, creeps = begins.mode, begins.q, begins.v, begins.start, begins.creeps
         evaluation = contacts.evaluation(mode, scale.slow)
-        rising = self._rising(mode, t, q, v)
-        creeps = () if rising else contacts_that_creep(contacts, mode, scale.slow, t, q, v, start)
         if not creeps:
-            return self._part(mode, evaluation, later, t, q, v, start, work, None, rising)
+            return self._part(mode, evaluation, later, t, q, v, start, work, None, begins.rising)
         since, moment = t, moment_at(scale, q, v, start)
         while since + moment < later[-1]:
             until = np.array([*later[later < since + moment], since + moment])
@@ -222,7 +264,7 @@ class _Run:
         during = changed(
             self.settings,
             pace=no_longer(self.settings.pace, t, rising) if rising else self.settings.pace,
-            times=np.concatenate([[t], looked_at(t, times) if mode.undetermined else times]),
+            times=_from(t, looked_at(t, times) if mode.undetermined else times),
             passed=self.record.passage_counts(),
             of_user=len(self.contacts.system.events),
             rates=BALANCED * np.fmax(np.abs(start.unconstrained), 0.0),
@@ -235,7 +277,7 @@ class _Run:
 
         def onward(t: float, y: Array, times: Array) -> Trajectory:
             q, v, work = y[:n], y[n : 2 * n], y[2 * n :]
-            then = changed(during, times=np.concatenate([[t], times]), kept={**self.kept})
+            then = changed(during, times=_from(t, times), kept={**self.kept})
             return integrate(evaluation, then, q, v, t, self.contacts.instant(mode, q, v, t), work)
 
         heats = evaluation.graph.heats
@@ -313,3 +355,10 @@ class _Run:
         except DalembertError:
             return  # what would come next is not asked for
         self.record.events += changes(self.contacts, t, mode, Side(after, q, v), between.met, between.halted)
+
+
+def _from(t: float, times: Array) -> Array:
+    """A time, and those that follow it."""
+    both = np.empty(times.size + 1)
+    both[0], both[1:] = t, times
+    return both

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
@@ -55,6 +56,13 @@ class Transitions:
         self._rest = Rest()
         self._farthest = 0.0  # the largest coordinate at the impacts so far
         self._approach = 0.0  # the fastest at which a one-sided constraint closed
+
+    def copy(self) -> Transitions:
+        """The same, to go on with by itself."""
+        other = copy(self)
+        other.met, other.halted, other.impacts = set(self.met), set(self.halted), [*self.impacts]
+        other._rest = replace(self._rest)
+        return other
 
     # -- the start
 
