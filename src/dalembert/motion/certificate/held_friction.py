@@ -31,6 +31,8 @@ def beyond_limits(
     components of each contact. holding (T, contacts): which rest; limits (T, contacts): of their friction.
     """
     T, n = force.shape
+    if not holding.any():
+        return np.asarray(np.abs(force).max(axis=1, initial=0.0))
     touched = np.zeros((T, len(components), n), dtype=bool)
     for k, at in enumerate(components):
         touched[:, k] = units[:, :, at].any(axis=2) & holding[:, k, None]
@@ -40,6 +42,8 @@ def beyond_limits(
     for k, at in enumerate(components):
         if at.stop - at.start == 1:
             alone = np.flatnonzero(rest[:, k] & ~(touched[:, k] & (count > 1)).any(axis=1))
+            if not alone.size:
+                continue
             rest[alone, k] = False
             found = _beyond_alone(units[alone, :, at.start], force[alone], touched[alone, k], limits[alone, k])
             worst[alone] = np.maximum(worst[alone], found)

@@ -36,10 +36,6 @@ LONGEST = 1e9
 RISES = 1e-12
 
 
-# What friction is per normal impulse where there is none, and the normal impulse itself.
-NONE, ONE = np.zeros(0), np.ones(1)
-
-
 class Jam(InconsistentConstraints):
     """No impulse ends a phase of a blow."""
 
@@ -97,6 +93,8 @@ def follow_course(blow: Course, e: float, law: str) -> Path:
     approach = -float(blow.u[0])
     if approach <= 0.0:
         return Path((), 0.0, False)
+    if blow.d == 0 and blow.G[0, 0] > 0.0:
+        return _smooth(approach / float(blow.G[0, 0]), e)
     blow.run([lambda b: (b.u[0], b.slope[0], 0.0)])
     compression, absorbed = blow.p, blow.work
     limited = False
@@ -111,6 +109,13 @@ def follow_course(blow: Course, e: float, law: str) -> Path:
         gains = lambda b: (b.gain - room, b.u @ b.ratio, b.slope @ b.ratio)  # noqa: E731
         limited = blow.run([ends[law], gains]) == 1
     return Path(tuple(blow.pieces), compression, limited)
+
+
+def _smooth(compression: float, e: float) -> Path:
+    """Where nothing rubs the way is straight, and all laws of restitution say the same; none may make energy."""
+    ends, none = [0.0, compression, compression * (1.0 + min(e, 1.0))], np.zeros((2, 0))
+    pieces = [Piece(SMOOTH, np.array(ends[k : k + 2]), none) for k in range(2 if e > 0.0 else 1)]
+    return Path(tuple(pieces), compression, e > 1.0)
 
 
 # A quantity f of a blow on a straight piece: f now, f′ and f″ by the normal impulse. It ends the piece where it rises
@@ -159,11 +164,10 @@ class Course:
         """What kind of piece follows, and after which impulse its slipping would stop."""
         G, stop, d = self.G, np.inf, self.d
         ratio: Array
-        if d == 0:
-            self._go(NONE)
-            return SMOOTH, stop
         speed = norm_of(self.u[1:])
-        if speed > STOPPED * self.size:
+        if d == 0:
+            kind, ratio = SMOOTH, np.zeros(0)
+        elif speed > STOPPED * self.size:
             way = self.u[1:] / speed
             ratio = -self.mu(speed) * way
             kind = ONWARD if self.stopped else SLIP
@@ -190,7 +194,7 @@ class Course:
 
     def _go(self, ratio: Array) -> None:
         """Friction per normal impulse on the piece that follows."""
-        self.ratio = np.concatenate([ONE, ratio]) if ratio.size else ONE
+        self.ratio = np.concatenate([[1.0], ratio])
         self.slope = self.G @ self.ratio
         if abs(self.slope[0]) <= RISES * self.G[0, 0]:
             self.slope[0] = 0.0

@@ -82,6 +82,7 @@ class Contacts:
         self._states: dict[Hashable, ContactState] = {}
         self._parts: dict[Hashable, tuple[Array, Array, Array, Array]] = {}
         self._facing: dict[Hashable, Array] = {}
+        self._steep: dict[Hashable, Array] = {}
         own = self.switched.system.events[len(system.events) :]
         self._endings = {event.name: number for number, event in enumerate(own)}
         #: The contacts that slide in a plane, not along a line.
@@ -146,6 +147,16 @@ class Contacts:
         """M, Q, A, b of the whole: at an instant between legs they are asked for again and again."""
         key = q.tobytes(), v.tobytes(), t
         return remember(self._parts, key, lambda: self.whole.dynamics(q, v, t), FEW)
+
+    def steepness(self, q: Array, v: Array, t: float) -> Array:
+        """The lengths of the gradients of the one-sided constraints, 1 where they vanish. They depend on the place."""
+        return remember(self._steep, (q.tobytes(), t), lambda: self._steepness(q, v, t), FEW)
+
+    def _steepness(self, q: Array, v: Array, t: float) -> Array:
+        A = self.unconstrained(q, v, t)[2][list(self.one_sided)]
+        steep = np.sqrt(np.einsum("ij,ij->i", A, A))
+        steep[steep == 0.0] = 1.0
+        return np.asarray(steep)
 
     def free(self, q: Array, v: Array, t: float) -> Array:
         """Accelerations that impressed forces alone would make, none in directions without mass."""

@@ -29,8 +29,11 @@ class Ledger:
     def along(self, before: Array, heats: Sequence[str], integrals: Array) -> Array:
         """The entries (T, …) along a leg, from its own integrals and the entries before it."""
         entries = np.empty((integrals.shape[0], before.size))
-        entries[:] = before
-        entries[:, self.columns(heats)] = integrals
+        if (*heats,) == self.places:
+            entries[:, :-1], entries[:, -1] = integrals, before[-1]
+        else:
+            entries[:] = before
+            entries[:, self.columns(heats)] = integrals
         return entries
 
     def held_as_friction(self, before: Array, entries: Array) -> Array:

@@ -210,10 +210,7 @@ class Transitions:
 
     def gaps(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:
         """The gaps and their rates, as lengths and velocities of the coordinates however the equation is scaled."""
-        found = self.contacts.at(q, v, t)
-        A = self.contacts.unconstrained(q, v, t)[2][list(self.contacts.one_sided)]
-        steep = np.sqrt(np.einsum("ij,ij->i", A, A))
-        steep[steep == 0.0] = 1.0
+        found, steep = self.contacts.at(q, v, t), self.contacts.steepness(q, v, t)
         return found.gap / steep, found.gap_rate / steep
 
     def reach(self, q: Array) -> float:
