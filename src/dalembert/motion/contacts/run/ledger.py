@@ -57,7 +57,9 @@ class Ledger:
         M = contacts.unconstrained(q, before, t)[0]
         given = float((after - before) @ M @ (after + before)) / 2
         changed = entries.copy()
-        changed[[IDEAL, NONIDEAL, -1]] += [given + lost, -lost, lost]
+        changed[IDEAL] += given + lost
+        changed[NONIDEAL] -= lost
+        changed[-1] += lost
         return changed
 
     def after_settling(

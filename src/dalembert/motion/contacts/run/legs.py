@@ -329,6 +329,8 @@ class _Run:
         the motion.
         """
         system, n, record = self.contacts.system, self.contacts.n, self.record
+        if not system.events:
+            return None
         last = record.legs[-1].y[-1]
         sides = Side(before, last[:n], last[n : 2 * n]), Side(mode, q, v)
         for passing in passed_between(self.contacts, self.between.scale, self.settings, t, *sides):

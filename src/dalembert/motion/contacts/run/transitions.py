@@ -187,7 +187,7 @@ class Transitions:
 
     def work_after_settling(self, t: float, q: Array, before: Array, after: Array, work: Array) -> Array:
         """The work after an impact with bounces that are left out."""
-        if not self.impacts or self.impacts[-1].t != t:
+        if after is before or not self.impacts or self.impacts[-1].t != t:
             return work
         work, lost = self.ledger.after_settling(self.contacts, work, t, q, before, after)
         self.impacts[-1] = replace(self.impacts[-1], left_out=lost)
@@ -197,6 +197,8 @@ class Transitions:
 
     def contacts_at_rest(self, q: Array, v: Array, t: float, almost: float = 1.0) -> set[int]:
         """The contacts at rest. almost: how much faster than what counts as rest they may be."""
+        if not self.contacts.contacts:
+            return set()
         slide = self.contacts.at(q, v, t).slide
         self._rest.speed = max(self._rest.speed, largest(slide))
         limit = REST * max(self._rest.speed, 1e-3 * largest(v))
