@@ -44,7 +44,8 @@ if TYPE_CHECKING:
     from dalembert.mechanics.principles import Principle
     from dalembert.mechanics.solve.fundamental import Fundamental, fundamental
     from dalembert.model.constraints import Constraint
-    from dalembert.model.documents.document import dumps, load, loads
+    from dalembert.model.documents.document import load, loads
+    from dalembert.model.documents.write_document import dumps
     from dalembert.model.drawings.shapes import (
         Arrow,
         Box,
@@ -72,7 +73,15 @@ if TYPE_CHECKING:
         register_law,
     )
     from dalembert.model.language.rates import rate
-    from dalembert.model.language.symbols import actual, coordinates, ideal, multiplier, parameters, t
+    from dalembert.model.language.symbols import (
+        actual,
+        coordinates,
+        definitions,
+        ideal,
+        multiplier,
+        parameters,
+        t,
+    )
     from dalembert.model.particles.particles import Particle, Particles
     from dalembert.model.system import System
     from dalembert.motion.contacts.impacts.impacts import Impact
@@ -151,7 +160,7 @@ _LAZY = {
     "actual": "dalembert.model.language.symbols",
     "coordinates": "dalembert.model.language.symbols",
     "definitions": "dalembert.model.language.symbols",
-    "dumps": "dalembert.model.documents.document",
+    "dumps": "dalembert.model.documents.write_document",
     "fundamental": "dalembert.mechanics.solve.fundamental",
     "ideal": "dalembert.model.language.symbols",
     "liberate": "dalembert.mechanics.liberate.liberate",

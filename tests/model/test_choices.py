@@ -8,7 +8,9 @@ import sympy as sp
 
 import dalembert as da
 from dalembert.errors import ExpressionError, ModelError
-from dalembert.model.documents.document import dumps, loads, text_of
+from dalembert.model.documents.document import loads
+from dalembert.model.documents.expression_text import text_of
+from dalembert.model.documents.write_document import dumps
 from dalembert.model.language.parse import parse_expression
 from dalembert.motion.result.motion import Motion
 

@@ -7,7 +7,8 @@ import pytest
 import sympy as sp
 
 import dalembert as da
-from dalembert.model.documents.document import dumps, loads
+from dalembert.model.documents.document import loads
+from dalembert.model.documents.write_document import dumps
 
 x, y, z = da.coordinates("x y z")
 F, G, V = sp.Function("F"), sp.Function("G"), sp.Function("V")

@@ -184,6 +184,28 @@ def test_documents_settle(name: str) -> None:
     assert da.dumps(da.loads(text)) == text
 
 
+def test_short_lists_stand_in_one_line() -> None:
+    names = [f"a_coordinate_with_a_long_name_{k}" for k in range(5)]
+    odd = "x [ y"  # a text that ends or begins like a list must not be taken for one
+    system = da.System(
+        odd,
+        coordinates=["x", "y"],
+        mass=[["m", "0"], ["0", "m"]],
+        parameters={"m": 2},
+        constraints={"c [": "x = y"},
+        draw=[da.Point((1, "x", 0))],
+        description="],",
+    )
+    text = da.dumps(system)
+    assert 'coordinates = ["x", "y"]\n' in text
+    assert 'matrix = [\n    ["m", "0"],\n    ["0", "m"],\n]\n' in text
+    assert 'at = [1, "x", 0]\n' in text
+    assert da.dumps(da.loads(text)) == text
+    assert da.loads(text).description == "],"
+    long = da.dumps(da.System("long", coordinates=names, kinetic=" + ".join(f"{name}'**2" for name in names)))
+    assert f'coordinates = [\n    "{names[0]}",\n' in long
+
+
 def test_files(tmp_path: Path) -> None:
     path = tmp_path / "sub model.toml"
     SYSTEMS["pendulum"].save(path)

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dalembert as da
-from dalembert.model.documents.document import text_of
+from dalembert.model.documents.expression_text import text_of
 from dalembert.model.language.parse import parse_equation, parse_expression
 from dalembert.model.language.vocabulary import FUNCTIONS
 

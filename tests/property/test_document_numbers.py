@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 import dalembert as da
 from dalembert.errors import DocumentError, ModelError
 from dalembert.graph.convert import Converter
-from dalembert.model.documents.document import dumps, loads
+from dalembert.model.documents.document import loads
+from dalembert.model.documents.write_document import dumps
 from dalembert.model.language.parse import parse_expression
 
 x, y = da.coordinates("x y")

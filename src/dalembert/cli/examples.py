@@ -31,7 +31,7 @@ def examples(
 ) -> None:
     """List the library of ready systems, one line each; or show one, with the document to start from."""
     from dalembert import library
-    from dalembert.model.documents.document import dumps
+    from dalembert.model.documents.write_document import dumps
 
     if name is not None:
         system = find_model(name, option) if option else library.get(name)

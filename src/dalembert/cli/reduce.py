@@ -20,7 +20,7 @@ def reduce(
     json: bool = JSON,
 ) -> None:
     """Eliminate cyclic coordinates by their momenta and constraints by independent coordinates."""
-    from dalembert.model.documents.document import dumps
+    from dalembert.model.documents.write_document import dumps
 
     found = with_values(find_model(model, option), set_, initial).reduce(keep)
     if save is not None:

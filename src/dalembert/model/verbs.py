@@ -382,7 +382,7 @@ class Verbs:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model as a TOML document."""
-        from dalembert.model.documents.document import save
+        from dalembert.model.documents.write_document import save
 
         save(self.as_written, path)
 

@@ -15,7 +15,7 @@ from dalembert.mechanics.algebra.tidy import tidy
 from dalembert.mechanics.page.printing import plain
 from dalembert.mechanics.reduce.reduction import Reduction, reduction
 from dalembert.mechanics.standard_form import diff, lagrangian
-from dalembert.model.documents.document import dumps
+from dalembert.model.documents.write_document import dumps
 from dalembert.model.language.suggest import suggest
 from dalembert.model.language.symbols import Coordinate, name_of, t
 from dalembert.model.system import VALUES, System

@@ -135,7 +135,7 @@ def model_text(system: System) -> str:
 
 
 def _document(system: System) -> str:
-    from dalembert.model.documents.document import dumps
+    from dalembert.model.documents.write_document import dumps
 
     try:
         return dumps(system)

@@ -10,7 +10,7 @@ from sympy.core.alphabets import greeks
 from sympy.printing.latex import LatexPrinter
 from sympy.printing.printer import Printer
 
-from dalembert.model.documents.document import text_of
+from dalembert.model.documents.expression_text import text_of
 from dalembert.model.language.adopt import adopt
 from dalembert.model.language.functions import Unspecified
 from dalembert.model.language.symbols import Moving

@@ -13,7 +13,8 @@ import xarray as xr
 
 from dalembert.arrays import Array
 from dalembert.errors import DocumentError
-from dalembert.model.documents.document import dumps, loads
+from dalembert.model.documents.document import loads
+from dalembert.model.documents.write_document import dumps
 from dalembert.motion.contacts.impacts.impacts import Impact
 from dalembert.motion.result.certificate import Certificate
 from dalembert.motion.result.motion import VECTORS, WORKS, Motion, Timing

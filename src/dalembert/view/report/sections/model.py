@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dalembert.errors import DalembertError
 from dalembert.mechanics.page.equations import Line
 from dalembert.mechanics.page.printing import latex, plain
-from dalembert.model.documents.document import dumps
+from dalembert.model.documents.write_document import dumps
 from dalembert.model.language.symbols import Definition
 from dalembert.model.system import System
 from dalembert.motion.large.size import is_large

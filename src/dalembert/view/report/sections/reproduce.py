@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from dalembert.errors import DalembertError, counted
 from dalembert.kernel.build import find_compiler
-from dalembert.model.documents.document import dumps
+from dalembert.model.documents.write_document import dumps
 from dalembert.model.system import System
 from dalembert.motion.result.motion import Motion
 from dalembert.view.markup.elements import Html, element, fragment
