@@ -93,6 +93,37 @@ def imports(node: ast.AST, package: str, inside: bool = False) -> Iterator[tuple
             yield from imports(child, package, deeper)
 
 
+def names_for_type_checkers(file: Path) -> set[str]:
+    """What a module imports, or imports for type checkers."""
+    found: set[str] = set()
+    for node in ast.parse(file.read_text(encoding="utf-8")).body:
+        for one in node.body if isinstance(node, ast.If) and is_type_checking(node.test) else [node]:
+            if isinstance(one, ast.ImportFrom):
+                found |= {alias.asname or alias.name for alias in one.names}
+            elif isinstance(one, (ast.FunctionDef, ast.ClassDef)):
+                found.add(one.name)
+            elif isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name):
+                found.add(one.target.id)
+    return found
+
+
+@pytest.mark.parametrize("module", [dalembert, dalembert.library])
+def test_type_checkers_know_all_that_is_exported(module) -> None:
+    file = Path(module.__file__)
+    lists = [
+        node.value
+        for node in ast.parse(file.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
+    ]
+    written = ast.literal_eval(lists[0])  # raises where it is put together by code, which type checkers do not run
+    assert set(written) == set(module.__all__)
+    assert set(written) <= names_for_type_checkers(file)
+
+
+def test_systems_of_the_library_are_exported() -> None:
+    assert set(dalembert.library.EXAMPLES) <= set(dalembert.library.__all__)
+
+
 def faults(module: str, source: str) -> list[str]:
     """Every import of a module that goes the wrong way."""
     own = module.removesuffix(".py").split("/")[0]
