@@ -260,17 +260,27 @@ def test_public_methods_show_their_options():
 
 def test_replace_takes_every_part_of_a_system():
     for kind in (da.System, da.Particles):
-        parts = set(inspect.signature(kind.__init__).parameters) - {"self", "functions"}
+        parts = set(inspect.signature(kind.__init__).parameters) - {"self", "functions", "unknown"}
         assert set(inspect.signature(kind.replace).parameters) - {"self", "functions", "unknown"} == parts
-    with pytest.raises(TypeError, match="a System has no part 'kinetc'; its parts are name, coordinates, kinetic"):
-        PENDULUM.replace(kinetc="x")  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=r"a System has no part 'kinetc'. Did you mean 'kinetic'\?"):
+        PENDULUM.replace(kinetc="x")
+    with pytest.raises(TypeError, match="a System has no part 'solver'; its parts are name, coordinates, kinetic"):
+        PENDULUM.replace(solver="x")
 
 
-def test_a_passage_is_simulated_with_the_options_of_a_simulation():
+def test_misspelt_parts_of_a_new_model_are_told():
+    with pytest.raises(TypeError, match=r"a System has no part 'constraint'. Did you mean 'constraints'\?"):
+        da.System("p", coordinates="x", kinetic="x'^2", constraint={"c": "x = 0"})
+    with pytest.raises(TypeError, match=r"Particles has no part 'potentials'. Did you mean 'potential'\?"):
+        da.Particles("p", coordinates="x", particles=[], potentials="x")
+
+
+def test_options_of_a_simulation_are_the_same_wherever_they_are_listed():
     options = dict(inspect.signature(da.System.simulate).parameters)
     for name in ("duration", "unknown"):
         del options[name]
     assert list(inspect.signature(da.Passage.motion).parameters.items()) == list(options.items())
+    assert set(inspect.signature(da.System.sweep).parameters) >= set(options)
     del options["progress"]
     assert set(inspect.signature(da.System.prepare).parameters) - {"duration", "unknown"} == set(options)
 

@@ -143,6 +143,9 @@ class TestLevels:
     def test_unknown_level(self) -> None:
         assert "'speed'" in faults(constraints=[da.Constraint("c", "x' = y", "speed")])
 
+    def test_sides_that_python_compared_are_told(self) -> None:
+        assert "Python's == compares" in faults(constraints={"c": x == 2 * y})
+
     def test_an_equation_is_left_minus_right(self) -> None:
         (constraint,) = particle(constraints={"c": sp.Eq(x, 2 * y)}).constraints
         assert constraint.expression == x - 2 * y

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -32,10 +33,7 @@ def with_changes(kind: str, parts: Mapping[str, Any], changes: Mapping[str, Any]
     """`MERGED` parts have what is given put into the old ones, by name; others are replaced, unless what is given is
     UNCHANGED. kind: for the message.
     """
-    unknown = sorted(set(changes) - set(parts))
-    if unknown:
-        known = ", ".join([*parts, "functions"])
-        raise TypeError(f"{kind} has no part {unknown[0]!r}; its parts are {known}")
+    require_parts(kind, changes, [*parts, "functions"])
     found = dict(parts)
     for key, value in changes.items():
         if value is UNCHANGED:
@@ -48,6 +46,15 @@ def with_changes(kind: str, parts: Mapping[str, Any], changes: Mapping[str, Any]
         else:
             found[key] = value
     return found
+
+
+def require_parts(kind: str, given: Iterable[str], known: Sequence[str]) -> None:
+    """`TypeError`, as for any unknown argument, where a part is not known; it proposes one, or names all."""
+    for name in given:
+        if name not in known:
+            close = get_close_matches(name, known, n=1)
+            told = f". Did you mean {close[0]!r}?" if close else f"; its parts are {', '.join(known)}"
+            raise TypeError(f"{kind} has no part {name!r}{told}")
 
 
 def require_parameters(where: str, given: Any, known: Iterable[sp.Symbol]) -> None:

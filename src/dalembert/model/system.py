@@ -17,7 +17,7 @@ import numpy as np
 import sympy as sp
 
 from dalembert.errors import MissingValues, ModelError, counted
-from dalembert.model.changes import UNCHANGED, other_numbers, require_parameters, with_changes
+from dalembert.model.changes import UNCHANGED, other_numbers, require_parameters, require_parts, with_changes
 from dalembert.model.constraints import Constraint
 from dalembert.model.definitions import Definitions
 from dalembert.model.drawings.shapes import Drawing, Shape
@@ -129,7 +129,10 @@ class System(Verbs):
         units: Mapping[Any, str] | None = None,
         draw: Iterable[Shape] = (),
         functions: Iterable[Any] = (),
+        **unknown: Never,
     ) -> None:
+        if unknown:
+            require_parts("a System", unknown, [*(part.name for part in fields(self)), "functions"])
         draft = Draft(
             name=name,
             coordinates=coordinates,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Never
 import sympy as sp
 
 from dalembert.errors import ModelError, counted
-from dalembert.model.changes import UNCHANGED, require_parameters, with_changes
+from dalembert.model.changes import UNCHANGED, require_parameters, require_parts, with_changes
 from dalembert.model.constraints import Constraint
 from dalembert.model.friction.laws import Law
 from dalembert.model.language.functions import functions_in
@@ -135,7 +135,10 @@ class Particles:
         settings: Mapping[str, Any] | None = None,
         description: str = "",
         functions: Iterable[Any] = (),
+        **unknown: Never,
     ) -> None:
+        if unknown:
+            require_parts("Particles", unknown, [*(part.name for part in fields(self)), "functions"])
         if not isinstance(particles, Iterable) or isinstance(particles, (str, Mapping)):
             raise ModelError(str(name), [f"particles: a list of da.Particle(…) is wanted, got {particles!r}"])
         given = list(particles)

@@ -7,6 +7,7 @@ from typing import Any
 
 import sympy as sp
 from sympy.core.function import AppliedUndef
+from sympy.logic.boolalg import BooleanAtom
 
 from dalembert.errors import ExpressionError, counted
 from dalembert.model.definitions import NO_DEFINITIONS
@@ -66,7 +67,10 @@ class ExpressionReader(Names):
             self.faults.append(f"{where}: an expression is wanted, got {given!r}")
             return None
         if not isinstance(expression, sp.Expr) or expression.is_Matrix:
-            self.faults.append(f"{where}: a scalar expression is wanted, got {type(expression).__name__}")
+            got = type(expression).__name__
+            if isinstance(expression, BooleanAtom):
+                got = f"{expression}: Python's == compares; write the difference of both sides, or sp.Eq(left, right)"
+            self.faults.append(f"{where}: a scalar expression is wanted, got {got}")
             return None
         found = contents(expression)
         if found.has(*NO_NUMBERS):
