@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from dalembert.cli.models import with_values
 from dalembert.model.kept import KeptSystem, with_numbers
 from dalembert.motion.kept_models import Origin, find_kept
-
-if TYPE_CHECKING:
-    pass
 
 # Numbers that mean the same however they are read: more digits than these may be rounded in other ways.
 NUMBER, DIGITS = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,2})?"), 15

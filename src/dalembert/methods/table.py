@@ -116,8 +116,8 @@ METHODS: dict[str, Method] = {
         Method(
             name="variational",
             title="variational",
-            help="steps of one length (step=) that make a discrete action stationary: energy within a bound for very "
-            "long times; constraints on positions only",
+            help="equal steps, of a length to be given, that make a discrete action stationary: energy within a bound "
+            "for very long times; constraints on positions only",
             orders=(2, 4, 6),
             equal_steps=True,
         ),
