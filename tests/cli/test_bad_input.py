@@ -19,7 +19,7 @@ from .conftest import GOOD
 BAD = {
     "unknown name": (('potential = "m*g*y"', 'potential = "m*gg*y"'), ["potential", "'gg'", "Did you mean 'g'"]),
     "misspelt function": (("m*g*y", "m*g*cso(y)"), ["'cso'", "'cos'"]),
-    "missing initial values": (("x = 0.9\ny = 0.0\n", ""), ["initial value", "x, y"]),
+    "missing initial values": (("x = 0.9\ny = 0.0\n", ""), ["initial value", "x, y", "[initial]"]),
     "NaN parameter": (("m = 1.1", "m = nan"), ["m", "NaN"]),
     "infinite initial value": (("x = 0.9", "x = inf"), ["initial x", "infinite"]),
     "parameter that is a list": (("m = 1.1", "m = [1, 2]"), ["parameter m", "number"]),
@@ -57,7 +57,8 @@ BAD = {
     "no inertia": (("kinetic = \"m*(x'^2 + y'^2)/2\"", ""), ["no inertia"]),
     "zero duration": (("duration = 0.5", "duration = 0.0"), ["duration", "positive"]),
     "negative duration": (("duration = 0.5", "duration = -1"), ["duration", "-1"]),
-    "no duration": (("duration = 0.5", ""), ["duration"]),
+    "no duration": (("duration = 0.5", ""), ["--duration"]),
+    "velocity without quotes": (('"x\'" = 0.0', "x' = 0.0"), ["not TOML", 'a name with a prime is quoted: "x\'" = …']),
     "code": (("m*g*y", "__import__('os').system('touch hacked')"), ["not allowed", "__import__"]),
     "attribute": (("m*g*y", "m.__class__"), ["not allowed"]),
     "tower of powers": (("m*g*y", "9**9**9**9"), ["too large"]),

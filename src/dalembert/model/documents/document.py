@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,8 @@ REQUIRED = {
 NO_TEXTS = ("work", "direction", "terminal", "one_sided", "restitution", "mass", "position", "force")
 PLAIN = ("name", "description", "coordinates", "impacts", "functions")
 MAX_BYTES = 5_000_000
+# A velocity as a key, x' = 0, which TOML takes for the beginning of a text.
+_PRIMED = re.compile(r"^[ \t]*(\w+'+)[ \t]*=", re.MULTILINE)
 
 
 def load(path: str | os.PathLike[str]) -> System:
@@ -78,7 +81,9 @@ def loads(text: str, *, where: str = "document") -> System:
         ValueError,
         RecursionError,
     ) as error:  # TOMLDecodeError is a ValueError; absurdly long integers raise a plain one
-        raise DocumentError(where, [f"this is not TOML: {error}"]) from None
+        meant = _PRIMED.search(text)
+        hint = f'; a name with a prime is quoted: "{meant[1]}" = …' if meant else ""
+        raise DocumentError(where, [f"this is not TOML: {error}{hint}"]) from None
     return from_data(data, where=where)
 
 

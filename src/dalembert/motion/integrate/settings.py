@@ -96,7 +96,9 @@ def settings_of(
         elif points[0] > t0:
             points = np.concatenate([[t0], points])
     elif duration is None:
-        faults.append("no duration: say how long to simulate")
+        faults.append(
+            "no duration: say how long to simulate: simulate(10), --duration 10, or duration = 10 in [simulate]"
+        )
     elif wrong := duration_faults(duration):
         faults += wrong
     elif not faults:
