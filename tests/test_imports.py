@@ -49,8 +49,8 @@ ROOMS = {
         "tape_kernel", "block", "members", "cuda", "lanes",
     ),
     "motion": (
-        "state", "integrate", "contacts", "result", "certificate", "assemble", "prepare", "export", "large", "simulate",
-        "instant", "kept_models",
+        "state", "integrate", "contacts", "result", "certificate", "assemble", "run", "prepare", "export", "large",
+        "simulate", "instant", "kept_models",
     ),
     "ensemble": ("ask", "start", "members", "place", "result", "bar", "sweep"),
     "view": ("figures", "plots", "scene", "player", "animate", "markup", "report", "notebook"),

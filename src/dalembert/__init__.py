@@ -86,9 +86,10 @@ if TYPE_CHECKING:
     from dalembert.model.system import System
     from dalembert.motion.contacts.impacts.impacts import Impact
     from dalembert.motion.instant import Instant
-    from dalembert.motion.prepare import Prepared, Run
+    from dalembert.motion.prepare import Prepared
     from dalembert.motion.result.certificate import Certificate
     from dalembert.motion.result.motion import Motion
+    from dalembert.motion.run import Run
     from dalembert.motion.state.state import State
     from dalembert.results import Result
     from dalembert.statics.result import Equilibria, Equilibrium, Range
@@ -144,7 +145,7 @@ _LAZY = {
     "Result": "dalembert.results",
     "Rod": "dalembert.model.drawings.shapes",
     "Rolling": "dalembert.model.friction.laws",
-    "Run": "dalembert.motion.prepare",
+    "Run": "dalembert.motion.run",
     "Sliding": "dalembert.model.friction.laws",
     "Sphere": "dalembert.model.drawings.shapes",
     "Spinning": "dalembert.model.friction.laws",

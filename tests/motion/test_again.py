@@ -10,7 +10,7 @@ import pytest
 
 import dalembert as da
 from dalembert.motion.integrate import kernel_choice
-from dalembert.motion.prepare import Run
+from dalembert.motion.run import Run
 
 
 def by_block(run: Run) -> bool:

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert.motion.prepare import Prepared, Run
+from dalembert.motion.prepare import Prepared
+from dalembert.motion.run import Run
 from dalembert.remember import remember
 
 OPTIONS = {"rtol": 1e-8, "samples": 11}

@@ -10,36 +10,34 @@ import time as clock
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dalembert.arrays import Array
-from dalembert.errors import MissingValues, ModelError, MotionFailed, counted
+from dalembert.errors import MissingValues, ModelError, counted
 from dalembert.graph.functions import graph_of
 from dalembert.graph.timed import timed_of
 from dalembert.mechanics.solve.fundamental import Fundamental
 from dalembert.model.friction.legs import needs_legs
 from dalembert.model.language.suggest import suggest
-from dalembert.motion.assemble import assemble
 from dalembert.motion.integrate.again import Again
 from dalembert.motion.integrate.ahead import look_ahead
 from dalembert.motion.integrate.choose import integrate
 from dalembert.motion.integrate.progress import Progress
 from dalembert.motion.integrate.settings import Settings, settings_of
 from dalembert.motion.integrate.trajectory import Trajectory
-from dalembert.motion.result.motion import Motion, Timing
+from dalembert.motion.run import Run, timing_of
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.start import gradient_warnings, require_energy, start_of
 from dalembert.motion.state.state import State
 from dalembert.remember import remember
-from dalembert.results import Result, Table, plain_values, state_columns
+from dalembert.results import Result, plain_values
 
 if TYPE_CHECKING:
     from dalembert.model.system import System
     from dalembert.motion.contacts.modes.contacts import Contacts
-    from dalembert.motion.contacts.run.legs import Legs
 
 # So many ways to be run are kept with a system.
 KEPT = 8
@@ -236,126 +234,6 @@ class Prepared(Result):
         return system, values, state if isinstance(state, State) else State(*system.initial_values())
 
 
-class OfLarge(Protocol):
-    """What a run has of a large system in the place of an evaluation, which would take its whole graph."""
-
-    system: System
-    n: int
-    p: Array
-
-
-@dataclass(frozen=True, eq=False)
-class Run(Table):
-    """What one integration gave: t (T), q and v (T, n) at the output times, events, and why it ended early if it did.
-
-    `motion()` makes a `Motion` of it, with forces and certificate. Of a short run that was done before, trajectory and
-    timing are read from what C left when they are asked for.
-    """
-
-    evaluation: Evaluation | OfLarge
-    trajectory: Trajectory
-    settings: Settings
-    warnings: tuple[str, ...]
-    timing: Timing
-    legs: Legs | None = None
-    given: State | None = None  # a start that is not the initial state of the system
-
-    if not TYPE_CHECKING:  # type checkers know the fields
-
-        def __getattr__(self, name: str) -> Any:
-            """Called for what is not there: what is read from a block when first asked for."""
-            held = self.__dict__
-            later = held.get("_later")  # another thread may take it away at any time
-            if later is not None and name in ("trajectory", "timing"):
-                again, made, prepared, elapsed = later
-                trajectory = again.trajectory(made)
-                held.update(trajectory=trajectory, timing=_timing(trajectory, prepared, elapsed))
-                held.pop("_later", None)
-            if name in held:
-                return held[name]
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-
-    def __getstate__(self) -> dict[str, Any]:
-        """With all that is read later: a block belongs to this process."""
-        _ = self.trajectory
-        return {key: value for key, value in vars(self).items() if key != "_later"}
-
-    @property
-    def t(self) -> Array:
-        return self.trajectory.t
-
-    @property
-    def q(self) -> Array:
-        return self.trajectory.y[:, : self.evaluation.n]
-
-    @property
-    def v(self) -> Array:
-        return self.trajectory.y[:, self.evaluation.n : 2 * self.evaluation.n]
-
-    def columns(self) -> dict[str, Array]:
-        return state_columns(self.evaluation.system.coordinates, self.t, self.q, self.v)
-
-    def text(self) -> str:
-        ended = self.failure or (f"ended by '{self.ended_by}'" if self.ended_by is not None else "")
-        final = ", ".join(f"{name} = {column[-1]:.8g}" for name, column in self.columns().items() if name != "t")
-        span = (
-            f"t = {self.t[0]:g} … {self.t[-1]:g}, {counted(self.t.size, 'point')}, {counted(len(self.events), 'event')}"
-        )
-        lines = [f"{self.evaluation.system.name}: {span}", *([f"  {ended}"] if ended else []), f"  {final}"]
-        return "\n".join([*lines, *(f"  warning: {warning}" for warning in self.warnings)])
-
-    def to_dict(self) -> dict[str, Any]:
-        """Where it ended, and how; the points are in `columns()`."""
-        found = {
-            "name": self.evaluation.system.name,
-            "final": {name: column[-1] for name, column in self.columns().items()},
-            "events": [dict(event) for event in self.events],
-            "ended_by": self.ended_by,
-            "failure": self.failure,
-            "timing": self.timing,
-            "warnings": self.warnings,
-        }
-        return {key: plain_values(value) for key, value in found.items()}
-
-    @property
-    def events(self) -> tuple[Mapping[str, Any], ...]:
-        return self.trajectory.events
-
-    @property
-    def ended_by(self) -> str | None:
-        """The name of the event that ended it."""
-        return self.trajectory.ended
-
-    @property
-    def failure(self) -> str | None:
-        """Why it could not be continued, or None."""
-        return self.trajectory.failure
-
-    def motion(self) -> Motion:
-        """The motion with its forces and its certificate; `MotionFailed`, with the motion so far, where it failed."""
-        evaluation = self.evaluation if self.given is None else Evaluation(self.system_as_it_started())
-        assert isinstance(evaluation, Evaluation)
-        motion, failure = assemble(
-            evaluation, self.trajectory, self.settings.rtol, self.warnings, self.timing, self.legs
-        )
-        if failure is not None:
-            raise MotionFailed(failure, motion)
-        return motion
-
-    def system_as_it_started(self) -> System:
-        """The system whose own initial state and parameters are those of the run."""
-        system, given = self.evaluation.system, self.given
-        if given is None:
-            return system
-        from dalembert.model.language.symbols import t as time  # needs SymPy
-
-        system = system.as_written
-        names = (*system.coordinates, *system.velocities, time)
-        initial = dict(zip(names, [*given.q.tolist(), *given.v.tolist(), given.t], strict=True))
-        values = dict(zip(system.parameter_symbols, self.evaluation.p.tolist(), strict=True))
-        return system.replace(parameters=values, initial=initial)
-
-
 @dataclass(frozen=True, eq=False)
 class _Begin:
     """Where a run begins: the settings with what was seen ahead, the state as it starts, the solution there, and what
@@ -382,7 +260,7 @@ def _run_smooth(begin: _Begin, start: Fundamental, bar: Progress, prepared: floa
         settings = replace(settings, rtol=measured)
     else:
         trajectory, notes = integrate(evaluation, settings, state, start, bar)
-    timing = _timing(trajectory, prepared + derived - started, clock.perf_counter() - derived)
+    timing = timing_of(trajectory, prepared + derived - started, clock.perf_counter() - derived)
     return Run(evaluation, trajectory, settings, (*begin.warnings, *notes, *trajectory.warnings), timing)
 
 
@@ -416,7 +294,7 @@ def _run_legs(begin: _Begin, contacts: Contacts, bar: Progress, prepared: float,
 
     legs = integrate_legs(contacts, settings, state.q, state.v, state.t, leg)
     trajectory = legs.trajectory
-    timing = _timing(trajectory, prepared + derived - started, clock.perf_counter() - derived)
+    timing = timing_of(trajectory, prepared + derived - started, clock.perf_counter() - derived)
     below_zero = negative_coefficients(legs.contacts, trajectory, legs.modes)
     warnings = (*torqueless_warnings(evaluation.system), *below_zero, *dict.fromkeys(notes), *trajectory.warnings)
     return Run(evaluation, trajectory, settings, warnings, timing, legs)
@@ -450,8 +328,3 @@ def _require_known(system: System, parameters: Mapping[Any, Any]) -> None:
     faults = [f"there is no parameter {name!r}.{suggest(name, known)}" for name in unknown]
     if faults:
         raise ModelError(system.name, faults)
-
-
-def _timing(trajectory: Trajectory, derived: float, elapsed: float) -> Timing:
-    compiled = trajectory.compile_s
-    return Timing(derived, compiled, elapsed - compiled, trajectory.steps, trajectory.evaluations, trajectory.kernel)

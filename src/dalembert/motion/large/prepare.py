@@ -20,8 +20,9 @@ from dalembert.motion.large.model import large_model
 from dalembert.motion.large.simulate import run_large, starts
 from dalembert.motion.large.size import LeftToTheSmallWay
 from dalembert.motion.large.state import LargeState
-from dalembert.motion.prepare import Prepared, Run, make_ready, settings_of_system
+from dalembert.motion.prepare import Prepared, make_ready, settings_of_system
 from dalembert.motion.result.motion import Timing
+from dalembert.motion.run import Run
 from dalembert.motion.state.state import State
 
 if TYPE_CHECKING:
