@@ -9,6 +9,7 @@ import casadi as ca
 
 from dalembert.graph.functions import Graph
 from dalembert.kernel.emit.functions import KernelFunctions, kernel_functions
+from dalembert.kernel.emit.layout import INPUTS, OUTPUTS, STATE
 from dalembert.kernel.emit.saddle import Saddle
 from dalembert.kernel.size import KernelTooLarge
 
@@ -16,6 +17,8 @@ from dalembert.kernel.size import KernelTooLarge
 MOST_INSTRUCTIONS = 20_000
 # As DA_PIVOT in runtime/state/weak.h.
 LEAST_PIVOT = 1e-6
+# Its name in C, after `da_`; the function; and what its inputs and outputs are called.
+ThreadFunction = tuple[str, ca.Function, tuple[str, ...], tuple[str, ...]]
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,14 @@ class ThreadFunctions:
     def instructions(self) -> int:
         parts = (self.kernel.factor, self.kernel.backsolve, self.kernel.position_gap, self.kernel.velocity_gap)
         return sum(part.n_instructions() for part in (self.acceleration, *parts))
+
+    def of_a_step(self, graph: Graph) -> list[ThreadFunction]:
+        """What a step calls; `project.h` calls all but the first."""
+        found: list[ThreadFunction] = [("acceleration", self.acceleration, STATE, ("a", "margin"))]
+        if graph.position_rows or graph.velocity_rows:
+            names = ("factor", "backsolve", "position_gap", "velocity_gap")
+            found += [(name, getattr(self.kernel, name), INPUTS.get(name, STATE), OUTPUTS[name]) for name in names]
+        return found
 
 
 def why_not_a_thread(graph: Graph, rows: Sequence[int], constraints: int) -> str | None:
@@ -50,7 +61,7 @@ def thread_functions(graph: Graph, rows: Sequence[int], completion: float = 0.0)
     """rows and completion as for `kernel_functions`."""
     made = kernel_functions(graph, rows, completion=completion)
     assert made.fast is not None
-    state = [ca.SX.sym(name, made.fast.numel_in(k)) for k, name in enumerate(("q", "v", "t", "p"))]
+    state = [ca.SX.sym(name, made.fast.numel_in(k)) for k, name in enumerate(STATE)]
     M, _, A, _ = graph.dynamics(*state)
     M, A = ca.sparsify(M), ca.sparsify(A[list(rows), :])
     if completion and len(rows):

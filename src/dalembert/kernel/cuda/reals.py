@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 _COMMENT = re.compile(r"(/\*.*?\*/)", re.DOTALL)
-_NUMBER = re.compile(r"(?<![\w.])(\d+\.\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+)(?![\w.])")
-_TYPE = re.compile(r"\bdouble\b")
+NUMBER = re.compile(r"(?<![\w.])(\d+\.\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+)(?![\w.])")
+TYPE = re.compile(r"\bdouble\b")
 
 
 def in_chosen_precision(source: str) -> str:
@@ -15,5 +15,5 @@ def in_chosen_precision(source: str) -> str:
     """
     parts = _COMMENT.split(source)
     return "".join(
-        part if part.startswith("/*") else _TYPE.sub("da_real", _NUMBER.sub(r"DA_R(\1)", part)) for part in parts
+        part if part.startswith("/*") else TYPE.sub("da_real", NUMBER.sub(r"DA_R(\1)", part)) for part in parts
     )

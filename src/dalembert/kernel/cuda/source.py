@@ -19,6 +19,7 @@ from dalembert.kernel.cuda.observe import observables
 from dalembert.kernel.cuda.reals import in_chosen_precision
 from dalembert.kernel.cuda.step import slope_rows, slopes_source, step_source
 from dalembert.kernel.emit.explicit import dense_source, inside_source
+from dalembert.kernel.emit.layout import STATE
 from dalembert.kernel.emit.straight_line import Hoist, straight_line
 from dalembert.kernel.limits import EVENT_PIECES, PROJECT_LEAST_SIZE, PROJECT_ROUNDING, SINGULAR_NEAR
 from dalembert.methods.table import METHODS
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from dalembert.model.system import System
 
 DEVICE = Path(__file__).parent / "device"
-STATE = ("q", "v", "t", "p")
 _DIVISION = re.compile(r"= ([\w.\[\]-]+) / ([\w.\[\]-]+);")
 _CONSTANT = re.compile(r"\bc\[(\d+)\]")
 # Up to so many instructions of the acceleration, each stage has its own copy, and three blocks of threads run beside
@@ -121,17 +121,7 @@ def _device(name: str) -> str:
 
 def _steps(graph: Graph, functions: ThreadFunctions, hoist: Hoist) -> list[str]:
     """The functions that a step needs, as C."""
-    kernel = functions.kernel
-    parts: list[tuple[str, ca.Function, tuple[str, ...], tuple[str, ...]]]
-    parts = [("acceleration", functions.acceleration, STATE, ("a", "margin"))]
-    if graph.position_rows or graph.velocity_rows:
-        parts += [
-            ("factor", kernel.factor, (*STATE, "weight"), ("F", "pivot", "length")),
-            ("backsolve", kernel.backsolve, ("p", "F", "r"), ("x",)),
-            ("position_gap", kernel.position_gap, STATE, ("r",)),
-            ("velocity_gap", kernel.velocity_gap, STATE, ("r",)),
-        ]
-    return [_function(name, function, inputs, outputs, hoist) for name, function, inputs, outputs in parts]
+    return [_function(*part, hoist) for part in functions.of_a_step(graph)]
 
 
 def _looks(system: System, graph: Graph, observe: ca.Function, events: bool, hoist: Hoist) -> str:

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from dalembert.model.system import System
 
 FOLDER = Path(__file__).parent / "c"
-STATE = ("q", "v", "t", "p")
 # Up to so many instructions of the acceleration, each stage of a step has its own copy; longer ones are a loop.
 MOST_UNROLLED = 400
 # Operations whose answer is yes or no: no lane has a branch of its own.
@@ -116,16 +115,11 @@ def _header(name: str) -> str:
 
 
 def _functions(graph: Graph, functions: ThreadFunctions, hoist: Hoist) -> list[str]:
-    kernel = functions.kernel
-    parts: list[tuple[str, ca.Function, tuple[str, ...], tuple[str, ...]]]
-    parts = [("acceleration", functions.acceleration, STATE, ("a", "margin"))]
-    if graph.position_rows or graph.velocity_rows:
-        parts += [
-            ("factor", kernel.factor, (*STATE, "weight"), ("F", "pivot", "length")),
-            ("backsolve", _change(kernel.backsolve, functions.acceleration.numel_in(0)), ("p", "F", "r"), ("x",)),
-            ("position_gap", kernel.position_gap, STATE, ("r",)),
-            ("velocity_gap", kernel.velocity_gap, STATE, ("r",)),
-        ]
+    n = functions.acceleration.numel_in(0)
+    parts = [
+        (name, _change(function, n) if name == "backsolve" else function, inputs, outputs)
+        for name, function, inputs, outputs in functions.of_a_step(graph)
+    ]
     for _, function, _, _ in parts:
         if any(function.instruction_id(k) in ASKING for k in range(function.n_instructions())):
             raise DoesNotApply("no lanes", "a condition is decided for one member at a time")
