@@ -258,8 +258,8 @@ def test_single_precision_is_near_and_the_processor_stays_double():
 
 
 def test_members_of_very_different_lengths_are_sorted(monkeypatch):
-    assert cuda.waiting(np.full(70, 9)) == 1.0
-    assert cuda.waiting(np.tile([1, 31], 32)) == pytest.approx(31 / 16)
+    assert cuda.slowdown(np.full(70, 9)) == 1.0
+    assert cuda.slowdown(np.tile([1, 31], 32)) == pytest.approx(31 / 16)
     values = {"w": np.tile([1.0, 60.0], 48)}
     whole = spring().sweep(values, 2.0, on="cuda", together=True)
     monkeypatch.setattr(cuda, "MOST", 32)

@@ -15,7 +15,7 @@ from PIL import Image
 
 import dalembert as da
 from dalembert.view.animate import video
-from dalembert.view.animate.animate import told_apart
+from dalembert.view.animate.animate import with_names_of_their_own
 from dalembert.view.animate.camera import Camera
 from dalembert.view.animate.gif import delays, gif_of
 from dalembert.view.animate.look import hull
@@ -193,6 +193,6 @@ def test_motions_of_one_system_are_told_apart_by_what_differs() -> None:
     name = system.parameter_symbols[0].name
     motions = [system.replace(parameters={name: value}).simulate(0.1) for value in (2.0, 3.0)]
     scenes = [scene_of(motion, frames=2) for motion in motions]
-    found = told_apart(scenes, [motion.system for motion in motions])
+    found = with_names_of_their_own(scenes, [motion.system for motion in motions])
     assert [scene.name for scene in found] == [f"pendulum, {name} = 2", f"pendulum, {name} = 3"]
-    assert [scene.name for scene in told_apart(scenes[:1], [system])] == ["pendulum"]
+    assert [scene.name for scene in with_names_of_their_own(scenes[:1], [system])] == ["pendulum"]

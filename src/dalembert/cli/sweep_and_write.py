@@ -73,7 +73,7 @@ def sweep_and_write(given: SweepOptions, resume: Path | None) -> int:
             write_atomically(folder / LINE, json.dumps(words).encode())
         ensemble = system.sweep(duration=given.duration, **arguments, out=folder, resume=resume is not None)
     except KeyboardInterrupt:
-        print(f"dalembert: interrupted; {_kept(folder)}", file=sys.stderr)
+        print(f"dalembert: interrupted; {_what_is_kept(folder)}", file=sys.stderr)
         raise
     finally:
         if read_about(folder) is None:  # it never began: all is as it was
@@ -151,7 +151,7 @@ def _complete(folder: Path) -> dict[str, bytes]:
     return {name: (folder / name).read_bytes() for name in (ABOUT, LINE) if (folder / name).is_file()}
 
 
-def _kept(folder: Path) -> str:
+def _what_is_kept(folder: Path) -> str:
     about = read_about(folder)
     done = 0 if about is None else len(list(folder.glob("chunk-*.npz"))) * int(about["chunk"])
     if about is None or not done:

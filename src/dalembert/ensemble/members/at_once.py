@@ -23,7 +23,7 @@ from dalembert.kernel.members import MembersRun, integrate_members
 from dalembert.kernel.size import MOST_INSTRUCTIONS
 from dalembert.methods.table import AUTO
 from dalembert.motion.integrate.choose import LATER
-from dalembert.motion.integrate.kernel_choice import Wanted, compiled_or, steps_worth_compiling, wish
+from dalembert.motion.integrate.kernel_choice import Wanted, compiled_or_tape, steps_worth_compiling, wish
 from dalembert.motion.integrate.native import AUTO_INSTRUCTIONS, EVENT_ROOM
 from dalembert.motion.integrate.settings import Settings, method_of, share_of
 from dalembert.motion.integrate.stiffness import HIDDEN, is_stiff, step_of
@@ -78,7 +78,7 @@ def kernel_of(task: Task, rows: tuple[int, ...]) -> Kernel:
         if kernel is None:
             return wanted.compiled()
         few = task.values.count * STEPS < steps_worth_compiling(kernel.instructions)
-        return kernel if kernel.kind == "compiled" or wish() == "tape" or few else compiled_or(kernel, wanted)
+        return kernel if kernel.kind == "compiled" or wish() == "tape" or few else compiled_or_tape(kernel, wanted)
 
 
 class Runs:

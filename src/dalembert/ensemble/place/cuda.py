@@ -136,7 +136,7 @@ class Gpus:
                 end = min(begin + most, block.count)
                 some = {name: x[begin:end] if isinstance(x, np.ndarray) else x for name, x in values.items()}
                 parts.append(self._try(worker.device, partial(worker.run, some, begin, end - begin)))
-                if waiting(parts[-1].steps) > DEAR:  # of the next ones: a member's numbers do not depend on it
+                if slowdown(parts[-1].steps) > DEAR:  # of the next ones: a member's numbers do not depend on it
                     worker.wish = replace(worker.wish, sort=True)
         finally:
             self._free.put((worker, most))
@@ -196,7 +196,7 @@ class Gpus:
         return found
 
 
-def waiting(steps: np.ndarray) -> float:
+def slowdown(steps: np.ndarray) -> float:
     """How much longer groups of threads take than their members, which take so many steps, would by themselves."""
     whole = steps[: steps.size // GROUP * GROUP].reshape(-1, GROUP)
     return float(whole.max(axis=1).sum() * GROUP / max(whole.sum(), 1)) if whole.size else 1.0

@@ -142,7 +142,7 @@ def _compute(own: Unpacked, ranges: Sequence[Range], finish: Callable[[Chunk], N
     whole = dict(joined(ranges, cuda.MOST))
 
     def finish_each(chunk: Chunk) -> None:
-        for part in parted(chunk, whole[chunk.first]):
+        for part in split_chunk(chunk, whole[chunk.first]):
             finish(part)
 
     spans = [(cut[0][0], cut[-1][1]) for cut in whole.values()]
@@ -160,7 +160,7 @@ def joined(ranges: Sequence[Range], most: int) -> list[tuple[int, list[Range]]]:
     return found
 
 
-def parted(chunk: Chunk, ranges: Sequence[Range]) -> list[Chunk]:
+def split_chunk(chunk: Chunk, ranges: Sequence[Range]) -> list[Chunk]:
     """A chunk as the chunks of the ranges that it was put together from."""
     found = []
     for first, last in ranges:

@@ -34,7 +34,7 @@ class Variables:
             self._without.append(part)
         for name, values in chunk.arrays.items():
             if name not in self.arrays:
-                self.arrays[name] = np.full((self.count, *values.shape[1:]), _nothing(name, values), values.dtype)
+                self.arrays[name] = np.full((self.count, *values.shape[1:]), _fill_value(name, values), values.dtype)
             self.arrays[name][part] = values
         self.reasons.update(chunk.reasons)
 
@@ -46,7 +46,7 @@ class Variables:
                 self.arrays[ON_CPU][part] = has_run(own)
 
 
-def _nothing(name: str, values: Array) -> float | int | bool:
+def _fill_value(name: str, values: Array) -> float | int | bool:
     """What stands for a member that was not run."""
     if name == "status":
         return int(Status.MISSING)

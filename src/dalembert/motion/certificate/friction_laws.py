@@ -60,7 +60,7 @@ def contact_residual(motion: Motion, M: Array, Q: Array, A: Array) -> float:
     largest = max(largest, 1e-6 * float(np.abs(root * motion.v).max()) / (span or 1.0))
     # From rest at the origin, places are rounding of where the forces would have led.
     reach = max(float(np.abs(root * motion.q).max()), 1e-6 * span**2 * float(np.abs(Q / root).max())) or 1.0
-    resting, fastest = _resting(motion), float(np.abs(motion.v).max(initial=0.0)) or 1.0
+    resting, fastest = _speed_of_rest(motion), float(np.abs(motion.v).max(initial=0.0)) or 1.0
     rest = (motion.C - _smooth(motion)) / root
     histories = [motion.contacts[contact.name] for contact in system.contacts]
     told = [np.array([own.normal for own in histories]).T, np.array([own.friction for own in histories]).T]
@@ -117,7 +117,7 @@ def _smooth(motion: Motion) -> Array:
     return C
 
 
-def _resting(motion: Motion) -> float:
+def _speed_of_rest(motion: Motion) -> float:
     """The speed that counts as rest. A system that rests all the time has velocities of rounding only."""
     span = float(motion.t[-1] - motion.t[0]) or 1.0
     return max(REST * float(np.abs(motion.v).max()), 1e-12 * float(np.abs(motion.q).max()) / span)

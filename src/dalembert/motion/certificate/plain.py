@@ -27,8 +27,8 @@ from dalembert.motion.certificate.repeat import (
     RESOLVED,
     SEQUENCE,
     STEPS_OF_PIECE,
+    longest_spacing_judged,
     smooth_stretches,
-    spacing_judged,
 )
 from dalembert.motion.certificate.thresholds import thresholds
 from dalembert.motion.result.certificate import Certificate
@@ -86,7 +86,7 @@ def _certificate(
         independent = tuple(np.flatnonzero(~dependent[0]).tolist())
     states = (motion.t, motion.q, motion.v, motion.work)
     limits = thresholds(motion.rtol, motion.timing.steps)
-    near, smooth = spacing_judged(motion), smooth_stretches(motion)
+    near, smooth = longest_spacing_judged(motion), smooth_stretches(motion)
     found = measure(
         together, evaluation.p, states, at, motion.fastest, y, motion.timing.steps, near, limits["repeat"],
         smooth, independent, RULES,

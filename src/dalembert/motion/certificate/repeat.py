@@ -250,7 +250,7 @@ def _growth_of_errors(
 
 def quadratures(motion: Motion, root: Array) -> tuple[Array, Array]:
     """`consistency`, and what Δq̇ of each stretch misses the trapezoidal rule by: by C, or NumPy without it."""
-    found = quadrature(motion.t, motion.v, motion.a, root, spacing_judged(motion), ALLOWED, RESOLVED)
+    found = quadrature(motion.t, motion.v, motion.a, root, longest_spacing_judged(motion), ALLOWED, RESOLVED)
     if found is not None:
         return found[0], found[1]
     half = np.diff(motion.t)[:, None] / 2
@@ -258,7 +258,7 @@ def quadratures(motion: Motion, root: Array) -> tuple[Array, Array]:
     return consistency(motion, root), (root[:-1] * missed).max(axis=1)
 
 
-def spacing_judged(motion: Motion) -> float:
+def longest_spacing_judged(motion: Motion) -> float:
     """Outputs further apart are not judged by quadratures; none are where no steps are known of what was not
     integrated.
     """
@@ -274,7 +274,7 @@ def consistency(motion: Motion, root: Array) -> Array:
     steps = motion.timing.steps  # none are known of what was not integrated
     if t.size < 6 or not steps:
         return found
-    near = spacing_judged(motion)
+    near = longest_spacing_judged(motion)
     inside = np.arange(2, t.size - 3)
     stencil = inside[:, None] + np.arange(-2, 4)
     five = gaps[stencil[:, :5]]

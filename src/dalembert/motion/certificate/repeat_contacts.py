@@ -50,7 +50,7 @@ def repeat_residual(motion: Motion, contacts: Contacts, M: Array, Q: Array, want
     left of their difference is allowed for. Which way a contact slips is taken from the sliding velocity. M, Q: of the
     system at the output points.
     """
-    chosen = sorted({*_stretches(motion), *_uneven(motion, contacts)})
+    chosen = sorted({*_stretches(motion), *_uneven_stretches(motion, contacts)})
     if not chosen:
         return 0.0
     root = mass_scale(M)
@@ -107,7 +107,7 @@ def _own_steps(motion: Motion, i: int) -> float:
     return motion.timing.steps * float(motion.t[i + 1] - motion.t[i]) / float(motion.t[-1] - motion.t[0])
 
 
-def _uneven(motion: Motion, contacts: Contacts) -> list[int]:
+def _uneven_stretches(motion: Motion, contacts: Contacts) -> list[int]:
     """Stretches within which a coefficient of friction changes otherwise than its ends tell, as on a strip of ice that
     steps may have passed over: the most uneven, looked at on the cubics through the states at their ends.
     """

@@ -99,7 +99,7 @@ class Wanted:
         same = self.graph is graph and self.method == method
         return same and self.completion == completion and self.limit == limit
 
-    def known(self, other: Wanted) -> Wanted:
+    def prefer(self, other: Wanted) -> Wanted:
         """The other one, which knows what was chosen for it, if it is the same; else this one."""
         if (other.key, other.method, other.limit) != (self.key, self.method, self.limit):
             return self
@@ -171,10 +171,10 @@ def _chosen(wanted: Wanted) -> Choice:
     steps = worth - _steps.get(wanted.key, 0)
     if steps >= LOOKS:
         return Choice(kernel, steps, worth=worth)
-    return Choice(compiled_or(kernel, wanted))
+    return Choice(compiled_or_tape(kernel, wanted))
 
 
-def compiled_or(tape: Kernel, wanted: Wanted) -> Kernel:
+def compiled_or_tape(tape: Kernel, wanted: Wanted) -> Kernel:
     """The compiled kernel, or the tape where it cannot be had."""
     try:
         return wanted.compiled()

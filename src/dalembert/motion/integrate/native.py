@@ -27,7 +27,7 @@ from dalembert.motion.integrate.kernel_choice import (
     Choice,
     Wanted,
     choose_kernel,
-    compiled_or,
+    compiled_or_tape,
     may_have_series,
     note_steps,
     race_of,
@@ -123,7 +123,7 @@ def integrate_native(
         run = _in_a_thread(integrate, evaluation, t0, bar, most)
     by_tape = run.steps if kernel.kind == "tape" else 0
     if choice.steps and run.was_stopped(points, buffer) and run.steps >= choice.steps:
-        kernel = compiled_or(kernel, wanted)
+        kernel = compiled_or_tape(kernel, wanted)
         seconds += kernel.seconds
         integrate = partial(kernel.integrate, *given, events=buffer, branch=setup.branch, pace=pace)
         run = _in_a_thread(integrate, evaluation, t0, bar, settings.most_steps)
@@ -285,7 +285,7 @@ def _make_setup(
     # Where each of them ends the run, there is one passage of each at most.
     room = len(events) if all(event.terminal == 1 for event in events) else EVENT_ROOM
     if before is not None and before is not wanted:
-        wanted = wanted.known(before)
+        wanted = wanted.prefer(before)
     settings.kept["wanted"] = wanted
     rtol = settings.rtol
     return _Setup(as_written, solution, evaluation, kinks, wanted, y0, rtol, atol, pace, branch, room, may_race)

@@ -19,7 +19,7 @@ from dalembert.motion.certificate.repeat import (
     integrate_again,
 )
 from dalembert.motion.certificate.thresholds import thresholds
-from dalembert.motion.large.forces import Entries, EntriesOf, forces_at, pushed_by
+from dalembert.motion.large.forces import Entries, EntriesOf, accelerations_alone, forces_at
 from dalembert.motion.large.state import LargeState
 from dalembert.motion.result.certificate import MEASURES, Certificate
 from dalembert.motion.state.project import size_of
@@ -67,7 +67,7 @@ def _balance(motion: Motion, at: LargeState, entries: EntriesOf) -> dict[str, fl
     found = {"acceleration": 0.0, "forces": 0.0, "virtual_work": 0.0}
     for k in range(motion.t.size):
         here = entries.at(motion.q[k], motion.v[k], float(motion.t[k]))
-        a = here.followed(motion.a[k], here.gamma)
+        a = here.accelerations_of_all(motion.a[k], here.gamma)
         given = forces_at(here, a, motion.multipliers[k])
         size = np.maximum(given.size, 1e-6 * given.size.max(initial=0.0))
         size = np.where(size > 0, size, 1.0)
@@ -120,14 +120,14 @@ def _gauss(motion: Motion, entries: EntriesOf) -> float:
     for k in _evenly(motion.t.size, SOLVED):
         here = entries.at(motion.q[k], motion.v[k], float(motion.t[k]))
         best = _solved_whole(here)
-        own = here.followed(motion.a[k], here.gamma)
+        own = here.accelerations_of_all(motion.a[k], here.gamma)
         M = here.K[: here.nz, : here.nz]
         apart = own - best
         size = np.sqrt(abs(float(best @ (M @ best)))) + np.sqrt(abs(float(own @ (M @ own))))
         # At rest that is rounding of what the forces would make of it.
         held = here.K[here.nz :, : here.nz].T @ motion.multipliers[k]
         forces = np.abs(here.impressed) + np.abs(held)
-        size = max(size, float(np.sqrt(forces @ pushed_by(M, forces))))
+        size = max(size, float(np.sqrt(forces @ accelerations_alone(M, forces))))
         worst = max(worst, np.sqrt(abs(float(apart @ (M @ apart)))) / (size or 1.0))
     return worst
 

@@ -45,14 +45,14 @@ class Entries:
         among = (eye_array(count, format="csc") - self.J[:, self.n :]).tocsc()
         return splu(among, permc_spec="NATURAL", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
 
-    def handed_down(self, forces: Array) -> Array:
+    def forces_on_coordinates(self, forces: Array) -> Array:
         """Forces on all quantities as forces on the coordinates."""
         if self.nz == self.n:
             return forces
         carried = self._chain.solve(forces[self.n :], trans="T")
         return np.asarray(forces[: self.n] + self.J[:, : self.n].T @ carried)
 
-    def followed(self, q: Array, gamma: Array | None = None) -> Array:
+    def accelerations_of_all(self, q: Array, gamma: Array | None = None) -> Array:
         """Accelerations of all quantities from those of the coordinates; gamma: what is added, γ or nothing."""
         if self.nz == self.n:
             return q
@@ -76,7 +76,7 @@ class EntriesOf:
         J = csr_array((where.slope(w), (where.slope_of, where.slope_by)), shape=(defined, nz))
         return Entries(K, right[:nz], pulled[:nz], right[nz:], J, where.bias(w), self.state.n)
 
-    def contradicting(self, q: Array, v: Array, t: float) -> list[str]:
+    def contradicting_constraints(self, q: Array, v: Array, t: float) -> list[str]:
         """Names of constraints that no acceleration satisfies at the state that was solved last: others, on which they
         depend, ask for something else. The first few.
         """
@@ -106,12 +106,12 @@ def forces_at(entries: Entries, a: Array, multipliers: Array) -> Forces:
     nz, n = entries.nz, entries.n
     M, A = entries.K[:nz, :nz], entries.K[nz:, :nz]
     held = A.T @ multipliers
-    rest = entries.followed(np.zeros(n), entries.gamma)  # accelerations of the defined ones at q̈ = 0
+    rest = entries.accelerations_of_all(np.zeros(n), entries.gamma)  # accelerations of the defined ones at q̈ = 0
     parts = (entries.impressed, entries.inertia - M @ rest, held, M @ (a - rest))
-    impressed, inertial, ideal, inertia = (entries.handed_down(part) for part in parts)
-    unbalanced = entries.handed_down(M @ a - entries.inertia - entries.impressed - held)
+    impressed, inertial, ideal, inertia = (entries.forces_on_coordinates(part) for part in parts)
+    unbalanced = entries.forces_on_coordinates(M @ a - entries.inertia - entries.impressed - held)
     # At rest accelerations are rounding of what forces would make of them: they count with that.
-    moved = np.abs(a) + pushed_by(M, np.abs(entries.impressed) + np.abs(entries.inertia) + np.abs(held))
+    moved = np.abs(a) + accelerations_alone(M, np.abs(entries.impressed) + np.abs(entries.inertia) + np.abs(held))
     rows = np.abs(A @ a - entries.b)
     own = np.abs(a[n:] - entries.J @ a - entries.gamma)
     return Forces(
@@ -134,13 +134,13 @@ def contradictions(entries: Entries, a: Array) -> np.ndarray:
     """
     nz = entries.nz
     M, A = entries.K[:nz, :nz], entries.K[nz:, :nz]
-    moved = np.abs(a) + pushed_by(M, np.abs(entries.impressed) + np.abs(entries.inertia))
+    moved = np.abs(a) + accelerations_alone(M, np.abs(entries.impressed) + np.abs(entries.inertia))
     terms = abs(A) @ moved + np.abs(entries.b)
     missed = np.abs(A @ a - entries.b)
     return np.flatnonzero(missed > DRIFT_TOLERANCE * np.maximum(terms, 1e-6 * terms.max(initial=0.0)))
 
 
-def pushed_by(M: Any, forces: Array) -> Array:
+def accelerations_alone(M: Any, forces: Array) -> Array:
     """What forces would make of each quantity by itself; nothing where it has no mass of its own."""
     own = np.abs(M.diagonal())
     return np.where(own > 0, forces / np.where(own > 0, own, 1.0), 0.0)

@@ -125,7 +125,7 @@ class _Run:
                 before, y = y, self.back(t, solver.y)
                 if y is not solver.y:
                     solver.y, solver.f = y, self.derivative(t, y)
-                if names := self.entries.contradicting(y[: self.n], y[self.n : 2 * self.n], t):
+                if names := self.entries.contradicting_constraints(y[: self.n], y[self.n : 2 * self.n], t):
                     if self.is_small():
                         raise LeftToTheSmallWay
                     return f"constraints contradict each other here: {', '.join(names)}. Remove or correct one of them."

@@ -15,8 +15,8 @@ from dalembert.motion.large.certificate import certify_large
 from dalembert.motion.large.forces import EntriesOf, forces_at
 from dalembert.motion.large.integrate import integrate_large
 from dalembert.motion.large.state import LargeState
-from dalembert.motion.prepare import Run
 from dalembert.motion.result.motion import Motion, Timing
+from dalembert.motion.run import Run
 from dalembert.motion.state.consistent import INITIAL_TOLERANCE
 from dalembert.motion.state.project import size_of
 from dalembert.motion.state.state import State
@@ -37,7 +37,7 @@ def run_large(at: LargeState, settings: Settings, state: State, bar: Progress, s
     """Integrate from a state. spent: on making it ready; started: when the run began."""
     _require_consistent_state(at, state)
     at.solve(state.q, state.v, state.t)
-    if names := EntriesOf(at).contradicting(state.q, state.v, state.t):
+    if names := EntriesOf(at).contradicting_constraints(state.q, state.v, state.t):
         raise InconsistentConstraints(
             f"{at.system.name}: at the initial state no acceleration satisfies all constraints: {', '.join(names)} "
             "depend on others and contradict them. Remove or correct one of them."

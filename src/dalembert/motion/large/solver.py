@@ -46,7 +46,7 @@ class Solver:
         """Of the constraints at the last state."""
         return self._multipliers.rank() if self.apart else self.model.constraints
 
-    def missed(self) -> float:
+    def residual(self) -> float:
         """What was left of the equations of the multipliers at the last state, relative to their right-hand sides."""
         return float(self._multipliers.missed[0]) if self.apart else 0.0
 

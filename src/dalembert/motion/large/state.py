@@ -61,7 +61,7 @@ class LargeState:
         """Whether at the last state solved constraints depend on each other and right-hand sides were not met: they may
         be rounding.
         """
-        return self._solvers[ACCELERATIONS].missed() > DRIFT_TOLERANCE and self.rank() < self.m
+        return self._solvers[ACCELERATIONS].residual() > DRIFT_TOLERANCE and self.rank() < self.m
 
     def return_to_constraints(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:
         """The nearest state on the constraints, in the metric of the masses."""

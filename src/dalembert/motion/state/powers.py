@@ -17,7 +17,7 @@ def powers(
 ) -> Array:
     """All of them at a state. rows: the constraints of the solution, all where it is None."""
     e = evaluation.energetics(q, v, t)
-    ideal, nonideal = told_from_friction(evaluation, q, v, t, solution)
+    ideal, nonideal = ideal_and_nonideal(evaluation, q, v, t, solution)
     found = [v @ e.forces + e.explicit, v @ ideal, v @ nonideal]
     if evaluation.graph.heats:
         multipliers = np.zeros(evaluation.m)
@@ -28,7 +28,7 @@ def powers(
     return np.array(found)
 
 
-def told_from_friction(
+def ideal_and_nonideal(
     evaluation: Evaluation, q: Array, v: Array, t: float, solution: Fundamental
 ) -> tuple[Array, Array]:
     """The ideal force of the constraints that are not made by friction, and the nonideal one, which is the rest.

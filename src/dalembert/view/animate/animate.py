@@ -61,7 +61,7 @@ def animate(
         scene_of(each, frames=own, fps=fps, speed=speed, forces=forces) for each, own in zip(shown, times, strict=True)
     ]
     scenes[0] = scenes[0] if ghost is None else with_ghost(scenes[0], ghost)
-    scenes = told_apart(scenes, [each.system.as_written for each in shown])
+    scenes = with_names_of_their_own(scenes, [each.system.as_written for each in shown])
     if suffix == ".html":
         page = _page(motion, scenes, "auto" if style is None else look.theme, speed)
         if path is None:
@@ -83,7 +83,7 @@ def _require_several(scenes: Sequence[Scene], span: float) -> None:
         )
 
 
-def told_apart(scenes: Sequence[Scene], systems: Sequence[System]) -> list[Scene]:
+def with_names_of_their_own(scenes: Sequence[Scene], systems: Sequence[System]) -> list[Scene]:
     """Scenes of one name, with the values of parameters that differ between them."""
     if len({scene.name for scene in scenes}) > 1:
         return list(scenes)

@@ -43,7 +43,7 @@ class Passing:
     since: float
 
 
-def passed_between(
+def passings_between(
     contacts: Contacts, scale: Scale, settings: Settings, t: float, before: Side, after: Side
 ) -> list[Passing]:
     """Events of the system that pass zero together with the change from one side to the other: they jump, or they

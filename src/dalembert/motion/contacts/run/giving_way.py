@@ -28,7 +28,7 @@ SAME = 1e-15
 Onward = Callable[[float, Array, Array], Trajectory]
 
 
-def looked_at(t: float, times: Array) -> Array:
+def times_to_look_at(t: float, times: Array) -> Array:
     """The times of a leg, and as many more as it is looked through at."""
     return np.unique([*times, *np.linspace(t, times[-1], LOOKS + 1)[1:]])
 

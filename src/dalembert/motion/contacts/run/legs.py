@@ -18,9 +18,15 @@ from dalembert.motion.contacts.decide.agreement import moment_at
 from dalembert.motion.contacts.impacts.impacts import Impact
 from dalembert.motion.contacts.modes.contacts import Contacts
 from dalembert.motion.contacts.modes.modes import SLIP, STICK, Ending, Mode
-from dalembert.motion.contacts.run.between_legs import Side, changes, ends_with, entries_of_first_impact, passed_between
+from dalembert.motion.contacts.run.between_legs import (
+    Side,
+    changes,
+    ends_with,
+    entries_of_first_impact,
+    passings_between,
+)
 from dalembert.motion.contacts.run.creep import LONGER, contacts_that_creep, has_set_off
-from dalembert.motion.contacts.run.giving_way import GIVES_WAY, looked_at, while_it_holds
+from dalembert.motion.contacts.run.giving_way import GIVES_WAY, times_to_look_at, while_it_holds
 from dalembert.motion.contacts.run.record import Record
 from dalembert.motion.contacts.run.standing import standing, stays
 from dalembert.motion.contacts.run.transitions import GAP, Transitions
@@ -264,7 +270,7 @@ class _Run:
         during = changed(
             self.settings,
             pace=no_longer(self.settings.pace, t, rising) if rising else self.settings.pace,
-            times=_from(t, looked_at(t, times) if mode.undetermined else times),
+            times=_from(t, times_to_look_at(t, times) if mode.undetermined else times),
             passed=self.record.passage_counts(),
             of_user=len(self.contacts.system.events),
             rates=BALANCED * np.fmax(np.abs(start.unconstrained), 0.0),
@@ -333,7 +339,7 @@ class _Run:
             return None
         last = record.legs[-1].y[-1]
         sides = Side(before, last[:n], last[n : 2 * n]), Side(mode, q, v)
-        for passing in passed_between(self.contacts, self.between.scale, self.settings, t, *sides):
+        for passing in passings_between(self.contacts, self.between.scale, self.settings, t, *sides):
             event, passed = system.events[passing.which], record.passage_counts()[passing.which]
             (report,) = Outcome((Crossing(passing.which, t, passing.direction, np.concatenate([q, v])),)).reports(
                 system
