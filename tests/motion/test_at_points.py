@@ -11,7 +11,8 @@ from sample_systems import pendulum, penny
 import dalembert as da
 from dalembert.kernel.ready import again, check, many, solve, sparse, together
 from dalembert.motion.certificate.algebra import at_points, at_points_dense, data_along
-from dalembert.motion.certificate.repeat import SEQUENCE, _in_pieces, _together, consistency, quadratures
+from dalembert.motion.certificate.consistency import consistency, quadratures
+from dalembert.motion.certificate.repeat import SEQUENCE, _in_pieces, _together
 from dalembert.motion.result.motion import Motion
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.points import evaluate_points

@@ -15,7 +15,8 @@ from sample_systems import l, pendulum, penny, x, y
 import dalembert as da
 from dalembert.motion import prepare
 from dalembert.motion.certificate.certify import certify
-from dalembert.motion.certificate.repeat import consistency, integrate_again
+from dalembert.motion.certificate.consistency import consistency
+from dalembert.motion.certificate.repeat import integrate_again
 from dalembert.motion.certificate.thresholds import thresholds
 
 

@@ -18,18 +18,8 @@ from dalembert.kernel.ready.many import address
 from dalembert.kernel.ready.together import Together, branches_of, together_of
 from dalembert.mechanics.solve.blocks import WORTHWHILE
 from dalembert.motion.certificate.algebra import Data, is_minimum
-from dalembert.motion.certificate.repeat import (
-    ALLOWED,
-    DIVERGED,
-    FORESEEN,
-    GRANTED,
-    PIECES,
-    RESOLVED,
-    SEQUENCE,
-    STEPS_OF_PIECE,
-    longest_spacing_judged,
-    smooth_stretches,
-)
+from dalembert.motion.certificate.consistency import ALLOWED, RESOLVED, longest_spacing_judged, smooth_stretches
+from dalembert.motion.certificate.repeat import DIVERGED, FORESEEN, GRANTED, PIECES, SEQUENCE, STEPS_OF_PIECE
 from dalembert.motion.certificate.thresholds import thresholds
 from dalembert.motion.result.certificate import Certificate
 from dalembert.motion.state.evaluation import Evaluation

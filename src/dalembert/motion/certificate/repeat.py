@@ -13,16 +13,12 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.errors import DalembertError
-from dalembert.graph.evaluate import Evaluator
-from dalembert.graph.kinks import kink_graph
-from dalembert.kernel.ready.again import extrapolate, quadrature
-from dalembert.kernel.ready.many import many_of
+from dalembert.kernel.ready.again import extrapolate
 from dalembert.kernel.ready.together import together_of
 from dalembert.mechanics.solve.fundamental import is_positive, solve
-from dalembert.methods.table import METHODS
 from dalembert.motion.certificate.algebra import AtPoints
 from dalembert.motion.certificate.closely import shares_of_stretch
-from dalembert.motion.certificate.stretches import states_inside
+from dalembert.motion.certificate.consistency import quadratures, smooth_stretches
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.state import State
 
@@ -50,18 +46,6 @@ PACED = 16
 GRANTED = 2.0
 # Errors of so many tolerances may be made in each of its steps, and grow as the motion lets them grow.
 TOLERANCES = 10.0
-# Quadratures of q̈ over four and six points, symmetric about a stretch: their differences times this are allowed for.
-FOUR, SIX = np.array([-1, 13, 13, -1]) / 24, np.array([11, -93, 802, 802, -93, 11]) / 1440
-ALLOWED, RESOLVED = 3.0, 0.1
-# Outputs further apart than steps may have whole oscillations between them: they say nothing about ∫ q̈ dt. Series take
-# steps about twice as long.
-STEPS = {METHODS["taylor"].title: 0.5}
-# What these events tell of lies in the stretch: states there are next to singular, and velocities may jump.
-# … and quadratures reach so many stretches further.
-BESIDE = 3
-# Kinks are looked for at so many places of a stretch.
-INSIDE = 9
-NOT_SMOOTH = ("rank change", "singular configuration")
 
 
 def integrate_again(slope: Slope, t: Array, y: Array, length: Array, wanted: Array) -> tuple[Array, Array, Array]:
@@ -246,83 +230,6 @@ def _growth_of_errors(
         other, _, known = _all_again(motion, evaluation, at, wanted, shares, change)
         found = np.maximum(found, np.where(known[:, None], np.abs(other - end), np.inf))
     return found
-
-
-def quadratures(motion: Motion, root: Array) -> tuple[Array, Array]:
-    """`consistency`, and what Δq̇ of each stretch misses the trapezoidal rule by: by C, or NumPy without it."""
-    found = quadrature(motion.t, motion.v, motion.a, root, longest_spacing_judged(motion), ALLOWED, RESOLVED)
-    if found is not None:
-        return found[0], found[1]
-    half = np.diff(motion.t)[:, None] / 2
-    missed = np.abs(np.diff(motion.v, axis=0) - half * (motion.a[1:] + motion.a[:-1]))
-    return consistency(motion, root), (root[:-1] * missed).max(axis=1)
-
-
-def longest_spacing_judged(motion: Motion) -> float:
-    """Outputs further apart are not judged by quadratures; none are where no steps are known of what was not
-    integrated.
-    """
-    steps = motion.timing.steps
-    return STEPS.get(motion.method, 1.0) * float(motion.t[-1] - motion.t[0]) / steps if steps else 0.0
-
-
-def consistency(motion: Motion, root: Array) -> Array:
-    """|Δq̇ − ∫ q̈ dt| of each stretch, less what its quadrature may err by; zero where it cannot judge."""
-    t, v, a = motion.t, motion.v, motion.a
-    found = np.zeros(t.size - 1)
-    gaps = np.diff(t)
-    steps = motion.timing.steps  # none are known of what was not integrated
-    if t.size < 6 or not steps:
-        return found
-    near = longest_spacing_judged(motion)
-    inside = np.arange(2, t.size - 3)
-    stencil = inside[:, None] + np.arange(-2, 4)
-    five = gaps[stencil[:, :5]]
-    even = (np.ptp(five, axis=1) < 1e-6 * five.max(axis=1)) & (five.max(axis=1) <= near)
-    inside, stencil = inside[even], stencil[even]
-    h = gaps[inside, None]
-    six = h * np.einsum("j,tjn->tn", SIX, a[stencil])
-    four = h * np.einsum("j,tjn->tn", FOUR, a[stencil[:, 1:5]])
-    two = h / 2 * (a[inside] + a[inside + 1])
-    # Where more points do not bring a quadrature nearer, the acceleration changes faster than the points show.
-    finer, coarser = np.abs(six - four), np.abs(four - two)
-    unclear = finer > RESOLVED * coarser + 1e-12 * np.abs(h * a[inside]).max(initial=0.0)
-    missed = np.where(unclear, 0.0, np.abs(v[inside + 1] - v[inside] - six) - ALLOWED * finer)
-    found[inside] = np.maximum((root[inside] * missed).max(axis=1, initial=0.0), 0.0)
-    return found
-
-
-def smooth_stretches(motion: Motion) -> np.ndarray | None:
-    """Which stretches, with the ones beside them, have nothing in them that the motion reports as other than smooth;
-    None where all are so.
-    """
-    places = [event["t"] for event in motion.events if "contact" in event or event["name"] in NOT_SMOOTH]
-    at = [int(np.searchsorted(motion.t, t)) - 1 for t in places]
-    if motion.system.may_have_kinks:
-        at += stretches_with_kinks(motion)
-    if not at:
-        return None
-    clear = np.ones(motion.t.size - 1, dtype=bool)
-    for k in at:
-        clear[max(k - BESIDE, 0) : k + BESIDE + 1] = False
-    return clear
-
-
-def stretches_with_kinks(motion: Motion) -> list[int]:
-    """The stretches in which a kink of the model is passed or touched: their ends, and places in between on the cubics
-    through the states at both, lie on different sides of it, or on it.
-    """
-    graph = kink_graph(motion.system)
-    if graph is None:
-        return []
-    at, q, v = states_inside(motion, np.linspace(0.0, 1.0, INSIDE))
-    run = graph.kept.get("along")
-    if run is None:
-        run = graph.kept["along"] = many_of(graph.functions, 3) or Evaluator(graph.functions).many
-    found = run(at.size, q, v, at, motion.system.parameter_values())[0]
-    sides = np.sign(found).reshape(INSIDE, motion.t.size - 1, -1)
-    passed = (sides != sides[0]).any(axis=0) | (sides[0] == 0)
-    return [int(k) for k in np.flatnonzero(passed.any(axis=1))]
 
 
 def _stretches(motion: Motion, smooth: np.ndarray | None, doubt: Array, most: int) -> np.ndarray:

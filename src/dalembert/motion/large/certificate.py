@@ -11,13 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dalembert.arrays import Array
-from dalembert.motion.certificate.repeat import (
-    PIECES,
-    STEPS_OF_PIECE,
-    Slope,
-    consistency,
-    integrate_again,
-)
+from dalembert.motion.certificate.consistency import consistency
+from dalembert.motion.certificate.repeat import PIECES, STEPS_OF_PIECE, Slope, integrate_again
 from dalembert.motion.certificate.thresholds import thresholds
 from dalembert.motion.large.forces import Entries, EntriesOf, accelerations_alone, forces_at
 from dalembert.motion.large.state import LargeState

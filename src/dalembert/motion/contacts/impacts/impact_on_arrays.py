@@ -16,6 +16,7 @@ from dalembert.arrays import Array, norm_of
 from dalembert.errors import InconsistentConstraints, UndeterminedMotion
 from dalembert.mechanics.solve.fundamental import MASS_TOLERANCE, RANK_TOLERANCE
 from dalembert.mechanics.solve.mass_scale import mass_scale
+from dalembert.model.constraints import IMPACT_ORDERS
 from dalembert.motion.contacts.impacts.blow import LAWS, REVERSAL, SLIP, SMOOTH, STICK, Course, Jam, Path, follow_course
 from dalembert.motion.contacts.impacts.blow_values import Blow, Meeting, Share
 from dalembert.motion.contacts.impacts.guided import GuidedCourse, GuideImpulse
@@ -24,7 +25,7 @@ from dalembert.motion.contacts.impacts.impulses import places_of
 from dalembert.motion.contacts.impacts.together import together
 from dalembert.remember import remember
 
-TOGETHER, SEQUENCE = ORDERS = ("together", "sequence")
+TOGETHER, SEQUENCE = IMPACT_ORDERS
 OPEN = "open"
 # So many blows follow each other at most.
 MOST_BLOWS = 10_000
