@@ -508,3 +508,11 @@ def test_near_a_singular_configuration(seed: int) -> None:
     # The first two accelerations are fixed by the constraints; 1e-16 over 1e-5 leaves ten digits.
     np.testing.assert_allclose(result.acceleration[:2], feasible[:2], atol=1e-9)
     assert float(result.residual.max()) < 1e-13
+
+
+def test_what_is_wrong_with_arrays_is_told_once():
+    with pytest.raises(da.ModelError) as failed:
+        da.fundamental([[1.0]], [1.0, 2.0], [[1.0]], [0.0])
+    assert failed.value.faults == ("Q must have shape (…, 1); its shape is (2,)",)
+    with pytest.raises(da.ModelError, match="A must be an array of numbers, got 'x'"):
+        da.fundamental([[1.0]], [1.0], "x", [0.0])

@@ -13,12 +13,12 @@ def check_arrays(
     M: ArrayLike, Q: ArrayLike, A: ArrayLike, b: ArrayLike, C: ArrayLike | None
 ) -> tuple[Array, Array, Array, Array, Array]:
     """Arrays of matching shapes with one batch axis or none, or an error that lists what is wrong."""
-    M, Q, A, b = (np.asarray(value, dtype=float) for value in (M, Q, A, b))
-    C = np.zeros(Q.shape) if C is None else np.asarray(C, dtype=float)
+    M, Q, A, b = _numbers(M, "M"), _numbers(Q, "Q"), _numbers(A, "A"), _numbers(b, "b")
     faults = []
     if M.ndim < 2 or M.shape[-1] != M.shape[-2]:
         raise ModelError("fundamental", [f"M must be square, (…, n, n); its shape is {M.shape}"])
     n = M.shape[-1]
+    C = np.zeros(n) if C is None else _numbers(C, "C")
     for name, value in (("Q", Q), ("C", C)):
         if value.ndim < 1 or value.shape[-1] != n:
             faults.append(f"{name} must have shape (…, {n}); its shape is {value.shape}")
@@ -46,3 +46,10 @@ def check_arrays(
         np.broadcast_to(b, (*batch, m)),
         np.broadcast_to(C, (*batch, n)),
     )
+
+
+def _numbers(given: ArrayLike, name: str) -> Array:
+    try:
+        return np.asarray(given, dtype=float)
+    except (TypeError, ValueError):
+        raise ModelError("fundamental", [f"{name} must be an array of numbers, got {given!r}"]) from None
