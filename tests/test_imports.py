@@ -122,6 +122,7 @@ def test_type_checkers_know_all_that_is_exported(module) -> None:
 
 def test_systems_of_the_library_are_exported() -> None:
     assert set(dalembert.library.EXAMPLES) <= set(dalembert.library.__all__)
+    assert dir(dalembert.library) == sorted(dalembert.library.__all__)
 
 
 def faults(module: str, source: str) -> list[str]:

@@ -231,6 +231,11 @@ def __getattr__(name: str) -> NoReturn:
     raise AttributeError(f"the library has no {name!r}.{suggest(name, EXAMPLES)}")
 
 
+def __dir__() -> list[str]:
+    """What the tab key proposes: the systems, and no module that happens to be imported here."""
+    return sorted(__all__)
+
+
 # One by one: type checkers know what is exported from this list alone.
 __all__ = [
     "EXAMPLES",
