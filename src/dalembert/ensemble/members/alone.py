@@ -11,8 +11,8 @@ from dalembert.ensemble.members.outcome import Outcome, Status
 from dalembert.ensemble.members.task import Task
 from dalembert.ensemble.start.block import Block
 from dalembert.errors import DalembertError, InconsistentState, MotionFailed
-from dalembert.motion.prepare import Run
 from dalembert.motion.result.motion import Motion
+from dalembert.motion.run import Run
 from dalembert.motion.state.state import State
 
 

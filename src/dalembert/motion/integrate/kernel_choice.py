@@ -135,7 +135,7 @@ def wish() -> str:
 
 def has_kernels() -> bool:
     """Whether anything can run natively here."""
-    return _compiles_only() or runtime_library() is not None or find_compiler() is not None
+    return _compiles_only() or (find_compiler(), runtime_library()) != (None, None)
 
 
 def _compiles_only() -> bool:

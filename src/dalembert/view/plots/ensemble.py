@@ -15,8 +15,9 @@ from dalembert.ensemble.result.ensemble import Ensemble
 from dalembert.errors import OutputError
 from dalembert.model.language.suggest import suggest
 from dalembert.view.figures import Given, finish, panels, printable
-from dalembert.view.plots.figure import SMALL, paint, plain_numbers, steady_limits, typeset
+from dalembert.view.plots.figure import SMALL, paint, plain_numbers, typeset
 from dalembert.view.plots.labels import phrase, with_unit
+from dalembert.view.plots.steady import steady_limits
 from dalembert.view.plots.style import LIGHT, Style, style_named
 
 if TYPE_CHECKING:

@@ -20,10 +20,10 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import LogLocator, NullFormatter
 
-from dalembert.arrays import Array
 from dalembert.errors import OutputError
 from dalembert.view.figures import Given, Picture, given_axes, printable
 from dalembert.view.plots.panel import Curve, Panel
+from dalembert.view.plots.steady import steady_limits
 from dalembert.view.plots.style import LIGHT, STROKES, STYLES, Style, style_named
 
 # Inches: of one panel. Points: of type.
@@ -35,8 +35,6 @@ MOST_POINTS = 4000
 MOST_MARKS = 4
 # More marks than these are ticks at the upper edge: lines would hide the curves.
 MOST_LINES = 40
-# Values that differ by less, relative to their size, are the same to the eye of a picture.
-SAME = 1e-7
 DOTTED = re.compile(r"([^\W\d_])([\u0307\u0308])")
 COMMANDS = {"\u0307": r"\dot", "\u0308": r"\ddot"}
 
@@ -54,6 +52,8 @@ def draw_panels(panels: Sequence[Panel], axes: Given, name: str, title: str = ""
     for place, panel in zip(places, panels, strict=True):
         draw_panel(place, panel, style, painted=axes is None or style is not LIGHT, tell_marks=not told)
         told = told or (bool(panel.marks) and panel.over_time)
+    for place, panel in zip(places, panels, strict=True):
+        _steady(place, panel)
     return figure
 
 
@@ -101,8 +101,6 @@ def draw_panel(axes: Axes, panel: Panel, style: Style, painted: bool = True, tel
         axes.set_yscale("log")
         axes.yaxis.set_minor_locator(LogLocator(subs=()))
         axes.yaxis.set_minor_formatter(NullFormatter())
-    elif not panel.bands:
-        _steady(axes, panel)
     if panel.over_time:
         _time_limits(axes, panel)
     if panel.equal:
@@ -112,6 +110,8 @@ def draw_panel(axes: Axes, panel: Panel, style: Style, painted: bool = True, tel
     paint(axes, style, painted)
     handles = _marks(axes, panel, style)
     _legend(axes, panel, style, handles if tell_marks else [])
+    if not panel.log and not panel.bands:
+        plain_numbers(axes)
 
 
 def paint(axes: Axes, style: Style, painted: bool = True) -> None:
@@ -174,13 +174,11 @@ def _bands(axes: Axes, panel: Panel, style: Style) -> None:
 
 
 def _steady(axes: Axes, panel: Panel) -> None:
-    """A value that does not change is a straight line, not a picture of its rounding errors; and no axis shows numbers
-    as differences to another.
-    """
-    limits = steady_limits(np.concatenate([curve.y for curve in panel.curves])) if panel.curves else None
-    if limits is not None:
-        axes.set_ylim(limits)
-    plain_numbers(axes)
+    """A value that does not change is a straight line, not a picture of its rounding errors."""
+    if panel.curves and not (panel.log or panel.bands or panel.text):
+        limits = steady_limits(np.concatenate([curve.y for curve in panel.curves]))
+        if limits is not None:
+            axes.set_ylim(limits)
 
 
 def plain_numbers(axes: Axes) -> None:
@@ -192,19 +190,6 @@ def plain_numbers(axes: Axes) -> None:
     power = axes.yaxis.get_offset_text()
     power.set(x=-0.01, ha="right", fontsize=SMALL)
     axes.xaxis.get_offset_text().set_fontsize(SMALL)
-
-
-def steady_limits(values: Array) -> tuple[float, float] | None:
-    """The limits of an axis for values that are all the same, as far as computed ones are; None where they change."""
-    there = values[np.isfinite(values)]
-    if not there.size:
-        return None
-    low, high = float(there.min()), float(there.max())
-    size = max(abs(low), abs(high))
-    if high - low > SAME * size:
-        return None
-    middle, reach = (low + high) / 2, 0.1 * size or 1.0
-    return middle - reach, middle + reach
 
 
 def _time_limits(axes: Axes, panel: Panel) -> None:
