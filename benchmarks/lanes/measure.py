@@ -88,12 +88,12 @@ def members(method: str, lanes: bool) -> Callable[[float], Run]:
     return at
 
 
-def sweeps(method: str, lanes: bool | None, threads: int = 1) -> Callable[[float], Run]:
+def sweeps(method: str, lanes: bool | None) -> Callable[[float], Run]:
     """All that a user's call does: values, starts, checks, members, and arrays by name."""
 
     def at(rtol: float) -> Run:
         system = CASE.system()
-        asked = {"rtol": rtol, "method": method, "lanes": lanes, "threads": threads, "together": True}
+        asked = {"rtol": rtol, "method": method, "lanes": lanes, "threads": 1, "together": True}
 
         def run() -> np.ndarray:
             found = system.sweep(VALUES, DURATION, progress=False, **asked)
@@ -157,10 +157,10 @@ def chosen(make: Callable[[float], Run], wanted: float, settings: list[float]) -
     raise RuntimeError("no setting is good enough")
 
 
-def spent(run: Run, clock: Callable[[], float] = time.process_time) -> float:
-    began = clock()
+def spent(run: Run) -> float:
+    began = time.process_time()
     run()
-    return clock() - began
+    return time.process_time() - began
 
 
 def compare(wanted: float, who: dict[str, tuple[Callable[[float], Run], list[float], int]]) -> dict[str, Any]:
@@ -212,15 +212,12 @@ def main() -> None:
         "lanes, Taylor": (members("taylor", True), [s for s in SETTINGS if s <= 1e-10], TURNS),
         "heyoka batch": (heyoka_batch, [s for s in SETTINGS if s <= 1e-8], TURNS),
     })  # fmt: skip
-    one, two = (sweeps("dop853", True, threads)(1e-10) for threads in (1, 2))
-    clocks = [[spent(run, time.perf_counter) for run in (one, two)] for _ in range(TURNS)]
-    results["threads"] = {"one_s": min(c[0] for c in clocks), "two_s": min(c[1] for c in clocks)}
     ready = set_up()
     results["setup_us"] = min(spent(ready) for _ in range(TURNS)) / COUNT * 1e6
     print(f"set-up: {results['setup_us']:.2f} µs a member")
     results["load after"] = os.getloadavg()
     (Path(__file__).parent / "results.json").write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
-    print(json.dumps(results["threads"]), results["load"], results["load after"])
+    print(results["load"], results["load after"])
 
 
 if __name__ == "__main__":

@@ -13,6 +13,8 @@ from dalembert.ensemble.result.ensemble import Ensemble
 from dalembert.kernel import build
 from dalembert.kernel.build import find_compiler
 from dalembert.kernel.lanes import kernel as lane_kernels
+from dalembert.kernel.ready.library import ready_library
+from dalembert.kernel.ready.runtime import runtime_library
 from dalembert.library.systems.penny import exact
 
 pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C compiler on this machine")
@@ -20,7 +22,10 @@ pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C compiler o
 
 @pytest.fixture(autouse=True)
 def _lanes_are_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Others by tape: a few members are not worth compiling for."""
+    """Others by tape: a few members are not worth compiling for. What reads tapes is loaded as all other tests have it,
+    whose processes would round otherwise than this one.
+    """
+    _ = ready_library(), runtime_library()
     monkeypatch.delenv("DALEMBERT_KERNEL", raising=False)
     monkeypatch.setenv("DALEMBERT_OPTIMISE", "1")
 
