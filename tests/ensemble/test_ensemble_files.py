@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import xarray as xr
 from matplotlib.figure import Figure
 from swept_systems import bead, spring, thrown_ball
 
@@ -47,7 +48,9 @@ def test_a_netcdf_file_holds_all(tmp_path: Path) -> None:
     found = bead().sweep({"x": [1.0, 0.5], "y'": [1.0, 2.0, 3.0]}, 1.0, events={"half": "x - 0.5"}, **options)
     found.save(tmp_path / "e.nc")
     again = da.Ensemble.load(tmp_path / "e.nc")
-    assert again.data.equals(found.data)
+    assert again.data.identical(found.data)
+    with xr.open_dataset(tmp_path / "e.nc", engine="scipy") as plain:  # without dalembert
+        assert keep[2] in [variable.attrs.get("long_name") for variable in plain.data_vars.values()]
     assert again.about == found.about
     assert again.text() == found.text()
     assert again.system_of(1).initial_values()[1].tolist() == [0.0, 2.0]
@@ -60,6 +63,23 @@ def test_a_netcdf_file_holds_all(tmp_path: Path) -> None:
         da.Ensemble.load(tmp_path / "wrong.nc")
 
 
+def test_units_are_attributes(tmp_path: Path) -> None:
+    system = spring().replace(units={"x": "m", "t": "seconds", "w": "rad/s", "energy": "J"})
+    reduce = {"top": ("max", "x'"), "E": "energy", "n": ("count", "through")}
+    asked: dict[str, Any] = {"events": {"through": "x"}, "reduce": reduce}
+    found = system.sweep({"w": [1.0, 2.0], "x": [1.0, 2.0]}, 2.0, keep="samples", points=5, **asked)
+    found.save(tmp_path / "e.nc")
+    for one in (found, da.Ensemble.load(tmp_path / "e.nc")):
+        units = {str(name): variable.attrs.get("units") for name, variable in one.data.variables.items()}
+        known = {name: unit for name, unit in units.items() if unit is not None}
+        assert known == {
+            "w": "rad/s", "x(0)": "m", "time": "seconds", "final.t": "seconds", "through: time": "seconds", "E": "J",
+            **dict.fromkeys(("final.x", "samples.x"), "m"),
+            **dict.fromkeys(("final.x'", "samples.x'", "top"), "m/seconds"),
+        }  # fmt: skip
+    assert one.data.identical(found.data)
+
+
 def test_zarr_is_an_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dalembert.ensemble.result.files.find_spec", lambda name: None)
     with pytest.raises(da.OutputError, match=r"dalembert\[zarr\]"):
@@ -68,7 +88,6 @@ def test_zarr_is_an_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_a_zarr_store_holds_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     zarr_store = pytest.importorskip("dalembert.ensemble.result.zarr_store", reason="no zarr")
-    xr = pytest.importorskip("xarray")
     pytest.importorskip("zarr")
     keep = ["samples", "energy", "-x/(2 + y')"]
     options: dict[str, Any] = {"keep": keep, "points": 5, "certify": True, "events": {"half": "x - 0.5"}}
@@ -84,6 +103,7 @@ def test_a_zarr_store_holds_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert "in position: residual -0.75" in again.failures()[0]["reason"]
     with xr.open_zarr(tmp_path / "e.zarr", chunks=None) as plain:  # without dalembert
         assert plain["samples.x"].dims == ("x(0)", "y'(0)", "time")
+        assert keep[2] in [variable.attrs.get("long_name") for variable in plain.data_vars.values()]
 
 
 @pytest.fixture

@@ -317,6 +317,23 @@ def test_a_cluster_without_workers_is_not_waited_for(monkeypatch: pytest.MonkeyP
         look()
 
 
+def test_a_cluster_that_has_no_workers_yet_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def end() -> None:
+        raise KeyboardInterrupt
+
+    class Future:
+        def add_done_callback(self, call: object) -> None:
+            """Never done."""
+
+    client = SimpleNamespace(
+        nthreads=dict, submit=lambda *given, **how: None, map=lambda *given, **how: [Future()], status="closed"
+    )
+    for name, value in {"EMPTY_S": -1.0, "WAIT_S": 0.01}.items():
+        monkeypatch.setattr(place, name, value)
+    with pytest.warns(UserWarning, match="has no workers"), pytest.raises(KeyboardInterrupt):
+        list(place._results(client, b"", [(0, 4)], None, end))
+
+
 @pytest.mark.parametrize(
     ("status", "error", "told"),
     [

@@ -31,7 +31,7 @@ from dalembert.ensemble.result.gather import Gather, stays_in_parts
 from dalembert.ensemble.result.in_parts import REASON
 from dalembert.ensemble.result.pieces import pieces
 from dalembert.ensemble.result.store import Store, model_text, read_about
-from dalembert.ensemble.result.units import units_of_variables
+from dalembert.ensemble.result.units import units_of_variables, with_units
 from dalembert.ensemble.result.variables import require_room
 from dalembert.errors import ModelError
 from dalembert.model.friction.legs import needs_legs
@@ -231,7 +231,8 @@ def _ensemble(task: Task, gather: Gather, on: str, seconds: float) -> Ensemble:
     found = gather.columns(values.dims, values.shape)
     if any("time" in variable.dims for variable in found.values()):
         coordinates["time"] = ("time", settings.times)
-    data = xr.Dataset(found, coordinates, {"name": task.system.name})
+    units = units_of_variables(task, map(str, (*found, *coordinates)))
+    data = with_units(xr.Dataset(found, coordinates, {"name": task.system.name}), units)
     about = {
         "name": task.system.name, "version": __version__, "on": on, "seconds": seconds, "seed": values.seed,
         "sampler": values.sampler if values.seed is not None else None,
@@ -241,8 +242,7 @@ def _ensemble(task: Task, gather: Gather, on: str, seconds: float) -> Ensemble:
         "events": list(task.events),
         "reductions": {r.name: f"{r.kind} {r.of}".strip() for r in task.wanted.reductions},
         "kept": list(task.wanted.kept), "variables": [name for name in found if name != REASON],
-        "units": units_of_variables(task, [*coordinates, *found]),
-        "why_alone": task.why_alone, "why_no_lanes": why_no_lanes(task),
+        "why_alone": task.why_alone, "why_no_lanes": why_no_lanes(task), "units": units,
     }  # fmt: skip
     if ON_CPU in found:
         ran = sum(int(piece[ON_CPU].sum()) for piece in pieces(data[[ON_CPU]], values.dims))

@@ -8,6 +8,7 @@ import queue
 import socket
 import time as clock
 import uuid
+import warnings
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -39,7 +40,8 @@ FIRST, LOOK_S = 2, 10.0
 WAIT_S = 0.25
 # Attempts at a task after one that failed by no fault of the sweep (a disk or a network that was away).
 RETRIES = 2
-# How long a cluster of this machine may be without any worker, in seconds. Others are waited for: they may be queued.
+# How long a cluster of this machine may be without any worker, in seconds. Others are waited for, which is told then:
+# theirs may be queued.
 EMPTY_S = 60.0
 
 
@@ -197,11 +199,15 @@ def _results(
         sweep = client.submit(hand_over, content, key=name, pure=False)
     pending: dict[Any, tuple[int, int]] = {}
     done: queue.SimpleQueue[Any] = queue.SimpleQueue()
-    at_work, asked = 1, float("-inf")
+    at_work, asked, seen = 1, float("-inf"), clock.monotonic()
     try:
         while True:
             if clock.monotonic() - asked > LOOK_S:  # workers come and go
-                at_work, asked = max(1, sum(client.nthreads().values())), clock.monotonic()
+                there, asked = sum(client.nthreads().values()), clock.monotonic()
+                at_work, seen = max(1, there), asked if there else seen
+                if asked - seen > EMPTY_S:
+                    warnings.warn("sweep: the cluster of Dask has no workers; members wait for some", stacklevel=2)
+                    seen = float("inf")  # it is told once
             most = max(AHEAD, AHEAD_EACH * at_work) if pace.is_known else FIRST * at_work
             batch: list[list[tuple[int, int]]] = []
             while left and len(pending) + len(batch) < most:

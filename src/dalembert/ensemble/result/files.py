@@ -19,6 +19,7 @@ from dalembert.ensemble.place.executors import ON_CPU
 from dalembert.ensemble.result.ensemble import Ensemble, require_known
 from dalembert.ensemble.result.in_parts import columns_in_parts
 from dalembert.ensemble.result.store import PARTED, WHOLE, Store, read_about
+from dalembert.ensemble.result.units import with_units
 from dalembert.ensemble.result.zarr_store import names_in_files, write_zarr
 from dalembert.errors import DocumentError, OutputError
 from dalembert.model.documents.write_files import write_atomically
@@ -92,10 +93,10 @@ def load(path: str | os.PathLike[str]) -> Ensemble:
         if source.suffix == ".zarr":
             if find_spec("zarr") is None:
                 raise DocumentError(str(source), [NO_ZARR])
-            with xr.open_zarr(source) as file:
+            with xr.open_zarr(source, decode_times=False) as file:  # a unit is a label here
                 data = file.load()
         else:
-            with xr.open_dataset(source, engine="scipy") as file:
+            with xr.open_dataset(source, engine="scipy", decode_times=False) as file:
                 data = file.load()
     except FileNotFoundError:
         raise DocumentError(str(source), ["there is no such file"]) from None
@@ -110,7 +111,7 @@ def _in_parts(folder: Path, about: Mapping[str, Any]) -> Ensemble:
 
     parts = Parts(folder.absolute(), int(about["chunk"]), int(about["members"]), str(about["digest"]))
     try:
-        with xr.open_dataset(folder / PARTED, engine="scipy") as file:
+        with xr.open_dataset(folder / PARTED, engine="scipy", decode_times=False) as file:
             rest = file.load()
         told, model = json.loads(rest.attrs["told"]), str(rest.attrs["model"])
     except (OSError, KeyError, TypeError, ValueError):
@@ -118,7 +119,7 @@ def _in_parts(folder: Path, about: Mapping[str, Any]) -> Ensemble:
     grid = told["grid"]
     found = columns_in_parts(parts, tuple(grid), tuple(grid.values()), told["more"])
     data = rest.drop_attrs(deep=False).assign(found).assign_attrs(name=told["about"]["name"])
-    return Ensemble(data, told["about"], model)
+    return Ensemble(with_units(data, told["about"].get("units", {})), told["about"], model)
 
 
 def _plain(ensemble: Ensemble) -> xr.Dataset:
@@ -131,6 +132,7 @@ def _plain(ensemble: Ensemble) -> xr.Dataset:
         data = data.assign({"failed.member": ("failed", at), "failed.reason": ("failed", texts[at].astype(str))})
     strange = names_in_files([str(name) for name in data.data_vars])
     told = {**ensemble.about, "names": {short: name for name, short in strange.items()}}
+    data = data.assign({name: data[name].assign_attrs(long_name=name) for name in strange})
     return data.rename(strange).assign_attrs(about=json.dumps(told), model=ensemble.model)
 
 
@@ -141,7 +143,10 @@ def _whole(data: xr.Dataset, source: Path) -> Ensemble:
     except (KeyError, ValueError, TypeError):
         raise DocumentError(str(source), ["this is no ensemble written by Ensemble.save"]) from None
     require_known(about, source)
-    data = data.rename(about.pop("names", {}))
+    names = about.pop("names", {})
+    data = data.rename(names)
+    for name in names.values():  # which says it to those who read the file without this package
+        data[name].attrs.pop("long_name", None)
     texts = np.full(status.size, "", dtype=object)
     if "failed.member" in data:
         kept = data["failed.reason"].to_numpy()

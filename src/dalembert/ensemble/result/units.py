@@ -1,38 +1,47 @@
-"""The units of a model for the variables of an ensemble, as labels."""
+"""The units of a model on the variables of an ensemble: labels, as on the dataset of a motion."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 import sympy as sp
 
 from dalembert.ensemble.ask.wanted import ENERGY, OF_OBSERVABLES
-from dalembert.ensemble.members.task import Task
 from dalembert.model.units import unit_of
 
-# What stands before and after the name of a column of motions.
-PREFIXES, SUFFIXES = ("final.", "samples."), ("(0)", " (parameter)")
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from dalembert.ensemble.members.task import Task
 
 
 def units_of_variables(task: Task, names: Iterable[str]) -> dict[str, str]:
-    """The unit of each variable and coordinate that has one."""
+    """Of those of these variables that have one: values that were varied, states, observables, times of events, and
+    what observables are reduced to.
+    """
     if not task.system.units:
         return {}
-    found = {name: unit_of(task.system, _column(name, task)) for name in names}
-    return {name: unit for name, unit in found.items() if unit}
+    of = {task.values.label(name): name for name in task.values.names}
+    of |= {"time": "t", **{f"{event}: time": "t" for event in task.events}}
+    for reduction in task.wanted.reductions:
+        meant = {**dict.fromkeys(OF_OBSERVABLES, reduction.of), "time": "t", "last": "t", ENERGY: ENERGY}
+        of[reduction.name] = _column(meant.get(reduction.kind, ""), task)
+    found = {name: of[name] if name in of else _column(name, task) for name in names}
+    return {name: unit for name, meant in found.items() if (unit := unit_of(task.system, meant))}
 
 
 def _column(name: str, task: Task) -> str:
-    """What a variable is called in a motion; empty where it is something else there."""
-    reduction = next((r for r in task.wanted.reductions if r.name == name), None)
-    if reduction is not None and reduction.kind not in OF_OBSERVABLES:
-        return {"time": "t", "last": "t", ENERGY: ENERGY}.get(reduction.kind, "")
-    kept = name if reduction is None else reduction.of
-    if kept in task.wanted.expressions:
-        expression = task.wanted.expressions[kept]
-        return ENERGY if expression is None else expression.name if isinstance(expression, sp.Symbol) else kept
-    for prefix in PREFIXES:
-        name = name.removeprefix(prefix)
-    for suffix in SUFFIXES:
-        name = name.removesuffix(suffix)
-    return "t" if name == "time" else name
+    """What a state or an observable is called in a motion."""
+    name = name.removeprefix("final.").removeprefix("samples.")
+    if name in task.wanted.expressions:
+        expression = task.wanted.expressions[name]
+        return ENERGY if expression is None else expression.name if isinstance(expression, sp.Symbol) else name
+    return name
+
+
+def with_units(data: xr.Dataset, units: Mapping[str, str]) -> xr.Dataset:
+    """The dataset with these as attributes of its variables."""
+    for name, unit in units.items():
+        data[name].attrs["units"] = unit
+    return data

@@ -40,16 +40,17 @@ def write_zarr(ensemble: Ensemble, folder: Path) -> None:
     rest.to_zarr(folder, zarr_format=2, consolidated=False)
     group = zarr.open_group(folder, mode="r+", zarr_format=2)
     for name in names:
-        _write_array(group, strange.get(name, name), data[name])
+        _write_array(group, strange.get(name, name), data[name], {"long_name": name} if name in strange else {})
     _write_reasons(group, ensemble)
     zarr.consolidate_metadata(group.store, zarr_format=2)
 
 
-def _write_array(group: Any, name: str, variable: Any) -> None:
+def _write_array(group: Any, name: str, variable: Any, more: Mapping[str, str]) -> None:
+    """more: attributes besides its own."""
     dims = [str(dim) for dim in variable.dims]
     made = group.create_array(
         name, shape=variable.shape, dtype=variable.dtype, chunks=chunk_of(variable.shape), fill_value=None,
-        attributes={**variable.attrs, DIMS: dims},
+        attributes={**variable.attrs, **more, DIMS: dims},
     )  # fmt: skip
     for key in slabs(list(zip(dims, variable.shape, strict=True)), AT_ONCE):
         made[_place(key, dims)] = variable.isel(key).to_numpy()
