@@ -46,6 +46,7 @@ CASES: list[tuple[str, dict[str, Any], float | None, float]] = [
     ("thrown_block", {"u0": 0.0}, None, STEADY),
     ("stick_slip", {}, None, STEADY),
     ("stick_slip", {"k": 30.0, "vb": 0.1, "mu": 0.1}, 6.0, STEADY),
+    ("stick_slip", {"k": 3.0, "mu": 0.3}, 6.0, STEADY),  # its first ride is longer than a cycle's
     ("stacked_blocks", {}, None, STEADY),
     # the friction above cannot move the lower block
     ("stacked_blocks", {"mu1": 0.3, "m2": 0.5}, None, STEADY),

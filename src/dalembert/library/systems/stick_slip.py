@@ -67,7 +67,7 @@ def exact(system: System, t: np.ndarray) -> dict[str, np.ndarray]:
     slipping = (2 * np.pi - 2 * np.arctan(omega * (far - middle) / belt)) / omega
     period = slipping + 2 * (far - middle) / belt
     phase = np.where(elapsed < tear, elapsed - tear + period, np.mod(elapsed - tear, period))
-    slips = phase < slipping
+    slips = (elapsed >= tear) & (phase < slipping)  # the first ride may be longer than those that follow
     turn = omega * phase
     swing = middle + (far - middle) * np.cos(turn) + belt / omega * np.sin(turn)
     ride = far - belt * (period - phase)
