@@ -36,8 +36,8 @@ from dalembert.errors import (
 if TYPE_CHECKING:
     from dalembert import library
     from dalembert.ensemble.result.ensemble import Ensemble
-    from dalembert.mechanics.classify.classify import Classification
     from dalembert.mechanics.classify.conserve import Conservation, Conserved
+    from dalembert.mechanics.classify.result import Classification
     from dalembert.mechanics.liberate.liberate import Liberation, liberate
     from dalembert.mechanics.liberate.steps import Steps
     from dalembert.mechanics.page.equations import Equations
@@ -108,7 +108,7 @@ _LAZY = {
     "Arrow": "dalembert.model.drawings.shapes",
     "Box": "dalembert.model.drawings.shapes",
     "Certificate": "dalembert.motion.result.certificate",
-    "Classification": "dalembert.mechanics.classify.classify",
+    "Classification": "dalembert.mechanics.classify.result",
     "Comparison": "dalembert.study.compare",
     "Conservation": "dalembert.mechanics.classify.conserve",
     "Conserved": "dalembert.mechanics.classify.conserve",

@@ -11,7 +11,8 @@ from sympy import cos, exp, sin, sqrt
 from sympy.physics.mechanics import dynamicsymbols
 
 import dalembert as da
-from dalembert.mechanics.classify.classify import Classification, Kind, classify
+from dalembert.mechanics.classify.classify import classify
+from dalembert.mechanics.classify.result import Classification, Kind
 from dalembert.model.language.parse import parse_expression
 
 x, y, z, psi, phi = da.coordinates("x y z psi phi")

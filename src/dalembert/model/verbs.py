@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import sympy as sp
 
     from dalembert.ensemble.result.ensemble import Ensemble
-    from dalembert.mechanics.classify.classify import Classification
+    from dalembert.mechanics.classify.result import Classification
     from dalembert.mechanics.page.equations import Equations
     from dalembert.model.system import System, Value
     from dalembert.motion.instant import Instant

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dalembert.mechanics.classify.classify import Classification
+from dalembert.mechanics.classify.result import Classification
 from dalembert.statics.result import Equilibria, Equilibrium
 from dalembert.study.compare import Comparison
 from dalembert.view.markup.elements import Html, element

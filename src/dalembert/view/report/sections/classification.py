@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dalembert.errors import DalembertError
-from dalembert.mechanics.classify.classify import Classification
 from dalembert.mechanics.classify.conserve import Conserved
+from dalembert.mechanics.classify.result import Classification
 from dalembert.mechanics.page.decimals import as_read
 from dalembert.mechanics.page.printing import latex
 from dalembert.model.system import System
