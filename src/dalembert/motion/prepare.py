@@ -144,7 +144,8 @@ class Prepared(Result):
         `system.parameter_symbols`. The output times begin at the time of the state. Raises `InconsistentState` where
         the state violates a constraint; a run that cannot go on says so in `failure`.
         """
-        return self.run_after(self.seconds, state, parameters, progress=progress)
+        given = state.with_arrays() if isinstance(state, State) else state
+        return self.run_after(self.seconds, given, parameters, progress=progress)
 
     def run_after(
         self,

@@ -17,8 +17,8 @@ class State:
     v: Array
     t: float = 0.0
 
-    def __post_init__(self) -> None:
-        """Sequences of numbers as arrays."""
-        for name in ("q", "v"):
-            value = np.asarray(getattr(self, name))
-            object.__setattr__(self, name, value.astype(float) if value.dtype.kind in "iu" else value)
+    def with_arrays(self) -> State:
+        """The same, where a user has given sequences or whole numbers."""
+        q, v = (np.asarray(part) for part in (self.q, self.v))
+        q, v = (part.astype(float) if part.dtype.kind in "iu" else part for part in (q, v))
+        return State(q, v, self.t)
