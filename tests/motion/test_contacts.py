@@ -12,6 +12,7 @@ from scipy.integrate import quad, solve_ivp
 
 import dalembert as da
 from dalembert.kernel.build import find_compiler
+from dalembert.motion.contacts.decide import undetermined
 
 G = 9.81
 BACKENDS = [
@@ -613,6 +614,33 @@ def test_when_undetermined_corners_give_way():
     # The linear programme knows forces to 1e-10 of their size.
     assert motion.events[0]["t"] == pytest.approx(0.3 * G / 3, rel=1e-8)
     assert motion.certificate.holds
+
+
+def test_reactions_that_are_determined_keep_their_signs(monkeypatch):
+    """Blocks in a row on two-sided floors: what they push each other with is not determined, their weights are. All
+    give way where the push is 3 μ m g, and no programme is solved for a block that hangs from its floor.
+    """
+    names = [f"{q}{k}" for k in range(3) for q in "xy"]
+    row = da.System(
+        "blocks in a row",
+        coordinates=names,
+        kinetic=" + ".join(f"{q}'^2/2" for q in names),
+        potential="g*(y0 + y1 + y2)",
+        forces={"x0": "8*t"},
+        constraints={f"floor {k}": f"y{k} = 0" for k in range(3)} | {f"{k}": f"x{k} - x{k - 1} >= 1" for k in (1, 2)},
+        nonideal=[da.Coulomb(f"floor {k}", 0.3, point=(f"x{k}", f"y{k}")) for k in range(3)],
+        parameters={"g": G},
+        initial=dict.fromkeys([*names, *(f"{q}'" for q in names)], 0) | {"x1": 1, "x2": 2},
+    )
+    asked, solved = [], []
+    question, programme = undetermined._Shared.deepest, undetermined.deepest
+    monkeypatch.setattr(undetermined._Shared, "deepest", lambda self: asked.append(1) or question(self))
+    monkeypatch.setattr(undetermined, "deepest", lambda *given: solved.append(1) or programme(*given))
+    motion = row.simulate(1.2, samples=5)
+    assert {round(event["t"], 6) for event in motion.events} == {round(0.9 * G / 8, 6)}
+    assert motion["x2"][-1] - 2 == pytest.approx(8 * (1.2 - 0.9 * G / 8) ** 3 / 18, rel=1e-5)
+    assert len(solved) == len(asked) > 0
+    assert motion.certificate.holds, motion.certificate
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

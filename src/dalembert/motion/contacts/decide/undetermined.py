@@ -23,6 +23,8 @@ from dalembert.motion.contacts.modes.modes import STICK, Mode, ModeSolution
 INSIDE = 1e-9
 # So many choices of the signs of two-sided reactions are looked at, those of the smallest forces first.
 MOST_SIGNS = 64
+# A reaction that no choice changes by more than this share of the forces is determined.
+KEEPS = 1e-9
 # A contact whose dual vector is below this share of the largest stays where it is.
 STAYS = 1e-5
 
@@ -41,7 +43,7 @@ def within_cones(contacts: Contacts, mode: Mode, s: ModeSolution, given: bool = 
     shared = _shared(contacts, mode, s)
     if shared is None:
         return None
-    own = shared.cones(next(_signs(contacts, mode, s)))
+    own = shared.cones(next(shared.signs()))
     if own and not given and all(cone.depth_at_zero() >= 0.0 for cone in own.values()):
         return _with_multipliers(contacts, mode, s, s.solution.multipliers)  # the smallest forces of all lie inside
     best = shared.deepest()
@@ -91,10 +93,23 @@ class _Shared:
         places = {int(row): k for k, row in enumerate(self.active)}
         return _cones(self.contacts, self.mode, self.s, signs, places, self.start, self.unit, self.Z, self.size)
 
+    def signs(self) -> Iterator[dict[int, float]]:
+        """The signs of reactions of what sticks: first those of the smallest forces, then others of two-sided
+        constraints, as far as their reactions can change at all.
+        """
+        contacts, s = self.contacts, self.s
+        changing = set(self.active[np.abs(self.Z).max(axis=1) > KEEPS].tolist())
+        holding = [k for k, c in enumerate(contacts.contacts) if self.mode.states[k] == STICK and c.signed]
+        own = {k: 1.0 if contacts.carrier[k] is not None or s.normal[k] >= 0 else -1.0 for k in holding}
+        rows = {k: contacts.rows[contacts.contacts[k].constraints[0]] for k in holding}
+        free = [k for k in holding if contacts.carrier[k] is None and rows[k] in changing]
+        for flips in product((1.0, -1.0), repeat=len(free)):
+            yield own | {k: flip * own[k] for k, flip in zip(free, flips, strict=True)}
+
     def deepest(self) -> tuple[Deepest, dict[int, Cone]] | None:
         """The choice deepest inside, over the signs of the reactions; None where no cone holds anything."""
         best: tuple[Deepest, dict[int, Cone]] | None = None
-        for signs in islice(_signs(self.contacts, self.mode, self.s), MOST_SIGNS):
+        for signs in islice(self.signs(), MOST_SIGNS):
             cones = self.cones(signs)
             if not cones:
                 return None
@@ -117,15 +132,6 @@ def _shared(contacts: Contacts, mode: Mode, s: ModeSolution) -> _Shared | None:
     size = float(np.abs(found.A[active].T * start).max(initial=0.0)) or 1.0
     unit = size / np.linalg.norm(found.A[active], axis=1)
     return _Shared(contacts, mode, s, active, start, unit, np.linalg.qr(Z / unit[:, None])[0], size)
-
-
-def _signs(contacts: Contacts, mode: Mode, s: ModeSolution) -> Iterator[dict[int, float]]:
-    """The signs of reactions of what sticks: first those of the smallest forces, then others."""
-    holding = [k for k, c in enumerate(contacts.contacts) if mode.states[k] == STICK and c.signed]
-    own = {k: 1.0 if contacts.carrier[k] is not None or s.normal[k] >= 0 else -1.0 for k in holding}
-    free = [k for k in holding if contacts.carrier[k] is None]
-    for flips in product((1.0, -1.0), repeat=len(free)):
-        yield own | {k: flip * own[k] for k, flip in zip(free, flips, strict=True)}
 
 
 def _cones(
