@@ -481,6 +481,20 @@ def test_a_reaction_that_redundant_constraints_share_is_told():
     assert whole["x"][-1] == pytest.approx(0.2 - 0.3 * G * 0.02, rel=1e-9)
 
 
+@pytest.mark.parametrize("both", [False, True])
+def test_a_floor_stated_twice_that_is_braced_against_itself_is_told(both):
+    """One that pushes and one that pulls hold any block; up to its limit nothing of the kind is needed."""
+    x, y = da.coordinates("x y")
+    laws = [da.Coulomb(name, mu=0.5, point=[x, y]) for name in (("floor", "again") if both else ("floor",))]
+    block = floor({"floor": y, "again": 5 * y}, laws[0], speed=0.0).replace(nonideal=laws)
+    held = block.replace(forces={x: 0.4 * G}).simulate(0.2)
+    assert held.certificate.holds
+    assert not held["x"].any()
+    pushed = block.replace(forces={x: 0.6 * G}).simulate(0.2)
+    assert pushed.certificate.undetermined == ("floor", "again")
+    assert not pushed.certificate.holds
+
+
 def test_friction_that_drives_fails_the_certificate():
     x, y = da.coordinates("x y")
     motion = floor({"floor": y}, da.Coulomb("floor", mu=0.3 - x), speed=3.0).simulate(1)

@@ -34,7 +34,7 @@ def undetermined_loads(motion: Motion, evaluation: Evaluation, A: Array, contact
     if A.shape[1] == 0:
         return ()
     short = np.flatnonzero(motion.rank < np.any(A, axis=2).sum(axis=1))
-    found: dict[str, None] = {}
+    found = dict.fromkeys(() if contacts is None else _braced(motion, A, short, contacts))
     largest = float(np.abs(motion.multipliers).max(initial=0.0))
     for i in short[np.unique(np.linspace(0, short.size - 1, POINTS).round().astype(int))] if short.size else ():
         acting = np.flatnonzero(np.any(A[i], axis=1))
@@ -49,6 +49,32 @@ def undetermined_loads(motion: Motion, evaluation: Evaluation, A: Array, contact
                     found |= dict.fromkeys(motion.system.constraints[k].name for k in acting[np.abs(z) > CHANGED])
                     break
     return tuple(found)
+
+
+def _braced(motion: Motion, A: Array, short: np.ndarray, contacts: Contacts) -> list[str]:
+    """Names of two-sided constraints that press against each other though nothing makes them, next to friction that
+    holds by it: of a floor stated twice, one that pushes and one that pulls hold any block on it.
+    """
+    from dalembert.motion.contacts.modes.modes import STICK  # needs SymPy
+
+    names = [constraint.name for constraint in motion.system.constraints]
+    two_sided = np.array([not constraint.one_sided for constraint in motion.system.constraints])
+    holding = {name: motion.contacts[name].state == STICK for name in (c.name for c in contacts.contacts)}
+    found: set[int] = set()
+    for i in short:
+        rough = {name for c in contacts.contacts if holding[c.name][i] for name in c.constraints}
+        acting = np.flatnonzero(np.any(A[i], axis=1) & two_sided)
+        if not rough & {names[k] for k in acting}:
+            continue
+        lengths = np.linalg.norm(A[i, acting], axis=1)
+        forces, Z = lengths * motion.multipliers[i, acting], null_space((A[i, acting] / lengths[:, None]).T)
+        size = np.abs(forces).max(initial=0.0)
+        least = forces - Z @ (Z.T @ forces)
+        turned = (np.abs(forces) > CHANGED * size) & (np.sign(forces) * least < CHANGED * size)
+        for z in Z.T:
+            if turned[np.abs(z) > CHANGED].any():
+                found |= {int(k) for k in acting[np.abs(z) > CHANGED]}
+    return [names[k] for k in sorted(found)]
 
 
 def _step(motion: Motion, acting: np.ndarray, multipliers: Array, way: Array) -> float:
@@ -103,5 +129,5 @@ def undetermined_warning(names: tuple[str, ...]) -> str:
     quoted = " and ".join(map(repr, names))
     return (
         f"{quoted} share a load in a way that nothing determines, and friction or work depends on it: the motion is "
-        "one of many, with the smallest multipliers. Remove what is redundant"
+        "one of many. Remove what is redundant"
     )
