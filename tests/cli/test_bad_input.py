@@ -95,6 +95,7 @@ def test_all_missing_values_are_listed(dalembert, document):
     done = dalembert("run", document((text, "\n")))
     assert done.status == 2
     assert "x, y, x', y'" in done.err
+    assert "[initial]" in done.err
 
 
 def test_all_faults_are_told_at_once(dalembert, document):

@@ -69,6 +69,7 @@ FAULTS = {
     "direction": ('"falling"', '"down"', "event 'home': direction is 'rising'"),
     "initial": ('"tan(theta)"', '"tan(phi)"', "initial y': unknown name 'phi'"),
     "parameter": ("g = 9.81", 'g = "nine"', "parameter g: unknown name 'nine'"),
+    "kind of a setting": ("duration = 2.0", "duration = 2.0\nsamples = 9.5", "samples is a whole number, got 9.5"),
     "setting": ("duration = 2.0", "duratoin = 2.0", "simulate: unknown setting 'duratoin'"),
 }  # fmt: skip
 

@@ -386,8 +386,8 @@ class System(Verbs):
         wanted = (*self.coordinates, *self.velocities)
         missing = [symbol.name for symbol in wanted if symbol not in self.initial]
         if missing:
-            where = "give initial={…}, in a document [initial]"
-            raise MissingValues(self.name, [f"no initial value for {', '.join(missing)}: {where}"])
+            remedy = f"give initial={{…}}, in a document under [initial], or --initial {missing[0]}=…"
+            raise MissingValues(self.name, [f"no initial value for {', '.join(missing)}: {remedy}"])
         q, v, t0 = self._initial_numbers
         return q.copy(), v.copy(), t0
 

@@ -19,6 +19,9 @@ from dalembert.model.validate.expressions import ExpressionReader
 SETTINGS = {"duration": float, "rtol": float, "atol": float, "samples": int, "method": str, "project": bool}
 SETTINGS |= {"step": float, "order": int, "max_step": float}
 
+# What settings are, in words.
+KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
+
 
 def read_parameters(given: Iterable[tuple[str, Any]], reader: ExpressionReader) -> dict[sp.Symbol, sp.Expr]:
     """Those whose values could be read."""
@@ -61,7 +64,7 @@ def read_settings(given: Any, reader: ExpressionReader) -> dict[str, Any]:
             value, (int, float) if kind is float else kind
         )
         if wrong:
-            reader.faults.append(f"simulate: {key} is a {kind.__name__}, got {value!r}")
+            reader.faults.append(f"simulate: {key} is {KINDS[kind]}, got {value!r}")
         else:
             found[key] = kind(value)
     if found:
