@@ -33,7 +33,7 @@ from problems import PROBLEMS, Problem  # noqa: E402
 
 TOLERANCES = (1e-4, 1e-6, 1e-8, 1e-10)
 #: Runs of a setting, of a peer's each in a process of its own, and seconds after which there are no more.
-REPEATS, PEER_REPEATS, LONG = 25, 5, 2.0
+REPEATS, PEER_REPEATS, LONG = 200, 8, 2.0
 Row = tuple[str, float, float]  # setting, seconds, error
 Own = tuple[str, float, float, float]  # setting, seconds of `simulate` and of `prepared.run`, error
 

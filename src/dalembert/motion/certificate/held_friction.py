@@ -95,7 +95,11 @@ def _beyond(units: Sequence[Array], force: Array, limits: Array, largest: float)
     """How far forces (P, n) are from a sum of forces, along the columns of each of the `units` (P, n, components),
     within limits (P, contacts).
     """
-    frames = [_directions(own) for own in units]
+    if len({own.shape for own in units}) == 1:  # contacts of one kind by one call
+        axes, sizes = _directions(np.concatenate(units))
+        frames = [*zip(axes.reshape(len(units), -1, *axes.shape[1:]), sizes.reshape(len(units), -1), strict=True)]
+    else:
+        frames = [_directions(own) for own in units]
     counts = np.stack([count for _, count in frames], axis=1)
     worst = np.zeros(force.shape[0])
     for kind in {tuple(row) for row in counts.tolist()}:
