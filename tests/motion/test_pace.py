@@ -11,7 +11,7 @@ from scipy.integrate import solve_ivp
 import dalembert as da
 from dalembert.errors import ModelError
 from dalembert.kernel.build import find_compiler
-from dalembert.motion.integrate.pace import Pace, pace_of
+from dalembert.motion.integrate.pace import Pace, no_longer, pace_of
 
 BACKENDS = ["reference", pytest.param("native", marks=pytest.mark.skipif(find_compiler() is None, reason="no C"))]
 
@@ -184,3 +184,12 @@ def test_small_units_keep_their_accuracy(backend: str) -> None:
     system = da.System("vibration", coordinates="x", kinetic="x'^2/2", potential="x^2/2", initial={"x": 1e-9, "x'": 0})
     motion = system.simulate(20, backend=backend)
     np.testing.assert_allclose(motion["x"], 1e-9 * np.cos(motion.t), atol=1e-15)
+
+
+def test_first_steps_of_a_bounce_are_bounded_besides() -> None:
+    alone = no_longer(None, 1.0, 0.25)
+    assert alone.longest(1.0) == alone.longest(1.125) == 0.25
+    assert alone.longest(1.25) == np.inf
+    both = no_longer(Pace(np.array([0.0, 1.125]), np.array([0.5, 0.0625])), 1.0, 0.25)
+    # From 0.5 no step ends later than where a shorter bound begins.
+    assert [both.longest(t) for t in (0.5, 1.0, 1.125, 1.25, 2.0)] == [0.5, 0.125, 0.0625, 0.0625, 0.0625]
