@@ -12,6 +12,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 import dalembert as da
+from dalembert.view.plots.panel import panels_of
 
 # A short motion of each kind: without contacts, with friction, with blows, in space, of particles, of angles.
 NAMES = ["penny", "stick_slip", "bouncing_ball", "spherical_pendulum", "liberated_rods", "hinged_rods", "appell_fall"]
@@ -255,6 +256,10 @@ def test_interactive_pictures_have_the_same_panels(motions, tmp_path):
     assert texts == titles(motions["stick_slip"].plot())
     x = next(trace for trace in figure.data if trace.name == "x")
     assert np.asarray(x.y)[[0, -1]] == pytest.approx(motions["stick_slip"]["x"][[0, -1]])
+    # Events are marked in every panel over time, over its height.
+    marked = [panel for panel in panels_of(motions["stick_slip"]) if panel.over_time]
+    assert len(figure.layout.shapes) == len(marked) * len(motions["stick_slip"].events)
+    assert {shape.yref for shape in figure.layout.shapes} <= {f"y{k} domain" for k in ("", 2, 3, 4, 5, 6)}
     page = file.read_text(encoding="utf-8")
     assert "src=" not in page.split("<body>")[1].split("<script")[0]  # nothing is loaded from elsewhere
     with pytest.raises(da.OutputError, match=r"written as .html, not '.png'"):

@@ -214,6 +214,9 @@ def test_an_ensemble_has_units():
     units = {"g": "m/s²", "final.y": "m", "final.y'": "m/s", "top": "m", "E": "J", "time": "s"}
     assert {name: found.about["units"].get(name) for name in units} == units
     assert found.plot(of="final.y").axes[0].get_xlabel() == "g (m/s²)"
+    plain = da.Ensemble(found.data, {**found.about, "reductions": {}}, found.model)
+    fan = plain.plot().axes[0]  # of the samples, since these were asked for
+    assert (fan.get_xlabel(), fan.get_ylabel()) == ("t (s)", "samples.y (m)")
     assert "final.y (m)" in Parsed(ensemble_page(found)).text
 
 

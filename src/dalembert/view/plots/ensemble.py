@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from dalembert.ensemble.members.outcome import MEANING, Status
 from dalembert.ensemble.result.ensemble import Ensemble
-from dalembert.errors import OutputError
+from dalembert.errors import OutputError, counted
 from dalembert.model.language.suggest import suggest
 from dalembert.view.figures import Given, finish, panels, printable
 from dalembert.view.plots.figure import SMALL, paint, plain_numbers, typeset
@@ -63,7 +63,9 @@ def plot_ensemble(
     failed = f", {ensemble.failed} failed" if ensemble.failed else ""
     if axes is None:
         figure.suptitle(
-            f"{printable(ensemble.name)}   ·   {ensemble.members} members{failed}", fontsize=12, color=look.ink
+            f"{printable(ensemble.name)}   ·   {counted(ensemble.members, 'member')}{failed}",
+            fontsize=12,
+            color=look.ink,
         )
     return finish(figure, path)
 
@@ -71,9 +73,9 @@ def plot_ensemble(
 def _first(ensemble: Ensemble) -> str:
     """What a sweep was probably made for."""
     names = [*ensemble.about["reductions"], *ensemble.about["kept"]]
-    if names:
-        return str(names[0])
-    return next(str(name) for name in ensemble.data.data_vars if str(name).startswith("final.") and name != "final.t")
+    for start in ("samples.", "final."):
+        names += [name for name in ensemble.data.data_vars if str(name).startswith(start) and name != "final.t"]
+    return str(names[0])
 
 
 def _kinds(array: xr.DataArray, ensemble: Ensemble) -> list[str]:

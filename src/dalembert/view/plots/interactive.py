@@ -20,6 +20,8 @@ MISSING = "an interactive picture needs Plotly: pip install 'dalembert[plotly]',
 # Pixels.
 WIDTH, HEIGHT, LEGEND, BETWEEN = 430, 270, 240, 90
 MOST_POINTS = 20_000
+# Of events in a panel: more lines would hide the curves.
+MOST_MARKS = 200
 MARKERS = {".": "circle", "o": "circle-open", "s": "square"}
 
 
@@ -39,8 +41,12 @@ def interactive_figure(panels: Sequence[Panel], name: str, title: str) -> Any:
     gaps = {"horizontal_spacing": LEGEND / width, "vertical_spacing": BETWEEN / height}
     titles = [_text(panel.title) for panel in panels]
     figure: Figure = make_subplots(rows=rows, cols=columns, subplot_titles=titles, **gaps)
+    lines: list[dict[str, Any]] = []
     for k, panel in enumerate(panels):
-        _draw(figure, panel, k, k // columns + 1, k % columns + 1, style)
+        row, column = k // columns + 1, k % columns + 1
+        _draw(figure, panel, k, row, column, style)
+        lines += _marks(panel, figure.get_subplot(row, column), style)
+    figure.update_layout(shapes=lines)  # all at once: one by one, each would take longer than the one before
     _paint(figure, style)
     head = {
         "text": _text(title),
@@ -86,8 +92,6 @@ def _draw(figure: Any, panel: Panel, number: int, row: int, column: int, style: 
         axes["y"].type, axes["y"].exponentformat = "log", "power"
     if panel.equal:
         axes["y"].update(scaleanchor=axes["x"].plotly_name.replace("axis", ""), scaleratio=1)
-    for mark in panel.marks if panel.over_time else ():
-        figure.add_vline(mark.time, line={"color": style.muted, "width": 0.8, "dash": "dot"}, **place)
     if panel.text:
         axes["x"].visible = axes["y"].visible = False
         where = {"x": sum(axes["x"].domain) / 2, "y": sum(axes["y"].domain) / 2, "xref": "paper", "yref": "paper"}
@@ -95,6 +99,15 @@ def _draw(figure: Any, panel: Panel, number: int, row: int, column: int, style: 
     legend = {"x": axes["x"].domain[1], "y": axes["y"].domain[1], "xanchor": "left", "yanchor": "top"}
     figure.update_layout({key: {**legend, "font": {"size": 11}, "bgcolor": "rgba(0,0,0,0)"}})
     figure.layout.annotations[number].update(x=axes["x"].domain[0], xanchor="left", font={"size": 14})
+
+
+def _marks(panel: Panel, place: Any, style: Style) -> list[dict[str, Any]]:
+    """Lines at events, over the whole height of a panel over time."""
+    x, y = (axis.plotly_name.replace("axis", "") for axis in (place.xaxis, place.yaxis))
+    across = {"type": "line", "xref": x, "yref": f"{y} domain", "y0": 0, "y1": 1}
+    line = {"color": style.muted, "width": 0.8, "dash": "dot"}
+    times = [mark.time for mark in panel.marks[:MOST_MARKS]] if panel.over_time else []
+    return [{**across, "x0": time, "x1": time, "line": line} for time in times]
 
 
 def _trace(curve: Curve, style: Style) -> dict[str, Any]:
