@@ -196,3 +196,7 @@ def test_motions_of_one_system_are_told_apart_by_what_differs() -> None:
     found = with_names_of_their_own(scenes, [motion.system for motion in motions])
     assert [scene.name for scene in found] == [f"pendulum, {name} = 2", f"pendulum, {name} = 3"]
     assert [scene.name for scene in with_names_of_their_own(scenes[:1], [system])] == ["pendulum"]
+    # Beside another system too.
+    third = replace(scenes[0], name="another")
+    three = with_names_of_their_own([*scenes, third], [*(motion.system for motion in motions), system])
+    assert [scene.name for scene in three] == [f"pendulum, {name} = 2", f"pendulum, {name} = 3", "another"]

@@ -84,17 +84,15 @@ def _require_several(scenes: Sequence[Scene], span: float) -> None:
 
 
 def with_names_of_their_own(scenes: Sequence[Scene], systems: Sequence[System]) -> list[Scene]:
-    """Scenes of one name, with the values of parameters that differ between them."""
-    if len({scene.name for scene in scenes}) > 1:
-        return list(scenes)
+    """Scenes with the values of parameters that differ between those of one name."""
     values = [
         dict(zip((symbol.name for symbol in system.parameter_symbols), system.parameter_values(), strict=True))
         for system in systems
     ]
-    differ = [name for name in values[0] if len({own.get(name) for own in values}) > 1]
     found = []
     for scene, own in zip(scenes, values, strict=True):
-        parts = [f"{name} = {own[name]:g}" for name in differ if name in own]
+        alike = [other for other, each in zip(values, scenes, strict=True) if each.name == scene.name]
+        parts = [f"{name} = {own[name]:g}" for name in own if len({other.get(name) for other in alike}) > 1]
         found.append(replace(scene, name=", ".join([scene.name, *parts])))
     return found
 
