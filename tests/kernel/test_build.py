@@ -82,6 +82,22 @@ def test_a_cache_that_cannot_be_written_costs_only_the_build(tmp_path, monkeypat
     assert final(pendulum()) == pytest.approx(reference, abs=1e-6)
 
 
+def test_a_full_cache_costs_only_the_build(cache, monkeypatch):
+    compiler, write = build.find_compiler(), Path.write_text
+    assert compiler is not None
+
+    def full(file: Path, *given: object, **more: object) -> int:
+        if cache in file.parents:
+            raise OSError(28, "No space left on device")
+        return write(file, *given, **more)
+
+    monkeypatch.setattr(Path, "write_text", full)
+    library, kept = build.build("int seven(void) { return 7; }", compiler)
+    assert library.seven() == 7
+    assert not kept
+    assert list(cache.glob(".build-*")) == []
+
+
 def test_the_cache_is_kept_within_its_size(cache, monkeypatch):
     monkeypatch.setattr(build, "CACHE_BYTES", 1)
     final(pendulum())

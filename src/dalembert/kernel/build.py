@@ -128,22 +128,26 @@ def build(
     text = source if isinstance(source, str) else source()
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        workplace = tempfile.mkdtemp(prefix=".build-", dir=folder)
-    except OSError:
-        workplace = tempfile.mkdtemp(prefix="dalembert-")
+        library = _library(text, compiler, flags, folder, file)
+    except (BuildError, OSError):  # the folder cannot be written, or is full: it works elsewhere, and is not kept
+        library = _library(text, compiler, flags, None, file)
+    return library, False
+
+
+def _library(source: str, compiler: Compiler, flags: tuple[str, ...], beside: Path | None, file: Path) -> ctypes.CDLL:
+    """Made in a folder of its own in another, or where temporary files go, and kept as `file` if that can be."""
+    workplace = tempfile.mkdtemp(prefix="dalembert-" if beside is None else ".build-", dir=beside)
     try:
         try:
-            made = compile_source(text, compiler, (*flags, *NATIVE), Path(workplace))
+            made = compile_source(source, compiler, (*flags, *NATIVE), Path(workplace))
         except BuildError:
             # Some compilers do not know this flag, or not the processor they run on: the code is a little slower then.
-            made = compile_source(text, compiler, flags, Path(workplace))
+            made = compile_source(source, compiler, flags, Path(workplace))
         library = ctypes.CDLL(str(made))
-        try:
+        with contextlib.suppress(OSError):
             os.replace(made, file)
-            _trim(folder)
-        except OSError:
-            pass  # it works all the same, only next time it is made again
-        return library, False
+            _trim(file.parent)
+        return library
     finally:
         shutil.rmtree(workplace, ignore_errors=True)
 
