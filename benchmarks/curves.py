@@ -10,7 +10,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Point:
-    """One setting of one peer on one problem: medians over the repeats."""
+    """One setting of one peer on one problem: the least time of the repeats."""
 
     setting: float
     seconds: float

@@ -26,7 +26,11 @@ How to read the tables: a cell is the time at that true error and, in brackets, 
 Times are interpolated between neighbouring settings on a peer's best line and never extrapolated; a dash means that no
 setting reached the error. Set-up is deriving, building and compiling, once per model, not counted in the times.
 Motions are timed through each peer's Python call, from the initial state to the end, no output in between. Errors are
-the largest deviation of the observed quantities at the end, relative where they exceed one.
+the largest deviation of the observed quantities at the end, relative where they exceed one. All times are seconds of
+the processor, the least of the repeats, so that what else a machine does hardly counts.
+
+Rows called "dalembert" are `prepared.run`, a call of the user's, by the kernel and the method that `auto` comes to when
+it has run for a while; "kernel alone" is what is left without Python around it, by the method that `auto` begins with.
 """
 NOTES = """
 ## What to know about the comparisons
@@ -61,6 +65,7 @@ def write(results: dict[str, Any], problems: dict[str, Any], folder: Path) -> No
     }
     draw(curves, {name: problem.title for name, problem in problems.items()}, folder / "curves.png")
     start = {name: tuple(value) for name, value in results.get("startup", {}).items()}
+    earlier: dict[str, str] = results.get("earlier", {})  # what to say of results that were kept from another day
     versions = ", ".join(
         f"{name} {number}" for name, number in sorted(results["versions"].items()) if name != "dalembert"
     )
@@ -72,11 +77,15 @@ def write(results: dict[str, Any], problems: dict[str, Any], folder: Path) -> No
     ]
     parts.append("| target | wanted | measured | |\n| --- | --- | --- | --- |")
     parts += [target.row(curves, start) for target in TARGETS]
+    if earlier:
+        parts.append("\n" + _paragraph(f"Of an earlier day, as their sections say: {', '.join(earlier)}."))
     for name, problem in problems.items():
         if name in curves:
-            parts.append(_section(problem, results["problems"][name], curves[name]))
+            parts.append(_section(problem, results["problems"][name], curves[name], earlier.get(name)))
     if start:
         parts.append("\n## From process start to the end of the first motion (penny)\n")
+        if "startup" in earlier:
+            parts.append(_paragraph(earlier["startup"]) + "\n")
         parts.append("| | whole process | derive and compile |\n| --- | --- | --- |")
         for name, (whole, made) in start.items():
             parts.append(f"| {name} | {_time(whole)} | {_time(made) if made else ''} |")
@@ -87,8 +96,10 @@ def write(results: dict[str, Any], problems: dict[str, Any], folder: Path) -> No
     (folder / "README.md").write_text("\n".join(parts).rstrip() + "\n", encoding="utf-8")
 
 
-def _section(problem: Any, entries: dict[str, Any], curves: dict[str, list[Point]]) -> str:
+def _section(problem: Any, entries: dict[str, Any], curves: dict[str, list[Point]], earlier: str | None) -> str:
     lines = [f"\n## {problem.title}\n", f"True values: {problem.recipe}.\n"]
+    if earlier:
+        lines.append(_paragraph(earlier) + "\n")
     if problem.kind == "acceleration":
         lines.append("| | set-up | one evaluation | error |\n| --- | --- | --- | --- |")
         ours = curves.get("dalembert", [])
