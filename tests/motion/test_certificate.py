@@ -276,3 +276,20 @@ def test_rank_range() -> None:
 def test_holds_at_every_tolerance(rtol: float) -> None:
     assert pendulum().simulate(5, rtol=rtol, samples=21).certificate.holds
     assert penny().simulate(2, rtol=rtol, samples=21).certificate.holds
+
+
+@pytest.mark.parametrize("backend", ["native", "reference"])
+@pytest.mark.parametrize(("stiffness", "rtol"), [(10.0, 1e-9), (30.0, 1e-6), (70.0, 1e-9)])
+def test_a_mass_hanging_at_rest_holds(stiffness: float, rtol: float, backend: str) -> None:
+    """Weight and spring cancel to their last digits: what is left moves the mass by rounding, in no order. A velocity
+    that is small, but none of rounding, is seen.
+    """
+    hanging = da.System(
+        "hanging", coordinates="h", kinetic="m*h'^2/2", potential="k*h^2/2 + m*g*h",
+        parameters={"k": stiffness, "g": 9.81, "m": 3.3}, initial={"h": -9.81 * 3.3 / stiffness, "h'": 0},
+    )  # fmt: skip
+    motion = hanging.simulate(5, rtol=rtol, samples=51, backend=backend)
+    assert motion.certificate.holds, motion.certificate
+    v = motion.v.copy()
+    v[20] += 1e-4 * 9.81 / stiffness  # a hundred times what the loosest of these tolerances leaves open
+    assert "repeat" in replace(motion, v=v).certified().certificate.failures

@@ -46,6 +46,8 @@ PACED = 16
 GRANTED = 2.0
 # Errors of so many tolerances may be made in each of its steps, and grow as the motion lets them grow.
 TOLERANCES = 10.0
+# Rounding of places, some of their last digits.
+ROUNDED = 1e-15
 
 
 def integrate_again(slope: Slope, t: Array, y: Array, length: Array, wanted: Array) -> tuple[Array, Array, Array]:
@@ -95,9 +97,14 @@ def repeat_and_consistency(
     if motion.t.size < 2:
         return 0.0, 0.0
     root, span = points.scale, float(motion.t[-1] - motion.t[0])
-    # At rest, velocities are rounding of what the forces would make of them.
-    speed = max(float(np.abs(root * motion.v).max()), 1e-6 * span * points.pull**0.5)
-    place = max(float(np.abs(root * motion.q).max()), 1e-6 * span * speed)
+    if not span > 0:
+        return 0.0, 0.0
+    # At rest, velocities are rounding of what the forces would make of them; where forces cancel, of what vibrations as
+    # quick as the steps resolve would make of places that are rounded.
+    far, steps = float(np.abs(root * motion.q).max()), max(motion.timing.steps, 1)
+    rounded = ROUNDED / wanted * steps * far / span
+    speed = max(float(np.abs(root * motion.v).max()), 1e-6 * span * points.pull**0.5, rounded)
+    place = max(far, 1e-6 * span * speed)
     if not speed > 0:
         return 0.0, 0.0
     smooth = smooth_stretches(motion)

@@ -5,6 +5,7 @@
 #define DA_READY_CERTIFY_H
 
 #define DA_MOST_STRETCHES 12
+#define DA_ROUNDED 1e-15
 /* As _Motion in kernel/ready/certify.py. */
 typedef struct {
     long count, n, m;
@@ -258,7 +259,10 @@ static long da_stretches(const da_motion *of, const double *scale, double pull, 
     const double span = da_span_of(of);
     const double fast = da_largest_scaled(count, n, of->checked.v_stride, of->checked.v, scale);
     const double far = da_largest_scaled(count, n, n, of->q, scale);
-    const double speed = da_most(fast, 1e-6 * span * sqrt(pull)), place = da_most(far, 1e-6 * span * speed);
+    /* As in motion/certificate/repeat.py. */
+    const double rounded = span > 0.0 ? DA_ROUNDED / of->wanted * da_most(of->steps, 1.0) * far / span : 0.0;
+    const double speed = da_most(da_most(fast, 1e-6 * span * sqrt(pull)), rounded);
+    const double place = da_most(far, 1e-6 * span * speed);
     found[DA_C_REPEAT] = found[DA_C_CONSISTENCY] = 0.0;
     if (!(speed > 0.0)) return 0;
     const da_outputs outputs = {count, n, of->checked.v_stride, of->t, of->checked.v, of->checked.a, scale,
