@@ -100,7 +100,7 @@ def _with_short_lists(document: str) -> str:
     """
     found: list[str] = []
     entries: list[str] | None = None  # of the list whose beginning is the last line found
-    for line in document.splitlines():
+    for line in document.removesuffix("\n").split("\n"):  # other characters that end lines may stand in a text
         if line.endswith("["):
             found += [*(entries or ()), line]
             entries = []
