@@ -120,25 +120,18 @@ def test_many_threads_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_interrupt_ends_a_long_run_by_tape() -> None:
-    # Interrupted until it ends, as one who waits would: one interrupt may be lost where Python calls back from C. If it
-    # does not end, it says where it is.
-    script = """
-import _thread, faulthandler, os, threading, time
-os.environ["DALEMBERT_KERNEL"] = "tape"
-import dalembert as da
-faulthandler.dump_traceback_later(100, exit=True)
-da.library.pendulum().simulate(0.1, samples=2)
-def interrupt():
-    while True:
-        time.sleep(0.5)
-        _thread.interrupt_main()
-try:
-    threading.Thread(target=interrupt, daemon=True).start()
-    da.library.pendulum().simulate(1e9, samples=2)
-except KeyboardInterrupt:
-    print("ended", flush=True)
-    os._exit(0)
-"""
+    script = (
+        "import _thread, os, signal, threading\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # shells ignore it for what runs in the background
+        "os.environ['DALEMBERT_KERNEL'] = 'tape'\n"
+        "import dalembert as da\n"
+        "da.library.pendulum().simulate(0.1, samples=2)\n"
+        "threading.Timer(0.5, _thread.interrupt_main).start()\n"
+        "try:\n"
+        "    da.library.pendulum().simulate(1e9, samples=2)\n"
+        "except KeyboardInterrupt:\n"
+        "    print('ended')"
+    )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
     assert done.stdout.strip() == "ended", done.stderr
 
