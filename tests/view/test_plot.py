@@ -248,6 +248,18 @@ def test_unknown_format_is_refused(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_interactive_pictures_draw_no_rounding() -> None:
+    """A pendulum that hangs at rest: its height is a line in the middle, not a picture of the last digits."""
+    pytest.importorskip("plotly")
+    still = da.library.pendulum().replace(initial={"x": 0, "y": -1, "x'": 0, "y'": 0})
+    motion = still.simulate(1.0, samples=5)
+    figure = motion.plot(panels=["coordinates y"], interactive=True)
+    low, high = figure.layout.yaxis.range
+    drawn = np.concatenate([np.asarray(trace.y, dtype=float) for trace in figure.data])
+    assert high - low > 1e6 * np.ptp(drawn)
+    assert low < drawn.min() <= drawn.max() < high
+
+
 def test_interactive_pictures_have_the_same_panels(motions, tmp_path):
     pytest.importorskip("plotly")
     file = tmp_path / "belt.html"

@@ -23,7 +23,7 @@ from matplotlib.ticker import LogLocator, NullFormatter
 from dalembert.errors import OutputError
 from dalembert.view.figures import Given, Picture, given_axes, printable
 from dalembert.view.plots.panel import Curve, Panel
-from dalembert.view.plots.steady import steady_limits
+from dalembert.view.plots.steady import limits_of_steady_panel
 from dalembert.view.plots.style import LIGHT, STROKES, STYLES, Style, style_named
 
 # Inches: of one panel. Points: of type.
@@ -175,10 +175,9 @@ def _bands(axes: Axes, panel: Panel, style: Style) -> None:
 
 def _steady(axes: Axes, panel: Panel) -> None:
     """A value that does not change is a straight line, not a picture of its rounding errors."""
-    if panel.curves and not (panel.log or panel.bands or panel.text):
-        limits = steady_limits(np.concatenate([curve.y for curve in panel.curves]))
-        if limits is not None:
-            axes.set_ylim(limits)
+    limits = limits_of_steady_panel(panel)
+    if limits is not None:
+        axes.set_ylim(limits)
 
 
 def plain_numbers(axes: Axes) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 from dalembert.errors import OutputError
 from dalembert.model.documents.write_files import write_atomically
 from dalembert.view.plots.panel import Curve, Panel
+from dalembert.view.plots.steady import limits_of_steady_panel
 from dalembert.view.plots.style import STROKES, Style, style_named
 
 MISSING = "an interactive picture needs Plotly: pip install 'dalembert[plotly]', or leave interactive out"
@@ -90,6 +91,7 @@ def _draw(figure: Any, panel: Panel, number: int, row: int, column: int, style: 
     axes["x"].title.text, axes["y"].title.text = _text(panel.x_label), _text(panel.y_label)
     if panel.log:
         axes["y"].type, axes["y"].exponentformat = "log", "power"
+    axes["y"].range = limits_of_steady_panel(panel)
     if panel.equal:
         axes["y"].update(scaleanchor=axes["x"].plotly_name.replace("axis", ""), scaleratio=1)
     if panel.text:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dalembert.arrays import Array
+from dalembert.view.plots.panel import Panel
 
 # Values that differ by less, relative to their size, are the same to the eye of a picture.
 SAME = 1e-7
@@ -21,3 +22,10 @@ def steady_limits(values: Array) -> tuple[float, float] | None:
         return None
     middle, reach = (low + high) / 2, 0.1 * size or 1.0
     return middle - reach, middle + reach
+
+
+def limits_of_steady_panel(panel: Panel) -> tuple[float, float] | None:
+    """The same for the upright axis of a panel of curves."""
+    if not panel.curves or panel.log or panel.bands or panel.text:
+        return None
+    return steady_limits(np.concatenate([curve.y for curve in panel.curves]))
