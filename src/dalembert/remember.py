@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from threading import Lock
+from threading import Lock, RLock
 from typing import TypeVar
 
 Thing = TypeVar("Thing")
 _NOTHING = object()
 _CHANGING = Lock()
+_ALONE = RLock()
 
 
 def changed(value: Thing, **fields: object) -> Thing:
@@ -33,4 +34,15 @@ def remember(kept: dict[Hashable, Thing], key: Hashable, make: Callable[[], Thin
                 kept.pop(next(iter(kept)))
             kept[key] = made
         return made
+    return found  # type: ignore[return-value]  # what is kept is a thing
+
+
+def remember_alone(kept: dict[Hashable, Thing], key: Hashable, make: Callable[[], Thing], most: int) -> Thing:
+    """The same, made by one thread at a time. For what is built of CasADi's expressions: these count their uses without
+    regard to threads, and two threads that build some at once may end the process.
+    """
+    found = kept.get(key, _NOTHING)
+    if found is _NOTHING:
+        with _ALONE:  # another thread may have made it meanwhile
+            return remember(kept, key, make, most)
     return found  # type: ignore[return-value]  # what is kept is a thing

@@ -16,7 +16,7 @@ from dalembert.graph.evaluate import Evaluator
 from dalembert.model.friction.contact import SPEED, Contact
 from dalembert.model.language.symbols import multiplier, t
 from dalembert.model.system import System
-from dalembert.remember import remember
+from dalembert.remember import remember_alone
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ _made: dict[Hashable, ContactGraph] = {}
 
 def contact_graph(system: System) -> ContactGraph:
     """The contacts of a system as their laws are written: made once for systems of one structure."""
-    return remember(
+    return remember_alone(
         _made, system.structure, lambda: make_contact_graph(system, system.contacts, system.parameter_symbols), KEPT
     )
 

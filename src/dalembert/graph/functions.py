@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import casadi as ca
 
 from dalembert.graph.evaluate import Evaluators
-from dalembert.remember import remember
+from dalembert.remember import remember, remember_alone
 
 if TYPE_CHECKING:
     from dalembert.model.system import System
@@ -87,7 +87,7 @@ _made: dict[Hashable, Graph] = {}
 
 def graph_of(system: System) -> Graph:
     """The graph of a system, made once for each structure: other values of parameters change nothing in it."""
-    return remember(_made, system.structure, lambda: _made_of(system), KEPT)
+    return remember_alone(_made, system.structure, lambda: _made_of(system), KEPT)
 
 
 def plain_parts(graph: Graph) -> dict[str, Any]:

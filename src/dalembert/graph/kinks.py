@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 
-from dalembert.remember import remember
+from dalembert.remember import remember_alone
 
 if TYPE_CHECKING:
     from dalembert.model.system import System
@@ -34,7 +34,7 @@ _made: dict[Hashable, KinkGraph | None] = {}
 
 def kink_graph(system: System) -> KinkGraph | None:
     """Made once for each structure; None where a motion passes no kinks."""
-    return remember(_made, system.structure, lambda: _build(system), KEPT) if system.may_have_kinks else None
+    return remember_alone(_made, system.structure, lambda: _build(system), KEPT) if system.may_have_kinks else None
 
 
 def _build(system: System) -> KinkGraph | None:

@@ -13,7 +13,7 @@ import casadi as ca
 import numpy as np
 
 from dalembert.graph.functions import graph_of
-from dalembert.remember import remember
+from dalembert.remember import remember_alone
 
 if TYPE_CHECKING:
     from dalembert.model.system import System
@@ -40,7 +40,7 @@ _made: dict[Hashable, Timed | None] = {}
 
 def timed_of(system: System) -> Timed | None:
     """Made once for each structure; None where nothing depends on t."""
-    return remember(_made, system.structure, lambda: _build(system), KEPT)
+    return remember_alone(_made, system.structure, lambda: _build(system), KEPT)
 
 
 def _build(system: System) -> Timed | None:

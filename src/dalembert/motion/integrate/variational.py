@@ -8,6 +8,8 @@ enter by their virtual work.
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
+
 import numpy as np
 
 from dalembert.arrays import Array
@@ -23,6 +25,7 @@ from dalembert.motion.integrate.settings import Settings
 from dalembert.motion.integrate.trajectory import Trajectory, failure_message
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.state import State
+from dalembert.remember import remember_alone
 
 # Newton's method ends where a step is this short, relative: being quadratic, it is then at rounding.
 CONVERGED, ITERATIONS = 1e-11, 25
@@ -90,15 +93,27 @@ class _New:
         self.q, self.v, self.work = q, v, work
 
 
+# Of systems that are run again with other values.
+KEPT = 16
+_made: dict[Hashable, tuple[Piece, Evaluator, Evaluator]] = {}
+
+
+def _functions(system: System, degree: int, rows: Sequence[int]) -> tuple[Piece, Evaluator, Evaluator]:
+    """The action of a step, with what a step solves and the work done in it."""
+    made = piece(system, degree, rows)
+    return made, Evaluator(made.step), Evaluator(made.work)
+
+
 class Stepper:
     """Steps of a discrete action of an order, 2s, from consistent states."""
 
     def __init__(self, evaluation: Evaluation, order: int, q: Array, t: float) -> None:
         _, slope = evaluation.position(q, t)
         self.rows = independent_rows(slope) if slope.shape[0] else []
-        self.pieces: Piece = piece(evaluation.system, order // 2, self.rows)
+        key = (evaluation.system.structure, order // 2, tuple(self.rows))
+        made = remember_alone(_made, key, lambda: _functions(evaluation.system, order // 2, self.rows), KEPT)
+        self.pieces, self._step, self._work = made
         self.p, self.n, self.m, self.s = evaluation.p, evaluation.n, len(self.rows), order // 2
-        self._step, self._work = Evaluator(self.pieces.step), Evaluator(self.pieces.work)
         self.last = np.zeros(self.n)  # the mean acceleration of the last step
         self.lam = np.zeros(self.m * (self.s + 1))
         self.evaluations = 0

@@ -17,7 +17,7 @@ from dalembert.arrays import Array
 from dalembert.graph.evaluate import Evaluator
 from dalembert.graph.functions import Graph
 from dalembert.motion.state.evaluation import Evaluation
-from dalembert.remember import remember
+from dalembert.remember import remember_alone
 
 KEPT = 32
 _made: dict[Hashable, Evaluator] = {}
@@ -42,7 +42,9 @@ class Coupled(NamedTuple):
 
 def coupled_at(evaluation: Evaluation, q: Array, v: Array, t: float) -> Coupled | None:
     """The equations at a state; None where one of their numbers is not finite."""
-    function = remember(_made, evaluation.system.structure, lambda: Evaluator(coupled_function(evaluation.graph)), KEPT)
+    function = remember_alone(
+        _made, evaluation.system.structure, lambda: Evaluator(coupled_function(evaluation.graph)), KEPT
+    )
     found, finite = function.checked(q, v, t, evaluation.p)
     if not finite:
         return None

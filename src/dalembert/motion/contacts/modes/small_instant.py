@@ -25,7 +25,7 @@ from dalembert.motion.contacts.modes.modes import ModeSolution
 from dalembert.motion.contacts.modes.regular import SPREAD, is_linear
 from dalembert.motion.contacts.modes.regular_instant import unconstrained
 from dalembert.motion.state.evaluation import Evaluation
-from dalembert.remember import remember
+from dalembert.remember import remember_alone
 
 # Systems with more equations are left to LAPACK: straight-line code grows with their third power.
 MOST_EQUATIONS = 16
@@ -65,7 +65,7 @@ def small_instant(evaluation: Evaluation, contacts: ContactGraph, q: Array, v: A
     n, m = evaluation.n, evaluation.m
     if n + m > MOST_EQUATIONS or not is_linear(evaluation):
         return None
-    function = remember(
+    function = remember_alone(
         _made, evaluation.system.structure, lambda: Evaluator(_solved(evaluation.graph, contacts)), KEPT
     )
     found, finite = function.checked(q, v, t, evaluation.p)

@@ -34,7 +34,7 @@ from dalembert.motion.contacts.modes.mode_data import (
     of_gate,
 )
 from dalembert.motion.contacts.modes.modes import SLIP, STICK, Ending, Mode
-from dalembert.remember import remember
+from dalembert.remember import remember_alone
 
 # A contact that slides on a surface has stopped at this share of the speeds of a motion: its direction has no meaning
 # at zero.
@@ -115,7 +115,7 @@ def switched_modes(system: System, workless: bool) -> Switched:
     Values of parameters are no part of it: it is made once for systems of one structure.
     """
     key = (system.structure, system.name, tuple((e.name, e.direction, e.terminal) for e in system.events))
-    return remember(_made, key, lambda: _make(system, workless), KEPT)
+    return remember_alone(_made, key, lambda: _make(system, workless), KEPT)
 
 
 def _make(system: System, workless: bool) -> Switched:
