@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shlex
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
@@ -12,7 +15,9 @@ import pytest
 from pages import Parsed, addresses_in_styles
 
 import dalembert as da
+from dalembert.cli.app import main
 from dalembert.library import EXAMPLES
+from dalembert.methods.table import METHODS
 from dalembert.motion.result.certificate import MEASURES
 from dalembert.view.report.ensemble import ensemble_page
 from dalembert.view.report.section import Request
@@ -67,6 +72,20 @@ def test_the_command_of_a_motion_that_an_event_ended_has_the_same_outputs():
     again = ball.simulate(float(options["--duration"]), samples=int(options["--samples"]))
     np.testing.assert_allclose(again.t, motion.t, rtol=1e-14)
     assert again.ended_by == "floor"
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_command_of_a_report_makes_the_same_motion(method, tmp_path, monkeypatch, capsys):
+    """Under the name that the command knows, not the one that is shown; with the step of what has no tolerance."""
+    given = {"step": 0.05, "order": 4} if method == "variational" else {}
+    motion = da.library.pendulum().simulate(1.0, samples=6, method=method, **given)
+    monkeypatch.chdir(tmp_path)
+    motion.system.save("model.toml")
+    monkeypatch.setattr("sys.argv", [*shlex.split(run_command(motion))[:-2], "--json"])
+    with suppress(SystemExit):
+        main()
+    final = json.loads(capsys.readouterr().out)["final"]
+    assert [final[name] for name in ("x", "y")] == pytest.approx([motion["x"][-1], motion["y"][-1]], rel=1e-12)
 
 
 def test_it_loads_nothing_and_runs_only_the_players_script():

@@ -9,6 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from dalembert.errors import DalembertError, counted
 from dalembert.kernel.build import find_compiler
+from dalembert.methods.table import AUTO, METHODS
 from dalembert.model.documents.write_document import dumps
 from dalembert.model.system import System
 from dalembert.motion.result.motion import Motion
@@ -19,7 +20,7 @@ from dalembert.view.report.section import Request, Section, note
 PACKAGES = {"NumPy": "numpy", "SymPy": "sympy", "CasADi": "casadi", "SciPy": "scipy"}
 # A document larger than this would make the report too large to send.
 MOST_BYTES = 1_000_000
-FILE = "model.toml"
+FILE, REPORT = "model.toml", ("--report", "report.html")
 
 
 def reproduce_section(motion: Motion, system: System, asked: Request) -> Section:
@@ -44,10 +45,16 @@ def run_command(motion: Motion) -> str:
         # An event ended it between two outputs: to the second of them, so that the others are where they were.
         last = first + float(motion.t[1] - motion.t[0]) * (motion.t.size - 1)
     words = ["dalembert", "run", FILE, "--duration", f"{last - first!r}", "--samples", str(motion.t.size)]
-    words += ["--rtol", f"{motion.rtol!r}", "--method", motion.method]
+    title, _, order = motion.method.partition(", order ")
+    known = {method.title: name for name, method in METHODS.items()}
+    words += ["--method", known.get(title, AUTO)]  # what changed its method on the way does so again
+    if order:  # steps of one length, which are no matter of tolerance
+        step = (float(motion.t[-1]) - first) / max(motion.timing.steps, 1)
+        return shlex.join([*words, "--step", f"{step!r}", "--order", order, *REPORT])
+    words += ["--rtol", f"{motion.rtol!r}"]
     if motion.backend != "native":
         words += ["--backend", motion.backend]
-    return shlex.join([*words, "--report", "report.html"])
+    return shlex.join([*words, *REPORT])
 
 
 def document_of(system: System) -> str:
