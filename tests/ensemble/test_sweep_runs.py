@@ -247,10 +247,10 @@ def test_the_budget_holds_for_members_run_one_by_one() -> None:
     assert found.status.to_numpy().tolist() in ([5], [0])  # it may come to rest, and is done then
     found = spring().sweep({"w": [1.0]}, 1e7, budget={"seconds": 0.3}, backend="reference")
     assert found.status.to_numpy().tolist() == [5]
-    # Steps are those of all legs together; the ball lands after 0.45 s, each leg takes some steps.
+    # Steps are those of all legs together. A kernel looks at its budget after every 64 steps.
     found = ball.sweep({"g": [9.81]}, 1e3, budget={"steps": 20})
     assert found.status.to_numpy().tolist() == [5]
-    assert 20 <= found.data["steps"][0] < 40
+    assert 20 <= found.data["steps"][0] <= 20 + 64
     assert 0.45 < found.final["t"][0] < 3.0
     assert found.final["y"][0] < 1.0
 

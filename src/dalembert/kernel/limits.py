@@ -66,6 +66,10 @@ EVENT_ALOOF = 4.0
 # A least distance from zero is flat there: closer than the root of rounding, no difference can be seen.
 EVENT_FLAT = 1e-8
 
+# A gap bounces alone where all others are open by more than this share of their terms: farther than what may count as
+# touching, a share of 1e-9 of the places.
+BOUNCE_APART = 1e-6
+
 # The interpolant is less accurate than a step, and a model that cannot be continued beyond a kink spoils both. So a
 # step over a kink is taken again to end there, so many times at most, unless the kink lies this near to an end of it.
 KINK_NEAR = 1e-3

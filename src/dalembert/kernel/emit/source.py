@@ -129,6 +129,7 @@ def model_sizes(
         "DA_NE": 2 * n,
         "DA_NG": graph.events.numel_out(0),
         "DA_KINKS": graph.kinks,
+        "DA_SWITCHED": int(bool(graph.switched)),
         "DA_NY": 2 * n + 3 + len(graph.heats),
         "DA_HEATS": len(graph.heats),
         "DA_BY_FRICTION": len(graph.by_friction),

@@ -39,6 +39,7 @@ SIZES = (
     "DA_NE",
     "DA_NG",
     "DA_KINKS",
+    "DA_SWITCHED",
     "DA_NY",
     "DA_HEATS",
     "DA_BY_FRICTION",

@@ -1,8 +1,8 @@
 """Whether the impacts of a motion obey their laws, from their velocities and impulses alone.
 
 Nothing is solved again: the jump of momentum, the cones, the directions of slipping and the law of restitution are
-looked at on each piece of the way that a blow has recorded. The inverse inertia comes from the whole [M Aᵀ; A 0], not
-from the null space on which blows are computed.
+looked at on each piece of the way that a blow has recorded; of blows without friction, all at once. The inverse inertia
+comes from the whole [M Aᵀ; A 0], not from the null space on which blows are computed.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 from dalembert.arrays import Array, norm_of
 from dalembert.mechanics.solve.mass_scale import mass_scale
 from dalembert.motion.certificate.guide_laws import GuideLaws
+from dalembert.motion.certificate.smooth_impacts import is_smooth, smooth_residual
 from dalembert.motion.contacts.impacts.blow import POISSON, SMOOTH, STICK, STRONGE, TURN, Piece
 from dalembert.motion.contacts.impacts.guides import guides_at
 from dalembert.motion.contacts.impacts.impacts import ContactImpulse, Impact, Rough
@@ -48,8 +49,12 @@ def impact_residual(motion: Motion, contacts: Contacts | None = None) -> float:
         return float("inf") if np.any(motion.impact_loss) else 0.0
     contacts = Contacts(motion.system) if contacts is None else contacts
     fastest = max(float(np.abs(motion.v).max()), *(float(np.abs(blow.before).max()) for blow in motion.blows))
-    every, inverses = -(-len(motion.blows) // MOST), _Inverses()
-    worst = max(_Checked(contacts, blow, fastest, inverses).worst() for blow in motion.blows[::every])
+    smooth = [blow for blow in motion.blows if is_smooth(contacts, blow)]
+    others = [blow for blow in motion.blows if not is_smooth(contacts, blow)]
+    every, inverses = max(-(-len(others) // MOST), 1), _Inverses()
+    worst = max((_Checked(contacts, blow, fastest, inverses).worst() for blow in others[::every]), default=0.0)
+    if smooth:
+        worst = max(worst, smooth_residual(contacts, smooth))
     if motion.impact_loss.size:
         start, end = float(motion.t[0]), float(motion.t[-1])
         sure = sum(blow.loss + blow.left_out for blow in motion.blows if start < blow.t < end)

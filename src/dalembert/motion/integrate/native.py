@@ -96,7 +96,7 @@ def integrate_native(
     kernel, seconds = choice.kernel, choice.seconds
     requested, room, width = evaluation.system.events, setup.room, setup.y0.size
     notes: tuple[str, ...] = ()
-    if last is not None and last.buffer is not None and not settings.passed:
+    if last is not None and last.buffer is not None and not settings.passed and settings.bounces is None:
         buffer: EventBuffer | None = last.buffer.again()
     else:
         buffer = _buffer(requested, settings, width, room, kinks) if requested else None
@@ -164,7 +164,8 @@ def _trajectory(
     evaluation = setup.evaluation
     unfinished, n, report = run.was_stopped(settings.times.size, buffer), evaluation.n, run.report
     changes, singular = run.changes, run.singular
-    outcome = NO_EVENTS if buffer is None else _outcome(buffer)
+    bounces = None if buffer is None else buffer.bounces
+    outcome = NO_EVENTS if buffer is None else _outcome(buffer, bounces is not None)
     happened = changes or singular or outcome.passages
     times = settings.times[: run.y.shape[0]].copy()
     if outcome.ended is not None:
@@ -186,6 +187,7 @@ def _trajectory(
         stiff=(report["stiff_since"], report["stiff_steps"]),
         fastest=fastest,
         kernel=kernel.kind,
+        bounces=bounces,
     )
 
 
@@ -283,7 +285,8 @@ def _make_setup(
     branch = evaluation.branch_accelerations(solution) if evaluation.graph.nonlinear else None
     events = evaluation.system.events
     # Where each of them ends the run, there is one passage of each at most.
-    room = len(events) if all(event.terminal == 1 for event in events) else EVENT_ROOM
+    once = settings.bounces is None and all(event.terminal == 1 for event in events)
+    room = len(events) if once else EVENT_ROOM
     if before is not None and before is not wanted:
         wanted = wanted.prefer(before)
     settings.kept["wanted"] = wanted
@@ -308,13 +311,16 @@ def stack_bytes(n: int, m: int, events: int) -> int:
 def _buffer(events: Sequence[Event], settings: Settings, width: int, room: int, kinks: Kinks) -> EventBuffer:
     """Room for the passages of the system's events, kinks among them."""
     directions, from_zero = [e.direction for e in events], settings.from_zero(events)
-    return EventBuffer(directions, settings.passages_left(events), from_zero, width, room, kinks.places)
+    left, bounces = settings.passages_left(events), settings.bounces
+    return EventBuffer(directions, left, from_zero, width, room, kinks.places, bounces)
 
 
 NO_EVENTS = Outcome()
 
 
-def _outcome(buffer: EventBuffer) -> Outcome:
+def _outcome(buffer: EventBuffer, bounced: bool) -> Outcome:
+    if bounced:  # of which nobody asks as passages
+        return Outcome((), buffer.ended_by)
     rows = [Crossing(int(row[0]), float(row[1]), int(row[2]), row[3:].copy()) for row in buffer.rows]
     return Outcome(tuple(rows), buffer.ended_by)
 

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from dalembert.arrays import Array
 from dalembert.errors import ModelError
+from dalembert.kernel.events import Bounces
 from dalembert.methods.sound import faults_of
 from dalembert.methods.table import AUTO, METHODS, Method, method_for
 from dalembert.model.language.suggest import suggest
@@ -53,6 +54,7 @@ class Settings:
     max_step: float | None = None  # asked for
     pace: Pace | None = None  # how long steps may be along the time: see `integrate.ahead`
     most_steps: int = 0  # a run that would take more ends; 0: any number
+    bounces: Bounces | None = None  # gaps of contacts that may close and bounce on the way
 
     kept: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)  # what others make of them, once
 

@@ -49,6 +49,8 @@ class SingularWatch:
             self._between(self._held[-2:])
 
     def _between(self, states: Sequence[State]) -> None:
+        if max(state[-1] for state in states) ** 2 < SINGULAR_PIVOT:
+            return  # dependent all the while: of redundant constraints, rounding is all that has a minimum
         found = [self._least(one, two) for one, two in pairwise(states)]
         s, t = min(found)
         if s * s < SINGULAR_PIVOT:

@@ -38,6 +38,7 @@ class Trajectory:
     stiff: since when, and for how many steps, an explicit method was at the limit of its stability, by its own steps.
     kernel: "compiled" or "tape" on the native backend.
     undecided: it is time to find out whether series would do it with less work.
+    bounces: (bounces, 2, …) the rows of `kernel.events` before and after each bounce that it did not end with.
     fastest: time and state of the largest velocities (squares weighted by the masses of the start) after a step.
     """
 
@@ -58,6 +59,7 @@ class Trajectory:
     fastest: tuple[float, Array] | None = None
     kernel: str = ""
     undecided: bool = False
+    bounces: Array | None = None
 
 
 def fastest_of(legs: Sequence[Trajectory], weights: Array) -> tuple[float, Array] | None:

@@ -12,6 +12,7 @@
 #ifdef DA_GENERIC
 #define DA_WITH_EVENTS 1
 #define DA_WITH_KINKS 1
+#define DA_WITH_SWITCHED 1 /* constraints that parameters switch on and off */
 #define DA_WITH_NONLINEAR 1
 #define DA_WITH_ACTUAL 1 /* work that depends on the actual force of the constraints … */
 #define DA_WITH_GIVEN 1  /* … and work that does not */
@@ -27,6 +28,7 @@
 #else
 #define DA_WITH_EVENTS DA_NG
 #define DA_WITH_KINKS DA_KINKS
+#define DA_WITH_SWITCHED (DA_NG && DA_SWITCHED)
 #define DA_WITH_NONLINEAR DA_NONLINEAR
 #define DA_WITH_ACTUAL DA_USES_ACTUAL
 #define DA_WITH_GIVEN !DA_USES_ACTUAL

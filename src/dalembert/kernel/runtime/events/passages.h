@@ -159,22 +159,40 @@ DA_FN int da_record(da_watch *watch, da_requests *io, int which, int direction)
     return 1;
 }
 
-DA_FN void da_watch_start(da_watch *watch, da_requests *io, double t, const double *y, double rtol, const double *atol,
-                          da_context *ctx)
+/* What is known of the functions where a motion, or a part of it, starts. */
+DA_FN void da_watch_from(da_watch *watch, const da_requests *io, double t, const double *y, da_context *ctx)
 {
     double level[DA_NG];
-    io->count = 0;
-    io->ended = -1;
-    for (int j = 0; j < DA_NE; j++) watch->sizes[j] = atol[j] / rtol;
     da_functions_at(y, t, watch->sizes, ctx, watch->g, level);
     da_signs(watch->g, DA_EVENT_START_NOISE, level, watch->signs);
     for (int i = 0; i < DA_NG; i++) {
         watch->sign[i] = watch->signs[i] == DA_UNKNOWN ? 0 : watch->signs[i];
         watch->waiting[i] = 0;
-        watch->left[i] = io->terminal[i];
         watch->leaving[i] = (io->from_zero[i] || i >= DA_OF_USER) && watch->signs[i] == 0;
     }
 }
+
+DA_FN void da_watch_start(da_watch *watch, da_requests *io, double t, const double *y, double rtol, const double *atol,
+                          da_context *ctx)
+{
+    io->count = 0;
+    io->ended = -1;
+    for (int i = 0; i < DA_NG; i++) watch->left[i] = io->terminal[i];
+    for (int j = 0; j < DA_NE; j++) watch->sizes[j] = atol[j] / rtol;
+    da_watch_from(watch, io, t, y, ctx);
+}
+
+#if DA_WITH_SWITCHED
+/* The passage that has just ended the run does not end it: the motion goes on from y. */
+DA_FN void da_passed_by(da_watch *watch, da_requests *io, int which, const double *y)
+{
+    for (int j = 0; j < DA_NY; j++) watch->y[j] = y[j];
+    watch->left[which] = 0; /* it is one of many */
+    io->ended = -1;
+    da_record(watch, io, which, 1);
+    watch->left[which] = io->terminal[which];
+}
+#endif
 
 #if DA_WITH_KINKS
 /* Go on from a state at which sides of kinks have changed; what is known of the events stays. */

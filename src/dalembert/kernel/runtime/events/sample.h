@@ -7,6 +7,15 @@
 
 #define DA_RECORD (3 + DA_NY) /* which, t, direction, y */
 
+/* Gaps that may close and bounce on the way: see run/bounce.h. As the structure in kernel/events.py. */
+typedef struct {
+    const double *restitution; /* of each function that is an open gap; below zero of any other */
+    const double *closed;      /* of each function, DA_NP: the parameters with that gap closed */
+    double slowest;            /* slower ones, as a share of the fastest approach, … */
+    double lowest;             /* … and lower ones, as a share of the places, are left to the caller */
+    double approach;           /* the fastest so far */
+} da_bounces;
+
 /* What the caller asks for and gets: as the structure in kernel/events.py. */
 typedef struct {
     const int *direction; /* of each function: which passages count, 0 both */
@@ -18,6 +27,7 @@ typedef struct {
     int ended;  /* the function that ended the run, -1 none */
     const int *places; /* of each kink, see kinks.h: its side among the parameters */
     int stuck;  /* the kink that no side is right of, or at which a constraint has a corner, -1 none */
+    da_bounces *bounces; /* NULL: none */
 } da_requests;
 
 #if DA_WITH_EVENTS

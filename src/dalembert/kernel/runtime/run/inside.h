@@ -70,6 +70,9 @@ DA_FN int da_look_inside(da_run *r)
     const int verdict = da_watch_inside(r, &inside);
     if (verdict != DA_GO_ON) return verdict;
     da_write_outputs(r, &inside, r->ended ? r->watch.t : r->tnew);
+#if DA_WITH_SWITCHED
+    if (r->ended && !r->status && da_bounce(r)) return r->status ? da_over(r) : DA_GO_ON;
+#endif
     if (r->ended) return da_end_at_event(r);
 #else
     da_write_outputs(r, &inside, r->tnew);

@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 
 from dalembert.arrays import Array
 from dalembert.graph.contacts import ContactState
+from dalembert.kernel.events import Bounces
 from dalembert.kernel.ready.contact_states import contact_states
 from dalembert.kernel.ready.modes import Instants, modes_of
+from dalembert.kernel.ready.together import together_of
 from dalembert.mechanics.solve.fundamental import Fundamental
 from dalembert.model.constraints import is_linear
 from dalembert.model.events import MARK
@@ -83,6 +85,7 @@ class Contacts:
         self._parts: dict[Hashable, tuple[Array, Array, Array, Array]] = {}
         self._facing: dict[Hashable, Array] = {}
         self._steep: dict[Hashable, Array] = {}
+        self.kept_bounces: dict[Mode, Bounces] = {}  # of `run.bounces`
         own = self.switched.system.events[len(system.events) :]
         self._endings = {event.name: number for number, event in enumerate(own)}
         #: The contacts that slide in a plane, not along a line.
@@ -109,6 +112,11 @@ class Contacts:
         """The coefficient of restitution of each one-sided constraint, 0 where it has none."""
         given, own = dict(self.system.parameters), [self.system.constraints[row].restitution for row in self.one_sided]
         return tuple(0.0 if e is None else float(e.xreplace(given)) for e in own)
+
+    @cached_property
+    def gap_numbers(self) -> dict[str, int]:
+        """The number of each one-sided constraint by its name."""
+        return {self.system.constraints[row].name: k for k, row in enumerate(self.one_sided)}
 
     @cached_property
     def always(self) -> list[int]:
@@ -147,6 +155,15 @@ class Contacts:
         """M, Q, A, b of the whole: at an instant between legs they are asked for again and again."""
         key = q.tobytes(), v.tobytes(), t
         return remember(self._parts, key, lambda: self.whole.dynamics(q, v, t), FEW)
+
+    def unconstrained_along(self, q: Array, v: Array, t: Array) -> tuple[Array, Array]:
+        """M (T, n, n) and A (T, m, n) of the whole at T points."""
+        together = together_of(self.whole.graph)
+        found = None if together is None else together.at(q, v, t, self.whole.p)
+        if found is not None:
+            return found[0], found[2]
+        each = [self.unconstrained(*point) for point in zip(q, v, t.tolist(), strict=True)]
+        return np.array([M for M, *_ in each]), np.array([A for _, _, A, _ in each])
 
     def steepness(self, q: Array, v: Array, t: float) -> Array:
         """The lengths of the gradients of the one-sided constraints, 1 where they vanish. They depend on the place."""
@@ -263,6 +280,11 @@ class Contacts:
             return None
         none = np.zeros((t.size, max(self.n, self.m)))
         return contact_states(self.graph, q, v, none[:, : self.n], t, self._given, none[:, : self.m]).slide
+
+    def gap_rates(self, q: Array, v: Array, t: Array) -> Array:
+        """The rates of the one-sided constraints at T points, (T, gaps)."""
+        none = np.zeros((t.size, max(self.n, self.m)))
+        return contact_states(self.graph, q, v, none[:, : self.n], t, self._given, none[:, : self.m]).gap_rate
 
     def forces(self, q: Array, v: Array, t: float, frames: tuple[float, ...]) -> Array:
         """The generalized forces of unit forces along the sliding components, (n, components)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ from dalembert.arrays import Array
 from dalembert.errors import DalembertError
 from dalembert.model.system import System
 from dalembert.motion.contacts.decide.agreement import moment_at, state_after
+from dalembert.motion.contacts.impacts.impacts import Impact
 from dalembert.motion.contacts.modes.contacts import Contacts
 from dalembert.motion.contacts.modes.modes import SLIP, STICK, Ending, Mode
 from dalembert.motion.contacts.modes.scale import Scale
@@ -125,6 +127,20 @@ def entries_of_first_impact(contacts: Contacts, t: float, after: Side, met: set[
     names = [contacts.system.constraints[row].name for row in contacts.one_sided]
     found = [("contact" if after.mode.closed[k] else "impact", names[k]) for k in sorted(met)]
     return _entries(contacts.system, t, after, found)
+
+
+def entries_of_bounces(contacts: Contacts, blows: Sequence[Impact]) -> list[dict[str, Any]]:
+    """The entries about bounces within a leg, each of one contact."""
+    symbols = [s.name for s in (*contacts.system.coordinates, *contacts.system.velocities)]
+    return [
+        {
+            "name": "impact",
+            "contact": blow.contacts[0].name,
+            "t": blow.t,
+            "state": dict(zip(symbols, [*blow.q.tolist(), *blow.after.tolist()], strict=True)),
+        }
+        for blow in blows
+    ]
 
 
 def _entries(system: System, t: float, after: Side, found: list[tuple[str, str]]) -> list[dict[str, Any]]:

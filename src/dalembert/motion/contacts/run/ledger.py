@@ -55,12 +55,14 @@ class Ledger:
         (c ≠ 0) gives or takes the rest, as an ideal force.
         """
         M = contacts.unconstrained(q, before, t)[0]
-        given = float((after - before) @ M @ (after + before)) / 2
-        changed = entries.copy()
-        changed[IDEAL] += given + lost
-        changed[NONIDEAL] -= lost
-        changed[-1] += lost
-        return changed
+        gained = (after - before) @ M @ (after + before) / 2
+        return np.asarray(entries + self.change(np.array([gained]), np.array([lost]))[0])
+
+    def change(self, gained: Array, lost: Array) -> Array:
+        """What impacts add to the entries, (impacts, …). gained: the kinetic energy after each less that before."""
+        made = np.zeros((gained.size, 4 + len(self.places)))
+        made[:, IDEAL], made[:, NONIDEAL], made[:, -1] = gained + lost, -lost, lost
+        return made
 
     def after_settling(
         self, contacts: Contacts, entries: Array, t: float, q: Array, before: Array, after: Array

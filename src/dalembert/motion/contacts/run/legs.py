@@ -22,9 +22,11 @@ from dalembert.motion.contacts.run.between_legs import (
     Side,
     changes,
     ends_with,
+    entries_of_bounces,
     entries_of_first_impact,
     passings_between,
 )
+from dalembert.motion.contacts.run.bounces import bounces_in, bounces_of
 from dalembert.motion.contacts.run.creep import LONGER, contacts_that_creep, has_set_off
 from dalembert.motion.contacts.run.giving_way import GIVES_WAY, times_to_look_at, while_it_holds
 from dalembert.motion.contacts.run.record import Record
@@ -278,6 +280,7 @@ class _Run:
             method=method or self.settings.method,
             most_steps=max(self.settings.most_steps - self.steps, 1) if self.settings.most_steps else 0,
             kept={**self.kept},
+            bounces=None if method else bounces_in(self.contacts, mode, self.between.fastest_approach),
         )
         integrate, n, ledger = self.leg, self.contacts.n, self.between.ledger
 
@@ -294,11 +297,29 @@ class _Run:
         entries = ledger.along(work, heats, leg.y[:, 2 * n :])
         if STICK in mode.states and self.contacts.is_workless:
             entries = ledger.held_as_friction(work, entries)
+        if leg.bounces is not None:
+            leg = self._take_bounces(mode, leg, leg.bounces, entries)
         leg = changed(leg, y=np.concatenate([leg.y[:, : 2 * n], entries], axis=1))
         self.steps += leg.steps
         inner = leg.ended == GIVES_WAY or self.contacts.ending(mode, leg.ended) is not None
         self.record.keep(leg, mode, inner)
         return leg
+
+    def _take_bounces(self, mode: Mode, leg: Trajectory, rows: Array, entries: Array) -> Trajectory:
+        """Write down the bounces of a leg, whose work, the entries, changes with each of them. The fastest state of a
+        leg is one after a step, or after a bounce.
+        """
+        contacts, between, ledger = self.contacts, self.between, self.between.ledger
+        found = bounces_of(contacts, mode, rows)
+        so_far = np.concatenate([ledger.empty()[None], ledger.change(found.gained, found.lost)]).cumsum(axis=0)
+        entries += so_far[found.t.searchsorted(leg.t)]
+        between.take_bounces(found)
+        self.record.events += entries_of_bounces(contacts, found.impacts)
+        if leg.fastest is None:
+            return leg
+        t, y = leg.fastest
+        y[2 * contacts.n :] += so_far[found.t.searchsorted(t, side="right")][: y.size - 2 * contacts.n]
+        return changed(leg, fastest=(t, y))
 
     def _is_spent(self) -> bool:
         """Whether the legs have taken all steps that were granted: the motion ends unfinished."""

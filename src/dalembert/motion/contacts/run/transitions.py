@@ -17,15 +17,11 @@ from dalembert.motion.contacts.modes.contacts import Contacts
 from dalembert.motion.contacts.modes.modes import OPEN, STICK, Ending, Mode
 from dalembert.motion.contacts.modes.scale import Scale, scale_of
 from dalembert.motion.contacts.modes.switched import SLOW
+from dalembert.motion.contacts.run.bounces import BOUNCES, RISE, Bounced
 from dalembert.motion.contacts.run.ledger import Ledger
 from dalembert.motion.state.consistent import require_consistent_state
 from dalembert.motion.state.state import State
 
-# A one-sided constraint that parts at less than this share of the fastest approach so far stays closed: it would rise
-# by the square of it, which must stay above what counts as zero for an event.
-BOUNCES = 1e-5
-# A bounce rises at least by this share of the coordinates: events take less than 1e-12 of their terms for zero.
-RISE = 1e-11
 # Contacts this much faster than what counts as rest stop together with one that has stopped, if all then stick.
 ALMOST = 100.0
 # Velocities have no meaning below this share of the tolerance, to which they are integrated: on the way to a stop in a
@@ -184,6 +180,17 @@ class Transitions:
         # What would part more slowly than the slowest bounce stays closed, if forces keep it so.
         slow = max(slow, self._slowest_bounce(t, q, v))
         return v, work, {j for j in touching if rate[j] <= slow}
+
+    @property
+    def fastest_approach(self) -> float:
+        """The fastest at which a one-sided constraint has closed so far."""
+        return self._approach
+
+    def take_bounces(self, found: Bounced) -> None:
+        """Bounces that a kernel has gone through by itself."""
+        self.impacts += found.impacts
+        self._farthest = max(self._farthest, float(np.abs(found.q).max()))
+        self._approach = max(self._approach, found.approach)
 
     def work_after_settling(self, t: float, q: Array, before: Array, after: Array, work: Array) -> Array:
         """The work after an impact with bounces that are left out."""

@@ -1,0 +1,126 @@
+"""Bounces that a kernel goes through without leaving its run: one gap closes alone, without friction, and opens again.
+
+Which gaps may, and what such a bounce comes to, is said here; the blow itself is in kernel/runtime/run/bounce.h. All
+others, and all on the reference backend, end a leg, and are decided between legs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dalembert.arrays import Array
+from dalembert.kernel.events import Bounces
+from dalembert.motion.contacts.impacts.blow import LAWS, SMOOTH, Piece
+from dalembert.motion.contacts.impacts.impacts import ContactImpulse, Impact
+from dalembert.motion.contacts.modes.contacts import Contacts
+from dalembert.motion.contacts.modes.modes import OPEN, Mode
+from dalembert.remember import changed
+
+# A one-sided constraint that parts at less than this share of the fastest approach so far stays closed: it would rise
+# by the square of it, which must stay above what counts as zero for an event.
+BOUNCES = 1e-5
+# A bounce rises at least by this share of the coordinates: events take less than 1e-12 of their terms for zero.
+RISE = 1e-11
+# A bounce is gone through where it is so many times as fast, and as high, as the slowest that is one at all: speeds and
+# places are measured more coarsely there.
+CLEARLY = 100.0
+# So many numbers at most say what changes when one of the gaps closes.
+MOST_NUMBERS = 1_000_000
+
+
+def bounces_in(contacts: Contacts, mode: Mode, approach: float) -> Bounces | None:
+    """The gaps that may bounce within a leg of a mode; None where none may: nothing else touches, and no event of the
+    user is to be looked for between the velocities before and after. approach: the fastest so far.
+    """
+    if any(mode.closed) or contacts.system.events or any(state != OPEN for state in mode.states):
+        return None
+    asked = contacts.kept_bounces.get(mode)
+    if asked is None:
+        asked = contacts.kept_bounces[mode] = _gaps(contacts, mode)
+    return changed(asked, approach=approach) if asked.restitution.size else None
+
+
+def _gaps(contacts: Contacts, mode: Mode) -> Bounces:
+    """Without any function where no gap may bounce."""
+    endings, p = contacts.endings(mode), contacts.evaluation(mode).p
+    restitution, closed = np.full(len(endings), -1.0), np.empty((len(endings), p.size))
+    for number, ending in enumerate(endings if closed.size <= MOST_NUMBERS else ()):
+        if ending.kind == "close":
+            k = ending.which
+            smooth = contacts.rubbing[k] is None and contacts.restitutions[k] <= 1.0
+            restitution[number] = contacts.restitutions[k] if smooth else 0.0
+            shut = tuple(j == k for j in range(len(mode.closed)))
+            closed[number] = contacts.evaluation(changed(mode, closed=shut)).p
+    if not (restitution > 0.0).any():
+        restitution, closed = restitution[:0], closed[:0]
+    return Bounces(restitution, closed, CLEARLY * BOUNCES, CLEARLY * RISE, 0.0)
+
+
+@dataclass(frozen=True)
+class Bounced:
+    """The bounces of a leg: when and where, the blows, the kinetic energy after each less that before, and what each
+    lost. approach: the largest velocity that one of them stopped.
+    """
+
+    t: Array
+    q: Array
+    impacts: tuple[Impact, ...]
+    gained: Array
+    lost: Array
+    approach: float
+
+
+def bounces_of(contacts: Contacts, mode: Mode, rows: Array) -> Bounced:
+    """rows (B, 2, …): those of `kernel.events`, which number, t, direction and state, before and after."""
+    n, t = contacts.n, rows[:, 0, 1].copy()
+    q, before, after = (np.ascontiguousarray(part) for part in (rows[:, 0, 3 : 3 + n], *_velocities(rows, n)))
+    which = [contacts.endings(mode)[int(number)].which for number in rows[:, 0, 0].tolist()]
+    M, A = contacts.unconstrained_along(q, before, t)
+    at = np.arange(t.size)
+    normal = A[at, [contacts.one_sided[k] for k in which]]
+    jump = np.einsum("bij,bj->bi", M, after - before)
+    push, reacting = _impulses(jump, normal, A[:, contacts.always])
+    closing = contacts.gap_rates(q, before, t)[at, which]
+    parting = closing + np.einsum("bi,bi->b", normal, after - before)
+    e = np.array([contacts.restitutions[k] for k in which])
+    lost = -push * (closing + parting) / 2
+    values = zip(t.tolist(), push.tolist(), lost.tolist(), strict=True)
+    impacts = tuple(
+        _impact(contacts, which[b], when, q[b], before[b], after[b], p, loss, reacting[b])
+        for b, (when, p, loss) in enumerate(values)
+    )
+    gained = np.einsum("bi,bi->b", jump, after + before) / 2
+    approach = float((np.abs(after - before).max(axis=1) / (1.0 + e)).max())
+    return Bounced(t, q, impacts, gained, lost, approach)
+
+
+def _velocities(rows: Array, n: int) -> tuple[Array, Array]:
+    return rows[:, 0, 3 + n : 3 + 2 * n], rows[:, 1, 3 + n : 3 + 2 * n]
+
+
+def _impulses(jump: Array, normal: Array, always: Array) -> tuple[Array, Array]:
+    """The normal impulse (B,), and those of the two-sided constraints (B, rows), that make the jump of momentum."""
+    if not always.shape[1]:
+        push = np.einsum("bi,bi->b", jump, normal) / np.einsum("bi,bi->b", normal, normal)
+        return push, np.zeros((jump.shape[0], 0))
+    rows = np.concatenate([normal[:, None], always], axis=1)
+    lengths = np.linalg.norm(rows, axis=2)
+    lengths[lengths == 0.0] = 1.0
+    back = np.linalg.pinv((rows / lengths[:, :, None]).transpose(0, 2, 1), rcond=1e-12)
+    found = np.einsum("bij,bj->bi", back, jump) / lengths
+    return found[:, 0], found[:, 1:]
+
+
+_NONE = np.zeros(0)
+
+
+def _impact(
+    contacts: Contacts, k: int, t: float, q: Array, before: Array, after: Array, p: float, loss: float, reacting: Array
+) -> Impact:
+    constraint, e = contacts.system.constraints[contacts.one_sided[k]], contacts.restitutions[k]
+    pressed = p / (1.0 + e)
+    pieces = tuple(Piece(SMOOTH, np.array(ends), np.zeros((2, 0))) for ends in ((0.0, pressed), (pressed, p)))
+    told = ContactImpulse(constraint.name, p, _NONE, pressed, _NONE, loss, e, SMOOTH, pieces)
+    return Impact(t, constraint.impact or LAWS[0], q, before, after, (told,), reacting, False)
