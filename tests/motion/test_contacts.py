@@ -647,9 +647,9 @@ def test_reactions_that_are_determined_keep_their_signs(monkeypatch):
         initial=dict.fromkeys([*names, *(f"{q}'" for q in names)], 0) | {"x1": 1, "x2": 2},
     )
     asked, solved = [], []
-    question, programme = undetermined._Shared.deepest, undetermined.deepest
-    monkeypatch.setattr(undetermined._Shared, "deepest", lambda self: asked.append(1) or question(self))
-    monkeypatch.setattr(undetermined, "deepest", lambda *given: solved.append(1) or programme(*given))
+    question, programme = undetermined._Held.deepest, undetermined.Programme.deepest
+    monkeypatch.setattr(undetermined._Held, "deepest", lambda self: asked.append(1) or question(self))
+    monkeypatch.setattr(undetermined.Programme, "deepest", lambda *given: solved.append(1) or programme(*given))
     motion = row.simulate(1.2, samples=5)
     assert {round(event["t"], 6) for event in motion.events} == {round(0.9 * G / 8, 6)}
     assert motion["x2"][-1] - 2 == pytest.approx(8 * (1.2 - 0.9 * G / 8) ** 3 / 18, rel=1e-5)

@@ -1,24 +1,33 @@
 """Cone programmes: forces that satisfy linear equations inside quadratic cones, as deep as possible or as small.
 
-    |f_k| ≤ limit_k      where f_k and limit_k are affine in the unknowns
+    |f_k| ≤ limit_k,   E x = e      where f_k and limit_k are affine in the unknowns x
 
 Solved by Clarabel, an interior point method for second-order cones: the cones themselves, not polygons in their place.
+Each contact is joined to few others, so that the equations are sparse, and stay so where they are kept as equations: in
+unknowns that satisfy them by themselves, a basis of what is left, everything would be joined to everything.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dalembert.arrays import Array
+
+if TYPE_CHECKING:
+    from scipy.sparse import csc_matrix
 
 # To this, relative to forces of size one, a programme is solved. The best that is left of double precision after the
 # normal equations inside: 1e-10 is reached without fail, 1e-12 most times.
 SOLVED = 1e-11
 REACHED = 1e-8  # worse than this, it counts as not solved
 ROUNDING = 1e-15  # entries below this, in problems whose entries are about one, are zero
+# The share by which a proximal pass is off in a direction of singular value one, and how many passes there are: enough
+# for singular values down to 1e-3, which a chain of a thousand contacts has.
+PROXIMAL, PASSES = 1e-9, 6
 
 
 @dataclass(frozen=True)
@@ -30,14 +39,6 @@ class Cone:
     L: Array
     l: float
     weight: float = 1.0
-
-    @property
-    def size(self) -> int:
-        return 1 + self.f.size
-
-    def depth_at_zero(self) -> float:
-        """How deep x = 0 lies inside."""
-        return (self.l - float(np.linalg.norm(self.f))) / self.weight
 
 
 @dataclass(frozen=True)
@@ -51,65 +52,111 @@ class Deepest:
     ways: tuple[Array, ...]
 
 
+@dataclass(frozen=True)
+class Programme:
+    """h − G x in cones of these sizes, one after the other, each a limit and a vector; and E x = e. A depth takes its
+    weight times itself off the limit of each cone. G (Σ sizes, unknowns), E (equations, unknowns).
+    """
+
+    G: csc_matrix
+    h: Array
+    sizes: Sequence[int]
+    weights: Array
+    E: csc_matrix
+    e: Array
+
+    def deepest(self, most: float = 1.0) -> Deepest | None:
+        """The x that lies deepest inside all cones, at most `most` deep: parts may strain each other without end."""
+        from scipy import sparse
+
+        equations, unknowns = self.E.shape
+        starts = equations + 1 + np.cumsum([0, *self.sizes])[:-1]  # behind the bound on the depth
+        depth = np.zeros((equations + 1 + self.h.size, 1))
+        depth[equations] = 1.0
+        depth[starts, 0] = self.weights
+        top = sparse.csc_matrix((1, unknowns))
+        rows = sparse.hstack([sparse.vstack([self.E, top, self.G]), sparse.csc_matrix(depth)], format="csc")
+        right = np.concatenate([self.e, [most], self.h])
+        objective = np.zeros(unknowns + 1)
+        objective[-1] = -1.0
+        found = _solve(sparse.csc_matrix((unknowns + 1,) * 2), objective, rows, right, equations, [1, *self.sizes])
+        if found is None:
+            return None
+        x, z = found
+        ways = [z[a + 1 : a + size] for a, size in zip(starts.tolist(), self.sizes, strict=True)]
+        return Deepest(x[:-1], float(x[-1]), tuple(ways))
+
+    def smallest(self) -> Array | None:
+        """The shortest x inside all cones; None where there is none."""
+        from scipy import sparse
+
+        alone = self._shortest()
+        if self._is_inside(alone):
+            return alone
+        unknowns = self.E.shape[1]
+        rows = sparse.vstack([self.E, self.G], format="csc")
+        right = np.concatenate([self.e, self.h])
+        square = sparse.identity(unknowns, format="csc")
+        found = _solve(square, np.zeros(unknowns), rows, right, self.E.shape[0], list(self.sizes))
+        return None if found is None else found[0]
+
+    def _shortest(self) -> Array:
+        """The shortest x that satisfies the equations, some of which may follow from the others: by passes of a
+        proximal iteration, x = Eᵀy with (E Eᵀ + ε) (y − before) = e − E x, on the sparse matrix [1 −Eᵀ; E ε].
+        """
+        from scipy import sparse
+        from scipy.sparse.linalg import splu
+
+        equations, unknowns = self.E.shape
+        kept = PROXIMAL * sparse.identity(equations)
+        factors = splu(sparse.bmat([[sparse.identity(unknowns), -self.E.T], [self.E, kept]], format="csc"))
+        x, right = np.zeros(unknowns), np.zeros(unknowns + equations)
+        for _ in range(PASSES):
+            right[unknowns:] = self.e - self.E @ x
+            x += factors.solve(right)[:unknowns]
+        return x
+
+    def _is_inside(self, x: Array) -> bool:
+        """Whether x satisfies the equations and lies inside all cones, but for rounding."""
+        if float(np.abs(self.E @ x - self.e).max(initial=0.0)) > SOLVED:
+            return False
+        inside, starts = self.h - self.G @ x, np.cumsum([0, *self.sizes])[:-1]
+        squares = np.add.reduceat(inside**2, starts) - inside[starts] ** 2
+        return bool((inside[starts] - np.sqrt(np.maximum(squares, 0.0)) >= -ROUNDING).all())
+
+
 def deepest(cones: Sequence[Cone], unknowns: int, most: float = 1.0) -> Deepest | None:
-    """The x that lies deepest inside all cones, at most `most` deep: parts may strain each other without end."""
-    rows, right, kinds = _stacked(cones, unknowns, with_depth=True)
-    top = np.zeros((1, unknowns + 1))
-    top[0, -1] = 1.0
-    objective = np.zeros(unknowns + 1)
-    objective[-1] = -1.0
-    found = _solve(np.zeros((unknowns + 1,) * 2), objective, np.vstack([top, rows]), np.append(most, right), [1], kinds)
-    if found is None:
-        return None
-    x, z = found
-    ways, at = [], 1
-    for cone in cones:
-        ways.append(z[at + 1 : at + cone.size])
-        at += cone.size
-    return Deepest(x[:-1], float(x[-1]), tuple(ways))
+    """The x that lies deepest inside all cones, without equations."""
+    from scipy import sparse
 
-
-def smallest(cones: Sequence[Cone], unknowns: int, metric: Array, start: Array) -> Array | None:
-    """The x inside all cones for which start + metric x is shortest."""
-    rows, right, kinds = _stacked(cones, unknowns, with_depth=False)
-    found = _solve(metric.T @ metric, metric.T @ start, rows, right, [], kinds)
-    return None if found is None else found[0]
-
-
-def _stacked(cones: Sequence[Cone], unknowns: int, with_depth: bool) -> tuple[Array, Array, list[int]]:
-    """Rows G and right sides h with h − G (x, depth) = (limit − weight · depth, f) in the cones."""
-    width = unknowns + int(with_depth)
-    rows, right = [], []
-    for cone in cones:
-        head = np.zeros(width)
-        head[:unknowns] = -cone.L
-        if with_depth:
-            head[-1] = cone.weight
-        body = np.zeros((cone.f.size, width))
-        body[:, :unknowns] = -cone.F
-        rows += [head[None, :], body]
-        right += [[cone.l], cone.f]
-    empty = np.zeros((0, width))
-    return np.vstack([empty, *rows]), np.concatenate([np.zeros(0), *right]), [cone.size for cone in cones]
+    rows = [np.vstack([cone.L[None, :], cone.F]) for cone in cones]
+    G = -np.vstack([np.zeros((0, unknowns)), *rows])
+    h = np.concatenate([np.zeros(0), *(np.append(cone.l, cone.f) for cone in cones)])
+    none = sparse.csc_matrix((0, unknowns))
+    weights = np.array([cone.weight for cone in cones])
+    sizes = [1 + cone.f.size for cone in cones]
+    return Programme(sparse.csc_matrix(G), h, sizes, weights, none, np.zeros(0)).deepest(most)
 
 
 def _solve(
-    P: Array, objective: Array, G: Array, h: Array, linear: list[int], kinds: list[int]
+    P: csc_matrix, objective: Array, G: csc_matrix, h: Array, equations: int, sizes: Sequence[int]
 ) -> tuple[Array, Array] | None:
-    """Least ½xᵀPx + objective·x with h − G x in half lines (`linear` many), then in cones. x and the dual vector."""
+    """Least ½xᵀPx + objective·x with h − G x zero at first (`equations` many), then in cones. x and the dual vector."""
     import clarabel  # only here: a motion whose forces are determined does without
-    from scipy import sparse
 
-    cones = [clarabel.NonnegativeConeT(size) for size in linear]
-    cones += [clarabel.SecondOrderConeT(size) if size > 1 else clarabel.NonnegativeConeT(1) for size in kinds]
-    upper, rows = sparse.csc_matrix(np.triu(P)), sparse.csc_matrix(np.where(np.abs(G) > ROUNDING, G, 0.0))
+    cones = [clarabel.ZeroConeT(equations)] if equations else []
+    cones += [clarabel.SecondOrderConeT(size) if size > 1 else clarabel.NonnegativeConeT(1) for size in sizes]
+    G.data[np.abs(G.data) <= ROUNDING] = 0.0
+    G.eliminate_zeros()
+    h = np.where(np.abs(h) > ROUNDING, h, 0.0)
     for tolerance in (SOLVED, REACHED):
         settings = clarabel.DefaultSettings()
         settings.verbose = False
         settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
         settings.reduced_tol_gap_abs = settings.reduced_tol_gap_rel = settings.reduced_tol_feas = REACHED
-        h = np.where(np.abs(h) > ROUNDING, h, 0.0)
-        solution = clarabel.DefaultSolver(upper, objective, rows, h, cones, settings).solve()
+        solution = clarabel.DefaultSolver(P, objective, G, h, cones, settings).solve()
         if str(solution.status) in ("Solved", "AlmostSolved"):
             return np.array(solution.x), np.array(solution.z)
+        if str(solution.status) == "PrimalInfeasible":
+            break
     return None

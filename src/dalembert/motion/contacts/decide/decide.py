@@ -32,7 +32,8 @@ from dalembert.motion.contacts.decide.agreement import (
 )
 from dalembert.motion.contacts.decide.combinations import count_options, every_mode
 from dalembert.motion.contacts.decide.coupling import friction_may_be_ambiguous
-from dalembert.motion.contacts.decide.undetermined import Giving, within_cones
+from dalembert.motion.contacts.decide.spare import shared_rows
+from dalembert.motion.contacts.decide.undetermined import Giving, smallest_within_cones, within_cones
 from dalembert.motion.contacts.modes.contacts import Contacts
 from dalembert.motion.contacts.modes.modes import OPEN, SLIP, STICK, Mode, ModeSolution
 from dalembert.motion.contacts.modes.scale import Scale
@@ -118,6 +119,8 @@ def decide(
 
 def solve_mode(contacts: Contacts, mode: Mode, q: Array, v: Array, t: float) -> ModeSolution:
     """The instant in a mode, its forces inside the cones of friction where they are not determined."""
+    if mode.undetermined:
+        return smallest_within_cones(contacts, mode, q, v, t)
     solution = contacts.solve(mode, q, v, t)
     if solution.redundant and STICK in mode.states:
         inside = within_cones(contacts, mode, solution)
@@ -210,7 +213,12 @@ def _about_to_leave(here: Situation, mode: Mode, s: ModeSolution, begin: Array) 
     over, carried, force = _excess(here, mode, s), _carried(here, mode, s), s.force_size
     near = [k for k, excess in over.items() if excess > -AGREES]
     loose = [j for j, load in carried.items() if abs(load) <= AGREES * force]
-    if not (near or loose) or s.undetermined:
+    if s.undetermined and (near or loose):  # which says nothing of forces that are one choice
+        contacts, shared = here.contacts, shared_rows(s.solution.A)
+        rows = {k: [contacts.rows[contacts.contacts[k].constraints[0]], *contacts.stick_rows(k)] for k in near}
+        near = [k for k in near if shared.isdisjoint(rows[k])]
+        loose = [j for j in loose if contacts.one_sided[j] not in shared]
+    if not (near or loose):
         return []
     moment = moment_at(here.scale, here.q, begin, s.solution)
     later, faster = state_after(here.q, begin, s.acceleration, moment)

@@ -292,8 +292,7 @@ class Contacts:
 
     def stick_rows(self, k: int) -> list[int]:
         """The rows of the switched system that make contact k stick."""
-        at = self.components[k]
-        return list(range(self.m + at.start, self.m + at.stop))
+        return self.switched.stick_rows(k)
 
     # -- the instant in a mode
 
@@ -306,7 +305,8 @@ class Contacts:
     def _instant(self, mode: Mode, q: Array, v: Array, t: float) -> tuple[Fundamental, Instant | None]:
         """The same; of a small system with all that its contacts do."""
         # Whether forces are determined is found by it, and changes nothing of it.
-        key = mode.states, mode.directions, mode.pushes, mode.closed, mode.frames, q.tobytes(), v.tobytes(), t
+        lean = mode.spare if mode.lean else ()
+        key = mode.states, mode.directions, mode.pushes, mode.closed, mode.frames, lean, q.tobytes(), v.tobytes(), t
         return remember(self._instants, key, lambda: self._solve_instant(mode, q, v, t), FEW)
 
     def _solve_instant(self, mode: Mode, q: Array, v: Array, t: float) -> tuple[Fundamental, Instant | None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,8 @@ class Mode:
     """states: of each contact. directions: of those that slip along a line, the sign of the velocity. pushes: the sign
     of each reaction. closed: of each one-sided constraint. frames: the directions in tangent planes, see `frames`.
     undetermined: more contacts stick than hold the system, so that no event of their forces can say when they give way.
+    Then, of the rows of the switched system, shared: those whose forces are not determined; spare: those that follow
+    from the others, so that the motion is the same without them; lean: it is solved without them.
     """
 
     states: tuple[str, ...]
@@ -28,6 +30,14 @@ class Mode:
     closed: tuple[bool, ...]
     frames: tuple[float, ...] = ()
     undetermined: bool = False
+    shared: tuple[int, ...] = ()
+    spare: tuple[int, ...] = ()
+    lean: bool = False
+
+    @property
+    def without_spare(self) -> Mode:
+        """The same motion by fewer constraints, which plain elimination solves."""
+        return replace(self, lean=True) if self.spare else self
 
     def does_as(self, other: Mode) -> bool:
         """Whether all contacts do the same, whichever way they slip."""

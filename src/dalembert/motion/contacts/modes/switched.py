@@ -58,16 +58,17 @@ class Switched:
     def values(self, mode: Mode, slow: float) -> dict[str, float]:
         """The data of a mode by name. slow: the speed at which a contact on a surface has stopped."""
         found: dict[str, float] = {SLOW_SPEED.name: slow}
-        unsure = self.undetermined_constraints(mode)
+        unsure, off = self.undetermined_constraints(mode), set(mode.spare if mode.lean else ())
         for k, contact in enumerate(self.contacts):
             slips, sticks = mode.states[k] == SLIP, mode.states[k] == STICK
             watched = sticks and unsure.isdisjoint(contact.constraints)
             idle = not watched and not slips
+            sticks = sticks and off.isdisjoint(self.stick_rows(k))
             own = (slips, sticks, watched, idle, not slips, mode.directions[k], mode.pushes[k])
             found.update(zip(names_of_contact(k), map(float, own), strict=True))
         for j, (row, shut) in enumerate(zip(self.one_sided, mode.closed, strict=True)):
-            silent = self.system.constraints[row].name in unsure
-            gate = (shut, not shut, shut and not silent, silent)
+            silent = row in mode.shared or self.system.constraints[row].name in unsure
+            gate = (shut and row not in off, not shut, shut and not silent, silent)
             found.update((symbol.name, float(x)) for symbol, x in zip(of_gate(j), gate, strict=True))
         places = iter(mode.frames)
         for k in self.framed_contacts:
@@ -81,6 +82,12 @@ class Switched:
             for contact, state in zip(self.contacts, mode.states, strict=True)
             if mode.undetermined and state == STICK and contact.signed
         }
+
+    def stick_rows(self, k: int) -> list[int]:
+        """The rows that make contact k stick."""
+        components = self.graph.components
+        own = len(self.system.constraints) - components[-1].stop
+        return list(range(own + components[k].start, own + components[k].stop))
 
     @cached_property
     def framed_contacts(self) -> tuple[int, ...]:

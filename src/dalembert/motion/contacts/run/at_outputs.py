@@ -31,11 +31,12 @@ def forces_in_modes(contacts: Contacts, modes: Sequence[Mode], t: Array, q: Arra
     C, normal = np.zeros((T, n)), np.zeros((T, len(names)))
     along, multipliers = np.zeros((T, contacts.graph.forces.size2_out(0))), np.full((T, contacts.m), np.nan)
     left = np.array([mode.undetermined for mode in modes])
-    chunk = max(1, MOST_NUMBERS // (n + contacts.m + along.shape[1]) ** 2)
     left |= T <= FEW
-    for first in range(0, 0 if T <= FEW else T, chunk):
-        at = slice(first, first + chunk)
-        found = contacts.solve_along(modes[at], q[at], v[at], t[at])
+    chunk = max(1, MOST_NUMBERS // (n + contacts.m + along.shape[1]) ** 2)
+    determined = np.flatnonzero(~left)
+    for first in range(0, determined.size, chunk):
+        at = determined[first : first + chunk]
+        found = contacts.solve_along([modes[k] for k in at], q[at], v[at], t[at])
         if found is None:
             left[at] = True
         else:

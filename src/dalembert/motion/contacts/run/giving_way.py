@@ -9,7 +9,8 @@ from functools import partial
 import numpy as np
 
 from dalembert.arrays import Array
-from dalembert.motion.contacts.decide.undetermined import room
+from dalembert.motion.contacts.decide.cone_programs import SOLVED
+from dalembert.motion.contacts.decide.undetermined import INSIDE, room
 from dalembert.motion.contacts.modes.contacts import Contacts, are_unchanged, is_unchanged
 from dalembert.motion.contacts.modes.modes import Mode
 from dalembert.motion.integrate.trajectory import Trajectory
@@ -19,6 +20,8 @@ LOOKS = 64
 # So often the place of the least room between two looks is narrowed: to 1e-4 of their distance, where a parabola is as
 # deep as it gets to 1e-8.
 SECTIONS = 20
+# So often the instant is narrowed at most, every so often by halves.
+MOST_CHORDS, HALVING = 200, 4
 # What ended such a leg.
 GIVES_WAY = "gives way (contact)"
 # Instants closer than this share of the time are one.
@@ -57,27 +60,50 @@ def while_it_holds(contacts: Contacts, mode: Mode, leg: Trajectory, onward: Onwa
     rooms: list[float] = []
     for k, i in enumerate(looks):
         rooms.append(room_at(float(leg.t[i]), leg.y[i], given[k]))
-        good, gives = looks[max(k - 1, 0)], float(leg.t[i]) if k and rooms[-1] < 0.0 else None
+        good, gives = k - 1, float(leg.t[i]) if k and rooms[-1] < -INSIDE else None
         if gives is None and k >= 2 and _may_dip(rooms[-3:]):
-            good = looks[k - 2]
-            gives = _dip(partial(onward_from, good), float(leg.t[good]), float(leg.t[i]))
+            good = k - 2
+            gives = _dip(partial(onward_from, looks[good]), float(leg.t[looks[good]]), float(leg.t[i]))
         if gives is not None:
             break
     else:
         return leg
-    a, b = float(leg.t[good]), gives
-    while b - a > SAME * max(abs(b), b - first) and a < (a + b) / 2 < b:
+    a, b = float(leg.t[looks[good]]), gives
+    # Where there was no room to begin with, but for rounding, it gives way where it is short of more than that.
+    short = 0.0 if rooms[good] > INSIDE else INSIDE
+    end = _passage(
+        lambda t: onward_from(looks[good], t) + short, a, b, rooms[good] + short, SAME * max(abs(b), b - first)
+    )
+    inside = leg.t[(leg.t > first) & (leg.t < end)]
+    return replace(onward(first, leg.y[0], np.append(inside, end)), ended=GIVES_WAY)
+
+
+def _passage(room_at: Callable[[float], float], a: float, b: float, room_at_a: float, same: float) -> float:
+    """Where a room that is left at a is used up, at b at the latest: along the chord, the value of an end that stays
+    halved (Illinois), and by halves where that is slow.
+    """
+    high, low = room_at_a, room_at(b)
+    for turn in range(MOST_CHORDS):
         middle = (a + b) / 2
-        a, b = (a, middle) if onward_from(good, middle) < 0.0 else (middle, b)
-    inside = leg.t[(leg.t > first) & (leg.t < b)]
-    return replace(onward(first, leg.y[0], np.append(inside, b)), ended=GIVES_WAY)
+        if b - a <= same or not a < middle < b or abs(low) <= SOLVED:
+            break
+        chord = b - (b - a) * low / (low - high)
+        t = middle if turn % HALVING == HALVING - 1 or not a < chord < b else chord
+        value = room_at(t)
+        if abs(value) <= SOLVED:
+            return t
+        if value < 0.0:
+            b, low, high = t, value, high / 2 if t == chord else high
+        else:
+            a, high, low = t, value, low / 2 if t == chord else low
+    return b
 
 
 def _may_dip(rooms: list[float]) -> bool:
     """Whether the room between three instants may come below zero: least in the middle, and by so little away from it
     that what lies between may bend down as far as the three do.
     """
-    before, least, after = rooms
+    before, least, after = (0.0 if abs(room) <= INSIDE else room for room in rooms)
     return least <= min(before, after) and 0.0 <= least < max(before, after) - least < float("inf")
 
 
@@ -88,7 +114,7 @@ def _dip(room_at: Callable[[float], float], a: float, b: float) -> float | None:
     values = [room_at(t) for t in inner]
     for _ in range(SECTIONS):
         for t, value in zip(inner, values, strict=True):
-            if value < 0.0:
+            if value < -INSIDE:
                 return t
         if values[0] < values[1]:
             b, inner[1], values[1] = inner[1], inner[0], values[0]

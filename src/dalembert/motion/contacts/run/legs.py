@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from dalembert.mechanics.solve.fundamental import Fundamental
 from dalembert.mechanics.solve.mass_scale import mass_scale
 from dalembert.methods.table import STIFF
 from dalembert.motion.contacts.decide.agreement import moment_at
+from dalembert.motion.contacts.decide.spare import spare_rows_hold
 from dalembert.motion.contacts.impacts.impacts import Impact
 from dalembert.motion.contacts.modes.contacts import Contacts
 from dalembert.motion.contacts.modes.modes import SLIP, STICK, Ending, Mode
@@ -191,7 +192,7 @@ class _Run:
         return _Opening(between, self._begins(mode, t, q, v), masses, least)
 
     def _begins(self, mode: Mode, t: float, q: Array, v: Array) -> _Beginning:
-        start, rising = self.contacts.instant(mode, q, v, t), self._rising(mode, t, q, v)
+        start, rising = self.contacts.instant(mode.without_spare, q, v, t), self._rising(mode, t, q, v)
         creeps = () if rising else contacts_that_creep(self.contacts, mode, self.between.scale.slow, t, q, v, start)
         return _Beginning(mode, q, v, start, rising, creeps)
 
@@ -237,7 +238,7 @@ class _Run:
         """A leg to the last of the times or to what ends it. Returns the last of its parts."""
         contacts, scale = self.contacts, self.between.scale
         mode, q, v, start, creeps = begins.mode, begins.q, begins.v, begins.start, begins.creeps
-        evaluation = contacts.evaluation(mode, scale.slow)
+        evaluation = contacts.evaluation(mode.without_spare, scale.slow)
         if not creeps:
             return self._part(mode, evaluation, later, t, q, v, start, work, None, begins.rising)
         since, moment = t, moment_at(scale, q, v, start)
@@ -287,11 +288,18 @@ class _Run:
         def onward(t: float, y: Array, times: Array) -> Trajectory:
             q, v, work = y[:n], y[n : 2 * n], y[2 * n :]
             then = changed(during, times=_from(t, times), kept={**self.kept})
-            return integrate(evaluation, then, q, v, t, self.contacts.instant(mode, q, v, t), work)
+            return integrate(evaluation, then, q, v, t, self.contacts.instant(mode.without_spare, q, v, t), work)
 
         heats = evaluation.graph.heats
         leg = integrate(evaluation, during, q, v, t, start, work[ledger.columns(heats)])
         self.kept = {key: during.kept[key] for key in LASTING if key in during.kept}
+        if mode.spare and not spare_rows_hold(self.contacts, mode, leg):
+            mode = replace(mode, spare=())
+            evaluation, start = (
+                self.contacts.evaluation(mode, self.between.scale.slow),
+                self.contacts.instant(mode, q, v, t),
+            )
+            return self._part(mode, evaluation, times, t, q, v, start, work, method, rising)
         if mode.undetermined:
             leg = while_it_holds(self.contacts, mode, leg, onward)
         entries = ledger.along(work, heats, leg.y[:, 2 * n :])
