@@ -8,7 +8,6 @@ Rank-revealing algebra takes a hundred times as long for some hundred contacts. 
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,12 +16,13 @@ from numpy.typing import NDArray
 from dalembert.arrays import Array
 from dalembert.mechanics.solve.blocks import block, groups_of
 from dalembert.mechanics.solve.mass_scale import mass_scale
+from dalembert.motion.contacts.modes.regular_sparse import eliminate_sparsely
 from dalembert.motion.state.evaluation import Evaluation
 
 # Equations whose pivots are spread further than this are left to algebra that reveals their rank: four digits short of
 # where rounding would decide.
 SPREAD = 1e-10
-# From this many equations on that hang together, most of their coefficients are zero.
+# From this many equations on, most of their coefficients are zero.
 SPARSE = 120
 
 
@@ -81,6 +81,8 @@ def _eliminated(
     the rows that do; of the others λ = 0.
     """
     T, m, n = A.shape
+    if n + m >= SPARSE:
+        return eliminate_sparsely(M, pull, A, slope, b, acts, SPREAD)
     root = mass_scale(M)
     length = np.linalg.norm(A / root[:, None, :], axis=2)
     # In rows and columns of like size, so that units do not decide what is solved well.
@@ -115,8 +117,6 @@ def _solved(matrices: Array, right: Array) -> tuple[Array, Array, Array]:
     """Solutions (T, parts, size), and bounds (T,) between which the pivots lie: as LAPACK's condition estimate would
     say, without loading SciPy for it.
     """
-    if matrices.shape[-1] >= SPARSE:
-        return _sparsely(matrices, right)
     try:
         inverse = np.linalg.inv(matrices)
     except np.linalg.LinAlgError:
@@ -128,18 +128,3 @@ def _solved(matrices: Array, right: Array) -> tuple[Array, Array, Array]:
         x = (x + inverse @ (right[..., None] - matrices @ x))[..., 0]
     low = 1 / np.maximum(np.abs(inverse).sum(axis=-1).max(axis=(-2, -1)), 1e-300)
     return x, low, np.abs(matrices).sum(axis=-1).max(axis=(-2, -1))
-
-
-def _sparsely(matrices: Array, right: Array) -> tuple[Array, Array, Array]:
-    """The same for large matrices, by their own sparse factors."""
-    from scipy import sparse
-    from scipy.sparse.linalg import splu
-
-    x = np.full(right.shape, np.nan)
-    low, high = np.zeros(right.shape[:2]), np.ones(right.shape[:2])
-    for at in np.ndindex(right.shape[:2]):
-        with suppress(RuntimeError):  # exactly singular
-            factors = splu(sparse.csc_matrix(matrices[at]))
-            pivots = np.abs(factors.U.diagonal())
-            x[at], low[at], high[at] = factors.solve(right[at]), pivots.min(), pivots.max()
-    return x, low.min(axis=1), high.max(axis=1)
