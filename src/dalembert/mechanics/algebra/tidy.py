@@ -8,6 +8,7 @@ kept.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 import sympy as sp
 from sympy.core.random import rng, seed
@@ -26,6 +27,9 @@ CANCEL = 300
 VARIABLES = 14
 # Beyond this an entry is left as it is: nobody reads it, and even common factors take seconds to find.
 LARGEST = 1500
+# So many results of each rewriting are kept, a few kilobytes each: forms of one system have many entries in common, and
+# within one the same entry comes back in another candidate.
+KEPT = 1000
 
 
 class Budget:
@@ -66,7 +70,7 @@ def _shortest(expression: sp.Expr, budget: Budget) -> sp.Expr:
     expression = _inner(expression, budget)
     size = sp.count_ops(expression)
     if size > CANCEL or _variables(expression) > VARIABLES or not budget.spend(size):
-        return min((expression, sp.factor_terms(expression)), key=sp.count_ops)
+        return min((expression, _factor_terms(expression)), key=sp.count_ops)
     known = _angles(expression)
     found = [expression]
     start = expression
@@ -77,13 +81,13 @@ def _shortest(expression: sp.Expr, budget: Budget) -> sp.Expr:
     if rational.has(sp.sin, sp.cos):
         rational = _pythagoras(rational)
         found.append(rational)
-    found += [_factored(rational), sp.factor_terms(rational), _by_velocities(rational)]
+    found += [_factored(rational), _factor_terms(rational), _by_velocities(rational)]
     best = _least(found, known)
     # Multiplied out it may be longer, while a symbol only seems to be in it: (m g − m z/r)/m.
-    if (plain := sp.factor_terms(best)).free_symbols < best.free_symbols:
+    if (plain := _factor_terms(best)).free_symbols < best.free_symbols:
         best = plain
     if sp.count_ops(best) <= TRIGSIMP and _sums_of_angles(best):
-        best = _least((best, sp.trigsimp(best)), known)
+        best = _least((best, _trigsimp(best)), known)
     return best
 
 
@@ -158,18 +162,31 @@ def _guarded(function: sp.FunctionClass, expression: sp.Expr) -> sp.Expr:
         rng.setstate(before)
 
 
+@lru_cache(KEPT)
 def _factored(expression: sp.Expr) -> sp.Expr:
     return _guarded(sp.factor, expression) if sp.count_ops(expression) <= FACTOR else expression
 
 
+@lru_cache(KEPT)
 def _rational(expression: sp.Expr) -> sp.Expr:
     return _guarded(sp.cancel, _guarded(sp.together, expression))
+
+
+@lru_cache(KEPT)
+def _factor_terms(expression: sp.Expr) -> sp.Expr:
+    return sp.factor_terms(expression)
+
+
+@lru_cache(KEPT)
+def _trigsimp(expression: sp.Expr) -> sp.Expr:
+    return sp.trigsimp(expression)
 
 
 def _is_power(expression: sp.Expr) -> bool:
     return bool(expression.is_Pow and expression.exp.is_Integer and expression.exp > 0)
 
 
+@lru_cache(KEPT)
 def _by_velocities(expression: sp.Expr) -> sp.Expr:
     """A sum over the products of velocities in it, each with its own factored coefficient, as one writes it
     by hand.
@@ -196,6 +213,7 @@ def _pythagoras(expression: sp.Expr) -> sp.Expr:
     return _rational(top / bottom)
 
 
+@lru_cache(KEPT)
 def _reduce(expression: sp.Expr, angle: sp.Expr) -> sp.Expr:
     s, c = sp.sin(angle), sp.cos(angle)
     if not expression.has(s, c):
