@@ -58,13 +58,13 @@ def walk_of(words: list[str]) -> Walk:
     from dalembert.cli.app import main
 
     walk, sys.argv = Walk(), ["dalembert", "run", *words]
-    sys.setprofile(walk.look)
+    sys.settrace(walk.look)  # it returns nothing: calls are looked at, lines are not
     try:
         main()
     except SystemExit:
         pass
     finally:
-        sys.setprofile(None)
+        sys.settrace(None)
     return walk
 
 
@@ -73,9 +73,9 @@ def test_a_run_turns_few_pages(tmp_path: Path) -> None:
         pytest.skip("no C compiler on this machine: the reference backend goes another way")
     settings = {name: value for name, value in os.environ.items() if name != "DALEMBERT_KERNEL"}
     # The first run keeps the model and its tape; the second is that of a user who has run it before.
-    for _ in range(2):
+    for words in (["-m", "dalembert", "run", "penny", "--json"], [__file__, "penny"]):
         done = subprocess.run(
-            [sys.executable, __file__, "penny"], cwd=tmp_path, env=settings, capture_output=True, text=True, check=True
+            [sys.executable, *words], cwd=tmp_path, env=settings, capture_output=True, text=True, check=True
         )
     _, files, _, switches = done.stdout.splitlines()[-1].split()
     assert int(files) > 40, done.stdout  # it is the walk of a whole run
