@@ -90,7 +90,8 @@ def settings_of_system(
 
 def hashable_key(what: Hashable, duration: float | None, options: Mapping[str, Any]) -> Hashable | None:
     """All that decides about settings; None where something has no hash, and so is no option."""
-    values = (duration, *options.values(), os.environ.get("DALEMBERT_BACKEND"))
+    environment = (os.environ.get("DALEMBERT_BACKEND"), os.environ.get("DALEMBERT_KERNEL"))
+    values = (duration, *options.values(), *environment)
     key = (what, *values, *map(type, values))  # True is no number of samples, though it equals one
     try:
         hash(key)
@@ -248,6 +249,12 @@ class _Begin:
     warnings: tuple[str, ...] = ()
     contacts: Contacts | None = None  # where it is
 
+    @cached_property
+    def parts(self) -> dict[str, Any]:
+        """What every run from here has."""
+        own = {"evaluation": self.evaluation, "settings": self.settings, "warnings": self.warnings}
+        return {**own, "legs": None, "given": None}
+
 
 def _run_smooth(begin: _Begin, start: Fundamental, bar: Progress, prepared: float, started: float) -> Run:
     """A system without friction or one-sided constraints: one trajectory."""
@@ -268,8 +275,8 @@ def _run_smooth(begin: _Begin, start: Fundamental, bar: Progress, prepared: floa
 def _of_block(begin: _Begin, again: Again, made: Any, prepared: float, elapsed: float) -> Run:
     """A run by one call of C, of which only that is known which does not change."""
     run = Run.__new__(Run)
-    held = vars(run)
-    held.update(evaluation=begin.evaluation, settings=begin.settings, warnings=begin.warnings, legs=None, given=None)
+    held = run.__dict__
+    held.update(begin.parts)
     held["_later"] = (again, made, prepared, elapsed)
     return run
 

@@ -18,7 +18,6 @@ from dalembert.motion.integrate.kernel_choice import (
     Wanted,
     is_worth_compiling,
     note_steps,
-    wish,
 )
 from dalembert.motion.integrate.trajectory import Trajectory
 from dalembert.motion.state.evaluation import Evaluation
@@ -42,13 +41,12 @@ class Again:
     complete: Complete
     race: Race | None  # while it is open whether series would do it with less work
     known: tuple[int, int]  # how many kernels and races there were when it was made
-    asked: str  # of the environment, likewise
 
     def run(self, evaluation: Evaluation, solution: Fundamental | None) -> Any:
         """The block of the run from that start; None where it is to be done as if for the first time."""
         if self.start[0] is not evaluation or self.start[1] is not solution:
             return None
-        if (kernels.made_so_far, kernel_choice.races_so_far) != self.known or wish() != self.asked:
+        if (kernels.made_so_far, kernel_choice.races_so_far) != self.known:
             return None
         if self.race is not None and self.race.is_due(self.steps):
             return None
@@ -75,4 +73,4 @@ def lay_out(
 ) -> Again:
     """After a run that took so many steps, for those that follow. most: steps that it may take at all."""
     known = (kernels.made_so_far, kernel_choice.races_so_far)
-    return Again(start, Block(choice.kernel, given, pace, most), wanted, choice, steps, complete, race, known, wish())
+    return Again(start, Block(choice.kernel, given, pace, most), wanted, choice, steps, complete, race, known)
