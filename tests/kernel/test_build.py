@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -224,6 +226,61 @@ def test_what_killed_builds_leave_is_cleared_away(cache, monkeypatch):
     final(da.library.rough_incline())
     assert not old.exists()
     assert new.exists(), "it may still be at work"
+
+
+SLOW_COMPILER = """#!/bin/sh
+case "$*" in *--version*) echo "slow compiler 1.0"; exit;; esac
+if [ -e "$SLOW" ]; then
+    echo half > "${TMPDIR:-/tmp}/ccHalf.s"
+    while [ $# -gt 0 ]; do [ "$1" = -o ] && echo half > "$2"; shift; done
+    echo compiling > "$SLOW"
+    exec sleep 60
+fi
+exec cc "$@"
+"""
+INTERRUPTED = """
+import os, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # shells ignore it for what runs in the background
+import dalembert as da
+ready = da.library.pendulum().prepare(1.0, samples=2, backend="native")
+try:
+    print("done", ready.run().timing.kernel)
+except KeyboardInterrupt:
+    print("interrupted", *os.listdir(os.environ["DALEMBERT_CACHE"]), *os.listdir(os.environ["TMPDIR"]), flush=True)
+os.remove(os.environ["SLOW"])
+run = ready.run()
+print(run.timing.kernel, run.q[-1, 0].hex())
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no process groups there")
+@pytest.mark.parametrize("all_of_them", [True, False], ids=["Ctrl-C", "this process alone"])
+def test_an_interrupt_while_the_compiler_works_loses_nothing(cache, tmp_path, monkeypatch, all_of_them):
+    """Ctrl-C reaches the compiler too, a notebook's button does not. Nothing half-written is kept, neither in the cache
+    nor where temporary files go, and the next run in the same process compiles as if nothing had been.
+    """
+    wanted = pendulum().prepare(1.0, samples=2, backend="native").run().q[-1, 0]
+    compiler, slow, temporary = tmp_path / "slow-cc", tmp_path / "slow", tmp_path / "temporary"
+    compiler.write_text(SLOW_COMPILER)
+    compiler.chmod(0o755)
+    slow.touch()
+    temporary.mkdir()
+    own = {"CC": compiler, "SLOW": slow, "TMPDIR": temporary, "DALEMBERT_CACHE": tmp_path / "own cache"}
+    command = [sys.executable, "-c", INTERRUPTED]
+    settings = {**os.environ, **{name: str(value) for name, value in own.items()}}
+    with subprocess.Popen(command, env=settings, stdout=subprocess.PIPE, text=True, start_new_session=True) as process:
+        try:
+            while not slow.read_text() and process.poll() is None:
+                time.sleep(0.02)
+            (os.killpg if all_of_them else os.kill)(process.pid, signal.SIGINT)
+            told, _ = process.communicate(timeout=50)  # before the compiler would have been done by itself
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+    first, second = told.splitlines()
+    assert first.startswith("interrupted")
+    assert [name for name in first.split()[1:] if not name.startswith("compiler-")] == []  # the note of its version
+    assert second == f"compiled {wanted.hex()}"
 
 
 def test_a_kernel_on_disk_needs_no_source(cache, monkeypatch):

@@ -183,7 +183,9 @@ def compile_source(source: str, compiler: Compiler, flags: tuple[str, ...], work
     try:
         text.write_text(source, encoding="utf-8")
         command = [*compiler.command, *flags, str(text), "-o", str(made), "-lm"]
-        done = subprocess.run(command, capture_output=True, text=True)
+        # What a compiler that is killed leaves of its own lies in the workplace too, and goes with it.
+        own = {**os.environ, "TMPDIR": str(workplace)}
+        done = subprocess.run(command, capture_output=True, text=True, env=own)
     except OSError as error:
         raise BuildError(f"a kernel could not be built in {workplace}: {error.strerror or error}") from None
     if done.returncode != 0 or not made.is_file():
