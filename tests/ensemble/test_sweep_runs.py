@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures.process import BrokenProcessPool
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -107,13 +108,48 @@ def test_processes_that_are_ended_are_replaced(monkeypatch: pytest.MonkeyPatch) 
 
 def test_tolerances_are_those_of_single_motions() -> None:
     rng = np.random.default_rng(0)
-    q, v, a = (rng.normal(size=(6, 3)) * 10.0 ** rng.integers(-9, 3, (6, 3)) for _ in range(3))
+    # Of all sizes: below 2e-5 absolute tolerances follow the largest of the others that sizes lead up to.
+    q, v, a = (rng.normal(size=(400, 3)) * 10.0 ** rng.integers(-12, 3, (400, 3)) for _ in range(3))
     q[0], v[0], a[0] = 0.0, 0.0, 0.0
     v[1], a[1] = 0.0, 0.0
+    q[2], v[2], a[2] = [1.0, 1e-7, 1e-6], 0.0, 0.0
     settings = prepare(spring(), 7.0, None, {"rtol": 1e-8}).settings
-    found = starts.member_tolerances(settings, q, v, a, None)
-    for k in range(6):
-        assert np.array_equal(found[k], tolerances(settings, q[k], v[k], a[k]))
+    for rates in (None, np.abs(a[:1]), np.abs(q)):
+        found = starts.member_tolerances(settings, q, v, a, rates)
+        for k in range(len(q)):
+            own = settings if rates is None else replace(settings, rates=rates[k % len(rates)])
+            assert np.array_equal(found[k], tolerances(own, q[k], v[k], a[k]))
+
+
+def test_each_of_many_starts_is_judged_as_by_itself() -> None:
+    """Plain ones among those that have no mass, no value, no gradient, two constraints that are one or that disagree,
+    in blocks of any length.
+    """
+    system = da.System(
+        "starts",
+        coordinates="x y",
+        kinetic="m*x'^2/2 + y'^2/2",
+        potential="sqrt(1 - h)*x",
+        constraints={"wall": "k*(x - c*y^2) = 0", "again": "s*(x - c*y^2) + (1 - s)*y' = u"},
+        parameters={"m": 1.0, "h": 0.0, "k": 1.0, "c": 1.0, "s": 0.0, "u": 0.0},
+        initial={"x": "c", "y": 1, "x'": 0, "y'": "u/(1 - s + 1e-300)"},
+    )
+    odd: list[dict[str, float]] = [
+        {}, {"m": 0.0}, {"h": 2.0}, {"k": 0.0}, {"k": 1e-12}, {"s": 1.0}, {"u": 0.5}, {"s": 1.0, "u": 0.5}, {"m": 1e-9},
+    ]  # fmt: skip
+    rng = np.random.default_rng(3)
+    rows = [{"m": 1.0, "h": 0.0, "k": 1.0, "s": 0.0, "u": 0.0, **odd[k]} for k in rng.integers(0, len(odd), 45)]
+    found = system.sweep(rows, 0.1)
+    for row, status, x in zip(rows, found.status.to_numpy(), found.final["x"].to_numpy(), strict=True):
+        try:
+            motion = system.replace(parameters=row).simulate(0.1, samples=2)
+        except da.DalembertError:
+            assert status > 1, row
+        else:
+            assert status == 0, row
+            # A dependent constraint that is left out of the kernel changes rounding at most.
+            assert abs(x - motion["x"][-1]) <= 1e-12, row
+    assert len(set(found.status.to_numpy().tolist())) > 1
 
 
 def test_a_start_off_its_constraint_is_told_and_others_go_on() -> None:

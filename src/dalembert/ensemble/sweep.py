@@ -101,7 +101,7 @@ def sweep(
     _require_names(task)
     in_parts = stays_in_parts(task, folder)
     require_room(task, folder, in_parts)
-    _ = task.blocks, task.lock  # which says what values are missing; and what threads share is there before them
+    task.make_shared()  # which says what values are missing
     began = read_about(folder) if resume and folder is not None else None
     sized = getattr(run, "chunk_size", chunk_size)
     size = sized(task, partial(run_in_thread, task)) if began is None else int(began["chunk"])

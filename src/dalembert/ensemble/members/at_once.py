@@ -177,21 +177,22 @@ class Runs:
         steps, granted = head["steps"].astype(np.int64), control.budget.steps
         spent = good & ~complete & ~ended & ((stop == 1) | ((granted > 0) & (steps >= granted)))
         later = good & ~complete & ~ended & ~spent & ~unfit
-        there = np.flatnonzero(~later & ~unfit)
-        to, width = at[pending[there]], outcome.y.shape[1]
-        outcome.status[to] = np.select(
-            [ended[there], complete[there], spent[there]], [Status.ENDED, Status.DONE, Status.BUDGET], Status.FAILED
+        there, width = np.flatnonzero(~later & ~unfit), outcome.y.shape[1]
+        to, of = _slice(at[pending[there]], len(outcome.status)), _slice(there, len(later))
+        stopped = np.where(spent[of], np.int8(Status.BUDGET), np.int8(Status.FAILED))
+        outcome.status[to] = np.where(
+            ended[of], np.int8(Status.ENDED), np.where(complete[of], np.int8(Status.DONE), stopped)
         )
-        outcome.points[to], outcome.t[to] = points[there], head["time"][there]
-        outcome.y[to], outcome.steps[to] = run.last[there, :width], steps[there]
+        outcome.points[to], outcome.t[to] = points[of], head["time"][of]
+        outcome.y[to], outcome.steps[to] = run.last[of, :width], steps[of]
         users = outcome.counts.shape[1]  # the others are kinks
-        outcome.ended[to] = run.ended[there]
-        outcome.counts[to], outcome.first[to] = run.counts[there, :users], run.first[there, :users]
-        outcome.latest[to] = run.latest[there, :users]
+        outcome.ended[to] = run.ended[of]
+        outcome.counts[to], outcome.first[to] = run.counts[of, :users], run.first[of, :users]
+        outcome.latest[to] = run.latest[of, :users]
         if outcome.along is not None:
-            reached = np.arange(self.points.size) < points[there, None]
-            outcome.along[to] = np.where(reached[:, :, None], run.y[there, :, :width], np.nan)
-        outcome.lanes[to] = self.in_lanes[there] if self.in_lanes is not None else False
+            reached = np.arange(self.points.size) < points[of, None]
+            outcome.along[to] = np.where(reached[:, :, None], run.y[of, :, :width], np.nan)
+        outcome.lanes[to] = self.in_lanes[of] if self.in_lanes is not None else False
         self._tell(run, np.flatnonzero(spent | ~good), pending, at, outcome)
         return np.flatnonzero(later), np.flatnonzero(unfit)
 
@@ -214,9 +215,14 @@ class Runs:
         return is_stiff(evaluation, self.task.settings, q, v, t, step, t - t0, tried=True)
 
 
+def _slice(at: np.ndarray, count: int) -> slice | np.ndarray:
+    """Places in rising order among so many; where these are all, as what copies nothing."""
+    return slice(None) if at.size == count else at
+
+
 def _of(rows: Array, at: np.ndarray) -> Array:
-    """The rows at places in rising order; no copy where these are all."""
-    return rows if at.size == len(rows) and (at.size == 0 or at[-1] == at.size - 1) else rows[at]
+    """The rows at places in rising order."""
+    return rows[_slice(at, len(rows))]
 
 
 def _pace(settings: Settings, look: int) -> PaceArgument:

@@ -95,14 +95,14 @@ def start_members(task: Task, block: Block, outcome: Outcome) -> tuple[Block, St
     """
     together = task.together
     assert together is not None
-    starts = find_starts(task.graph, together, block)
+    starts = find_starts(task.start_look, together, block)
     off = np.flatnonzero(starts.inconsistent)
     if off.size and task.mending is not None:
         moved, found = task.mending.nearest(block.at(off))
         q, v = block.q.copy(), block.v.copy()
         q[off[found]], v[off[found]] = moved.q[found], moved.v[found]
         block, _ = _repair_alone(task, Block(q, v, block.t, block.p), off[~found], outcome)
-        starts = find_starts(task.graph, together, block)
+        starts = find_starts(task.start_look, together, block)
         off = np.flatnonzero(starts.inconsistent)
     names = [constraint.name for constraint in task.system.constraints]
     rows = [*task.graph.position_rows, *task.graph.position_rows, *task.graph.velocity_rows]
@@ -168,6 +168,8 @@ def _arrays(task: Task, block: Block, outcome: Outcome, exponent: Array) -> dict
     for e, name in enumerate(task.events):
         found[f"{name}: count"] = np.where(outcome.status <= Status.FAILED, outcome.counts[:, e], np.nan)
         found[f"{name}: time"] = outcome.first[:, e]
+    if not (wanted.states or wanted.expressions or wanted.reductions or task.certify):
+        return found
     good = outcome.status <= Status.ENDED
     times = task.settings.times + (block.t - task.settings.times[0])[:, None]
     last = np.maximum(outcome.points - 1, 0)

@@ -17,8 +17,10 @@ from dalembert.ensemble.members.control import Budget
 from dalembert.ensemble.members.observe import Observables
 from dalembert.ensemble.start.block import Block, Blocks
 from dalembert.ensemble.start.repair import Repair
+from dalembert.ensemble.start.starts import start_look
 from dalembert.graph.functions import Graph, graph_of
 from dalembert.graph.timed import Timed, timed_of
+from dalembert.kernel.ready.member_starts import StartLook
 from dalembert.kernel.ready.together import Together, together_of
 from dalembert.model.friction.legs import needs_legs
 from dalembert.motion.integrate.ahead import look_ahead
@@ -92,6 +94,17 @@ class Task:
     def together(self) -> Together | None:
         """What evaluates members at once, where they are run at once; None where each is run alone: `why_alone`."""
         return None if self.why_alone is not None else together_of(self.graph)
+
+    @cached_property
+    def start_look(self) -> StartLook:
+        """What looks at the starts of members that are evaluated at once."""
+        assert self.together is not None
+        return start_look(self.graph, self.together)
+
+    def make_shared(self) -> None:
+        """Make what threads share before there are any: CasADi's expressions are built by one at a time."""
+        _ = self.blocks, self.lock, self.observables, self.mending
+        _ = None if self.together is None else self.start_look
 
     @cached_property
     def why_alone(self) -> str | None:

@@ -116,7 +116,7 @@ def _unpack(content: bytes, name: str) -> Unpacked:
             while len(_sweeps) >= MOST_SWEEPS:
                 del _sweeps[next(iter(_sweeps))]
             task: Task = pickle.loads(content)
-            _ = task.blocks, task.lock  # what threads share is there before them
+            task.make_shared()
             _sweeps[name] = Unpacked(task, gpus_here(task))
         return _sweeps[name]
 

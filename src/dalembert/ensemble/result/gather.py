@@ -86,11 +86,12 @@ class Gather:
         found = {}
         for name, array in self.variables.arrays.items():
             own = (*dims, "time") if array.ndim > 1 else dims
-            found[name] = Variable(own, array.reshape((*grid, *array.shape[1:])))
+            found[name] = Variable(own, array.reshape((*grid, *array.shape[1:])), fastpath=True)
         reasons = np.full(self.count, "", dtype=object)
         for k, reason in self.variables.reasons.items():
             reasons[k] = reason
-        return {**found, REASON: Variable(dims, reasons.reshape(grid))}
+        # As they are: xarray would look at each, whether it is a date.
+        return {**found, REASON: Variable(dims, reasons.reshape(grid), fastpath=True)}
 
     def _take(self, chunk: Chunk) -> None:
         if not self.in_parts:

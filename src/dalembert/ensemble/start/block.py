@@ -33,7 +33,9 @@ class Block:
         return len(self.t)
 
     def at(self, places: np.ndarray) -> Block:
-        """Some of the members."""
+        """Some of the members, their places in rising order."""
+        if places.size == self.count:
+            return self
         return Block(self.q[places], self.v[places], self.t[places], self.p[places])
 
 

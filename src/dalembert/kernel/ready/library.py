@@ -40,6 +40,7 @@ FILES: tuple[str, ...] = (
     "quadrature.h",
     "certify.h",
     "start.h",
+    "member_starts.h",
 )
 # Level 3 takes twice the time to compile, and what it makes is a few per cent faster at most.
 LEVEL = 2

@@ -100,6 +100,11 @@ class Together:
         """As `points`, with parameters of its own at each point, p (T, P)."""
         return Many(self._points, parameters=-1, watched=5)
 
+    @cached_property
+    def member_rows(self) -> Many:
+        """(q, v, t, p) -> A, likewise."""
+        return Many(ca.Function("rows", self._state, [self._equations[2]]), parameters=-1)
+
     def at(self, q: Array, v: Array, t: Array, p: Array) -> list[Array] | None:
         """What `points` gives at T points: M (T, n, n), Q (T, n), A (T, m, n), b (T, m), C (T, n), E (T,), the inertial
         part of Q, φ and (φ̇, ψ); None where one of the first five is not finite.
