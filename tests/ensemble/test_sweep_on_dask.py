@@ -261,7 +261,7 @@ def test_tasks_take_about_a_second_and_leave_some_for_all() -> None:
     for _ in range(8):
         pace.note(place.Done((Kept(0, 1), Kept(1, 1)), 0.02))
     assert 60 <= pace.ranges(10**6, 2) <= 100  # of 10 ms each; the first is nearly forgotten
-    assert pace.ranges(80, 2) == 10
+    assert pace.ranges(80, 2) == 20
     assert pace.ranges(3, 2) == 1
 
 

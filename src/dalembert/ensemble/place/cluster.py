@@ -28,8 +28,8 @@ from dalembert.errors import ClusterError, DalembertError, ModelError
 # How long a scheduler may take to answer, in seconds.
 CONNECT_S = 10
 # A task of Dask takes client and scheduler some milliseconds. So it has as many ranges as take a worker about so many
-# seconds, as far as is known from those before; but so few that each thread of a worker has several more to come.
-TASK_S, SHARES = 1.0, 4
+# seconds, as far as is known from those before; but so few that each thread of a worker has another to come.
+TASK_S, SHARES = 1.0, 2
 # Tasks that are handed to the scheduler ahead: enough for it to see that more workers would help; few enough that
 # results do not heap up where they wait to be fetched.
 AHEAD, AHEAD_EACH = 16, 4
