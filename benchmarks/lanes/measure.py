@@ -37,31 +37,33 @@ from dalembert.library.systems.penny import exact
 
 jax.config.update("jax_enable_x64", True)
 COUNT, DURATION, TURNS, CHUNK = 10_000, 20.0, 12, 2_000
-JUDGED = np.arange(0, COUNT, 50)
+TEN_TIMES, JUDGED = 10 * COUNT, 200
 CASE = CASES[0]
 PULL = 9.81 * np.sin(0.3) / 1.5
-chance = np.random.default_rng(1)
-VALUES = {name: chance.uniform(*bounds, COUNT) for name, bounds in CASE.vary.items()}
-START = np.zeros((COUNT, 8))
-START[:, 4] = START[:, 6] = VALUES["v0"]
-START[:, 7] = VALUES["omega"]
 Run = Callable[[], np.ndarray]
 
 
-def true_ends() -> np.ndarray:
-    """x, y, psi, phi of the judged members, in closed form."""
-    system, found = CASE.system(), []
-    for k in JUDGED:
-        end = exact(system.replace(parameters={n: v[k] for n, v in VALUES.items()}), np.array([DURATION]))
-        found.append([end[name][0] for name in ("x", "y", "psi", "phi")])
-    return np.array(found)
+class Pennies:
+    """So many, drawn by a seed; and x, y, psi, phi at the end of some of them, in closed form."""
+
+    def __init__(self, count: int, seed: int) -> None:
+        chance = np.random.default_rng(seed)
+        self.count = count
+        self.values = {name: chance.uniform(*bounds, count) for name, bounds in CASE.vary.items()}
+        self.start = np.zeros((count, 8))
+        self.start[:, 4] = self.start[:, 6] = self.values["v0"]
+        self.start[:, 7] = self.values["omega"]
+        self._judged, system, found = np.arange(0, count, count // JUDGED), CASE.system(), []
+        for k in self._judged:
+            end = exact(system.replace(parameters={n: v[k] for n, v in self.values.items()}), np.array([DURATION]))
+            found.append([end[name][0] for name in ("x", "y", "psi", "phi")])
+        self._true = np.array(found)
+
+    def error_of(self, ends: np.ndarray) -> float:
+        return float(np.max(np.abs(ends[self._judged, :4] - self._true) / np.maximum(1.0, np.abs(self._true))))
 
 
-TRUE = true_ends()
-
-
-def error_of(ends: np.ndarray) -> float:
-    return float(np.max(np.abs(ends[JUDGED, :4] - TRUE) / np.maximum(1.0, np.abs(TRUE))))
+MANY = Pennies(COUNT, 1)
 
 
 def members(method: str, lanes: bool) -> Callable[[float], Run]:
@@ -69,7 +71,7 @@ def members(method: str, lanes: bool) -> Callable[[float], Run]:
 
     def at(rtol: float) -> Run:
         system = CASE.system()
-        values = read_values(system, VALUES, together=True, samples=None, seed=None, sampler=None)
+        values = read_values(system, MANY.values, together=True, samples=None, seed=None, sampler=None)
         options = {"rtol": rtol, "method": method}
         task = _task(
             system, values, DURATION, None, options, None, "final", None, None, Budget(), False, None, False, lanes
@@ -88,7 +90,7 @@ def members(method: str, lanes: bool) -> Callable[[float], Run]:
     return at
 
 
-def sweeps(method: str, lanes: bool | None) -> Callable[[float], Run]:
+def sweeps(method: str, lanes: bool | None, of: Pennies = MANY) -> Callable[[float], Run]:
     """All that a user's call does: values, starts, checks, members, and arrays by name."""
 
     def at(rtol: float) -> Run:
@@ -96,7 +98,7 @@ def sweeps(method: str, lanes: bool | None) -> Callable[[float], Run]:
         asked = {"rtol": rtol, "method": method, "lanes": lanes, "threads": 1, "together": True}
 
         def run() -> np.ndarray:
-            found = system.sweep(VALUES, DURATION, progress=False, **asked)
+            found = system.sweep(of.values, DURATION, progress=False, **asked)
             assert found.failed == 0
             return np.column_stack([found.final[name].to_numpy() for name in ("x", "y", "psi", "phi")])
 
@@ -112,16 +114,16 @@ def acceleration(q: Any, v: Any, names: Any) -> list[Any]:
     return [spin * c - turn * s, spin * s + turn * c, spin]
 
 
-def heyoka_batch(tolerance: float) -> Run:
+def heyoka_batch(tolerance: float, of: Pennies = MANY) -> Run:
     q, v = (hy.make_vars(*[f"{name}{k}" for k in range(4)]) for name in "qv")
     equations = [*zip(q, v, strict=True), *zip(v, [*acceleration(q, v, hy), hy.expression(0.0)], strict=True)]
     width = hy.recommended_simd_size()
     stepper = hy.taylor_adaptive_batch(equations, np.zeros((8, width)), tol=tolerance)
-    columns = np.ascontiguousarray(START.T)
+    columns = np.ascontiguousarray(of.start.T)
 
     def run() -> np.ndarray:
         found = np.empty_like(columns)
-        for k in range(0, COUNT, width):
+        for k in range(0, of.count, width):
             stepper.set_time(0.0)
             stepper.state[:] = columns[:, k : k + width]
             stepper.propagate_until(DURATION)
@@ -141,7 +143,7 @@ def diffrax_vmap(tolerance: float) -> Run:
             stepsize_controller=diffrax.PIDController(rtol=tolerance, atol=1e-3 * tolerance), throw=False,
         ).ys[-1]  # fmt: skip
 
-    many, start = jax.jit(jax.vmap(solve)), jnp.asarray(START)
+    many, start = jax.jit(jax.vmap(solve)), jnp.asarray(MANY.start)
     return lambda: np.asarray(jax.block_until_ready(many(start)))
 
 
@@ -152,7 +154,7 @@ WIDE = [10.0**-k for k in range(5, 15)]  # of who takes seconds for each
 def chosen(make: Callable[[float], Run], wanted: float, settings: list[float]) -> tuple[Run, float, float]:
     for setting in settings:
         run = make(setting)
-        if (error := error_of(run())) <= wanted:
+        if (error := MANY.error_of(run())) <= wanted:
             return run, setting, error
     raise RuntimeError("no setting is good enough")
 
@@ -178,10 +180,27 @@ def compare(wanted: float, who: dict[str, tuple[Callable[[float], Run], list[flo
     return found
 
 
+def ten_times(settings: dict[str, Any]) -> dict[str, Any]:
+    """Whole sweeps of ten times as many members with the settings that were found, beside heyoka's batches."""
+    of = Pennies(TEN_TIMES, 2)
+    runs = {
+        "sweep in lanes, Taylor, all included": sweeps("taylor", True, of),
+        "sweep in lanes, DOP853, all included": sweeps("dop853", True, of),
+        "heyoka batch": lambda tolerance: heyoka_batch(tolerance, of),
+    }
+    found = {}
+    for name, make in runs.items():
+        run = make(settings[name]["setting"])
+        error = of.error_of(run())
+        found[name] = {"error": error, "seconds": min(spent(run) for _ in range(TURNS // 3))}
+        print(f"{TEN_TIMES:,} {name}: {found[name]['seconds']:.4f} s, error {error:.2g}")
+    return found
+
+
 def set_up() -> Run:
     """What each member needs before it runs: its values, a start that is looked at, tolerances."""
     system = CASE.system()
-    values = read_values(system, VALUES, together=True, samples=None, seed=None, sampler=None)
+    values = read_values(system, MANY.values, together=True, samples=None, seed=None, sampler=None)
     asked = (DURATION, None, {"rtol": 1e-8}, None, "final", None, None, Budget(), False, None, False, True)
     task = _task(system, values, *asked)
 
@@ -190,7 +209,7 @@ def set_up() -> Run:
             block = task.blocks.between(first, first + CHUNK)
             starts = start_members(task, block, empty_outcome(CHUNK, 2, 11, 0, False))[1]
             Runs(task, block, starts.acceleration, (0, 1))
-        return START
+        return MANY.start
 
     return run
 
@@ -212,6 +231,7 @@ def main() -> None:
         "lanes, Taylor": (members("taylor", True), [s for s in SETTINGS if s <= 1e-10], TURNS),
         "heyoka batch": (heyoka_batch, [s for s in SETTINGS if s <= 1e-8], TURNS),
     })  # fmt: skip
+    results["ten times"] = {"count": TEN_TIMES, **ten_times(results["1e-8"])}
     ready = set_up()
     results["setup_us"] = min(spent(ready) for _ in range(TURNS)) / COUNT * 1e6
     print(f"set-up: {results['setup_us']:.2f} µs a member")
