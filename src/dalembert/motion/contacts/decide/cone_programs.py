@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dalembert.arrays import Array
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 SOLVED = 1e-11
 REACHED = 1e-8  # worse than this, it counts as not solved
 ROUNDING = 1e-15  # entries below this, in problems whose entries are about one, are zero
+# Up to so many entries, dense algebra is done before a sparse one has begun.
+FEW = 4096
 # The share by which a proximal pass is off in a direction of singular value one, and how many passes there are: enough
 # for singular values down to 1e-3, which a chain of a thousand contacts has.
 PROXIMAL, PASSES = 1e-9, 6
@@ -53,63 +56,108 @@ class Deepest:
 
 
 @dataclass(frozen=True)
+class Entries:
+    """A sparse matrix by its entries. SciPy's own take longer to put together than a small programme to solve."""
+
+    rows: NDArray[np.int_]
+    columns: NDArray[np.int_]
+    values: Array
+    shape: tuple[int, int]
+
+    @staticmethod
+    def of(dense: Array) -> Entries:
+        rows, columns = np.nonzero(dense)
+        return Entries(rows, columns, dense[rows, columns], (dense.shape[0], dense.shape[1]))
+
+    def over(self, other: Entries) -> Entries:
+        """This matrix, and the other below it."""
+        return Entries(
+            np.append(self.rows, other.rows + self.shape[0]),
+            np.append(self.columns, other.columns),
+            np.append(self.values, other.values),
+            (self.shape[0] + other.shape[0], self.shape[1]),
+        )
+
+    def __matmul__(self, x: Array) -> Array:
+        sums = np.bincount(self.rows, self.values * x[self.columns], minlength=self.shape[0])
+        return np.asarray(sums, dtype=np.float64)
+
+    def dense(self) -> Array:
+        made = np.zeros(self.shape)
+        made[self.rows, self.columns] = self.values
+        return made
+
+    def compressed(self) -> csc_matrix:
+        """By columns, without what is rounding."""
+        from scipy.sparse import csc_matrix
+
+        kept = np.flatnonzero(np.abs(self.values) > ROUNDING)
+        kept = kept[np.lexsort((self.rows[kept], self.columns[kept]))]
+        starts = self.columns[kept].searchsorted(np.arange(self.shape[1] + 1))
+        return csc_matrix((self.values[kept], self.rows[kept], starts), shape=self.shape)
+
+
+@dataclass(frozen=True)
 class Programme:
     """h − G x in cones of these sizes, one after the other, each a limit and a vector; and E x = e. A depth takes its
     weight times itself off the limit of each cone. G (Σ sizes, unknowns), E (equations, unknowns).
     """
 
-    G: csc_matrix
+    G: Entries
     h: Array
     sizes: Sequence[int]
     weights: Array
-    E: csc_matrix
+    E: Entries
     e: Array
 
     def deepest(self, most: float = 1.0) -> Deepest | None:
         """The x that lies deepest inside all cones, at most `most` deep: parts may strain each other without end."""
-        from scipy import sparse
-
         equations, unknowns = self.E.shape
-        starts = equations + 1 + np.cumsum([0, *self.sizes])[:-1]  # behind the bound on the depth
-        depth = np.zeros((equations + 1 + self.h.size, 1))
-        depth[equations] = 1.0
-        depth[starts, 0] = self.weights
-        top = sparse.csc_matrix((1, unknowns))
-        rows = sparse.hstack([sparse.vstack([self.E, top, self.G]), sparse.csc_matrix(depth)], format="csc")
+        starts = self._starts()
+        # The depth is one unknown more, with a bound before the cones and a part in the limit of each.
+        top, depth = equations + 1, np.full(1 + starts.size, unknowns)
+        rows = Entries(
+            np.concatenate([self.E.rows, self.G.rows + top, [equations], starts + top]),
+            np.concatenate([self.E.columns, self.G.columns, depth]),
+            np.concatenate([self.E.values, self.G.values, [1.0], self.weights]),
+            (top + self.h.size, unknowns + 1),
+        )
         right = np.concatenate([self.e, [most], self.h])
         objective = np.zeros(unknowns + 1)
         objective[-1] = -1.0
-        found = _solve(sparse.csc_matrix((unknowns + 1,) * 2), objective, rows, right, equations, [1, *self.sizes])
+        found = _solve(False, objective, rows, right, equations, [1, *self.sizes])
         if found is None:
             return None
         x, z = found
-        ways = [z[a + 1 : a + size] for a, size in zip(starts.tolist(), self.sizes, strict=True)]
+        ways = [z[a + 1 : a + size] for a, size in zip((starts + top).tolist(), self.sizes, strict=True)]
         return Deepest(x[:-1], float(x[-1]), tuple(ways))
 
     def smallest(self) -> Array | None:
         """The shortest x inside all cones; None where there is none."""
-        from scipy import sparse
-
         alone = self._shortest()
         if self._is_inside(alone):
             return alone
-        unknowns = self.E.shape[1]
-        rows = sparse.vstack([self.E, self.G], format="csc")
+        equations, unknowns = self.E.shape
         right = np.concatenate([self.e, self.h])
-        square = sparse.identity(unknowns, format="csc")
-        found = _solve(square, np.zeros(unknowns), rows, right, self.E.shape[0], list(self.sizes))
+        found = _solve(True, np.zeros(unknowns), self.E.over(self.G), right, equations, list(self.sizes))
         return None if found is None else found[0]
+
+    def _starts(self) -> NDArray[np.int_]:
+        """Where the limits of the cones stand."""
+        return np.cumsum([0, *self.sizes])[:-1]
 
     def _shortest(self) -> Array:
         """The shortest x that satisfies the equations, some of which may follow from the others: by passes of a
         proximal iteration, x = Eᵀy with (E Eᵀ + ε) (y − before) = e − E x, on the sparse matrix [1 −Eᵀ; E ε].
         """
+        equations, unknowns = self.E.shape
+        if equations * unknowns <= FEW:
+            return np.asarray(np.linalg.lstsq(self.E.dense(), self.e, rcond=1e-12)[0])
         from scipy import sparse
         from scipy.sparse.linalg import splu
 
-        equations, unknowns = self.E.shape
-        kept = PROXIMAL * sparse.identity(equations)
-        factors = splu(sparse.bmat([[sparse.identity(unknowns), -self.E.T], [self.E, kept]], format="csc"))
+        kept, E = PROXIMAL * sparse.identity(equations), self.E.compressed()
+        factors = splu(sparse.bmat([[sparse.identity(unknowns), -E.T], [E, kept]], format="csc"))
         x, right = np.zeros(unknowns), np.zeros(unknowns + equations)
         for _ in range(PASSES):
             right[unknowns:] = self.e - self.E @ x
@@ -120,34 +168,35 @@ class Programme:
         """Whether x satisfies the equations and lies inside all cones, but for rounding."""
         if float(np.abs(self.E @ x - self.e).max(initial=0.0)) > SOLVED:
             return False
-        inside, starts = self.h - self.G @ x, np.cumsum([0, *self.sizes])[:-1]
+        inside, starts = self.h - self.G @ x, self._starts()
         squares = np.add.reduceat(inside**2, starts) - inside[starts] ** 2
         return bool((inside[starts] - np.sqrt(np.maximum(squares, 0.0)) >= -ROUNDING).all())
 
 
 def deepest(cones: Sequence[Cone], unknowns: int, most: float = 1.0) -> Deepest | None:
     """The x that lies deepest inside all cones, without equations."""
-    from scipy import sparse
-
     rows = [np.vstack([cone.L[None, :], cone.F]) for cone in cones]
     G = -np.vstack([np.zeros((0, unknowns)), *rows])
     h = np.concatenate([np.zeros(0), *(np.append(cone.l, cone.f) for cone in cones)])
-    none = sparse.csc_matrix((0, unknowns))
+    none = Entries.of(np.zeros((0, unknowns)))
     weights = np.array([cone.weight for cone in cones])
     sizes = [1 + cone.f.size for cone in cones]
-    return Programme(sparse.csc_matrix(G), h, sizes, weights, none, np.zeros(0)).deepest(most)
+    return Programme(Entries.of(G), h, sizes, weights, none, np.zeros(0)).deepest(most)
 
 
 def _solve(
-    P: csc_matrix, objective: Array, G: csc_matrix, h: Array, equations: int, sizes: Sequence[int]
+    short: bool, objective: Array, rows: Entries, h: Array, equations: int, sizes: Sequence[int]
 ) -> tuple[Array, Array] | None:
-    """Least ½xᵀPx + objective·x with h − G x zero at first (`equations` many), then in cones. x and the dual vector."""
+    """Least objective·x, plus ½xᵀx if it is to be short, with h − G x zero at first (`equations` many), then in cones.
+    x and the dual vector.
+    """
     import clarabel  # only here: a motion whose forces are determined does without
 
     cones = [clarabel.ZeroConeT(equations)] if equations else []
     cones += [clarabel.SecondOrderConeT(size) if size > 1 else clarabel.NonnegativeConeT(1) for size in sizes]
-    G.data[np.abs(G.data) <= ROUNDING] = 0.0
-    G.eliminate_zeros()
+    unknowns, places = rows.shape[1], np.arange(rows.shape[1])
+    P = Entries(places, places, np.full(unknowns, float(short)), (unknowns, unknowns)).compressed()
+    G = rows.compressed()
     h = np.where(np.abs(h) > ROUNDING, h, 0.0)
     for tolerance in (SOLVED, REACHED):
         settings = clarabel.DefaultSettings()

@@ -14,7 +14,7 @@ from itertools import islice, product
 import numpy as np
 
 from dalembert.arrays import Array
-from dalembert.motion.contacts.decide.cone_programs import Deepest, Programme
+from dalembert.motion.contacts.decide.cone_programs import Deepest, Entries, Programme
 from dalembert.motion.contacts.decide.spare import shared_rows
 from dalembert.motion.contacts.modes.contacts import Contacts
 from dalembert.motion.contacts.modes.modes import STICK, Mode, ModeSolution
@@ -109,8 +109,6 @@ class _Held:
 
     def programme(self, signs: Mapping[int, float]) -> Programme:
         """|friction| ≤ μ · reaction of what sticks, reaction ≥ 0 of what is closed, and the force that all make."""
-        from scipy import sparse
-
         contacts, s, size = self.contacts, self.s, self.size
         place = {int(row): k for k, row in enumerate(self.active)}
         at, parts, sizes = [], [], []
@@ -122,11 +120,11 @@ class _Held:
             parts += [limit, *([1.0] * (len(own) - 1))]
             sizes.append(len(own))
         entries = -np.array(parts) * self.unit[at] / size
-        G = sparse.csc_matrix((entries, (range(len(at)), at)), shape=(len(at), self.active.size))
+        G = Entries(np.arange(len(at)), np.array(at), entries, (len(at), self.active.size))
         A = s.solution.A[self.active]
         moved = A.any(axis=0)  # a coordinate that nothing holds has no equation
         A = A[:, moved]
-        E = sparse.csc_matrix((A * self.unit[:, None]).T / size)
+        E = Entries.of((A * self.unit[:, None]).T / size)
         return Programme(G, np.zeros(len(at)), sizes, np.ones(len(sizes)), E, self.start @ A / size)
 
     def signs(self) -> Iterator[dict[int, float]]:
