@@ -132,10 +132,15 @@ class Programme:
         ways = [z[a + 1 : a + size] for a, size in zip((starts + top).tolist(), self.sizes, strict=True)]
         return Deepest(x[:-1], float(x[-1]), tuple(ways))
 
+    def shortest_if_inside(self) -> Array | None:
+        """The shortest x that satisfies the equations, if it lies inside all cones: no programme need be solved."""
+        alone = self._shortest()
+        return alone if self._is_inside(alone) else None
+
     def smallest(self) -> Array | None:
         """The shortest x inside all cones; None where there is none."""
-        alone = self._shortest()
-        if self._is_inside(alone):
+        alone = self.shortest_if_inside()
+        if alone is not None:
             return alone
         equations, unknowns = self.E.shape
         right = np.concatenate([self.e, self.h])

@@ -39,6 +39,11 @@ def within_cones(contacts: Contacts, mode: Mode, s: ModeSolution, given: bool = 
     holds anything. given: it is known to give way here.
     """
     held = _held(contacts, mode, s)
+    first = next(held.signs())
+    if not given and held.names(first):
+        shortest = held.programme(first).shortest_if_inside()
+        if shortest is not None:
+            return held.solution(shortest)
     best = held.deepest()
     if best is None:
         return None
