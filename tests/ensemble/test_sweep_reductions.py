@@ -103,6 +103,10 @@ def test_the_exponent_of_a_saddle_and_of_a_circle() -> None:
     # The distance grows like exp(k t), up to a factor that the first direction and the norm decide: of order one, so
     # the rate over the time 20 is known to some log(4)/20.
     np.testing.assert_allclose(found["rate"], k, atol=0.08)
+    # Likewise where it has grown so far that its square is no number, x = 1e-3 exp(k t).
+    far = saddle.sweep({"k": [2.0]}, 200.0, reduce={"rate": "lyapunov"})
+    assert far.final["x"][0] > 1e160
+    np.testing.assert_allclose(far["rate"], [2.0], atol=0.01)
     circle = spring().sweep({"w": [1.0, 2.0]}, 200.0, reduce={"rate": "lyapunov"})
     # Neighbouring motions stay neighbours: log(2)/200 at most.
     assert (np.abs(circle["rate"]) < 0.01).all()

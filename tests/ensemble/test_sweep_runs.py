@@ -332,3 +332,18 @@ def test_steps_of_one_length_run_one_by_one() -> None:
     assert found.run_alone == 2
     # Of fourth order: the error is some (w step)⁴.
     np.testing.assert_allclose(found.final["x"], np.cos([1.0, 2.0]), rtol=1e-10)
+
+
+def test_a_budget_holds_within_a_leg() -> None:
+    system = da.System(
+        "far from its wall",
+        coordinates="x",
+        kinetic="x'^2/2",
+        potential="w^2*x^2/2",
+        constraints=[da.Constraint("wall", "x + 10 >= 0")],
+        parameters={"w": 30.0},
+        initial={"x": 1, "x'": 0},
+    )
+    found = system.sweep({"w": [30.0]}, 6.0, budget={"steps": 100})
+    assert found.status.to_numpy().tolist() == [5]
+    assert 100 <= int(found["steps"][0]) <= 128  # they are counted in groups of 64

@@ -28,6 +28,11 @@ def apart(states: Array) -> Array:
     return APART * np.maximum(np.abs(states).max(axis=1), 1.0)
 
 
+def length(x: Array) -> Array:
+    """Of each row. Squares of what has grown for long would have no value."""
+    return np.asarray(np.hypot.reduce(x, axis=-1))
+
+
 def exponents(
     task: Task, block: Block, at: np.ndarray, rows: tuple[int, ...], a: Array, outcome: Outcome, control: Control
 ) -> Array:
@@ -49,7 +54,7 @@ def exponents(
         good &= arrived[:count] & arrived[count:]
         # The first output is the start as it was led back to the constraints: from there the distance counts.
         before, after = ((run.y[count:, k] - run.y[:count, k])[:, : 2 * n] for k in (0, 1))
-        near, far = (np.sqrt(np.square(x).sum(axis=1)) for x in (before, after))
+        near, far = length(before), length(after)
         with np.errstate(divide="ignore", invalid="ignore"):
             total += np.log(far / near)
             ends = run.y[:count, 1, : 2 * n]

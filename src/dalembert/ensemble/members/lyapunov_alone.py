@@ -12,7 +12,7 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.ensemble.members.control import Control, OutOfTime, Patience
-from dalembert.ensemble.members.lyapunov import LEAST, STEPS, apart
+from dalembert.ensemble.members.lyapunov import LEAST, STEPS, apart, length
 from dalembert.ensemble.members.outcome import Outcome
 from dalembert.ensemble.members.task import Task, made_ready
 from dalembert.ensemble.start.block import Block
@@ -79,8 +79,8 @@ class _Way:
             t = begin + (end - begin) * (piece / count)
             first, x = self._advance(x, t)
             near, twin = self._advance(self._on_constraints(twin, t), t)
-            far = float(np.linalg.norm(twin - x))
-            total += float(np.log(far / np.linalg.norm(near - first)))
+            far = float(length(twin - x))
+            total += float(np.log(far / length(near - first)))
             twin = x + (twin - x) * (float(apart(x[None])[0]) / far)
         return total / (end - begin) if np.isfinite(total) else np.nan
 

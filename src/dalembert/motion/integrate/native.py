@@ -104,6 +104,7 @@ def integrate_native(
         settings.kept["last"] = _Last(wanted, choice, buffer)
     given = (setup.y0, t0, evaluation.p, settings.times, setup.rtol, setup.atol, wanted.method, settings.project)
     points, short = settings.times.size, trial_steps(kernel, settings, evaluation.n, len(requested))
+    short = min(filter(None, (short, settings.most_steps)), default=0) if short else 0
     pace = setup.pace if work is not None else setup.pace.again()  # a leg has one of its own
     integrate = partial(kernel.integrate, *given, events=buffer, branch=setup.branch, pace=pace)
     run = None
