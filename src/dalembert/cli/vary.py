@@ -115,7 +115,7 @@ def _fault(kind: str, given: list[float]) -> str | None:
     if kind in ("normal", "lognormal") and not given[1] > 0:
         return "the second argument, its width, must be positive"
     if kind in ("exponential", "lognormal") and not given[0] > 0:
-        return "the first argument must be positive"
+        return f"the first argument, its {DISTRIBUTIONS[kind][0]}, must be positive"
     return None
 
 
