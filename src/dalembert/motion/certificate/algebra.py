@@ -87,7 +87,8 @@ def data_along(motion: Motion, evaluation: Evaluation, points: Points | Forces |
             return Data(M, Q, A, b, C, True, energy, position, velocity, together.pattern, bend=bend)
     if motion.C is not None and isinstance(points, Points) and points.closed is not None:
         of, known = points.solution, (points.energy, points.position, points.velocity)
-        return Data(of.M, of.Q, of.A, of.b, motion.C, True, *known, closed=points.closed)
+        pattern = None if together is None else together.pattern
+        return Data(of.M, of.Q, of.A, of.b, motion.C, True, *known, pattern, closed=points.closed)
     M, Q, A, b = evaluation.dynamics_along(motion.q, motion.v, motion.t)
     if motion.C is not None and motion.acting is not None:
         acting, b = np.where(motion.acting[:, :, None], A, 0.0), np.where(motion.acting, b, 0.0)

@@ -79,7 +79,8 @@ def _held_points(evaluation: Evaluation, t: Array, q: Array, v: Array, held: Hel
         energy, inertial = evaluation.energetics_along(q, v, t)
     else:
         M, Q, A, b, _, energy, inertial, position, velocity = found
-    solution = solve_points(M, Q, np.where(held.acting[:, :, None], A, 0.0), np.where(held.acting, b, 0.0), held.C)
+    acting, pattern = np.where(held.acting[:, :, None], A, 0.0), None if together is None else together.pattern
+    solution = solve_points(M, Q, acting, np.where(held.acting, b, 0.0), held.C, pattern)
     # Forces that are not determined are those chosen: the smallest of all might pull on one-sided constraints.
     unknown = np.isnan(held.multipliers)
     if not unknown.all():
