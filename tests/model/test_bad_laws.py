@@ -86,6 +86,17 @@ def test_held_in_all_directions() -> None:
     assert "all directions" in told
 
 
+def test_constraints_of_one_direction() -> None:
+    """In a plane and in space: they hold the point in one direction, and which of them carries it nothing says."""
+    for names in ("x y", "x y z"):
+        constraints = {"floor": "y = 0", "again": "2*y = 0", **({"wall": "x = 0"} if "z" in names else {})}
+        with pytest.raises(da.ModelError, match="have the same reaction: name one of them"):
+            da.System(
+                "block", coordinates=names, kinetic=" + ".join(f"{q}'^2/2" for q in names.split()),
+                constraints=constraints, nonideal=[da.Coulomb([*constraints], mu=0.3, point=tuple(names.split()))],
+            )  # fmt: skip
+
+
 def test_two_laws_of_dry_friction() -> None:
     (told,) = faults(da.Coulomb("floor", mu), da.Stribeck("floor", mu, 1, 1))
     assert "two laws" in told

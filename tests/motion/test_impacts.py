@@ -336,3 +336,17 @@ def test_a_blow_at_the_start_is_an_event(backend, e, name):
     assert motion.certificate.holds
     # A ball that rests there has none.
     assert system.replace(initial={"y": 0, "y'": 0}).simulate(0.2, samples=5, backend=backend).events == ()
+
+
+def test_a_floor_stated_twice_is_struck_once():
+    """Both statements approach, one of them pushes: an impact is told where there is an impulse."""
+    floors = [da.Constraint(name, f"{scale}*y >= 0", restitution=0.5) for name, scale in (("floor", 1), ("again", 2))]
+    ball = da.System(
+        "ball", coordinates="y", kinetic="y'^2/2", potential="9.81*y", constraints=floors, initial={"y": 1, "y'": 0}
+    )
+    motion = ball.simulate(1.0)
+    falls = np.sqrt(2 / 9.81)
+    assert [event["name"] for event in motion.events] == ["impact", "impact"]
+    assert [event["t"] for event in motion.events] == pytest.approx([falls, 2 * falls], rel=1e-9)  # up and down by half
+    assert motion.events[0]["impulse"]["normal"] == pytest.approx(1.5 * 9.81 * falls, rel=1e-9)
+    assert motion.certificate.holds

@@ -241,6 +241,8 @@ def _tangents(normals: list[sp.Matrix]) -> list[tuple[sp.Matrix, sp.Expr]]:
     axis is a tangent; else three that depend on each other, the axes without their part along the normal.
     """
     d = normals[0].rows
+    if any(_are_parallel(one, other) for one, other in combinations(normals, 2)):
+        raise Unclear("the constraints have the same reaction: name one of them")
     if len(normals) >= d:
         raise Unclear("the constraints hold the point in all directions, so nothing slides there")
     w = _primitive(normals[0])
@@ -256,9 +258,12 @@ def _tangents(normals: list[sp.Matrix]) -> list[tuple[sp.Matrix, sp.Expr]]:
         square = _square(w)
         return [(square * sp.eye(3).col(k) - w * w[k], square) for k in range(3)]
     along = w.cross(_primitive(normals[1])).applyfunc(_short)
-    if not any(along):
-        raise Unclear("the constraints have the same reaction: name one of them")
     return [(along, _length(along))]
+
+
+def _are_parallel(one: sp.Matrix, other: sp.Matrix) -> bool:
+    """Whether two vectors have one direction everywhere."""
+    return all(_short(one[i] * other[j] - one[j] * other[i]) == 0 for i, j in combinations(range(one.rows), 2))
 
 
 def _primitive(vector: sp.Matrix) -> sp.Matrix:

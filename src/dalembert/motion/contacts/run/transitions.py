@@ -173,7 +173,10 @@ class Transitions:
         require_no_corner(self.contacts, touching, q, t, self.reach(q))
         self._approach = max(self._approach, *(-rate[j] for j in touching))
         blows, met = impacts_at(self.contacts, touching, t, q, v, slow, self._slowest_bounce(t, q, v))
-        self.met |= met
+        # A constraint stated twice approaches twice, and one of the two strikes.
+        struck = {contact.name for blow in blows for contact in blow.contacts if contact.normal}
+        own = self.contacts.system.constraints
+        self.met |= {j for j in met if own[self.contacts.one_sided[j]].name in struck}
         self.impacts += blows
         before, v = v, blows[-1].after if blows else v
         rate = self.gaps(q, v, t)[1]
