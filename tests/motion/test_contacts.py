@@ -688,6 +688,20 @@ def test_sliding_into_the_paradox_names_the_contact(backend):
     assert named == pytest.approx(own.t[-1], abs=1e-7)  # where the lever has fallen to 1e-6, at a rate of some 10
 
 
+def test_a_start_in_the_paradox_is_bad_input():
+    """1 + 3 cosθ (cosθ − μ sinθ) < 0 while the foot slides: there is no motion that could have been left unfinished."""
+    x, y, th = da.coordinates("x y th")
+    foot = (x - sp.cos(th), y - sp.sin(th))
+    rod = da.System(
+        "rod", coordinates=[x, y, th], kinetic=(x.d**2 + y.d**2) / 2 + th.d**2 / 6, potential=G * y,
+        constraints={"floor": foot[1] >= 0}, nonideal=[da.Coulomb("floor", mu=2, point=foot)],
+        initial={x: np.cos(1.0), y: np.sin(1.0), th: 1.0, x.d: -8, y.d: 0, th.d: 0},
+    )  # fmt: skip
+    with pytest.raises(da.InconsistentConstraints, match=r"t = 0: .*friction of 'floor'.*Painlevé") as told_of:
+        rod.simulate(1)
+    assert told_of.value.exit_status == 2
+
+
 def test_a_law_without_a_value_at_rest_is_named():
     x, y = da.coordinates("x y")
     with pytest.raises(da.UndefinedModel, match=r"law on 'floor'.*da.Coulomb"):
