@@ -153,7 +153,7 @@ class Programme:
 
     def _shortest(self) -> Array:
         """The shortest x that satisfies the equations, some of which may follow from the others: by passes of a
-        proximal iteration, x = Eᵀy with (E Eᵀ + ε) (y − before) = e − E x, on the sparse matrix [1 −Eᵀ; E ε].
+        proximal iteration, x += Eᵀ (E Eᵀ + ε)⁻¹ (e − E x).
         """
         equations, unknowns = self.E.shape
         if equations * unknowns <= FEW:
@@ -161,12 +161,11 @@ class Programme:
         from scipy import sparse
         from scipy.sparse.linalg import splu
 
-        kept, E = PROXIMAL * sparse.identity(equations), self.E.compressed()
-        factors = splu(sparse.bmat([[sparse.identity(unknowns), -E.T], [E, kept]], format="csc"))
-        x, right = np.zeros(unknowns), np.zeros(unknowns + equations)
+        E = self.E.compressed()
+        factors = splu((E @ E.T + PROXIMAL * sparse.identity(equations)).tocsc())
+        x = np.zeros(unknowns)
         for _ in range(PASSES):
-            right[unknowns:] = self.e - self.E @ x
-            x += factors.solve(right)[:unknowns]
+            x += E.T @ factors.solve(self.e - E @ x)
         return x
 
     def _is_inside(self, x: Array) -> bool:

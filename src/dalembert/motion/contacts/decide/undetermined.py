@@ -16,13 +16,15 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.motion.contacts.decide.cone_programs import Deepest, Entries, Programme
 from dalembert.motion.contacts.decide.spare import shared_rows
-from dalembert.motion.contacts.modes.contacts import Contacts
+from dalembert.motion.contacts.modes.contacts import Contacts, is_unchanged
 from dalembert.motion.contacts.modes.modes import STICK, Mode, ModeSolution
 
 # Below this share of the forces, a distance from the cones is rounding of the programme.
 INSIDE = 1e-9
 # So many choices of the signs of two-sided reactions are looked at, those of the smallest forces first.
 MOST_SIGNS = 64
+# So many coefficients of equations are held at once: 32 MB for each array of them.
+MOST_NUMBERS = 4_000_000
 # A contact whose dual vector is below this share of the largest stays where it is.
 STAYS = 1e-5
 
@@ -60,7 +62,33 @@ def smallest_within_cones(contacts: Contacts, mode: Mode, q: Array, v: Array, t:
     """The instant in a mode with undetermined forces that is known to hold, with the smallest forces inside its cones.
     Where they are none after all, but for rounding, those nearest to them.
     """
-    s = _solved(contacts, mode, q, v, t)
+    return _smallest(contacts, mode, _solved(contacts, mode, q, v, t))
+
+
+def smallest_along(contacts: Contacts, mode: Mode, q: Array, v: Array, t: Array) -> Iterator[ModeSolution]:
+    """The same at T points of a mode, one after the other. At rest nothing changes, and nothing is asked again."""
+    chunk = max(1, MOST_NUMBERS // (contacts.n + contacts.evaluation(mode).m) ** 2)
+    last: ModeSolution | None = None
+    for first in range(0, t.size, chunk):
+        at = slice(first, first + chunk)
+        solved = contacts.solve_without_spare(mode, q[at], v[at], t[at])
+        if solved is None:
+            solved = [_solved(contacts, mode, q[k], v[k], float(t[k])) for k in range(t.size)[at]]
+        for s in solved:
+            if last is None or not _is_same(s, last):
+                last, found = s, _smallest(contacts, mode, s)
+            yield found
+
+
+def _is_same(now: ModeSolution, before: ModeSolution) -> bool:
+    """Whether the forces of two instants are the same but for rounding: all that they follow from is."""
+    for one in ("slide", "mu", "mu_static"):
+        if not is_unchanged(getattr(now, one), getattr(before, one)):
+            return False
+    return all(is_unchanged(getattr(now.solution, one), getattr(before.solution, one)) for one in ("Q", "b", "A", "M"))
+
+
+def _smallest(contacts: Contacts, mode: Mode, s: ModeSolution) -> ModeSolution:
     held = _held(contacts, mode, s)
     for signs in islice(held.signs(), MOST_SIGNS):
         shortest = held.programme(signs).smallest()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from math import hypot
 
@@ -26,7 +27,7 @@ from dalembert.motion.contacts.modes.frames import frame_values
 from dalembert.motion.contacts.modes.mode_data import SLOW_SPEED
 from dalembert.motion.contacts.modes.modes import OPEN, SLIP, STICK, Ending, Mode, ModeForces, ModeSolution
 from dalembert.motion.contacts.modes.regular import SPREAD, Equations, eliminate, equations_along
-from dalembert.motion.contacts.modes.regular_instant import solve_regular
+from dalembert.motion.contacts.modes.regular_instant import fundamental_of, solve_regular
 from dalembert.motion.contacts.modes.small_instant import Instant, small_instant, solution_of, with_contacts
 from dalembert.motion.contacts.modes.switched import SLOW, Switched, switched_modes, system_of_mode
 from dalembert.motion.state.evaluation import Evaluation
@@ -343,6 +344,36 @@ class Contacts:
             steep=np.sqrt(np.einsum("ij,ij->i", A, A)),
             redundant=bool(found.rank < np.count_nonzero(found.A.any(axis=1))),
         )
+
+    def solve_without_spare(self, mode: Mode, q: Array, v: Array, t: Array) -> list[ModeSolution] | None:
+        """The instants at T points of a mode with undetermined forces, found without constraints that follow from the
+        others, at all points at once; with the A of all of them. None where that does not serve.
+        """
+        given = equations_along(self.evaluation(mode), q, v, t) if mode.spare else None
+        if given is None:
+            return None
+        needed = np.ones(given.b.shape[1])
+        needed[list(mode.spare)] = 0.0
+        found = eliminate(replace(given, A=given.A * needed[:, None], b=given.b * needed))
+        if not found.served.all():
+            return None
+        a, multipliers, A = found.acceleration, found.multipliers, given.A[:, : self.m]
+        state = self.along(mode, q, v, t, a, multipliers[:, : self.m])
+        friction, steep = self._friction(mode, state, multipliers), np.sqrt(np.einsum("tmn,tmn->tm", A, A))
+        C = given.C0 + np.einsum("tnm,tm->tn", given.slope, multipliers)
+        instants = []
+        for k in range(t.size):
+            of = fundamental_of(
+                a[k], multipliers[k], needed == 0.0, given.M[k], given.Q[k], given.A[k], given.b[k], C[k]
+            )
+            own = {name: values[k] for name, values in vars(state).items()}
+            instants.append(
+                ModeSolution(
+                    **own, solution=of, acceleration=a[k], multipliers=multipliers[k, : self.m], friction=friction[k],
+                    steep=steep[k], redundant=True,
+                )
+            )  # fmt: skip
+        return instants
 
     def solve_along(self, modes: Sequence[Mode], q: Array, v: Array, t: Array) -> ModeForces | None:
         """The forces at T points, each in its mode, by elimination at all of them at once; None where that serves at

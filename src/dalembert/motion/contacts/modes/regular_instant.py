@@ -34,7 +34,7 @@ def solve_regular(evaluation: Evaluation, q: Array, v: Array, t: float) -> Funda
     x /= at.scale
     acceleration, multipliers = x[: evaluation.n], x[evaluation.n :]
     C = at.C0 + at.slope @ multipliers
-    return _fundamental(acceleration, multipliers, at.acts == 0.0, at.M, at.Q, at.A, at.b, C)
+    return fundamental_of(acceleration, multipliers, at.acts == 0.0, at.M, at.Q, at.A, at.b, C)
 
 
 def _solution(matrix: Array, right: Array) -> Array | None:
@@ -58,12 +58,13 @@ def _by_parts(evaluation: Evaluation, q: Array, v: Array, t: float) -> Fundament
         return None
     multipliers = found.multipliers[0]
     C = C0 + slope @ multipliers
-    return _fundamental(found.acceleration[0], multipliers, ~np.any(A, axis=1), M, Q, A, b, C)
+    return fundamental_of(found.acceleration[0], multipliers, ~np.any(A, axis=1), M, Q, A, b, C)
 
 
-def _fundamental(
+def fundamental_of(
     acceleration: Array, multipliers: Array, dependent: Flags, M: Array, Q: Array, A: Array, b: Array, C: Array
 ) -> Fundamental:
+    """An instant that elimination has found. Ideal and nonideal forces are left as NaN."""
     nothing, free = np.full(Q.size, np.nan), unconstrained(M, Q)
     rank = np.array(dependent.size - np.count_nonzero(dependent))
     held = np.zeros(dependent.size)

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.motion.contacts.decide.decide import solve_mode
+from dalembert.motion.contacts.decide.undetermined import MOST_NUMBERS, smallest_along
 from dalembert.motion.contacts.modes.contacts import Contacts, is_unchanged
 from dalembert.motion.contacts.modes.modes import OPEN, Mode, ModeSolution
 from dalembert.motion.integrate.trajectory import Trajectory
 from dalembert.motion.state.contact_history import ContactHistory, Held
 
-# So many coefficients of equations are held at once: 32 MB for each array of them.
-MOST_NUMBERS = 4_000_000
 # So few points are sooner solved one by one: the last of them has been while the motion ran.
 FEW = 3
 
@@ -61,14 +61,19 @@ def _one_by_one(
     contacts: Contacts, modes: Sequence[Mode], q: Array, v: Array, t: Array, wanted: np.ndarray
 ) -> Iterator[tuple[int, ModeSolution]]:
     """The points that are wanted, with forces inside the cones where they are not determined."""
-    last: Array | None = None
-    last_mode: Mode | None = None
-    few = t.size <= FEW  # not worth asking whether they are alike
-    for k in np.flatnonzero(wanted).tolist():
-        mode = modes[k]
-        here = None if few else contacts.data_at(mode, q[k], v[k], float(t[k]))
-        if here is None or last_mode != mode or not is_unchanged(here, last):
-            find = solve_mode if mode.undetermined else Contacts.solve
-            found = find(contacts, mode, q[k], v[k], float(t[k]))
-        last, last_mode = here, mode
-        yield k, found
+    left = np.flatnonzero(wanted).tolist()
+    if t.size <= FEW:
+        yield from ((k, solve_mode(contacts, modes[k], q[k], v[k], float(t[k]))) for k in left)
+        return
+    for mode, group in groupby(left, lambda k: modes[k]):
+        at = [*group]
+        if mode.undetermined:
+            yield from zip(at, smallest_along(contacts, mode, q[at], v[at], t[at]), strict=True)
+        else:
+            last: Array | None = None
+            for k in at:
+                here = contacts.data_at(mode, q[k], v[k], float(t[k]))
+                if not is_unchanged(here, last):
+                    found = contacts.solve(mode, q[k], v[k], float(t[k]))
+                last = here
+                yield k, found
