@@ -13,6 +13,10 @@ from hypothesis import settings
 settings.register_profile("the same each time", derandomize=True)
 settings.load_profile("the same each time")
 
+# SymPy keeps a thousand results of each of its functions, fewer than the pages of a few systems ask for again. Read as
+# SymPy is imported, which nothing before this line does.
+os.environ.setdefault("SYMPY_CACHE_SIZE", "50000")
+
 # How kernels are made for tests that are not about them. Most run a model for some milliseconds: its tape is there at
 # once, and where one is compiled all the same, a compiler that does not optimise takes a third of the time.
 QUICK = {"DALEMBERT_KERNEL": "tape", "DALEMBERT_OPTIMISE": "0"}
