@@ -304,11 +304,7 @@ def surplus(particles: Particles) -> list[sp.Expr]:
 def _tangential(particles: Particles) -> list[sp.Expr]:
     """(7.3), what is zero."""
     place, cartesian = particles.positions, particles.cartesian_coordinates
-    energy = sp.Add(
-        *(m * place[s.d] ** 2 / 2 for s, m in zip(particles.cartesian_coordinates, particles.masses, strict=True))
-    )
-    energy = sp.trigsimp(sp.expand(energy))
-    found = []
+    energy, found = particles.kinetic_energy, []
     for q in particles.coordinates:
         force = sp.Add(
             *(F.xreplace(place) * diff(place[s], q) for F, s in zip(particles.acting, cartesian, strict=True))

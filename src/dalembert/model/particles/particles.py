@@ -24,7 +24,7 @@ from dalembert.model.language.rates import rate
 from dalembert.model.language.signatures import signatures
 from dalembert.model.language.symbols import Coordinate, Reaction, is_name, t
 from dalembert.model.particles.read_particles import belongs, read_particles, require_complete
-from dalembert.model.particles.supplementary import depends_on_reactions, held_system, pulled_back
+from dalembert.model.particles.supplementary import depends_on_reactions, held_system, in_short, pulled_back
 from dalembert.model.specify_functions import Change, substitution
 from dalembert.model.system import System, Value
 
@@ -320,6 +320,12 @@ class Particles:
         return {s: found[s] for s in self.cartesian_coordinates if found[s] != 0}
 
     @cached_property
+    def kinetic_energy(self) -> sp.Expr:
+        """The kinetic energy in generalized coordinates."""
+        pairs = zip(self.cartesian_coordinates, self.masses, strict=True)
+        return in_short(sp.Add(*(m * self.positions[s.d] ** 2 / 2 for s, m in pairs)))
+
+    @cached_property
     def system(self) -> System:
         """The motion in generalized coordinates: no constraints, no reactions. Forces of nonideal constraints are among
         the others ("added to the given set of forces"); where they depend on reactions, the supplementary coordinates
@@ -327,14 +333,17 @@ class Particles:
         """
         if depends_on_reactions(self):
             return held_system(self).replace(particles=self)
-        place, pairs = self.positions, list(zip(self.cartesian_coordinates, self.masses, strict=True))
+        place = self.positions
         given = [force.xreplace(place) for particle in self.particles for force in particle.force]
-        acting = {s: F + self.work.get(s, sp.S.Zero).xreplace(place) for F, (s, _) in zip(given, pairs, strict=True)}
+        acting = {
+            s: F + self.work.get(s, sp.S.Zero).xreplace(place)
+            for F, s in zip(given, self.cartesian_coordinates, strict=True)
+        }
         forces = pulled_back(acting, place, self.coordinates)
         return System(
             self.name,
             coordinates=self.coordinates,
-            kinetic=sp.trigsimp(sp.expand(sp.Add(*(m * place[s.d] ** 2 / 2 for s, m in pairs)))),
+            kinetic=self.kinetic_energy,
             potential=None if self.potential is None else self.potential.xreplace(place),
             forces=forces,
             parameters=self.parameters,

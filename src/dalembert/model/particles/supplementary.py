@@ -9,6 +9,7 @@ no reactions, and (q, q_{n+Δ}) are coordinates of the free particles, in which 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -88,12 +89,10 @@ def held_system(particles: Particles) -> System:
     return System(
         particles.name,
         coordinates=both,
-        kinetic=sp.trigsimp(sp.expand(energy)),
+        kinetic=in_short(energy),
         potential=None if particles.potential is None else particles.potential.xreplace(place),
         forces=pulled_back(dict(zip(particles.cartesian_coordinates, given, strict=True)), place, both),
-        constraints=[
-            Constraint(c.name, sp.trigsimp(sp.expand(c.expression.xreplace(place)))) for c in particles.constraints
-        ],
+        constraints=[Constraint(c.name, in_short(c.expression.xreplace(place))) for c in particles.constraints],
         nonideal=[_law_at(law, particles, place, both, l) for law in particles.nonideal],
         parameters=particles.parameters,
         initial={**particles.initial, **still},
@@ -145,3 +144,9 @@ def _reactions_at(
         b = (l * l.T).applyfunc(lambda entry: sp.trigsimp(sp.expand(entry)))
         swap[reaction] = (l.col(particles.cartesian_coordinates.index(s)).T * b.inv() * along)[0]
     return swap
+
+
+@lru_cache(maxsize=64)  # the same particles are made again and again, with other values
+def in_short(expression: sp.Expr) -> sp.Expr:
+    """The same without squares of sines and cosines that add up to one."""
+    return sp.trigsimp(sp.expand(expression))
