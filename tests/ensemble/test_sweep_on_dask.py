@@ -247,7 +247,7 @@ def test_workers_that_see_a_gpu_use_it(client: Any, tmp_path: Path, monkeypatch:
 
 def test_a_gpu_takes_ranges_that_follow_each_other_at_once() -> None:
     ranges = [(0, 2), (2, 4), (4, 6), (8, 10)]
-    assert place_worker.joined(ranges, 4) == [(0, [(0, 2), (2, 4)]), (4, [(4, 6)]), (8, [(8, 10)])]
+    assert place_worker.join_ranges(ranges, 4) == [(0, [(0, 2), (2, 4)]), (4, [(4, 6)]), (8, [(8, 10)])]
     whole = Chunk(2, {"status": np.arange(4)}, {3: "why", 4: "too"})
     one, other = place_worker.split_chunk(whole, [(2, 4), (4, 6)])
     assert (one.arrays["status"].tolist(), one.reasons) == ([0, 1], {3: "why"})

@@ -58,9 +58,9 @@ def _choose(task: Task) -> tuple[LaneKernel | None, str | None]:
     settings = task.settings
     if settings.method == AUTO and settings.rtol <= TIGHT_RTOL:
         with contextlib.suppress(TaylorNotApplicable):
-            return _made(task, "taylor")
+            return _make_lane_kernel(task, "taylor")
     try:
-        return _made(task, method_of(settings))
+        return _make_lane_kernel(task, method_of(settings))
     except TaylorNotApplicable as error:
         return None, str(error)
 
@@ -86,7 +86,7 @@ def _obstacle(task: Task) -> str | None:
     return None
 
 
-def _made(task: Task, method: str) -> tuple[LaneKernel | None, str | None]:
+def _make_lane_kernel(task: Task, method: str) -> tuple[LaneKernel | None, str | None]:
     compiler, evaluation = find_compiler(), task.switched[0]
     assert compiler is not None  # or there is an obstacle
     rows = range(len(task.system.constraints))

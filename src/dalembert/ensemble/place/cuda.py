@@ -121,7 +121,7 @@ class Gpus:
             arrays, why = compute_block(task, block.at(own), control)
             found.append((own, arrays | {ON_CPU: has_run(arrays)}))
             reasons |= {int(own[k]): text for k, text in why.items()}
-        return Chunk(first, _joined(last - first, found), {first + k: reasons[k] for k in sorted(reasons)})
+        return Chunk(first, _arrays_of_all(last - first, found), {first + k: reasons[k] for k in sorted(reasons)})
 
     def _run(self, block: Block, control: Control) -> list[runner.Part]:
         """The members by a GPU that is free, as many at once as fit into its memory."""
@@ -229,7 +229,7 @@ def _plain_members(task: Task, block: Block) -> tuple[Block, np.ndarray]:
     return whole, np.concatenate(plain)
 
 
-def _joined(count: int, found: Sequence[tuple[np.ndarray, dict[str, Array]]]) -> dict[str, Array]:
+def _arrays_of_all(count: int, found: Sequence[tuple[np.ndarray, dict[str, Array]]]) -> dict[str, Array]:
     """One array for all members of each that some of them have."""
     whole: dict[str, Array] = {}
     for places, arrays in found:

@@ -139,7 +139,7 @@ def _compute(own: Unpacked, ranges: Sequence[Range], finish: Callable[[Chunk], N
     if own.gpus is None:
         threads.execute(task, ranges, Control(task.budget), finish, lambda: None, 1)
         return
-    whole = dict(joined(ranges, cuda.MOST))
+    whole = dict(join_ranges(ranges, cuda.MOST))
 
     def finish_each(chunk: Chunk) -> None:
         for part in split_chunk(chunk, whole[chunk.first]):
@@ -149,7 +149,7 @@ def _compute(own: Unpacked, ranges: Sequence[Range], finish: Callable[[Chunk], N
     threads.execute(task, spans, Control(task.budget), finish_each, lambda: None, GPU_THREADS, own.gpus.compute)
 
 
-def joined(ranges: Sequence[Range], most: int) -> list[tuple[int, list[Range]]]:
+def join_ranges(ranges: Sequence[Range], most: int) -> list[tuple[int, list[Range]]]:
     """Ranges that follow each other put together, up to so many members, by where they begin: a GPU takes many."""
     found: list[tuple[int, list[Range]]] = []
     for first, last in ranges:

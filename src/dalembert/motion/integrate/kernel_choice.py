@@ -154,13 +154,13 @@ def choose_kernel(wanted: Wanted) -> Choice:
         return choice
     if choice is not None and not is_worth_compiling(wanted, choice):
         return changed(choice, steps=choice.worth - _steps.get(wanted.key, 0))
-    choice = _chosen(wanted)
+    choice = _choose(wanted)
     wanted.kept.clear()
     wanted.kept[state] = choice
     return replace(choice, seconds=time.perf_counter() - started)
 
 
-def _chosen(wanted: Wanted) -> Choice:
+def _choose(wanted: Wanted) -> Choice:
     kernel = wanted.at_hand()
     if kernel is None:
         return Choice(wanted.compiled())

@@ -36,7 +36,7 @@ def look_ahead(at: LargeState, settings: Settings, state: State) -> Settings:
         times = np.linspace(t0, t0 + span, _parts(at, settings, state) + 1)
         cells = np.full((times.size - 1) // CELL, np.inf)
         for seed in range(STATES):  # a factor may be zero at the first
-            q, v = (_moved(x, seed + k) if seed else x for k, x in enumerate((state.q, state.v)))
+            q, v = (_place_nearby(x, seed + k) if seed else x for k, x in enumerate((state.q, state.v)))
             values, largest = _samples(at, q, v, times)
             rates = largest if seed == 0 and np.isfinite(largest).all() else rates
             if np.isfinite(values).all():
@@ -46,7 +46,7 @@ def look_ahead(at: LargeState, settings: Settings, state: State) -> Settings:
     return replace(settings, pace=pace_of(t0, cells, span / cells.size, settings.max_step), rates=rates)
 
 
-def _moved(x: Array, seed: int) -> Array:
+def _place_nearby(x: Array, seed: int) -> Array:
     """Another place: away by about its own size, or by one unit."""
     return x + spread(x.size, seed) * np.maximum(np.abs(x), 1.0)
 

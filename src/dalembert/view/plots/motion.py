@@ -86,7 +86,7 @@ def make_panels(motion: Motion, names: str | Sequence[str] | None = None) -> lis
         made = [(name, panel) for name in wanted for panel in found[name]]
     else:
         asked = [names] if isinstance(names, str) or not isinstance(names, Iterable) else list(names)
-        made = [panel for name in asked for panel in _made(along, name)]
+        made = [panel for name in asked for panel in _panels_called(along, name)]
     return [panel if panel.text else _linked(panel, along) for panel in (replace(p, name=name) for name, p in made)]
 
 
@@ -114,7 +114,7 @@ def _along(motion: Motion) -> Along:
     return Along(motion, system, points, coordinates, constraints, names_of(system), marks)
 
 
-def _made(along: Along, asked: str) -> list[tuple[str, Panel]]:
+def _panels_called(along: Along, asked: str) -> list[tuple[str, Panel]]:
     """What is asked for by one name, with the name of its panels."""
     if not isinstance(asked, str):
         raise OutputError(f"a panel is asked for by its name, got {asked!r}. There are: {', '.join(PANELS)}")

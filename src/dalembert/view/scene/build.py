@@ -63,7 +63,7 @@ def single(rows: Array) -> Array:
     return rows[:1] if np.all(rows == rows[0]) else rows
 
 
-def _turned(shape: Any, values: Values) -> Array:
+def _rotation(shape: Any, values: Values) -> Array:
     """The rotation of a box, a sphere, a curve or a mesh."""
     if shape.rotation is not None:
         q = values.rows(shape.rotation)
@@ -92,7 +92,7 @@ def _point(shape: Point, values: Values, system: System) -> Data:
 
 def _sphere(shape: Sphere, values: Values, system: System) -> Data:
     radius = _length(values, system, shape.radius, "the radius of a sphere")
-    return {"position": single(values.rows(shape.center)), "rotation": _turned(shape, values), "radius": radius}
+    return {"position": single(values.rows(shape.center)), "rotation": _rotation(shape, values), "radius": radius}
 
 
 def _disk(shape: Disk, values: Values, system: System) -> Data:
@@ -111,7 +111,7 @@ def _disk(shape: Disk, values: Values, system: System) -> Data:
 def _box(shape: Box, values: Values, system: System) -> Data:
     size = [_length(values, system, edge, "an edge of a box") for edge in shape.size]
     size += [min(float(edge or 0.0) for edge in size)] * (3 - len(size))
-    rotation = _turned(shape, values)
+    rotation = _rotation(shape, values)
     return {"position": single(values.rows(shape.center)), "rotation": rotation, "size": np.array(size, dtype=float)}
 
 
@@ -138,7 +138,7 @@ def _plane(shape: Plane, values: Values, system: System) -> Data:
 
 def _placed(shape: Curve | Mesh, values: Values) -> Data:
     position = np.zeros((1, 3)) if shape.at is None else single(values.rows(shape.at))
-    return {"position": position, "rotation": _turned(shape, values)}
+    return {"position": position, "rotation": _rotation(shape, values)}
 
 
 def _curve(shape: Curve, values: Values, system: System) -> Data:

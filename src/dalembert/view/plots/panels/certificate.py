@@ -8,7 +8,7 @@ from dalembert.motion.certificate.over_time import residuals_over_time
 from dalembert.motion.large.size import is_large
 from dalembert.view.plots.along import Along
 from dalembert.view.plots.panel import Curve, Panel
-from dalembert.view.plots.panels.choose import chosen, nothing
+from dalembert.view.plots.panels.choose import choose_names, nothing
 
 # Shares of what is allowed below this are rounding; where a residual passes through zero its logarithm has no end.
 LEAST = 1e-10
@@ -21,7 +21,7 @@ def certificate(along: Along, of: tuple[str, ...]) -> list[Panel]:
     if is_large(motion.system):
         return nothing(title, "of large systems the residuals are not kept over time")
     values, limits = residuals_over_time(motion), motion.certificate.thresholds
-    names = chosen("certificate", of, list(values), "measure")
+    names = choose_names("certificate", of, list(values), "measure")
     curves = []
     for hue, name in enumerate(names):
         share = values[name] / limits[name]

@@ -9,7 +9,7 @@ from dalembert.model.language.suggest import suggest
 from dalembert.view.plots.panel import Panel
 
 
-def chosen(panel: str, of: tuple[str, ...], known: Sequence[str], what: str) -> list[str]:
+def choose_names(panel: str, of: tuple[str, ...], known: Sequence[str], what: str) -> list[str]:
     """The names asked for, or all; `OutputError` where one is not known. what: they are, in words."""
     for name in of:
         if name not in known:

@@ -13,7 +13,7 @@ from dalembert.motion.result.jumps import BothSides
 from dalembert.view.plots.along import Along
 from dalembert.view.plots.labels import phrase
 from dalembert.view.plots.panel import Band, Panel
-from dalembert.view.plots.panels.choose import chosen, nothing
+from dalembert.view.plots.panels.choose import choose_names, nothing
 
 # What a contact does after an event of its own, where no output lies between it and the next.
 AFTER = {"stick": "stick", "slip": "slip", "reversal": "slip", "release": "open", "impact": "open"}
@@ -21,7 +21,7 @@ AFTER = {"stick": "stick", "slip": "slip", "reversal": "slip", "release": "open"
 
 def contacts(along: Along, of: tuple[str, ...]) -> list[Panel]:
     states = _states(along)
-    names = chosen("contacts", of, list(states), "contact")
+    names = choose_names("contacts", of, list(states), "contact")
     if not names:
         return nothing("contacts", "this system has no contacts with friction, and no one-sided constraints")
     bands = tuple(band for row, name in enumerate(names) for band in _bands(along, row, name, states[name]))

@@ -10,7 +10,7 @@ from dalembert.arrays import Array
 from dalembert.view.plots.along import Along
 from dalembert.view.plots.labels import phrase
 from dalembert.view.plots.panel import Curve, Panel
-from dalembert.view.plots.panels.choose import chosen, nothing
+from dalembert.view.plots.panels.choose import choose_names, nothing
 from dalembert.view.plots.panels.over_time import counted_title, worth_drawing
 
 SINGULAR = "there is no free motion: M is singular"
@@ -18,7 +18,7 @@ SINGULAR = "there is no free motion: M is singular"
 
 def extent(along: Along, of: tuple[str, ...]) -> list[Panel]:
     """e = b − A a, by constraint."""
-    names = chosen("extent", of, along.constraints, "constraint")
+    names = choose_names("extent", of, along.constraints, "constraint")
     if not names:
         return nothing("e = b − A a", "this system has no constraints")
     columns = {phrase(name): along.motion.e[:, along.constraints.index(name)] for name in names}
@@ -27,7 +27,7 @@ def extent(along: Along, of: tuple[str, ...]) -> list[Panel]:
 
 def deviation(along: Along, of: tuple[str, ...]) -> list[Panel]:
     """q̈ − a, by coordinate."""
-    names = chosen("deviation", of, along.coordinates, "coordinate")
+    names = choose_names("deviation", of, along.coordinates, "coordinate")
     apart = along.motion.a - along.motion.unconstrained
     columns = {along.names.shown[f"{name}''"]: apart[:, along.coordinates.index(name)] for name in names}
     return _panel(along, columns, "q̈ − a: what the constraints change", "q̈ − a")

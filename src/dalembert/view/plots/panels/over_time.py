@@ -14,7 +14,7 @@ from dalembert.motion.state.points import forces_at
 from dalembert.view.plots.along import Along
 from dalembert.view.plots.labels import Names, names_of, phrase, with_unit
 from dalembert.view.plots.panel import Curve, Panel
-from dalembert.view.plots.panels.choose import chosen, nothing
+from dalembert.view.plots.panels.choose import choose_names, nothing
 
 if TYPE_CHECKING:
     from dalembert.model.system import System
@@ -41,14 +41,14 @@ E, T, V = -1, 0, 1
 
 
 def coordinates(along: Along, of: tuple[str, ...]) -> list[Panel]:
-    names = chosen("coordinates", of, along.coordinates, "coordinate") if of else along.coordinates
+    names = choose_names("coordinates", of, along.coordinates, "coordinate") if of else along.coordinates
     values = along.points.q
     columns = {name: values[:, along.coordinates.index(name)] for name in names}
     return [over_time(along.points.t, columns, along.names, "coordinates", "q")]
 
 
 def velocities(along: Along, of: tuple[str, ...]) -> list[Panel]:
-    names = chosen("velocities", of, along.coordinates, "coordinate") if of else along.coordinates
+    names = choose_names("velocities", of, along.coordinates, "coordinate") if of else along.coordinates
     values = along.points.v
     columns = {f"{name}'": values[:, along.coordinates.index(name)] for name in names}
     return [over_time(along.points.t, columns, along.names, "velocities", "q̇")]
@@ -58,7 +58,7 @@ def outputs(along: Along, of: tuple[str, ...]) -> list[Panel]:
     values = along.motion.outputs
     if not values:
         return nothing("outputs", "this system has no outputs")
-    names = chosen("outputs", of, list(values), "output") if of else list(values)
+    names = choose_names("outputs", of, list(values), "output") if of else list(values)
     return [over_time(along.motion.t, {name: values[name] for name in names}, along.names, "outputs", "outputs")]
 
 
@@ -100,7 +100,7 @@ def forces(along: Along, of: tuple[str, ...]) -> list[Panel]:
     if of and all(name in along.constraints for name in of):
         return multipliers(along, of)
     known = (*along.coordinates, *along.constraints)
-    names = chosen("forces", of, known, "coordinate or constraint") if of else along.coordinates
+    names = choose_names("forces", of, known, "coordinate or constraint") if of else along.coordinates
     found: list[tuple[str, str, Array]] = []
     for kind in KINDS:
         values = getattr(along.points, kind)
@@ -135,7 +135,7 @@ def _cancels(along: Along, name: str, force: Array) -> bool:
 
 def multipliers(along: Along, of: tuple[str, ...]) -> list[Panel]:
     """λ of each constraint, M q̈ = Q + C + Aᵀλ."""
-    names = chosen("multipliers", of, along.constraints, "constraint")
+    names = choose_names("multipliers", of, along.constraints, "constraint")
     if not names:
         return nothing("multipliers", "this system has no constraints")
     values = along.points.multipliers
@@ -160,7 +160,7 @@ def worth_drawing(values: Sequence[Array], share: float = NOTHING) -> tuple[list
 
 def energy(along: Along, of: tuple[str, ...]) -> list[Panel]:
     """All of it, and its error; or, of "balance" or "error", one of the two."""
-    asked = chosen("energy", of, PARTS_OF_ENERGY, "part of the picture of the energy") if of else PARTS_OF_ENERGY
+    asked = choose_names("energy", of, PARTS_OF_ENERGY, "part of the picture of the energy") if of else PARTS_OF_ENERGY
     t, whole, works = along.points.t, along.points.energy, along.points.work
     kinetic = kinetic_energy(along)
     parts, exchanged = [], float(np.ptp(whole))

@@ -16,7 +16,7 @@ from dalembert.arrays import Array
 from dalembert.view.plots.along import Along
 from dalembert.view.plots.labels import Names, names_of, phrase, symbol, with_unit
 from dalembert.view.plots.panel import Curve, Panel
-from dalembert.view.plots.panels.choose import chosen, nothing
+from dalembert.view.plots.panels.choose import choose_names, nothing
 from dalembert.view.plots.steady import SAME
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def paths(along: Along, of: tuple[str, ...]) -> list[Panel]:
     known = {point.label: point for point in given if point.moves or point.label in of}
     if not known or not known.keys() >= set(of):
         known |= {point.label: point for point in drawn_points(along) if point.moves or point.label in of}
-    wanted = [known[label] for label in (chosen("paths", of, list(known), "point") if of else known)]
+    wanted = [known[label] for label in (choose_names("paths", of, list(known), "point") if of else known)]
     families: dict[tuple[str, ...], list[Point]] = {}
     for point in wanted:
         families.setdefault(point.axes, []).append(point)

@@ -8,7 +8,7 @@ from dalembert.arrays import Array
 from dalembert.view.plots.along import Along
 from dalembert.view.plots.labels import with_unit
 from dalembert.view.plots.panel import Curve, Panel
-from dalembert.view.plots.panels.choose import chosen, nothing
+from dalembert.view.plots.panels.choose import choose_names, nothing
 from dalembert.view.plots.panels.over_time import MOST_CURVES, NOTHING, axis_label, counted_title
 
 # Of the largest coordinate, what others that depend on it may change by though nothing moves.
@@ -17,7 +17,7 @@ ROUNDING = 1e-13
 
 def phase(along: Along, of: tuple[str, ...]) -> list[Panel]:
     """Of every coordinate that moves, with its start and its end."""
-    names = chosen("phase", of, along.coordinates, "coordinate")
+    names = choose_names("phase", of, along.coordinates, "coordinate")
     q, v = along.points.q, along.points.v
     rounding = ROUNDING * float(np.abs(q).max())
     moving = [name for name in names if _moves(q[:, along.coordinates.index(name)], rounding)]
