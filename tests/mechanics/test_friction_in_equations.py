@@ -127,11 +127,13 @@ def states(system: da.System, count: int = 4) -> list[dict]:
 def test_as_at_random_states(name: str) -> None:
     system, found = CASES[name], equations(name)
     assert found.explicit
+    parts = ("acceleration", "C", "ideal", "nonideal", "multipliers", "c", "e")
+    symbols = [*system.coordinates, *system.velocities, *system.parameters, da.t]
+    evaluate = sp.lambdify(symbols, [list(getattr(found, part)) for part in parts])
     for state in states(system):
         now = system.at(state)
         known = state | {symbol: float(value) for symbol, value in system.parameters.items()} | {da.t: now.t}
-        for part in ("acceleration", "C", "ideal", "nonideal", "multipliers", "c", "e"):
-            numbers = np.array(getattr(found, part).subs(known).evalf(), dtype=float)[:, 0]
+        for part, numbers in zip(parts, evaluate(*(known[symbol] for symbol in symbols)), strict=True):
             np.testing.assert_allclose(numbers, getattr(now, part), atol=ROUNDING, err_msg=part)
 
 
