@@ -116,14 +116,14 @@ def build(
     """The library made from a source, and whether it came from the cache.
 
     Where making the source takes time, it is given as a function, called only if need be, and `identity` is text that
-    determines it. level: how much the compiler optimises; more: flags besides.
+    determines it. level: how much the compiler optimises; more: flags besides, left out where it does not know them.
     """
     if identity is None:
         source = identity = source if isinstance(source, str) else source()
     kept = find_built(identity, compiler, level, more)
     if kept is not None:
         return kept, True
-    flags, file = _flags(level, more), _file(identity, compiler, level, more)
+    flags, file = (_flags(level, (*more, *NATIVE)), _flags(level, ())), _file(identity, compiler, level, more)
     folder = file.parent
     text = source if isinstance(source, str) else source()
     try:
@@ -134,15 +134,20 @@ def build(
     return library, False
 
 
-def _library(source: str, compiler: Compiler, flags: tuple[str, ...], beside: Path | None, file: Path) -> ctypes.CDLL:
-    """Made in a folder of its own in another, or where temporary files go, and kept as `file` if that can be."""
+def _library(
+    source: str, compiler: Compiler, flags: tuple[tuple[str, ...], ...], beside: Path | None, file: Path
+) -> ctypes.CDLL:
+    """Made in a folder of its own in another, or where temporary files go, and kept as `file` if that can be. flags:
+    the best ones, and those that all compilers know.
+    """
     workplace = tempfile.mkdtemp(prefix="dalembert-" if beside is None else ".build-", dir=beside)
+    best, known = flags
     try:
         try:
-            made = compile_source(source, compiler, (*flags, *NATIVE), Path(workplace))
+            made = compile_source(source, compiler, best, Path(workplace))
         except BuildError:
-            # Some compilers do not know this flag, or not the processor they run on: the code is a little slower then.
-            made = compile_source(source, compiler, flags, Path(workplace))
+            # Some compilers do not know all of them, or not the processor they run on: the code is a little slower.
+            made = compile_source(source, compiler, known, Path(workplace))
         library = ctypes.CDLL(str(made))
         with contextlib.suppress(OSError):
             os.replace(made, file)

@@ -70,10 +70,10 @@ def taylor_source(
                 for i, node in enumerate(outputs[name]):
                     order.line(f"{name}[{i}] = {order.value(node)};")
         for stage in stages:
-            for name in (f"r{stage}", f"s{stage}"):
-                for i, node in enumerate(outputs[name]):
-                    order.line(f"u->{name}[{i}] = {order.value(node)};")
             if first or not small:
+                for name in (f"r{stage}", f"s{stage}"):
+                    for i, node in enumerate(outputs[name]):
+                        order.line(f"u->{name}[{i}] = {order.value(node)};")
                 order.line(f"da_taylor_solve(c, factor, u->r{stage}, u->s{stage}, u->a{stage}, u->l{stage});")
             else:
                 right = [*outputs[f"r{stage}"], *outputs[f"s{stage}"]]

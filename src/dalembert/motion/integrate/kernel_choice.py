@@ -51,7 +51,7 @@ STEP_S, STEP_EACH_S = 5e-7, 1e-8
 # as long (measured: 3.6 to 6).
 WITH_CONTACTS = 4
 # Seconds of a step by a compiled kernel, alike; and to compile series, as a multiple of the time without them.
-FAST_STEP_S, FAST_STEP_EACH_S, SERIES_COMPILE = 3.5e-7, 1.2e-9, 1.3
+FAST_STEP_S, FAST_STEP_EACH_S, SERIES_COMPILE = 3.5e-7, 1.2e-9, 1.8
 # Of the tolerance, for series that `auto` has taken.
 SERIES_SHARE = 0.1
 # A run asks every so many steps whether it is to stop.

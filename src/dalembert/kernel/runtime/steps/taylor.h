@@ -32,7 +32,6 @@ typedef struct {
     double x[DA_TAYLOR_MOST + 1][DA_NW]; /* normalized coefficients of y */
     double left[DA_TAYLOR_MOST][DA_TAYLOR_PAIRS], right[DA_TAYLOR_MOST][DA_TAYLOR_PAIRS];
     double sum[DA_TAYLOR_PAIRS], kept[DA_TAYLOR_KEPT], factor[DA_TAYLOR_FACTOR];
-    da_taylor_unknowns u;
     int order;
     int started;   /* order 0 is there for the present state */
     int made;      /* so are the others */
@@ -117,19 +116,29 @@ DA_FN void da_taylor_sums(da_taylor *s, int k)
 DA_FN int da_taylor_at_state(da_taylor *s, double t, const double *y, double *dy, double *size, da_context *ctx)
 {
     double pivot[1], kinetic[1];
+    da_taylor_unknowns u;
     ctx->evaluations++;
     for (int i = 0; i < DA_N; i++) dy[i] = y[DA_N + i];
-    da_taylor_start(y, y + DA_N, t, ctx->p, dy + DA_N, dy + 2 * DA_N, kinetic, pivot, size, s->factor, s->kept, &s->u);
+    da_taylor_start(y, y + DA_N, t, ctx->p, dy + DA_N, dy + 2 * DA_N, kinetic, pivot, size, s->factor, s->kept, &u);
     s->kinetic = kinetic[0];
     s->pivot = pivot[0];
     return pivot[0] > DA_PIVOT && !da_fades(size, ctx) && da_all_finite(dy, DA_NY);
 }
 
-/* The root mean square of coefficient k in units of the tolerance. */
+/* The mean square of coefficient k in units of the tolerance; not finite where a coefficient is not. scale: DA_NW. */
 DA_FN double da_taylor_norm(const da_taylor *s, int k, const double *scale)
 {
+#ifdef DA_FOUR_AT
+    da_four sums = DA_FOUR_ZERO;
+    for (int j = 0; j < DA_NW; j += 4) {
+        const da_four e = DA_FOUR_AT(s->x[k] + j) * DA_FOUR_AT(scale + j);
+        sums += e * e;
+    }
+    const double sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+#else
     double sum = 0.0;
     for (int j = 0; j < DA_NY; j++) sum += (s->x[k][j] * scale[j]) * (s->x[k][j] * scale[j]);
+#endif
     return sum / DA_NE;
 }
 
@@ -137,7 +146,7 @@ DA_FN double da_taylor_norm(const da_taylor *s, int k, const double *scale)
 DA_FN double da_taylor_expand(da_taylor *s, double t, const double *y, const double *f, double last, double span,
                               double rtol, const double *atol, da_context *ctx)
 {
-    double d[DA_NY], size[DA_AT_LEAST_1(DA_FAST_ROWS)], scale[DA_NY];
+    double d[DA_NY], size[DA_AT_LEAST_1(DA_FAST_ROWS)], scale[DA_NW];
     const int p = s->order, started = s->started;
     s->started = 0;
     if (!ctx->fast) return 0.0;
@@ -147,10 +156,15 @@ DA_FN double da_taylor_expand(da_taylor *s, double t, const double *y, const dou
             s->x[0][j] = y[j];
             s->x[1][j] = f[j];
         }
+        double order = 1.0, over = 1.0;
         for (int k = 1; k < p; k++) {
+            da_taylor_unknowns u; /* of this order alone, so that they may stay in registers */
+            const double over_next = 1.0 / (order + 1.0);
             da_taylor_sums(s, k);
-            da_taylor_order(s->x[k], s->x[k] + DA_N, k == 1 ? 1.0 : 0.0, ctx->p, (double)k, 1.0 / k, 1.0 / (k + 1),
-                            s->factor, s->kept, s->sum, s->x[k + 1], s->left[k], s->right[k], &s->u);
+            da_taylor_order(s->x[k], s->x[k] + DA_N, k == 1 ? 1.0 : 0.0, ctx->p, order, over, over_next, s->factor,
+                            s->kept, s->sum, s->x[k + 1], s->left[k], s->right[k], &u);
+            order += 1.0;
+            over = over_next;
         }
         s->made = 1;
     }
@@ -160,9 +174,10 @@ DA_FN double da_taylor_expand(da_taylor *s, double t, const double *y, const dou
     /* Steps are so long that the work must be looked at: its series may be longer than that of the motion. */
     s->energy = da_max(s->energy, fabs(s->kinetic));
     for (int j = DA_NE; j < DA_NY; j++) s->energy = da_max(s->energy, fabs(y[j]));
-    for (int j = DA_NE; j < DA_NY; j++) scale[j] = s->energy > 0.0 ? 1.0 / (rtol * s->energy) : 0.0;
+    const double of_work = s->energy > 0.0 ? 1.0 / (rtol * s->energy) : 0.0;
+    for (int j = DA_NE; j < DA_NW; j++) scale[j] = j < DA_NY ? of_work : 0.0;
     const double a = da_taylor_norm(s, p - 1, scale), b = da_taylor_norm(s, p, scale);
-    if (!da_finite(a) || !da_finite(b) || !da_all_finite(s->x[p], DA_NY)) {
+    if (!da_finite(a) || !da_finite(b)) {
         s->made = 0;
         return 0.0;
     }
@@ -312,7 +327,7 @@ DA_FN void da_taylor_watch(const da_taylor *s, double t, double h, da_singular *
     for (int i = 0; i < DA_TAYLOR_PIECES; i++) {
         /* The middle first: it decides. */
         const double x = h * (i ? i : 0.5 * DA_TAYLOR_PIECES) / DA_TAYLOR_PIECES;
-        da_taylor_values(s, x, y, dy);
+        da_taylor_values(s, x, y, i ? dy : NULL);
         da_fast(y, y + DA_N, t + x, ctx->p, a, power, pivot, size);
         ctx->nearness = sqrt(da_max(pivot[0], 0.0));
         if (i) {
