@@ -293,6 +293,7 @@ def test_a_kernel_on_disk_needs_no_source(cache, monkeypatch):
 def test_a_package_updated_under_a_running_process_does_no_harm(cache, monkeypatch):
     """Loaded code and code on disk differ: what is built then must not be found under either."""
     monkeypatch.setattr("dalembert.kernel.package_digest.LOADED", "before the update")
+    monkeypatch.setattr("dalembert.kernel.package_digest.LOADED_STATES", [])
     before = final(pendulum())
     monkeypatch.undo()
     monkeypatch.setenv("DALEMBERT_CACHE", str(cache))

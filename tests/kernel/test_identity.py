@@ -116,9 +116,9 @@ def test_another_emitter_or_runtime_makes_another_key(tmp_path: Path, name: str,
     (copy / name).write_text(text.replace("=", "= ", 1), encoding="utf-8")
     assert code(copy) != code(PACKAGE)
     before = key(system())
-    monkeypatch.setattr(module, "PACKAGE", copy)
+    monkeypatch.setattr(module, "PACKAGES", (copy, module.METHODS_PACKAGE))
     assert identity(system(), graph_of(system()), (0, 1), (), 0.0) is None, "updated under a running process"
-    monkeypatch.setattr(module, "LOADED", code(copy, module.METHODS_PACKAGE))  # as in another process
+    monkeypatch.setattr(module, "LOADED", code(*module.PACKAGES))  # as in another process
     assert key(system()) != before
 
 
