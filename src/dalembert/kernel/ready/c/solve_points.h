@@ -199,23 +199,35 @@ DA_APART int da_solve_block(long n, long rows, const da_point_data *of, const da
     return 0;
 }
 
-/* Whether a mass matrix (n, n) is singular beyond doubt. w: room for n² numbers. */
+static void da_exchange(double *a, double *b)
+{
+    const double kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+/* Whether a mass matrix (n, n) is singular beyond doubt. The largest pivot comes first: small ones would magnify the
+ * rounding of those after them until it looks like mass. w: room for n² numbers. */
 static int da_is_massless(long n, const double *M, double *w)
 {
-    for (long i = 0; i < n; i++) {
-        const double own = fabs(M[n * i + i]);
-        double *row = w + n * i;
-        for (long j = 0; j <= i; j++) {
-            const double other = fabs(M[n * j + j]);
-            double sum = M[n * i + j] / sqrt((own > 0.0 ? own : 1.0) * (other > 0.0 ? other : 1.0));
-            for (long k = 0; k < j; k++) sum -= row[k] * w[n * j + k];
-            if (j < i)
-                row[j] = sum / w[n * j + j];
-            else if (sum <= DA_NO_MASS)
-                return sum > -DA_NO_MASS;
-            else
-                row[i] = sqrt(sum);
+    for (long i = 0; i < n; i++)
+        for (long j = 0; j < n; j++) {
+            const double own = fabs(M[n * i + i]), other = fabs(M[n * j + j]);
+            w[n * i + j] = M[n * i + j] / sqrt((own > 0.0 ? own : 1.0) * (other > 0.0 ? other : 1.0));
         }
+    for (long last = n - 1; last >= 0; last--) {
+        long best = 0;
+        double least = 0.0;
+        for (long i = 0; i <= last; i++) {
+            if (w[n * i + i] > w[n * best + best]) best = i;
+            if (w[n * i + i] < least) least = w[n * i + i];
+        }
+        const double pivot = w[n * best + best];
+        if (!(pivot > DA_NO_MASS)) return least > -DA_NO_MASS;
+        for (long j = 0; j <= last; j++) da_exchange(w + n * best + j, w + n * last + j);
+        for (long i = 0; i <= last; i++) da_exchange(w + n * i + best, w + n * i + last);
+        for (long i = 0; i < last; i++)
+            for (long j = 0; j < last; j++) w[n * i + j] -= w[n * i + last] * w[n * last + j] / pivot;
     }
     return 0;
 }
@@ -233,7 +245,7 @@ DA_APART void da_solve_massless(long n, long m, const da_point_data *of, const d
     if (!some) return;
     for (int l = 0; l < DA_WIDE; l++) {
         if (l < lanes && rank[l] >= 0) continue;
-        if (l < lanes && !da_is_massless(n, of->M[l], spare)) return;
+        if (l < lanes && !da_is_massless(n, of->M[l], spare)) continue; /* left as it is, to other means */
         const double *A = of->A[l], *b = of->b[l];
         double *M = room + l * (n * n + n), *Q = M + n * n, trace = 0.0, all = 0.0;
         for (long i = 0; i < n; i++) trace += of->M[l][n * i + i];
