@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from dalembert.arrays import Array, largest
+from dalembert.mechanics.solve.mass_scale import mass_scale
 from dalembert.model.friction.contact import works_of
 from dalembert.motion.contacts.modes.contacts import Contacts
 from dalembert.motion.contacts.modes.modes import SLIP, STICK, Mode, ModeSolution
@@ -18,6 +19,8 @@ from dalembert.motion.integrate.trajectory import Trajectory
 
 # A reaction that no choice changes by more than this share of the forces is determined.
 KEEPS = 1e-9
+# How much rows count that cannot be left out, and those of contacts that stick, beside one-sided constraints.
+STAYS, STICKS = 1e3, 1e-3
 # Constraints that were left out hold to this share of the lengths and speeds of a leg, or they do not follow from the
 # others: far above rounding, and what a constraint does that is missing for a while grows far beyond it.
 HOLDS = 1e-8
@@ -56,18 +59,30 @@ def _motion_is_determined(contacts: Contacts, mode: Mode, shared: set[int]) -> b
 
 
 def _spare_rows(contacts: Contacts, mode: Mode, s: ModeSolution, shared: set[int]) -> tuple[int, ...]:
-    """Rows that are combinations of those before them, as far as they have a switch of their own: one-sided constraints
-    without work, and contacts that stick.
+    """Rows that are combinations of the others, as far as they have a switch of their own: one-sided constraints
+    without work, and contacts that stick. Those stay that stand apart the most, one-sided constraints before friction.
     """
-    dependent = shared & set(np.flatnonzero(s.solution.dependent).tolist())
     laws = zip(contacts.system.nonideal, works_of(contacts.system), strict=True)
     working = {contacts.rows[name] for law, work in laws if work for name in law.constraints}
-    found = {row for row in contacts.one_sided if row in dependent and row not in working}
-    for k, state in enumerate(mode.states):
-        rows = contacts.stick_rows(k)
-        if state == STICK and dependent.issuperset(rows):
-            found |= set(rows)
-    return tuple(sorted(found))
+    gates = {row for row in contacts.one_sided if row not in working}
+    sticking = [contacts.stick_rows(k) for k, state in enumerate(mode.states) if state == STICK]
+    dependent = _dependent(s, gates, {row for rows in sticking for row in rows}) & shared
+    held = (rows for rows in sticking if dependent.issuperset(rows))
+    return tuple(sorted(gates & dependent | {row for rows in held for row in rows}))
+
+
+def _dependent(s: ModeSolution, gates: set[int], sticking: set[int]) -> set[int]:
+    """The rows that others imply: what is left where the largest is taken first, again and again, and those that
+    cannot be left out count most.
+    """
+    from scipy.linalg import qr
+
+    A = s.solution.A / mass_scale(s.solution.M)
+    active = np.flatnonzero(np.any(A, axis=1))
+    counts = np.array([STICKS if row in sticking else 1.0 if row in gates else STAYS for row in active.tolist()])
+    rows = A[active] * (counts / np.linalg.norm(A[active], axis=1))[:, None]
+    order = qr(rows.T, mode="r", pivoting=True)[-1]
+    return set(active[order[int(s.solution.rank) :]].tolist())
 
 
 def spare_rows_hold(contacts: Contacts, mode: Mode, leg: Trajectory) -> bool:
