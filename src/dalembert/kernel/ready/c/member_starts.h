@@ -158,8 +158,8 @@ DA_READY long da_member_starts(const da_start_look *look, long count, const doub
 
 /* Absolute tolerances (count, 2n) of members at states q, v with accelerations a, as `tolerances` of
  * motion/integrate/settings.py: shares of the sizes of q and v as far as a start tells them over a time `span`, whose
- * square is given. rates (n), `apart` numbers from one member to the next: accelerations that the model foretells; NULL where it does not.
- * Where sizes are below `least`, more must be thought of: others[k] says so. Returns how many such there are. */
+ * square is given. rates (n), `apart` numbers from one member to the next: accelerations that the model foretells; NULL
+ * where it does not. Where sizes are below `least`, more must be thought of: others[k] says so. Returns how many such there are. */
 DA_READY long da_member_tolerances(long count, long n, const double *q, const double *v, const double *a,
                                    const double *rates, long apart, double span, double square, double share,
                                    double least, double *to, unsigned char *others)

@@ -37,7 +37,7 @@ def shared_rows(A: Array) -> set[int]:
     return set(active[np.abs(z) > KEEPS * np.sqrt(active.size)].tolist())
 
 
-def undetermined(contacts: Contacts, mode: Mode, s: ModeSolution) -> Mode:
+def mode_with_undetermined_forces(contacts: Contacts, mode: Mode, s: ModeSolution) -> Mode:
     """A mode with what is known of its undetermined forces, from its instant."""
     shared = shared_rows(s.solution.A)
     spare = _spare_rows(contacts, mode, s, shared) if _motion_is_determined(contacts, mode, shared) else ()

@@ -11,7 +11,7 @@ from dalembert.arrays import Array, largest
 from dalembert.errors import DalembertError, InconsistentState
 from dalembert.motion.contacts.decide.agreement import lengths
 from dalembert.motion.contacts.decide.decide import REST, Decision, Rest, decide
-from dalembert.motion.contacts.decide.spare import undetermined
+from dalembert.motion.contacts.decide.spare import mode_with_undetermined_forces
 from dalembert.motion.contacts.impacts.corners import require_no_corner
 from dalembert.motion.contacts.impacts.impacts import Impact, impacts_at
 from dalembert.motion.contacts.modes.contacts import Contacts
@@ -105,7 +105,7 @@ class Transitions:
         mode, found, v = self._decide(t, q, v, stopped, touching, last)
         self.undetermined |= found.undetermined
         if found.undetermined:
-            mode = undetermined(self.contacts, mode, found)
+            mode = mode_with_undetermined_forces(self.contacts, mode, found)
         self._rest = Rest(speed=self._rest.speed)
         return mode, found, v
 
