@@ -19,8 +19,8 @@ typedef struct {
     double beside, small, least_size, most_missed, most_residual;
 } da_start_look;
 
-/* What is found of `count` members. state: PLAIN where nothing needs a closer look, OPEN where q̈ is to be solved for by
- * other means. missed: residuals relative to the gradient times the size of the state. */
+/* What is found of `count` members. state: PLAIN where nothing needs a closer look, OPEN where q̈ is to be solved for
+ * by other means. missed: residuals relative to the gradient times the size of the state. */
 typedef struct {
     unsigned char *state;
     double *residual, *missed;    /* (count, residuals) */
@@ -159,7 +159,8 @@ DA_READY long da_member_starts(const da_start_look *look, long count, const doub
 /* Absolute tolerances (count, 2n) of members at states q, v with accelerations a, as `tolerances` of
  * motion/integrate/settings.py: shares of the sizes of q and v as far as a start tells them over a time `span`, whose
  * square is given. rates (n), `apart` numbers from one member to the next: accelerations that the model foretells; NULL
- * where it does not. Where sizes are below `least`, more must be thought of: others[k] says so. Returns how many such there are. */
+ * where it does not. Where sizes are below `least`, more must be thought of: others[k] says so. Returns how many such
+ * there are. */
 DA_READY long da_member_tolerances(long count, long n, const double *q, const double *v, const double *a,
                                    const double *rates, long apart, double span, double square, double share,
                                    double least, double *to, unsigned char *others)
