@@ -76,7 +76,8 @@ def bounces_of(contacts: Contacts, mode: Mode, rows: Array) -> Bounced:
     """rows (B, 2, …): those of `kernel.events`, which number, t, direction and state, before and after."""
     n, t = contacts.n, rows[:, 0, 1].copy()
     q, before, after = (np.ascontiguousarray(part) for part in (rows[:, 0, 3 : 3 + n], *_velocities(rows, n)))
-    which = [contacts.endings(mode)[int(number)].which for number in rows[:, 0, 0].tolist()]
+    endings = contacts.endings(mode)
+    which = [endings[int(number)].which for number in rows[:, 0, 0].tolist()]
     M, A = contacts.unconstrained_along(q, before, t)
     at = np.arange(t.size)
     normal = A[at, [contacts.one_sided[k] for k in which]]
@@ -86,14 +87,20 @@ def bounces_of(contacts: Contacts, mode: Mode, rows: Array) -> Bounced:
     parting = closing + np.einsum("bi,bi->b", normal, after - before)
     e = np.array([contacts.restitutions[k] for k in which])
     lost = -push * (closing + parting) / 2
-    values = zip(t.tolist(), push.tolist(), lost.tolist(), strict=True)
-    impacts = tuple(
-        _impact(contacts, which[b], when, q[b], before[b], after[b], p, loss, reacting[b])
-        for b, (when, p, loss) in enumerate(values)
-    )
+    pressed = push / (1.0 + e)
+    ways = np.stack([np.zeros(t.size), pressed, pressed, push], axis=1).reshape(-1, 2, 2)
+    alike = {k: _alike(contacts, k) for k in set(which)}
+    impacts = []
+    for b, numbers in enumerate(zip(t.tolist(), push.tolist(), pressed.tolist(), lost.tolist(), strict=True)):
+        when, normal_impulse, compression, loss = numbers
+        impact, told, piece = alike[which[b]]
+        pieces = (changed(piece, normal=ways[b, 0]), changed(piece, normal=ways[b, 1]))
+        told = changed(told, normal=normal_impulse, compression=compression, loss=loss, pieces=pieces)
+        own = {"t": when, "q": q[b], "before": before[b], "after": after[b]}
+        impacts.append(changed(impact, **own, contacts=(told,), constraint_impulses=reacting[b]))
     gained = np.einsum("bi,bi->b", jump, after + before) / 2
     approach = float((np.abs(after - before).max(axis=1) / (1.0 + e)).max())
-    return Bounced(t, q, impacts, gained, lost, approach)
+    return Bounced(t, q, tuple(impacts), gained, lost, approach)
 
 
 def _velocities(rows: Array, n: int) -> tuple[Array, Array]:
@@ -113,14 +120,9 @@ def _impulses(jump: Array, normal: Array, always: Array) -> tuple[Array, Array]:
     return found[:, 0], found[:, 1:]
 
 
-_NONE = np.zeros(0)
-
-
-def _impact(
-    contacts: Contacts, k: int, t: float, q: Array, before: Array, after: Array, p: float, loss: float, reacting: Array
-) -> Impact:
-    constraint, e = contacts.system.constraints[contacts.one_sided[k]], contacts.restitutions[k]
-    pressed = p / (1.0 + e)
-    pieces = tuple(Piece(SMOOTH, np.array(ends), np.zeros((2, 0))) for ends in ((0.0, pressed), (pressed, p)))
-    told = ContactImpulse(constraint.name, p, _NONE, pressed, _NONE, loss, e, SMOOTH, pieces)
-    return Impact(t, constraint.impact or LAWS[0], q, before, after, (told,), reacting, False)
+def _alike(contacts: Contacts, k: int) -> tuple[Impact, ContactImpulse, Piece]:
+    """What all bounces of a gap have in common, without their numbers."""
+    constraint, none, piece = contacts.system.constraints[contacts.one_sided[k]], np.zeros(0), np.zeros((2, 0))
+    told = ContactImpulse(constraint.name, 0.0, none, 0.0, none, 0.0, contacts.restitutions[k], SMOOTH)
+    impact = Impact(0.0, constraint.impact or LAWS[0], none, none, none, (told,), none, False)
+    return impact, told, Piece(SMOOTH, none, piece)
