@@ -7,18 +7,24 @@
 #define DA_BOUNCE_H
 
 #if DA_WITH_SWITCHED
-/* The velocity at which the gap of function `which` would neither close nor open; nonzero where there is none. */
-DA_FN int da_stopped(da_run *r, int which, double *v)
+/* The velocity at which the gap of function `which` would neither close nor open; nonzero where there is none. speed:
+   at which it closes, along its normal in the coordinates. */
+DA_FN int da_stopped(da_run *r, int which, double *v, double *speed)
 {
-    double q[DA_N], constants[DA_AT_LEAST_1(DA_NC)];
+    double q[DA_N], constants[DA_AT_LEAST_1(DA_NC)], rate[DA_MM], J[DA_MM * DA_N];
     const double *open = r->ctx.p;
+    int k = 0;
     for (int j = 0; j < DA_N; j++) q[j] = r->watch.y[j];
     for (int j = 0; j < DA_N; j++) v[j] = r->watch.y[DA_N + j];
     da_constants(r->events->bounces->closed + (long)which * DA_NP, constants);
+    da_velocity(q, v, r->watch.t, constants, rate, J);
+    for (int i = 1; i < DA_VELOCITY_ROWS; i++) /* all others hold */
+        if (fabs(rate[i]) > fabs(rate[k])) k = i;
+    *speed = fabs(rate[k]) / sqrt(da_dot(J + DA_N * k, J + DA_N * k, DA_N));
     r->ctx.p = constants;
     const int failed = da_return(1, q, v, r->watch.t, &r->ctx);
     r->ctx.p = open;
-    return failed;
+    return failed || !da_finite(*speed);
 }
 
 /* Whether all other gaps are open, by more than the least share of their terms. */
@@ -31,16 +37,15 @@ DA_FN int da_closes_alone(da_run *r, int which)
     return 1;
 }
 
-/* Whether a bounce is so fast that nobody need decide whether it is one. stop: the largest change of a velocity that
-   ends the approach. */
-DA_FN int da_is_clear_bounce(const da_run *r, double stop, double e)
+/* Whether a bounce is so fast that nobody need decide whether it is one. */
+DA_FN int da_is_clear_bounce(const da_run *r, double speed, double e)
 {
     da_bounces *asked = r->events->bounces;
     double place = 0.0, rate = 0.0;
     for (int j = 0; j < DA_N; j++) place = da_max(place, da_max(fabs(r->watch.y[j]), r->watch.sizes[j]));
     for (int j = 0; j < DA_N; j++) rate = da_max(rate, fabs(r->k[DA_N + j]));
-    asked->approach = da_max(asked->approach, stop);
-    return e * stop > asked->slowest * asked->approach && e * stop * e * stop > 2.0 * asked->lowest * place * rate;
+    asked->approach = da_max(asked->approach, speed);
+    return e * speed > asked->slowest * asked->approach && e * speed * e * speed > 2.0 * asked->lowest * place * rate;
 }
 
 /* A step after which the gap is seen to be open: one over the whole flight would see nothing of it. */
@@ -68,10 +73,8 @@ DA_PIECE int da_bounce(da_run *r)
     const da_bounces *asked = r->events->bounces;
     if (!asked || DA_KINKS || r->series || !(asked->restitution[which] > 0.0)) return 0;
     const double e = asked->restitution[which];
-    double v[DA_N], stop = 0.0;
-    if (!da_closes_alone(r, which) || da_stopped(r, which, v)) return 0;
-    for (int j = 0; j < DA_N; j++) stop = da_max(stop, fabs(v[j] - r->watch.y[DA_N + j]));
-    if (!da_is_clear_bounce(r, stop, e)) return 0;
+    double v[DA_N], speed;
+    if (!da_closes_alone(r, which) || da_stopped(r, which, v, &speed) || !da_is_clear_bounce(r, speed, e)) return 0;
     da_return_to(&r->before, &r->ctx);
     r->ctx.steps++;
     r->ended = 0;

@@ -23,9 +23,8 @@ from dalembert.remember import changed
 BOUNCES = 1e-5
 # A bounce rises at least by this share of the coordinates: events take less than 1e-12 of their terms for zero.
 RISE = 1e-11
-# A bounce is gone through where it is so many times as fast, and as high, as the slowest that is one at all: speeds and
-# places are measured more coarsely there.
-CLEARLY = 100.0
+# A bounce is gone through where it is so many times as fast as the slowest that is one at all.
+CLEARLY = 2.0
 # So many numbers at most say what changes when one of the gaps closes.
 MOST_NUMBERS = 1_000_000
 
@@ -55,13 +54,13 @@ def _gaps(contacts: Contacts, mode: Mode) -> Bounces:
             closed[number] = contacts.evaluation(changed(mode, closed=shut)).p
     if not (restitution > 0.0).any():
         restitution, closed = restitution[:0], closed[:0]
-    return Bounces(restitution, closed, CLEARLY * BOUNCES, CLEARLY * RISE, 0.0)
+    return Bounces(restitution, closed, CLEARLY * BOUNCES, CLEARLY**2 * RISE, 0.0)
 
 
 @dataclass(frozen=True)
 class Bounced:
     """The bounces of a leg: when and where, the blows, the kinetic energy after each less that before, and what each
-    lost. approach: the largest velocity that one of them stopped.
+    lost. approach: the fastest at which a gap closed, along its normal in the coordinates.
     """
 
     t: Array
@@ -99,7 +98,7 @@ def bounces_of(contacts: Contacts, mode: Mode, rows: Array) -> Bounced:
         own = {"t": when, "q": q[b], "before": before[b], "after": after[b]}
         impacts.append(changed(impact, **own, contacts=(told,), constraint_impulses=reacting[b]))
     gained = np.einsum("bi,bi->b", jump, after + before) / 2
-    approach = float((np.abs(after - before).max(axis=1) / (1.0 + e)).max())
+    approach = float((np.abs(closing) / np.linalg.norm(normal, axis=1)).max())
     return Bounced(t, q, tuple(impacts), gained, lost, approach)
 
 
