@@ -9,9 +9,12 @@ import casadi as ca
 import numpy as np
 import pytest
 
+import dalembert as da
+from dalembert.graph.graph import graph_of
 from dalembert.kernel.build import FLAGS, find_compiler
 from dalembert.kernel.emit import layout
 from dalembert.kernel.emit import straight_line as emit
+from dalembert.kernel.emit.functions import is_workless
 from dalembert.kernel.emit.straight_line import Hoist, straight_line
 
 compiler = find_compiler()
@@ -139,3 +142,21 @@ def test_long_functions_are_cut(tmp_path):
 def test_constants_read_back_exactly():
     for value in (0.1, -1.0, 1e-300, 123456789.123456789, 5e-324, 2.0**60):
         assert float(emit.number(value)) == value
+
+
+@pytest.mark.parametrize(
+    ("constraint", "workless"),
+    [
+        ("x^2 + y^2 = 1", True),
+        ("sin(x)*x' - y' = 0", True),
+        ("x - sin(t) = 0", False),
+        ("x' - 2*y' = 3", False),
+        ("x'^2 + y'^2 = 4", False),
+        ("x'' - y' = 0", False),
+    ],
+)
+def test_the_power_of_ideal_forces_is_left_out_only_where_there_is_none(constraint, workless):
+    system = da.System("bead", coordinates="x y", kinetic="(x'^2 + y'^2)/2", constraints={"c": constraint})
+    graph = graph_of(system)
+    state = [ca.SX.sym(name, graph.dynamics.numel_in(k)) for k, name in enumerate("qvtp")]
+    assert is_workless(graph, state) == workless

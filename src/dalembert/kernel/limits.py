@@ -40,6 +40,8 @@ SINGULAR_DIP = 0.5
 # To this share of a step (the polynomial it is searched on is no more accurate), or until s² is rounding.
 SINGULAR_TIME = 1e-8
 SINGULAR_ROUNDING = 1e-15
+# Where s² is below this at accepted states too, constraints are redundant: rounding is all that has a minimum.
+SINGULAR_ALWAYS = 1e-12
 
 # Changes of rank and singular configurations passed, of which so many are kept; more are counted.
 KEPT_CHANGES = 64

@@ -97,7 +97,8 @@ def kernel_functions(
     fast, acceleration, multipliers = None, None, None
     if straight:
         q2, lam, ideal, nonideal, C_now = _solve(saddle, Q_fast, b, C, fi)
-        powers = ca.vertcat(ca.dot(v, F) + explicit, ca.dot(v, ideal), ca.dot(v, nonideal), heat)
+        by_ideal = 0 if is_workless(graph, state) else ca.dot(v, ideal)
+        powers = ca.vertcat(ca.dot(v, F) + explicit, by_ideal, ca.dot(v, nonideal), heat)
         fast = function("fast", q2, powers, saddle.pivot(), saddle.row_sizes())
         if graph.events_use_multipliers and all_rows:
             lam_sizes = _multiplier_sizes(plain, Q, A, C_now, q2)
@@ -227,6 +228,14 @@ def _switched_off(graph: Graph, rows: Sequence[int], p: ca.SX) -> ca.SX:
         if row in switches:
             off[k] = 1 - p[switches[row]]
     return off
+
+
+def is_workless(graph: Graph, state: list[ca.SX]) -> bool:
+    """Whether ideal forces of the constraints can do no work: all are linear in the velocities, and hold at rest."""
+    q, v, t, p = state
+    rates = graph.velocity(q, ca.SX.zeros(v.numel()), t, p)[0]
+    rows = len(graph.position_rows) + len(graph.velocity_rows)
+    return rows == graph.dynamics.size1_out(3) and not graph.curved and ca.sparsify(rates).nnz() == 0
 
 
 def _own_ideal(

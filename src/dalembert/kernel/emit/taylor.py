@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import casadi as ca
 
 from dalembert.graph.functions import Graph
+from dalembert.kernel.emit.functions import is_workless
 from dalembert.kernel.emit.saddle import Saddle
 from dalembert.kernel.emit.series import Emission, Shared, function_in_pieces, nodes_of
 from dalembert.kernel.emit.straight_line import Hoist, straight_line
@@ -169,7 +170,8 @@ def _functions(graph: Graph, rows: Sequence[int], completion: float) -> tuple[ca
     if not staged:
         r1 += C
     heat = graph.heat(*state, ca.SX.zeros(graph.heat.numel_in(4)))
-    powers = ca.vertcat(ca.dot(v, F) + explicit, ca.dot(v, ideal), ca.dot(v, nonideal), heat)
+    by_ideal = 0 if is_workless(graph, state) else ca.dot(v, ideal)
+    powers = ca.vertcat(ca.dot(v, F) + explicit, by_ideal, ca.dot(v, nonideal), heat)
     second = [nonideal - M @ a2, -(A @ a2)] if staged else [ca.SX(0, 1), ca.SX(0, 1)]
     kinetic = ca.dot(v, M @ v) / 2
     inverse = _inverse(saddle) if n + m <= SMALL else ca.SX(0, 1)

@@ -9,7 +9,14 @@ from typing import Any
 import numpy as np
 
 from dalembert.arrays import Array
-from dalembert.kernel.limits import SINGULAR_DIP, SINGULAR_NEAR, SINGULAR_PIVOT, SINGULAR_ROUNDING, SINGULAR_TIME
+from dalembert.kernel.limits import (
+    SINGULAR_ALWAYS,
+    SINGULAR_DIP,
+    SINGULAR_NEAR,
+    SINGULAR_PIVOT,
+    SINGULAR_ROUNDING,
+    SINGULAR_TIME,
+)
 
 State = tuple[float, Array, Array, Array, float]  # t, q, q̇, q̈ and the nearness there
 GOLDEN = 0.3819660112501051
@@ -49,8 +56,8 @@ class SingularWatch:
             self._between(self._held[-2:])
 
     def _between(self, states: Sequence[State]) -> None:
-        if max(state[-1] for state in states) ** 2 < SINGULAR_PIVOT:
-            return  # dependent all the while: of redundant constraints, rounding is all that has a minimum
+        if max(state[-1] for state in states) ** 2 < SINGULAR_ALWAYS:
+            return
         found = [self._least(one, two) for one, two in pairwise(states)]
         s, t = min(found)
         if s * s < SINGULAR_PIVOT:

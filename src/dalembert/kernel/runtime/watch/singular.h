@@ -78,8 +78,7 @@ DA_PIECE void da_look_between(int first, int last, da_singular *w, const da_cont
 {
     double least = 1.0, when = 0.0, most = 0.0;
     for (int k = first; k <= last; k++) most = da_max(most, w->s[k]);
-    /* Dependent all the while: of redundant constraints, rounding is all that has a minimum. */
-    if (most * most < DA_SINGULAR_PIVOT) return;
+    if (most * most < DA_SINGULAR_ALWAYS) return;
     for (int from = first; from < last; from++) {
         double x;
         const double s = da_least_between(from, w, ctx, &x);
