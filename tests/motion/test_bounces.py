@@ -247,3 +247,18 @@ def test_all_blows_at_once_are_judged_as_one_by_one(name, law):
     wrong = replace(blow, contacts=(replace(contact, e=contact.e + 0.01),))
     assert not is_smooth(contacts, wrong)
     assert _Checked(contacts, wrong, 1.0, _Inverses()).worst() > 1e-3
+
+
+@pytest.mark.parametrize("method", ["auto", "dopri5", "stiff"])
+@pytest.mark.parametrize("after", [1e-15, 1e-13, 1e-12, 1e-11])
+def test_a_motion_right_after_a_bounce(after, method):
+    """At t = 1 it is at the floor, with the time of the bounce a rounding later: what is left is shorter than steps
+    begin with, and too short for the gap to be seen open.
+    """
+    for height in (0.0, 1.8e-15):
+        falling = ball(0.5).replace(initial={"y": height, "y'": -G, "t": 1.0})
+        run = falling.prepare(times=[1 + after], method=method).run()
+        assert run.failure is None
+        assert len(run.events) == 1
+        # times near 1 have a grain of 2e-16 s
+        assert run.q[-1, 0] == pytest.approx(0.5 * G * ((1 + after) - 1) - 0.5 * height, abs=5e-15)

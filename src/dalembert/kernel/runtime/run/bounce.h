@@ -48,10 +48,11 @@ DA_FN int da_is_clear_bounce(const da_run *r, double speed, double e)
     return e * speed > asked->slowest * asked->approach && e * speed * e * speed > 2.0 * asked->lowest * place * rate;
 }
 
-/* A step after which the gap is seen to be open: one over the whole flight would see nothing of it. */
-DA_FN double da_step_into_the_open(da_run *r, int which, double h)
+/* A step after which the gap is seen to be open: one over the whole flight would see nothing of it. The whole step
+   where it is too short for the gap to be seen. */
+DA_FN double da_step_into_the_open(da_run *r, int which, double whole)
 {
-    double y[DA_NW], g[DA_AT_LEAST_1(DA_NG)], scale[DA_AT_LEAST_1(DA_NG)];
+    double y[DA_NW], g[DA_AT_LEAST_1(DA_NG)], scale[DA_AT_LEAST_1(DA_NG)], h = whole;
     for (int j = 0; j < DA_NW; j++) y[j] = r->ynew[j];
     for (int halved = 0; halved < 60; halved++, h *= 0.5) {
         for (int j = 0; j < DA_N; j++) {
@@ -60,9 +61,9 @@ DA_FN double da_step_into_the_open(da_run *r, int which, double h)
             y[DA_N + j] = v + h * a;
         }
         da_functions_at(y, r->tnew + h, r->watch.sizes, &r->ctx, g, scale);
-        if (g[which] > DA_EVENT_START_NOISE * scale[which]) break;
+        if (g[which] > DA_EVENT_START_NOISE * scale[which]) return h;
     }
-    return h;
+    return whole;
 }
 
 /* Beyond the event that would end the run, where it is such a bounce; zero where it is none. The state after it follows

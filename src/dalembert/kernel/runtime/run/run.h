@@ -97,6 +97,12 @@ DA_FN int da_over(da_run *r)
     return DA_OVER;
 }
 
+/* No step is shorter: its end would hardly be another time. */
+DA_FN double da_least_step(const da_run *r)
+{
+    return 10.0 * 2.220446049250313e-16 * da_max(fabs(r->t), fabs(r->end) * 1e-3);
+}
+
 /* The first step from here. A series says itself how far it reaches. */
 DA_FN double da_size_from_here(da_run *r, double span)
 {
@@ -175,6 +181,7 @@ DA_PIECE void da_begin(da_run *r, const double *y0, const double *p, const doubl
     if (DA_KINKS && !r->status) da_anchor_here(r, 0);
 #endif
     r->h = !r->status && r->count > 1 ? da_size_from_here(r, r->end - r->t0) : 0.0;
+    if (r->h > 0.0) r->h = da_max(r->h, da_least_step(r)); /* a guess; its error will say whether that is too long */
 }
 
 #endif

@@ -40,7 +40,7 @@ DA_FN int da_choose(da_run *r)
     if (r->method == DA_METHOD_TAYLOR && !r->rejected) da_propose(r);
 #endif
     if (r->pace && r->pace->count) r->h = da_min(r->h, da_longest(r->pace, r->t, &r->part));
-    const double least = 10.0 * 2.220446049250313e-16 * da_max(fabs(r->t), fabs(r->end) * 1e-3);
+    const double least = da_least_step(r);
     if (r->h < least) {
         r->status = DA_STEP_TOO_SMALL;
 #if DA_WITH_KINKS
