@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from array import array
+from bisect import bisect_left
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,22 +24,18 @@ class Stretch:
 def stretches(codes: np.ndarray) -> list[Stretch]:
     """The whole list cut into stretches, those that repeat most first where they overlap."""
     size = len(codes)
-    ends = []
-    for period in range(1, LONGEST + 1):
-        if period >= size:
-            break
-        same = codes[period:] == codes[:-period]
-        # For each place, how far from it codes go on to equal those a period later.
-        breaks = np.flatnonzero(~same)
-        following = np.searchsorted(breaks, np.arange(size - period))
-        ends.append(np.append(breaks, size - period)[following])
+    # For each period, the places where a code is another than a period later: from any place it goes on to the next.
+    breaks = []
+    for period in range(1, min(LONGEST, size - 1) + 1):
+        others = np.flatnonzero(codes[period:] != codes[:-period])
+        breaks.append(array("q", np.append(others, size - period).tobytes()))
     found, at, alone = [], 0, 0
     while at < size:
         best = None
-        for period, end in enumerate(ends, 1):
-            if at >= len(end):
-                continue
-            rounds = int(end[at] - at) // period + 1
+        for period, ends in enumerate(breaks, 1):
+            if at >= size - period:
+                break
+            rounds = (ends[bisect_left(ends, at)] - at) // period + 1
             if rounds >= FEWEST and (best is None or rounds * period > best.rounds * best.period + period):
                 best = Stretch(at, period, rounds)
         if best is None:
