@@ -14,7 +14,7 @@ from dalembert.arrays import Array
 from dalembert.motion.certificate.consistency import consistency
 from dalembert.motion.certificate.repeat import PIECES, STEPS_OF_PIECE, Slope, integrate_again
 from dalembert.motion.certificate.thresholds import thresholds
-from dalembert.motion.large.forces import Entries, EntriesOf, accelerations_alone, forces_at
+from dalembert.motion.large.forces import PANEL, Entries, EntriesOf, accelerations_alone, forces_at
 from dalembert.motion.large.state import LargeState
 from dalembert.motion.result.certificate import MEASURES, Certificate
 from dalembert.motion.state.project import size_of
@@ -147,7 +147,7 @@ def _solved_whole(entries: Entries) -> Array:
         right.append(entries.gamma)
         corner = np.concatenate([corner, np.zeros(defined)])
     wanted = np.concatenate(right)
-    solve = splu((K + diags_array(corner)).tocsc()).solve
+    solve = splu((K + diags_array(corner)).tocsc(), panel_size=PANEL).solve
     found = solve(wanted)
     missed = wanted - K @ found
     for _ in range(REFINED):

@@ -16,6 +16,9 @@ from dalembert.arrays import Array
 from dalembert.kernel.limits import DRIFT_TOLERANCE
 from dalembert.motion.large.state import LargeState
 
+# Columns that SuperLU takes together. It works on so many full ones, and finds the same factors by one at a time.
+PANEL = 1
+
 
 @dataclass(frozen=True, eq=False)
 class Entries:
@@ -43,7 +46,8 @@ class Entries:
 
         count = self.nz - self.n
         among = (eye_array(count, format="csc") - self.J[:, self.n :]).tocsc()
-        return splu(among, permc_spec="NATURAL", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+        natural = {"permc_spec": "NATURAL", "diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}}
+        return splu(among, panel_size=PANEL, **natural)
 
     def forces_on_coordinates(self, forces: Array) -> Array:
         """Forces on all quantities as forces on the coordinates."""

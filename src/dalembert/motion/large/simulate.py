@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time as clock
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -75,26 +76,23 @@ class LargeRun(Run):
 def _certified(at: LargeState, run: Run) -> Motion:
     started, trajectory = clock.perf_counter(), run.trajectory
     n, t, y = at.n, trajectory.t, trajectory.y
-    entries, forces, found = EntriesOf(at), [], []
+    entries, kept = EntriesOf(at), _arrays_of_points(t.size, n, at.m)
     for k in range(t.size):
         q, v = y[k, :n], y[k, n : 2 * n]
         a, multipliers = at.solve(q, v, float(t[k]))
         a, multipliers, rank = a.copy(), multipliers.copy(), at.rank()
-        forces.append(forces_at(entries.at(q, v, float(t[k])), a, multipliers))
-        found.append((a[:n], multipliers, at.energies(q, v, float(t[k]))[0], rank))
+        forces = forces_at(entries.at(q, v, float(t[k])), a, multipliers)
+        kept["a"][k], kept["multipliers"][k], kept["rank"][k] = a[:n], multipliers, rank
+        for name in ("impressed", "inertial", "ideal"):
+            kept[name][k] = getattr(forces, name)
+        kept["energy"][k] = at.energies(q, v, float(t[k]))[0]
     motion = Motion(
         system=run.system_as_it_started(),
         t=t,
         q=y[:, :n].copy(),
         v=y[:, n : 2 * n].copy(),
-        a=np.array([a for a, _, _, _ in found]),
-        impressed=np.array([f.impressed for f in forces]),
-        inertial=np.array([f.inertial for f in forces]),
-        ideal=np.array([f.ideal for f in forces]),
+        **kept,
         nonideal=np.zeros((t.size, n)),
-        multipliers=np.array([l for _, l, _, _ in found]).reshape(t.size, at.m),
-        rank=np.array([r for _, _, _, r in found]),
-        energy=np.array([e for _, _, e, _ in found]),
         work=y[:, 2 * n : 2 * n + 3].copy(),
         impact_loss=np.zeros(t.size),
         rtol=run.settings.rtol,
@@ -109,6 +107,17 @@ def _certified(at: LargeState, run: Run) -> Motion:
     certificate = certify_large(motion, at)
     timing = replace(motion.timing, certify_s=clock.perf_counter() - certified)
     return replace(motion, certificate=certificate, timing=timing)
+
+
+def _arrays_of_points(points: int, coordinates: int, constraints: int) -> dict[str, Any]:
+    """What a motion keeps of every point, to be filled in one by one: all that is computed there is several times as
+    much.
+    """
+    names = ("a", "impressed", "inertial", "ideal")
+    found: dict[str, Any] = {name: np.empty((points, coordinates)) for name in names}
+    found["multipliers"], found["energy"] = np.empty((points, constraints)), np.empty(points)
+    found["rank"] = np.empty(points, dtype=int)
+    return found
 
 
 def _require_consistent_state(at: LargeState, state: State) -> None:
