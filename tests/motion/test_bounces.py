@@ -262,3 +262,25 @@ def test_a_motion_right_after_a_bounce(after, method):
         assert len(run.events) == 1
         # times near 1 have a grain of 2e-16 s
         assert run.q[-1, 0] == pytest.approx(0.5 * G * ((1 + after) - 1) - 0.5 * height, abs=5e-15)
+
+
+def on_a_cone(gap: str) -> da.System:
+    """Appell and Hamel's constraint, and a fourth coordinate which it leaves alone."""
+    return da.System(
+        "cone",
+        coordinates="x y z u",
+        kinetic="(x'^2 + y'^2 + z'^2 + u'^2)/2",
+        potential="g*z",
+        constraints=[da.Constraint("cone", "x'^2 + y'^2 = z'^2"), da.Constraint("stop", gap, restitution=0.5)],
+        parameters={"g": G},
+        initial={"x": 0, "y": 0, "z": 3, "u": 0, "x'": 0.6, "y'": 0.8, "z'": -1, "u'": 2},
+    )
+
+
+@pytest.mark.parametrize("backend", ["native", "reference"])
+def test_no_blow_leaves_a_constraint_nonlinear_in_velocities(backend):
+    with pytest.raises(da.MotionFailed, match="'cone' is nonlinear in the velocities, and no law says"):
+        on_a_cone("x <= 0.5").simulate(1, backend=backend)
+    motion = on_a_cone("u <= 1").simulate(1, backend=backend)
+    assert motion.certificate.holds
+    assert motion["u"][-1] == pytest.approx(1 - 0.5 * 2 * 0.5, abs=1e-9)  # free but for the stop at t = 1/2

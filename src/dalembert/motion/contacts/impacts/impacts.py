@@ -21,10 +21,13 @@ from dalembert.motion.contacts.impacts.guided import GuideImpulse
 from dalembert.motion.contacts.impacts.guides import guides_at
 from dalembert.motion.contacts.impacts.impact_on_arrays import strike
 from dalembert.motion.contacts.modes.contacts import Contacts
+from dalembert.motion.state.project import relative_residual
 from dalembert.results import Result, plain_values
 
 # Directions of sliding that move by less than this share of the others do not move: rounding.
 FLAT = 1e-9
+# A blow keeps a constraint whose relative residual after it is rounding.
+KEPT = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,6 +120,7 @@ def impacts_at(
     meetings = [rough.meeting(slowest) for rough in made]
     try:
         blows = strike(M, A[contacts.always], meetings, v, contacts.system.impacts, slow, guides_at(contacts, t, q, v))
+        _require_kept(contacts, blows, t, q)
     except DalembertError as error:
         raise InconsistentConstraints(f"{contacts.system.name}, t = {t:.10g}: impact: {error}") from None
     by_name = {rough.name: rough for rough in made}
@@ -128,6 +132,27 @@ def impacts_at(
         if share.before[0] < -slow * lengths[share.name]
     }
     return tuple(_impact(blow, by_name, t, q) for blow in blows), met
+
+
+def _require_kept(contacts: Contacts, blows: Sequence[Blow], t: float, q: Array) -> None:
+    """Refuse blows that leave a constraint nonlinear in the velocities: impulses along its gradient before them, which
+    would do for linear ones, do not lead back to it, and no law of mechanics says which others would.
+    """
+    whole = contacts.whole
+    for blow in blows if whole.graph.curved else ():
+        values, slopes = whole.velocity(q, blow.after, t)
+        off = relative_residual(values, slopes, max(norm_of(blow.before), norm_of(blow.after)))
+        rows = (*whole.graph.position_rows, *whole.graph.velocity_rows)
+        names = [
+            contacts.system.constraints[row].name
+            for row, o in zip(rows, off, strict=True)
+            if row in whole.graph.curved and o > KEPT
+        ]
+        if names:
+            raise InconsistentConstraints(
+                f"{', '.join(map(repr, names))} is nonlinear in the velocities, and no law says with which of them a "
+                "blow ends. End the motion there by an event, or state the constraint linearly."
+            )
 
 
 class Rough:

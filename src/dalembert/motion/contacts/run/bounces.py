@@ -42,10 +42,11 @@ def bounces_in(contacts: Contacts, mode: Mode, approach: float) -> Bounces | Non
 
 
 def _gaps(contacts: Contacts, mode: Mode) -> Bounces:
-    """Without any function where no gap may bounce."""
-    endings, p = contacts.endings(mode), contacts.evaluation(mode).p
-    restitution, closed = np.full(len(endings), -1.0), np.empty((len(endings), p.size))
-    for number, ending in enumerate(endings if closed.size <= MOST_NUMBERS else ()):
+    """Without any function where no gap may bounce. A reflection keeps constraints that are linear in velocities."""
+    endings, evaluation = contacts.endings(mode), contacts.evaluation(mode)
+    restitution, closed = np.full(len(endings), -1.0), np.empty((len(endings), evaluation.p.size))
+    simple = closed.size <= MOST_NUMBERS and not evaluation.graph.curved
+    for number, ending in enumerate(endings if simple else ()):
         if ending.kind == "close":
             k = ending.which
             smooth = contacts.rubbing[k] is None and contacts.restitutions[k] <= 1.0
