@@ -284,3 +284,13 @@ def test_no_blow_leaves_a_constraint_nonlinear_in_velocities(backend):
     motion = on_a_cone("u <= 1").simulate(1, backend=backend)
     assert motion.certificate.holds
     assert motion["u"][-1] == pytest.approx(1 - 0.5 * 2 * 0.5, abs=1e-9)  # free but for the stop at t = 1/2
+
+
+@pytest.mark.parametrize("backend", ["native", "reference"])
+@pytest.mark.parametrize("method", ["dop853", "stiff"])
+@pytest.mark.parametrize("floor", ["log(1 + y) >= 0", "sqrt(1 + y) - 1 >= 0"])
+def test_a_gap_without_a_value_beyond_it(floor, method, backend):
+    """Free fall takes steps as long as it likes, to where there is no logarithm; the gap closes before."""
+    motion = ball(0.8, floor).simulate(1.2, method=method, backend=backend)
+    assert motion.certificate.holds
+    np.testing.assert_allclose(motion["y"], ball(0.8).simulate(1.2)["y"], atol=1e-7)  # the same floor

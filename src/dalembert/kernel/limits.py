@@ -79,6 +79,9 @@ KINK_AGAIN = 6
 # Where steps become too short within so many of the shortest ones after a passage, passages follow each other ever
 # faster.
 KINK_ZENO = 1e3
+# Where a step of so many of the shortest ones leads to where the model has no value, it ends. A longer one may have
+# led over an event before that, as over a gap that closes.
+UNDEFINED_STEPS = 1e3
 # A constraint that asks for another velocity beyond a kink, by more than this share of it (or a thousand rtol), has a
 # corner there.
 KINK_CORNER = 1e-6

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.arrays import Array
-from dalembert.errors import DalembertError, MotionFailed
+from dalembert.errors import DalembertError, MotionFailed, UndefinedModel
 from dalembert.kernel.limits import (
     DRIFT_TOLERANCE,
     FADED,
@@ -21,6 +21,7 @@ from dalembert.kernel.limits import (
     STALL_STEPS,
     STALL_STEPS_STIFF,
     STIFF_SAMPLE,
+    UNDEFINED_STEPS,
 )
 from dalembert.mechanics.solve.fundamental import Fundamental, row_lengths
 from dalembert.methods.table import METHODS
@@ -258,8 +259,15 @@ class _Run:
             dense = solver.dense_output() if self.watch is not None or self._due(pending, t) else None
             if dense is not None and METHODS[method_of(self.settings)].stiff:
                 dense = InsideStiff(dense, rates, 2 * self.n)
+            taken = t - float(solver.t_old)
             try:
-                before, y = y, self._return(t, solver.y)
+                try:
+                    before, y = y, self._return(t, solver.y)
+                except UndefinedModel:
+                    if self.watch is None or taken <= UNDEFINED_STEPS * 10 * float(np.spacing(t)):
+                        raise
+                    solver = self._solver(float(solver.t_old), y, end, 0.2 * taken)
+                    continue
                 known = self._snapshot() if self.sides is not None else None
                 self.last = y
                 solution = self.settle(t, y[: self.n], y[self.n : 2 * self.n])

@@ -99,6 +99,12 @@ DA_FN int da_arrive(da_run *r)
     }
 #endif
     if (!r->status) r->status = da_settle(r->tnew, r->ynew, r->fnew, &r->ctx);
+    if (r->status == DA_UNDEFINED && da_watching(r) && r->step > DA_UNDEFINED_STEPS * da_least_step(r)) {
+        /* As where a stage has no value: it may have been too long, over a gap that closes before. */
+        r->status = DA_DONE;
+        da_return_to(&r->before, &r->ctx);
+        return da_again(r, 0.2 * r->step);
+    }
     return r->status ? da_over(r) : DA_GO_ON;
 }
 
