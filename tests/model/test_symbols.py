@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 
 import pytest
+import sympy as sp
 
 import dalembert as da
 
@@ -59,3 +60,13 @@ def test_there_is_one_object_for_each_name():
 def test_names_that_are_no_text_are_refused(make, given):
     with pytest.raises(da.ModelError, match=rf'da\.{make.__name__}\("a b"\), got'):
         make(given)
+
+
+def test_functions_of_them_are_those_of_plain_symbols():
+    """What SymPy asks of an argument of a function has the answers of its own symbols."""
+    (x,), plain = da.coordinates("x"), sp.Symbol("x", real=True)
+    for part in (sp.I, sp.S.One, sp.pi, 2 * sp.I):
+        assert str(x.as_coefficient(part)) == str(plain.as_coefficient(part)), part
+    for function in (sp.sin, sp.cos, sp.tan, sp.sinh, sp.asin, sp.exp):
+        for factor in (1, -1, sp.I, sp.pi):
+            assert function(factor * x).xreplace({x: plain}) == function(factor * plain), (function, factor)

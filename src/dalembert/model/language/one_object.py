@@ -36,6 +36,10 @@ class OneObject(sp.Symbol):
             found = cls._made.setdefault(name, found)
         return found
 
+    def as_coefficient(self, expr: Any) -> Any:
+        # Every sine and cosine asks its argument whether it is imaginary, and SymPy divides by i to see.
+        return None if expr is sp.I else super().as_coefficient(expr)
+
     @classmethod
     def named(cls, name: str) -> Self:
         return cls(name, real=True)

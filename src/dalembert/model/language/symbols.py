@@ -54,7 +54,7 @@ class Moving(OneObject):
     @property
     def order(self) -> int:
         """How often it is differentiated: 0, 1 or 2."""
-        return len(self.name) - len(self.base)
+        return self.name.count("'")
 
     @property
     def d(self) -> Self:

@@ -80,9 +80,10 @@ def _without_third_derivatives(
 ) -> Definitions:
     """Rates of rates that no model has symbols for are told."""
     found = Definitions(values)
-    for name, value in values.items():
-        high = sorted(s.name for s in symbols_in(value) if isinstance(s, Definition) and found.order_of(s) > 2)
-        if high:
-            reader.faults.append(f"definition {name!r}: {high[0]} would be a third derivative; a model has none")
-            return _without_third_derivatives({**values, name: stand_ins[name]}, stand_ins, reader)
-    return found
+    name = next((name for name, order in found.orders.items() if order > 2), None)
+    if name is None:
+        return found
+    used = [s for s in symbols_in(values[name]) if isinstance(s, Definition)]
+    high = min(s.name for s in used if found.order_of(s) > 2)
+    reader.faults.append(f"definition {name!r}: {high} would be a third derivative; a model has none")
+    return _without_third_derivatives({**values, name: stand_ins[name]}, stand_ins, reader)
