@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import sympy as sp
+
 from dalembert.collector import without_collecting
 from dalembert.errors import ModelError
 from dalembert.model.constraints import IMPACT_ORDERS
@@ -16,6 +18,7 @@ from dalembert.model.friction.frames import inertia_of
 from dalembert.model.friction.law import Law
 from dalembert.model.friction.read_laws import LawReader
 from dalembert.model.language.contents import contents
+from dalembert.model.language.facts import forget_facts
 from dalembert.model.language.signatures import read_signatures
 from dalembert.model.language.vocabulary import RESERVED_FOR_CALLS
 from dalembert.model.outputs import reaction_faults, reactions_in_drawing, read_outputs
@@ -25,6 +28,9 @@ from dalembert.model.validate.constraints import ConstraintReader
 from dalembert.model.validate.definitions import read_definitions, read_names
 from dalembert.model.validate.expressions import ExpressionReader
 from dalembert.model.validate.values import read_initial, read_parameters, read_settings
+
+# Coordinates of a model for which it pays to go through it once more to make it smaller.
+MANY = 500
 
 
 @dataclass(frozen=True)
@@ -130,19 +136,26 @@ def build_parts(draft: Draft) -> dict[str, Any]:
     reader.faults += functions_at_odds(parts, reader.declared)
     if reader.faults:
         raise ModelError(title, reader.faults)
+    if len(coordinates) >= MANY:
+        forget_facts(_expressions(parts))
     return parts
 
 
 def _names_with_units(parts: dict[str, Any]) -> list[str]:
     """The names of a model that may have a unit, those of parameters without a value among them."""
+    used = contents(*_expressions(parts)).symbols
+    return names_with_units(parts["coordinates"], parts["definitions"], {*parts["parameters"], *used}, parts["outputs"])
+
+
+def _expressions(parts: dict[str, Any]) -> list[sp.Basic]:
+    """All that a model is written with."""
     held, laws, events = parts["constraints"], parts["nonideal"], parts["events"]
     found = [parts[key] for key in ("kinetic", "potential", "lagrangian")] + [parts["mass"]]
     for key in ("forces", "initial", "outputs", "definitions"):
         found += parts[key].values()
     found += [e for constraint in held for e in (constraint.expression, constraint.restitution)]
     found += [e for law in laws for e in law.expressions()] + [event.expression for event in events]
-    used = contents(*(e for e in found if e is not None)).symbols
-    return names_with_units(parts["coordinates"], parts["definitions"], {*parts["parameters"], *used}, parts["outputs"])
+    return [expression for expression in found if expression is not None]
 
 
 def _is_empty(given: Any) -> bool:
