@@ -13,7 +13,7 @@ import pytest
 
 import dalembert as da
 from dalembert.kernel import build, kernel
-from dalembert.kernel.ready.library import PREBUILT
+from dalembert.kernel.ready.library import PREBUILT, ready_library
 from dalembert.motion.integrate import kernel_choice, native
 
 pytestmark = pytest.mark.skipif(build.find_compiler() is None, reason="no C compiler on this machine")
@@ -292,6 +292,8 @@ def test_a_kernel_on_disk_needs_no_source(cache, monkeypatch):
 
 def test_a_package_updated_under_a_running_process_does_no_harm(cache, monkeypatch):
     """Loaded code and code on disk differ: what is built then must not be found under either."""
+    ready_library()  # which serves all models, and may have to be built
+    libraries = set(cache.glob("*.so"))
     monkeypatch.setattr("dalembert.kernel.package_digest.LOADED", "before the update")
     monkeypatch.setattr("dalembert.kernel.package_digest.LOADED_STATES", [])
     before = final(pendulum())
@@ -301,7 +303,7 @@ def test_a_package_updated_under_a_running_process_does_no_harm(cache, monkeypat
     monkeypatch.setenv("DALEMBERT_KERNEL", "compiled")
     monkeypatch.setattr(kernel, "_made", {})
     assert final(pendulum()) == before
-    assert len(list(cache.glob("*.so"))) == 2
+    assert len(set(cache.glob("*.so")) - libraries) == 2
 
 
 def test_the_limit_counts_for_a_kernel_on_disk_too(cache, monkeypatch):
