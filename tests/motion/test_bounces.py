@@ -294,3 +294,14 @@ def test_a_gap_without_a_value_beyond_it(floor, method, backend):
     motion = ball(0.8, floor).simulate(1.2, method=method, backend=backend)
     assert motion.certificate.holds
     np.testing.assert_allclose(motion["y"], ball(0.8).simulate(1.2)["y"], atol=1e-7)  # the same floor
+
+
+def test_no_more_are_looked_at_at_once_than_there_is_room_for(monkeypatch):
+    whole = box().simulate(9, samples=7)
+    monkeypatch.setattr(Contacts, "points_at_once", 4)
+    parts = box().simulate(9, samples=7)
+    assert len(whole.blows) == len(parts.blows) > 8
+    assert np.array_equal(whole.q, parts.q)
+    assert np.array_equal(whole.impact_loss, parts.impact_loss)
+    assert parts.certificate.holds
+    assert [event["t"] for event in whole.events] == [event["t"] for event in parts.events]

@@ -49,12 +49,15 @@ def impact_residual(motion: Motion, contacts: Contacts | None = None) -> float:
         return float("inf") if np.any(motion.impact_loss) else 0.0
     contacts = Contacts(motion.system) if contacts is None else contacts
     fastest = max(float(np.abs(motion.v).max()), *(float(np.abs(blow.before).max()) for blow in motion.blows))
-    smooth = [blow for blow in motion.blows if is_smooth(contacts, blow)]
-    others = [blow for blow in motion.blows if not is_smooth(contacts, blow)]
+    smooth: list[Impact] = []
+    others: list[Impact] = []
+    for blow in motion.blows:
+        (smooth if is_smooth(contacts, blow) else others).append(blow)
     every, inverses = max(-(-len(others) // MOST), 1), _Inverses()
     worst = max((_Checked(contacts, blow, fastest, inverses).worst() for blow in others[::every]), default=0.0)
-    if smooth:
-        worst = max(worst, smooth_residual(contacts, smooth))
+    most = contacts.points_at_once
+    for first in range(0, len(smooth), most):
+        worst = max(worst, smooth_residual(contacts, smooth[first : first + most]))
     if motion.impact_loss.size:
         start, end = float(motion.t[0]), float(motion.t[-1])
         sure = sum(blow.loss + blow.left_out for blow in motion.blows if start < blow.t < end)

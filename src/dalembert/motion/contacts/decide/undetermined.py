@@ -16,15 +16,13 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.motion.contacts.decide.cone_programs import Deepest, Entries, Programme
 from dalembert.motion.contacts.decide.spare import shared_rows
-from dalembert.motion.contacts.modes.contacts import Contacts, is_unchanged
+from dalembert.motion.contacts.modes.contacts import MOST_NUMBERS, Contacts, is_unchanged
 from dalembert.motion.contacts.modes.modes import STICK, Mode, ModeSolution
 
 # Below this share of the forces, a distance from the cones is rounding of the programme.
 INSIDE = 1e-9
 # So many choices of the signs of two-sided reactions are looked at, those of the smallest forces first.
 MOST_SIGNS = 64
-# So many coefficients of equations are held at once: 32 MB for each array of them.
-MOST_NUMBERS = 4_000_000
 # A contact whose dual vector is below this share of the largest stays where it is.
 STAYS = 1e-5
 

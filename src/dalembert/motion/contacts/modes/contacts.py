@@ -35,6 +35,8 @@ from dalembert.remember import remember
 
 # Numbers that differ by this share of the largest are the same but for rounding.
 UNCHANGED = 1e-14
+# So many coefficients of equations are held at once: 32 MB for each array of them.
+MOST_NUMBERS = 4_000_000
 # Modes whose values are kept: a motion goes back and forth between a few. Of instants, only the last.
 KEPT, FEW = 64, 8
 
@@ -86,7 +88,7 @@ class Contacts:
         self._parts: dict[Hashable, tuple[Array, Array, Array, Array]] = {}
         self._facing: dict[Hashable, Array] = {}
         self._steep: dict[Hashable, Array] = {}
-        self.kept_bounces: dict[Mode, Bounces] = {}  # of `run.bounces`
+        self.kept_bounces: dict[Hashable, Bounces] = {}  # of `run.bounces`
         own = self.switched.system.events[len(system.events) :]
         self._endings = {event.name: number for number, event in enumerate(own)}
         #: The contacts that slide in a plane, not along a line.
@@ -165,6 +167,11 @@ class Contacts:
             return found[0], found[2]
         each = [self.unconstrained(*point) for point in zip(q, v, t.tolist(), strict=True)]
         return np.array([M for M, *_ in each]), np.array([A for _, _, A, _ in each])
+
+    @property
+    def points_at_once(self) -> int:
+        """At so many points the equations of all constraints are held at once."""
+        return max(1, MOST_NUMBERS // (self.n + self.m) ** 2)
 
     def steepness(self, q: Array, v: Array, t: float) -> Array:
         """The lengths of the gradients of the one-sided constraints, 1 where they vanish. They depend on the place."""

@@ -14,9 +14,9 @@ from dalembert.arrays import Array
 from dalembert.kernel.events import Bounces
 from dalembert.motion.contacts.impacts.blow import LAWS, SMOOTH, Piece
 from dalembert.motion.contacts.impacts.impacts import ContactImpulse, Impact
-from dalembert.motion.contacts.modes.contacts import Contacts
+from dalembert.motion.contacts.modes.contacts import KEPT, Contacts
 from dalembert.motion.contacts.modes.modes import OPEN, Mode
-from dalembert.remember import changed
+from dalembert.remember import changed, remember
 
 # A one-sided constraint that parts at less than this share of the fastest approach so far stays closed: it would rise
 # by the square of it, which must stay above what counts as zero for an event.
@@ -35,9 +35,7 @@ def bounces_in(contacts: Contacts, mode: Mode, approach: float) -> Bounces | Non
     """
     if any(mode.closed) or contacts.system.events or any(state != OPEN for state in mode.states):
         return None
-    asked = contacts.kept_bounces.get(mode)
-    if asked is None:
-        asked = contacts.kept_bounces[mode] = _gaps(contacts, mode)
+    asked = remember(contacts.kept_bounces, mode, lambda: _gaps(contacts, mode), KEPT)
     return changed(asked, approach=approach) if asked.restitution.size else None
 
 
@@ -60,11 +58,10 @@ def _gaps(contacts: Contacts, mode: Mode) -> Bounces:
 
 @dataclass(frozen=True)
 class Bounced:
-    """The bounces of a leg: when and where, the blows, the kinetic energy after each less that before, and what each
+    """Bounces of a leg: where, the blows, the kinetic energy after each less that before, and what each
     lost. approach: the fastest at which a gap closed, along its normal in the coordinates.
     """
 
-    t: Array
     q: Array
     impacts: tuple[Impact, ...]
     gained: Array
@@ -72,8 +69,15 @@ class Bounced:
     approach: float
 
 
-def bounces_of(contacts: Contacts, mode: Mode, rows: Array) -> Bounced:
-    """rows (B, 2, …): those of `kernel.events`, which number, t, direction and state, before and after."""
+def bounces_of(contacts: Contacts, mode: Mode, rows: Array) -> list[Bounced]:
+    """rows (B, 2, …): those of `kernel.events`, which number, t, direction and state, before and after. So many at a
+    time as have room for their equations.
+    """
+    most = contacts.points_at_once
+    return [_bounces_of(contacts, mode, rows[first : first + most]) for first in range(0, len(rows), most)]
+
+
+def _bounces_of(contacts: Contacts, mode: Mode, rows: Array) -> Bounced:
     n, t = contacts.n, rows[:, 0, 1].copy()
     q, before, after = (np.ascontiguousarray(part) for part in (rows[:, 0, 3 : 3 + n], *_velocities(rows, n)))
     endings = contacts.endings(mode)
@@ -100,7 +104,7 @@ def bounces_of(contacts: Contacts, mode: Mode, rows: Array) -> Bounced:
         impacts.append(changed(impact, **own, contacts=(told,), constraint_impulses=reacting[b]))
     gained = np.einsum("bi,bi->b", jump, after + before) / 2
     approach = float((np.abs(closing) / np.linalg.norm(normal, axis=1)).max())
-    return Bounced(t, q, tuple(impacts), gained, lost, approach)
+    return Bounced(q, tuple(impacts), gained, lost, approach)
 
 
 def _velocities(rows: Array, n: int) -> tuple[Array, Array]:

@@ -318,15 +318,17 @@ class _Run:
         leg is one after a step, or after a bounce.
         """
         contacts, between, ledger = self.contacts, self.between, self.between.ledger
-        found = bounces_of(contacts, mode, rows)
-        so_far = np.concatenate([ledger.empty()[None], ledger.change(found.gained, found.lost)]).cumsum(axis=0)
-        entries += so_far[found.t.searchsorted(leg.t)]
-        between.take_bounces(found)
-        self.record.events += entries_of_bounces(contacts, found.impacts)
+        found, times = bounces_of(contacts, mode, rows), rows[:, 0, 1]
+        changes = [ledger.change(some.gained, some.lost) for some in found]
+        so_far = np.concatenate([ledger.empty()[None], *changes]).cumsum(axis=0)
+        entries += so_far[times.searchsorted(leg.t)]
+        for some in found:
+            between.take_bounces(some)
+            self.record.events += entries_of_bounces(contacts, some.impacts)
         if leg.fastest is None:
             return leg
         t, y = leg.fastest
-        y[2 * contacts.n :] += so_far[found.t.searchsorted(t, side="right")][: y.size - 2 * contacts.n]
+        y[2 * contacts.n :] += so_far[times.searchsorted(t, side="right")][: y.size - 2 * contacts.n]
         return changed(leg, fastest=(t, y))
 
     def _is_spent(self) -> bool:
