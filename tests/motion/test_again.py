@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -87,3 +88,70 @@ def test_what_a_run_has_not_is_told() -> None:
     run = [ready.run() for _ in range(3)][2]
     with pytest.raises(AttributeError, match="'Run' object has no attribute 'forces'"):
         _ = run.forces
+
+
+def bounces() -> da.System:
+    """Four walls, one of them rough, which is never reached."""
+    walls = {"left": "x >= 0", "right": "1 - x >= 0", "low": "y >= 0", "high": "9 - y >= 0"}
+    return da.System(
+        "bounces",
+        coordinates="x y",
+        kinetic="(x'^2 + 3*y'^2)/2",
+        potential="2*y",
+        constraints=[da.Constraint(name, text, restitution=0.9) for name, text in walls.items()],
+        nonideal=[da.Coulomb("high", 0.2, point=("x", "y"))],
+        initial={"x": 0.3, "y": 0.2, "x'": 0.7, "y'": 1.1},
+    )
+
+
+def slide() -> da.System:
+    """A block that slides and does not stop: heat, and no transition."""
+    return da.System(
+        "slide",
+        coordinates="x y",
+        kinetic="(x'^2 + y'^2)/2",
+        potential="9.81*y",
+        constraints={"floor": "y >= 0"},
+        nonideal=[da.Coulomb("floor", 0.2, point=("x", "y"))],
+        initial={"x": 0, "y": 0, "x'": 30, "y'": 0},
+    )
+
+
+@pytest.mark.parametrize("make", [bounces, slide])
+def test_a_motion_with_contacts_that_is_one_leg(make: Callable[[], da.System]) -> None:
+    """Its states are read from what C left, and all the rest is made of it when it is asked for."""
+    ready = make().prepare(2.0, rtol=1e-8, samples=7)
+    first, _, third = ready.run(), ready.run(), ready.run()
+    assert (by_block(first), by_block(third)) == (False, True)
+    assert np.array_equal(third.q, first.q)
+    assert np.array_equal(third.v, first.v)
+    assert by_block(third)
+    assert np.array_equal(third.trajectory.y, first.trajectory.y)
+    assert third.events == first.events
+    assert third.warnings == first.warnings
+    assert third.legs is not None
+    assert first.legs is not None
+    assert third.legs.modes == first.legs.modes
+    assert [blow.loss for blow in third.legs.impacts] == [blow.loss for blow in first.legs.impacts]
+    assert third.motion().certificate == first.motion().certificate
+    assert third.motion().certificate.holds
+    assert pickle.loads(pickle.dumps(ready.run())).events == first.events
+    with ThreadPoolExecutor(4) as pool:  # each has room of its own for its bounces
+        assert all(run.events == first.events for run in pool.map(lambda _: ready.run(), range(50)))
+
+
+def test_a_motion_with_contacts_of_several_legs_is_run_leg_by_leg() -> None:
+    ready = slide().prepare(20.0, samples=7)
+    assert not any(by_block(ready.run()) for _ in range(4))
+    assert ready.run().events[0]["name"] == "stick"
+
+
+def test_events_of_the_user_are_passed_each_time() -> None:
+    swings = da.library.pendulum().prepare(9.0, samples=5, events={"low": "x", "turn": "x'"})
+    first, _, third = swings.run(), swings.run(), swings.run()
+    assert by_block(third)
+    assert len(first.events) > 4
+    assert third.events == first.events
+    ends = da.library.pendulum().prepare(9.0, samples=5, events=[da.Event("x", name="low", terminal=True)])
+    assert len({ends.run().t[-1] for _ in range(4)}) == 1
+    assert all(ends.run().ended_by == "low" for _ in range(2))

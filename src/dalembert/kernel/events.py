@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,6 +95,26 @@ class EventBuffer:
         other = EventBuffer.__new__(EventBuffer)
         other._asked, other._at, other._bounces = self._asked, self._at, None
         other._make_room(self._rows.shape[0], self._rows.shape[1] - 3)
+        return other
+
+    def as_numbers(self) -> tuple[np.ndarray, np.ndarray]:
+        """What is asked, and of bounces, as the numbers of a `kernel.block`, with room for as many passages as there
+        were. It points to arrays of this buffer.
+        """
+        asked = _Requests.from_buffer_copy(self._requests)
+        asked.room, asked.count, asked.ended, asked.stuck = self.count, 0, -1, -1
+        bounces = b"" if self._bounces is None else bytes(_Bounces(self._bounces.asked))
+        return np.frombuffer(bytes(asked)), np.frombuffer(bounces)
+
+    def written_in(self, block: Any, at: int, numbers: np.ndarray) -> EventBuffer:
+        """A buffer that was written by a run like this one's: its requests are in the block at number `at`, its rows
+        are the first of the numbers.
+        """
+        other = EventBuffer.__new__(EventBuffer)
+        other._asked, other._at, other._bounces = self._asked, self._at, self._bounces
+        other._requests = _Requests.from_buffer(block, 8 * at)
+        room, width = other._requests.room, self._rows.shape[1]
+        other._rows = numbers[: room * width].reshape(room, width)
         return other
 
     @property

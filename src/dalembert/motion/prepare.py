@@ -10,7 +10,7 @@ import time as clock
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -38,6 +38,7 @@ from dalembert.results import Result, plain_values
 if TYPE_CHECKING:
     from dalembert.model.system import System
     from dalembert.motion.contacts.modes.contacts import Contacts
+    from dalembert.motion.contacts.run.legs import Legs
 
 # So many ways to be run are kept with a system.
 KEPT = 8
@@ -162,7 +163,7 @@ class Prepared(Result):
         begin = self._own if own else self._begin(state, parameters)
         again: Again | None = begin.settings.kept.get("again") if own else None
         if again is not None and not isinstance(progress, Progress):
-            made = again.run(begin.evaluation, begin.start)
+            made = again.run(*begin.known_by)
             if made is not None:
                 return _of_block(begin, again, made, seconds, clock.perf_counter() - started)
         if not isinstance(progress, Progress):
@@ -250,10 +251,15 @@ class _Begin:
     contacts: Contacts | None = None  # where it is
 
     @cached_property
+    def known_by(self) -> tuple[Any, Any]:
+        """By what a run is known to begin here: see `Again`."""
+        return (self.evaluation, self.start) if self.contacts is None else (self.contacts, None)
+
+    @cached_property
     def parts(self) -> dict[str, Any]:
         """What every run from here has."""
-        own = {"evaluation": self.evaluation, "settings": self.settings, "warnings": self.warnings}
-        return {**own, "legs": None, "given": None}
+        own = {"evaluation": self.evaluation, "settings": self.settings, "given": None}
+        return own if self.contacts is not None else {**own, "warnings": self.warnings, "legs": None}
 
 
 def _run_smooth(begin: _Begin, start: Fundamental, bar: Progress, prepared: float, started: float) -> Run:
@@ -277,16 +283,38 @@ def _of_block(begin: _Begin, again: Again, made: Any, prepared: float, elapsed: 
     run = Run.__new__(Run)
     held = run.__dict__
     held.update(begin.parts)
-    held["_later"] = (again, made, prepared, elapsed)
+    held["_later"] = _FromBlock(begin, again, made, prepared, elapsed)
     return run
+
+
+class _FromBlock(NamedTuple):
+    """As `FromBlock` of `Run`."""
+
+    begin: _Begin
+    again: Again
+    made: Any
+    prepared: float
+    elapsed: float
+
+    def states(self) -> Array:
+        return self.again.block.states(self.made)
+
+    def parts(self) -> dict[str, Any]:
+        begin, trajectory = self.begin, self.again.trajectory(self.made)
+        if begin.contacts is None:
+            return {"trajectory": trajectory, "timing": timing_of(trajectory, self.prepared, self.elapsed)}
+        from dalembert.motion.contacts.run.legs import legs_of_one
+
+        state = begin.state
+        legs = legs_of_one(begin.contacts, begin.settings, state.q, state.v, state.t, trajectory)
+        found = {"trajectory": legs.trajectory, "legs": legs, "warnings": _warnings_of(begin, legs, ())}
+        return {**found, "timing": timing_of(legs.trajectory, self.prepared, self.elapsed)}
 
 
 def _run_legs(begin: _Begin, contacts: Contacts, bar: Progress, prepared: float, started: float) -> Run:
     """A system with friction or one-sided constraints: leg by leg."""
     evaluation, settings, state = begin.evaluation, begin.settings, begin.state
-    # Here and not above: all of it needs SymPy, which other motions do without where their model was kept.
-    from dalembert.model.friction.contact import torqueless_warnings
-    from dalembert.motion.contacts.run.coefficients import negative_coefficients
+    # Here and not above: it needs SymPy, which other motions do without where their model was kept.
     from dalembert.motion.contacts.run.legs import integrate_legs
 
     derived = clock.perf_counter()
@@ -303,9 +331,17 @@ def _run_legs(begin: _Begin, contacts: Contacts, bar: Progress, prepared: float,
     legs = integrate_legs(contacts, settings, state.q, state.v, state.t, leg)
     trajectory = legs.trajectory
     timing = timing_of(trajectory, prepared + derived - started, clock.perf_counter() - derived)
-    below_zero = negative_coefficients(legs.contacts, trajectory, legs.modes)
-    warnings = (*torqueless_warnings(evaluation.system), *below_zero, *dict.fromkeys(notes), *trajectory.warnings)
-    return Run(evaluation, trajectory, settings, warnings, timing, legs)
+    return Run(evaluation, trajectory, settings, _warnings_of(begin, legs, notes), timing, legs)
+
+
+def _warnings_of(begin: _Begin, legs: Legs, notes: Iterable[str]) -> tuple[str, ...]:
+    """What is to be said of a motion with contacts. notes: said while it was integrated."""
+    from dalembert.model.friction.contact import torqueless_warnings
+    from dalembert.motion.contacts.run.coefficients import negative_coefficients
+
+    below_zero = negative_coefficients(legs.contacts, legs.trajectory, legs.modes)
+    torqueless = torqueless_warnings(begin.evaluation.system)
+    return (*torqueless, *below_zero, *dict.fromkeys(notes), *legs.trajectory.warnings)
 
 
 def _parameters(system: System, given: Any) -> Array:

@@ -29,12 +29,23 @@ class OfLarge(Protocol):
     p: Array
 
 
+READ_LATER = ("trajectory", "timing", "warnings", "legs")
+
+
+class FromBlock(Protocol):
+    """What C left of a run, to be read when it is asked for: states (T, …) that begin with q and v, and READ_LATER."""
+
+    def states(self) -> Array: ...
+
+    def parts(self) -> dict[str, Any]: ...
+
+
 @dataclass(frozen=True, eq=False)
 class Run(Table):
     """What one integration gave: t (T), q and v (T, n) at the output times, events, and why it ended early if it did.
 
-    `motion()` makes a `Motion` of it, with forces and certificate. Of a short run that was done before, trajectory and
-    timing are read from what C left when they are asked for.
+    `motion()` makes a `Motion` of it, with forces and certificate. Of a short run that was done before, READ_LATER is
+    read from what C left when it is asked for.
     """
 
     evaluation: Evaluation | OfLarge
@@ -51,10 +62,8 @@ class Run(Table):
             """Called for what is not there: what is read from a block when first asked for."""
             held = self.__dict__
             later = held.get("_later")  # another thread may take it away at any time
-            if later is not None and name in ("trajectory", "timing"):
-                again, made, prepared, elapsed = later
-                trajectory = again.trajectory(made)
-                held.update(trajectory=trajectory, timing=timing_of(trajectory, prepared, elapsed))
+            if later is not None and name in READ_LATER:
+                held.update(later.parts())
                 held.pop("_later", None)
             if name in held:
                 return held[name]
@@ -71,11 +80,17 @@ class Run(Table):
 
     @property
     def q(self) -> Array:
-        return self.trajectory.y[:, : self.evaluation.n]
+        return self._states[:, : self.evaluation.n]
 
     @property
     def v(self) -> Array:
-        return self.trajectory.y[:, self.evaluation.n : 2 * self.evaluation.n]
+        return self._states[:, self.evaluation.n : 2 * self.evaluation.n]
+
+    @property
+    def _states(self) -> Array:
+        """Of which q and v are known before events and works are."""
+        later = vars(self).get("_later")
+        return self.trajectory.y if later is None else later.states()
 
     def columns(self) -> dict[str, Array]:
         return state_columns(self.evaluation.system.coordinates, self.t, self.q, self.v)

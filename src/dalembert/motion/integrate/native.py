@@ -65,6 +65,8 @@ AUTO_INSTRUCTIONS = 100_000
 EVENT_ROOM = 4096
 # A kernel keeps the samples of all events of a step on the stack.
 EVENT_BYTES = 9 * 2**10
+# Among what is kept for a leg: it was run before from this very start, and ended the motion.
+REPEATED = "repeated"
 # What a state alone does not show: the reference could add nothing to these.
 SAY_ALL = (kernels.STALLED, kernels.BRANCH_ENDS, kernels.BRANCHES_MEET, kernels.CHATTERS, kernels.CORNER)
 
@@ -113,12 +115,13 @@ def integrate_native(
         if run.was_stopped(points, buffer):
             settings.kept["steps"] = run.steps
             run = None  # not that short: from the beginning, with all that a long run needs
-        elif setup is before and _is_plain(run, setup, buffer):
+        elif (setup is before or settings.kept.get(REPEATED)) and _is_plain(run, setup, buffer):
             # The second of its kind: others will follow.
-            complete = partial(_trajectory, setup, settings, kernel, None, (), 0.0)
+            complete = partial(_trajectory, setup, settings, kernel, (), 0.0)
             race = race_of(wanted, kernel, settings.rtol) if setup.may_race else None
             start = (setup.as_written, setup.solution)
-            settings.kept["again"] = lay_out(start, wanted, choice, given, pace, run.steps, short, complete, race)
+            more = (run.steps, short, complete, race, buffer)
+            settings.kept["again"] = lay_out(start, wanted, choice, given, pace, *more)
     if run is None:
         most = min(filter(None, (settings.most_steps, choice.steps)), default=0)
         run = _in_a_thread(integrate, evaluation, t0, bar, most)
@@ -133,7 +136,7 @@ def integrate_native(
         buffer = _buffer(requested, settings, width, buffer.count, kinks)
         integrate = partial(kernel.integrate, *given, events=buffer, branch=setup.branch, pace=pace)
         run = _in_a_thread(integrate, evaluation, t0, bar, settings.most_steps)
-    trajectory = _trajectory(setup, settings, kernel, buffer, notes, seconds, run, pace.fastest_state)
+    trajectory = _trajectory(setup, settings, kernel, notes, seconds, run, pace.fastest_state, buffer)
     if by_tape:
         note_steps(wanted, by_tape)
     race = race_of(wanted, kernel, settings.rtol) if setup.may_race else None
@@ -148,18 +151,20 @@ def integrate_native(
 
 def _is_plain(run: KernelRun, setup: _Setup, buffer: EventBuffer | None) -> bool:
     """Whether a run has come to its end with nothing to be told of it, and none to be told of another like it."""
-    return run.status == kernels.DONE and buffer is None and setup.branch is None and run.steps < STIFF_WORTH
+    if buffer is not None and (buffer.ended_by is not None or buffer.count > setup.room or setup.kinks.places):
+        return False
+    return run.status == kernels.DONE and setup.branch is None and run.steps < STIFF_WORTH
 
 
 def _trajectory(
     setup: _Setup,
     settings: Settings,
     kernel: Kernel,
-    buffer: EventBuffer | None,
     notes: tuple[str, ...],
     seconds: float,
     run: KernelRun,
     fastest: tuple[float, Array] | None,
+    buffer: EventBuffer | None,
 ) -> Trajectory:
     """What a run has come to. seconds: to choose and compile its kernel."""
     evaluation = setup.evaluation

@@ -33,7 +33,9 @@ from dalembert.motion.contacts.run.giving_way import GIVES_WAY, times_to_look_at
 from dalembert.motion.contacts.run.record import Record
 from dalembert.motion.contacts.run.standing import standing, stays
 from dalembert.motion.contacts.run.transitions import GAP, Transitions
+from dalembert.motion.integrate.again import Again
 from dalembert.motion.integrate.events import Crossing, Outcome
+from dalembert.motion.integrate.native import REPEATED
 from dalembert.motion.integrate.pace import no_longer
 from dalembert.motion.integrate.settings import Settings, share_of, tolerances
 from dalembert.motion.integrate.trajectory import Trajectory, failure_message
@@ -56,6 +58,8 @@ RISING = 0.7
 SMALL = 1e-3
 # What a leg knows of kernels: the next one wants the same, but for its values.
 LASTING = ("wanted", "last")
+# Of a beginning: the motion from there is one leg, which its end ends.
+ONE_LEG = "one leg"
 # So many beginnings of motions are kept with their settings.
 OPENINGS = 4
 # No step is as short as this share of the time.
@@ -77,6 +81,18 @@ def integrate_legs(contacts: Contacts, settings: Settings, q: Array, v: Array, t
     return _Run(contacts, settings, integrate).integrate(q, v, t0)
 
 
+def legs_of_one(contacts: Contacts, settings: Settings, q: Array, v: Array, t0: float, leg: Trajectory) -> Legs:
+    """The motion from a state, of which it is known that it is this one leg to its end."""
+    run = _Run(contacts, settings, _no_other)
+    begins = run.begin(q, v, t0).first
+    run.take(begins.mode, contacts.evaluation(begins.mode, run.between.scale.slow), leg, run.between.ledger.empty())
+    return run.end(None, None)
+
+
+def _no_other(*_: object) -> Trajectory:
+    raise AssertionError("a motion of one leg has no other")
+
+
 @dataclass(frozen=True)
 class _Beginning:
     """How a leg begins: its mode, state and instant; rising: see `_rising`; creeps: the contacts that creep."""
@@ -92,13 +108,14 @@ class _Beginning:
 @dataclass(frozen=True)
 class _Opening:
     """How a motion begins. between: what is known after the first mode was found, to be copied. masses: of each
-    coordinate. least: small sizes of (q, q̇).
+    coordinate. least: small sizes of (q, q̇). kept: ONE_LEG, once that is known of it.
     """
 
     between: Transitions
     first: _Beginning
     masses: Array
     least: Array
+    kept: dict[str, bool]
 
 
 class _Run:
@@ -109,12 +126,13 @@ class _Run:
         self.kept: dict[str, Any] = settings.kept.get("leg", {})  # of a leg, what serves the next one too
         self.least: Array | None = None  # small sizes of (q, q̇), known from the start on
         self.steps = 0  # of all legs so far
+        self.is_repeated = False  # whether it is known from before to be one leg
+        self.again: Again | None = None  # that leg once more
 
     def integrate(self, q: Array, v: Array, t: float) -> Legs:
         contacts, times, record = self.contacts, self.settings.times, self.record
-        opening = self._opened(q, v, t)
-        between = self.between = opening.between.copy()
-        record.masses, self.least = opening.masses, opening.least
+        opening = self.begin(q, v, t)
+        between = self.between
         end, work = float(times[-1]), between.ledger.empty()
         failure, ended, mark, at_once = None, None, t, 0
         before: Mode | None = None
@@ -122,7 +140,6 @@ class _Run:
         touching: set[int] = set()
         begins, stands = opening.first, False
         q, v, mode = begins.q, begins.v, begins.mode
-        record.events += entries_of_first_impact(contacts, t, Side(mode, q, v), between.met)
         while True:
             if before is not None:
                 try:
@@ -175,9 +192,27 @@ class _Run:
                 failure = failure_message(contacts.system.name, t, str(error))
                 break
             before = mode
-        trajectory = record.trajectory(failure, ended, between.impacts, between.undetermined, self._is_spent())
         self.settings.kept["leg"] = {"wanted": self.kept["wanted"]} if "wanted" in self.kept else {}
-        return Legs(trajectory, tuple(record.modes), contacts, tuple(between.impacts))
+        if before is None and failure is None and ended is None and len(record.legs) == 1:
+            opening.kept[ONE_LEG] = True
+            if self.again is not None:
+                self.settings.kept["again"] = replace(self.again, start=(contacts, None))
+        return self.end(failure, ended)
+
+    def begin(self, q: Array, v: Array, t: float) -> _Opening:
+        """How the motion begins, written down."""
+        opening = self._opened(q, v, t)
+        self.between, self.least = opening.between.copy(), opening.least
+        self.record.masses, self.is_repeated = opening.masses, ONE_LEG in opening.kept
+        after = Side(opening.first.mode, opening.first.q, opening.first.v)
+        self.record.events += entries_of_first_impact(self.contacts, t, after, self.between.met)
+        return opening
+
+    def end(self, failure: str | None, ended: str | None) -> Legs:
+        """All that was written down, as a motion."""
+        between, record = self.between, self.record
+        trajectory = record.trajectory(failure, ended, between.impacts, between.undetermined, self._is_spent())
+        return Legs(trajectory, tuple(record.modes), self.contacts, tuple(between.impacts))
 
     def _opened(self, q: Array, v: Array, t: float) -> _Opening:
         """How the motion begins. It is kept with the settings: a system is run from its own start again and again."""
@@ -189,7 +224,7 @@ class _Run:
         masses, least = np.abs(contacts.unconstrained(q, v, t)[0].diagonal()), SMALL * self._sizes(q, v, t)
         v, touching = between.start(q, v, t, float(times[-1]) - float(times[0]))
         q, v, mode, _ = self._enter(t, q, v, between.contacts_at_rest(q, v, t), touching, None)
-        return _Opening(between, self._begins(mode, t, q, v), masses, least)
+        return _Opening(between, self._begins(mode, t, q, v), masses, least, {})
 
     def _begins(self, mode: Mode, t: float, q: Array, v: Array) -> _Beginning:
         start, rising = self.contacts.instant(mode.without_spare, q, v, t), self._rising(mode, t, q, v)
@@ -280,7 +315,7 @@ class _Run:
             least=self.least,
             method=method or self.settings.method,
             most_steps=max(self.settings.most_steps - self.steps, 1) if self.settings.most_steps else 0,
-            kept={**self.kept},
+            kept={**self.kept, REPEATED: self.is_repeated and method is None},
             bounces=None if method else bounces_in(self.contacts, mode, self.between.fastest_approach),
         )
         integrate, n, ledger = self.leg, self.contacts.n, self.between.ledger
@@ -290,9 +325,10 @@ class _Run:
             then = changed(during, times=_from(t, times), kept={**self.kept})
             return integrate(evaluation, then, q, v, t, self.contacts.instant(mode.without_spare, q, v, t), work)
 
-        heats = evaluation.graph.heats
-        leg = integrate(evaluation, during, q, v, t, start, work[ledger.columns(heats)])
+        leg = integrate(evaluation, during, q, v, t, start, work[ledger.columns(evaluation.graph.heats)])
         self.kept = {key: during.kept[key] for key in LASTING if key in during.kept}
+        if not (mode.spare or mode.undetermined):
+            self.again = during.kept.get("again")
         if mode.spare and not spare_rows_hold(self.contacts, mode, leg):
             mode = replace(mode, spare=())
             evaluation, start = (
@@ -302,7 +338,12 @@ class _Run:
             return self._part(mode, evaluation, times, t, q, v, start, work, method, rising)
         if mode.undetermined:
             leg = while_it_holds(self.contacts, mode, leg, onward)
-        entries = ledger.along(work, heats, leg.y[:, 2 * n :])
+        return self.take(mode, evaluation, leg, work)
+
+    def take(self, mode: Mode, evaluation: Evaluation, leg: Trajectory, work: Array) -> Trajectory:
+        """Write down a leg. Returns it with the entries of the ledger in the place of its own integrals."""
+        n, ledger = self.contacts.n, self.between.ledger
+        entries = ledger.along(work, evaluation.graph.heats, leg.y[:, 2 * n :])
         if STICK in mode.states and self.contacts.is_workless:
             entries = ledger.held_as_friction(work, entries)
         if leg.bounces is not None:
