@@ -10,7 +10,24 @@ from __future__ import annotations
 
 import casadi as ca
 
-from dalembert.kernel.emit.saddle import elimination_order
+from dalembert.graph.functions import Graph
+from dalembert.kernel.emit.saddle import elimination_order, elimination_products
+
+# A body on forty feet takes a million products, and half a minute until they are written down; its rank is six, and
+# rank-revealing algebra at run time takes less than the products do. Contacts in chains stay far below.
+MOST_PRODUCTS = 100_000
+
+
+def is_worth_writing_out(graph: Graph) -> bool:
+    """Whether the elimination of all its constraints makes straight-line code of a size that serves."""
+    n, m = graph.dynamics.numel_in(0), graph.dynamics.size1_out(2)
+    if (n + m) ** 3 <= 3 * MOST_PRODUCTS:  # whatever its pattern is
+        return True
+    state = [ca.SX.sym(name, graph.dynamics.numel_in(k)) for k, name in enumerate(("q", "v", "t", "p"))]
+    M, _, A, _ = graph.dynamics(*state)
+    *_, C_l = graph.work(*state, ca.SX(n, 1), ca.SX(n, 1), ca.SX.sym("l", m))
+    pattern = ca.sparsify(A).sparsity() + ca.sparsify(C_l).T.sparsity()
+    return elimination_products(ca.sparsify(M).sparsity(), pattern) <= MOST_PRODUCTS
 
 
 class Coupled:

@@ -54,6 +54,7 @@ from dalembert.motion.state.reactions import NOT_FOUND, SINGULAR_FORCE
 from dalembert.motion.state.state import State
 
 if TYPE_CHECKING:
+    from dalembert.graph.functions import Graph
     from dalembert.model.events import Event
 
 POLL_S = 0.05
@@ -271,6 +272,8 @@ def _make_setup(
         # A row without a gradient here may act a moment later.
         vanishing = ~solution.A.any(axis=1)
         rows = [int(k) for k in np.flatnonzero(~solution.dependent | vanishing)]
+    elif switched and not _is_worth_writing_out(evaluation.graph):
+        rows = []
     M, A = solution.M, solution.A
     digits = ".0e" if switched else ".2g"  # modes differ in A: the fewer digits, the fewer kernels
     regular = not np.isnan(solution.unconstrained).any()  # it has no value where M is singular
@@ -298,6 +301,14 @@ def _make_setup(
     settings.kept["wanted"] = wanted
     rtol = settings.rtol
     return _Setup(as_written, solution, evaluation, kinks, wanted, y0, rtol, atol, pace, branch, room, may_race)
+
+
+def _is_worth_writing_out(graph: Graph) -> bool:
+    if "is worth writing out" not in graph.kept:
+        from dalembert.kernel.emit.coupled import is_worth_writing_out  # loads all that writes C
+
+        graph.kept["is worth writing out"] = is_worth_writing_out(graph)
+    return bool(graph.kept["is worth writing out"])
 
 
 def _with_series(setup: _Setup) -> _Setup:

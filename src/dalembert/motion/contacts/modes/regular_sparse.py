@@ -13,6 +13,10 @@ from dalembert.arrays import Array
 from dalembert.mechanics.solve.mass_scale import mass_scale
 
 Flags = NDArray[np.bool_]
+# Rows that depend on each other leave a pivot of zero, after which SuperLU calls BLAS with wrong arguments, and that
+# prints a complaint. So much in the corner, in rows of size one, is a pivot that is told from those that serve; what it
+# does to a solution that serves is taken back when that is refined.
+CORNER = 1e-14
 
 
 def eliminate_sparsely(
@@ -27,25 +31,29 @@ def eliminate_sparsely(
     T, m, n = A.shape
     (i, j), (row, column) = np.nonzero((M != 0.0).any(axis=0)), np.nonzero((A != 0.0).any(axis=0))
     along, by = np.nonzero((A != 0.0).any(axis=0).T | (slope != 0.0).any(axis=0))
-    idle = np.flatnonzero(~acts.all(axis=0))
-    rows = np.concatenate([i, n + row, along, n + idle])
-    columns = np.concatenate([j, column, n + by, n + idle])
+    corner = n + np.arange(m)
+    rows = np.concatenate([i, n + row, along, corner])
+    columns = np.concatenate([j, column, n + by, corner])
     # In rows and columns of like size, so that units do not decide what is solved well.
     root = mass_scale(M)
     steep = A[:, row, column]
     squares = [np.bincount(row, (own / r[column]) ** 2, m) for own, r in zip(steep, root, strict=True)]
     scale = np.concatenate([1 / root, 1 / np.where(acts, np.sqrt(squares), 1.0)], axis=1)
     answers = -(A[:, by, along] + slope[:, along, by]) * acts[:, by]
-    values = np.concatenate([M[:, i, j], steep, answers, ~acts[:, idle]], axis=1)
+    values = np.concatenate([M[:, i, j], steep, answers, ~acts], axis=1)
     values *= scale[:, rows] * scale[:, columns]
+    shifted = values.copy()
+    shifted[:, i.size + row.size + along.size :] += CORNER * acts
     right = np.concatenate([pull, b * acts], axis=1) * scale
     order = np.lexsort((rows, columns))
     places, starts = rows[order], np.concatenate([[0], np.cumsum(np.bincount(columns, minlength=n + m))])
     x, served = np.full((T, n + m), np.nan), np.zeros(T, dtype=bool)
     for k in range(T):
-        matrix = sparse.csc_matrix((values[k, order], places, starts), shape=(n + m, n + m))
+        matrix, near = (
+            sparse.csc_matrix((of[k, order], places, starts), shape=(n + m, n + m)) for of in (values, shifted)
+        )
         with suppress(RuntimeError):  # exactly singular
-            factors = splu(matrix)
+            factors = splu(near)
             pivots = np.abs(factors.U.diagonal())
             own = factors.solve(right[k])
             x[k] = own + factors.solve(right[k] - matrix @ own)

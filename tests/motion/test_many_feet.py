@@ -1,0 +1,69 @@
+"""A body on many feet: far more contacts than coordinates, whose equations are solved where they stand."""
+
+from __future__ import annotations
+
+import ctypes
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+import dalembert as da
+from dalembert.graph.functions import graph_of
+from dalembert.kernel.emit.coupled import is_worth_writing_out
+from dalembert.motion.contacts.modes.contacts import Contacts
+
+G, MU = 9.81, 0.3
+
+
+def body(feet: int, **initial: float) -> da.System:
+    """On a ring of feet; a and b are its slopes."""
+    turn = [(f"(p{k}*cos(th) - q{k}*sin(th))", f"(p{k}*sin(th) + q{k}*cos(th))") for k in range(feet)]
+    ring = 2 * np.pi * np.arange(feet) / feet
+    names = [q + mark for q in ("x", "y", "z", "a", "b", "th") for mark in ("", "'")]
+    return da.System(
+        f"body on {feet} feet",
+        coordinates="x y z a b th",
+        kinetic="(x'^2 + y'^2 + z'^2)/2 + J*(0.3*a'^2 + 0.3*b'^2 + th'^2)/2",
+        potential="g*z",
+        constraints={f"foot{k}": f"z + a*{dx} + b*{dy} >= 0" for k, (dx, dy) in enumerate(turn)},
+        nonideal=[
+            da.Coulomb(f"foot{k}", MU, point=(f"x + {dx}", f"y + {dy}", f"z + a*{dx} + b*{dy}"))
+            for k, (dx, dy) in enumerate(turn)
+        ],
+        parameters={"g": G, "J": 0.1}
+        | {f"p{k}": 0.4 * np.cos(angle) for k, angle in enumerate(ring)}
+        | {f"q{k}": 0.4 * np.sin(angle) for k, angle in enumerate(ring)},
+        initial=dict.fromkeys(names, 0.0) | initial,
+    )
+
+
+def printed(capfd: pytest.CaptureFixture[str]) -> tuple[str, str]:
+    """On the terminal, by libraries in C too, which keep it in a buffer of their own."""
+    ctypes.CDLL(None).fflush(None)
+    return capfd.readouterr()
+
+
+def test_forty_feet_that_turn_and_stop(capfd: pytest.CaptureFixture[str]) -> None:
+    """Loads are not determined, and those told are the smallest, all alike: the plane motion under them by SciPy.
+    Rank-deficient equations are judged without a word on the terminal, where one JSON object may be expected.
+    """
+    start, angles = {"x'": 1.0, "y'": 0.3, "th": 0.2, "th'": 2.0}, 2 * np.pi * np.arange(40) / 40
+
+    def slope(_: float, y: np.ndarray) -> list[float]:
+        dx, dy = 0.4 * np.cos(angles + y[2]), 0.4 * np.sin(angles + y[2])
+        u = np.array([y[3] - dy * y[5], y[4] + dx * y[5]])
+        fx, fy = -MU * G / 40 * u / np.hypot(*u)
+        return [*y[3:], fx.sum(), fy.sum(), (dx * fy - dy * fx).sum() / 0.1]
+
+    system = body(40, **start)
+    assert not is_worth_writing_out(graph_of(Contacts(system).switched.system))
+    motion = system.simulate(1.0, rtol=1e-8, samples=11)
+    plane = solve_ivp(slope, (0, 0.4), [0, 0, 0.2, 1, 0.3, 2], "DOP853", t_eval=[0.2, 0.4], rtol=1e-11, atol=1e-12)
+    found = np.hstack([motion.q, motion.v])[[2, 4]][:, [0, 1, 5, 6, 7, 11]]
+    assert found == pytest.approx(plane.y.T, abs=1e-7)  # rtol 1e-8 over a few tens of steps
+    assert {event["name"] for event in motion.events} == {"stick"}
+    assert motion.v[-1] == pytest.approx(np.zeros(6), abs=1e-12)
+    assert motion.certificate.contact < 1e-7
+    assert not motion.certificate.unique
+    assert printed(capfd) == ("", "")
