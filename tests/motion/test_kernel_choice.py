@@ -133,3 +133,12 @@ def test_a_kernel_that_there_is_not_is_told(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("DALEMBERT_KERNEL", "tapes")
     with pytest.raises(da.ModelError, match="DALEMBERT_KERNEL is 'tapes'; it is 'tape' or 'compiled'"):
         run()
+
+
+def test_legs_that_share_a_kernel_tell_once_what_it_took_to_make(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a motion in several legs, all of which once told it: less than nothing was left for the integration."""
+    monkeypatch.setenv("DALEMBERT_KERNEL", "compiled")
+    timing = da.library.thrown_block().simulate(samples=5).timing
+    assert timing.kernel == "compiled"
+    assert timing.compile_s > 0.01  # a compiler was waited for
+    assert timing.integrate_s > 0.0

@@ -21,6 +21,7 @@ from dalembert.motion.state.contact_history import Held
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.points import Points, evaluate_points, forces_at
 from dalembert.motion.state.without_gradient import warnings_of_faded
+from dalembert.remember import changed
 
 if TYPE_CHECKING:
     from dalembert.motion.contacts.run.legs import Legs
@@ -131,7 +132,7 @@ class ComputedLater:
                 raise MotionFailed(failure_message(self.evaluation.system.name, end, str(error))) from None
         points = self.points
         self.seconds += clock.perf_counter() - started
-        timing = {"timing": replace(motion.timing, forces_s=self.seconds)}
+        timing = {"timing": changed(motion.timing, forces_s=self.seconds)}
         if isinstance(points, Forces):
             return timing | {
                 "a": points.acceleration,
@@ -184,7 +185,7 @@ class ComputedLater:
             contacts = None if self.legs is None else self.legs.contacts
             certificate = certify(motion, self.evaluation, contacts, points if same else None)
         seconds = clock.perf_counter() - started
-        return {"certificate": certificate, "timing": replace(motion.timing, certify_s=seconds)}
+        return {"certificate": certificate, "timing": changed(motion.timing, certify_s=seconds)}
 
 
 def _fastest(trajectory: Trajectory, n: int) -> Array | None:

@@ -52,6 +52,7 @@ from dalembert.motion.state.branches import ENDS, MEET
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.reactions import NOT_FOUND, SINGULAR_FORCE
 from dalembert.motion.state.state import State
+from dalembert.remember import changed
 
 if TYPE_CHECKING:
     from dalembert.graph.functions import Graph
@@ -104,7 +105,7 @@ def integrate_native(
     else:
         buffer = _buffer(requested, settings, width, room, kinks) if requested else None
     if work is not None:
-        settings.kept["last"] = _Last(wanted, choice, buffer)
+        settings.kept["last"] = _Last(wanted, changed(choice, seconds=0.0), buffer)  # its seconds are told once
     given = (setup.y0, t0, evaluation.p, settings.times, setup.rtol, setup.atol, wanted.method, settings.project)
     points, short = settings.times.size, trial_steps(kernel, settings, evaluation.n, len(requested))
     short = min(filter(None, (short, settings.most_steps)), default=0) if short else 0
