@@ -27,6 +27,7 @@ def _no_race_so_far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DALEMBERT_CACHE", str(tmp_path))
     monkeypatch.setattr(kernel_choice, "_steps", {})
     monkeypatch.setattr(kernel_choice, "_winners", {})
+    monkeypatch.setattr(kernel_choice, "_not_raced", set())
 
 
 def spring(force: str = "-x") -> da.System:
@@ -103,3 +104,15 @@ def test_orders_are_those_of_the_runtime(rtol: float, orders: int) -> None:
 def test_longer_models_are_worth_fewer_steps() -> None:
     """A step costs in proportion to the instructions, compiling too, but has more to begin with."""
     assert kernel_choice.steps_worth_a_race(100) > kernel_choice.steps_worth_a_race(100_000) > 1000
+
+
+def test_a_race_that_was_not_run_is_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs with events are set up anew each time; until a race is run, they need not look for it on disk again."""
+    looked, read = [], kernel_choice.read_kept
+    monkeypatch.setattr(kernel_choice, "read_kept", lambda name: looked.append(name) or read(name))
+    ready = spring().prepare(3.0, rtol=1e-9, samples=3, events={"middle": "x"})
+    assert [ready.run().trajectory.method for _ in range(4)] == ["DOP853"] * 4
+    assert len(looked) == 1
+    soon(monkeypatch, 1)
+    assert ready.run().trajectory.method == "DOP853"  # after which the race is run
+    assert ready.run().trajectory.method == "Taylor"

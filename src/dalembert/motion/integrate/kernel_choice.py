@@ -232,10 +232,16 @@ def winner_of(wanted: Wanted, rtol: float) -> str:
     compiler; that of the wish where there was none.
     """
     key = _decade(wanted, rtol)
+    if key in _not_raced:
+        return wanted.method
     if key not in _winners:
         name = _file_of_race(wanted, rtol)
         kept = None if name is None else read_kept(name)
         if kept is None:
+            with _changing:
+                if len(_not_raced) >= KEPT:
+                    _not_raced.clear()
+                _not_raced.add(key)
             return wanted.method
         _winners[key] = kept.decode("ascii", "replace")
     compiler = find_compiler()
@@ -251,7 +257,9 @@ def keep_winner(wanted: Wanted, rtol: float, method: str) -> None:
     with _changing:
         while len(_winners) >= KEPT:
             _winners.pop(next(iter(_winners)))
-        _winners[_decade(wanted, rtol)] = method
+        key = _decade(wanted, rtol)
+        _winners[key] = method
+        _not_raced.discard(key)
         races_so_far += 1
     if (name := _file_of_race(wanted, rtol)) is not None:
         keep(name, method.encode())
@@ -282,6 +290,8 @@ def steps_worth_compiling(instructions: int) -> int:
 KEPT = 1024
 _steps: dict[tuple[object, ...], int] = {}
 _winners: dict[tuple[object, ...], str] = {}
+# What no earlier process has run a race of: to look for its file takes ten times as long as a short motion.
+_not_raced: set[tuple[object, ...]] = set()
 races_so_far = 0
 _changing = threading.Lock()
 
