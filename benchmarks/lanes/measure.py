@@ -31,7 +31,7 @@ from dalembert.ensemble.ask.values import read_values
 from dalembert.ensemble.members.at_once import Runs
 from dalembert.ensemble.members.chunk import start_members
 from dalembert.ensemble.members.control import Budget, Control
-from dalembert.ensemble.members.outcome import empty_outcome
+from dalembert.ensemble.members.outcome import Outcome
 from dalembert.ensemble.sweep import _task
 from dalembert.library.systems.penny import exact
 
@@ -79,7 +79,7 @@ def members(method: str, lanes: bool) -> Callable[[float], Run]:
         control, ready = Control(Budget()), []
         for first in range(0, COUNT, CHUNK):
             block = task.blocks.between(first, first + CHUNK)
-            starts = start_members(task, block, empty_outcome(CHUNK, 2, 11, 0, False))[1]
+            starts = start_members(task, block, Outcome(CHUNK, 2, 11, 0, False))[1]
             ready.append(Runs(task, block, starts.acceleration, (0, 1)))
 
         def run() -> np.ndarray:
@@ -207,7 +207,7 @@ def set_up() -> Run:
     def run() -> np.ndarray:
         for first in range(0, COUNT, CHUNK):
             block = task.blocks.between(first, first + CHUNK)
-            starts = start_members(task, block, empty_outcome(CHUNK, 2, 11, 0, False))[1]
+            starts = start_members(task, block, Outcome(CHUNK, 2, 11, 0, False))[1]
             Runs(task, block, starts.acceleration, (0, 1))
         return MANY.start
 

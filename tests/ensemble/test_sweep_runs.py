@@ -67,6 +67,26 @@ def test_threads_give_the_same_bits(threads: int) -> None:
     assert same(serial, parallel)
 
 
+@pytest.mark.parametrize("lanes", [True, False])
+def test_members_are_the_same_beside_one_that_fails(lanes: bool) -> None:
+    """Chunks whose members all come to their end take a shorter way."""
+    asked = {"keep": "samples", "points": 7, "lanes": lanes, "together": True}
+    angles = np.linspace(0.2, 1.2, 24)
+    pendulum = da.System(
+        "pendulum", coordinates="theta", kinetic="theta'^2/2", potential="cos(theta)*sqrt(theta + 10)",
+        parameters={"angle": 0.0}, initial={"theta": "angle", "theta'": "angle/2"},
+    )  # fmt: skip
+    whole = pendulum.sweep({"angle": angles}, 3.0, **asked)
+    angles = angles.copy()
+    angles[5] = -11.0  # no potential
+    other = pendulum.sweep({"angle": angles}, 3.0, **asked)
+    assert whole.failed == 0
+    assert other.failed == 1
+    kept = np.arange(24) != 5
+    for name in whole.data.data_vars:
+        assert np.array_equal(whole.data[name].to_numpy()[kept], other.data[name].to_numpy()[kept]), name
+
+
 def test_small_chunks_give_the_same_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     given = {"w": np.linspace(1, 5, 60)}
     whole = spring().sweep(given, 3.0)

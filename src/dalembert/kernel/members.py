@@ -11,7 +11,7 @@ import numpy as np
 
 from dalembert.kernel.events import EventBuffer
 from dalembert.kernel.kernel import CHANGES, HEAD, PASSED, REPORT, Array, PaceArgument
-from dalembert.kernel.ready.many import LONG
+from dalembert.kernel.ready.many import LONG, address
 from dalembert.methods.table import METHODS
 
 _ADDRESS, _LONG = ctypes.c_void_p, ctypes.c_long
@@ -110,16 +110,17 @@ def integrate_members(
     pace = (PaceArgument * len(paces))(*paces)
     out = np.empty((count, points, width))
     report = np.empty(HEAD + CHANGES + PASSED + width)
-    status, ended, stuck = (np.full(count, -1, dtype=_INT) for _ in range(3))
-    head, last = np.zeros((count, len(names))), np.full((count, width), np.nan)
+    status, ended, stuck = np.full((3, count), -1, dtype=_INT)
+    # What is not run, because the whole is to end, has nothing here that anybody reads.
+    head, last = np.empty((count, len(names))), np.empty((count, width))
     passages, counts = np.zeros(count, dtype=LONG), np.zeros((count, functions))
-    first, latest = (np.full((count, functions), np.nan) for _ in range(2))
+    first, latest = np.full((2, count, functions), np.nan)
     all_ = _Members(
-        count, points, points if times.ndim == 2 else 0, int(len(paces) > 1), *(x.ctypes.data for x in given),
+        count, points, points if times.ndim == 2 else 0, int(len(paces) > 1), *map(address, given),
         ctypes.addressof(pace), rtol, METHODS[method].code, project,
         None if events is None else events.address,
-        watch.stop.ctypes.data, ctypes.addressof(watch.cancel), ctypes.addressof(watch.current),
-        *(x.ctypes.data for x in (out, report, status, head, last, passages, ended, stuck, counts, first, latest)),
+        address(watch.stop), ctypes.addressof(watch.cancel), ctypes.addressof(watch.current),
+        *map(address, (out, report, status, head, last, passages, ended, stuck, counts, first, latest)),
     )  # fmt: skip
     done = int(kernel.members_entry(ctypes.addressof(all_)))
     columns = dict(zip(names, head.T, strict=True))

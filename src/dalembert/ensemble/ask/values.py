@@ -71,7 +71,12 @@ class Values:
 
     def between(self, first: int, last: int) -> dict[str, Array]:
         """The values of the members from `first` to `last`, the last one not among them, by name."""
-        return self.of(np.arange(first, last))
+        if len(self.axes) != 1:
+            return self.of(np.arange(first, last))
+        columns = self.axes[0].columns.items()
+        return {name: np.full(last - first, value) for name, value in self.fixed.items()} | {
+            name: column[first:last] for name, column in columns
+        }
 
     def of(self, at: np.ndarray) -> dict[str, Array]:
         """The values of the members of these numbers, by name."""

@@ -31,6 +31,7 @@ from dalembert.motion.state.evaluation import Evaluation
 
 # A motion of a sweep takes about so many steps, as far as it is known before.
 STEPS = 50
+NONE = np.zeros(0, dtype=int)
 
 
 def run_at_once(
@@ -46,12 +47,14 @@ def run_at_once(
     their starts, a (members, n): the accelerations there. Returns the places of those that must be run alone.
     """
     runs = Runs(task, block.at(at), a, rows)
-    pending, alone = np.arange(at.size), [np.zeros(0, dtype=int)]
+    pending, alone = np.arange(at.size), [NONE]
     for look in _looks(task.settings):
         watched = runs.integrate(pending, look, control)
         if control.cancelled:
             raise Cancelled
         later, unfit = runs.take(watched, pending, at, outcome, control)
+        if not later.size and not unfit.size:
+            break
         stiff = np.array([runs.is_stiff(watched[0], k, int(pending[k])) for k in later], dtype=bool)
         alone += [pending[unfit], pending[later[stiff]]]
         pending = pending[later[~stiff]]
@@ -109,8 +112,7 @@ class Runs:
     def integrate(self, at: np.ndarray, look: int, control: Control) -> tuple[MembersRun, np.ndarray]:
         """The members at these places; and how many steps each was granted at the end: 1 where it was stopped."""
         requested = self.events
-        paces = [_pace(one, look) for one in (self.ahead if len(self.ahead) == 1 else [self.ahead[k] for k in at])]
-        settings = self.task.settings
+        settings, paces = self.task.settings, self._paces(at, look)
         left, from_zero = settings.passages_left(requested), settings.from_zero(requested)
         times = self.times if self.times.ndim == 1 else self.times[at]
         lanes = lanes_of(self.task, self.rows)
@@ -128,9 +130,18 @@ class Runs:
         self.in_lanes[unfit] = False
         return run, stop
 
+    def _paces(self, at: np.ndarray, look: int) -> list[PaceArgument]:
+        """One for all, which is kept with its settings, or one for each."""
+        if len(self.ahead) > 1:
+            return [_pace(self.ahead[k], look) for k in at]
+        kept = self.ahead[0].kept
+        if ("pace of members", look) not in kept:
+            kept["pace of members", look] = _pace(self.ahead[0], look)
+        return [kept["pace of members", look]]
+
     def advance(self, y: Array, at: np.ndarray, begin: Array, end: Array, control: Control) -> MembersRun:
         """From states y (members, Y) at the times `begin` to the times `end`, whatever events there are."""
-        paces = [_pace(one, 0) for one in (self.ahead if len(self.ahead) == 1 else [self.ahead[k] for k in at])]
+        paces = self._paces(at, 0)
         never = [0] * len(self.events)
         times = np.column_stack([begin, end])
         return self._call(self.kernel, y, at, times, paces, never, [False] * len(never), control)[0]
@@ -169,6 +180,9 @@ class Runs:
         room than there is; both by their number among the pending.
         """
         run, stop = watched
+        if pending.size == outcome.count and self._is_whole(run):
+            self._hand_over(run, outcome)
+            return NONE, NONE
         head, points = run.head, run.head["points"].astype(np.int64)
         unfit = run.passages > EVENT_ROOM
         good = run.status == kernels.DONE
@@ -178,7 +192,7 @@ class Runs:
         spent = good & ~complete & ~ended & ((stop == 1) | ((granted > 0) & (steps >= granted)))
         later = good & ~complete & ~ended & ~spent & ~unfit
         there, width = np.flatnonzero(~later & ~unfit), outcome.y.shape[1]
-        to, of = _slice(at[pending[there]], len(outcome.status)), _slice(there, len(later))
+        to, of = _slice(at[pending[there]], outcome.count), _slice(there, len(later))
         stopped = np.where(spent[of], np.int8(Status.BUDGET), np.int8(Status.FAILED))
         outcome.status[to] = np.where(
             ended[of], np.int8(Status.ENDED), np.where(complete[of], np.int8(Status.DONE), stopped)
@@ -195,6 +209,22 @@ class Runs:
         outcome.lanes[to] = self.in_lanes[of] if self.in_lanes is not None else False
         self._tell(run, np.flatnonzero(spent | ~good), pending, at, outcome)
         return np.flatnonzero(later), np.flatnonzero(unfit)
+
+    def _is_whole(self, run: MembersRun) -> bool:
+        """Whether all came to their end, and there is nothing else to tell."""
+        there = not self.events and (run.status == kernels.DONE).all()
+        return bool(there and (run.head["points"] == self.points.size).all())
+
+    def _hand_over(self, run: MembersRun, outcome: Outcome) -> None:
+        """What `take` writes, of all members of a block, with nothing copied that need not be."""
+        width = 2 * self.task.n + 3
+        outcome.status = np.full(outcome.count, Status.DONE, dtype=np.int8)
+        outcome.points = np.full(outcome.count, self.points.size, dtype=np.int64)
+        outcome.t, outcome.y = run.head["time"], run.last[:, :width]
+        outcome.steps = run.head["steps"].astype(np.int64)
+        outcome.along = run.y[:, :, :width] if self.task.along else None
+        if self.in_lanes is not None:
+            outcome.lanes = self.in_lanes
 
     def _tell(self, run: MembersRun, which: np.ndarray, pending: np.ndarray, at: np.ndarray, outcome: Outcome) -> None:
         """Why members did not come to their end."""

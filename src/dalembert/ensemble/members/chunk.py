@@ -15,7 +15,7 @@ from dalembert.ensemble.members.control import Control
 from dalembert.ensemble.members.lyapunov import exponents
 from dalembert.ensemble.members.lyapunov_alone import exponent_alone
 from dalembert.ensemble.members.observe import reduce_along
-from dalembert.ensemble.members.outcome import Outcome, Status, empty_outcome
+from dalembert.ensemble.members.outcome import Outcome, Status
 from dalembert.ensemble.members.task import Task
 from dalembert.ensemble.start.block import Block
 from dalembert.ensemble.start.starts import Starts, find_starts
@@ -59,7 +59,7 @@ def compute_some(task: Task, members: np.ndarray, control: Control) -> Chunk:
 def compute_block(task: Task, block: Block, control: Control) -> tuple[dict[str, Array], dict[int, str]]:
     """The arrays of the members of a block, and reasons by their places in it."""
     points = task.settings.times.size
-    outcome = empty_outcome(block.count, points, 2 * task.n + 3, len(task.events), task.along)
+    outcome = Outcome(block.count, points, 2 * task.n + 3, len(task.events), task.along)
     exponent = np.full(block.count, np.nan)
     if task.together is None:
         pending = np.arange(block.count)
@@ -71,7 +71,7 @@ def compute_block(task: Task, block: Block, control: Control) -> tuple[dict[str,
             if number >= MOST_KERNELS:
                 pending = np.concatenate([pending, at])
                 continue
-            a = starts.acceleration[at]
+            a = starts.acceleration if at.size == block.count else starts.acceleration[at]
             try:
                 left = run_at_once(task, block, at, rows, a, outcome, control)
                 if task.lyapunov:
@@ -96,6 +96,8 @@ def start_members(task: Task, block: Block, outcome: Outcome) -> tuple[Block, St
     together = task.together
     assert together is not None
     starts = find_starts(task.start_look, together, block)
+    if starts.regular:
+        return block, starts, np.zeros(0, dtype=int)
     off = np.flatnonzero(starts.inconsistent)
     if off.size and task.mending is not None:
         moved, found = task.mending.nearest(block.at(off))
@@ -145,6 +147,8 @@ def _nearest(task: Task, block: Block, k: int) -> tuple[Array, Array, float]:
 
 def _groups(starts: Starts) -> list[tuple[tuple[int, ...], np.ndarray]]:
     """Plain members by the constraints that are independent at their starts: each group has its kernel."""
+    if starts.regular:
+        return [(tuple(range(starts.kept.shape[1])), np.arange(len(starts.plain)))]
     at = np.flatnonzero(starts.plain)
     if not at.size:
         return []

@@ -14,9 +14,12 @@ from dalembert.ensemble.members.task import Task
 
 # Steps of all members of a chunk: some tenths of a second. Those that are tried before take no more than that.
 STEPS = 100_000
+# In lanes it may be as many times more.
+MORE_IN_LANES = 4
 # At most so many members; of those that are run one by one, which take some ten milliseconds each, so many.
-MOST, MOST_ALONE = 2048, 8
-# At least so many chunks, where there are as many members.
+MOST, MOST_ALONE = 4096, 8
+# At least so many chunks, where there are as many members; and a multiple of that, so that two, four or eight threads
+# have equally many.
 LEAST_CHUNKS = 8
 # Numbers that the states of one chunk may take: 64 megabytes.
 ROOM = 8_000_000
@@ -36,4 +39,7 @@ def chunk_size(task: Task, run: Callable[[Callable[[], Chunk]], Chunk]) -> int:
     def tried() -> Chunk:
         return compute_some(task, some, Control(Budget(granted, seconds)))
 
-    return max(1, min(most, STEPS // max(int(np.max(run(tried).arrays["steps"])), 1)))
+    found = run(tried).arrays
+    room = STEPS * (MORE_IN_LANES if found["in lanes"].all() else 1) // max(int(np.max(found["steps"])), 1)
+    rounds = -(-count // (LEAST_CHUNKS * max(1, min(most, room))))
+    return -(-count // (LEAST_CHUNKS * rounds))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import IntEnum
+from functools import cached_property
 
 import numpy as np
 
@@ -45,10 +45,10 @@ STOPPED = {
 }
 
 
-@dataclass
 class Outcome:
     """Of K members with T output points, Y = 2n + 3 entries of a state (q, q̇, work of impressed, ideal and nonideal
-    forces) and E events, filled as they are run.
+    forces) and E events, filled as they are run. Arrays are made when they are first asked for: a run that has all
+    members whole hands over its own instead.
 
     points (K,): output points that were reached; t and y: where each ended. along (K, T, Y): the states at the
     output points, None where nobody asks for them; where an event ended a member, the last is its own. counts,
@@ -56,39 +56,65 @@ class Outcome:
     side by side. certificate (K, 4), of those run one by one: position, velocity, energy, and whether it holds.
     """
 
-    status: np.ndarray
-    points: np.ndarray
-    t: Array
-    y: Array
-    along: Array | None
-    steps: np.ndarray
-    ended: np.ndarray
-    counts: Array
-    first: Array
-    latest: Array
-    alone: np.ndarray
-    lanes: np.ndarray
-    certificate: Array
-    reasons: dict[int, str] = field(default_factory=dict)
+    def __init__(self, count: int, points: int, width: int, events: int, along: bool) -> None:
+        self.count, self._points, self._width, self._events, self._along = count, points, width, events, along
+        self.reasons: dict[int, str] = {}
 
     def note(self, k: int, status: Status, reason: str) -> None:
         self.status[k] = status
         self.reasons[k] = reason
 
+    def _unknown(self, *shape: int) -> Array:
+        return np.full((self.count, *shape), np.nan)
 
-def empty_outcome(count: int, points: int, width: int, events: int, along: bool) -> Outcome:
-    return Outcome(
-        status=np.full(count, Status.MISSING, dtype=np.int8),
-        points=np.zeros(count, dtype=np.int64),
-        t=np.full(count, np.nan),
-        y=np.full((count, width), np.nan),
-        along=np.full((count, points, width), np.nan) if along else None,
-        steps=np.zeros(count, dtype=np.int64),
-        ended=np.full(count, -1, dtype=np.int16),
-        counts=np.zeros((count, events)),
-        first=np.full((count, events), np.nan),
-        latest=np.full((count, events), np.nan),
-        alone=np.zeros(count, dtype=bool),
-        lanes=np.zeros(count, dtype=bool),
-        certificate=np.full((count, 4), np.nan),
-    )
+    @cached_property
+    def status(self) -> np.ndarray:
+        return np.full(self.count, Status.MISSING, dtype=np.int8)
+
+    @cached_property
+    def points(self) -> np.ndarray:
+        return np.zeros(self.count, dtype=np.int64)
+
+    @cached_property
+    def t(self) -> Array:
+        return self._unknown()
+
+    @cached_property
+    def y(self) -> Array:
+        return self._unknown(self._width)
+
+    @cached_property
+    def along(self) -> Array | None:
+        return self._unknown(self._points, self._width) if self._along else None
+
+    @cached_property
+    def steps(self) -> np.ndarray:
+        return np.zeros(self.count, dtype=np.int64)
+
+    @cached_property
+    def ended(self) -> np.ndarray:
+        return np.full(self.count, -1, dtype=np.int16)
+
+    @cached_property
+    def counts(self) -> Array:
+        return np.zeros((self.count, self._events))
+
+    @cached_property
+    def first(self) -> Array:
+        return self._unknown(self._events)
+
+    @cached_property
+    def latest(self) -> Array:
+        return self._unknown(self._events)
+
+    @cached_property
+    def alone(self) -> np.ndarray:
+        return np.zeros(self.count, dtype=bool)
+
+    @cached_property
+    def lanes(self) -> np.ndarray:
+        return np.zeros(self.count, dtype=bool)
+
+    @cached_property
+    def certificate(self) -> Array:
+        return self._unknown(4)

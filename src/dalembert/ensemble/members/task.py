@@ -198,12 +198,18 @@ class Task:
         """For what is made once, by whichever thread comes first."""
         return threading.Lock()
 
+    @cached_property
+    def _settings_at_any_time(self) -> Settings:
+        """What a look ahead says where nothing depends on time, so that no state matters."""
+        nowhere = np.zeros(self.n)
+        return look_ahead(self.switched[0], self.settings, State(nowhere, nowhere, 0.0))
+
     def settings_ahead(self, block: Block) -> list[Settings]:
         """What a look ahead along time says: one entry for all members, or one for each. Those whose functions of time
         have the same parameters share that of the first: a look takes as long as many a motion.
         """
         if self._timed is None:
-            return [look_ahead(self.switched[0], self.settings, State(block.q[0], block.v[0], float(block.t[0])))]
+            return [self._settings_at_any_time]
         found: dict[tuple[float, ...], Settings] = {}
         keys = [tuple(row) for row in np.column_stack([block.t, block.p[:, self._timed[1]]]).tolist()]
         for k, key in enumerate(keys):

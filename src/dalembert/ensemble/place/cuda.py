@@ -20,7 +20,7 @@ from dalembert.ensemble.ask.wanted import OF_EVENTS, Reduction
 from dalembert.ensemble.members import chunk_size as of_the_processor
 from dalembert.ensemble.members.chunk import Chunk, compute, compute_block, start_members
 from dalembert.ensemble.members.control import Cancelled, Control
-from dalembert.ensemble.members.outcome import Status, empty_outcome
+from dalembert.ensemble.members.outcome import Outcome, Status
 from dalembert.ensemble.members.task import Task
 from dalembert.ensemble.place import threads
 from dalembert.ensemble.place.cuda_plan import OBSERVED, Plan, is_granted, pace_of, plan_of, program_of, wish_of
@@ -221,7 +221,7 @@ def _plain_members(task: Task, block: Block) -> tuple[Block, np.ndarray]:
     parts, plain = [], []
     for begin in range(0, block.count, AT_A_TIME):
         some = block.at(np.arange(begin, min(begin + AT_A_TIME, block.count)))
-        outcome = empty_outcome(some.count, 2, 2 * task.n + 3, len(task.events), False)
+        outcome = Outcome(some.count, 2, 2 * task.n + 3, len(task.events), False)
         some, starts, _ = start_members(task, some, outcome)
         parts.append(some)
         plain.append(starts.plain & starts.kept.all(axis=1))

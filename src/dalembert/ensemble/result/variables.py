@@ -10,7 +10,6 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.ensemble.ask.memory import free_disk, free_memory, readable
 from dalembert.ensemble.members.chunk import Chunk
-from dalembert.ensemble.members.outcome import Status
 from dalembert.ensemble.members.task import Task
 from dalembert.ensemble.place.executors import ON_CPU, has_run
 from dalembert.errors import ModelError
@@ -21,7 +20,9 @@ TIMES_TWO = 2
 
 @dataclass
 class Variables:
-    """Arrays with all members along the first axis, by name, and reasons by member."""
+    """Arrays with all members along the first axis, by name, and reasons by member. They are whole once every chunk has
+    been taken, and not before.
+    """
 
     count: int
     arrays: dict[str, Array] = field(default_factory=dict)
@@ -34,7 +35,7 @@ class Variables:
             self._without.append(part)
         for name, values in chunk.arrays.items():
             if name not in self.arrays:
-                self.arrays[name] = np.full((self.count, *values.shape[1:]), _fill_value(name, values), values.dtype)
+                self.arrays[name] = np.empty((self.count, *values.shape[1:]), values.dtype)
             self.arrays[name][part] = values
         self.reasons.update(chunk.reasons)
 
@@ -44,13 +45,6 @@ class Variables:
             for part in self._without:
                 own = {name: self.arrays[name][part] for name in ("status", "steps", "alone")}
                 self.arrays[ON_CPU][part] = has_run(own)
-
-
-def _fill_value(name: str, values: Array) -> float | int | bool:
-    """What stands for a member that was not run."""
-    if name == "status":
-        return int(Status.MISSING)
-    return np.nan if values.dtype.kind == "f" else -1 if name == "ended by" else 0
 
 
 def member_bytes(task: Task) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -61,31 +61,44 @@ class Blocks:
         if faults:
             raise MissingValues(system.name, faults)
         expressions = {name: sp.sympify(initial[name]) for name in self._states if name not in varied}
-        self._constant = {name: float(e) for name, e in expressions.items() if not e.free_symbols}
-        self._moving = [name for name in expressions if name not in self._constant]
+        constant = {name: float(e) for name, e in expressions.items() if not e.free_symbols}
+        self._moving = [name for name in expressions if name not in constant]
+        # Places by name, and what stands there in all members where nothing else does.
+        self._parameter_places = {name: k for k, name in enumerate(self._parameters)}
+        self._state_places = {name: k for k, name in enumerate(self._states)}
+        self._rest = np.array([constant.get(name, np.nan) for name in self._states])
         self._follow: Callable[..., list[Any]] | None = None
         if self._moving:
             self._follow = numeric_function(symbols, [expressions[name] for name in self._moving])
 
     def between(self, first: int, last: int) -> Block:
         """The members from `first` to `last`, the last one not among them."""
-        return self.of(np.arange(first, last))
+        return self._block(self.values.between(first, last), last - first)
 
     def of(self, members: np.ndarray) -> Block:
         """The members of these numbers."""
-        varied, count = self.values.of(members), members.size
+        return self._block(self.values.of(members), members.size)
+
+    def _block(self, varied: Mapping[str, Array], count: int) -> Block:
         p = np.empty((count, len(self._parameters)))
         p[:] = self._numbers
-        for k, name in enumerate(self._parameters):
-            if name in varied:
-                p[:, k] = varied[name]
-        states = np.empty((count, len(self._states)))
-        follow = {}
+        q, v, t = np.empty((count, self._n)), np.empty((count, self._n)), np.empty(count)
+        q[:], v[:], t[:] = self._rest[: self._n], self._rest[self._n : -1], self._rest[-1]
+        for name, column in varied.items():
+            if name in self._parameter_places:
+                p[:, self._parameter_places[name]] = column
+        found = varied
         if self._follow is not None:
             with np.errstate(all="ignore"):  # what has no value is told member by member
-                found = self._follow(*p.T)
-            follow = {name: np.real_if_close(value) for name, value in zip(self._moving, found, strict=True)}
-        for k, name in enumerate(self._states):
-            states[:, k] = varied[name] if name in varied else follow.get(name, self._constant.get(name))
-        n = self._n
-        return Block(states[:, :n].copy(), states[:, n : 2 * n].copy(), states[:, -1].copy(), p)
+                values = self._follow(*p.T)
+            found = {**varied, **dict(zip(self._moving, map(np.real_if_close, values), strict=True))}
+        for name, value in found.items():
+            if name in self._state_places:
+                k = self._state_places[name]
+                if k < self._n:
+                    q[:, k] = value
+                elif k < 2 * self._n:
+                    v[:, k - self._n] = value
+                else:
+                    t[:] = value
+        return Block(q, v, t, p)

@@ -32,9 +32,11 @@ class Starts:
 
     plain (K,): nothing needs a closer look. missed (K, R): by how much each position and velocity constraint is
     violated, relative to the size of the state; residual: the violation itself. kept (K, m): an independent set of
-    constraints. acceleration (K, n), of plain members.
+    constraints. acceleration (K, n), of plain members. regular: all members are plain, and all their constraints
+    independent.
     """
 
+    regular: bool
     plain: np.ndarray
     missed: Array
     residual: Array
@@ -55,11 +57,14 @@ def start_look(graph: Graph, together: Together) -> StartLook:
 
 def find_starts(look: StartLook, together: Together, block: Block) -> Starts:
     seen = look(block.q, block.v, block.t, block.p)
+    if not seen.others:
+        plain, kept = seen.state.view(bool), ~seen.dependent  # PLAIN is 1
+        return Starts(True, plain, seen.missed, seen.residual, kept, seen.acceleration)
     plain, kept = seen.state == PLAIN, ~seen.dependent
     at = np.flatnonzero(seen.state == OPEN)
     if at.size:
         plain[at], kept[at], seen.acceleration[at] = _solve(together, block.at(at))
-    return Starts(plain, seen.missed, seen.residual, kept, seen.acceleration)
+    return Starts(False, plain, seen.missed, seen.residual, kept, seen.acceleration)
 
 
 def _solve(together: Together, block: Block) -> tuple[np.ndarray, np.ndarray, Array]:

@@ -49,7 +49,11 @@ class Limits:
 
 @dataclass(frozen=True)
 class Seen:
-    """Of K members: state (K,), residual and missed (K, R), acceleration (K, n), dependent (K, m)."""
+    """Of K members: state (K,), residual and missed (K, R), acceleration (K, n), dependent (K, m). others: how many are
+    not plain, or have constraints that depend on each other.
+    """
+
+    others: int
 
     state: np.ndarray
     residual: Array
@@ -79,16 +83,16 @@ class StartLook:
 
     def __call__(self, q: Array, v: Array, t: Array, p: Array) -> Seen:
         count = len(t)
-        state, dependent = np.empty(count, dtype=np.uint8), np.zeros((count, self._m), dtype=bool)
+        state, dependent = np.empty(count, dtype=np.uint8), np.empty((count, self._m), dtype=bool)
         residual, missed = (np.empty((count, self._residuals)) for _ in range(2))
-        acceleration = np.full((count, self._n), np.nan)
+        acceleration = np.empty((count, self._n))
         given = [np.ascontiguousarray(x, dtype=float) for x in (q, v, t, p)]
         begin = (_ADDRESS * 4)(*map(address, given))
         made: list[np.ndarray] = [state, residual, missed, acceleration, dependent]
         found = (_ADDRESS * 5)(*map(address, made))
         room = np.empty(self._room)
-        self._run(self._at, count, begin, found, address(room))
-        return Seen(state, residual, missed, acceleration, dependent)
+        others = self._run(self._at, count, begin, found, address(room))
+        return Seen(others, state, residual, missed, acceleration, dependent)
 
 
 def tolerances_of_members(

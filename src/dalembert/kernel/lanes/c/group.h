@@ -60,6 +60,7 @@ DA_FN void da_finish(const da_members *all, const da_group *g, int lane, int sta
     const long k = g->member[lane];
     double *head = all->head + k * DA_MEMBER_HEAD, *last = all->last + k * DA_ROW;
     all->status[k] = status;
+    for (int j = 0; j < DA_MEMBER_HEAD; j++) head[j] = 0.0;
     head[DA_REPORT_POINTS] = (double)g->next[lane];
     head[DA_REPORT_TIME] = g->t[lane];
     head[DA_REPORT_STEPS] = g->steps[lane];

@@ -24,7 +24,7 @@ typedef struct {
 typedef struct {
     unsigned char *state;
     double *residual, *missed;    /* (count, residuals) */
-    double *acceleration;         /* (count, n), of plain members */
+    double *acceleration;         /* (count, n), of plain members; the others have none */
     unsigned char *dependent;     /* (count, m), likewise: constraints that are combinations of those before */
 } da_start_found;
 
@@ -96,7 +96,16 @@ static void da_solve_starts(const da_start_look *look, const int *which, int cou
     }
 }
 
-/* in: q, v, t, p, each with the members along its first axis and contiguous. room: see da_member_starts_room. */
+/* Whether a member is plain and all of its constraints are independent. */
+static int da_is_regular(const da_start_look *look, const da_start_found *found, long k)
+{
+    int dependent = 0;
+    for (long j = 0; j < look->m; j++) dependent |= found->dependent[look->m * k + j];
+    return found->state[k] == DA_START_PLAIN && !dependent;
+}
+
+/* in: q, v, t, p, each with the members along its first axis and contiguous. room: see da_member_starts_room. Returns
+ * how many members are not plain, or have constraints that depend on each other. */
 DA_READY long da_member_starts(const da_start_look *look, long count, const double *const *in,
                                const da_start_found *found, double *room)
 {
@@ -117,6 +126,7 @@ DA_READY long da_member_starts(const da_start_look *look, long count, const doub
     length = v + DA_LANES * n;
     spare = length + DA_LANES * m;
     da_v *vectors = (da_v *)(spare + DA_WIDE * (3 * n + 2 * m));
+    long others = 0;
     da_block(P, 0, P->once, 0, 1, 1, in, stride, at, w, bad);
     da_block(R, 0, R->once, 0, 1, 1, in, stride, &A, w_rows, bad);
     for (long first = 0; first < count; first += DA_LANES) {
@@ -150,10 +160,13 @@ DA_READY long da_member_starts(const da_start_look *look, long count, const doub
                                      found->missed + to);
             found->state[first + l] = good ? look->solves ? DA_START_PLAIN : DA_START_OPEN : DA_START_CLOSER;
             if (good) which[plain++] = l;
+            for (long k = 0; k < n; k++) found->acceleration[n * (first + l) + k] = NAN;
+            for (long k = 0; k < m; k++) found->dependent[m * (first + l) + k] = 0;
         }
         if (look->solves) da_solve_starts(look, which, plain, at, first, found, spare, vectors);
+        for (int l = 0; l < lanes; l++) others += !da_is_regular(look, found, first + l);
     }
-    return 0;
+    return others;
 }
 
 /* Absolute tolerances (count, 2n) of members at states q, v with accelerations a, as `tolerances` of
