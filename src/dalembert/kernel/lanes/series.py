@@ -50,7 +50,8 @@ def _block(block: Sequence[tuple[int, tuple[int, int]]]) -> str:
     body = []
     for l, (a, b) in block:
         body += [
-            f"            const da_lane a{l} = up[{a}], b{l} = down[{b}];",
+            f"            da_lane a{l} = up[{a}], b{l} = down[{b}];",
+            f"            DA_HOLD(a{l});",
             f"            now{l} += a{l} * b{l}, later{l} += a{l} * before{l}, before{l} = b{l};",
         ]
     last = [f"        e->sum[{l}] = now{l}, e->later[{l}] = later{l};" for l, _ in block]

@@ -56,11 +56,10 @@ DA_LANE da_lane da_taylor_reach(const da_members *all, const da_group *g, const 
     return da_select(bad, DA_R(-1.0), da_lane_min(h, most));
 }
 
-/* The series of all members, and how far they reach. */
-DA_PIECE void da_propose(const da_members *all, da_group *g, da_try *s)
+/* The series of all members up to order p, and how far they reach. */
+DA_PIECE void da_expand(const da_members *all, da_group *g, da_try *s, int p)
 {
     da_expansion e[DA_GROUPS];
-    const int p = da_taylor_order_for(all->rtol);
     double over[DA_TAYLOR_MOST + 2];
     for (int k = 1; k <= p; k++) over[k] = 1.0 / k;
     for (int b = 0; b < DA_GROUPS; b++)
@@ -81,6 +80,13 @@ DA_PIECE void da_propose(const da_members *all, da_group *g, da_try *s)
         g[b].h = da_select(g[b].rejected, g[b].h, da_taylor_reach(all, g + b, s + b, p));
 }
 
+DA_LANE void da_propose(const da_members *all, da_group *g, da_try *s)
+{
+    if (!s->order)
+        for (int b = 0; b < DA_GROUPS; b++) s[b].order = da_taylor_order_for(all->rtol);
+    da_expand(all, g, s, s->order);
+}
+
 /* Along the polynomials, h after their centres. */
 DA_LANE void da_taylor_polynomial(const da_try *s, int p, da_lane h, da_lane *q, da_lane *v)
 {
@@ -99,8 +105,9 @@ DA_LANE void da_taylor_polynomial(const da_try *s, int p, da_lane h, da_lane *q,
    order. */
 DA_LANE void da_step(const da_group *g, da_try *s, double rtol)
 {
-    const int p = da_taylor_order_for(rtol);
+    const int p = s->order;
     (void)g;
+    (void)rtol;
     for (int b = 0; b < DA_GROUPS; b++) {
         const da_lane h = s[b].step;
         da_lane q[DA_N], v[DA_N], slope[DA_N], power = DA_R(1.0);
@@ -133,7 +140,7 @@ DA_LANE void da_accept(da_group *g, da_try *s) { s->before = g->past; }
    times the error of the step. In units of the tolerance. */
 DA_LANE da_lane da_taylor_defect(const da_members *all, const da_group *g, const da_try *s)
 {
-    const int p = da_taylor_order_for(all->rtol);
+    const int p = s->order;
     const da_lane h = s->step;
     da_lane sum = DA_R(0.0);
     for (int i = 0; i < 2; i++) {
@@ -170,7 +177,7 @@ DA_LANE void da_settle(const da_members *all, da_group *g, da_try *s)
     g->past.rate = da_select(accepted, g->past.rate, s->before.rate);
 }
 
-#define DA_INSIDE_BEGIN const int inside = da_taylor_order_for(all->rtol);
+#define DA_INSIDE_BEGIN const int inside = s->order;
 
 /* At the shares x of the steps. */
 DA_FN void da_inside(const da_group *g, const da_try *s, const int *order, da_lane x, da_lane *y)
