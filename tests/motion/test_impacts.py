@@ -350,3 +350,48 @@ def test_a_floor_stated_twice_is_struck_once():
     assert [event["t"] for event in motion.events] == pytest.approx([falls, 2 * falls], rel=1e-9)  # up and down by half
     assert motion.events[0]["impulse"]["normal"] == pytest.approx(1.5 * 9.81 * falls, rel=1e-9)
     assert motion.certificate.holds
+
+
+def test_a_rod_that_clatters_to_rest_in_sequence_holds():
+    """Its last blows are as slow as the rounding of those before them: that is what they are measured against."""
+    ends = {"near": (0.373, 0.0374), "far": (-0.5135, -0.0515)}
+    at = {k: (f"x + {a}*cos(p) - {b}*sin(p)", f"y + {a}*sin(p) + {b}*cos(p)") for k, (a, b) in ends.items()}
+    for start in (2.6289, 2.5, 2.7, 2.8):
+        rod = da.System(
+            "rod",
+            coordinates="x y p",
+            kinetic="(x'^2 + y'^2)/2 + 0.054*p'^2/2",
+            potential="9.81*y",
+            constraints=[da.Constraint(k, f"{point[1]} >= 0", restitution=0.3) for k, point in at.items()],
+            nonideal=[da.Coulomb(k, 0.6346, mu_static=0.825, point=point) for k, point in at.items()],
+            impacts="sequence",
+            initial={"x": 0, "y": 1, "p": start, "x'": -0.0925, "y'": 0, "p'": -3.65},
+        )
+        motion = rod.simulate(3.0, samples=31)
+        assert motion.certificate.impact < 1e-8
+        assert motion.v[-1] == pytest.approx(np.zeros(3), abs=1e-9)
+
+
+def test_walls_that_leave_no_room_are_told_as_that():
+    """Without friction nobody speaks of its cones; at t = 10 both walls are at x = 0."""
+    walls = {"low": "x >= 0", "high": "1 - t/10 - x >= 0"}
+    ball = da.System("ball", coordinates="x", kinetic="x'^2/2", constraints=walls, initial={"x": 0.5, "x'": 0.1})
+    with pytest.raises(da.MotionFailed, match="leave no room between them") as told:
+        ball.simulate(12.0)
+    assert "friction" not in str(told.value)
+
+
+def test_a_slider_without_mass_is_told_as_that():
+    """A spring that pulls a slider without mass: dry friction is not at fault."""
+    slider = da.System(
+        "slider",
+        coordinates="x y z",
+        kinetic="x'^2/2",
+        potential="25*(x - y)^2 + 5*z",
+        constraints={"floor": "z = 0"},
+        nonideal=[da.Coulomb("floor", 0.3, point=("y", "z"))],
+        initial={"x": 0, "y": 0, "z": 0, "x'": 1, "y'": 0, "z'": 0},
+    )
+    with pytest.raises(da.MotionFailed, match=r"sticking of 'floor' ends here.*y carries no mass") as told:
+        slider.simulate(3.0)
+    assert "Painlevé" not in str(told.value)

@@ -112,6 +112,20 @@ def test_variational_steps_have_one_length() -> None:
         pulse().simulate(10, method="variational", step=0.01, max_step=0.1)
 
 
+def test_terms_that_cancel_at_the_start_ask_for_no_short_steps() -> None:
+    """A bead on a line that turns evenly, r″ = 36 r, where φ̇ of the start is rounding at any time."""
+    line = da.System(
+        "turning line",
+        coordinates="x y",
+        kinetic="(x'^2 + y'^2)/2",
+        constraints={"line": "y*cos(6*t) - x*sin(6*t) = 0"},
+        initial={"x": 0.15, "y": 0, "x'": 0, "y'": 0.9},
+    )
+    motion = line.simulate(1.0, samples=5)
+    assert motion.timing.steps < 200  # half as many as there were samples before
+    assert np.hypot(*motion.q.T) == pytest.approx(0.15 * np.cosh(6 * motion.t), rel=1e-7)
+
+
 def test_a_step_ends_where_shorter_ones_begin() -> None:
     pace = Pace(np.array([0.0, 4.0, 5.0]), np.array([np.inf, 0.1, 2.0]))
     assert pace.longest(0.0) == 4.0

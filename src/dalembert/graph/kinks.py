@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class KinkGraph:
-    """functions(q, v, t, p) -> g, one for each kink. places: those that depend on places only."""
+    """functions(q, v, t, p) -> g, one for each kink. places: those that depend on places only, without those of dry
+    friction, which has no part in stability.
+    """
 
     functions: ca.Function
     places: tuple[int, ...]
@@ -41,15 +43,20 @@ def _build(system: System) -> KinkGraph | None:
     import sympy as sp  # only here: most models have no kinks
 
     from dalembert.graph.convert import Converter
-    from dalembert.model.kinks import KINKED, switched_kinks
+    from dalembert.model.kinks import KINKED, sides_of, switched_kinks
     from dalembert.model.language.symbols import Coordinate, t
 
     if not any(expression.has(*KINKED) for expression in system.expressions()):
         return None
-    found = switched_kinks(system)
-    if found is None:
+    switched = switched_kinks(system)
+    found = [] if switched is None else [switched.kinks]
+    # Coefficients of dry friction are switched in the modes of a motion, not in the model.
+    found += [sides_of(part)[1] for law in system.expanded.nonideal for part in law.expressions()]
+    ones = [{kink.side: sp.S.One for kink in kinks} for kinks in found]
+    functions = [k.function.xreplace(one) for kinks, one in zip(found, ones, strict=True) for k in kinks]
+    functions = list(dict.fromkeys(functions))
+    if not functions:
         return None
-    functions = [kink.function.xreplace({k.side: sp.S.One for k in found.kinks}) for kink in found.kinks]
     n, symbols = len(system.coordinates), system.parameter_symbols
     q, v, time, p = ca.SX.sym("q", n), ca.SX.sym("v", n), ca.SX.sym("t"), ca.SX.sym("p", len(symbols))
     table: dict[sp.Symbol, ca.SX] = {t: time} | {symbol: p[k] for k, symbol in enumerate(symbols)}
@@ -58,7 +65,7 @@ def _build(system: System) -> KinkGraph | None:
     g = Converter(table).column(functions)
     places = [
         k
-        for k, function in enumerate(functions)
+        for k, function in enumerate(functions[: 0 if switched is None else len(switched.kinks)])
         if {s.order for s in function.free_symbols if isinstance(s, Coordinate)} == {0}
     ]
     return KinkGraph(ca.Function("kinks", [q, v, time, p], [ca.densify(g)]), tuple(places))

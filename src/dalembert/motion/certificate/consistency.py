@@ -4,6 +4,7 @@ over its neighbours; and the stretches between outputs on which they can judge.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +15,7 @@ from dalembert.graph.kinks import kink_graph
 from dalembert.kernel.ready.again import quadrature
 from dalembert.kernel.ready.many import many_of
 from dalembert.methods.table import METHODS
-from dalembert.motion.certificate.stretches import states_inside
+from dalembert.motion.certificate.stretches import between_changes, states_inside
 
 if TYPE_CHECKING:
     from dalembert.motion.result.motion import Motion
@@ -91,6 +92,16 @@ def smooth_stretches(motion: Motion) -> np.ndarray | None:
     for k in at:
         clear[max(k - BESIDE, 0) : k + BESIDE + 1] = False
     return clear
+
+
+def stretches_between(motion: Motion, changes: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
+    """The part that each output point belongs to, and the stretches in which there is none of the changes, which are in
+    order, and no kink of the model.
+    """
+    part, clear = between_changes(motion.t, np.array(changes))
+    if motion.system.may_have_kinks:
+        clear[stretches_with_kinks(motion)] = False
+    return part, clear
 
 
 def stretches_with_kinks(motion: Motion) -> list[int]:

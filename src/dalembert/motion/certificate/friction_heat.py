@@ -15,7 +15,7 @@ from dalembert.kernel.ready.contact_states import contact_states
 from dalembert.model.friction.contact import works_of
 from dalembert.model.language.symbols import multiplier
 from dalembert.model.system import System
-from dalembert.motion.certificate.stretches import between_changes
+from dalembert.motion.certificate.consistency import stretches_between
 from dalembert.motion.contacts.modes.modes import SLIP
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.remember import remember
@@ -100,10 +100,12 @@ def _heat_uses_reactions(system: System) -> bool:
 
 
 def _parts(motion: Motion) -> list[tuple[int, int]]:
-    """First and last points of parts in which nothing happens to contacts, and outputs are dense enough to judge."""
+    """First and last points of parts in which nothing happens to contacts, no kink of the model is passed, and outputs
+    are dense enough to judge.
+    """
     gaps, steps = np.diff(motion.t), motion.timing.steps
     near = STEPS * float(motion.t[-1] - motion.t[0]) / steps if steps else 0.0
-    _, clear = between_changes(motion.t, np.array([event["t"] for event in motion.events]))
+    _, clear = stretches_between(motion, [event["t"] for event in motion.events])
     broken = np.flatnonzero(~(clear & (gaps <= near)))
     ends = [-1, *broken.tolist(), gaps.size]
     return [(a + 1, b) for a, b in pairwise(ends) if b - a > 2]

@@ -33,8 +33,9 @@ KEPT = 4
 MOST = 500
 # Sliding slower than this share of the velocities of a blow is rest: rounding, and the ends of decaying slips.
 STILL = 1e-9
-# An impulse below this share is none.
-NOTHING = 1e-10
+# Below this share of the fastest velocity of the motion a blow is measured against that: velocities are differences of
+# such as were larger before, and their rounding, 1e-16 of these, is then a hundredth of what a blow may be off.
+ROUNDED = 1e-6
 # Bounces slower than this share of the velocities of the motion may be left out, or that rise by less than this share
 # of its coordinates, where gaps are rounding.
 SLOWEST, RISE = 1e-3, 1e-10
@@ -94,7 +95,8 @@ class _Checked:
         self.falling = float(np.abs(Q) @ np.abs(blow.q))
         self.M, self.A = M, A[contacts.always]
         self.root, inverse = inverses.of(M, self.A)
-        self.size = max(norm_of(self.root * v) for v in (blow.before, blow.after)) or 1.0
+        own = max(norm_of(self.root * v) for v in (blow.before, blow.after))
+        self.size = max(own, ROUNDED * fastest * norm_of(self.root)) or 1.0
         names = [contacts.system.constraints[row].name for row in contacts.one_sided]
         self.sided = [Rough(contacts, names.index(c.name), blow.t, blow.q, blow.before) for c in blow.contacts]
         self.totals = [np.array([c.normal, *c.friction]) for c in blow.contacts]

@@ -18,7 +18,8 @@ from dalembert.graph.contacts import contact_graph
 from dalembert.kernel.ready.contact_states import contact_states
 from dalembert.mechanics.solve.mass_scale import mass_scale
 from dalembert.model.language.symbols import t as time
-from dalembert.motion.certificate.stretches import between_changes, states_inside
+from dalembert.motion.certificate.consistency import stretches_between
+from dalembert.motion.certificate.stretches import states_inside
 from dalembert.motion.contacts.modes.contacts import Contacts
 from dalembert.motion.contacts.modes.modes import OPEN, SLIP, Mode
 
@@ -92,8 +93,10 @@ def _stretches(motion: Motion) -> list[int]:
 
 
 def _clear(motion: Motion) -> tuple[np.ndarray, np.ndarray]:
-    """The part that each point belongs to, and the stretches in which contacts do not change."""
-    return between_changes(motion.t, np.array([event["t"] for event in motion.events if "contact" in event]))
+    """The part that each point belongs to, and the stretches in which neither contacts nor coefficients change at
+    once: few steps over a kink that the motion has located would agree with each other, and be wrong.
+    """
+    return stretches_between(motion, [event["t"] for event in motion.events if "contact" in event])
 
 
 def _varies(motion: Motion, contacts: Contacts) -> bool:

@@ -63,7 +63,10 @@ def pace_between(evaluation: Evaluation, state: State, end: float) -> Pace | Non
 def _pace(times: Array, samples: list[Array], most: float | None) -> Pace | None:
     cells = np.full((times.size - 1) // CELL, np.inf)
     if samples:
-        cells = step_bounds(np.concatenate(samples, axis=1), float(times[1] - times[0]))
+        # An entry whose terms cancel at one state rounds as it does at the others: φ̇ is zero where a motion begins.
+        rounded = ROUNDING * np.max([np.abs(found).max(axis=0) for found in samples], axis=0)
+        noise = np.tile(rounded, len(samples))
+        cells = step_bounds(np.concatenate(samples, axis=1), float(times[1] - times[0]), noise)
     return pace_of(float(times[0]), cells, float(times[-1] - times[0]) / cells.size, most)
 
 
@@ -94,9 +97,10 @@ def _evaluator(timed: Timed) -> Callable[..., list[Array]]:
     return found
 
 
-def step_bounds(values: Array, spacing: float, noise: float = 0.0) -> Array:
+def step_bounds(values: Array, spacing: float, noise: Array | float = 0.0) -> Array:
     """How long steps may be in each cell, for samples (N + 1, E): twice the spacing at which cubic interpolation
-    foretells the samples in between. noise: how far samples may be wrong besides rounding of their own.
+    foretells the samples in between. noise: how far samples, or those of each entry, may be wrong besides rounding of
+    their own.
     """
     values = np.ascontiguousarray(values.T)  # entries are few and samples many: sums along these are quick
     parts = values.shape[1] - 1

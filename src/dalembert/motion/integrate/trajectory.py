@@ -11,8 +11,9 @@ from dalembert.kernel.limits import STALL_COLLAPSE, STALL_HOPELESS, STALL_SHARE,
 
 STALLED = (
     "the steps have become so short that the end would not be reached. A law with sign(…) or v/|v| at rest makes "
-    "a motion chatter like this, and so does a constraint that ends, kinks or becomes singular here. A very stiff "
-    "force does it too: then use method='stiff', and if it is in use already, a looser rtol or atol."
+    "a motion chatter like this, and so do bounces between walls that close, and a constraint that ends, kinks or "
+    "becomes singular here. A very stiff force does it too: then use method='stiff', and if it is in use already, a "
+    "looser rtol or atol."
 )
 CHATTERS = (
     "the model has a kink where {} = 0, and drives the motion back there as soon as it has crossed: it would chatter. "

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.arrays import Array
-from dalembert.errors import DalembertError, InconsistentConstraints
+from dalembert.errors import DalembertError, InconsistentConstraints, UndeterminedMotion
 from dalembert.motion.contacts.decide.agreement import (
     AGREES,
     Objection,
@@ -376,7 +376,12 @@ def _looked_through(here: Situation, known: Decision | None, trouble: DalembertE
     return best[0]
 
 
-def _none(here: Situation, trouble: DalembertError | None) -> InconsistentConstraints:
+def _none(here: Situation, trouble: DalembertError | None) -> DalembertError:
+    if isinstance(trouble, UndeterminedMotion):  # what would slip has no mass
+        return UndeterminedMotion(
+            f"{here.name}, t = {here.t:.10g}: sticking of {_names(here)} ends here, and what follows cannot be found, "
+            f"since dry friction decides by accelerations: {trouble}"
+        )
     reason = f" ({trouble})" if trouble is not None else ""
     return InconsistentConstraints(
         f"{here.name}, t = {here.t:.10g}: no motion agrees with the friction of {_names(here)}: neither sticking "

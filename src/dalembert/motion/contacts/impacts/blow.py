@@ -25,9 +25,9 @@ NEWTON, POISSON, STRONGE = LAWS = ("newton", "poisson", "stronge")
 STOPPED = 1e-14
 # A direction that turns by less than this share of what drives it does not turn: rounding of the products in G.
 STRAIGHT = 1e-13
-# So many points of a curved piece are kept: enough for quadrature of fourth order to seven digits over the thirty units
-# of s in which a slip decays to rounding.
-CURVE_POINTS = 401
+# Each step along a curved piece is kept in so many parts: steps are as long as a method of order eight lets them be, so
+# that quadrature of fourth order on the parts has ten digits where the way turns sharply, too.
+PARTS_OF_STEP = 16
 # A blow has few pieces: slip, stick or slip back, in compression and in restitution.
 MOST_PIECES = 20
 # Units of s after which slipping that neither stops nor ends the blow is told to be a jam.
@@ -263,7 +263,8 @@ class Course:
         )
         if found.status != 1:
             raise _jam()
-        states = found.sol(np.linspace(0.0, found.t[-1], CURVE_POINTS))
+        parts = np.arange(PARTS_OF_STEP * (found.t.size - 1) + 1) / PARTS_OF_STEP
+        states = found.sol(np.interp(parts, np.arange(found.t.size), found.t))
         states[:, -1] = found.y[:, -1]
         put(found.y[:, -1])
         at_rest = len(found.t_events[-1]) > 0

@@ -122,10 +122,12 @@ def _projected(problem: Problem) -> Array:
         if least <= SOLVED:
             return best
     if least > ACCEPTED:
-        raise InconsistentConstraints(
-            "no impulses inside the cones of friction end the approach of all contacts that meet here (left over: "
-            f'{least:.1e} of the velocities); impacts = "sequence" takes them one after the other'
-        )
+        left = f"end the approach of all contacts that meet here (left over: {least:.1e} of the velocities)"
+        if any(at.stop - at.start > 1 for at in problem.places):
+            raise InconsistentConstraints(
+                f'no impulses inside the cones of friction {left}; impacts = "sequence" takes them one after the other'
+            )
+        raise InconsistentConstraints(f"no impulses {left}: the constraints leave no room between them")
     return best
 
 
