@@ -33,9 +33,9 @@ TASK_S, SHARES = 1.0, 2
 # Tasks that are handed to the scheduler ahead: enough for it to see that more workers would help; few enough that
 # results do not heap up where they wait to be fetched.
 AHEAD, AHEAD_EACH = 16, 4
-# Tasks of each thread before it is known how long they take, of one range each; and how often workers are counted, in
-# seconds.
-FIRST, LOOK_S = 2, 10.0
+# Tasks of each thread before it is known how long they take, of one range each: more than two, so that Dask sees many
+# of a kind. And how often workers are counted, in seconds.
+FIRST, LOOK_S = 3, 10.0
 # How long results are waited for at once, in seconds, before progress is shown.
 WAIT_S = 0.25
 # Attempts at a task after one that failed by no fault of the sweep (a disk or a network that was away).
@@ -196,7 +196,7 @@ def _results(
 
     name, build, left, pace = f"dalembert-{uuid.uuid4().hex}", own_build(), deque(ranges), Pace()
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TiB"}):  # it is sent once, and must be
-        sweep = client.submit(hand_over, content, key=name, pure=False)
+        sweep = client.submit(hand_over, content, key=f"{name}-sweep", pure=False)
     pending: dict[Any, tuple[int, int]] = {}
     done: queue.SimpleQueue[Any] = queue.SimpleQueue()
     at_work, asked, seen = 1, float("-inf"), clock.monotonic()
@@ -215,7 +215,9 @@ def _results(
                 batch.append([left.popleft() for _ in range(min(size, len(left)))])
             if batch:
                 given = {"content": sweep, "sweep": name, "build": build, "parts": parts}
-                how = {"key": [f"{name}-{one[0][0]}" for one in batch], "retries": RETRIES, "pure": False}
+                # Keys of one group: such tasks wait at the scheduler for whichever worker is free. Others are handed to
+                # the one that has the sweep, and taken away from it again once a second.
+                how = {"key": [(name, one[0][0]) for one in batch], "retries": RETRIES, "pure": False}
                 futures = client.map(run_ranges, batch, **how, **given)
                 pending.update({f: (one[0][0], one[-1][1]) for f, one in zip(futures, batch, strict=True)})
                 for future in futures:
