@@ -269,6 +269,25 @@ class TestReplace:
         assert system.parameters[m] == 2
         assert system.settings == {"duration": 1.0}
 
+    def test_numbers_of_contacts_as_if_built_anew(self) -> None:
+        """Other numbers need no second look at a model, but for coefficients, of which some values are none."""
+        parts: dict[str, Any] = {
+            "constraints": [da.Constraint("floor", "y >= 0", restitution="e")],
+            "nonideal": [da.Coulomb("floor", "mu", mu_static=0.5)],
+        }
+        values = {m: 2, g: 9.81, "e": 0.5, "mu": 0.3}
+        system = particle(**parts, parameters=values, initial={x: 0, y: 1, x.d: 1, y.d: 0})
+        for change in ({"g": 5.0}, {"mu": 0.1}, {"e": 0.9, "g": 4.0}, {"m": 2.0, "mu": 0.3}):
+            other, anew = system.replace(parameters=change), particle(**parts, parameters={**values, **change})
+            anew = anew.replace(initial=system.initial)
+            assert np.array_equal(other.parameter_values(), anew.parameter_values())
+            one, two = (each.simulate(1.5, samples=9) for each in (other, anew))
+            assert np.array_equal(one["y"], two["y"])
+            assert one["x"][-1] == two["x"][-1]
+        for change, fault in (({"mu": -0.1}, "mu must be"), ({"mu": 0.6}, "smaller"), ({"e": 1.5}, "from 0 to 1")):
+            with pytest.raises(da.ModelError, match=fault):
+                system.replace(parameters=change)
+
     def test_other_parts_are_replaced(self) -> None:
         system = particle(forces={x: 1}, constraints={"a": x})
         changed = system.replace(forces={y: 2}, constraints={"b": y})

@@ -24,6 +24,7 @@ from dalembert.model.drawings.shapes import Drawing, Shape
 from dalembert.model.events import Event
 from dalembert.model.friction.contact import Contact
 from dalembert.model.friction.law import Law
+from dalembert.model.friction.sliding import Sliding
 from dalembert.model.friction.work import Work, total
 from dalembert.model.language.contents import contents
 from dalembert.model.language.functions import Unspecified, functions_in
@@ -47,7 +48,7 @@ VALUES = NUMBERS | {"events", "outputs"}
 MOST_SHOWN = 40
 # What a system remembers of its structure, whatever its numbers.
 SHARED = frozenset({"velocities", "accelerations", "parameter_symbols", "structure", "functions", "_functions_used"})
-SHARED |= {"works", "contacts", "C", "sliding_C", "shared"}
+SHARED |= {"works", "contacts", "C", "sliding_C", "shared", "_coefficients"}
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -250,9 +251,9 @@ class System(Verbs):
         return found
 
     def _replaced(self, changes: Mapping[str, Any]) -> System:
-        plain = not self.nonideal and self.particles is None and not any(c.one_sided for c in self.constraints)
+        plain = self.particles is None
         numbers = other_numbers({"parameters": self.parameters, "initial": self.initial}, changes) if plain else None
-        if numbers is not None:
+        if numbers is not None and not self._may_be_refused(numbers):
             return self._with_numbers(numbers)
         arguments = with_changes("a System", self._arguments(), changes)
         if "particles" not in changes and not VALUES.issuperset(changes):
@@ -268,6 +269,20 @@ class System(Verbs):
         known = {} if NUMBERS.issuperset(changes) else self._functions_used
         known = {name: used for name, used in known.items() if name not in map(str, names)}
         return System(**arguments, functions=signatures(known))
+
+    def _may_be_refused(self, numbers: Mapping[str, Mapping[sp.Symbol, sp.Expr]]) -> bool:
+        """Whether coefficients of laws or restitutions get other values, which have to be looked at."""
+        new = numbers.get("parameters", {})
+        return any(float(new[s]) != float(self.parameters[s]) for s in self._coefficients if s in new)
+
+    @cached_property
+    def _coefficients(self) -> frozenset[sp.Symbol]:
+        """The parameters in coefficients of laws and in restitutions."""
+        own = [c.restitution for c in self.constraints if c.restitution is not None]
+        own += [part for contact in self.contacts for part in (contact.mu, contact.mu_static)]
+        sliding = [law for law in self.nonideal if isinstance(law, Sliding)]
+        own += [value for law in sliding for name in law.numbers() if (value := getattr(law, name)) is not None]
+        return frozenset(contents(*own).symbols)
 
     def _with_numbers(self, numbers: Mapping[str, Mapping[sp.Symbol, sp.Expr]]) -> System:
         """The same with other numbers, which decide about nothing else: all that was checked and found stays so."""
