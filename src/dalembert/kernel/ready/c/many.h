@@ -23,8 +23,14 @@ typedef struct {
     long watched;            /* so many outputs, the first ones, must be finite */
 } da_program;
 
-#define DA_EACH(expression) \
-    for (int l = 0; l < DA_LANES; l++) to[l] = (expression); \
+/* Into an array of its own first, which nothing else can be: else a compiler must take the numbers one by one, since
+ * each might be an operand of the next. */
+#define DA_EACH(expression)                                     \
+    {                                                           \
+        double made[DA_LANES];                                  \
+        for (int l = 0; l < DA_LANES; l++) made[l] = (expression); \
+        memcpy(to, made, sizeof made);                          \
+    }                                                           \
     break
 
 /* Instructions [from, until) for the points first … first + lanes of `count`. Whether watched outputs are finite goes
