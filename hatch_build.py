@@ -2,13 +2,16 @@
 
 A machine without a compiler then runs at the speed of tapes, and one with a compiler need not wait for them at the
 first motion. Where there is no compiler, or it fails, the wheel is made without them and says so; nothing else changes.
-They are made for every processor of the family (no -march=native), since a wheel may travel. DALEMBERT_PREBUILD=0
-leaves them out.
+They are made for every processor of the family (no -march=native), since a wheel may travel, and on x86 once more for
+those with registers of 256 bits, which take half the time; the one that serves is chosen when it is loaded.
+DALEMBERT_PREBUILD=0 leaves them out.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
+import platform
 import shutil
 import sys
 import tempfile
@@ -40,9 +43,10 @@ class CompileRuntime(BuildHookInterface):  # type: ignore[type-arg]
             shutil.rmtree(self._folder, ignore_errors=True)
 
     def _libraries(self) -> list[Path]:
-        """Both, or none."""
+        """Both, or none; and those for wide registers where the compiler knows them."""
         sys.path.insert(0, str(Path(self.root) / "src"))
         try:
+            from dalembert.errors import BuildError
             from dalembert.kernel.build import find_compiler
             from dalembert.kernel.ready import library, runtime
 
@@ -55,7 +59,14 @@ class CompileRuntime(BuildHookInterface):  # type: ignore[type-arg]
             )  # fmt: skip
             with ThreadPoolExecutor() as pool:
                 made = [pool.submit(library.prebuild, self._folder, compiler, *one) for one in both]
-                return [one.result() for one in made]
+                more = []
+                if platform.machine() in ("x86_64", "AMD64"):
+                    more = [pool.submit(library.prebuild, self._folder, compiler, *one, wide=True) for one in both]
+                files = [one.result() for one in made]
+                for one in more:
+                    with contextlib.suppress(BuildError):
+                        files.append(one.result())
+                return files
         except Exception as error:  # whatever it is, a wheel without the libraries works
             self.app.display_warning(f"libraries are not compiled into the wheel: {error}")
             return []

@@ -11,11 +11,11 @@ import casadi as ca
 import pytest
 
 from dalembert.errors import BuildError
-from dalembert.kernel.build import build, find_compiler
+from dalembert.kernel.build import build, find_compiler, has_wide_registers
 from dalembert.kernel.emit.operations import require_casadi_codes
 from dalembert.kernel.ready import library as module
 from dalembert.kernel.ready import runtime
-from dalembert.kernel.ready.library import PREBUILT, determined_by, prebuild, ready_library, source
+from dalembert.kernel.ready.library import PREBUILT, determined_by, prebuild, ready_library, source, wide_of
 
 
 @pytest.fixture(autouse=True)
@@ -91,7 +91,31 @@ def test_without_compiler_the_one_that_came_with_the_package_serves(tmp_path: Pa
     assert digest(library).decode() == determined_by(source, PREBUILT)[1]
     # Python must not take it for one of the modules beside it.
     modules = {file.stem for file in PREBUILT.parent.glob("*.py")}
-    assert not {PREBUILT.stem, runtime.PREBUILT.stem} & modules
+    files = {PREBUILT.stem, runtime.PREBUILT.stem}
+    assert not (files | {wide_of(file).stem for file in (PREBUILT, runtime.PREBUILT)}) & modules
+
+
+@pytest.mark.skipif(not has_wide_registers(), reason="the processor has no registers of 256 bits")
+@pytest.mark.parametrize(
+    ("wide", "whole", "taken"), [(True, True, "wide"), (True, False, "plain"), (False, True, "plain")]
+)
+def test_the_one_for_wide_registers_is_taken_where_they_are(
+    wide: bool, whole: bool, taken: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Both come with the package; one that cannot be loaded is passed over."""
+    compiler = find_compiler()
+    assert compiler is not None
+    files = {"plain": prebuild(tmp_path, compiler, PREBUILT, source, 0, ())}
+    files["wide"] = prebuild(tmp_path, compiler, PREBUILT, source, 0, (), wide=True)
+    assert files["wide"] == wide_of(files["plain"])
+    if not whole:
+        files["wide"].write_bytes(b"for another machine")
+    monkeypatch.setattr(module, "find_compiler", lambda: None)
+    monkeypatch.setattr(module, "PREBUILT", files["plain"])
+    monkeypatch.setattr(module, "has_wide_registers", lambda: wide)
+    library = ready_library()
+    assert library is not None
+    assert library._name == str(files[taken])
 
 
 def test_its_source_is_made_without_casadi_and_sympy():

@@ -15,7 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from dalembert.errors import BuildError
-from dalembert.kernel.build import FLAGS, Compiler, build, compile_source, find_compiler
+from dalembert.kernel.build import FLAGS, Compiler, build, compile_source, find_compiler, has_wide_registers
 from dalembert.kernel.emit.operations import BINARY, UNARY
 from dalembert.kernel.package_digest import package_digest
 
@@ -46,6 +46,8 @@ FILES: tuple[str, ...] = (
 LEVEL = 2
 # Not called as a module beside it, or Python would import it in its place.
 PREBUILT = Path(__file__).parent / ("libready.dll" if sys.platform == "win32" else "libready.so")
+# A second one beside each, for the x86 processors of the last ten years.
+WIDE = ("-march=x86-64-v3",)
 
 
 def source() -> str:
@@ -78,12 +80,14 @@ def load(make: Callable[[], str], prebuilt: Path, level: int, more: tuple[str, .
     only where it is compiled; what determines it names it before, so that one of another version is not taken for it.
     """
     name, digest = determined_by(make, prebuilt)
-    if prebuilt.is_file():
-        with contextlib.suppress(OSError):  # made for another machine
-            library = ctypes.CDLL(str(prebuilt))
-            library.da_ready_digest.restype = ctypes.c_char_p
-            if library.da_ready_digest().decode() == digest:
-                return library
+    wide = wide_of(prebuilt)
+    for file in (wide, prebuilt) if wide.is_file() and has_wide_registers() else (prebuilt,):
+        if file.is_file():
+            with contextlib.suppress(OSError):  # made for another machine
+                library = ctypes.CDLL(str(file))
+                library.da_ready_digest.restype = ctypes.c_char_p
+                if library.da_ready_digest().decode() == digest:
+                    return library
     compiler = find_compiler()
     if compiler is None:
         return None
@@ -93,14 +97,28 @@ def load(make: Callable[[], str], prebuilt: Path, level: int, more: tuple[str, .
         return None
 
 
+def wide_of(prebuilt: Path) -> Path:
+    """The library for processors with wide registers that came beside one for all."""
+    return prebuilt.with_name(f"{prebuilt.stem}_wide{prebuilt.suffix}")
+
+
 def prebuild(
-    folder: Path, compiler: Compiler, prebuilt: Path, make: Callable[[], str], level: int, more: tuple[str, ...]
+    folder: Path,
+    compiler: Compiler,
+    prebuilt: Path,
+    make: Callable[[], str],
+    level: int,
+    more: tuple[str, ...],
+    wide: bool = False,
 ) -> Path:
-    """The library as it comes with the package, made in a folder, for every processor of the family."""
+    """The library as it comes with the package, made in a folder, for every processor of the family, or for those with
+    wide registers.
+    """
     digest = determined_by(make, prebuilt)[1]
+    flags = (f"-O{level}", *FLAGS, *more, *(WIDE if wide else ()))
     with tempfile.TemporaryDirectory(dir=folder) as workplace:
-        made = compile_source(with_digest(make, digest), compiler, (f"-O{level}", *FLAGS, *more), Path(workplace))
-        return made.replace(folder / prebuilt.name)
+        made = compile_source(with_digest(make, digest), compiler, flags, Path(workplace))
+        return made.replace(folder / (wide_of(prebuilt) if wide else prebuilt).name)
 
 
 def with_digest(make: Callable[[], str], digest: str) -> str:
