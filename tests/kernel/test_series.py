@@ -27,6 +27,7 @@ LOOP = """
 DA_API void run(const double *x, const double *p, double *out)
 {
     double c[%(constants)d], z[%(kept)d], sum[%(pairs)d], left[%(order)d][%(pairs)d], right[%(order)d][%(pairs)d];
+    double last[%(last)d] = {0.0};
     da_constants(p, c);
     start(x, x[2], c, out, z);
     for (int k = 1; k < %(order)d; k++) {
@@ -34,16 +35,20 @@ DA_API void run(const double *x, const double *p, double *out)
             sum[l] = 0.0;
             for (int j = 1; j < k; j++) sum[l] += left[j][l] * right[k - j][l];
         }
-        order(x + 3 * k, x[3 * k + 2], c, k, 1.0 / k, z, sum, out + %(size)d * k, left[k], right[k]);
+        order(x + 3 * k, x[3 * k + 2], c, k, 1.0 / k, z, sum, out + %(size)d * k, left[k], right[k], last);
     }
 }
 """
 
 
-def coefficients(function: ca.Function, x: np.ndarray, p: np.ndarray, folder: Path) -> np.ndarray:
-    """Of the outputs of a function of (q, t, p), q and t being polynomials: x has a row for each order, t last."""
+def coefficients(
+    function: ca.Function, x: np.ndarray, p: np.ndarray, folder: Path, slopes: dict[str, str] | None = None
+) -> np.ndarray:
+    """Of the outputs of a function of (q, t, p), q and t being polynomials: x has a row for each order, t last. slopes:
+    of those that are known to be straight lines.
+    """
     hoist, shared, size = Hoist(), Shared(), function.numel_out(0)
-    outputs = nodes_of(function, ("q", "t", "p"), ("out",), hoist, {})["out"]
+    outputs = nodes_of(function, ("q", "t", "p"), ("out",), hoist, {}, slopes)["out"]
     higher, first = Emission(shared, hoist, first=False), Emission(shared, hoist, first=True)
     for order in (higher, first):
         for i, node in enumerate(outputs):
@@ -53,7 +58,7 @@ def coefficients(function: ca.Function, x: np.ndarray, p: np.ndarray, folder: Pa
     texts = []
     for name, order, more in (
         ("start", first, ("out", "z")),
-        ("order", higher, ("k", "over_k", "z", "sum", "out", "left", "right")),
+        ("order", higher, ("k", "over_k", "z", "sum", "out", "left", "right", "last")),
     ):
         names = ("q", "t", "c", *more)
         declared = ", ".join(f"double {n}" if n in ("t", "k", "over_k") else f"double *{n}" for n in names)
@@ -63,6 +68,7 @@ def coefficients(function: ca.Function, x: np.ndarray, p: np.ndarray, folder: Pa
         "constants": max(hoist.size, 1),
         "kept": max(len(shared.kept), 1),
         "pairs": max(len(shared.pairs), 1),
+        "last": max(len(shared.carried), 1),
         "order": ORDER,
         "size": size,
     }
@@ -137,8 +143,11 @@ def true_coefficients(x: np.ndarray, parameters: np.ndarray) -> np.ndarray:
 
 
 @needs_compiler
-def test_every_recurrence(tmp_path):
-    """All functions at once, with parameters and time, at random polynomials of degree 3."""
+@pytest.mark.parametrize("known", [(), ("t",), ("t", "q[0]"), ("t", "q[1]"), ("t", "q[0]", "q[1]"), ("fixed",)])
+def test_every_recurrence(tmp_path, known):
+    """All functions at once, with parameters and time, at random polynomials of degree 3, or at straight lines and
+    constants that are known to be such, whose sums have one term or none.
+    """
     q, t, p = ca.SX.sym("q", 2), ca.SX.sym("t"), ca.SX.sym("p", 2)
     parts = [f(q[0], q[1]) for f, _ in FUNCTIONS.values()]
     parts += [p[0] * q[0] / p[1] + ca.sin(p[0]) * t, t * t * q[1] - 1, ca.SX(2.0), p[1] - q[0], -q[0]]
@@ -149,8 +158,16 @@ def test_every_recurrence(tmp_path):
         x[0] = rng.uniform(0.2, 0.8, size=3)
         x[1:4, :2] = rng.normal(size=(3, 2))
         x[1, 2] = 1.0
+        slopes = {"t": "1.0"} if known else {}
+        for i in range(2):
+            if f"q[{i}]" in known:
+                x[1:, i] = 0.0
+                x[1, i] = 0.625 + i
+                slopes[f"q[{i}]"] = str(x[1, i])
+        if "fixed" in known:
+            x[1:, 1], slopes["q[1]"] = 0.0, "0.0"
         parameters = rng.uniform(0.5, 2.0, size=2)
-        found = coefficients(function, x, parameters, tmp_path)
+        found = coefficients(function, x, parameters, tmp_path, slopes)
         truth = true_coefficients(x, parameters)
         # Coefficients grow as powers of an inverse radius r of convergence, and so does what rounding leaves in them:
         # each order hands it on through sums of a dozen terms.

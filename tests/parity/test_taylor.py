@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import dalembert as da
+from dalembert.graph.graph import graph_of
 from dalembert.kernel import kernel as kernels
 from dalembert.kernel.build import find_compiler
 from dalembert.kernel.emit import taylor
@@ -43,6 +44,33 @@ def test_substitution_instead_of_the_inverse(name, monkeypatch):
     other = system.simulate(2.0, rtol=1e-10, samples=5, backend="native", method="taylor")
     kernels._made.clear()
     np.testing.assert_allclose(other.q, usual.q, atol=1e-13 * (1 + np.abs(usual.q).max()))  # rounding
+
+
+@pytest.mark.parametrize("acts", ["0", "x"])
+def test_time_and_coordinates_on_which_nothing_acts(acts):
+    """Straight lines, whose products are shorter sums; a and b are joined by their inertia, and no longer straight as
+    soon as something acts on one of them. DOP853 on the reference backend knows nothing of series.
+    """
+    forces = {
+        "x": "-x*(2 + cos(a + 2*b)*exp(-t/3)) + log(3 + t)*tanh(b*a') + a'*b'*sin(a)/(2 + t^2)",
+        "y": "-y*sqrt(4 + a*b')/(1 + t) + (2 + sin(a)*t)^1.5 + atan2(a + 3, 2 + t)*b'^2 + sin(x)*(a - b)",
+        "b": acts,
+    }
+    system = da.System(
+        "lines",
+        coordinates="x a b y",
+        kinetic="(x'^2 + y'^2)/2 + a'^2 + a'*b'/2 + b'^2",
+        forces=forces,
+        initial={"x": 1, "a": 0.2, "b": 0.5, "y": -1, "x'": 0.3, "a'": 0.7, "b'": -0.4, "y'": 0},
+    )
+    exact = system.simulate(2.0, rtol=1e-12, samples=11, backend="reference")
+    motion = system.simulate(2.0, rtol=1e-10, samples=11, backend="native", method="taylor")
+    assert motion.method == "Taylor"
+    assert motion.certificate.holds
+    np.testing.assert_allclose(motion.q, exact.q, atol=1e-8)  # a hundred tolerances, as far as they grow in 2 s
+    np.testing.assert_allclose(motion.v, exact.v, atol=1e-8)
+    uniform = [1, 2] if acts == "0" else []
+    assert taylor._functions(graph_of(system), [], 0.0)[-1] == uniform
 
 
 def test_forces_that_depend_on_ideal_ones():

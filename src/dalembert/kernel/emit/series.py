@@ -9,6 +9,9 @@ and the others are of the same form: what belongs to order k stands at its ends,
 orders only. So the sums of all products are taken at once before each order, side by side in vector registers (the
 runtime does it, on `left` and `right`), and what remains for each order is straight-line code with no loop in it.
 
+The time, and a coordinate on which nothing acts, are straight lines: their coefficients end with the slope. A sum with
+one of them has a single term, its slope times what the other factor had an order before, which is carried in `last`.
+
 Unknowns: some inputs may stand for values found by linear equations among the outputs. They come in stages; before a
 stage is solved its unknowns count as zero, which gives the right-hand side, because coefficients of order k are affine
 in those of the arguments.
@@ -69,6 +72,8 @@ class Node:
     form: str = ""
     stage: int = 0  # the unknowns it depends on; 0: none
     integrand: Node | None = None  # w of c' = ± a' w and of c' w = a'
+    degree: int | None = None  # 0: does not change with time; 1: a straight line; None: may be anything
+    slope: Node | None = None  # of a straight line
 
     @property
     def is_constant(self) -> bool:
@@ -82,8 +87,10 @@ class Node:
 class Nodes:
     """The values of a function, equal ones once, made by the rules of algebra and calculus."""
 
-    def __init__(self, hoist: Hoist) -> None:
+    def __init__(self, hoist: Hoist, slopes: Mapping[str, str]) -> None:
+        """slopes: of inputs that are straight lines, as numbers or names of inputs; "0.0": it does not change."""
         self.hoist = hoist
+        self._slopes = slopes
         self._made: dict[tuple[object, ...], Node] = {}
         self._count = 0
 
@@ -95,7 +102,44 @@ class Nodes:
 
     def _new(self, kind: str, args: Sequence[Node], form: str, stage: int = 0) -> Node:
         self._count += 1
-        return Node(self._count, kind, tuple(args), form, max([stage, *(a.stage for a in args)]))
+        made = Node(self._count, kind, tuple(args), form, max([stage, *(a.stage for a in args)]))
+        made.degree = self._degree(made)
+        if made.degree == 1:
+            made.slope = self._slope(made)
+        return made
+
+    def _degree(self, node: Node) -> int | None:
+        if node.kind == "constant":
+            return 0
+        if node.kind == "input":
+            slope = self._slopes.get(node.form)
+            return None if slope is None else int(slope != "0.0")
+        of = [a.degree for a in node.args]
+        if node.kind == "unknown" or None in of:
+            return None
+        known = [degree for degree in of if degree is not None]
+        if node.kind in ("add", "sub", "neg"):
+            return max(known)
+        if node.kind in ("mul", "scale"):
+            return sum(known) if sum(known) <= 1 else None
+        if node.kind == "div" and known[1] == 0:
+            return known[0]
+        return None if any(known) else 0
+
+    def _slope(self, node: Node) -> Node:
+        """Of a straight line, from those of its arguments."""
+        if node.kind == "input":
+            text = self._slopes[node.form]
+            return self.literal(float(text)) if text[0].isdigit() else self.node("input", form=text)
+        slopes = [a.slope or self.literal(0.0) for a in node.args]
+        if node.kind in ("add", "sub"):
+            return (self.add if node.kind == "add" else self.sub)(*slopes)
+        if node.kind == "neg":
+            return self.neg(*slopes)
+        a, b = node.args
+        if node.kind == "div":
+            return self.div(slopes[0], b)
+        return self.mul(a, slopes[1]) if a.degree == 0 else self.mul(slopes[0], b)
 
     def literal(self, value: float) -> Node:
         return self.node("constant", form=number(value))
@@ -265,11 +309,12 @@ def nodes_of(
     outputs: Sequence[str],
     hoist: Hoist,
     stages: Mapping[str, int],
+    slopes: Mapping[str, str] | None = None,
 ) -> dict[str, list[Node]]:
     """The outputs of a function as nodes. The input "p" is hoisted; `stages` names the inputs that are unknowns, which
-    live in a structure u.
+    live in a structure u; slopes: as in `Nodes`.
     """
-    nodes, slots = Nodes(hoist), dict[int, Node]()
+    nodes, slots = Nodes(hoist, slopes or {}), dict[int, Node]()
     found = {name: [nodes.literal(0.0)] * function.numel_out(k) for k, name in enumerate(outputs)}
     for k in range(function.n_instructions()):
         operation = function.instruction_id(k)
@@ -294,16 +339,22 @@ def nodes_of(
 
 @dataclass
 class Shared:
-    """What the orders hand to each other: the pairs of series whose products are summed, and values of order 0."""
+    """What the orders hand to each other: the pairs of series whose products are summed, values of order 0, and what
+    sums with straight lines need of the order before, with its weight or without.
+    """
 
     pairs: dict[tuple[Node, bool, Node], int] = field(default_factory=dict)
     kept: dict[tuple[Node, str], int] = field(default_factory=dict)
+    carried: dict[tuple[Node, bool], int] = field(default_factory=dict)
 
     def pair(self, left: Node, right: Node, weighted: bool = False) -> str:
         """Σ a_j b_{k−j} over 0 < j < k, with weights j where wanted."""
         if not weighted and left.number > right.number:
             left, right = right, left
         return f"sum[{self.pairs.setdefault((left, weighted, right), len(self.pairs))}]"
+
+    def last(self, node: Node, weighted: bool) -> str:
+        return f"last[{self.carried.setdefault((node, weighted), len(self.carried))}]"
 
     def order_0(self, node: Node, form: str = "{0}") -> str:
         return f"z[{self.kept.setdefault((node, form), len(self.kept))}]"
@@ -342,9 +393,9 @@ class Emission:
         return self._texts[self._key(node)]
 
     def _assigned(self, node: Node) -> str | None:
+        if node.is_zero or (node.degree == 0 and not self.first):
+            return None
         if node.kind == "constant":
-            if node.is_zero or not self.first:
-                return None
             return self._constant(node)
         if node.kind == "unknown" and node.stage > self.solved:
             return None
@@ -409,30 +460,50 @@ class Emission:
         if kind == "mul":
             end(a, b)
             end(b, a)
-            return shared.pair(a, b) + "".join(ends)
+            return self._first(self._sum(a, b) + "".join(ends))
         if kind == "div":
             end(node, b, "-")
-            return f"({self._of(a) or '0.0'} - {shared.pair(b, node)}{''.join(ends)}) * {self._inverse(b)}"
+            return f"({self._of(a) or '0.0'}{self._sum(b, node, sign='-')}{''.join(ends)}) * {self._inverse(b)}"
         if kind == "sqrt":
-            return f"({self._of(a) or '0.0'} - {shared.pair(node, node)}) * {shared.order_0(node, '0.5 / {0}')}"
+            return f"({self._of(a) or '0.0'}{self._sum(node, node, sign='-')}) * {shared.order_0(node, '0.5 / {0}')}"
         if kind == "power":
             end(node, a)
-            grown = f"({shared.pair(a, node, True)} * over_k{''.join(ends)})"
-            rest = f"{shared.pair(node, a, True)} * over_k"
+            grown = f"({self._first(self._sum(a, node, True))} * over_k{''.join(ends)})"
+            rest = f"{self._first(self._sum(node, a, True))} * over_k"
             return f"({self._constant(b)} * {grown} - {rest}) * {self._inverse(a)}"
         w = node.integrand
         assert w is not None
         if kind in ("along", "backwards"):
             end(w, a)
-            text = f"{shared.pair(a, w, True)} * over_k{''.join(ends)}"
+            text = f"{self._first(self._sum(a, w, True))} * over_k{''.join(ends)}"
             return text if kind == "along" else f"-({text})"
         if kind == "against":
-            return f"({self._of(a) or '0.0'} - {shared.pair(node, w, True)} * over_k) * {self._inverse(w)}"
+            inside = f"{self._first(self._sum(node, w, True))} * over_k"
+            return f"({self._of(a) or '0.0'} - {inside}) * {self._inverse(w)}"
         assert kind == "atan2", kind
         end(b, a)
         end(a, b, "-")
-        turned = f"{shared.pair(a, b, True)} - {shared.pair(b, a, True)} - {shared.pair(node, w, True)}"
-        return f"(({turned}) * over_k{''.join(ends)}) * {self._inverse(w)}"
+        turned = self._sum(a, b, True) + self._sum(b, a, True, "-") + self._sum(node, w, True, "-")
+        return f"(({self._first(turned)}) * over_k{''.join(ends)}) * {self._inverse(w)}"
+
+    def _sum(self, left: Node, right: Node, weighted: bool = False, sign: str = "+") -> str:
+        """± Σ a_j b_{k−j} over 0 < j < k, with weights j where wanted; nothing where one of them does not change."""
+        if 0 in (left.degree, right.degree):
+            return ""
+        if left.slope is not None:  # only a_1, whose weight is one
+            return f" {sign} {self._fixed(left.slope)} * {self.shared.last(right, False)}"
+        if right.slope is not None:
+            return f" {sign} {self._fixed(right.slope)} * {self.shared.last(left, weighted)}"
+        return f" {sign} {self.shared.pair(left, right, weighted)}"
+
+    @staticmethod
+    def _first(terms: str) -> str:
+        """A sum whose first term has its sign before it."""
+        return terms.removeprefix(" + ") or "0.0"
+
+    def _fixed(self, node: Node) -> str:
+        """Its order 0."""
+        return self._constant(node) if node.is_constant else self.shared.order_0(node)
 
     def _inverse(self, node: Node) -> str:
         return self.shared.order_0(node, "1.0 / {0}")
@@ -443,8 +514,7 @@ class Emission:
         for factor, node in zip(factors, of, strict=True):
             value = self._value(node)
             if value is not None and not factor.is_zero:
-                fixed = self._constant(factor) if factor.is_constant else self.shared.order_0(factor)
-                terms.append(f"{fixed} * {value}")
+                terms.append(f"{self._fixed(factor)} * {value}")
         return " + ".join(terms) or "0.0"
 
     def keep(self) -> None:
@@ -455,17 +525,21 @@ class Emission:
     def hand_on(self) -> None:
         """At the end of order k: the factors of the products to be summed before later orders."""
         done = 0
+        self._evaluate_carried()
         while done < len(self.shared.pairs):  # writing one may call for others
             for (left, weighted, right), place in list(self.shared.pairs.items())[done:]:
                 self.line(f"left[{place}] = {'k * ' if weighted else ''}{self.value(left)};")
                 self.line(f"right[{place}] = {self.value(right)};")
                 done += 1
+            self._evaluate_carried()
+        self._carry()
 
     def hand_on_once(self, places: dict[tuple[Node, bool], int]) -> list[tuple[int, int]]:
         """The same with each factor in one place of `left`, however many products it has a part in. Returns the places
         of the factors of each product.
         """
         found: list[tuple[int, int]] = []
+        self._evaluate_carried()
         while len(found) < len(self.shared.pairs):
             for left, weighted, right in list(self.shared.pairs)[len(found) :]:
                 for node, times_k in ((left, weighted), (right, False)):
@@ -473,7 +547,21 @@ class Emission:
                         places[node, times_k] = len(places)
                         self.line(f"left[{places[node, times_k]}] = {'k * ' if times_k else ''}{self.value(node)};")
                 found.append((places[left, weighted], places[right, False]))
+            self._evaluate_carried()
+        self._carry()
         return found
+
+    def _evaluate_carried(self) -> None:
+        """What `last` will hold, while it still holds what belongs to the order before."""
+        done = 0
+        while done < len(self.shared.carried):
+            node, _ = list(self.shared.carried)[done]
+            self.value(node)
+            done += 1
+
+    def _carry(self) -> None:
+        for (node, weighted), place in self.shared.carried.items():
+            self.line(f"last[{place}] = {'k * ' if weighted else ''}{self.value(node)};")
 
 
 def function_in_pieces(name: str, lines: Sequence[str], parameters: str, arguments: Sequence[str], work: int) -> str:

@@ -56,9 +56,12 @@ def taylor_source(
         raise TaylorNotApplicable("a constraint is nonlinear in the accelerations, which are found by iteration")
     if graph.uses_actual:
         raise TaylorNotApplicable("work with actual(…) is found by iteration")
-    function, solve, staged = _functions(graph, rows, completion)
+    function, solve, staged, uniform = _functions(graph, rows, completion)
     n, m = graph.dynamics.numel_in(0), len(rows)
-    outputs = nodes_of(function, INPUTS, OUTPUTS, hoist, STAGES)
+    slopes = {"t": "1.0"}
+    for i in uniform:
+        slopes |= {f"q[{i}]": f"v[{i}]", f"v[{i}]": "0.0"}
+    outputs = nodes_of(function, INPUTS, OUTPUTS, hoist, STAGES, slopes)
     shared = Shared()
     pairs: list[tuple[int, int]] = []
     stages = (1, 2) if staged else (1,)
@@ -109,6 +112,7 @@ def taylor_source(
     sizes = {
         "DA_TAYLOR_PAIRS": -(-max(len(shared.pairs), 1) // LANES) * LANES,
         "DA_TAYLOR_KEPT": max(len(shared.kept), 1),
+        "DA_TAYLOR_LAST": max(len(shared.carried), 1),
         "DA_TAYLOR_FACTOR": max(len(outputs["factor"]), 1),
         "DA_EFFORT_START": _operations(start.lines) + solve.n_instructions() * len(stages),
         "DA_EFFORT_ORDER": _operations(higher.lines) + (0 if small else solve.n_instructions() * len(stages)),
@@ -123,7 +127,7 @@ def taylor_source(
     powers = () if lanes else ("power", "kinetic")
     of_start = (*state, "a", *powers, "pivot", "size", "factor", "z", "u")
     factors = ("left",) if lanes else ("left", "right")
-    of_order = (*state, "k", "over_k", "over_next", "factor", "z", "sum", "next", *factors, "u")
+    of_order = (*state, "k", "over_k", "over_next", "factor", "z", "sum", "next", *factors, "last", "u")
     given = {"q", "v", "c", "sum"}
     for name, order, names in (("da_taylor_start", start, of_start), ("da_taylor_order", higher, of_order)):
         known = given if order is start else given | {"factor", "z"}
@@ -148,8 +152,12 @@ def _declared(names: Sequence[str], read_only: set[str]) -> str:
     return ", ".join(parts)
 
 
-def _functions(graph: Graph, rows: Sequence[int], completion: float) -> tuple[ca.Function, ca.Function, bool]:
-    """The values of which series are made; the solution for one order; whether nonideal forces make a second stage."""
+def _functions(
+    graph: Graph, rows: Sequence[int], completion: float
+) -> tuple[ca.Function, ca.Function, bool, list[int]]:
+    """The values of which series are made; the solution for one order; whether nonideal forces make a second stage;
+    coordinates whose velocities do not change.
+    """
     n, count, m = graph.dynamics.numel_in(0), graph.dynamics.numel_in(3), len(rows)
     q, v, t, p = ca.SX.sym("q", n), ca.SX.sym("v", n), ca.SX.sym("t"), ca.SX.sym("p", count)
     state = [q, v, t, p]
@@ -183,7 +191,16 @@ def _functions(graph: Graph, rows: Sequence[int], completion: float) -> tuple[ca
     r, s = ca.SX.sym("r", n), ca.SX.sym("s", m)
     both = _substitution(saddle, stored.read, ca.vertcat(r, s))
     solve = ca.Function("solve", [p, stored.symbols, r, s], [both[:n], -both[n:]])
-    return function, solve, staged
+    return function, solve, staged, _uniform(M, Q, A, C)
+
+
+def _uniform(M: ca.SX, Q: ca.SX, A: ca.SX, C: ca.SX) -> list[int]:
+    """Coordinates on which nothing acts, and which no inertia joins to others on which something does."""
+    n = M.size1()
+    free = {i for i in range(n) if Q[i].is_zero() and C[i].is_zero() and ca.sparsify(A[:, i]).nnz() == 0}
+    while joined := {i for i in free if any(not M[i, j].is_zero() for j in range(n) if j not in free)}:
+        free -= joined
+    return sorted(free)
 
 
 def _substitution(saddle: Saddle, factors: ca.SX, right: ca.SX) -> ca.SX:

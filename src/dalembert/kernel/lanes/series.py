@@ -22,9 +22,10 @@ def sums_source(pairs: Sequence[tuple[int, int]]) -> str:
     )
     second = "\n".join(f"        e->sum[{l}] = e->of[1][{a}] * e->of[1][{b}];" for l, (a, b) in enumerate(pairs))
     return f"""\
-/* of: the factors of products, order by order. later: what is known of the sums of the next order. */
+/* of: the factors of products, order by order. later: what is known of the sums of the next order. last: of the order
+   before, for sums with straight lines. */
 typedef struct {{
-    da_lane of[DA_TAYLOR_MOST][{places}], sum[DA_TAYLOR_PAIRS], later[DA_TAYLOR_PAIRS];
+    da_lane of[DA_TAYLOR_MOST][{places}], sum[DA_TAYLOR_PAIRS], later[DA_TAYLOR_PAIRS], last[DA_TAYLOR_LAST];
     da_taylor_unknowns u;
 }} da_expansion;
 

@@ -62,18 +62,20 @@ DA_PIECE void da_expand(const da_members *all, da_group *g, da_try *s, int p)
     da_expansion e[DA_GROUPS];
     double over[DA_TAYLOR_MOST + 2];
     for (int k = 1; k <= p; k++) over[k] = 1.0 / k;
-    for (int b = 0; b < DA_GROUPS; b++)
+    for (int b = 0; b < DA_GROUPS; b++) {
         for (int j = 0; j < DA_N; j++) {
             s[b].x[0][j] = g[b].q[j];
             s[b].x[0][DA_N + j] = s[b].x[1][j] = g[b].v[j];
             s[b].x[1][DA_N + j] = g[b].a[j];
         }
+        for (int l = 0; l < DA_TAYLOR_LAST; l++) e[b].last[l] = DA_R(0.0);
+    }
     for (int k = 1; k < p; k++) {
         const da_lane t = DA_R(k == 1 ? 1.0 : 0.0), order = DA_R((double)k);
         for (int b = 0; b < DA_GROUPS; b++) {
             da_taylor_sums(e + b, k);
             da_taylor_order(s[b].x[k], s[b].x[k] + DA_N, t, g[b].c, order, DA_R(over[k]), DA_R(over[k + 1]),
-                            g[b].factor, g[b].kept, e[b].sum, s[b].x[k + 1], e[b].of[k], &e[b].u);
+                            g[b].factor, g[b].kept, e[b].sum, s[b].x[k + 1], e[b].of[k], e[b].last, &e[b].u);
         }
     }
     for (int b = 0; b < DA_GROUPS; b++)

@@ -32,6 +32,7 @@ typedef struct {
     double x[DA_TAYLOR_MOST + 1][DA_NW]; /* normalized coefficients of y */
     double left[DA_TAYLOR_MOST][DA_TAYLOR_PAIRS], right[DA_TAYLOR_MOST][DA_TAYLOR_PAIRS];
     double sum[DA_TAYLOR_PAIRS], kept[DA_TAYLOR_KEPT], factor[DA_TAYLOR_FACTOR];
+    double last[DA_TAYLOR_LAST]; /* of the order before, for sums with straight lines */
     int order;
     int started;   /* order 0 is there for the present state */
     int made;      /* so are the others */
@@ -157,12 +158,13 @@ DA_FN double da_taylor_expand(da_taylor *s, double t, const double *y, const dou
             s->x[1][j] = f[j];
         }
         double order = 1.0, over = 1.0;
+        for (int l = 0; l < DA_TAYLOR_LAST; l++) s->last[l] = 0.0;
         for (int k = 1; k < p; k++) {
             da_taylor_unknowns u; /* of this order alone, so that they may stay in registers */
             const double over_next = 1.0 / (order + 1.0);
             da_taylor_sums(s, k);
             da_taylor_order(s->x[k], s->x[k] + DA_N, k == 1 ? 1.0 : 0.0, ctx->p, order, over, over_next, s->factor,
-                            s->kept, s->sum, s->x[k + 1], s->left[k], s->right[k], &u);
+                            s->kept, s->sum, s->x[k + 1], s->left[k], s->right[k], s->last, &u);
             order += 1.0;
             over = over_next;
         }
