@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.optimize import LinearConstraint, linprog, minimize
+from scipy.optimize import LinearConstraint, brentq, linprog, minimize
 
 import dalembert as da
+from dalembert.motion.contacts.decide import decide
+from dalembert.motion.contacts.run.transitions import Transitions
 
 G = 9.81
 
@@ -131,3 +133,64 @@ def test_constraints_that_depend_on_each_other_for_a_moment_only_are_not_left_ou
     )  # fmt: skip
     with pytest.raises(da.MotionFailed, match="no acceleration satisfies the constraints together"):
         carried.simulate(1)
+
+
+MU, MORE, MASS, PUSH, RATE = (0.3, 0.15), 1.3, 2.0, 0.33, 3.0
+
+
+def sled() -> da.System:
+    """A body on two feet that is pushed to and fro with up to a third of its weight, from rest. Its mass is at the height of
+    its feet, so that each always carries half of it.
+    """
+    feet = [(f"x {sign} b*cos(a)", f"y {sign} b*sin(a)") for sign in "-+"]
+    return da.System(
+        "sled",
+        coordinates="x y a",
+        kinetic="m*(x'^2 + y'^2 + a'^2)/2",
+        potential="m*g*y",
+        forces={"x": "push*m*g*sin(rate*t)"},
+        constraints={f"foot {k}": f"{y} >= 0" for k, (_, y) in enumerate(feet)},
+        nonideal=[da.Coulomb(f"foot {k}", f"mu{k}", mu_static=f"more*mu{k}", point=feet[k]) for k in range(2)],
+        parameters={"m": MASS, "g": G, "b": 0.7, "push": PUSH, "rate": RATE, "more": MORE, "mu0": MU[0], "mu1": MU[1]},
+        initial=dict.fromkeys(("x", "y", "a", "x'", "y'", "a'"), 0),
+    )
+
+
+def times_of_the_sled() -> tuple[float, float, float]:
+    """It sets off at the limit of both feet, slides with friction of both, and stops, until the push is at the limit
+    again the other way.
+    """
+    slides = G * sum(MU) / 2
+    begins = float(np.arcsin(MORE * slides / (PUSH * G)) / RATE)
+
+    def speed(t: float) -> float:
+        return PUSH * G / RATE * (np.cos(RATE * begins) - np.cos(RATE * t)) - slides * (t - begins)
+
+    return begins, float(brentq(speed, begins + 0.1, 2 * np.pi / RATE, xtol=1e-14)), begins + np.pi / RATE
+
+
+@pytest.mark.parametrize("backend", ["native", "reference"])
+def test_feet_of_a_body_that_was_at_rest_before_stop_together(backend):
+    """The speed against which rest is judged was reached between two instants of rest."""
+    begins, stops, again = times_of_the_sled()
+    assert stops < again - 0.05
+    motion = sled().simulate(again + 0.05, samples=101, backend=backend)
+    found = [(e["name"], e["contact"], e["t"]) for e in motion.events]
+    wanted = [
+        (name, f"foot {k}", t) for name, t in (("slip", begins), ("stick", stops), ("slip", again)) for k in (0, 1)
+    ]
+    assert [one[:2] for one in found] == [one[:2] for one in wanted]
+    # Cone programmes are solved to 1e-9 of their forces, events to the tolerance of 1e-9.
+    np.testing.assert_allclose([one[2] for one in found], [one[2] for one in wanted], rtol=1e-7)
+    assert motion.certificate.holds
+
+
+@pytest.mark.parametrize("samples", [3, 101])
+def test_the_certificate_sees_a_body_that_sets_off_too_early(samples, monkeypatch):
+    """One foot sticks, the other is said to slip though nothing moves, and holds less than it could."""
+    monkeypatch.setattr(Transitions, "see_speed", lambda *_: None)
+    monkeypatch.setattr(decide, "held_by_others", lambda *_: [])
+    again = times_of_the_sled()[2]
+    motion = sled().simulate(again + 0.05, samples=samples)
+    assert motion.events[-1]["t"] < again - 1e-3  # so it does
+    assert motion.certificate.contact > motion.certificate.thresholds["contact"]

@@ -74,7 +74,7 @@ def certify(
         **constraint_residuals(motion, evaluation, data, points.lengths),
         **algebra,
         "energy": energy_residual(motion, evaluation, points, data.energy),
-        "contact": 0.0 if data.closed is None else _contact_residual(motion, data, data.closed),
+        "contact": 0.0 if data.closed is None else _contact_residual(motion, data, data.closed, contacts),
         "repeat": repeat,
         "consistency": consistency,
         "impact": _impact_residual(motion, contacts) if motion.blows or np.any(motion.impact_loss) else 0.0,
@@ -94,10 +94,12 @@ def certify(
 # Contacts and impacts need SymPy, which other motions do without where their model was kept.
 
 
-def _contact_residual(motion: Motion, data: Data, closed: np.ndarray) -> float:
-    from dalembert.motion.certificate.friction_laws import contact_residual
+def _contact_residual(motion: Motion, data: Data, closed: np.ndarray, contacts: Contacts | None) -> float:
+    from dalembert.motion.certificate.friction_laws import contact_residual, speed_of_rest
+    from dalembert.motion.certificate.left_rest import departed_early
 
-    return contact_residual(motion, data.M, data.Q, closed)
+    found = contact_residual(motion, data.M, data.Q, closed)
+    return found if contacts is None else max(found, departed_early(motion, contacts, speed_of_rest(motion)))
 
 
 def _undetermined_in_blows(motion: Motion, contacts: Contacts) -> tuple[str, ...]:

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 SEEN = 1e3
 # Of velocities, with some operations between.
 ROUNDING = 1e-14
+# A contact that sets off, however gently, accelerates by more than this share of what it does later: at two outputs in a
+# row it is not at rest.
+IDLE = 1e-9
 
 
 def contact_residual(motion: Motion, M: Array, Q: Array, A: Array) -> float:
@@ -60,7 +63,7 @@ def contact_residual(motion: Motion, M: Array, Q: Array, A: Array) -> float:
     largest = max(largest, 1e-6 * float(np.abs(root * motion.v).max()) / (span or 1.0))
     # From rest at the origin, places are rounding of where the forces would have led.
     reach = max(float(np.abs(root * motion.q).max()), 1e-6 * span**2 * float(np.abs(Q / root).max())) or 1.0
-    resting, fastest = _speed_of_rest(motion), float(np.abs(motion.v).max(initial=0.0)) or 1.0
+    resting, fastest = speed_of_rest(motion), float(np.abs(motion.v).max(initial=0.0)) or 1.0
     rest = (motion.C - _smooth(motion)) / root
     histories = [motion.contacts[contact.name] for contact in system.contacts]
     told = [np.array([own.normal for own in histories]).T, np.array([own.friction for own in histories]).T]
@@ -90,6 +93,11 @@ def contact_residual(motion: Motion, M: Array, Q: Array, A: Array) -> float:
         forces = float((weight * np.maximum(wrong, np.where(moving, -rubs, 0.0))).max())
         creeps = (state == STICK) & (speed > SEEN * resting)
         slips = float(np.where(creeps, speed, 0.0).max()) / fastest
+        # What slips passes rest in an instant, and gains speed there.
+        gained = np.sqrt(np.add.reduceat(found.slide_rate**2, first, axis=1))
+        idle = (state != STICK) & shut & ~moving & (gained <= IDLE * gained.max())
+        if (idle[1:] & idle[:-1]).any():
+            slips = max(slips, 1.0)
         holding = shut & ~moving
     limits = np.maximum(found.mu_static, mu) * np.abs(N)
     beyond = beyond_limits(units, rest, graph.components, holding, limits, largest)
@@ -117,7 +125,7 @@ def _smooth(motion: Motion) -> Array:
     return C
 
 
-def _speed_of_rest(motion: Motion) -> float:
+def speed_of_rest(motion: Motion) -> float:
     """The speed that counts as rest. A system that rests all the time has velocities of rounding only."""
     span = float(motion.t[-1] - motion.t[0]) or 1.0
     return max(REST * float(np.abs(motion.v).max()), 1e-12 * float(np.abs(motion.q).max()) / span)

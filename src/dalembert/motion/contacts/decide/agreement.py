@@ -72,6 +72,21 @@ def objections(
     return found
 
 
+def held_by_others(contacts: Contacts, mode: Mode, s: ModeSolution, stopped: Set[int]) -> list[Objection]:
+    """Contacts along lines that are said to slip, and neither do so nor begin to: what else holds the body holds them,
+    and they stick.
+    """
+    rate = rate_of(s)
+    return [
+        ("way", k)
+        for k, at in enumerate(contacts.components)
+        if k in stopped
+        and mode.states[k] == SLIP
+        and at.stop - at.start == 1
+        and abs(s.slide_rate[at][0]) <= AGREES * rate
+    ]
+
+
 def lengths(contacts: Contacts, vectors: Array) -> list[float]:
     """The length of each contact's own vector among sliding components."""
     parts = vectors.tolist()

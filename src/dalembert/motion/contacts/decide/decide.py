@@ -24,6 +24,7 @@ from dalembert.motion.contacts.decide.agreement import (
     Objection,
     agrees,
     goes_on,
+    held_by_others,
     lengths,
     moment_at,
     objections,
@@ -195,6 +196,8 @@ def _pivoted(here: Situation, mode: Mode, under_way: bool) -> Decision | None:
         s = s if inside is None else inside
         sure = released | here.rest.leaving
         wrong = objections(here.contacts, mode, s, here.stopped, here.touching, here.rest.opening, sure)
+        if not wrong:
+            wrong = held_by_others(here.contacts, mode, s, here.stopped - sure)
         if not wrong:
             wrong = _about_to_leave(here, mode, s, begin) if under_way else []
             if not wrong:

@@ -186,6 +186,8 @@ class _Run:
                     contacts.system.name, t, "its contacts change between sticking, slipping and opening without end."
                 )
                 break
+            if ending.kind == "stop" and leg.fastest is not None:
+                between.see_speed(*leg.fastest)
             try:
                 v, work, stopped, touching = between.after(mode, ending, t, q, v, work)
             except DalembertError as error:

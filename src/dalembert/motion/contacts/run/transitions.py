@@ -206,6 +206,13 @@ class Transitions:
 
     # -- what counts as rest, and as closed
 
+    def see_speed(self, t: float, y: Array) -> None:
+        """How fast contacts slide at a state within a leg. A body that sets off from rest and stops again is at rest at
+        both ends: what is slow would be slow against rounding, and of its feet only the first to stop would stick.
+        """
+        n = self.contacts.n
+        self._rest.speed = max(self._rest.speed, largest(self.contacts.at(y[:n], y[n : 2 * n], t).slide))
+
     def contacts_at_rest(self, q: Array, v: Array, t: float, almost: float = 1.0) -> set[int]:
         """The contacts at rest. almost: how much faster than what counts as rest they may be."""
         if not self.contacts.contacts:

@@ -1,0 +1,88 @@
+"""Whether contacts have left rest only where friction could not hold them any longer.
+
+Cones and directions at the output points cannot see a contact that set off too early: it slips by its law before and
+after. So at instants at which something sets off, the forces that would hold all that rests are looked for once more,
+with every contact at rest said to stick, whatever the motion says of it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dalembert.arrays import Array, largest
+from dalembert.errors import DalembertError
+from dalembert.motion.contacts.decide.agreement import lengths
+from dalembert.motion.contacts.decide.undetermined import room
+from dalembert.motion.contacts.modes.contacts import Contacts
+from dalembert.motion.contacts.modes.modes import OPEN, SLIP, STICK, Mode
+
+if TYPE_CHECKING:
+    from dalembert.motion.result.motion import Motion
+
+# A contact sets off within this share of its limit: events are located to the tolerance, forces change meanwhile.
+NEAR = 1e-4
+# So many instants are looked at, spread evenly.
+MOST = 12
+# Gaps below this share of the places are closed.
+GAP = 1e-6
+
+
+def departed_early(motion: Motion, contacts: Contacts, resting: float) -> float:
+    """The most that friction had left where a contact at rest set off, as a share of the forces; 0 within NEAR.
+    resting: the speed that counts as rest.
+    """
+    struck = {blow.t for blow in motion.blows}  # a blow decides by itself what slips after it
+    departures = {
+        event["t"]: event
+        for event in motion.events
+        if event["name"] in ("slip", "reversal") and event["t"] not in struck
+    }
+    if not departures or not _shares_coordinates(motion, contacts):
+        return 0.0
+    chosen = list(departures.values())
+    chosen = [chosen[k] for k in np.unique(np.linspace(0, len(chosen) - 1, min(MOST, len(chosen))).astype(int))]
+    return max(_room_left(motion, contacts, event["t"], event["state"], resting) for event in chosen)
+
+
+def _shares_coordinates(motion: Motion, contacts: Contacts) -> bool:
+    """Whether two contacts act on the same coordinates: one that stands alone is told by its own event."""
+    units = contacts.forces(motion.q[0], motion.v[0], float(motion.t[0]), contacts.frames_at(*_first(motion))) != 0.0
+    touched = np.array([units[:, at].any(axis=1) for at in contacts.components])
+    return bool((touched.sum(axis=0) > 1).any())
+
+
+def _first(motion: Motion) -> tuple[Array, Array, float]:
+    return motion.q[0], motion.v[0], float(motion.t[0])
+
+
+def _room_left(motion: Motion, contacts: Contacts, t: float, state: dict[str, float], resting: float) -> float:
+    n = contacts.n
+    y = np.array(list(state.values()))
+    q, v = y[:n], y[n:]
+    frames = contacts.frames_at(q, v, t)
+    here = contacts.at(q, v, t, frames=frames)
+    gaps = here.gap / contacts.steepness(q, v, t)
+    reach = max(largest(motion.q), 1e-300)
+    closed = tuple(bool(gap <= GAP * reach) for gap in gaps)
+    after = min(int(np.searchsorted(motion.t, t)), motion.t.size - 1)
+    states, directions, pushes = [], [], []
+    for k, (speed, at) in enumerate(zip(lengths(contacts, here.slide), contacts.components, strict=True)):
+        carrier, line = contacts.carrier[k], at.stop - at.start == 1
+        if carrier is not None and not closed[carrier]:
+            states.append(OPEN)
+        else:
+            states.append(STICK if speed <= resting else SLIP)
+        slips = states[-1] == SLIP
+        directions.append(int(np.sign(here.slide[at][0])) if slips and line else 0 if slips else 1)
+        normal = motion.contacts[contacts.contacts[k].name].normal[after]
+        pushes.append(-1 if slips and carrier is None and normal < 0 else 1)
+    if STICK not in states:
+        return 0.0
+    mode = Mode(tuple(states), tuple(directions), tuple(pushes), closed, frames)
+    try:
+        left = room(contacts, mode, q, v, t)
+    except DalembertError:  # what rests cannot stay so
+        return 0.0
+    return left if NEAR < left < np.inf else 0.0
