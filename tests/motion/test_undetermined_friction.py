@@ -139,8 +139,8 @@ MU, MORE, MASS, PUSH, RATE = (0.3, 0.15), 1.3, 2.0, 0.33, 3.0
 
 
 def sled() -> da.System:
-    """A body on two feet that is pushed to and fro with up to a third of its weight, from rest. Its mass is at the height of
-    its feet, so that each always carries half of it.
+    """A body on two feet that is pushed to and fro with up to a third of its weight, from rest. Its mass is at the
+    height of its feet, so that each always carries half of it.
     """
     feet = [(f"x {sign} b*cos(a)", f"y {sign} b*sin(a)") for sign in "-+"]
     return da.System(

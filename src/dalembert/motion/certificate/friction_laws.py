@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 SEEN = 1e3
 # Of velocities, with some operations between.
 ROUNDING = 1e-14
-# A contact that sets off, however gently, accelerates by more than this share of what it does later: at two outputs in a
-# row it is not at rest.
+# A contact that sets off, however gently, accelerates by more than this share of what it does later: it is not at rest
+# at two outputs in a row.
 IDLE = 1e-9
 
 
