@@ -194,3 +194,33 @@ def test_the_certificate_sees_a_body_that_sets_off_too_early(samples, monkeypatc
     motion = sled().simulate(again + 0.05, samples=samples)
     assert motion.events[-1]["t"] < again - 1e-3  # so it does
     assert motion.certificate.contact > motion.certificate.thresholds["contact"]
+
+
+def blocks_pushed_to_and_fro() -> da.System:
+    """Two that do not touch. They stop at the same instant, and are then pushed back by less than holds them."""
+    return da.System(
+        "two blocks",
+        coordinates="x1 y1 x2 y2",
+        kinetic="(x1'^2 + y1'^2 + x2'^2 + y2'^2)/2",
+        potential="10*(y1 + y2)",
+        forces={f"x{k}": "0.5 + 4.5*sign(1 - t)" for k in (1, 2)},
+        constraints={f"floor {k}": f"y{k} >= 0" for k in (1, 2)},
+        nonideal=[da.Coulomb(f"floor {k}", 0.3, mu_static=0.45, point=(f"x{k}", f"y{k}")) for k in (1, 2)],
+        initial={f"{q}{k}{mark}": 0 for q in "xy" for k in (1, 2) for mark in ("", "'")},
+    )
+
+
+def test_blocks_that_stop_at_once_stay_both():
+    motion = blocks_pushed_to_and_fro().simulate(5, samples=21)
+    # 5 − 3 for a second, then −4 − 3.
+    wanted = [("stick", f"floor {k}", pytest.approx(1 + 2 / 7, rel=1e-9)) for k in (1, 2)]
+    assert [(e["name"], e["contact"], e["t"]) for e in motion.events] == wanted
+    assert motion["x1"][-1] == motion["x2"][-1] == pytest.approx(1 + 4 / 14, rel=1e-9)
+    assert motion.certificate.holds
+
+
+def test_the_certificate_sees_one_that_does_not_stay(monkeypatch):
+    monkeypatch.setattr(Transitions, "see_speed", lambda *_: None)
+    motion = blocks_pushed_to_and_fro().simulate(5, samples=21)
+    assert motion["x2'"][-1] < -1  # the old fault
+    assert motion.certificate.contact > motion.certificate.thresholds["contact"]

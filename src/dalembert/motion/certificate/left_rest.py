@@ -34,12 +34,9 @@ def departed_early(motion: Motion, contacts: Contacts, resting: float) -> float:
     resting: the speed that counts as rest.
     """
     struck = {blow.t for blow in motion.blows}  # a blow decides by itself what slips after it
-    departures = {
-        event["t"]: event
-        for event in motion.events
-        if event["name"] in ("slip", "reversal") and event["t"] not in struck
-    }
-    if not departures or not _shares_coordinates(motion, contacts):
+    named = {"slip", "reversal"} if _shares_coordinates(motion, contacts) else {"reversal"}
+    departures = {e["t"]: e for e in motion.events if e["name"] in named and e["t"] not in struck}
+    if not departures:
         return 0.0
     chosen = list(departures.values())
     chosen = [chosen[k] for k in np.unique(np.linspace(0, len(chosen) - 1, min(MOST, len(chosen))).astype(int))]
@@ -47,7 +44,11 @@ def departed_early(motion: Motion, contacts: Contacts, resting: float) -> float:
 
 
 def _shares_coordinates(motion: Motion, contacts: Contacts) -> bool:
-    """Whether two contacts act on the same coordinates: one that stands alone is told by its own event."""
+    """Whether two contacts act on the same coordinates. The sticking of one that stands alone is ended by the event of
+    its own force.
+    """
+    if len(contacts.components) < 2:
+        return False
     units = contacts.forces(motion.q[0], motion.v[0], float(motion.t[0]), contacts.frames_at(*_first(motion))) != 0.0
     touched = np.array([units[:, at].any(axis=1) for at in contacts.components])
     return bool((touched.sum(axis=0) > 1).any())
