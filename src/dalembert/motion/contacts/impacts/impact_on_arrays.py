@@ -27,8 +27,8 @@ from dalembert.remember import remember
 
 TOGETHER, SEQUENCE = IMPACT_ORDERS
 OPEN = "open"
-# So many blows follow each other at most.
-MOST_BLOWS = 10_000
+# So many blows follow each other at most, which takes a quarter of a minute; seven unequal balls at once need 20,000.
+MOST_BLOWS = 40_000
 # In blows together, contacts that part are left out at first; after so many blows they are in.
 MOST_AGAIN = 10
 # A sequence of ever slower blows ends where they are slower than this share of the first: rounding.
