@@ -22,6 +22,7 @@ from large_systems import (
 )
 
 import dalembert as da
+from dalembert.errors import UndefinedModel
 from dalembert.graph.structure.eliminate import solution_of
 from dalembert.graph.structure.equations import ACCELERATIONS, equations_of
 from dalembert.graph.structure.read import structured_of
@@ -31,6 +32,7 @@ from dalembert.motion.large.ahead import look_ahead
 from dalembert.motion.large.model import LargeModel, large_model
 from dalembert.motion.large.state import LargeState
 from dalembert.motion.prepare import settings_of_system
+from dalembert.motion.result import between_outputs
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.state import State
 
@@ -334,3 +336,79 @@ def test_where_a_motion_ends_and_what_has_no_value():
         falling.simulate(2, samples=3)
     with pytest.raises(da.UndefinedModel, match="Look for a division by zero"):
         falling.replace(potential=1 / (x[0] - 1)).simulate(2, samples=3)
+
+
+@pytest.mark.parametrize("folded", [False, True])
+def test_rods_that_hang_at_rest_hold(folded: bool):
+    """Straight down, or folded back up: velocities are rounding, and measured against what the forces would do."""
+    links = 40
+    system = rods(links)
+    up = [1.0 if folded and k >= links // 2 else -1.0 for k in range(links)]
+    places = np.stack([np.zeros(links), np.cumsum(up)], axis=1)
+    hung = system.replace(initial=dict(zip(system.coordinates, places.ravel(), strict=True)))
+    motion = hung.simulate(1.0, samples=5)
+    assert np.abs(motion.q - places.ravel()).max() < 1e-12  # rounding, in equilibrium
+    assert motion.certificate.holds, motion.certificate.text()
+
+
+@pytest.mark.parametrize("count", [64, 512])
+def test_one_mass_that_moves_among_many_that_rest(count: int):
+    """The tolerance is that of the mass that moves, however many do not: no mean over all of them."""
+    q = da.coordinates(" ".join(f"q{k}" for k in range(count)))
+    system = da.System(
+        "one of many",
+        coordinates=q,
+        kinetic=sp.Add(*(x.d**2 / 2 for x in q)),
+        potential=sp.Add(*(2 * x**2 for x in q)),
+        initial={symbol: 0 for x in q for symbol in (x, x.d)} | {q[0]: 1},
+    )
+    motion = system.simulate(50, samples=26, rtol=1e-6)
+    # Some hundred steps of at most two tolerances each, all the same way.
+    assert motion["q0"] == pytest.approx(np.cos(2 * motion.t), abs=1e-4)
+    assert motion.timing.steps < 200
+
+
+def test_forces_that_change_slowly_bound_no_step_of_a_net():
+    """Rods of a net depend on each other. Off their constraints, accelerations are rounding, and look like pulses."""
+    side = 6
+    x = np.array(da.coordinates(" ".join(f"{c}{k}" for k in range(side**2) for c in "xyz")), dtype=object)
+    x, each = x.reshape(side, side, 3), range(side)
+    joined = [(x[i, j], x[i + 1, j]) for i in each[:-1] for j in each] + [
+        (x[i, j], x[i, j + 1]) for i in each for j in each[:-1]
+    ]
+    held = {f"held {j} {c}": x[0, j, c] - (j if c == 1 else 0) for j in each for c in range(3)}
+    system = da.System(
+        "net",
+        coordinates=list(x.ravel()),
+        kinetic=sp.Add(*(q.d**2 / 2 for q in x.ravel())),
+        potential=sp.Add(*(9.81 * q for q in x[:, :, 2].ravel())),
+        forces={q: 0.7 * sp.sin(4 * da.t + k) for k, q in enumerate(x[:, :, 2].ravel())},
+        constraints={f"rod {k}": sum((a - b) ** 2) - 1 for k, (a, b) in enumerate(joined)} | held,
+        initial={q: value for i in each for j in each for q, value in zip(x[i, j], (i, j, 0), strict=True)}
+        | {q.d: 0 for q in x.ravel()},
+    )
+    motion = system.simulate(0.5, samples=6)
+    assert motion.timing.steps < 60  # 19; a step for each sample were 512
+    assert motion.certificate.holds, motion.certificate.text()
+
+
+def test_a_potential_without_a_value_at_the_start_is_told():
+    q = da.coordinates(" ".join(f"q{k}" for k in range(64)))
+    system = da.System(
+        "logarithms",
+        coordinates=q,
+        kinetic=sp.Add(*(x.d**2 / 2 for x in q)),
+        potential=sp.Add(*(sp.log(x) for x in q)),
+        initial=dict.fromkeys(q, 1) | {x.d: 0 for x in q} | {q[3]: -1},
+    )
+    with pytest.raises(UndefinedModel, match="potential"):
+        system.simulate(0.5)
+
+
+def test_states_between_outputs_come_by_the_large_way():
+    """The whole equations of 70 links take longer to make than all of the motion; nothing makes them."""
+    coarse, fine = (chain(70).simulate(0.3, samples=n) for n in (3, 13))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(between_outputs, "Evaluation", None)
+        found = [coarse(t)["a69"] for t in fine.t]
+    assert found == pytest.approx(fine["a69"], abs=1e-7)  # two runs at rtol 1e-9

@@ -16,8 +16,8 @@ from dalembert.model.friction.contact import works_of
 from dalembert.model.language.symbols import multiplier
 from dalembert.model.system import System
 from dalembert.motion.certificate.consistency import stretches_between
+from dalembert.motion.certificate.smooth_works import smooth_works
 from dalembert.motion.contacts.modes.modes import SLIP
-from dalembert.motion.state.evaluation import Evaluation
 from dalembert.remember import remember
 
 if TYPE_CHECKING:
@@ -63,15 +63,8 @@ def heat_powers(motion: Motion) -> Array:
     """The powers (T, places) that become heat at the output points, by the laws as they are written."""
     system, names = motion.system, list(motion.heat)
     powers = np.zeros((motion.t.size, len(names)))
-    places = {constraint.name: k for k, constraint in enumerate(system.constraints)}
-    for law, work in zip(system.nonideal, works_of(system), strict=True):
-        if work is None or not work.heat:
-            continue
-        alone = Evaluation(system.replace(nonideal=[work]))
-        own = alone.heat_along(motion.q, motion.v, motion.t, motion.multipliers)
-        if motion.acting is not None:
-            acts = np.asarray(motion.acting[:, [places[name] for name in law.constraints]].all(axis=1))
-            own = np.where(acts[:, None], own, 0.0)
+    for alone, acts in smooth_works(motion, heating=True):
+        own = np.where(acts[:, None], alone.heat_along(motion.q, motion.v, motion.t, motion.multipliers), 0.0)
         for k, name in enumerate(alone.graph.heats):
             powers[:, names.index(name)] += own[:, k]
     if system.contacts:

@@ -15,11 +15,10 @@ from dalembert.arrays import Array
 from dalembert.graph.contacts import contact_graph
 from dalembert.kernel.ready.contact_states import contact_states, unit_forces
 from dalembert.mechanics.solve.mass_scale import mass_scale
-from dalembert.model.friction.contact import works_of
 from dalembert.motion.certificate.held_friction import beyond_limits
+from dalembert.motion.certificate.smooth_works import smooth_works
 from dalembert.motion.contacts.decide.decide import REST
 from dalembert.motion.contacts.modes.modes import OPEN, STICK
-from dalembert.motion.state.evaluation import Evaluation
 
 if TYPE_CHECKING:
     from dalembert.motion.result.motion import Motion
@@ -110,17 +109,9 @@ def contact_residual(motion: Motion, M: Array, Q: Array, A: Array) -> float:
 
 def _smooth(motion: Motion) -> Array:
     """What the smooth laws contribute to C: those of open constraints nothing."""
-    assert motion.acting is not None
-    C, system, works = np.zeros_like(motion.q), motion.system, works_of(motion.system)
-    if not any(works):
-        return C
-    names = {constraint.name: k for k, constraint in enumerate(system.constraints)}
-    for law, work in zip(system.nonideal, works, strict=True):
-        if work is None:
-            continue
-        alone, ideal = Evaluation(system.replace(nonideal=[work])), motion.ideal
+    C, ideal = np.zeros_like(motion.q), motion.ideal
+    for alone, acts in smooth_works(motion):
         own = alone.work_along(motion.q, motion.v, motion.t, ideal, ideal, motion.multipliers)
-        acts = np.asarray(motion.acting[:, [names[name] for name in law.constraints]].all(axis=1))
         C += np.where(acts[:, None], own, 0.0)
     return C
 

@@ -1,27 +1,29 @@
-"""A look ahead along time for a large system: `integrate.ahead` by samples of its accelerations.
+"""A look ahead along time for a large system: `integrate.ahead` by samples of the entries of its equations.
 
-The graph of a large system as a whole is never made, so that the entries which depend on time are not at hand. What
-they make of the accelerations is, at a fixed state, in linear time.
+The graph of a large system as a whole is never made, so that it is not known which entries depend on time; all of them
+are at hand at a fixed state, in linear time. They are not solved: where constraints depend on each other, accelerations
+away from the constraints are rounding.
 """
 
 from __future__ import annotations
 
-import time as clock
 from dataclasses import replace
 
 import numpy as np
 
 from dalembert.arrays import Array
+from dalembert.graph.structure.equations import NONE
 from dalembert.graph.timed import spread
-from dalembert.motion.integrate.ahead import CELL, LEAST_PARTS, MOST_PARTS, PARTS, ROUNDING, step_bounds
+from dalembert.motion.integrate.ahead import CELL, LEAST_PARTS, MOST_PARTS, PARTS, RATES, ROUNDING, step_bounds
 from dalembert.motion.integrate.pace import pace_of
 from dalembert.motion.integrate.settings import Settings
 from dalembert.motion.large.state import LargeState
 from dalembert.motion.state.state import State
 
-# Samples may take about so many seconds, but there are LEAST_PARTS of them in any case.
-SECONDS = 0.3
-# Of more coordinates than this, sums of so many groups are sampled: a pulse on one of them is seen in the sum.
+# Samples may take about so many seconds, of which each takes so many, and so many more for each of its numbers; but
+# there are LEAST_PARTS of them in any case.
+SECONDS, SAMPLE, NUMBER = 0.3, 3e-5, 4e-9
+# Of more entries than this, sums of so many groups are sampled: a pulse on one of them is seen in the sum.
 COLUMNS = 256
 STATES = 3
 
@@ -37,12 +39,12 @@ def look_ahead(at: LargeState, settings: Settings, state: State) -> Settings:
         cells = np.full((times.size - 1) // CELL, np.inf)
         for seed in range(STATES):  # a factor may be zero at the first
             q, v = (_place_nearby(x, seed + k) if seed else x for k, x in enumerate((state.q, state.v)))
-            values, largest = _samples(at, q, v, times)
-            rates = largest if seed == 0 and np.isfinite(largest).all() else rates
+            values = _samples(at, q, v, times)
             if np.isfinite(values).all():
-                # They are solved for together, and rounding in the largest is in all of them.
+                # Some are sums of many, and rounding in the largest is in all of them.
                 noise = ROUNDING * float(np.abs(values).max())
                 cells = np.minimum(cells, step_bounds(values, span / (times.size - 1), noise))
+        rates = _rates(at, state, times)
     return replace(settings, pace=pace_of(t0, cells, span / cells.size, settings.max_step), rates=rates)
 
 
@@ -52,23 +54,42 @@ def _place_nearby(x: Array, seed: int) -> Array:
 
 
 def _parts(at: LargeState, settings: Settings, state: State) -> int:
-    """So many parts of the duration are looked at: a power of two."""
-    started = clock.perf_counter()
-    for _ in range(4):
-        at.solve(state.q, state.v, state.t)
-    affordable = SECONDS / STATES * 4 / max(clock.perf_counter() - started, 1e-9)
+    """So many parts of the duration are looked at: a power of two, whatever else the machine does."""
+    size = at.run("entries", state.q, state.v, state.t).size
+    affordable = SECONDS / (STATES * (SAMPLE + NUMBER * size))
     wanted = min(max(PARTS, 2 * (settings.times.size - 1)), MOST_PARTS)
     return 2 ** int(np.log2(min(wanted, max(affordable, LEAST_PARTS))))
 
 
-def _samples(at: LargeState, q: Array, v: Array, times: Array) -> tuple[Array, Array]:
-    """Accelerations at a state along the time, or sums of them (N + 1, E), and the largest of each coordinate (n)."""
-    starts = np.linspace(0, at.n, min(at.n, COLUMNS), endpoint=False).astype(int)
-    signs = np.where(spread(at.n, 0) > 0, 1.0, -1.0)  # equal pulses of opposite signs would leave no sum
-    values, largest = np.empty((times.size, starts.size)), np.zeros(at.n)
+def _samples(at: LargeState, q: Array, v: Array, times: Array) -> Array:
+    """Entries at a state along the time, or sums of them, (N + 1, E)."""
+    where = at.model.entries
+    sides = (where.right.at, where.pulled.at, where.bias.at, where.places, where.slope.at)
+    groups = [_Groups(np.unique(side[side != NONE])) for side in sides]
+    found = np.empty((times.size, sum(group.size for group in groups)))
     with np.errstate(all="ignore"):
         for k, t in enumerate(times):
-            a = at.solve(q, v, float(t))[0][: at.n]
-            values[k] = np.add.reduceat(signs * a, starts)
-            largest = np.maximum(largest, np.abs(a))
-    return values, largest
+            w = at.run("entries", q, v, float(t))
+            np.concatenate([group.sums(w) for group in groups], out=found[k])
+    return found
+
+
+class _Groups:
+    """Sums of numbers at some places, of neighbours, with signs: equal pulses of opposite signs would leave no sum."""
+
+    def __init__(self, places: np.ndarray) -> None:
+        self.places, self.size = places, min(places.size, COLUMNS)
+        self._starts = np.linspace(0, places.size, self.size, endpoint=False).astype(int)
+        self._signs = np.where(spread(places.size, 0) > 0, 1.0, -1.0)
+
+    def sums(self, w: Array) -> Array:
+        found = w[self.places]
+        return found if self.size == found.size else np.asarray(np.add.reduceat(self._signs * found, self._starts))
+
+
+def _rates(at: LargeState, state: State, times: Array) -> Array | None:
+    """The largest accelerations along the time at the state of the start."""
+    some = times[np.linspace(0, times.size - 1, min(RATES, times.size)).round().astype(int)]
+    with np.errstate(all="ignore"):
+        found = np.max([np.abs(at.solve(state.q, state.v, float(t))[0][: at.n]) for t in some], axis=0)
+    return found if np.isfinite(found).all() else None

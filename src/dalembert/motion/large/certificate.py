@@ -12,7 +12,7 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.motion.certificate.consistency import consistency
-from dalembert.motion.certificate.repeat import PIECES, STEPS_OF_PIECE, Slope, integrate_again
+from dalembert.motion.certificate.repeat import PIECES, ROUNDED, STEPS_OF_PIECE, Slope, integrate_again
 from dalembert.motion.certificate.thresholds import thresholds
 from dalembert.motion.large.forces import PANEL, Entries, EntriesOf, accelerations_alone, forces_at
 from dalembert.motion.large.state import LargeState
@@ -28,6 +28,9 @@ SOLVED, REPEATED = 4, 3
 # and how often what it changes is made up for. Each time takes a factor away, 1e-4 for the least directions of a chain
 # of a hundred links.
 CORNER, REFINED = 1e-8, 30
+# Where forces hold each other, accelerations are rounding of what each would make by itself, up to 1e-11 of it in a
+# chain of a hundred links: velocities are measured against this share.
+HELD = 1e-5
 
 
 def certify_large(motion: Motion, at: LargeState) -> Certificate:
@@ -41,8 +44,11 @@ def certify_large(motion: Motion, at: LargeState) -> Certificate:
         "energy": _energy(motion, at),
         "contact": 0.0,
         "impact": 0.0,
-        "repeat": _repeat(motion, at, limits["repeat"]),
-        "consistency": _consistency(motion),
+    }
+    place, speed = _sizes(motion, entries, limits["repeat"])
+    measured |= {
+        "repeat": _repeat(motion, at, limits["repeat"], place, speed),
+        "consistency": _consistency(motion, speed),
     }
     unique = _is_unique(motion, at)
     return Certificate(
@@ -171,15 +177,27 @@ def _energy(motion: Motion, at: LargeState) -> float:
     return float(missed / size) if size > 0 else 0.0
 
 
-def _repeat(motion: Motion, at: LargeState, wanted: float) -> float:
+def _sizes(motion: Motion, entries: EntriesOf, wanted: float) -> tuple[float, float]:
+    """Of places and velocities. At rest, velocities are rounding of what the forces would make of them, or, where these
+    cancel, of what vibrations as quick as the steps resolve would make of places that are rounded.
+    """
+    far, span = float(np.abs(motion.q).max()), float(motion.t[-1] - motion.t[0])
+    if not span > 0:
+        return far, 0.0
+    here = entries.at(motion.q[0], motion.v[0], float(motion.t[0]))
+    held = here.K[here.nz :, : here.nz].T @ motion.multipliers[0]
+    alone = accelerations_alone(here.K[: here.nz, : here.nz], np.abs(here.impressed) + np.abs(held))[: here.n]
+    rounded = ROUNDED / wanted * max(motion.timing.steps, 1) * far / span
+    speed = max(float(np.abs(motion.v).max()), HELD * span * float(alone.max(initial=0.0)), rounded)
+    return max(far, 1e-6 * span * speed), speed
+
+
+def _repeat(motion: Motion, at: LargeState, wanted: float, place: float, speed: float) -> float:
     """Stretches integrated again by another method, in more pieces where that ends elsewhere than the motion: what two
     of these agree on counts, if they looked as closely as the motion did. Those that do not converge are not judged.
     """
     n, worst = at.n, 0.0
-    if motion.t.size < 2:
-        return 0.0
-    speed, place = float(np.abs(motion.v).max()), float(np.abs(motion.q).max())
-    if not speed > 0:
+    if motion.t.size < 2 or not speed > 0:
         return 0.0
     sizes = np.concatenate([np.full(n, place or speed), np.full(n, speed)])
 
@@ -219,6 +237,5 @@ def _in_pieces(
     return y[0], unsure, converged
 
 
-def _consistency(motion: Motion) -> float:
-    speed = float(np.abs(motion.v).max())
+def _consistency(motion: Motion, speed: float) -> float:
     return float(consistency(motion, np.ones_like(motion.v)).max(initial=0.0)) / speed if speed > 0 else 0.0

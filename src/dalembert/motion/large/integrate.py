@@ -12,7 +12,7 @@ from dalembert.kernel.limits import SINGULAR_PIVOT, STALL_STEPS, STIFF_WORTH
 from dalembert.methods.table import AUTO, METHODS
 from dalembert.motion.integrate.events import EventWatch, Outcome
 from dalembert.motion.integrate.progress import Progress
-from dalembert.motion.integrate.scipy_methods import scipy_class
+from dalembert.motion.integrate.scipy_methods import scipy_class, watching_each
 from dalembert.motion.integrate.settings import Settings, method_of, share_of, tolerances
 from dalembert.motion.integrate.singular import SingularWatch
 from dalembert.motion.integrate.stiffness import MOST_COORDINATES, StiffnessWatch
@@ -96,7 +96,8 @@ class _Run:
         pace, share = self.settings.pace, share_of(self.settings)
         if pace is not None:
             options["max_step"] = pace.longest(t0)
-        solver = scipy_class(METHODS[method_of(self.settings)])(self.derivative, t0, y, end, **options)
+        method = watching_each(scipy_class(METHODS[method_of(self.settings)]))
+        solver = method(self.derivative, t0, y, end, **options)
         if self.at.system.events:
             events: Any = LargeEvents(self.at)
             sizes = atol[: 2 * self.n] / self.settings.rtol

@@ -31,7 +31,8 @@ def starts(at: LargeState, state: State) -> bool:
     to do, or what to say.
     """
     a, multipliers = at.solve(state.q, state.v, state.t)
-    return bool(np.isfinite(a).all() and np.isfinite(multipliers).all()) and at.has_masses()
+    known = np.isfinite(a).all() and np.isfinite(multipliers).all()
+    return bool(known) and at.has_masses() and bool(np.isfinite(at.energies(state.q, state.v, state.t)).all())
 
 
 def run_large(at: LargeState, settings: Settings, state: State, bar: Progress, spent: Timing, started: float) -> Run:

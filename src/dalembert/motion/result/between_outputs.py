@@ -33,6 +33,10 @@ if TYPE_CHECKING:
 # Where between two outputs accelerations are compared, and how many times the error that they show must fit into the
 # tolerance: the leading term of the error is not all of it. (Halfway, the derivative of degree 2 shows no error.)
 PLACES, MARGIN = (0.2, 0.5, 0.8), 2.0
+# A time this close to an end, as a share of it, is the end: sums of steps are rounded.
+ROUNDED = 1e-12
+# Of more coordinates, the equations as a whole take longer to make than a stretch takes to be integrated again.
+MANY = 64
 # Of the largest coordinate or velocity, what counts as the size of one that hardly moves.
 SMALL = 1e-3
 # Tolerances that an integration takes; that of a variational motion is measured, and may be any.
@@ -48,11 +52,14 @@ def states_at(motion: Motion, times: ArrayLike, rtol: float | None = None) -> tu
     except (TypeError, ValueError):
         raise ModelError(motion.system.name, [f"motion(t): t is a time or several, got {times!r}"]) from None
     low, high = float(motion.t[0]), float(motion.t[-1])
-    outside = t[~((t >= low) & (t <= high))]
+    near = ROUNDED * max(abs(low), abs(high))
+    outside = t[~((t >= low - near) & (t <= high + near))]
     if outside.size:
         raise ModelError(
-            motion.system.name, [f"t = {outside[0]:g} is not within the motion, which is from t = {low:g} to {high:g}"]
+            motion.system.name,
+            [f"t = {outside[0]:.15g} is not within the motion, which is from t = {low:.15g} to {high:.15g}"],
         )
+    t = np.clip(t, low, high)
     at = np.searchsorted(motion.t, t)
     q, v = motion.q[at], motion.v[at]  # right where a time is an output
     between = np.flatnonzero(motion.t[at] != t)
@@ -83,9 +90,17 @@ class _Between:
     """States between outputs of one motion; k is the output before."""
 
     def __init__(self, motion: Motion, rtol: float | None = None) -> None:
-        self.motion, self.evaluation = motion, Evaluation(motion.system)
+        self.motion = motion
         self.rtol = motion.rtol if rtol is None else rtol
-        self.smooth = not needs_legs(motion.system) and switched_kinks(motion.system) is None
+        self.smooth = (
+            len(motion.system.coordinates) < MANY
+            and not needs_legs(motion.system)
+            and switched_kinks(motion.system) is None
+        )
+
+    @cached_property
+    def evaluation(self) -> Evaluation:
+        return Evaluation(self.motion.system)
 
     def close(self, ks: NDArray[np.int_]) -> dict[int, bool]:
         """Those outputs after which interpolation is within the tolerance, and whether q̇ has a polynomial of its own
