@@ -126,6 +126,7 @@ def test_levels_are_read_through_them():
         ({"definitions": {"tip": "reach + 1", "reach": "tip*x"}}, "'tip' is defined by itself (tip → reach → tip)"),
         ({"definitions": {"tip": "x + rate(tip)"}}, "'tip' is defined by itself (tip → tip)"),
         ({"definitions": {"tip": x, tip: a}}, "definition 'tip' is given twice"),
+        ({"definitions": {"tip": x, "energy": x}}, "definition 'energy': a motion has a column of this name by itself"),
         ({"definitions": {"tip": x, "a": x}}, "'a' is both a coordinate and a definition; rename one"),
         ({"definitions": {"tip": x, "k": x}}, "'k' is both a parameter and a definition; rename one"),
         ({"definitions": {"tip": x, "sin": x}}, "definition 'sin': this name has a meaning of its own"),

@@ -38,6 +38,38 @@ def body(feet: int, **initial: float) -> da.System:
     )
 
 
+@pytest.mark.parametrize("feet", [12, 16])
+@pytest.mark.parametrize("backend", ["native", "reference"])
+def test_a_disk_spun_on_feet_stops_and_stands(feet: int, backend: str) -> None:
+    """All friction acts at one radius, μ g r against J. At the stop each foot asks for another acceleration, of the
+    square of what is left of the turning.
+    """
+    ring = [(0.5 * np.cos(a), 0.5 * np.sin(a)) for a in 2 * np.pi * np.arange(feet) / feet]
+    names = ("x", "y", "z", "th", "a", "b")
+    disk = da.System(
+        "disk",
+        coordinates=names,
+        kinetic="(x'^2 + y'^2 + z'^2 + J*(th'^2 + a'^2 + b'^2))/2",
+        potential="10*z",
+        constraints={f"foot{k}": f"z + {p}*b + {q}*a >= 0" for k, (p, q) in enumerate(ring)},
+        nonideal=[
+            da.Coulomb(
+                f"foot{k}",
+                0.3,
+                slide=(f"x' - th'*({p}*sin(th) + {q}*cos(th))", f"y' + th'*({p}*cos(th) - {q}*sin(th))"),
+            )
+            for k, (p, q) in enumerate(ring)
+        ],
+        parameters={"J": 0.1},
+        initial=dict.fromkeys([name + mark for name in names for mark in ("", "'")], 0.0) | {"th'": 4.0},
+    )
+    motion = disk.simulate(0.5, samples=11, backend=backend)
+    ends = 4 * 0.1 / (0.3 * 10 * 0.5)
+    turned = np.minimum(motion.t, ends)
+    np.testing.assert_allclose(motion["th"], 4 * turned - 2 / ends * turned**2, atol=1e-7)  # rtol 1e-9, to 0.5
+    assert motion.certificate.holds
+
+
 def printed(capfd: pytest.CaptureFixture[str]) -> tuple[str, str]:
     """On the terminal, by libraries in C too, which keep it in a buffer of their own."""
     ctypes.CDLL(None).fflush(None)

@@ -50,7 +50,7 @@ def test_one_call_measures_what_the_parts_do(name: str, monkeypatch: pytest.Monk
     assert parts.holds
 
 
-@pytest.mark.parametrize("field", ["q", "v", "a", "ideal", "impressed", "inertial", "multipliers", "work"])
+@pytest.mark.parametrize("field", ["q", "v", "a", "ideal", "impressed", "inertial", "multipliers", "work", "energy"])
 def test_a_corrupt_motion_fails_alike(field: str, monkeypatch: pytest.MonkeyPatch) -> None:
     motion = simulated("pendulum")
     values = getattr(motion, field).copy()

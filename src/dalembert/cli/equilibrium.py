@@ -6,12 +6,17 @@ import typer
 
 from dalembert.cli.arguments import INITIAL, JSON, MODEL, OPTION, SET
 from dalembert.cli.models import find_model, print_json, with_values
+from dalembert.motion.large.size import is_large
 
 
 def equilibrium(
     model: str = MODEL,
     option: list[str] = OPTION,
-    starts: int = typer.Option(20, min=1, help="Configurations from which to search, the initial one first."),
+    starts: int | None = typer.Option(
+        None,
+        min=1,
+        help="Configurations from which to search, the initial one first: 20, of 64 coordinates and more that one.",
+    ),
     range_of: str | None = typer.Option(
         None,
         metavar="NAME",
@@ -25,6 +30,8 @@ def equilibrium(
 ) -> None:
     """Find equilibria, what holds them, and whether they are stable."""
     system = with_values(find_model(model, option), set_, initial)
+    if starts is None:
+        starts = 1 if is_large(system) else 20
     found = system.equilibrium(t=time, starts=starts, range_of=range_of, between=between)
     if json:
         print_json(found.to_dict())

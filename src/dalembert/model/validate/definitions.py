@@ -30,6 +30,8 @@ def read_names(given: Any, reader: ExpressionReader) -> dict[str, Any]:
             reader.faults.append(
                 f"definition {name!r}: rates follow by themselves. Define {own} and write {name}, or choose a name"
             )
+        elif name == "energy":
+            reader.faults.append("definition 'energy': a motion has a column of this name by itself; choose another")
         elif reader.good_name(name, "definition"):
             found[name] = value
     reader.table |= symbol_table(map(Definition.named, found))

@@ -1,4 +1,4 @@
-"""Smooth laws of a system as they are written, those that act together in one: each by itself takes a graph of its own."""
+"""Smooth laws of a system as they are written, those that act together in one: each takes a graph of its own."""
 
 from __future__ import annotations
 

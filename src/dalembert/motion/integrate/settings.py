@@ -182,6 +182,10 @@ def method_of(settings: Settings) -> str:
     return settings.method if settings.method != AUTO else method_for(settings.rtol).name
 
 
+# Its square is a number.
+LONGEST = 1e150
+
+
 def tolerances(settings: Settings, q: Array, v: Array, a: Array) -> Array:
     """The absolute tolerance of each of (q, q̇), from the size the motion will have, judged at its start.
 
@@ -191,7 +195,7 @@ def tolerances(settings: Settings, q: Array, v: Array, a: Array) -> Array:
     """
     if settings.atol is not None:
         return np.full(2 * q.size, settings.atol)
-    span = float(settings.times[-1] - settings.times[0]) or 1.0
+    span = min(float(settings.times[-1] - settings.times[0]) or 1.0, LONGEST)
     if q.size <= FEW and (found := _tolerances_of_few(settings, q, v, a, span)) is not None:
         return found
     a = np.abs(a) if settings.rates is None else np.maximum(np.abs(a), settings.rates)

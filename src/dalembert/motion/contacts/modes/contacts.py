@@ -11,7 +11,7 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
-from dalembert.arrays import Array
+from dalembert.arrays import Array, largest
 from dalembert.graph.contacts import ContactState
 from dalembert.kernel.events import Bounces
 from dalembert.kernel.ready.contact_states import contact_states
@@ -37,6 +37,8 @@ from dalembert.remember import remember
 UNCHANGED = 1e-14
 # So many coefficients of equations are held at once: 32 MB for each array of them.
 MOST_NUMBERS = 4_000_000
+# Contacts have stopped below 1e-9 of the speeds of a motion, and squares of such velocities are nothing.
+STOPPED = 1e-13
 # Modes whose values are kept: a motion goes back and forth between a few. Of instants, only the last.
 KEPT, FEW = 64, 8
 
@@ -330,6 +332,15 @@ class Contacts:
         found, small = self._instant(mode, q, v, t)
         return self.at(q, v, t, found.acceleration) if small is None else small.state
 
+    def _require_consistent(self, mode: Mode, found: Fundamental, t: float) -> None:
+        """As of any system, but for what is rounding against accelerations of all of it: of many contacts that have
+        almost stopped, each asks for another acceleration, of the square of what is left of their velocities.
+        """
+        missed = np.abs(found.A @ found.acceleration - found.b)
+        rate = max(largest(found.acceleration), largest(found.unconstrained))
+        if (missed > STOPPED * rate * np.abs(found.A).max(axis=1, initial=0.0)).any():
+            self.evaluation(mode).require_consistent(found, t)
+
     def solve(self, mode: Mode, q: Array, v: Array, t: float) -> ModeSolution:
         """The instant in a mode, with all that its contacts do. Where its forces are not determined, they are the
         smallest.
@@ -338,7 +349,7 @@ class Contacts:
         if small is not None:
             friction = self._friction_at(mode, small.state, small.multipliers)
             return with_contacts(found, small, friction, self.m)
-        self.evaluation(mode).require_consistent(found, t)
+        self._require_consistent(mode, found, t)
         a, multipliers = found.acceleration, found.multipliers[: self.m]
         A = self.unconstrained(q, v, t)[2]
         state = self.at(q, v, t, a, multipliers, mode.frames)
