@@ -312,3 +312,32 @@ def test_blows_whose_slip_turns_sharply_hold() -> None:
             initial=dict.fromkeys("xyz", 0.0) | dict(zip(("x'", "y'", "z'"), start, strict=True)),
         )
         assert body.simulate(1e-6, samples=3).certificate.impact < 1e-9, seed
+
+
+@pytest.mark.parametrize("backend", ["native", "reference"])
+@pytest.mark.parametrize(
+    ("force", "place"),
+    [
+        ({"x": "150 + 150*sign(t - 5)"}, lambda t: 298 * t**2 / 2),
+        ({"y": "10 + 10*sign(t - 5)"}, lambda t: 10 * t**2 / 2),
+    ],
+    ids=["slips", "lifts off"],
+)
+def test_a_jump_of_force_at_an_output_belongs_to_what_it_begins(force, place, backend) -> None:
+    """A block at rest is set off by a force that jumps just at an output: there it slips, or flies, already."""
+    name = next(iter(force))
+    block = da.System(
+        "block",
+        coordinates="x y",
+        kinetic="(x'^2 + y'^2)/2",
+        potential="10*y",
+        forces=force,
+        constraints={"floor": "y >= 0"},
+        nonideal=[da.Coulomb("floor", 0.2, mu_static=0.3)],
+        initial={"x": 0, "y": 0, "x'": 0, "y'": 0},
+    )
+    motion = block.simulate(10, samples=41, backend=backend)
+    assert motion[name] == pytest.approx(place(np.maximum(motion.t - 5, 0)), rel=1e-7, abs=1e-9)
+    assert motion.t[20] == 5
+    assert motion.contacts["floor"].state[19:21].tolist() == ["stick", "slip" if name == "x" else "open"]
+    assert motion.certificate.holds, motion.certificate.failures

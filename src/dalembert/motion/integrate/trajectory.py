@@ -19,8 +19,9 @@ CHATTERS = (
     "the model has a kink where {} = 0, and drives the motion back there as soon as it has crossed: it would chatter. "
     'A law with sign(…) or v/|v| at rest does that; da.Coulomb (law = "coulomb") sticks there instead.'
 )
+OF_A_CORNER = "a constraint has a corner"
 HAS_CORNER = (
-    "a constraint has a corner where {} = 0, and asks for another velocity beyond: that would be an impact. Round the "
+    f"{OF_A_CORNER} where {{}} = 0, and asks for another velocity beyond: that would be an impact. Round the "
     "corner off, or give the two sides of a one-sided constraint as two constraints."
 )
 TOO_SHORT = "the step size became too small."

@@ -38,7 +38,7 @@ from dalembert.motion.integrate.events import Crossing, Outcome
 from dalembert.motion.integrate.native import REPEATED
 from dalembert.motion.integrate.pace import no_longer
 from dalembert.motion.integrate.settings import Settings, share_of, tolerances
-from dalembert.motion.integrate.trajectory import Trajectory, failure_message
+from dalembert.motion.integrate.trajectory import OF_A_CORNER, Trajectory, failure_message
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.project import project
 from dalembert.motion.state.reactions import IN_WORK
@@ -139,6 +139,7 @@ class _Run:
         stopped: set[int] = set()
         touching: set[int] = set()
         begins, stands = opening.first, False
+        handed_over: float | None = None
         q, v, mode = begins.q, begins.v, begins.mode
         while True:
             if before is not None:
@@ -155,6 +156,8 @@ class _Run:
                 if not stands:
                     begins = self._begins(mode, t, q, v)
             now = soon = int(times.searchsorted(t, side="right"))
+            if handed_over is not None:
+                now = int(times.searchsorted(handed_over))
             if before is not None:
                 ended = self._passed_between(t, q, v, before, mode)
                 if ended is not None:
@@ -186,6 +189,10 @@ class _Run:
                     contacts.system.name, t, "its contacts change between sticking, slipping and opening without end."
                 )
                 break
+            # Where a force jumps, the mode that it ends is over a rounding later, with the output at the jump in it.
+            handed_over = t - SOON * abs(t) if ending.kind not in ("stop", "close") and t > float(leg.t[0]) else None
+            if handed_over is not None:
+                record.hand_over(handed_over)
             if ending.kind == "stop" and leg.fastest is not None:
                 between.see_speed(*leg.fastest)
             try:
@@ -250,8 +257,17 @@ class _Run:
         return bool(asked) and stays(self.contacts, decided)
 
     def _named(self, failure: str | None, mode: Mode) -> str | None:
-        """A failure about constraint forces in the words of the model: which friction they disagree with."""
-        names = [c.name for c, state in zip(self.contacts.contacts, mode.states, strict=True) if state == SLIP]
+        """A failure about constraint forces in the words of the model: which friction they disagree with; and about a
+        corner in those of contacts that stick, if it may be theirs.
+        """
+        contacts = [*zip(self.contacts.contacts, mode.states, strict=True)]
+        names = [contact.name for contact, state in contacts if state == SLIP]
+        stick = [contact.name for contact, state in contacts if state == STICK]
+        if failure is not None and stick and OF_A_CORNER in failure:
+            them = ", ".join(map(repr, stick[:8])) + (f" and {len(stick) - 8} more" if len(stick) > 8 else "")
+            return failure.replace(
+                OF_A_CORNER, f"the surface on which {them} sticks jumps to another speed, or a constraint has a corner,"
+            )
         if failure is None or not names:
             return failure
         return failure.replace(IN_WORK, f"(friction of {', '.join(map(repr, names))})")

@@ -55,6 +55,13 @@ class Record:
         self._y.append(leg.y[wanted])
         self.modes += [mode] * int(wanted.sum())
 
+    def hand_over(self, since: float) -> None:
+        """Leave output points from a time on to what follows, as far as they belong to the last leg."""
+        inside = int(self._t[-1].searchsorted(since)) if self._t else 0
+        if self._t and inside < self._t[-1].size and sum(times.size for times in self._t[:-1]) + inside:
+            del self.modes[inside - self._t[-1].size :]
+            self._t[-1], self._y[-1] = self._t[-1][:inside], self._y[-1][:inside]
+
     def add(self, times: Array, q: Array, v: Array, work: Array, mode: Mode) -> None:
         """Output points at a state between legs."""
         if not times.size:
