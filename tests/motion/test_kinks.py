@@ -312,3 +312,35 @@ def test_equal_masses_on_both_sides_are_no_jump() -> None:
     assert same.simulate(2.0, samples=3).q[-1, 0] == pytest.approx(1.0, abs=1e-12)
     with pytest.raises(da.ModelError, match="kinetic energy jumps"):
         same.replace(parameters={m: 1}).simulate(2.0)
+
+
+@pytest.mark.parametrize("backend", ["native", "reference"])
+@pytest.mark.parametrize(
+    "law",
+    [
+        {"slide": ("x' - (sign(t - 1) - sign(t - 3))/2",)},
+        {"slide": ("x' - (sign(t - 1) - sign(t - 3))/2", "z'")},
+        {"point": ("x - max(0, t - 1) + max(0, t - 3)", "y")},
+    ],
+    ids=["line", "plane", "point"],
+)
+def test_a_belt_that_is_switched_on_and_off(law: dict[str, Any], backend: str) -> None:
+    """What sticks to it slips, with 3 m/s², until it has the speed of the belt. No constraint of the model strikes."""
+    block = da.System(
+        "block on a belt",
+        coordinates="x y z",
+        kinetic="(x'^2 + y'^2 + z'^2)/2",
+        potential="10*y",
+        constraints={"belt": "y >= 0"},
+        nonideal=[da.Coulomb("belt", 0.3, **law)],
+        initial=dict.fromkeys(("x", "y", "z", "x'", "y'", "z'"), 0),
+    )
+    motion = block.simulate(5, samples=51, backend=backend)
+    t = motion.t
+    speed = np.where(t < 2, np.clip(3 * (t - 1), 0, 1), np.clip(1 - 3 * (t - 3), 0, 1))
+    # To the tolerance of 1e-9, and in a plane to the speed at which slipping stops on what moves, 20 times that.
+    assert motion["x'"] == pytest.approx(speed, abs=1e-7)
+    assert [e["name"] for e in motion.events] == ["slip", "stick", "slip", "stick"]
+    assert [e["t"] for e in motion.events] == pytest.approx([1, 4 / 3, 3, 10 / 3], abs=1e-7)
+    assert motion.heat["belt"][-1] == pytest.approx(1, abs=1e-7)  # v²/2 each time
+    assert motion.certificate.holds, motion.certificate.failures

@@ -196,6 +196,7 @@ def _trajectory(
         fastest=fastest,
         kernel=kernel.kind,
         bounces=bounces,
+        corner=(report["time"], run.last.copy()) if run.status == kernels.CORNER else None,
     )
 
 

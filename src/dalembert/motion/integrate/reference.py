@@ -79,6 +79,7 @@ def integrate_reference(
         looked=run.looked,
         stiff=(run.stiffness.since, run.stiffness.stiff_steps()),
         fastest=run.fastest,
+        corner=run.corner,
     )
 
 
@@ -136,6 +137,7 @@ class _Run:
         self.stiffness = StiffnessWatch(method_of(settings), 2 * self.n)
         self.weights = np.zeros(self.n)  # the masses of the start
         self.fastest: tuple[float, Array] | None = None  # a time and state, by these
+        self.corner: tuple[float, Array] | None = None  # where a constraint asks for another velocity
         self.looked: tuple[float, Array, Array] | None = None  # where it was left to another method
 
     # -- the equations
@@ -347,6 +349,7 @@ class _Run:
         v = turn.y[self.n : 2 * self.n]
         share = max(KINK_CORNER, 1e3 * self.settings.rtol)
         if float(np.abs(y[self.n : 2 * self.n] - v).max()) > share * float(np.abs(v).max()):
+            self.corner = turn.t, turn.y.copy()
             raise MotionFailed(HAS_CORNER.format(self.kinks.text(turn.which)))
 
     def _chatters(self, turn: Turn) -> str:

@@ -19,9 +19,8 @@ CHATTERS = (
     "the model has a kink where {} = 0, and drives the motion back there as soon as it has crossed: it would chatter. "
     'A law with sign(…) or v/|v| at rest does that; da.Coulomb (law = "coulomb") sticks there instead.'
 )
-OF_A_CORNER = "a constraint has a corner"
 HAS_CORNER = (
-    f"{OF_A_CORNER} where {{}} = 0, and asks for another velocity beyond: that would be an impact. Round the "
+    "a constraint has a corner where {} = 0, and asks for another velocity beyond: that would be an impact. Round the "
     "corner off, or give the two sides of a one-sided constraint as two constraints."
 )
 TOO_SHORT = "the step size became too small."
@@ -42,6 +41,7 @@ class Trajectory:
     undecided: it is time to find out whether series would do it with less work.
     bounces: (bounces, 2, …) the rows of `kernel.events` before and after each bounce that it did not end with.
     fastest: time and state of the largest velocities (squares weighted by the masses of the start) after a step.
+    corner: time and state before a corner of a constraint, where it failed.
     """
 
     t: Array
@@ -62,6 +62,7 @@ class Trajectory:
     kernel: str = ""
     undecided: bool = False
     bounces: Array | None = None
+    corner: tuple[float, Array] | None = None
 
 
 def fastest_of(legs: Sequence[Trajectory], weights: Array) -> tuple[float, Array] | None:

@@ -55,6 +55,7 @@ DA_FN void da_cross(da_run *r)
     if (!r->status && da_corner(r->kept, r->ynew, r->rtol)) {
         r->events->stuck = r->watch.kink;
         r->status = DA_CORNER;
+        for (int j = 0; j < DA_NY; j++) r->ynew[j] = r->kept[j]; /* it ended on this side */
     }
     if (!r->status) r->status = da_settle(r->tnew, r->ynew, r->fnew, &r->ctx);
     if (!r->status) da_watch_turned(&r->watch, r->tnew, r->ynew, &r->ctx);

@@ -47,7 +47,8 @@ class Mode:
 @dataclass(frozen=True)
 class Ending:
     """What ends a mode: contact or one-sided constraint number `which` stops, breaks away, turns, opens or closes; all
-    that sticks gives way; or the directions in its tangent plane must be chosen anew ("face").
+    that sticks gives way; a surface to which something sticks jumps to another speed; or the directions in its tangent
+    plane must be chosen anew ("face").
     """
 
     kind: str

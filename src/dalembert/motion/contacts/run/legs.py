@@ -30,6 +30,7 @@ from dalembert.motion.contacts.run.between_legs import (
 from dalembert.motion.contacts.run.bounces import bounces_in, bounces_of
 from dalembert.motion.contacts.run.creep import LONGER, contacts_that_creep, has_set_off
 from dalembert.motion.contacts.run.giving_way import GIVES_WAY, times_to_look_at, while_it_holds
+from dalembert.motion.contacts.run.jumping_surfaces import JUMPS, ended_by_jump, right_after
 from dalembert.motion.contacts.run.record import Record
 from dalembert.motion.contacts.run.standing import standing, stays
 from dalembert.motion.contacts.run.transitions import GAP, Transitions
@@ -38,7 +39,7 @@ from dalembert.motion.integrate.events import Crossing, Outcome
 from dalembert.motion.integrate.native import REPEATED
 from dalembert.motion.integrate.pace import no_longer
 from dalembert.motion.integrate.settings import Settings, share_of, tolerances
-from dalembert.motion.integrate.trajectory import OF_A_CORNER, Trajectory, failure_message
+from dalembert.motion.integrate.trajectory import Trajectory, failure_message
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.project import project
 from dalembert.motion.state.reactions import IN_WORK
@@ -64,6 +65,8 @@ ONE_LEG = "one leg"
 OPENINGS = 4
 # No step is as short as this share of the time.
 SOON = 1e-15
+# What ends a leg besides the events of its mode.
+OWN_ENDINGS = {GIVES_WAY: Ending("give", -1), JUMPS: Ending("jump", -1)}
 
 
 @dataclass(frozen=True)
@@ -173,7 +176,7 @@ class _Run:
                 record.keep(standing(record.legs[-1], np.append(t, later), q, work), mode, inner=False)
                 break
             leg = self._integrate_leg(begins, later, t, work)
-            ending = Ending("give", -1) if leg.ended == GIVES_WAY else contacts.ending(mode, leg.ended)
+            ending = OWN_ENDINGS.get(leg.ended or "") or contacts.ending(mode, leg.ended)
             if leg.failure is not None or ending is None:
                 failure, ended = self._named(leg.failure, mode), leg.ended
                 if ended is not None:
@@ -182,6 +185,7 @@ class _Run:
             if self._is_spent():
                 break
             t, (q, v, work) = float(leg.t[-1]), self._parts(leg)
+            t = right_after(t) if leg.ended == JUMPS else t
             at_once = at_once + 1 if t - mark <= AT_ONCE * (end - float(times[0])) else 0
             mark = t if at_once == 0 else mark
             if at_once > MOST_AT_ONCE:
@@ -257,17 +261,8 @@ class _Run:
         return bool(asked) and stays(self.contacts, decided)
 
     def _named(self, failure: str | None, mode: Mode) -> str | None:
-        """A failure about constraint forces in the words of the model: which friction they disagree with; and about a
-        corner in those of contacts that stick, if it may be theirs.
-        """
-        contacts = [*zip(self.contacts.contacts, mode.states, strict=True)]
-        names = [contact.name for contact, state in contacts if state == SLIP]
-        stick = [contact.name for contact, state in contacts if state == STICK]
-        if failure is not None and stick and OF_A_CORNER in failure:
-            them = ", ".join(map(repr, stick[:8])) + (f" and {len(stick) - 8} more" if len(stick) > 8 else "")
-            return failure.replace(
-                OF_A_CORNER, f"the surface on which {them} sticks jumps to another speed, or a constraint has a corner,"
-            )
+        """A failure about constraint forces in the words of the model: which friction they disagree with."""
+        names = [c.name for c, state in zip(self.contacts.contacts, mode.states, strict=True) if state == SLIP]
         if failure is None or not names:
             return failure
         return failure.replace(IN_WORK, f"(friction of {', '.join(map(repr, names))})")
@@ -356,7 +351,15 @@ class _Run:
             return self._part(mode, evaluation, times, t, q, v, start, work, method, rising)
         if mode.undetermined:
             leg = while_it_holds(self.contacts, mode, leg, onward)
+        if leg.corner is not None and self._jumps(mode, *leg.corner):
+            leg = ended_by_jump(leg, *leg.corner)
         return self.take(mode, evaluation, leg, work)
+
+    def _jumps(self, mode: Mode, t: float, y: Array) -> bool:
+        """Whether a surface jumps to another speed here under contacts that stick to it: they slip right after."""
+        n = self.contacts.n
+        resting = self.between.contacts_at_rest(y[:n], y[n : 2 * n], right_after(t))
+        return any(state == STICK and k not in resting for k, state in enumerate(mode.states))
 
     def take(self, mode: Mode, evaluation: Evaluation, leg: Trajectory, work: Array) -> Trajectory:
         """Write down a leg. Returns it with the entries of the ledger in the place of its own integrals."""
@@ -368,7 +371,7 @@ class _Run:
             leg = self._take_bounces(mode, leg, leg.bounces, entries)
         leg = changed(leg, y=np.concatenate([leg.y[:, : 2 * n], entries], axis=1))
         self.steps += leg.steps
-        inner = leg.ended == GIVES_WAY or self.contacts.ending(mode, leg.ended) is not None
+        inner = leg.ended in OWN_ENDINGS or self.contacts.ending(mode, leg.ended) is not None
         self.record.keep(leg, mode, inner)
         return leg
 

@@ -148,7 +148,8 @@ class Transitions:
         """Velocity and work after what ended a mode, the contacts at rest, and the one-sided constraints that touch."""
         k, self.met, self.halted = ending.which, set(), set()
         closed = {j for j, shut in enumerate(mode.closed) if shut}
-        stopped = self.contacts_at_rest(q, v, t) | {j for j, s in enumerate(mode.states) if s == STICK}
+        stuck = {j for j, s in enumerate(mode.states) if s == STICK}
+        stopped = self.contacts_at_rest(q, v, t) | (stuck if ending.kind != "jump" else set())
         if ending.kind == "stop":
             stopped |= {k}
             self.halted = stopped
