@@ -165,5 +165,7 @@ def test_lanes_say_where_they_are() -> None:
     assert asked.to_dict()["in_lanes"] == 2
     assert "work of the forces" in spring().sweep({"w": [1.0]}, 1.0, lanes=True, certify=True).about["why_no_lanes"]
     assert "events" in thrown_ball().sweep({"v": [5.0]}, 1.0, lanes=True).about["why_no_lanes"]
+    body = da.library.quaternion_body().sweep({"I1": [1.0, 1.5]}, 0.5, lanes=True)  # whose M is singular
+    assert (body.in_lanes, "a coordinate has no mass" in str(body.about["why_no_lanes"])) == (0, True)
     with pytest.raises(da.ModelError, match="lanes is True, False or None"):
         spring().sweep({"w": [1.0]}, 1.0, lanes="yes")

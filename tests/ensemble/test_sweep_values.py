@@ -161,3 +161,29 @@ def test_more_members_than_fit_are_counted_before() -> None:
     many = np.linspace(0, 1, 100_000)
     with pytest.raises(da.ModelError, match=r"10,000,000,000 members .* would take 360\.0 GB of memory"):
         spring().sweep({"w": many, "a": many}, 1.0)
+
+
+def test_members_that_begin_at_times_of_their_own() -> None:
+    """x″ = t from rest at x = 0: τ³/6 + t₀ τ²/2 a time τ after the start. `time` counts from there."""
+    pushed = da.System(
+        "pushed", coordinates="x", kinetic="x'^2/2", forces={"x": "t"}, initial={"x": 0, "x'": 0, "t": 5}
+    )
+    found = pushed.sweep({"t": [5.0, 7.0]}, 2.0, points=3, keep="samples")
+    since, begins = found.data["time"].to_numpy(), np.array([[5.0], [7.0]])
+    assert since.tolist() == [0, 1, 2]
+    assert found.samples["x"].to_numpy() == pytest.approx(since**3 / 6 + begins * since**2 / 2)
+    assert found.final["t"].to_numpy().tolist() == [7, 9]
+    with pytest.raises(da.ModelError, match="begin at different t: give duration="):
+        pushed.sweep({"t": [5.0, 7.0]}, times=[6.0, 7.0], keep="samples")
+
+
+@pytest.mark.parametrize("name", ["final.x", "samples.x", "certificate.energy"])
+def test_names_of_what_belongs_together_are_taken(name: str) -> None:
+    with pytest.raises(da.ModelError, match="is the name of something else in the result"):
+        spring().sweep({"w": [1.0]}, 1.0, reduce={name: ("max", "x")})
+
+
+@pytest.mark.parametrize("points", [0, 1, 2.5, "10", True])
+def test_points_are_two_or_more(points: object) -> None:
+    with pytest.raises(da.ModelError, match="points is a whole number of at least 2"):
+        spring().sweep({"w": [1.0]}, 1.0, points=points)  # type: ignore[arg-type]

@@ -44,6 +44,10 @@ from dalembert.motion.prepare import prepare
 if TYPE_CHECKING:
     from dalembert.model.system import System
 
+# Why no member ran in lanes, where nothing in the model or in what is asked prevents it.
+ALL_LEFT = "no member stayed in one: constraints depend on each other, a coordinate has no mass, or motions are stiff"
+# Variables of a result that belong together begin so.
+GROUPS = ("final.", "samples.", "certificate.")
 # Output times of a member, unless given, where any are wanted.
 POINTS = 101
 BUDGET = ("steps", "seconds")
@@ -150,6 +154,10 @@ def _task(
     along = wanted.needs_points or certify
     if points is not None and times is not None:
         raise ModelError(system.name, ["sweep: give the number of output times, points=, or the times themselves"])
+    if points is not None and (isinstance(points, bool) or not isinstance(points, int) or points < 2):
+        raise ModelError(system.name, [f"sweep: points is a whole number of at least 2, got {points!r}"])
+    if times is not None and "t" in values.initial:
+        raise ModelError(system.name, ["sweep: members begin at different t: give duration= and points=, not times="])
     options = dict(options)
     if times is None:
         options["samples"] = (POINTS if points is None else points) if along else 2
@@ -172,7 +180,7 @@ def _require_names(task: Task) -> None:
     faults = [
         f"sweep: {name!r} is the name of something else in the result; choose another"
         for name in names
-        if name in taken
+        if name in taken or name.startswith(GROUPS)
     ]
     if faults:
         raise ModelError(task.system.name, faults)
@@ -230,7 +238,8 @@ def _ensemble(task: Task, gather: Gather, on: str, seconds: float) -> Ensemble:
     }
     found = gather.columns(values.dims, values.shape)
     if any("time" in variable.dims for variable in found.values()):
-        coordinates["time"] = ("time", settings.times)
+        # Where members begin at times of their own, it counts from there.
+        coordinates["time"] = ("time", settings.times - (settings.times[0] if "t" in values.initial else 0.0))
     units = units_of_variables(task, map(str, (*found, *coordinates)))
     data = with_units(xr.Dataset(found, coordinates, {"name": task.system.name}), units)
     about = {
@@ -244,6 +253,9 @@ def _ensemble(task: Task, gather: Gather, on: str, seconds: float) -> Ensemble:
         "kept": list(task.wanted.kept), "variables": [name for name in found if name != REASON],
         "why_alone": task.why_alone, "why_no_lanes": why_no_lanes(task), "units": units,
     }  # fmt: skip
+    if about["why_no_lanes"] is None and on == "threads" and "in lanes" in found:
+        stayed = any(bool(piece["in lanes"].any()) for piece in pieces(data[["in lanes"]], values.dims))
+        about["why_no_lanes"] = None if stayed else ALL_LEFT
     if ON_CPU in found:
         ran = sum(int(piece[ON_CPU].sum()) for piece in pieces(data[[ON_CPU]], values.dims))
         about |= {ON_CPU: ran, "why_cpu": plan_of(task).why_cpu}
