@@ -19,7 +19,7 @@ from multiprocessing.connection import Connection
 
 from .compare import faults, run
 
-FAMILIES = ("planes", "curved", "rods", "feet", "belts", "dropped")
+FAMILIES = ("planes", "curved", "rods", "feet", "belts", "dropped", "sleds")
 #: Seconds for a reference: they take a few at most.
 REFERENCE = 120.0
 
