@@ -248,7 +248,16 @@ def test_a_full_disk_ends_a_sweep_and_keeps_what_is_there(tmp_path: Path, monkey
         with pytest.raises(da.OutputError, match="no space left"):
             spring().sweep(given, 1.0, out=folder)
     assert len(list(folder.glob("chunk-*.npz"))) == 1
+    # What is there already needs no more room.
+    room = {"free_disk": lambda _: 0, "written_in": lambda _: 10**9}
+    for name, stand_in in room.items():
+        monkeypatch.setattr(f"dalembert.ensemble.result.variables.{name}", stand_in)
     found = spring().sweep(given, 1.0, out=folder, resume=True)
+    monkeypatch.undo()
+    with pytest.raises(da.ModelError, match="on disk"):
+        monkeypatch.setattr("dalembert.ensemble.result.variables.free_disk", lambda _: 0)
+        spring().sweep(given, 1.0, out=tmp_path / "anew")
+    monkeypatch.undo()
     assert found.data.equals(spring().sweep(given, 1.0).data)
 
 

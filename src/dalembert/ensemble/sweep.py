@@ -104,7 +104,7 @@ def sweep(
     )
     _require_names(task)
     in_parts = stays_in_parts(task, folder)
-    require_room(task, folder, in_parts)
+    require_room(task, folder, in_parts, resume)
     task.make_shared()  # which says what values are missing
     began = read_about(folder) if resume and folder is not None else None
     sized = getattr(run, "chunk_size", chunk_size)

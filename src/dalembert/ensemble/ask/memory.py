@@ -31,6 +31,11 @@ def free_disk(folder: Path) -> int:
     return shutil.disk_usage(there).free
 
 
+def written_in(folder: Path) -> int:
+    """Bytes of all files below a folder."""
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+
+
 def readable(size: float) -> str:
     """Bytes as a person says them.
 

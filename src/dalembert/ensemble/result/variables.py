@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from dalembert.arrays import Array
-from dalembert.ensemble.ask.memory import free_disk, free_memory, readable
+from dalembert.ensemble.ask.memory import free_disk, free_memory, readable, written_in
 from dalembert.ensemble.members.chunk import Chunk
 from dalembert.ensemble.members.task import Task
 from dalembert.ensemble.place.executors import ON_CPU, has_run
@@ -55,9 +55,9 @@ def member_bytes(task: Task) -> int:
     return 8 * numbers + 4
 
 
-def require_room(task: Task, out: Path | None, in_parts: bool) -> None:
+def require_room(task: Task, out: Path | None, in_parts: bool, resume: bool) -> None:
     """`ModelError` where the members are more than memory, or the disk that they are written to, can hold: before
-    anything is computed. in_parts: they stay on disk.
+    anything is computed. in_parts: they stay on disk. resume: what is there already needs no more room.
     """
     count, size = task.values.count, task.values.count * member_bytes(task)
     grid = " × ".join(f"{axis.name} {axis.length}" for axis in task.values.axes)
@@ -67,7 +67,7 @@ def require_room(task: Task, out: Path | None, in_parts: bool) -> None:
     if not in_parts and times * size > (free := free_memory()):
         where = "of memory, twice that while they are written"
         less = f"{less}, or give a folder (out=), where they stay" if out is None else less
-    elif out is not None and times * size > (free := free_disk(out)):
+    elif out is not None and times * size > (free := free_disk(out) + (written_in(out) if resume else 0)):
         where = "on disk" if in_parts else "on disk, twice that while they are joined"
     else:
         return
