@@ -254,8 +254,8 @@ def test_a_full_disk_ends_a_sweep_and_keeps_what_is_there(tmp_path: Path, monkey
         monkeypatch.setattr(f"dalembert.ensemble.result.variables.{name}", stand_in)
     found = spring().sweep(given, 1.0, out=folder, resume=True)
     monkeypatch.undo()
+    monkeypatch.setattr("dalembert.ensemble.result.variables.free_disk", lambda _: 0)
     with pytest.raises(da.ModelError, match="on disk"):
-        monkeypatch.setattr("dalembert.ensemble.result.variables.free_disk", lambda _: 0)
         spring().sweep(given, 1.0, out=tmp_path / "anew")
     monkeypatch.undo()
     assert found.data.equals(spring().sweep(given, 1.0).data)
