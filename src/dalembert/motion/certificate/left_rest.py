@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 NEAR = 1e-4
 # So many instants are looked at, spread evenly.
 MOST = 12
+# Contacts this many times faster than what counts as rest may rest, too.
+SLOWLY = 10.0
 # Gaps below this share of the places are closed.
 GAP = 1e-6
 
@@ -41,6 +43,11 @@ def departed_early(motion: Motion, contacts: Contacts, resting: float) -> float:
     chosen = list(departures.values())
     chosen = [chosen[k] for k in np.unique(np.linspace(0, len(chosen) - 1, min(MOST, len(chosen))).astype(int))]
     return max(_room_left(motion, contacts, event["t"], event["state"], resting) for event in chosen)
+
+
+def _departing(motion: Motion, t: float) -> set[str]:
+    """The contacts that set off at an instant. In a plane they begin with a small velocity, which has a direction."""
+    return {event["contact"] for event in motion.events if event["t"] == t and event["name"] in ("slip", "reversal")}
 
 
 def _shares_coordinates(motion: Motion, contacts: Contacts) -> bool:
@@ -68,16 +75,17 @@ def _room_left(motion: Motion, contacts: Contacts, t: float, state: dict[str, fl
     reach = max(largest(motion.q), 1e-300)
     closed = tuple(bool(gap <= GAP * reach) for gap in gaps)
     after = min(int(np.searchsorted(motion.t, t)), motion.t.size - 1)
+    departing, names = _departing(motion, t), [contact.name for contact in contacts.contacts]
     states, directions, pushes = [], [], []
     for k, (speed, at) in enumerate(zip(lengths(contacts, here.slide), contacts.components, strict=True)):
         carrier, line = contacts.carrier[k], at.stop - at.start == 1
         if carrier is not None and not closed[carrier]:
             states.append(OPEN)
         else:
-            states.append(STICK if speed <= resting else SLIP)
+            states.append(STICK if names[k] in departing or speed <= SLOWLY * resting else SLIP)
         slips = states[-1] == SLIP
         directions.append(int(np.sign(here.slide[at][0])) if slips and line else 0 if slips else 1)
-        normal = motion.contacts[contacts.contacts[k].name].normal[after]
+        normal = motion.contacts[names[k]].normal[after]
         pushes.append(-1 if slips and carrier is None and normal < 0 else 1)
     if STICK not in states:
         return 0.0
