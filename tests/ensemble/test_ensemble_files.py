@@ -290,6 +290,8 @@ def test_pictures(tmp_path: Path, given: Any, options: dict[str, Any], of: Any, 
     assert isinstance(found.plot(file, of=of, kind=kind), Figure)
     assert file.read_bytes().startswith(b"\x89PNG")
     assert found.plot(of=of).axes
+    with pytest.raises(da.OutputError, match="reasons are texts"):
+        found.plot(of="reason")
     with pytest.raises(da.OutputError, match="no picture of kind 'pie'"):
         found.plot(kind="pie")
 

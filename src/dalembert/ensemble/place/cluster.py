@@ -228,7 +228,7 @@ def _results(
             lost = [future for future in ready if future.status in ("error", "cancelled")]
             # One whose worker was lost after it was done is computed again meanwhile.
             if ready:
-                for one in client.gather([future for future in ready if future not in lost]):
+                for one in _gathered(client, [future for future in ready if future not in lost]):
                     pace.note(one)
                     yield from one.results
             if lost:
@@ -273,6 +273,15 @@ def _take(done: queue.SimpleQueue[Any]) -> list[Any]:
             found.append(done.get_nowait())
     except queue.Empty:
         return found
+
+
+def _gathered(client: Any, futures: list[Any]) -> list[Any]:
+    try:
+        return list(client.gather(futures))
+    except Exception:
+        if client.status == "running":
+            raise
+        raise ClusterError(f"sweep: the client of Dask was closed; {RESUME}") from None
 
 
 def _fault(future: Any, first: int, last: int) -> BaseException:

@@ -43,8 +43,8 @@ def execute(
         except BrokenProcessPool:
             continue
     raise ClusterError(
-        f"sweep: its processes were ended {ATTEMPTS} times, near member {min(left)}: out of memory, or from outside; "
-        f"{RESUME}"
+        f"sweep: its processes were ended {ATTEMPTS} times, near member {min(left)}: out of memory, from outside, or "
+        f"because a script calls sweep other than below if __name__ == '__main__':; {RESUME}"
     )
 
 

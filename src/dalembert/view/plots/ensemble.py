@@ -43,7 +43,9 @@ def plot_ensemble(
     """Draw one variable of an ensemble; `Ensemble.plot` says what may be asked for."""
     name = _first(ensemble) if of is None else getattr(of, "name", str(of))
     array = ensemble[name]
-    if name not in ("status", "reason", "steps", "alone"):
+    if name == "reason":
+        raise OutputError("reasons are texts, of which there is no picture; 'status' has one")
+    if name not in ("status", "steps", "alone"):
         array = array.where(ensemble.good)
     suits = _kinds(array, ensemble)
     if kind is not None and kind not in KINDS:
