@@ -59,9 +59,10 @@ def sweep(
     hold: list[str] = typer.Option([], help="With --repair: a coordinate or velocity that keeps its value."),
     steps: int | None = typer.Option(None, help="Steps that a member may take."),
     seconds: float | None = typer.Option(None, help="Seconds that a member may take."),
-    on: str = typer.Option(
-        "threads",
-        help="threads; processes for models with contacts; cuda for GPUs; dask, or dask:tcp://HOST:PORT for a cluster.",
+    on: str | None = typer.Option(
+        None,
+        help="threads, unless given; processes for models with contacts; cuda for GPUs; dask, or dask:tcp://HOST:PORT "
+        "for a cluster.",
     ),
     threads: int | None = typer.Option(
         None, help="How many threads, processes or workers of this machine; all cores unless given."

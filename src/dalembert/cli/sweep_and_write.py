@@ -47,7 +47,7 @@ class SweepOptions:
     hold: tuple[str, ...] = ()
     steps: int | None = None
     seconds: float | None = None
-    on: str = "threads"
+    on: str | None = None  # threads
     threads: int | None = None
     plot: str | None = None
     out: Path | None = None
@@ -133,8 +133,8 @@ def _arguments(name: str, given: SweepOptions) -> dict[str, Any]:
         "together": given.together, "keep": list(given.keep) or "final", "reduce": reduce or None,
         "points": given.points, "rtol": given.rtol, "method": given.method, "precision": given.precision,
         "certify": given.certify,
-        "repair": list(given.hold) if given.hold else given.repair, "budget": budget or None, "on": given.on,
-        "threads": given.threads,
+        "repair": list(given.hold) if given.hold else given.repair, "budget": budget or None,
+        "on": given.on or "threads", "threads": given.threads,
     }  # fmt: skip
 
 

@@ -278,10 +278,10 @@ def _take(done: queue.SimpleQueue[Any]) -> list[Any]:
 def _gathered(client: Any, futures: list[Any]) -> list[Any]:
     try:
         return list(client.gather(futures))
-    except Exception:
-        if client.status == "running":
+    except Exception as error:
+        if client.status == "running" and not isinstance(error, OSError):  # which is what a lost connection raises
             raise
-        raise ClusterError(f"sweep: the client of Dask was closed; {RESUME}") from None
+        raise ClusterError(f"sweep: the cluster of Dask was closed, or was lost; {RESUME}") from None
 
 
 def _fault(future: Any, first: int, last: int) -> BaseException:

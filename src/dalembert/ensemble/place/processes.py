@@ -70,9 +70,9 @@ def _in_processes(
         except BaseException as error:
             if not isinstance(error, BrokenProcessPool):
                 control.cancel()
-            for future in left:
-                future.cancel()
-            for process in (pool._processes or {}).values():  # those at work would go on to the end of their chunk
+            # Those at work would go on to the end of their chunk. The pool then gives up by itself what is left: with
+            # futures that were cancelled, its thread would end in a traceback.
+            for process in (pool._processes or {}).values():
                 process.terminate()
             raise
 
