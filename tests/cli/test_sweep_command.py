@@ -75,7 +75,8 @@ def test_an_interrupted_sweep_is_resumed(monkeypatch: pytest.MonkeyPatch) -> Non
             if finished:
                 raise KeyboardInterrupt
 
-    line = ["pendulum", "--vary", "l=0.5:1:40", "--vary", "spin~normal(0, 1)", "--samples", "2", "--duration", "0.2"]
+    da.library.pendulum().save("mine.toml")
+    line = ["mine.toml", "--vary", "l=0.5:1:40", "--vary", "spin~normal(0, 1)", "--samples", "2", "--duration", "0.2"]
     with monkeypatch.context() as patch:
         patch.setattr(sweeping, "Bar", Impatient)
         answer = call(*line, "--out", "s", "--threads", "1")
@@ -84,9 +85,13 @@ def test_an_interrupted_sweep_is_resumed(monkeypatch: pytest.MonkeyPatch) -> Non
     refused = call(*line, "--out", "s")
     assert isinstance(refused.exception, da.OutputError)
     assert "--resume s" in str(refused.exception)
-    answer = call("--resume", "s", "--json")
+    # From any folder, and on another place than where it began.
+    Path("elsewhere").mkdir()
+    monkeypatch.chdir("elsewhere")
+    answer = call("--resume", "../s", "--on", "threads", "--json")
     assert answer.exit_code == 0, answer.output
     assert json.loads(answer.stdout)["members"] == 80
+    monkeypatch.chdir("..")
     assert call("--resume", "s", "--json").exit_code == 0
     wrong = call("--resume", "s", "--duration", "3")
     assert "leave duration away" in str(wrong.exception)
@@ -114,6 +119,7 @@ def test_an_interrupted_sweep_is_resumed(monkeypatch: pytest.MonkeyPatch) -> Non
         (["pendulum", "--vary", "l=1:2:100000", "--vary", "g=1:2:100000"], "10,000,000,000 members"),
         (["pendulum", "--vary", "l=1:2:99999999999999"], "values take 800.0 TB"),
         (["pendulum", "--vary", "l=1,2", "--reduce", "max"], "write NAME = KIND"),
+        (["pendulum", "--vary", "l=1,2", "--reduce", "a = max: x", "--reduce", "a = min: x"], "'a' is given twice"),
         (["pendulum", "--vary", "l=1,2", "--keep", "height"], "unknown name 'height'"),
         (["pendulum", "--vary", "l=1,2", "--on", "gpu"], "there is no on='gpu'"),
         (["pendulum", "--vary", "l=1,2", "--hold", "x"], "--hold belongs to --repair"),

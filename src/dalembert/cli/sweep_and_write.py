@@ -10,7 +10,7 @@ from typing import Any
 
 from dalembert.cli.events import with_given_events
 from dalembert.cli.folders import make, slug_of, unmake
-from dalembert.cli.models import find_model, print_json, with_values
+from dalembert.cli.models import find_model, is_path, print_json, with_values
 from dalembert.cli.vary import read_vary
 from dalembert.ensemble.result.ensemble import Ensemble
 from dalembert.ensemble.result.store import ABOUT, PARTED, WHOLE, read_about
@@ -70,6 +70,8 @@ def sweep_and_write(given: SweepOptions, resume: Path | None) -> int:
         if resume is None:
             (folder / ABOUT).unlink(missing_ok=True)
             words = {key: value for key, value in asdict(given).items() if key not in ("out", "json")}
+            if is_path(given.model):  # to be found from any folder
+                words["model"] = str(Path(given.model).absolute())
             write_atomically(folder / LINE, json.dumps(words).encode())
         ensemble = system.sweep(duration=given.duration, **arguments, out=folder, resume=resume is not None)
     except KeyboardInterrupt:
@@ -122,6 +124,8 @@ def _arguments(name: str, given: SweepOptions) -> dict[str, Any]:
         left, sign, right = (part.strip() for part in text.partition("="))
         if not (left and sign and right):
             faults.append(f"--reduce {text!r}: write NAME = KIND: EXPRESSION, as 'top = max: y'")
+        elif left in reduce:
+            faults.append(f"--reduce: {left!r} is given twice; choose another name for one of them")
         reduce[left] = right
     if given.hold and not given.repair:
         faults.append("--hold belongs to --repair")
