@@ -203,3 +203,15 @@ def test_faults_of_options(options: dict[str, Any], message: str) -> None:
     with pytest.raises(da.ModelError) as found:
         spring().sweep({"w": [1.0, 2.0]}, 1.0, **options)
     assert message in str(found.value)
+
+
+def test_names_of_observables_may_be_those_of_others() -> None:
+    """What is kept under the name of something else, and what is reduced, are what they say."""
+    t = np.linspace(0, 3, 31)
+    found = spring().sweep({"w": [1.0, 2.0]}, 3.0, keep={"energy": "x^2"}, reduce={"e": "energy"}, points=31)
+    alone = [spring().replace(parameters={"w": w}).simulate(times=t) for w in (1.0, 2.0)]
+    assert found["energy"].to_numpy() == pytest.approx(np.array([motion["x"] ** 2 for motion in alone]), abs=1e-9)
+    assert found["e"].to_numpy() == pytest.approx([motion.energy[-1] for motion in alone])
+    found = spring().sweep({"w": [1.0, 2.0]}, 3.0, keep={"x": "x'"}, reduce={"top": ("max", "x")}, points=31)
+    assert found["top"].to_numpy() == pytest.approx([motion["x"].max() for motion in alone])
+    assert found["x"].to_numpy()[:, -1] == pytest.approx([motion["x'"][-1] for motion in alone])

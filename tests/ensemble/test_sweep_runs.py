@@ -12,7 +12,7 @@ from scipy.special import ellipk
 from swept_systems import bead, spring, thrown_ball
 
 import dalembert as da
-from dalembert.ensemble.members import chunk
+from dalembert.ensemble.members import chunk, task
 from dalembert.ensemble.place import processes, threads
 from dalembert.ensemble.result.ensemble import Ensemble
 from dalembert.ensemble.start import starts
@@ -367,3 +367,26 @@ def test_a_budget_holds_within_a_leg() -> None:
     found = system.sweep({"w": [30.0]}, 6.0, budget={"steps": 100})
     assert found.status.to_numpy().tolist() == [5]
     assert 100 <= int(found["steps"][0]) <= 128  # they are counted in groups of 64
+
+
+@pytest.mark.parametrize("lanes", [True, False])
+def test_a_force_in_time_that_acts_in_some_places_only(lanes: bool) -> None:
+    """A pulse near y = 50, where few members are: each looks ahead from its own start, at y = 0 there is nothing."""
+    pulsed = da.System(
+        "pulsed", coordinates="x y", kinetic="(x'^2 + y'^2)/2", initial={"x": 0, "x'": 0, "y": 0, "y'": 0},
+        forces={"x": "exp(-(y - 50)^2)*exp(-((t - 5)/0.02)^2)"},
+    )  # fmt: skip
+    places = np.concatenate([np.zeros(50), np.linspace(0, 60, 51)])
+    found = pulsed.sweep({"y": places}, 10.0, lanes=lanes)
+    pushed = 0.02 * np.sqrt(np.pi) * np.exp(-((places - 50) ** 2))
+    assert found.final["x'"].to_numpy() == pytest.approx(pushed, abs=1e-9)  # rtol 1e-9 of speeds below one
+
+
+def test_one_look_ahead_serves_all_where_it_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks, look = [], task.look_ahead
+    monkeypatch.setattr(task, "look_ahead", lambda *given: looks.append(1) or look(*given))
+    swung = da.System(
+        "swung", coordinates="x", kinetic="x'^2/2", forces={"x": "-x*(2 + cos(t))"}, initial={"x": 0, "x'": 1}
+    )
+    swung.sweep({"x": np.linspace(0, 1, 500)}, 5.0, threads=1)
+    assert len(looks) <= task.LOOKED_AT + 10  # and one for each chunk

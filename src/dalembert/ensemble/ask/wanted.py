@@ -107,10 +107,10 @@ def _read_reductions(
         elif kind in ALONE:
             if of is not None:
                 faults.append(f"{where}: {kind} is of the member as a whole; leave {of!r} away")
+            subject = ""
             if kind == ENERGY:
-                expressions[ENERGY] = None
-                kind, of = "final", ENERGY
-            found.append(Reduction(str(name), kind, "" if of is None else ENERGY))
+                kind, subject = "final", _place(expressions, ENERGY, None, str(name))
+            found.append(Reduction(str(name), kind, subject))
         elif of is None:
             of_what = "an event" if kind in OF_EVENTS else "an observable"
             faults.append(f"{where}: {kind} of what? Give {of_what} besides, as ('{kind}', …)")
@@ -120,11 +120,16 @@ def _read_reductions(
                 faults.append(f"{where}: there is no event {str(of)!r}.{hint}")
             found.append(Reduction(str(name), kind, str(of)))
         else:
-            subject = f"of {name}" if str(of) in expressions and not isinstance(of, str) else str(of)
             if (read := _expression(system, of, where, faults)) is not None:
-                expressions.setdefault(subject, read[0])
-                found.append(Reduction(str(name), kind, subject))
+                found.append(Reduction(str(name), kind, _place(expressions, str(of), read[0], str(name))))
     return found
+
+
+def _place(expressions: dict[str, sp.Expr | None], text: str, expression: sp.Expr | None, name: str) -> str:
+    """By which name an observable is known, where that text may already stand for another."""
+    place = text if expressions.get(text, expression) == expression else f"of {name}"
+    expressions[place] = expression
+    return place
 
 
 def _kind_and_subject(given: Any) -> tuple[str, Any]:

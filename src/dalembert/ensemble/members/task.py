@@ -28,6 +28,7 @@ from dalembert.motion.integrate.choose import MOST_EVENTS
 from dalembert.motion.integrate.kernel_choice import has_kernels
 from dalembert.motion.integrate.kinks import Kinks, with_switches
 from dalembert.motion.integrate.native import stack_bytes
+from dalembert.motion.integrate.pace import is_same_pace
 from dalembert.motion.integrate.settings import Settings
 from dalembert.motion.large.prepare import make_large_ready
 from dalembert.motion.large.size import is_large
@@ -37,6 +38,9 @@ from dalembert.motion.state.state import State
 
 if TYPE_CHECKING:
     from dalembert.model.system import System
+
+# So many members tell whether a look ahead depends on where they begin.
+LOOKED_AT = 16
 
 
 def made_ready(system: System, settings: Settings) -> Prepared:
@@ -104,7 +108,7 @@ class Task:
     def make_shared(self) -> None:
         """Make what threads share before there are any: CasADi's expressions are built by one at a time."""
         _ = self.blocks, self.lock, self.observables, self.mending
-        _ = None if self.together is None else self.start_look
+        _ = None if self.together is None else (self.start_look, self.paces_differ)
 
     @cached_property
     def why_alone(self) -> str | None:
@@ -204,17 +208,35 @@ class Task:
         nowhere = np.zeros(self.n)
         return look_ahead(self.switched[0], self.settings, State(nowhere, nowhere, 0.0))
 
+    @cached_property
+    def paces_differ(self) -> bool:
+        """Whether how long steps may be depends on where a member begins: a force in time may act in some places only.
+        Judged by some members, evenly over the sweep, whose starts are put in the place of each other.
+        """
+        if self._timed is None or not self._timed[0].mixed:
+            return False
+        count = self.values.count
+        some = self.blocks.of(np.unique(np.linspace(0, count - 1, min(LOOKED_AT, count)).astype(int)))
+        if (some.q == some.q[0]).all() and (some.v == some.v[0]).all():
+            return False
+        found = [self._look_ahead(some.q[k], some.v[k], float(some.t[0]), some.p[0]).pace for k in range(some.count)]
+        return any(not is_same_pace(pace, found[0]) for pace in found[1:])
+
+    def _look_ahead(self, q: Array, v: Array, t: float, p: Array) -> Settings:
+        shifted = replace(self.settings, times=self.settings.times + (t - self.settings.times[0]))
+        return look_ahead(Evaluation(self.system, p), shifted, State(q, v, t))
+
     def settings_ahead(self, block: Block) -> list[Settings]:
         """What a look ahead along time says: one entry for all members, or one for each. Those whose functions of time
-        have the same parameters share that of the first: a look takes as long as many a motion.
+        have the same parameters share that of the first, a look takes as long as many a motion; but where it depends on
+        their starts, each has its own.
         """
         if self._timed is None:
             return [self._settings_at_any_time]
         found: dict[tuple[float, ...], Settings] = {}
-        keys = [tuple(row) for row in np.column_stack([block.t, block.p[:, self._timed[1]]]).tolist()]
+        decides = [block.t, block.p[:, self._timed[1]], *((block.q, block.v) if self.paces_differ else ())]
+        keys = [tuple(row) for row in np.column_stack(decides).tolist()]
         for k, key in enumerate(keys):
             if key not in found:
-                shifted = replace(self.settings, times=self.settings.times + (block.t[k] - self.settings.times[0]))
-                at = State(block.q[k], block.v[k], float(block.t[k]))
-                found[key] = look_ahead(Evaluation(self.system, block.p[k]), shifted, at)
+                found[key] = self._look_ahead(block.q[k], block.v[k], float(block.t[k]), block.p[k])
         return [found[key] for key in keys] if len(found) > 1 else [found[keys[0]]]

@@ -96,6 +96,8 @@ def _why_cpu(task: Task, along: bool) -> str | None:
         return "initial times differ"
     if varied.intersection(task.timed_parameters):
         return f"{', '.join(sorted(varied.intersection(task.timed_parameters)))} belongs to functions of time"
+    if task.paces_differ:
+        return "forces in time ask for other steps from other starts"
     if along and task.observables is not None and task.observables.forces:
         return "accelerations and constraint forces are observed on the CPU"
     return None
