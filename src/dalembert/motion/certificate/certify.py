@@ -17,7 +17,7 @@ from dalembert.model.friction.legs import needs_legs
 from dalembert.motion.certificate.algebra import Data, at_points, data_along, is_minimum
 from dalembert.motion.certificate.constraints import constraint_residuals
 from dalembert.motion.certificate.determined import undetermined_loads
-from dalembert.motion.certificate.energy import energy_residual
+from dalembert.motion.certificate.energy import energy_residual, told_energy_off
 from dalembert.motion.certificate.plain import certify_any_plain
 from dalembert.motion.certificate.repeat import repeat_and_consistency
 from dalembert.motion.certificate.thresholds import thresholds
@@ -28,10 +28,6 @@ from dalembert.motion.state.points import Points
 if TYPE_CHECKING:
     from dalembert.motion.contacts.modes.contacts import Contacts
     from dalembert.motion.result.motion import Motion
-
-
-# Energies that differ by less than this share of the largest are the same: sums of many terms, in another order.
-SAME, TINY = 1e-9, 1e-300
 
 
 def certify(
@@ -53,8 +49,11 @@ def certify(
 
         contacts = Contacts(motion.system)
     data = data_along(motion, evaluation, evaluated)
-    energy_is_told = _is_energy(motion, evaluation, data)
-    if contacts is None and energy_is_told and (plain := certify_any_plain(motion, evaluation, data)) is not None:
+    if (
+        contacts is None
+        and not told_energy_off(motion, evaluation, data.energy).any()
+        and (plain := certify_any_plain(motion, evaluation, data)) is not None
+    ):
         return plain
     points = at_points(motion, data)
     algebra, unique = points.measured, points.unique
@@ -84,8 +83,6 @@ def certify(
         "consistency": consistency,
         "impact": _impact_residual(motion, contacts) if motion.blows or np.any(motion.impact_loss) else 0.0,
     }
-    if not energy_is_told:
-        measured["energy"] = float("inf")
     holds = unique and all(measured[name] <= limits[name] for name in MEASURES)
     return Certificate(
         **measured,
@@ -96,17 +93,6 @@ def certify(
         thresholds=limits,
         undetermined=undetermined,
     )
-
-
-def _is_energy(motion: Motion, evaluation: Evaluation, data: Data) -> bool:
-    """Whether the energy that a motion tells is that of its states. Where it has not been asked for, it will be."""
-    told = vars(motion).get("energy")
-    if told is None or told is data.energy:
-        return True
-    right = data.energy
-    if right is None:
-        right, _ = evaluation.energetics_along(motion.q, motion.v, motion.t)
-    return bool(np.all(np.abs(told - right) <= SAME * max(float(np.abs(right).max(initial=0.0)), TINY)))
 
 
 # Contacts and impacts need SymPy, which other motions do without where their model was kept.
