@@ -395,3 +395,33 @@ def test_a_slider_without_mass_is_told_as_that():
     with pytest.raises(da.MotionFailed, match=r"sticking of 'floor' ends here.*y carries no mass") as told:
         slider.simulate(3.0)
     assert "Painlevé" not in str(told.value)
+
+
+@pytest.mark.parametrize("seed", [4, 6, 7, 9, 11])
+def test_a_disc_rattles_to_rest_in_a_groove(seed: int) -> None:
+    """Dropped with spin between two slopes, without restitution. Its last bounces are too slow to be followed, and take
+    the rest of its velocity: then it touches both slopes, and friction of neither slides.
+    """
+    rng = np.random.default_rng(seed)
+    (a, b), mu, r = rng.uniform(0.3, 1.2, 2), rng.uniform(0.1, 0.9), 0.1
+    values = {"a": a, "b": b, "r": r, "mu": mu, "g": 9.81}
+    start = {"x": rng.uniform(-0.1, 0.1), "x'": rng.uniform(-0.3, 0.3), "p'": rng.uniform(-20, 20)}
+    disc = da.System(
+        "disc in a groove",
+        coordinates="x y p",
+        kinetic="(x'^2 + y'^2 + r^2*p'^2/2)/2",
+        potential="g*y",
+        constraints={"left": "sin(a)*x + cos(a)*y >= r", "right": "cos(b)*y - sin(b)*x >= r"},
+        nonideal=[
+            da.Coulomb("left", "mu", slide=("cos(a)*x' - sin(a)*y' + r*p'",)),
+            da.Coulomb("right", "mu", slide=("cos(b)*x' + sin(b)*y' + r*p'",)),
+        ],
+        parameters=values,
+        initial={"y": 0.6, "p": 0, "y'": 0, **start},
+    )
+    motion = disc.simulate(2.0, samples=21)
+    bottom = np.linalg.solve([[np.sin(a), np.cos(a)], [-np.sin(b), np.cos(b)]], [r, r])
+    assert [motion["x"][-1], motion["y"][-1]] == pytest.approx(bottom, abs=1e-9)
+    assert np.abs(motion.v[-1]).max() < 1e-12
+    assert {contact.state[-1] for contact in motion.contacts.values()} == {"stick"}
+    assert motion.certificate.holds, motion.certificate.failures

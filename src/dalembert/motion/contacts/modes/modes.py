@@ -35,6 +35,11 @@ class Mode:
     lean: bool = False
 
     @property
+    def slipping(self) -> set[int]:
+        """The contacts that slip."""
+        return {k for k, state in enumerate(self.states) if state == SLIP}
+
+    @property
     def without_spare(self) -> Mode:
         """The same motion by fewer constraints, which plain elimination solves."""
         return replace(self, lean=True) if self.spare else self

@@ -248,9 +248,21 @@ class _Run:
         self, t: float, q: Array, v: Array, stopped: set[int], touching: set[int], last: Mode | None
     ) -> tuple[Array, Array, Mode, Fundamental]:
         """The mode at a state, the state returned to its constraints, and the instant that has decided."""
-        mode, found, v = self.between.enter(t, q, v, stopped, touching, last, self.settings.rtol)
+        between = self.between
+        try:
+            mode, found, v = between.enter(t, q, v, stopped, touching, last, self.settings.rtol)
+        except DalembertError:
+            if not between.met:
+                raise
+            v = between.without_slow_bounces(t, q, v, touching)
+            stopped = stopped | between.contacts_at_rest(q, v, t)
+            mode, found, v = between.enter(t, q, v, stopped, touching, last, self.settings.rtol)
         if self.settings.project and (found.off is None or not found.off <= PROJECT_ROUNDING):
             q, v, _ = project(self.contacts.evaluation(mode), q, v, t)
+            # What stays closed in place of a slow bounce takes velocity away, and all may be at rest then.
+            if between.met and (idle := between.contacts_at_rest(q, v, t) & mode.slipping - stopped):
+                mode, found, v = between.enter(t, q, v, stopped | idle, touching, last, self.settings.rtol)
+                q, v, _ = project(self.contacts.evaluation(mode), q, v, t)
         return q, v, mode, found.solution
 
     def _stands(self, decided: Fundamental) -> bool:

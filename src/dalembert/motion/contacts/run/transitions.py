@@ -21,6 +21,7 @@ from dalembert.motion.contacts.modes.switched import SLOW
 from dalembert.motion.contacts.run.bounces import BOUNCES, RISE, Bounced
 from dalembert.motion.contacts.run.ledger import Ledger
 from dalembert.motion.state.consistent import require_consistent_state
+from dalembert.motion.state.project import project
 from dalembert.motion.state.state import State
 
 # Contacts this much faster than what counts as rest stop together with one that has stopped, if all then stick.
@@ -185,6 +186,13 @@ class Transitions:
         # What would part more slowly than the slowest bounce stays closed, if forces keep it so.
         slow = max(slow, self._slowest_bounce(t, q, v))
         return v, work, {j for j in touching if rate[j] <= slow}
+
+    def without_slow_bounces(self, t: float, q: Array, v: Array, touching: set[int]) -> Array:
+        """The velocity where all that touches stays closed, as after an impact without bounce."""
+        ones = (1,) * len(self.contacts.contacts)
+        shut = tuple(j in touching for j in range(len(self.contacts.one_sided)))
+        resting = Mode((OPEN,) * len(ones), ones, ones, shut, self.contacts.frames_at(q, v, t))
+        return project(self.contacts.evaluation(resting), q, v, t)[1]
 
     @property
     def fastest_approach(self) -> float:
