@@ -255,7 +255,7 @@ class _Run:
             if not between.met:
                 raise
             v = between.without_slow_bounces(t, q, v, touching)
-            stopped = stopped | between.contacts_at_rest(q, v, t)
+            stopped = between.contacts_at_rest(q, v, t)
             mode, found, v = between.enter(t, q, v, stopped, touching, last, self.settings.rtol)
         if self.settings.project and (found.off is None or not found.off <= PROJECT_ROUNDING):
             q, v, _ = project(self.contacts.evaluation(mode), q, v, t)
