@@ -11,11 +11,19 @@ import casadi as ca
 import pytest
 
 from dalembert.errors import BuildError
-from dalembert.kernel.build import build, find_compiler, has_wide_registers
+from dalembert.kernel.build import build, find_compiler
 from dalembert.kernel.emit.operations import require_casadi_codes
 from dalembert.kernel.ready import library as module
 from dalembert.kernel.ready import runtime
-from dalembert.kernel.ready.library import PREBUILT, determined_by, prebuild, ready_library, source, wide_of
+from dalembert.kernel.ready.library import (
+    PREBUILT,
+    determined_by,
+    has_wide_registers,
+    prebuild,
+    ready_library,
+    source,
+    wide_of,
+)
 
 
 @pytest.fixture(autouse=True)

@@ -220,25 +220,9 @@ def _trim(folder: Path) -> None:
             return
 
 
-# What -march=x86-64-v3 asks of a processor, as Linux names it: most since 2013 have it.
-_WIDE = frozenset(("avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe"))
-
-
-def has_wide_registers() -> bool:
-    """Whether code made with -march=x86-64-v3 (registers of 256 bits) runs here, as far as can be known."""
-    flags = next((line for line in _described() if line.startswith("flags")), "")
-    return set(flags.split()) >= _WIDE
-
-
+@lru_cache(maxsize=1)
 def _processor() -> str:
     """The processor's name and abilities: -march=native makes code for this one only."""
-    described = _described()
-    return hashlib.sha256("".join(described).encode()).hexdigest()[:16] if described else platform.processor()
-
-
-@lru_cache(maxsize=1)
-def _described() -> tuple[str, ...]:
-    """The lines of /proc/cpuinfo with the processor's name and abilities; none where it does not exist."""
     wanted = []
     try:
         with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as lines:
@@ -249,5 +233,5 @@ def _described() -> tuple[str, ...]:
                 if len(wanted) == 2 or (wanted and not line.strip()):
                     break
     except OSError:
-        return ()
-    return tuple(wanted)
+        return platform.processor()
+    return hashlib.sha256("".join(wanted).encode()).hexdigest()[:16]

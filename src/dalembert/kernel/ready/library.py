@@ -15,7 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from dalembert.errors import BuildError
-from dalembert.kernel.build import FLAGS, Compiler, build, compile_source, find_compiler, has_wide_registers
+from dalembert.kernel.build import FLAGS, Compiler, build, compile_source, find_compiler
 from dalembert.kernel.emit.operations import BINARY, UNARY
 from dalembert.kernel.package_digest import package_digest
 
@@ -48,6 +48,8 @@ LEVEL = 2
 PREBUILT = Path(__file__).parent / ("libready.dll" if sys.platform == "win32" else "libready.so")
 # A second one beside each, for the x86 processors of the last ten years.
 WIDE = ("-march=x86-64-v3",)
+# What it asks of a processor, as Linux names it.
+ABILITIES = frozenset(("avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe"))
 
 
 def source() -> str:
@@ -79,9 +81,10 @@ def load(make: Callable[[], str], prebuilt: Path, level: int, more: tuple[str, .
     """A library that serves every model: as it came with the package, or compiled here and kept. Its source is made
     only where it is compiled; what determines it names it before, so that one of another version is not taken for it.
     """
-    name, digest = determined_by(make, prebuilt)
     wide = wide_of(prebuilt)
-    for file in (wide, prebuilt) if wide.is_file() and has_wide_registers() else (prebuilt,):
+    files = (wide, prebuilt) if wide.is_file() and has_wide_registers() else (prebuilt,)
+    name, digest = determined_by(make, prebuilt)
+    for file in files:
         if file.is_file():
             with contextlib.suppress(OSError):  # made for another machine
                 library = ctypes.CDLL(str(file))
@@ -95,6 +98,15 @@ def load(make: Callable[[], str], prebuilt: Path, level: int, more: tuple[str, .
         return build(lambda: with_digest(make, digest), compiler, name, level, more)[0]
     except BuildError:
         return None
+
+
+def has_wide_registers() -> bool:
+    """Whether code for registers of 256 bits runs here, as far as the system says."""
+    with contextlib.suppress(OSError), open("/proc/cpuinfo", encoding="utf-8", errors="replace") as lines:
+        # Of the first processor only: the system takes its time to describe each one.
+        flags = next((line for line in lines if line.startswith("flags")), "")
+        return set(flags.split()) >= ABILITIES
+    return False
 
 
 def wide_of(prebuilt: Path) -> Path:

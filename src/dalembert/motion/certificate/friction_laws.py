@@ -92,9 +92,10 @@ def contact_residual(motion: Motion, M: Array, Q: Array, A: Array) -> float:
         forces = float((weight * np.maximum(wrong, np.where(moving, -rubs, 0.0))).max())
         creeps = (state == STICK) & (speed > SEEN * resting)
         slips = float(np.where(creeps, speed, 0.0).max()) / fastest
-        # What slips passes rest in an instant, and gains speed there.
+        # What slips passes rest in an instant, and gains speed there. Without a load nobody can tell.
         gained = np.sqrt(np.add.reduceat(found.slide_rate**2, first, axis=1))
-        idle = (state != STICK) & shut & ~moving & (gained <= IDLE * gained.max())
+        loaded = weight * np.maximum(found.mu_static, mu) * np.abs(N) > IDLE * largest
+        idle = (state != STICK) & shut & ~moving & loaded & (gained <= IDLE * gained.max())
         if (idle[1:] & idle[:-1]).any():
             slips = max(slips, 1.0)
         holding = shut & ~moving

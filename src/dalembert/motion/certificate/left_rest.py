@@ -71,9 +71,9 @@ def _room_left(motion: Motion, contacts: Contacts, t: float, state: dict[str, fl
     q, v = y[:n], y[n:]
     frames = contacts.frames_at(q, v, t)
     here = contacts.at(q, v, t, frames=frames)
-    gaps = here.gap / contacts.steepness(q, v, t)
-    reach = max(largest(motion.q), 1e-300)
-    closed = tuple(bool(gap <= GAP * reach) for gap in gaps)
+    steep, reach = contacts.steepness(q, v, t), max(largest(motion.q), 1e-300)
+    near, still = here.gap / steep <= GAP * reach, np.abs(here.gap_rate / steep) <= SLOWLY * resting
+    closed = tuple((near & still).tolist())  # what rattles is not
     after = min(int(np.searchsorted(motion.t, t)), motion.t.size - 1)
     departing, names = _departing(motion, t), [contact.name for contact in contacts.contacts]
     states, directions, pushes = [], [], []

@@ -63,6 +63,8 @@ LASTING = ("wanted", "last")
 ONE_LEG = "one leg"
 # So many beginnings of motions are kept with their settings.
 OPENINGS = 4
+# So often what follows from leaving slow bounces out is looked at again.
+MOST_SETTLED = 8
 # No step is as short as this share of the time.
 SOON = 1e-15
 # What ends a leg besides the events of its mode.
@@ -259,9 +261,20 @@ class _Run:
             mode, found, v = between.enter(t, q, v, stopped, touching, last, self.settings.rtol)
         if self.settings.project and (found.off is None or not found.off <= PROJECT_ROUNDING):
             q, v, _ = project(self.contacts.evaluation(mode), q, v, t)
-            # What stays closed in place of a slow bounce takes velocity away, and all may be at rest then.
-            if between.met and (idle := between.contacts_at_rest(q, v, t) & mode.slipping - stopped):
-                mode, found, v = between.enter(t, q, v, stopped | idle, touching, last, self.settings.rtol)
+            # What stays closed in place of a slow bounce takes velocity away: all may be at rest then, or what has just
+            # parted be met again.
+            for _ in range(MOST_SETTLED) if between.met else ():
+                closing = between.closing_again(t, q, v, mode)
+                idle = between.contacts_at_rest(q, v, t) & mode.slipping - stopped
+                if not (closing or idle):
+                    break
+                if closing:
+                    touching = touching | closing
+                    v = between.without_slow_bounces(t, q, v, touching)
+                    stopped = between.contacts_at_rest(q, v, t)
+                else:
+                    stopped = stopped | idle
+                mode, found, v = between.enter(t, q, v, stopped, touching, last, self.settings.rtol)
                 q, v, _ = project(self.contacts.evaluation(mode), q, v, t)
         return q, v, mode, found.solution
 

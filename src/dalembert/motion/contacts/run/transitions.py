@@ -187,6 +187,12 @@ class Transitions:
         slow = max(slow, self._slowest_bounce(t, q, v))
         return v, work, {j for j in touching if rate[j] <= slow}
 
+    def closing_again(self, t: float, q: Array, v: Array, mode: Mode) -> set[int]:
+        """The open one-sided constraints at zero that a velocity would pass: no event would see them close."""
+        gap, rate = self.gaps(q, v, t)
+        slow, near = REST * max(largest(v), 1e-300), GAP * self.reach(q)
+        return {j for j, shut in enumerate(mode.closed) if not shut and gap[j] <= near and rate[j] < -slow}
+
     def without_slow_bounces(self, t: float, q: Array, v: Array, touching: set[int]) -> Array:
         """The velocity where all that touches stays closed, as after an impact without bounce."""
         ones = (1,) * len(self.contacts.contacts)

@@ -31,8 +31,9 @@ KINDS = ("impressed", "ideal", "nonideal")
 CONSERVED = 1e-6
 # Of the energy itself, what counts as exchanged where nothing is: as the certificate has it.
 AT_REST = 1e-7
-# Of the energy by the place, a force that is rounding of others that cancel: a mass hangs on its spring.
-CANCELLED, NO_PLACE = 1e-13, 1e-6
+# Of the energy by the place, a force that is rounding of others that cancel, and of what the motion makes of it: a mass
+# hangs on its spring, and swings by 1e-13 of its place where products and sums are fused.
+CANCELLED, NO_PLACE = 1e-12, 1e-6
 # Errors below this are rounding; where one passes through zero its logarithm has no end.
 LEAST_ERROR = 1e-17
 PARTS_OF_ENERGY = ("balance", "error")
