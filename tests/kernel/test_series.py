@@ -15,7 +15,8 @@ import pytest
 
 from dalembert.kernel.build import FLAGS, find_compiler
 from dalembert.kernel.emit import layout, series
-from dalembert.kernel.emit.series import Emission, Shared, function_in_pieces, nodes_of
+from dalembert.kernel.emit.series import Emission, Shared, function_in_pieces
+from dalembert.kernel.emit.series_nodes import nodes_of
 from dalembert.kernel.emit.straight_line import Hoist
 from dalembert.kernel.size import TaylorNotApplicable
 

@@ -20,7 +20,8 @@ import casadi as ca
 from dalembert.graph.functions import Graph
 from dalembert.kernel.emit.functions import is_workless
 from dalembert.kernel.emit.saddle import Saddle
-from dalembert.kernel.emit.series import Emission, Shared, function_in_pieces, nodes_of
+from dalembert.kernel.emit.series import Emission, Shared, function_in_pieces
+from dalembert.kernel.emit.series_nodes import nodes_of
 from dalembert.kernel.emit.straight_line import Hoist, straight_line
 from dalembert.kernel.size import TaylorNotApplicable
 
