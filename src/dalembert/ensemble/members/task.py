@@ -39,8 +39,9 @@ from dalembert.motion.state.state import State
 if TYPE_CHECKING:
     from dalembert.model.system import System
 
-# So many members tell whether a look ahead depends on where they begin.
-LOOKED_AT = 16
+# So many members tell whether a look ahead depends on where they begin: all of a small sweep, and half a second's worth
+# of looks of a large one, in which a place that none of them is near may still be missed.
+LOOKED_AT = 256
 
 
 def made_ready(system: System, settings: Settings) -> Prepared:
@@ -219,8 +220,10 @@ class Task:
         some = self.blocks.of(np.unique(np.linspace(0, count - 1, min(LOOKED_AT, count)).astype(int)))
         if (some.q == some.q[0]).all() and (some.v == some.v[0]).all():
             return False
-        found = [self._look_ahead(some.q[k], some.v[k], float(some.t[0]), some.p[0]).pace for k in range(some.count)]
-        return any(not is_same_pace(pace, found[0]) for pace in found[1:])
+        t, p = float(some.t[0]), some.p[0]
+        paces = (self._look_ahead(q, v, t, p).pace for q, v in zip(some.q, some.v, strict=True))
+        first = next(paces)
+        return any(not is_same_pace(pace, first) for pace in paces)
 
     def _look_ahead(self, q: Array, v: Array, t: float, p: Array) -> Settings:
         shifted = replace(self.settings, times=self.settings.times + (t - self.settings.times[0]))
