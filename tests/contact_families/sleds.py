@@ -7,6 +7,7 @@ P(t) = A sin(ωt + φ) at a height, friction f and the loads follow from balance
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -167,10 +168,10 @@ def reference(sled: Sled, speed: float) -> Reference:
     return Reference(t, columns, 1e-9, contacts, {"x": np.where(asked, friction, np.nan)}, tuple(events))
 
 
-def _first(of: object, now: float) -> float:
+def _first(of: Callable[[float], float], now: float) -> float:
     """When a function that is positive after now first falls to zero, or the end."""
     grid = np.linspace(now, DURATION, GRID)[1:]
-    values = np.array([of(at) for at in grid.tolist()])  # type: ignore[operator]
+    values = np.array([of(at) for at in grid.tolist()])
     below = np.flatnonzero(values < 0)
     if not below.size:
         return DURATION
