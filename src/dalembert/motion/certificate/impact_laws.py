@@ -17,8 +17,10 @@ from dalembert.mechanics.solve.mass_scale import mass_scale
 from dalembert.motion.certificate.guide_laws import GuideLaws
 from dalembert.motion.certificate.smooth_impacts import is_smooth, smooth_residual
 from dalembert.motion.contacts.impacts.blow import POISSON, SMOOTH, STICK, STRONGE, TURN, Piece
+from dalembert.motion.contacts.impacts.braced import braced
 from dalembert.motion.contacts.impacts.guides import guides_at
 from dalembert.motion.contacts.impacts.impacts import ContactImpulse, Impact, Rough
+from dalembert.motion.contacts.impacts.impulses import places_of
 from dalembert.motion.contacts.modes.contacts import Contacts
 from dalembert.remember import remember
 
@@ -148,15 +150,31 @@ class _Checked:
         return [-contact.normal * weight / self.size, beyond * weight / self.size]
 
     def _restitution(self, k: int) -> list[float]:
-        """The restitution that a blow used is that of the model, unless it is limited or too slow to be seen."""
+        """The restitution that a blow used is that of the model, unless it is too slow to be seen, it would have made
+        energy, or nothing could have been given back.
+        """
         contact, model = self.blow.contacts[k], self.sided[k].meeting(0.0)
-        if contact.e == model.e or self.blow.limited:
+        if contact.e == model.e or (self.blow.limited and contact.pieces):
             return [contact.e - model.e]
         speed = -float(self._velocities(k, self.blow.before)[0]) / (norm_of(self.sided[k].normal) or 1.0)
-        slow = contact.e == 0.0 and model.e * speed <= SLOWEST * self.fastest
-        # Guides that hold what the contact pushes give nothing back.
-        held = contact.e == 0.0 and bool(self.blow.guides) and self.guides.hold(max(model.mu(0.0), model.mu_static))
-        return [0.0 if slow or held else abs(contact.e - model.e)]
+        slow = model.e * speed <= SLOWEST * self.fastest
+        if contact.e == 0.0 and (slow or self._is_held(max(model.mu(0.0), model.mu_static)) or self._is_braced(k)):
+            return [0.0]
+        # Less than the law says, and nothing lost.
+        limited = self.blow.limited and contact.e < model.e
+        return [abs(self.blow.loss) / self.size**2 if limited else abs(contact.e - model.e)]
+
+    def _is_held(self, mu: float) -> bool:
+        """Whether guides hold what the contact pushes: they give nothing back."""
+        return bool(self.blow.guides) and self.guides.hold(mu)
+
+    def _is_braced(self, k: int) -> bool:
+        """Whether others in the blow can hold what contact k pushes, however hard, all inside their cones."""
+        if not self.blow.limited:
+            return False
+        felt = self.root[:, None] * (self.inverse @ np.vstack(self.rows).T)
+        mu = np.array([max(rough.mu()(0.0), rough.mu_static) for rough in self.sided])
+        return bool(braced(felt, places_of([rows.shape[0] - 1 for rows in self.rows]), mu)[k])
 
     # -- several contacts: the velocities at the end of each phase decide
 

@@ -27,8 +27,9 @@ NEAR = 1e-4
 MOST = 12
 # Contacts this many times faster than what counts as rest may rest, too.
 SLOWLY = 10.0
-# Gaps below this share of the places are closed.
-GAP = 1e-6
+# Gaps below this share of the places are closed: far above rounding, which closed ones have, and below any gap that a
+# motion has seen open.
+GAP = 1e-10
 
 
 def departed_early(motion: Motion, contacts: Contacts, resting: float) -> float:

@@ -229,7 +229,7 @@ class _Struck:
             p, pressed = shock.total[at], shock.compression[at]
             loss = -float(pressed @ (start[at] + middle[at]) + (p - pressed) @ (middle[at] + end[at])) / 2
             state = _state(p, start[at], end[at], float(np.abs(start).max()))
-            shares.append(Share(meetings[j].name, start[at], end[at], p, pressed, loss, shock.share * e[j], state))
+            shares.append(Share(meetings[j].name, start[at], end[at], p, pressed, loss, float(shock.e[j]), state))
         return self._blow(v, group, shares, law, shock.limited)
 
     def _blow(

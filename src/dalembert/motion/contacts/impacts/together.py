@@ -3,6 +3,8 @@
 newton (Moreau 1988): u_N⁺ + e u_N⁻ ≥ 0 where nothing pushes, equal where it does; friction by u_T⁺.
 poisson (Pfeiffer and Glocker 1996): compression ends with u_N ≥ 0; restitution adds at least e times its impulse.
 stronge: as poisson, with ratios of the impulses for which each contact gives back e² of the work it took.
+
+Where a law has no solution, contacts that are braced against each other by friction give nothing back.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.errors import InconsistentConstraints
 from dalembert.motion.contacts.impacts.blow import NEWTON, STRONGE
+from dalembert.motion.contacts.impacts.braced import braced
 from dalembert.motion.contacts.impacts.impulses import Problem, impulses, places_of
 
 # An energy that grows by less than this share of what is exchanged is rounding.
@@ -27,17 +30,14 @@ HALVINGS = 50
 
 @dataclass(frozen=True)
 class Shock:
-    """compression, total: the impulses (R,) when compression ends, and at the end; limited: restitution was cut down
-    by `share`, because it would have made energy.
+    """compression, total: the impulses (R,) when compression ends, and at the end. e (K,): the restitutions that held;
+    limited: some are less than they should be, because they would have made energy, or no impulses were left.
     """
 
     compression: Array
     total: Array
-    share: float
-
-    @property
-    def limited(self) -> bool:
-        return self.share < 1.0
+    e: Array
+    limited: bool
 
 
 def together(G: Array, u: Array, sizes: Sequence[int], mu: Array, mu_static: Array, e: Array, law: str) -> Shock:
@@ -45,18 +45,22 @@ def together(G: Array, u: Array, sizes: Sequence[int], mu: Array, mu_static: Arr
     problem = _Rough(G, u, sizes, mu, mu_static)
     by_law = {NEWTON: problem.newton, STRONGE: problem.stronge}.get(law, problem.poisson)
 
-    def solve(share: float) -> tuple[Array, Array]:
-        return by_law(share * e)
-
-    compression, total = solve(1.0)
+    held, limited = e, False
+    try:
+        compression, total = by_law(e)
+    except InconsistentConstraints:
+        held, limited = np.where(braced(G, problem.places, problem.mu_static), 0.0, e), True
+        if (held == e).all():
+            raise
+        compression, total = by_law(held)
     if not _grows(G, u, total):
-        return Shock(compression, total, 1.0)
+        return Shock(compression, total, held, limited)
     low, high = 0.0, 1.0  # without restitution energy does not grow
     for _ in range(HALVINGS):
         share = (low + high) / 2
-        grows = _grows(G, u, solve(share)[1])
+        grows = _grows(G, u, by_law(share * held)[1])
         low, high = (low, share) if grows else (share, high)
-    return Shock(*solve(low), low)
+    return Shock(*by_law(low * held), low * held, True)
 
 
 def _grows(G: Array, u: Array, p: Array) -> bool:

@@ -260,13 +260,13 @@ class _Run:
             stopped = between.contacts_at_rest(q, v, t)
             mode, found, v = between.enter(t, q, v, stopped, touching, last, self.settings.rtol)
         if self.settings.project and (found.off is None or not found.off <= PROJECT_ROUNDING):
-            q, v, _ = project(self.contacts.evaluation(mode), q, v, t)
-            # What stays closed in place of a slow bounce takes velocity away: all may be at rest then, or what has just
-            # parted be met again.
+            q, v = self._returned(mode, t, q, v)
+            # What stays closed in place of a slow bounce takes velocity away: all may be at rest then, slip the other
+            # way, or what has just parted be met again.
             for _ in range(MOST_SETTLED) if between.met else ():
                 closing = between.closing_again(t, q, v, mode)
                 idle = between.contacts_at_rest(q, v, t) & mode.slipping - stopped
-                if not (closing or idle):
+                if not (closing or idle or between.turned(t, q, v, mode)):
                     break
                 if closing:
                     touching = touching | closing
@@ -275,8 +275,15 @@ class _Run:
                 else:
                     stopped = stopped | idle
                 mode, found, v = between.enter(t, q, v, stopped, touching, last, self.settings.rtol)
-                q, v, _ = project(self.contacts.evaluation(mode), q, v, t)
+                q, v = self._returned(mode, t, q, v)
         return q, v, mode, found.solution
+
+    def _returned(self, mode: Mode, t: float, q: Array, v: Array) -> tuple[Array, Array]:
+        """The state on the constraints of a mode, and nowhere beyond an open one."""
+        evaluation = self.contacts.evaluation(mode)
+        q, v, _ = project(evaluation, q, v, t)
+        apart = self.between.without_overlap(t, q, v, mode)
+        return (q, v) if apart is q else project(evaluation, apart, v, t)[:2]
 
     def _stands(self, decided: Fundamental) -> bool:
         """Whether the motion has come to its end, in a state that never changes. The first leg is integrated: it says

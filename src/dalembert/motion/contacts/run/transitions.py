@@ -35,6 +35,8 @@ CARRIED = 20.0
 GAP = 1e-9
 # … and one further below zero than this is no state of the system.
 BEYOND = 1e-6
+# One that is open, and further below zero than rounding of its terms, is brought back there.
+OVERLAP = 1e-14
 
 
 class Transitions:
@@ -193,12 +195,32 @@ class Transitions:
         slow, near = REST * max(largest(v), 1e-300), GAP * self.reach(q)
         return {j for j, shut in enumerate(mode.closed) if not shut and gap[j] <= near and rate[j] < -slow}
 
+    def turned(self, t: float, q: Array, v: Array, mode: Mode) -> set[int]:
+        """The contacts along lines that slip the other way than a mode says, faster than what counts as rest."""
+        slide, moving = self.contacts.at(q, v, t).slide, mode.slipping - self.contacts_at_rest(q, v, t)
+        lines = {k: at.start for k, at in enumerate(self.contacts.components) if at.stop - at.start == 1}
+        return {k for k in moving & lines.keys() if mode.directions[k] * slide[lines[k]] < 0}
+
+    def without_overlap(self, t: float, q: Array, v: Array, mode: Mode) -> Array:
+        """The places where no open one-sided constraint is below zero: no event would see it close. The return to those
+        that are closed may bring others there that touch the same bodies.
+        """
+        overlapping = self.gaps(q, v, t)[0] < -OVERLAP * self.reach(q)
+        if not any(below and not shut for below, shut in zip(overlapping, mode.closed, strict=True)):
+            return q
+        shut = {j for j, closed in enumerate(mode.closed) if closed or overlapping[j]}
+        return self._with_closed(t, q, v, shut)[0]
+
     def without_slow_bounces(self, t: float, q: Array, v: Array, touching: set[int]) -> Array:
         """The velocity where all that touches stays closed, as after an impact without bounce."""
+        return self._with_closed(t, q, v, touching)[1]
+
+    def _with_closed(self, t: float, q: Array, v: Array, closed: set[int]) -> tuple[Array, Array]:
+        """The nearest state in which these one-sided constraints are closed and nothing sticks."""
         ones = (1,) * len(self.contacts.contacts)
-        shut = tuple(j in touching for j in range(len(self.contacts.one_sided)))
+        shut = tuple(j in closed for j in range(len(self.contacts.one_sided)))
         resting = Mode((OPEN,) * len(ones), ones, ones, shut, self.contacts.frames_at(q, v, t))
-        return project(self.contacts.evaluation(resting), q, v, t)[1]
+        return project(self.contacts.evaluation(resting), q, v, t)[:2]
 
     @property
     def fastest_approach(self) -> float:
