@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
+
 import numpy as np
 
-from dalembert.arrays import Array
+from dalembert.arrays import Array, norm_of
 from dalembert.mechanics.solve.blocks import block, parts_of
 from dalembert.motion.contacts.modes.contacts import Contacts
 from dalembert.motion.contacts.modes.modes import OPEN, Mode, ModeSolution
 
-# With reactions that follow friction by less than this share of it, in sum over all contacts, the law has one solution:
-# the changes that friction makes to its own limits stay below the friction itself.
-SURE = 0.9
+# With reactions that follow friction by less than this share of it, the law has one solution: the changes that friction
+# makes to its own limits stay below the friction itself. In which measure does not matter: so often its weights are
+# improved, each kept above this share of the largest.
+SURE, MOST_WEIGHTS, FEWER = 0.9, 30, 1e-3
 # Singular values below this share of the largest are zero; a matrix whose condition is at most 1/REGULAR has none that
 # is as small, and of its inverse seven digits are right.
 RANK, REGULAR = 1e-12, 1e-9
 
 
-def friction_may_be_ambiguous(contacts: Contacts, mode: Mode, s: ModeSolution, q: Array, v: Array, t: float) -> bool:
-    """Whether friction could change its own limits by as much as it changes itself: μ Σ |∂N/∂f| is not below one."""
+def friction_may_be_ambiguous(
+    contacts: Contacts, mode: Mode, s: ModeSolution, q: Array, v: Array, t: float, touching: Set[int]
+) -> bool:
+    """Whether friction could change its own limits by as much as it changes itself: in no measure of all frictions
+    together do μ |∂N/∂f| shrink them. touching: the one-sided constraints that may be closed.
+    """
     closed = [k for k in range(len(contacts.contacts)) if mode.states[k] != OPEN]
     if not closed:
         return False
@@ -26,16 +33,35 @@ def friction_may_be_ambiguous(contacts: Contacts, mode: Mode, s: ModeSolution, q
         return True
     if s.is_apart:
         return False
-    names = contacts.rows
     A = s.solution.A[: contacts.m]
     acting = np.flatnonzero(A.any(axis=1))
     F = contacts.forces(q, v, t, mode.frames)
     if _apart(s.solution.M, A, F):
         return False
     response = reaction_to(s.solution.M, A[acting], F)
-    follows = dict(zip(acting.tolist(), np.abs(response).sum(axis=1).tolist(), strict=True))
-    limits = (np.maximum(s.mu, s.mu_static) * np.abs(s.lever)).tolist()
-    return any(limits[k] * follows.get(names[contacts.contacts[k].constraints[0]], 0.0) > SURE for k in closed)
+    follows = dict(zip(acting.tolist(), response, strict=True))
+    rubbing = [k for k, carrier in enumerate(contacts.carrier) if k in closed or carrier in touching]
+    changes = np.zeros((len(rubbing), len(rubbing)))  # of the limit of one contact by the friction of another
+    for row, k in enumerate(rubbing):
+        own = follows.get(contacts.rows[contacts.contacts[k].constraints[0]])
+        if own is not None:
+            limit = max(s.mu[k], s.mu_static[k]) * abs(s.lever[k])
+            changes[row] = [limit * norm_of(own[contacts.components[j]]) for j in rubbing]
+    return not _shrinks(changes)
+
+
+def _shrinks(changes: Array) -> bool:
+    """Whether a matrix without negative entries makes vectors smaller in some weighted measure, by SURE at least: its
+    largest eigenvalue is below that, which any positive vector bounds from above (Collatz and Wielandt).
+    """
+    weights = np.ones(changes.shape[0])
+    for _ in range(MOST_WEIGHTS):
+        grown = changes @ weights
+        if (grown <= SURE * weights).all():
+            return True
+        weights = grown + FEWER * float(grown.max()) + 1e-300
+        weights /= float(weights.max())
+    return False
 
 
 def _apart(M: Array, A: Array, F: Array) -> bool:

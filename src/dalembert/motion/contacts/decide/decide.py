@@ -109,7 +109,7 @@ def decide(
         found = _pivoted(here, _first_guess(here, last), last is not None)
     except DalembertError as error:
         trouble = error
-    if found is not None and not friction_may_be_ambiguous(contacts, found[0], found[1], q, found[2], t):
+    if found is not None and not friction_may_be_ambiguous(contacts, *found[:2], q, found[2], t, touching):
         return found
     if count_options(here) > MOST_COMBINATIONS:
         if found is None:
@@ -178,6 +178,7 @@ def _pivoted(here: Situation, mode: Mode, under_way: bool) -> Decision | None:
     seen: set[Mode] = set()
     careful = False
     released: set[int] = set()  # contacts whose cones were left
+    again: set[int] = set()  # those of them that stick once more, since others have come to hold them
     for _ in range(MOST_PIVOTS + 4 * len(here.contacts.contacts)):
         careful |= mode in seen
         seen.add(mode)
@@ -197,7 +198,8 @@ def _pivoted(here: Situation, mode: Mode, under_way: bool) -> Decision | None:
         sure = released | here.rest.leaving
         wrong = objections(here.contacts, mode, s, here.stopped, here.touching, here.rest.opening, sure)
         if not wrong:
-            wrong = held_by_others(here.contacts, mode, s, here.stopped - sure)
+            wrong = held_by_others(here.contacts, mode, s, here.stopped - here.rest.leaving - again)
+            again |= released & {k for _, k in wrong}
         if not wrong:
             wrong = _about_to_leave(here, mode, s, begin) if under_way else []
             if not wrong:

@@ -1,8 +1,8 @@
 """Contacts that can be braced against each other: impulses inside their cones of friction that together do nothing.
 
-A disc that falls into a groove whose walls are rough enough cannot be pushed out of it by these walls, however hard they
-push: friction holds as much. No velocities after the blow would then obey Newton's law with restitution, for all that
-brace each other would have to part.
+A disc that falls into a groove whose walls are rough enough cannot be pushed out of it by these walls, however hard
+they push: friction holds as much. No velocities after the blow would then obey Newton's law with restitution, by which
+all that is braced would have to part.
 """
 
 from __future__ import annotations

@@ -31,6 +31,7 @@ from dalembert.motion.contacts.run.bounces import bounces_in, bounces_of
 from dalembert.motion.contacts.run.creep import LONGER, contacts_that_creep, has_set_off
 from dalembert.motion.contacts.run.giving_way import GIVES_WAY, times_to_look_at, while_it_holds
 from dalembert.motion.contacts.run.jumping_surfaces import JUMPS, ended_by_jump, right_after
+from dalembert.motion.contacts.run.rattling import rattled_to_rest
 from dalembert.motion.contacts.run.record import Record
 from dalembert.motion.contacts.run.standing import standing, stays
 from dalembert.motion.contacts.run.transitions import GAP, Transitions
@@ -251,6 +252,10 @@ class _Run:
     ) -> tuple[Array, Array, Mode, Fundamental]:
         """The mode at a state, the state returned to its constraints, and the instant that has decided."""
         between = self.between
+        rested = rattled_to_rest(between, t, q, v, touching, last) if between.met else None
+        if rested is not None:
+            v, slow, touching = rested
+            stopped = between.contacts_at_rest(q, v, t) | slow
         try:
             mode, found, v = between.enter(t, q, v, stopped, touching, last, self.settings.rtol)
         except DalembertError:
@@ -260,22 +265,21 @@ class _Run:
             stopped = between.contacts_at_rest(q, v, t)
             mode, found, v = between.enter(t, q, v, stopped, touching, last, self.settings.rtol)
         if self.settings.project and (found.off is None or not found.off <= PROJECT_ROUNDING):
+            parting = v
             q, v = self._returned(mode, t, q, v)
-            # What stays closed in place of a slow bounce takes velocity away: all may be at rest then, slip the other
-            # way, or what has just parted be met again.
-            for _ in range(MOST_SETTLED) if between.met else ():
+            # What stays closed in place of a slow bounce takes velocity away: with what is left, other contacts may be
+            # at rest or slip the other way, and what has just parted be met again.
+            settles = bool(between.met) and between.differ(parting, v)
+            for _ in range(MOST_SETTLED) if settles else ():
                 closing = between.closing_again(t, q, v, mode)
-                idle = between.contacts_at_rest(q, v, t) & mode.slipping - stopped
-                if not (closing or idle or between.turned(t, q, v, mode)):
-                    break
                 if closing:
                     touching = touching | closing
                     v = between.without_slow_bounces(t, q, v, touching)
-                    stopped = between.contacts_at_rest(q, v, t)
-                else:
-                    stopped = stopped | idle
+                earlier, stopped = mode, between.contacts_at_rest(q, v, t)
                 mode, found, v = between.enter(t, q, v, stopped, touching, last, self.settings.rtol)
                 q, v = self._returned(mode, t, q, v)
+                if not closing and mode.does_as(earlier) and mode.directions == earlier.directions:
+                    break
         return q, v, mode, found.solution
 
     def _returned(self, mode: Mode, t: float, q: Array, v: Array) -> tuple[Array, Array]:

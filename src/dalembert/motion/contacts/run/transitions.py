@@ -98,6 +98,13 @@ class Transitions:
         """The mode of a state after `start`, its instant and the velocity with which it begins."""
         return decide(self.contacts, self.scale, t, q, v, self._rest, self.contacts_at_rest(q, v, t), touching)
 
+    def mode_with(
+        self, t: float, q: Array, v: Array, resting: set[int], touching: set[int], last: Mode | None
+    ) -> Decision:
+        """The mode where these contacts are at rest, too."""
+        stopped = self.contacts_at_rest(q, v, t) | resting
+        return decide(self.contacts, self.scale, t, q, v, self._rest, stopped, touching, last)
+
     def enter(
         self, t: float, q: Array, v: Array, stopped: set[int], touching: set[int], last: Mode | None, rtol: float
     ) -> Decision:
@@ -176,7 +183,7 @@ class Transitions:
         touching = [j for j in range(gap.size) if gap[j] <= GAP * self.reach(q)]
         require_no_corner(self.contacts, touching, q, t, self.reach(q))
         self._approach = max(self._approach, *(-rate[j] for j in touching))
-        blows, met = impacts_at(self.contacts, touching, t, q, v, slow, self._slowest_bounce(t, q, v))
+        blows, met = impacts_at(self.contacts, touching, t, q, v, slow, self.slowest_bounce(t, q, v))
         # A constraint stated twice approaches twice, and one of the two strikes.
         struck = {contact.name for blow in blows for contact in blow.contacts if contact.normal}
         own = self.contacts.system.constraints
@@ -186,7 +193,7 @@ class Transitions:
         rate = self.gaps(q, v, t)[1]
         work = self.ledger.after_impact(self.contacts, work, t, q, before, v, sum(blow.loss for blow in blows))
         # What would part more slowly than the slowest bounce stays closed, if forces keep it so.
-        slow = max(slow, self._slowest_bounce(t, q, v))
+        slow = max(slow, self.slowest_bounce(t, q, v))
         return v, work, {j for j in touching if rate[j] <= slow}
 
     def closing_again(self, t: float, q: Array, v: Array, mode: Mode) -> set[int]:
@@ -195,11 +202,9 @@ class Transitions:
         slow, near = REST * max(largest(v), 1e-300), GAP * self.reach(q)
         return {j for j, shut in enumerate(mode.closed) if not shut and gap[j] <= near and rate[j] < -slow}
 
-    def turned(self, t: float, q: Array, v: Array, mode: Mode) -> set[int]:
-        """The contacts along lines that slip the other way than a mode says, faster than what counts as rest."""
-        slide, moving = self.contacts.at(q, v, t).slide, mode.slipping - self.contacts_at_rest(q, v, t)
-        lines = {k: at.start for k, at in enumerate(self.contacts.components) if at.stop - at.start == 1}
-        return {k for k in moving & lines.keys() if mode.directions[k] * slide[lines[k]] < 0}
+    def differ(self, one: Array, other: Array) -> bool:
+        """Whether two velocities differ by more than what counts as rest."""
+        return largest(one - other) > REST * max(largest(one), largest(other))
 
     def without_overlap(self, t: float, q: Array, v: Array, mode: Mode) -> Array:
         """The places where no open one-sided constraint is below zero: no event would see it close. The return to those
@@ -274,7 +279,7 @@ class Transitions:
         """The size of places, never zero."""
         return max(largest(q), self.scale.length)
 
-    def _slowest_bounce(self, t: float, q: Array, v: Array) -> float:
+    def slowest_bounce(self, t: float, q: Array, v: Array) -> float:
         """The speed of the slowest bounce: a share of the fastest impact, and so fast that it rises visibly."""
         rate = largest(self.contacts.free(q, v, t))
         self._farthest = max(self._farthest, largest(q))
