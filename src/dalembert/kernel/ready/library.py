@@ -39,6 +39,7 @@ FILES: tuple[str, ...] = (
     "again.h",
     "quadrature.h",
     "certify.h",
+    "contact_laws.h",
     "start.h",
     "member_starts.h",
 )

@@ -25,13 +25,23 @@ from dalembert.model.language.symbols import t as time
 from dalembert.model.system import System
 from dalembert.motion.contacts.modes.frames import frame_values
 from dalembert.motion.contacts.modes.mode_data import SLOW_SPEED
-from dalembert.motion.contacts.modes.modes import OPEN, SLIP, STICK, Ending, Mode, ModeForces, ModeSolution
+from dalembert.motion.contacts.modes.modes import (
+    OPEN,
+    SLIP,
+    STICK,
+    Ending,
+    Mode,
+    ModeForces,
+    ModeSolution,
+    repeat_runs,
+    runs_of,
+)
 from dalembert.motion.contacts.modes.regular import SPREAD, Equations, eliminate, equations_along
 from dalembert.motion.contacts.modes.regular_instant import fundamental_of, solve_regular
 from dalembert.motion.contacts.modes.small_instant import Instant, small_instant, solution_of, with_contacts
 from dalembert.motion.contacts.modes.switched import SLOW, Switched, switched_modes, system_of_mode
 from dalembert.motion.state.evaluation import Evaluation
-from dalembert.remember import remember
+from dalembert.remember import changed, remember
 
 # Numbers that differ by this share of the largest are the same but for rounding.
 UNCHANGED = 1e-14
@@ -408,8 +418,8 @@ class Contacts:
         pulled = np.einsum("tij,tj->ti", found.M, found.acceleration) - found.Q
         C = pulled - np.einsum("tmi,tm->ti", found.A[:, : self.m], own)
         friction = np.zeros_like(state.slide)
-        for mode, at in _by_mode(modes):
-            some = ContactState(**{name: values[at] for name, values in vars(state).items()})
+        for mode, at in runs_of(modes) if self.contacts else ():
+            some = changed(state, slide=state.slide[at], mu=state.mu[at], normal=state.normal[at])
             friction[at] = self._friction(mode, some, found.multipliers[at])
         return ModeForces(C, state.normal, friction, found.served)
 
@@ -431,12 +441,8 @@ class Contacts:
 
     def mode_parameters(self, modes: Sequence[Mode]) -> Array:
         """The parameters (T, …) that say in which mode each of T points is."""
-        last, own, found = None, self._given, []
-        for mode in modes:
-            if mode is not last:
-                last, own = mode, self.evaluation(mode).p
-            found.append(own)
-        return np.array(found)
+        runs = runs_of(modes)
+        return repeat_runs(runs, [self.evaluation(mode).p for mode, _ in runs])
 
     def _eliminated(
         self, modes: Sequence[Mode], q: Array, v: Array, t: Array, p: Array | None = None
