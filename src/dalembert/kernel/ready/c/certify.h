@@ -29,8 +29,8 @@ typedef struct {
     const double *y;               /* (count, width): states that q and v must be; NULL: they need not */
     long width;
     const da_curved *curved;       /* constraints nonlinear in q̈, NULL: none */
-    const unsigned char *acting;   /* (count, m), of contacts: constraints that act; NULL: all do. Then ranks may change,
-                                      and stretches are left to other means */
+    const unsigned char *acting;   /* (count, m), of contacts: constraints that act; NULL: all do. Then ranks may
+                                      change, and stretches are left to other means */
 } da_motion;
 
 /* What is found, in the order of FOUND in kernel/ready/certify.py. */

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from dalembert.arrays import Array, largest
 from dalembert.graph.contacts import ContactState
 from dalembert.kernel.events import Bounces
+from dalembert.kernel.ready.bounces import Blows, index_array
 from dalembert.kernel.ready.contact_states import contact_states
 from dalembert.kernel.ready.modes import Instants, modes_of
 from dalembert.kernel.ready.together import together_of
@@ -139,6 +140,14 @@ class Contacts:
         return [k for k in range(self.m) if k not in self.one_sided]
 
     @cached_property
+    def blow_rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """As `Blows` asks for them: of each one-sided constraint its row, and the place of its rate; the rows of the
+        two-sided ones.
+        """
+        places = [self.whole.graph.position_rows.index(row) for row in self.one_sided]
+        return index_array([*self.one_sided]), index_array(places), index_array([*self.always, 0])
+
+    @cached_property
     def rubbing(self) -> tuple[int | None, ...]:
         """For each one-sided constraint the contact whose friction takes part in its impacts: its law of sliding, if
         it carries it alone. Resistance to rolling and spinning has no time to act in a blow.
@@ -179,6 +188,14 @@ class Contacts:
             return found[0], found[2]
         each = [self.unconstrained(*point) for point in zip(q, v, t.tolist(), strict=True)]
         return np.array([M for M, *_ in each]), np.array([A for _, _, A, _ in each])
+
+    def blows_at(self, which: list[int], t: Array, q: Array, before: Array, after: Array) -> Blows | None:
+        """Blows of single gaps, by number, for C; None where it has no form of the system."""
+        together = together_of(self.whole.graph)
+        if together is None or together.pattern is not None:
+            return None
+        row, place, guide = self.blow_rows
+        return Blows(together, self.whole.p, t, q, before, after, row[which], place[which], guide)
 
     @property
     def points_at_once(self) -> int:
