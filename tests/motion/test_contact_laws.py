@@ -12,8 +12,9 @@ import pytest
 import dalembert as da
 from dalembert.kernel.build import find_compiler
 from dalembert.motion.certificate import certify as certifying
-from dalembert.motion.certificate import friction_laws, held_friction
+from dalembert.motion.certificate import friction_heat, friction_laws, held_friction
 from dalembert.motion.certificate.certify import certify
+from dalembert.motion.contacts.decide.cone_programs import Entries, Programme
 
 pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no compiler")
 
@@ -120,12 +121,25 @@ def test_c_and_numpy_measure_the_same(wrong, motions, monkeypatch):
         with monkeypatch.context() as without:
             without.setattr(friction_laws, "look_at_laws", lambda *_: None)
             without.setattr(certifying, "measure_held", lambda *_: None)
+            without.setattr(friction_heat, "integrals_missed", lambda *_: None)
             by_numpy = certify(other)
         for measure in ("position", "velocity", "acceleration", "forces", "virtual_work", "gauss", "energy", "contact"):
             one, two = getattr(by_c, measure), getattr(by_numpy, measure)
             assert one == pytest.approx(two, rel=SHARE, abs=ROUNDING, nan_ok=True), (name, measure)
         assert (by_c.holds, by_c.failures, by_c.unique) == (by_numpy.holds, by_numpy.failures, by_numpy.unique), name
         assert (by_c.rank_min, by_c.rank_max) == (by_numpy.rank_min, by_numpy.rank_max), name
+
+
+def test_forces_that_are_determined_need_no_programme():
+    """Equations that leave one choice say how deep it lies, as the programme finds it: to what that is solved to."""
+    random = np.random.default_rng(4)
+    for _ in range(20):
+        E, x, G = random.normal(size=(4, 4)), random.normal(size=4), random.normal(size=(5, 4))
+        h = np.array([3.0, 0.1, 0.2, 2.0, -0.3])
+        programme = Programme(Entries.of(G), h, [3, 2], np.array([1.0, 2.0]), Entries.of(E), E @ x)
+        found = programme.deepest(most=5.0)
+        assert found is not None
+        assert programme.depth_at(x, most=5.0) == pytest.approx(found.depth, abs=1e-7)
 
 
 def test_points_inside_their_cones_need_no_second_look(motions, monkeypatch):

@@ -27,6 +27,7 @@ from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.points import Points
 
 if TYPE_CHECKING:
+    from dalembert.graph.contacts import ContactState
     from dalembert.motion.contacts.modes.contacts import Contacts
     from dalembert.motion.result.motion import Motion
 
@@ -55,12 +56,13 @@ def certify(
         return plain
     has_legs = motion.C is not None and contacts is not None
     held = measure_held(motion, evaluation, data) if has_legs and as_told else None
+    states = None if data.closed is None else _states_of_contacts(motion)
     if held is not None:
         ranks, unique = (int(held["rank_min"]), int(held["rank_max"])), True
         measured = {name: held[name] for name in MEASURED}
         if motion.heat and held["energy_size"] > 0.0:
             # No number where the heat is none.
-            measured["energy"] = float(np.maximum(held["energy"], heat_residual(motion) / held["energy_size"]))
+            measured["energy"] = float(np.maximum(held["energy"], heat_residual(motion, states) / held["energy_size"]))
     else:
         points = at_points(motion, data)
         ranks, unique = points.ranks, points.unique
@@ -87,7 +89,7 @@ def certify(
     else:
         repeat, consistency = repeat_and_consistency(motion, evaluation, data.M, points, limits["repeat"])
     measured |= {
-        "contact": 0.0 if data.closed is None else _contact_residual(motion, data, data.closed, contacts),
+        "contact": 0.0 if states is None else _contact_residual(motion, data, states, contacts),
         "repeat": repeat,
         "consistency": consistency,
         "impact": _impact_residual(motion, contacts) if motion.blows or np.any(motion.impact_loss) else 0.0,
@@ -107,11 +109,18 @@ def certify(
 # Contacts and impacts need SymPy, which other motions do without where their model was kept.
 
 
-def _contact_residual(motion: Motion, data: Data, closed: np.ndarray, contacts: Contacts | None) -> float:
+def _states_of_contacts(motion: Motion) -> ContactState:
+    from dalembert.motion.certificate.friction_laws import states_of_contacts
+
+    return states_of_contacts(motion)
+
+
+def _contact_residual(motion: Motion, data: Data, states: ContactState, contacts: Contacts | None) -> float:
     from dalembert.motion.certificate.friction_laws import contact_residual, speed_of_rest
     from dalembert.motion.certificate.left_rest import departed_early
 
-    found = contact_residual(motion, data.M, data.Q, closed)
+    assert data.closed is not None
+    found = contact_residual(motion, data.M, data.Q, data.closed, states)
     return found if contacts is None else max(found, departed_early(motion, contacts, speed_of_rest(motion)))
 
 

@@ -34,18 +34,18 @@ ROUNDING = 1e-14
 IDLE = 1e-9
 
 
-def contact_residual(motion: Motion, M: Array, Q: Array, A: Array) -> float:
+def contact_residual(motion: Motion, M: Array, Q: Array, A: Array, found: ContactState) -> float:
     """The largest departure from the laws of contact, relative to the largest force (or size of the state).
 
     The friction forces are taken from C, whatever mode made them: what the laws of work and of slipping give is
     subtracted, and the rest must be forces along the directions of what rests, inside its cones. What is told to stick
     must rest. Forces and lengths are compared in coordinates scaled by the root of their own mass, in which all have
     one unit, and along gradients of unit length: neither the units of the model nor the scale of an equation matter.
-    M, Q, A: of the system at the output points, all its constraints closed.
+    M, Q, A: of the system at the output points, all its constraints closed. found: as `states_of_contacts` gives it.
     """
     assert motion.C is not None
     assert motion.acting is not None
-    graph, found = contact_graph(motion.system), states_of_contacts(motion)
+    graph = contact_graph(motion.system)
     units = unit_forces(graph, motion.q, motion.v, motion.t, motion.system.parameter_values())
     normal, friction, state = _told(motion)
     of = (motion.q, motion.v, motion.a, motion.multipliers)
