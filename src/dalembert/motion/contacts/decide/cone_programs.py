@@ -175,7 +175,7 @@ class Programme:
         return bool((self._depths(x) >= -ROUNDING).all())
 
     def depth_at(self, x: Array, most: float = 1.0) -> float:
-        """How deep x lies inside all cones, at most `most`: as `deepest`, of the only x that satisfies the equations."""
+        """How deep x lies inside all cones, at most `most`: as `deepest`, where the equations leave no other x."""
         return min(float((self._depths(x) / self.weights).min(initial=most)), most)
 
     def _depths(self, x: Array) -> Array:

@@ -456,6 +456,21 @@ class Contacts:
         by_c = modes_of(self.evaluation(modes[0]).graph)
         return None if by_c is None else by_c.stretches(p, t, y, length, steps, SPREAD)
 
+    def stretches_by_halving(
+        self,
+        mode: Mode,
+        p: Array,
+        t: Array,
+        y: Array,
+        length: Array,
+        wanted: Array,
+        least: Array,
+        rules: tuple[float, float, float],
+    ) -> tuple[Array, Array, NDArray[np.bool_], NDArray[np.bool_]] | None:
+        """Stretches as above until two results agree, see `Modes.halved`; mode: of one of them."""
+        by_c = modes_of(self.evaluation(mode).graph)
+        return None if by_c is None else by_c.halved(p, t, y, length, wanted, least, (SPREAD, *rules))
+
     def mode_parameters(self, modes: Sequence[Mode]) -> Array:
         """The parameters (T, …) that say in which mode each of T points is."""
         runs = runs_of(modes)
