@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,8 +30,7 @@ class _Told(ctypes.Structure):
     _fields_ = (("numbers", ctypes.c_void_p), ("law", ctypes.c_void_p))
 
 
-@dataclass(frozen=True)
-class Blows:
+class Blows(NamedTuple):
     """Where B blows of a system were: t (B,), q, velocities before and after (B, n), which may be columns of one array;
     row (B,): of the constraint that closed, place (B,): of its rate among those of all constraints on places. guide:
     the rows of the two-sided constraints, and one number more, so that it is never empty.

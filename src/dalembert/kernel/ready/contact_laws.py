@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from dalembert.arrays import Array
-from dalembert.graph.contacts import ContactState
+from dalembert.graph.contacts import ContactGraph, ContactState
 from dalembert.kernel.ready.many import LONG, address, entry
 
 _FOUND = ctypes.c_double * 4
@@ -30,8 +29,7 @@ class LawsArgument(ctypes.Structure):
     )
 
 
-@dataclass(frozen=True)
-class Along:
+class Along(NamedTuple):
     """M (T, n, n), Q, C, q, v, q̈ (T, n), A (T, m, n) with all its rows, multipliers and the constraints that act (T,
     m), the rank (T,), and what smooth laws contribute to C (T, n). Of each contact (T, contacts) what the motion says
     of it: reaction, friction, and whether it slips (0), sticks (1) or is open (2).
@@ -53,8 +51,7 @@ class Along:
     rank: np.ndarray
 
 
-@dataclass(frozen=True)
-class Left:
+class Left(NamedTuple):
     """Points at which it is open what contacts at rest can hold: the rest of the forces (P, n), unit forces (P, n,
     components), both in scaled coordinates, which contacts hold and their limits (P, contacts), and what is rounding.
     """
@@ -66,8 +63,7 @@ class Left:
     unsure: Array
 
 
-@dataclass(frozen=True)
-class Looked:
+class Looked(NamedTuple):
     """The largest departure of forces, of sliding and of gaps from their laws, each relative to its size, and the
     largest force.
     """
@@ -83,19 +79,20 @@ def look_at_laws(
     along: Along,
     found: ContactState,
     units: Array,
-    components: Sequence[slice],
-    one_sided: Sequence[int],
+    graph: ContactGraph,
     bounds: tuple[float, float, float, float, float, float],
 ) -> Looked | None:
-    """None without the library. found, units: as the laws of the model give them. bounds: the duration, the speed of
-    rest, and SEEN, ROUNDING, IDLE and RANK of the certificate.
+    """None without the library. graph: the laws of the model as they are written; found, units: what they give. bounds:
+    the duration, the speed of rest, and SEEN, ROUNDING, IDLE and RANK of the certificate.
     """
     run = entry("da_contact_laws", "pp")
     if run is None:
         return None
-    (count, n), m, K, c = along.q.shape, along.A.shape[1], len(components), units.shape[2]
-    first = np.array([*(at.start for at in components), c], dtype=LONG)
-    sided = np.array([*one_sided, 0], dtype=LONG)
+    (count, n), m, K, c = along.q.shape, along.A.shape[1], len(graph.components), units.shape[2]
+    places = graph.kept.get("places")
+    if places is None:
+        first = np.array([*(at.start for at in graph.components), c], dtype=LONG)
+        places = graph.kept["places"] = (first, np.array([*graph.one_sided, 0], dtype=LONG))
     doubles = (
         *(along.M, along.Q, along.A, along.C, along.q, along.v, along.a, along.multipliers),
         *(found.normal, found.slide, found.slide_rate, found.mu, found.mu_static, found.gap),
@@ -111,7 +108,7 @@ def look_at_laws(
     start, flag = address(block), address(bytes_)
     rest, scaled, limits, unsure, room = (start + 8 * end for end in ends[:-1])
     argument = LawsArgument(
-        count, n, m, len(one_sided), K, c, *map(address, (*given, *flags, first, sided)), *bounds,
+        count, n, m, len(graph.one_sided), K, c, *map(address, (*given, *flags, *places)), *bounds,
         rest, scaled, limits, unsure, flag, flag + count * K, flag + count * (K + 1), room,
     )  # fmt: skip
     numbers = _FOUND()

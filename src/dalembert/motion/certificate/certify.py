@@ -56,7 +56,7 @@ def certify(
         return plain
     has_legs = motion.C is not None and contacts is not None
     held = measure_held(motion, evaluation, data) if has_legs and as_told else None
-    states = None if data.closed is None else _states_of_contacts(motion)
+    states = None if data.closed is None else _states_of_contacts(motion, evaluation, data)
     if held is not None:
         ranks, unique = (int(held["rank_min"]), int(held["rank_max"])), True
         measured = {name: held[name] for name in MEASURED}
@@ -95,24 +95,25 @@ def certify(
         "impact": _impact_residual(motion, contacts) if motion.blows or np.any(motion.impact_loss) else 0.0,
     }
     holds = unique and all(measured[name] <= limits[name] for name in MEASURES)
-    return Certificate(
-        **measured,
-        rank_min=ranks[0],
-        rank_max=ranks[1],
-        unique=unique,
-        holds=bool(holds),
-        thresholds=limits,
+    certificate = Certificate.__new__(Certificate)  # as in `certify_plain`
+    vars(certificate).update(
+        measured, rank_min=ranks[0], rank_max=ranks[1], unique=unique, holds=bool(holds), thresholds=limits,
         undetermined=undetermined,
-    )
+    )  # fmt: skip
+    return certificate
 
 
 # Contacts and impacts need SymPy, which other motions do without where their model was kept.
 
 
-def _states_of_contacts(motion: Motion) -> ContactState:
+def _states_of_contacts(motion: Motion, evaluation: Evaluation, data: Data) -> ContactState:
     from dalembert.motion.certificate.friction_laws import states_of_contacts
 
-    return states_of_contacts(motion)
+    gaps = None
+    if data.position is not None:
+        constraints, rows = motion.system.constraints, evaluation.graph.position_rows
+        gaps = data.position[:, [k for k, row in enumerate(rows) if constraints[row].one_sided]]
+    return states_of_contacts(motion, gaps)
 
 
 def _contact_residual(motion: Motion, data: Data, states: ContactState, contacts: Contacts | None) -> float:

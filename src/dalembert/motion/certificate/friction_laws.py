@@ -45,16 +45,16 @@ def contact_residual(motion: Motion, M: Array, Q: Array, A: Array, found: Contac
     """
     assert motion.C is not None
     assert motion.acting is not None
-    graph = contact_graph(motion.system)
-    units = unit_forces(graph, motion.q, motion.v, motion.t, motion.system.parameter_values())
+    graph, units = contact_graph(motion.system), np.zeros((*motion.q.shape, 0))
+    if graph.components:
+        units = unit_forces(graph, motion.q, motion.v, motion.t, motion.system.parameter_values())
     normal, friction, state = _told(motion)
     of = (motion.q, motion.v, motion.a, motion.multipliers)
     along = Along(M, Q, A, motion.C, *of, _smooth(motion), normal, friction, state, motion.acting, motion.rank)
-    span = float(motion.t[-1] - motion.t[0])
-    bounds = (span, speed_of_rest(motion), SEEN, ROUNDING, IDLE, RANK)
-    looked = look_at_laws(along, found, units, graph.components, graph.one_sided, bounds)
+    span, resting = float(motion.t[-1] - motion.t[0]), speed_of_rest(motion)
+    looked = look_at_laws(along, found, units, graph, (span, resting, SEEN, ROUNDING, IDLE, RANK))
     if looked is None:
-        return contact_residual_by_numpy(along, found, units, graph, span, speed_of_rest(motion))
+        return contact_residual_by_numpy(along, found, units, graph, span, resting)
     forces, left = looked.forces, looked.left
     if left is not None:
         beyond = beyond_limits(left.units, left.rest, graph.components, left.holding, left.limits, looked.largest)
@@ -62,8 +62,13 @@ def contact_residual(motion: Motion, M: Array, Q: Array, A: Array, found: Contac
     return max(forces, looked.gaps, looked.slips)
 
 
-def states_of_contacts(motion: Motion) -> ContactState:
-    """What contacts do at the output points, as their laws are written, with the multipliers of the motion."""
+def states_of_contacts(motion: Motion, gaps: Array | None = None) -> ContactState:
+    """What contacts do at the output points, as their laws are written, with the multipliers of the motion. gaps: φ of
+    the one-sided constraints there, which is all that is wanted where nothing rubs.
+    """
+    if gaps is not None and not motion.system.contacts:
+        none = np.zeros((motion.t.size, 0))
+        return ContactState(none, none, none, none, none, gaps, gaps, gaps, none)
     p = motion.system.parameter_values()
     return contact_states(contact_graph(motion.system), motion.q, motion.v, motion.a, motion.t, p, motion.multipliers)
 
@@ -144,7 +149,9 @@ def contact_residual_by_numpy(
 
 def _smooth(motion: Motion) -> Array:
     """What the smooth laws contribute to C: those of open constraints nothing."""
-    C, ideal = np.zeros_like(motion.q), motion.ideal
+    C, ideal = np.zeros(motion.q.shape), motion.ideal
+    if not motion.system.nonideal:
+        return C
     for alone, acts in smooth_works(motion):
         own = alone.work_along(motion.q, motion.v, motion.t, ideal, ideal, motion.multipliers)
         C += np.where(acts[:, None], own, 0.0)

@@ -29,7 +29,7 @@ def forces_in_modes(contacts: Contacts, modes: Sequence[Mode], t: Array, q: Arra
     """The same at any states, T of them."""
     n, T, names = contacts.n, t.size, [contact.name for contact in contacts.contacts]
     C, normal = np.zeros((T, n)), np.zeros((T, len(names)))
-    along, runs = np.zeros((T, contacts.graph.forces.size2_out(0))), runs_of(modes)
+    along, runs = np.zeros((T, contacts.components[-1].stop if names else 0)), runs_of(modes)
     undetermined = any(mode.undetermined for mode, _ in runs)
     multipliers = np.full((T, contacts.m), np.nan) if undetermined else None
     acting = np.ones((T, contacts.m), dtype=bool)
