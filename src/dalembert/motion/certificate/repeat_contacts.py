@@ -17,7 +17,6 @@ from dalembert.errors import DalembertError
 from dalembert.graph.contacts import contact_graph
 from dalembert.kernel.ready.contact_states import contact_states
 from dalembert.mechanics.solve.mass_scale import mass_scale
-from dalembert.model.language.symbols import t as time
 from dalembert.motion.certificate.consistency import stretches_between
 from dalembert.motion.certificate.stretches import states_inside
 from dalembert.motion.contacts.modes.contacts import Contacts
@@ -60,12 +59,11 @@ def repeat_residual(motion: Motion, contacts: Contacts, M: Array, Q: Array, want
     size = max(float(np.abs(root * motion.v).max()), 1e-6 * span * float(np.abs(Q / root).max()))
     if not size > 0:
         return 0.0
-    varying = _varies(motion, contacts)
     clear = [(i, mode) for i, mode in zip(chosen, _modes(motion, contacts, chosen), strict=True) if mode is not None]
     if not clear:
         return 0.0
     modes, at = [mode for _, mode in clear], np.array([i for i, _ in clear])
-    least = np.array([_own_steps(motion, i) / 4 if varying else 0.0 for i, _ in clear])
+    least = np.array([_own_steps(motion, i) / 4 if contacts.coefficients_vary else 0.0 for i, _ in clear])
     end, allowed, judged = _again(motion, contacts, modes, at, 0.1 * wanted * size / root[at], least)
     apart = root[at] * np.maximum(np.abs(end - motion.v[at + 1]) - allowed, 0.0)
     return float(apart[judged].max(initial=0.0)) / size
@@ -94,12 +92,6 @@ def _clear(motion: Motion) -> tuple[np.ndarray, np.ndarray]:
     return stretches_between(motion, [event["t"] for event in motion.events if "contact" in event])
 
 
-def _varies(motion: Motion, contacts: Contacts) -> bool:
-    """Whether a coefficient of friction depends on the place, or on time."""
-    places = {*motion.system.coordinates, *motion.system.velocities, time}
-    return any(places & contact.mu.free_symbols for contact in contacts.contacts)
-
-
 def _own_steps(motion: Motion, i: int) -> float:
     """How many steps the motion took in a stretch, on the average."""
     return motion.timing.steps * float(motion.t[i + 1] - motion.t[i]) / float(motion.t[-1] - motion.t[0])
@@ -109,7 +101,7 @@ def _uneven_stretches(motion: Motion, contacts: Contacts) -> list[int]:
     """Stretches within which a coefficient of friction changes otherwise than its ends tell, as on a strip of ice that
     steps may have passed over: the most uneven, looked at on the cubics through the states at their ends.
     """
-    if motion.t.size < 2 or not _varies(motion, contacts):
+    if motion.t.size < 2 or not contacts.coefficients_vary:
         return []
     none, p = np.zeros((motion.t.size - 1, contacts.m)), motion.system.parameter_values()
     graph, inside = contact_graph(motion.system), []

@@ -124,6 +124,12 @@ class Contacts:
         return True
 
     @cached_property
+    def coefficients_vary(self) -> bool:
+        """Whether a coefficient of friction depends on the place, on velocities or on time."""
+        places = {*self.system.coordinates, *self.system.velocities, time}
+        return any(places & contact.mu.free_symbols for contact in self.contacts)
+
+    @cached_property
     def restitutions(self) -> tuple[float, ...]:
         """The coefficient of restitution of each one-sided constraint, 0 where it has none."""
         given, own = dict(self.system.parameters), [self.system.constraints[row].restitution for row in self.one_sided]
