@@ -22,6 +22,15 @@ def changed(value: Thing, **fields: object) -> Thing:
     return new
 
 
+def made(kind: type[Thing], **fields: object) -> Thing:
+    """A frozen value of these fields, in a tenth of the time that its own making takes: for those that are nothing but
+    their fields, as for `changed`. Fields that are left out have the plain defaults of the class.
+    """
+    new = object.__new__(kind)
+    vars(new).update(fields)
+    return new
+
+
 def remember(kept: dict[Hashable, Thing], key: Hashable, make: Callable[[], Thing], most: int) -> Thing:
     """What is kept under a key, made where it is not there yet. Threads that ask at once may make it twice, but none
     finds it gone.

@@ -12,6 +12,7 @@ from dalembert.motion.certificate.impact_laws import _Checked, _Inverses
 from dalembert.motion.certificate.smooth_impacts import is_smooth, smooth_residual
 from dalembert.motion.contacts.modes.contacts import Contacts
 from dalembert.motion.contacts.run import legs
+from dalembert.motion.contacts.run.bounces import impulses_by_numpy
 
 G = 9.81
 
@@ -247,6 +248,41 @@ def test_all_blows_at_once_are_judged_as_one_by_one(name, law):
     wrong = replace(blow, contacts=(replace(contact, e=contact.e + 0.01),))
     assert not is_smooth(contacts, wrong)
     assert _Checked(contacts, wrong, 1.0, _Inverses()).worst() > 1e-3
+
+
+@pytest.mark.parametrize("law", ["newton", "poisson", "stronge"])
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_c_and_numpy_see_the_same_blows(name, law, monkeypatch):
+    """Their impulses, and how far what is told of them is from its laws; rods stated twice share impulses evenly."""
+    system, duration = SYSTEMS[name]
+    contacts, motion = Contacts(system), system.simulate(duration, samples=5)
+    blows = [replace(blow, law=law) for blow in motion.blows if is_smooth(contacts, blow)]
+    assert len(blows) >= 2
+    t = np.array([blow.t for blow in blows])
+    q, before, after = (np.array([getattr(blow, name) for blow in blows]) for name in ("q", "before", "after"))
+    which = [contacts.gap_numbers[blow.contacts[0].name] for blow in blows]
+    by_c = contacts.blows_at(which, t, q, before, after)
+    if by_c is None or (impulses := by_c.impulses()) is None:
+        pytest.skip("no library")
+    assert impulses == pytest.approx(
+        impulses_by_numpy(contacts, which, t, q, before, after), rel=1e-9, abs=1e-12
+    )  # velocities are about one, and a blow may lose a thousandth
+    contact = blows[1].contacts[0]
+    wrong = [
+        *(replace(blows[1], **{name: 1.01 * getattr(blows[1], name)}) for name in ("before", "after")),
+        *(
+            replace(blows[1], contacts=(replace(contact, **{name: 1.01 * getattr(contact, name)}),))
+            for name in ("normal", "compression", "loss")
+        ),
+        replace(blows[1], constraint_impulses=1.01 * blows[1].constraint_impulses + 0.01),
+        replace(blows[1], after=np.nan * blows[1].after),
+    ]
+    for other in (blows[1], *wrong):
+        found = smooth_residual(contacts, [blows[0], other])
+        with monkeypatch.context() as without:
+            without.setattr(Contacts, "blows_at", lambda *_: None)
+            # What is right is rounding in both.
+            assert found == pytest.approx(smooth_residual(contacts, [blows[0], other]), rel=1e-9, abs=1e-13)
 
 
 @pytest.mark.parametrize("method", ["auto", "dopri5", "stiff"])

@@ -9,7 +9,13 @@ import dalembert as da
 from dalembert.graph.contacts import contact_graph
 from dalembert.kernel.ready.contact_states import contact_states, unit_forces
 from dalembert.kernel.ready.modes import modes_of
-from dalembert.motion.certificate.repeat_contacts import _runge_kutta
+from dalembert.motion.certificate.repeat_contacts import (
+    CONVERGES,
+    MOST_STEPS,
+    RICHARDSON,
+    _by_halving,
+    _runge_kutta,
+)
 from dalembert.motion.contacts.modes import contacts as module
 from dalembert.motion.contacts.modes.contacts import Contacts
 from dalembert.motion.contacts.modes.modes import OPEN, SLIP, STICK, Mode
@@ -67,6 +73,33 @@ def test_stretches_are_those_of_numpy(motion: Motion) -> None:
     assert found is not None
     assert np.isfinite(np.delete(found, 5, axis=0)).all()
     assert not np.isfinite(found[5]).all()
+
+
+def test_halving_is_that_of_numpy(motion: Motion) -> None:
+    """Of stretches that ask for few and for many steps, one that has none, and one that is lost on the way."""
+    contacts, B = Contacts(motion.system), motion.t.size
+    modes, y = modes_along(contacts, B), np.concatenate([motion.q, motion.v], axis=1)
+    p, length, n = contacts.mode_parameters(modes), np.linspace(0.0, 1.0, B), motion.q.shape[1]
+    y[5, n:] = np.nan
+    wanted, least = np.geomspace(1e-3, 1e-12, B)[:, None] * np.ones(n), np.where(np.arange(B) % 3, 0.0, 5.0)
+
+    def advance(some: np.ndarray, t: np.ndarray, y: np.ndarray, length: np.ndarray, steps: int) -> np.ndarray:
+        found = contacts.stretches(modes, p[some], t, y, length, steps)
+        assert found is not None
+        return found
+
+    by_numpy = _by_halving(advance, np.arange(B), motion.t, y, length, wanted, least)
+    by_c = contacts.stretches_by_halving(
+        modes[0], p, motion.t, y, length, wanted, least, (MOST_STEPS, RICHARDSON, CONVERGES)
+    )
+    assert by_c is not None
+    end, allowed, judged, lost = by_c
+    assert (judged == by_numpy[2]).all()
+    assert (lost == by_numpy[3]).all()
+    assert lost.tolist() == [k == 5 for k in range(B)]
+    assert judged.sum() > B // 2
+    np.testing.assert_array_equal(end[judged], by_numpy[0][judged])
+    np.testing.assert_array_equal(allowed[judged], by_numpy[1][judged])
 
 
 def test_singular_points_are_not_served(motion: Motion) -> None:

@@ -230,6 +230,8 @@ def test_refused_by_name():
     )
     with pytest.raises(da.ModelError, match=r"actual\(…\).*iteration.*dop853"):
         actual.simulate(1.0, method="taylor")
+    with pytest.raises(da.ModelError, match=r"series do not integrate dry friction.*use method='dop853'"):
+        da.library.thrown_block().simulate(1.0, method="taylor")
     with pytest.raises(da.ModelError, match="native backend only"):
         da.library.penny().simulate(1.0, method="taylor", backend="reference")
 

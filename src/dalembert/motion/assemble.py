@@ -111,7 +111,7 @@ class ComputedLater:
         t, y = trajectory.t[first:], trajectory.y[first:]
         guesses = None if trajectory.guesses is None else trajectory.guesses[first:]
         at = (t, y[:, :n], y[:, n : 2 * n], guesses)
-        plain = forces_at(self.evaluation, *at) if self.held is None else None
+        plain = forces_at(self.evaluation, *at, self.held)
         return evaluate_points(self.evaluation, *at, self.held) if plain is None else plain
 
     def part(self, motion: Motion, name: str) -> dict[str, Any]:
@@ -176,7 +176,7 @@ class ComputedLater:
         started = clock.perf_counter()
         points, y = self.points, self.trajectory.y
         certificate = None
-        if isinstance(points, Forces) and not self.evaluation.graph.nonlinear:
+        if isinstance(points, Forces) and self.legs is None and not self.evaluation.graph.nonlinear:
             certificate = certify_plain(motion, self.evaluation, points, y)
         if certificate is None:
             n = self.evaluation.n

@@ -55,8 +55,14 @@ def taylor_source(
     """
     if graph.nonlinear:
         raise TaylorNotApplicable("a constraint is nonlinear in the accelerations, which are found by iteration")
+    if graph.uses_actual and graph.switched:  # by contacts
+        raise TaylorNotApplicable(
+            "series do not integrate dry friction, which depends on the reactions, as these depend on it"
+        )
     if graph.uses_actual:
-        raise TaylorNotApplicable("work with actual(…) is found by iteration")
+        raise TaylorNotApplicable(
+            "a work depends on reactions that depend on it, actual(…) or multiplier(…), and both are found by iteration"
+        )
     function, solve, staged, uniform = _functions(graph, rows, completion)
     n, m = graph.dynamics.numel_in(0), len(rows)
     slopes = {"t": "1.0"}

@@ -92,6 +92,19 @@ def quadrature(t: Array, v: Array, a: Array, root: Array, near: float, allowed: 
     return found
 
 
+def integrals_missed(t: Array, told: Array, powers: Array, broken: np.ndarray, allowed: float) -> float | None:
+    """How far `told` (T, columns) is from integrals of `powers` by Simpson's rule, beyond `allowed` times what that may
+    err by, in the parts between gaps (T − 1) that are broken; None without the library.
+    """
+    run = entry("da_integrals_missed", "llppppdp")
+    if run is None:
+        return None
+    given = [np.ascontiguousarray(x) for x in (t, told, powers, broken)]
+    worst = ctypes.c_double()
+    run(t.size, told.shape[1], *(address(x) for x in given), allowed, ctypes.addressof(worst))
+    return worst.value
+
+
 def states_inside(t: Array, q: Array, v: Array, a: Array, shares: Array) -> Array | None:
     """q and q̇ (S · (T − 1), 2n) at shares (S,) of the stretches between T points, on the cubics through both ends."""
     run = entry("da_inside", "lllpppplp")

@@ -18,7 +18,7 @@ from dalembert.kernel.ready.together import Together
 MEASURED = (
     "position", "velocity", "acceleration", "forces", "virtual_work", "gauss", "energy", "repeat", "consistency",
 )  # fmt: skip
-FOUND = (*MEASURED, "rank_min", "rank_max")
+FOUND = (*MEASURED, "rank_min", "rank_max", "energy_size")
 _FOUND = ctypes.c_double * len(FOUND)
 
 
@@ -43,6 +43,7 @@ class _Motion(ctypes.Structure):
         ("y", ctypes.c_void_p),
         ("width", ctypes.c_long),
         ("curved", ctypes.c_void_p),
+        ("acting", ctypes.c_void_p),
     )
 
 
@@ -82,13 +83,15 @@ def measure(
     smooth: np.ndarray | None,
     independent: tuple[int, ...],
     rules: Rules,
+    acting: np.ndarray | None = None,
 ) -> dict[str, float] | None:
     """FOUND by name; None where the motion needs a second look, by other means, or where there is no library.
 
     states: t (T,), q and v (T, n), and works
     (T, 3). at: where the rest begins, as `Forces.addresses` says. fastest: as `Motion` has it. y (T, …): states that
     must be the same, q and v first. steps: of its integration. near, wanted: see c/certify.h. smooth (T − 1): stretches
-    that may be judged; None: all. independent: constraints that the others depend on, the same at all points.
+    that may be judged; None: all. independent: constraints that the others depend on, the same at all points. acting
+    (T, m): constraints that act, where contacts decide that; ranks may then change, and nothing is repeated.
     """
     run = entry("da_certify", "pp")
     if run is None or together.pattern is not None:
@@ -108,6 +111,7 @@ def measure(
         None if smooth is None else address(smooth),
         None if y is None else address(y), 0 if y is None else y.shape[1],
         None if together.curved is None else together.curved.at,
+        None if acting is None else address(acting),
     )  # fmt: skip
     found = _FOUND()
     if run(ctypes.addressof(given), ctypes.addressof(found)):

@@ -24,19 +24,29 @@ class _Points(ctypes.Structure):
         *((name, ctypes.c_void_p) for name in ("q", "v", "t", "p")),
         ("stride", ctypes.c_long),
         *((name, ctypes.c_void_p) for name in ("base", "found", "rank", "dependent", "registers", "w")),
-        *((name, ctypes.c_void_p) for name in ("curved", "near")),
+        *((name, ctypes.c_void_p) for name in ("curved", "near", "acting", "held", "closed")),
     )
 
 
 class Forces:
     """What a motion has at T points, none of which needs singular values: accelerations and forces (T, n), multipliers
-    (T, m), energy and rank (T,), A (T, m, n). What else was found is made when it is asked for.
+    (T, m), energy and rank (T,), A (T, m, n), zero in rows that do not act; closed: A with all its rows, where contacts
+    decide which act. What else was found is made when it is asked for.
     """
 
-    def __init__(self, together: Together, count: int, numbers: Array, rank: np.ndarray, dependent: np.ndarray) -> None:
+    def __init__(
+        self,
+        together: Together,
+        count: int,
+        numbers: Array,
+        rank: np.ndarray,
+        dependent: np.ndarray,
+        closed: Array | None = None,
+    ) -> None:
         """numbers: what `Together.points` gives, then q̈, the one without constraints, ideal and nonideal forces,
         multipliers, residuals, impressed forces.
         """
+        self.closed = closed
         n, m, ends = together.n, together.m, together.points.ends
         self.together, self.count, self.numbers = together, count, numbers
         self.rank, self.dependent = rank, dependent
@@ -89,10 +99,17 @@ class Forces:
 
 
 def forces_along(
-    together: Together, q: Array, v: Array, t: Array, p: Array, near: Array | None = None
+    together: Together,
+    q: Array,
+    v: Array,
+    t: Array,
+    p: Array,
+    near: Array | None = None,
+    held: tuple[np.ndarray, Array] | None = None,
 ) -> Forces | None:
     """At states q, v (T, n) and t (T,); None where the model has no value at one of them, or it needs singular values.
-    q and v may be columns of one array. near (T, n): accelerations that select a branch, with `branches_of`.
+    q and v may be columns of one array. near (T, n): accelerations that select a branch, with `branches_of`. held:
+    which constraints act (T, m), and C (T, n), where contacts decide that.
     """
     run = entry("da_forces", "p")
     if run is None or together.pattern is not None or (together.curved is not None and near is None):
@@ -107,9 +124,12 @@ def forces_along(
     begin, work = address(numbers), address(room)
     curved = None if together.curved is None else together.curved.at
     branch = None if near is None else np.array(near, dtype=float, order="C")  # what is found takes their place
+    closed = None if held is None else np.empty((count, m, n))
+    of_contacts = (None, None, None) if closed is None or held is None else tuple(map(address, (*held, closed)))
     given = _Points(
         program.at, count, n, m, q.__array_interface__["data"][0], v.__array_interface__["data"][0], address(t),
         address(p), q.strides[0] // 8, begin, begin + 8 * data, address(rank), address(dependent),
         work, work + 8 * program.registers, curved, None if branch is None else address(branch),
+        *of_contacts,
     )  # fmt: skip
-    return None if run(ctypes.addressof(given)) else Forces(together, count, numbers, rank, dependent)
+    return None if run(ctypes.addressof(given)) else Forces(together, count, numbers, rank, dependent, closed)

@@ -39,6 +39,9 @@ FILES: tuple[str, ...] = (
     "again.h",
     "quadrature.h",
     "certify.h",
+    "shortest.h",
+    "contact_laws.h",
+    "bounces.h",
     "start.h",
     "member_starts.h",
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from dataclasses import dataclass
 
 import casadi as ca
@@ -84,6 +85,53 @@ class Modes:
             address(data), address(room), address(served),
         )  # fmt: skip
         return end
+
+    def halved(
+        self,
+        p: Array,
+        t: Array,
+        start: Array,
+        length: Array,
+        wanted: Array,
+        least: Array,
+        rules: tuple[float, float, float, float],
+    ) -> tuple[Array, Array, NDArray[np.bool_], NDArray[np.bool_]] | None:
+        """Velocities at the ends of such stretches, in 1, 2, 4, … steps until two results agree; how far they may be
+        from right, which are judged, and where there is no acceleration on the way. wanted (B, n): how near; least
+        (B,): of steps. rules: as da_halved of c/modes.h has them, from `spread` on.
+        """
+        run = entry("da_halve_stretches", "p")
+        if run is None:
+            return None
+        count, n, m, program = t.size, self.n, self.m, self._program
+        given = [np.ascontiguousarray(x, dtype=float) for x in (p, t, start, length, wanted, least)]
+        working = program.registers + 2 * (n + m) ** 2 + 8 * (n + m) + count * (7 * n + m + 1)
+        sizes = [2 * count * n, count * (p.shape[1] + 4 * n + 3), program.ends[-1] * count, working]
+        block, flags = np.zeros(sum(sizes)), np.empty((3, count), dtype=bool)
+        begin, flag = address(block), address(flags)
+        room, data, registers = (begin + 8 * sum(sizes[:k]) for k in (1, 2, 3))
+        argument = _Halved(
+            program.at, count, n, m, p.shape[1], *map(address, given), *rules,
+            begin, begin + 8 * count * n, flag, flag + count, flag + 2 * count, data, registers, room,
+        )  # fmt: skip
+        run(ctypes.addressof(argument))
+        ends = block[: 2 * count * n].reshape(2, count, n)
+        return ends[0], ends[1], flags[0], flags[1]
+
+
+class _Halved(ctypes.Structure):
+    """da_halved of c/modes.h."""
+
+    _fields_ = (
+        ("program", ctypes.c_void_p),
+        *((name, ctypes.c_long) for name in ("count", "n", "m", "parameters")),
+        *((name, ctypes.c_void_p) for name in ("p", "t", "start", "length", "wanted", "least")),
+        *((name, ctypes.c_double) for name in ("spread", "most", "richardson", "converges")),
+        *(
+            (name, ctypes.c_void_p)
+            for name in ("end", "allowed", "judged", "lost", "served", "data", "registers", "room")
+        ),
+    )
 
 
 def modes_of(graph: Graph) -> Modes | None:

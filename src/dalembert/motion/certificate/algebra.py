@@ -19,6 +19,7 @@ from dalembert.mechanics.solve.mass_scale import mass_scale
 from dalembert.motion.certificate.along import norm, times
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.points import Points
+from dalembert.remember import changed
 
 if TYPE_CHECKING:
     from dalembert.motion.result.motion import Motion
@@ -85,14 +86,18 @@ def data_along(motion: Motion, evaluation: Evaluation, points: Points | Forces |
             M, Q, A, b, C, energy, _, position, velocity = found
             bend = _at_accelerations(motion, evaluation, A, b) if nonlinear else None
             return Data(M, Q, A, b, C, True, energy, position, velocity, together.pattern, bend=bend)
-    if motion.C is not None and isinstance(points, Points) and points.closed is not None:
+    if motion.C is not None and points is not None and points.closed is not None:
         of, known = points.solution, (points.energy, points.position, points.velocity)
         pattern = None if together is None else together.pattern
         return Data(of.M, of.Q, of.A, of.b, motion.C, True, *known, pattern, closed=points.closed)
-    M, Q, A, b = evaluation.dynamics_along(motion.q, motion.v, motion.t)
     if motion.C is not None and motion.acting is not None:
+        q, v, at = (np.ascontiguousarray(x, dtype=float) for x in (motion.q, motion.v, motion.t))
+        found = None if together is None else together.at(q, v, at, evaluation.p)
+        M, Q, A, b = evaluation.dynamics_along(q, v, at) if found is None else found[:4]
         acting, b = np.where(motion.acting[:, :, None], A, 0.0), np.where(motion.acting, b, 0.0)
-        return Data(M, Q, acting, b, motion.C, split=True, closed=A)
+        data = Data(M, Q, acting, b, motion.C, split=True, closed=A)
+        return data if found is None else changed(data, energy=found[5], position=found[7], velocity=found[8])
+    M, Q, A, b = evaluation.dynamics_along(motion.q, motion.v, motion.t)
     bend = _at_accelerations(motion, evaluation, A, b) if nonlinear else None
     actual = times(np.swapaxes(A, 1, 2), motion.multipliers)
     C = evaluation.work_along(motion.q, motion.v, motion.t, motion.ideal, actual, motion.multipliers)

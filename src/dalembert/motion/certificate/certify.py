@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dalembert.kernel.ready.certify import MEASURED
 from dalembert.kernel.ready.forces import Forces
 from dalembert.model.friction.legs import needs_legs
 from dalembert.motion.certificate.algebra import Data, at_points, data_along, is_minimum
 from dalembert.motion.certificate.constraints import constraint_residuals
 from dalembert.motion.certificate.determined import undetermined_loads
-from dalembert.motion.certificate.energy import energy_residual, told_energy_off
-from dalembert.motion.certificate.plain import certify_any_plain
+from dalembert.motion.certificate.energy import energy_residual, heat_residual, told_energy_off
+from dalembert.motion.certificate.plain import certify_any_plain, measure_held
 from dalembert.motion.certificate.repeat import repeat_and_consistency
 from dalembert.motion.certificate.thresholds import thresholds
 from dalembert.motion.result.certificate import MEASURES, Certificate
@@ -26,6 +27,7 @@ from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.points import Points
 
 if TYPE_CHECKING:
+    from dalembert.graph.contacts import ContactState
     from dalembert.motion.contacts.modes.contacts import Contacts
     from dalembert.motion.result.motion import Motion
 
@@ -49,14 +51,26 @@ def certify(
 
         contacts = Contacts(motion.system)
     data = data_along(motion, evaluation, evaluated)
-    if (
-        contacts is None
-        and not told_energy_off(motion, evaluation, data.energy).any()
-        and (plain := certify_any_plain(motion, evaluation, data)) is not None
-    ):
+    as_told = not told_energy_off(motion, evaluation, data.energy).any()
+    if contacts is None and as_told and (plain := certify_any_plain(motion, evaluation, data)) is not None:
         return plain
-    points = at_points(motion, data)
-    algebra, unique = points.measured, points.unique
+    has_legs = motion.C is not None and contacts is not None
+    held = measure_held(motion, evaluation, data) if has_legs and as_told else None
+    states = None if data.closed is None else _states_of_contacts(motion, evaluation, data)
+    if held is not None:
+        ranks, unique = (int(held["rank_min"]), int(held["rank_max"])), True
+        measured = {name: held[name] for name in MEASURED}
+        if motion.heat and held["energy_size"] > 0.0:
+            # No number where the heat is none.
+            measured["energy"] = float(np.maximum(held["energy"], heat_residual(motion, states) / held["energy_size"]))
+    else:
+        points = at_points(motion, data)
+        ranks, unique = points.ranks, points.unique
+        measured = {
+            **constraint_residuals(motion, evaluation, data, points.lengths),
+            **points.measured,
+            "energy": energy_residual(motion, evaluation, points, data.energy),
+        }
     # Where a row nonlinear in q̇ vanishes, branches of the motion meet (`Evaluation.branching`).
     if evaluation.graph.curved:
         unique = unique and bool(np.any(data.A[:, list(evaluation.graph.curved)], axis=2).all())
@@ -67,42 +81,47 @@ def certify(
             undetermined = tuple(dict.fromkeys((*undetermined, *_undetermined_in_blows(motion, contacts))))
         unique = unique and not undetermined
     if evaluation.graph.nonlinear and not is_minimum(motion, data):
-        algebra["gauss"] = float("inf")
-    if motion.C is not None and contacts is not None:
+        measured["gauss"] = float("inf")
+    if has_legs and contacts is not None:
         from dalembert.motion.certificate.repeat_contacts import repeat_residual  # needs SymPy
 
         repeat, consistency = repeat_residual(motion, contacts, data.M, data.Q, limits["repeat"]), 0.0
     else:
         repeat, consistency = repeat_and_consistency(motion, evaluation, data.M, points, limits["repeat"])
-    measured = {
-        **constraint_residuals(motion, evaluation, data, points.lengths),
-        **algebra,
-        "energy": energy_residual(motion, evaluation, points, data.energy),
-        "contact": 0.0 if data.closed is None else _contact_residual(motion, data, data.closed, contacts),
+    measured |= {
+        "contact": 0.0 if states is None else _contact_residual(motion, data, states, contacts),
         "repeat": repeat,
         "consistency": consistency,
         "impact": _impact_residual(motion, contacts) if motion.blows or np.any(motion.impact_loss) else 0.0,
     }
     holds = unique and all(measured[name] <= limits[name] for name in MEASURES)
-    return Certificate(
-        **measured,
-        rank_min=points.ranks[0],
-        rank_max=points.ranks[1],
-        unique=unique,
-        holds=bool(holds),
-        thresholds=limits,
+    certificate = Certificate.__new__(Certificate)  # as in `certify_plain`
+    vars(certificate).update(
+        measured, rank_min=ranks[0], rank_max=ranks[1], unique=unique, holds=bool(holds), thresholds=limits,
         undetermined=undetermined,
-    )
+    )  # fmt: skip
+    return certificate
 
 
 # Contacts and impacts need SymPy, which other motions do without where their model was kept.
 
 
-def _contact_residual(motion: Motion, data: Data, closed: np.ndarray, contacts: Contacts | None) -> float:
+def _states_of_contacts(motion: Motion, evaluation: Evaluation, data: Data) -> ContactState:
+    from dalembert.motion.certificate.friction_laws import states_of_contacts
+
+    gaps = None
+    if data.position is not None:
+        constraints, rows = motion.system.constraints, evaluation.graph.position_rows
+        gaps = data.position[:, [k for k, row in enumerate(rows) if constraints[row].one_sided]]
+    return states_of_contacts(motion, gaps)
+
+
+def _contact_residual(motion: Motion, data: Data, states: ContactState, contacts: Contacts | None) -> float:
     from dalembert.motion.certificate.friction_laws import contact_residual, speed_of_rest
     from dalembert.motion.certificate.left_rest import departed_early
 
-    found = contact_residual(motion, data.M, data.Q, closed)
+    assert data.closed is not None
+    found = contact_residual(motion, data.M, data.Q, data.closed, states)
     return found if contacts is None else max(found, departed_early(motion, contacts, speed_of_rest(motion)))
 
 

@@ -12,6 +12,7 @@ from dalembert.motion.certificate.algebra import AtPoints
 from dalembert.motion.state.evaluation import Evaluation
 
 if TYPE_CHECKING:
+    from dalembert.graph.contacts import ContactState
     from dalembert.motion.result.motion import Motion
 
 ONES = np.ones(3)
@@ -37,7 +38,7 @@ def energy_residual(motion: Motion, evaluation: Evaluation, points: AtPoints, en
     energy: at the output points, where it is at hand.
     """
     missed, size = _balance(motion, evaluation, points, energy)
-    missed = np.maximum(missed.max(), _heat_residual(motion))
+    missed = np.maximum(missed.max(), heat_residual(motion))
     return 0.0 if size == 0 else float(missed / size)  # which is no number where a state is none
 
 
@@ -89,9 +90,10 @@ def _at_fastest(fastest: Array, evaluation: Evaluation) -> tuple[Array, float, f
     return fastest[None, 2 * n + 1 :], abs(float(v @ M @ v)) / 2, evaluation.energetics(q, v, t).energy
 
 
-def _heat_residual(motion: Motion) -> float:
+def heat_residual(motion: Motion, states: ContactState | None = None) -> float:
+    """What the heat errs by. states: of the contacts, where they are at hand."""
     if not motion.heat:
         return 0.0
-    from dalembert.motion.certificate.friction_heat import heat_residual  # needs SymPy
+    from dalembert.motion.certificate import friction_heat  # needs SymPy
 
-    return heat_residual(motion)
+    return friction_heat.heat_residual(motion, states)

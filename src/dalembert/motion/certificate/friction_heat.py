@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import sympy as sp
+from numpy.typing import NDArray
 
 from dalembert.arrays import Array
-from dalembert.graph.contacts import contact_graph
-from dalembert.kernel.ready.contact_states import contact_states
+from dalembert.graph.contacts import ContactState, contact_graph
+from dalembert.kernel.ready.again import integrals_missed
 from dalembert.model.friction.contact import works_of
 from dalembert.model.language.symbols import multiplier
 from dalembert.model.system import System
 from dalembert.motion.certificate.consistency import stretches_between
+from dalembert.motion.certificate.friction_laws import states_of_contacts
 from dalembert.motion.certificate.smooth_works import smooth_works
 from dalembert.motion.contacts.modes.modes import SLIP
 from dalembert.remember import remember
@@ -33,8 +35,8 @@ ALLOWED = 3.0
 SAME = 1e-9
 
 
-def heat_residual(motion: Motion) -> float:
-    """How far the heat of a motion is from its laws, as an energy.
+def heat_residual(motion: Motion, states: ContactState | None = None) -> float:
+    """How far the heat of a motion is from its laws, as an energy. states: of its contacts, where they are at hand.
 
     Between changes of contacts, ΔH is compared with the integral of the power at the output points, as far as that is
     known. Where no surface moves by itself, all the energy that friction takes becomes heat, or is lost in impacts.
@@ -44,13 +46,12 @@ def heat_residual(motion: Motion) -> float:
     told = np.stack(list(motion.heat.values()), axis=1)
     if not np.isfinite(told).all():
         return float("inf")
-    worst, parts, at_rest = 0.0, _parts(motion) if motion.t.size > 2 else [], _at_rest(motion)
-    if not parts and not at_rest:
-        return worst
-    powers = heat_powers(motion)
-    for first, last in parts:
-        for start in (first, first + 1):
-            worst = max(worst, _apart(motion.t[start : last + 1], told[start : last + 1], powers[start : last + 1]))
+    broken, at_rest = _broken_gaps(motion), _at_rest(motion)
+    if broken.all() and not at_rest:
+        return 0.0
+    powers = heat_powers(motion, states)
+    missed = None if broken.all() else integrals_missed(motion.t, told, powers, broken, ALLOWED)
+    worst = missed_by_numpy(motion.t, told, powers, broken) if missed is None else missed
     given = np.einsum("ti,ti->t", motion.v, motion.nonideal)
     size = max(float(np.abs(given).max()), float(powers.max(initial=0.0)))
     if at_rest and float(np.abs(powers.sum(axis=1) + given).max()) <= SAME * size:
@@ -59,8 +60,10 @@ def heat_residual(motion: Motion) -> float:
     return worst
 
 
-def heat_powers(motion: Motion) -> Array:
-    """The powers (T, places) that become heat at the output points, by the laws as they are written."""
+def heat_powers(motion: Motion, states: ContactState | None = None) -> Array:
+    """The powers (T, places) that become heat at the output points, by the laws as they are written. states: of the
+    contacts, where they are at hand.
+    """
     system, names = motion.system, list(motion.heat)
     powers = np.zeros((motion.t.size, len(names)))
     for alone, acts in smooth_works(motion, heating=True):
@@ -68,12 +71,11 @@ def heat_powers(motion: Motion) -> Array:
         for k, name in enumerate(alone.graph.heats):
             powers[:, names.index(name)] += own[:, k]
     if system.contacts:
-        graph = contact_graph(system)
-        values = system.parameter_values()
-        u = contact_states(graph, motion.q, motion.v, motion.a, motion.t, values, motion.multipliers).slide
-        for k, contact in enumerate(system.contacts):
+        graph, u = contact_graph(system), (states or states_of_contacts(motion)).slide
+        squares = np.add.reduceat(u * u, [at.start for at in graph.components], axis=1)
+        for contact, speed in zip(system.contacts, np.sqrt(squares).T, strict=True):
             # That its friction is μ|N| is another measure.
-            history, speed = motion.contacts[contact.name], np.linalg.norm(u[:, graph.components[k]], axis=1)
+            history = motion.contacts[contact.name]
             powers[:, names.index(contact.name)] += np.where(history.state == SLIP, history.friction * speed, 0.0)
     return powers
 
@@ -92,16 +94,23 @@ def _heat_uses_reactions(system: System) -> bool:
     return any(not reactions.isdisjoint(heat.free_symbols) for heat in heats)
 
 
-def _parts(motion: Motion) -> list[tuple[int, int]]:
-    """First and last points of parts in which nothing happens to contacts, no kink of the model is passed, and outputs
-    are dense enough to judge.
+def _broken_gaps(motion: Motion) -> NDArray[np.bool_]:
+    """The gaps between outputs (T − 1) in which something happens to contacts or a kink of the model is passed, or
+    which are too long to judge.
     """
     gaps, steps = np.diff(motion.t), motion.timing.steps
     near = STEPS * float(motion.t[-1] - motion.t[0]) / steps if steps else 0.0
+    if gaps.size < 2:
+        return np.ones(gaps.size, dtype=bool)
     _, clear = stretches_between(motion, [event["t"] for event in motion.events])
-    broken = np.flatnonzero(~(clear & (gaps <= near)))
-    ends = [-1, *broken.tolist(), gaps.size]
-    return [(a + 1, b) for a, b in pairwise(ends) if b - a > 2]
+    return np.asarray(~(clear & (gaps <= near)))
+
+
+def missed_by_numpy(t: Array, told: Array, powers: Array, broken: NDArray[np.bool_]) -> float:
+    """As `integrals_missed`."""
+    ends = [-1, *np.flatnonzero(broken).tolist(), t.size - 1]
+    parts = [slice(start, b + 1) for a, b in pairwise(ends) if b - a > 2 for start in (a + 1, a + 2)]
+    return max((_apart(t[at], told[at], powers[at]) for at in parts), default=0.0)
 
 
 def _apart(t: Array, told: Array, powers: Array) -> float:

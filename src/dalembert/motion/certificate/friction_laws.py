@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dalembert.arrays import Array
-from dalembert.graph.contacts import contact_graph
+from dalembert.graph.contacts import ContactGraph, ContactState, contact_graph
+from dalembert.kernel.ready.contact_laws import Along, look_at_laws
 from dalembert.kernel.ready.contact_states import contact_states, unit_forces
 from dalembert.mechanics.solve.mass_scale import mass_scale
-from dalembert.motion.certificate.held_friction import beyond_limits
+from dalembert.motion.certificate.held_friction import RANK, beyond_limits
 from dalembert.motion.certificate.smooth_works import smooth_works
 from dalembert.motion.contacts.decide.decide import REST
 from dalembert.motion.contacts.modes.modes import OPEN, STICK
+from dalembert.motion.state.contact_history import STATES
 
 if TYPE_CHECKING:
     from dalembert.motion.result.motion import Motion
@@ -32,70 +34,107 @@ ROUNDING = 1e-14
 IDLE = 1e-9
 
 
-def contact_residual(motion: Motion, M: Array, Q: Array, A: Array) -> float:
+def contact_residual(motion: Motion, M: Array, Q: Array, A: Array, found: ContactState) -> float:
     """The largest departure from the laws of contact, relative to the largest force (or size of the state).
 
     The friction forces are taken from C, whatever mode made them: what the laws of work and of slipping give is
     subtracted, and the rest must be forces along the directions of what rests, inside its cones. What is told to stick
     must rest. Forces and lengths are compared in coordinates scaled by the root of their own mass, in which all have
     one unit, and along gradients of unit length: neither the units of the model nor the scale of an equation matter.
-    M, Q, A: of the system at the output points, all its constraints closed.
+    M, Q, A: of the system at the output points, all its constraints closed. found: as `states_of_contacts` gives it.
     """
     assert motion.C is not None
     assert motion.acting is not None
-    system = motion.system
-    graph = contact_graph(system)
-    one_sided, p, T = list(graph.one_sided), system.parameter_values(), motion.t.size
-    found = contact_states(graph, motion.q, motion.v, motion.a, motion.t, p, motion.multipliers)
-    N, u, mu = found.normal, found.slide, found.mu
-    units = unit_forces(graph, motion.q, motion.v, motion.t, p)
+    graph, units = contact_graph(motion.system), np.zeros((*motion.q.shape, 0))
+    if graph.components:
+        units = unit_forces(graph, motion.q, motion.v, motion.t, motion.system.parameter_values())
+    normal, friction, state = _told(motion)
+    of = (motion.q, motion.v, motion.a, motion.multipliers)
+    along = Along(M, Q, A, motion.C, *of, _smooth(motion), normal, friction, state, motion.acting, motion.rank)
+    span, resting = float(motion.t[-1] - motion.t[0]), speed_of_rest(motion)
+    looked = look_at_laws(along, found, units, graph, (span, resting, SEEN, ROUNDING, IDLE, RANK))
+    if looked is None:
+        return contact_residual_by_numpy(along, found, units, graph, span, resting)
+    forces, left = looked.forces, looked.left
+    if left is not None:
+        beyond = beyond_limits(left.units, left.rest, graph.components, left.holding, left.limits, looked.largest)
+        forces = max(forces, float((beyond - left.unsure).max()) / looked.largest)
+    return max(forces, looked.gaps, looked.slips)
+
+
+def states_of_contacts(motion: Motion, gaps: Array | None = None) -> ContactState:
+    """What contacts do at the output points, as their laws are written, with the multipliers of the motion. gaps: φ of
+    the one-sided constraints there, which is all that is wanted where nothing rubs.
+    """
+    if gaps is not None and not motion.system.contacts:
+        none = np.zeros((motion.t.size, 0))
+        return ContactState(none, none, none, none, none, gaps, gaps, gaps, none)
+    p = motion.system.parameter_values()
+    return contact_states(contact_graph(motion.system), motion.q, motion.v, motion.a, motion.t, p, motion.multipliers)
+
+
+def _told(motion: Motion) -> tuple[Array, Array, np.ndarray]:
+    """What a motion says of its contacts, (T, contacts): reaction, friction, and their states by number."""
+    histories = [motion.contacts[contact.name] for contact in motion.system.contacts]
+    if not histories:
+        none = np.zeros((motion.t.size, 0))
+        return none, none, none.astype(np.uint8)
+    state = np.array([own.state for own in histories]).T
+    numbers = (state == STICK) + np.uint8(2) * (state == OPEN)
+    return np.array([own.normal for own in histories]).T, np.array([own.friction for own in histories]).T, numbers
+
+
+def contact_residual_by_numpy(
+    along: Along, found: ContactState, units: Array, graph: ContactGraph, span: float, resting: float
+) -> float:
+    """The same without the library. resting: the speed of rest."""
+    M, Q, A, C, q, v, a, multipliers = (
+        along.M, along.Q, along.A, along.C, along.q, along.v, along.a, along.multipliers
+    )  # fmt: skip
+    one_sided, T, N, u, mu = list(graph.one_sided), q.shape[0], found.normal, found.slide, found.mu
     root = mass_scale(M)
     steep = np.linalg.norm(A / root[:, None, :], axis=2)
-    reactions = steep * motion.multipliers
+    reactions = steep * multipliers
     units = units / root[:, :, None]
     weights = np.linalg.norm(units, axis=1)  # of a unit force on each sliding component
     # C is what remains of all forces: in flight, their rounding.
-    present = (motion.C / root, Q / root, np.einsum("tij,tj->ti", M, motion.a) / root, reactions)
-    span = float(motion.t[-1] - motion.t[0])
+    present = (C / root, Q / root, np.einsum("tij,tj->ti", M, a) / root, reactions)
     largest = _largest(present) or 1.0
     # Between impacts there may be no force at all: rounding is small against what would stop the motion within it.
-    largest = max(largest, 1e-6 * float(np.abs(root * motion.v).max()) / (span or 1.0))
+    largest = max(largest, 1e-6 * float(np.abs(root * v).max()) / (span or 1.0))
     # From rest at the origin, places are rounding of where the forces would have led.
-    reach = max(float(np.abs(root * motion.q).max()), 1e-6 * span**2 * float(np.abs(Q / root).max())) or 1.0
-    resting, fastest = speed_of_rest(motion), float(np.abs(motion.v).max(initial=0.0)) or 1.0
-    rest = (motion.C - _smooth(motion)) / root
-    histories = [motion.contacts[contact.name] for contact in system.contacts]
-    told = [np.array([own.normal for own in histories]).T, np.array([own.friction for own in histories]).T]
-    if not np.isfinite(_together(*told, N, u, mu, rest, motion.multipliers)).all():
+    reach = max(float(np.abs(root * q).max()), 1e-6 * span**2 * float(np.abs(Q / root).max())) or 1.0
+    fastest, rest = float(np.abs(v).max(initial=0.0)) or 1.0, (C - along.smooth) / root
+    told, state = (along.normal, along.friction), along.state
+    if not np.isfinite(_together(*told, N, u, mu, rest, multipliers)).all():
         return float("inf")  # what is no number obeys no law, and is not larger than any limit
     forces, slips = 0.0, 0.0
     unsure = np.zeros(T)  # slow slipping is a difference of large velocities: its direction has their rounding
-    holding = np.zeros((T, len(histories)), dtype=bool)
-    if histories:
+    holding = np.zeros(state.shape, dtype=bool)
+    if state.shape[1]:
         # Redundant constraints share a load in many ways, and columns may tell another one than multipliers.
-        determined = motion.rank == np.any(motion.acting[:, :, None] & (A != 0), axis=2).sum(axis=1)
-        state = np.array([own.state for own in histories]).T
+        determined = along.rank == np.any(along.acting[:, :, None] & (A != 0), axis=2).sum(axis=1)
         first = [at.start for at in graph.components]
         owner = np.repeat(np.arange(len(first)), [at.stop - at.start for at in graph.components])
         speed, weight = np.sqrt(np.add.reduceat(u * u, first, axis=1)), np.maximum.reduceat(weights, first, axis=1)
-        shut = state != OPEN
+        shut = state != STATES.index(OPEN)
         moving = shut & (speed > resting)
         rubs = mu * np.abs(N)
         slip = np.where(moving, rubs, 0.0) / np.where(moving, speed, 1.0)
         rest += np.einsum("tnc,tc->tn", units, slip[:, owner] * u)
-        unsure = (weight * slip).sum(axis=1) * ROUNDING * np.abs(motion.v).max(axis=1)
+        unsure = (weight * slip).sum(axis=1) * ROUNDING * np.abs(v).max(axis=1)
         # What is told of a contact is what its constraint and its law say; and a coefficient below zero drives what it
         # should brake.
         sure = determined[:, None]
         wrong = np.where(shut & sure, np.abs(told[0] - N), 0.0)
         wrong = np.maximum(wrong, np.where(moving & sure, np.abs(told[1] - rubs), 0.0))
         forces = float((weight * np.maximum(wrong, np.where(moving, -rubs, 0.0))).max())
-        creeps = (state == STICK) & (speed > SEEN * resting)
+        creeps = (state == STATES.index(STICK)) & (speed > SEEN * resting)
         slips = float(np.where(creeps, speed, 0.0).max()) / fastest
         # What slips passes rest in an instant, and gains speed there. Without a load nobody can tell.
         gained = np.sqrt(np.add.reduceat(found.slide_rate**2, first, axis=1))
         loaded = weight * np.maximum(found.mu_static, mu) * np.abs(N) > IDLE * largest
-        idle = (state != STICK) & shut & ~moving & loaded & (gained <= IDLE * gained.max())
+        idle = (state != STATES.index(STICK)) & shut & ~moving & loaded & (gained <= IDLE * gained.max())
         if (idle[1:] & idle[:-1]).any():
             slips = max(slips, 1.0)
         holding = shut & ~moving
@@ -110,7 +149,9 @@ def contact_residual(motion: Motion, M: Array, Q: Array, A: Array) -> float:
 
 def _smooth(motion: Motion) -> Array:
     """What the smooth laws contribute to C: those of open constraints nothing."""
-    C, ideal = np.zeros_like(motion.q), motion.ideal
+    C, ideal = np.zeros(motion.q.shape), motion.ideal
+    if not motion.system.nonideal:
+        return C
     for alone, acts in smooth_works(motion):
         own = alone.work_along(motion.q, motion.v, motion.t, ideal, ideal, motion.multipliers)
         C += np.where(acts[:, None], own, 0.0)

@@ -51,22 +51,25 @@ def impact_residual(motion: Motion, contacts: Contacts | None = None) -> float:
         # What was lost without a blow has no law that could be checked.
         return float("inf") if np.any(motion.impact_loss) else 0.0
     contacts = Contacts(motion.system) if contacts is None else contacts
-    fastest = max(float(np.abs(motion.v).max()), *(float(np.abs(blow.before).max()) for blow in motion.blows))
     smooth: list[Impact] = []
     others: list[Impact] = []
     for blow in motion.blows:
         (smooth if is_smooth(contacts, blow) else others).append(blow)
-    every, inverses = max(-(-len(others) // MOST), 1), _Inverses()
-    worst = max((_Checked(contacts, blow, fastest, inverses).worst() for blow in others[::every]), default=0.0)
+    worst = 0.0
+    if others:
+        fastest = max(float(np.abs(motion.v).max()), *(float(np.abs(blow.before).max()) for blow in motion.blows))
+        every, inverses = max(-(-len(others) // MOST), 1), _Inverses()
+        worst = max(_Checked(contacts, blow, fastest, inverses).worst() for blow in others[::every])
     most = contacts.points_at_once
     for first in range(0, len(smooth), most):
         worst = max(worst, smooth_residual(contacts, smooth[first : first + most]))
     if motion.impact_loss.size:
         start, end = float(motion.t[0]), float(motion.t[-1])
-        sure = sum(blow.loss + blow.left_out for blow in motion.blows if start < blow.t < end)
-        last = sum(blow.loss + blow.left_out for blow in motion.blows if blow.t == end and end > start)
+        lost = [(blow.t, blow.loss + blow.left_out) for blow in motion.blows]
+        sure = sum(loss for t, loss in lost if start < t < end)
+        last = sum(loss for t, loss in lost if t == end and end > start)
         told = float(motion.impact_loss[-1])
-        size = max(sure + last, abs(told), float(np.ptp(motion.energy))) or 1.0
+        size = max(sure + last, abs(told), float(motion.energy.max() - motion.energy.min())) or 1.0
         # A motion that an event ends just there has not made its last impacts.
         worst = max(worst, min(abs(told - sure), abs(told - sure - last)) / size)
     return worst

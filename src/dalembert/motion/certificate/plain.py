@@ -52,6 +52,25 @@ def certify_any_plain(motion: Motion, evaluation: Evaluation, data: Data) -> Cer
     return _certificate(motion, evaluation, together, tuple(address(x) for x in arrays), None, data.dependent)
 
 
+def measure_held(motion: Motion, evaluation: Evaluation, data: Data) -> dict[str, float] | None:
+    """What is measured at single points of a motion with contacts, by name, with its ranks and the size of its energies
+    ("energy_size"); None where a point needs a second look.
+    """
+    together = together_of(evaluation.graph)
+    if together is None or data.energy is None or data.position is None or data.velocity is None:
+        return None
+    if motion.acting is None or motion.t.size < 2 or evaluation.n + evaluation.m >= WORTHWHILE:
+        return None
+    along = (data.energy, data.position, data.velocity, motion.acting)
+    arrays = [np.ascontiguousarray(x) for x in (data.M, data.Q, data.A, data.b, data.C, *_forces_of(motion), *along)]
+    states = (motion.t, motion.q, motion.v, motion.work)
+    at = tuple(address(x) for x in arrays[:-1])
+    return measure(
+        together, evaluation.p, states, at, motion.fastest, None, motion.timing.steps, 0.0, 1.0, None,
+        tuple(range(evaluation.m)), RULES, arrays[-1],
+    )  # fmt: skip
+
+
 def _forces_of(motion: Motion) -> tuple[Array, ...]:
     return motion.a, motion.impressed, motion.inertial, motion.ideal, motion.nonideal, motion.multipliers
 
@@ -83,6 +102,7 @@ def _certificate(
     )  # fmt: skip
     if found is None:
         return None
+    del found["energy_size"]
     least, most = int(found.pop("rank_min")), int(found.pop("rank_max"))
     holds = all(value <= limits[name] for name, value in found.items())
     certificate = Certificate.__new__(Certificate)  # a field at a time, frozen values take as long as a hundred points

@@ -17,7 +17,6 @@ from dalembert.errors import DalembertError
 from dalembert.graph.contacts import contact_graph
 from dalembert.kernel.ready.contact_states import contact_states
 from dalembert.mechanics.solve.mass_scale import mass_scale
-from dalembert.model.language.symbols import t as time
 from dalembert.motion.certificate.consistency import stretches_between
 from dalembert.motion.certificate.stretches import states_inside
 from dalembert.motion.contacts.modes.contacts import Contacts
@@ -60,18 +59,11 @@ def repeat_residual(motion: Motion, contacts: Contacts, M: Array, Q: Array, want
     size = max(float(np.abs(root * motion.v).max()), 1e-6 * span * float(np.abs(Q / root).max()))
     if not size > 0:
         return 0.0
-    varying = _varies(motion, contacts)
-    ends = [k for i in chosen for k in (i, i + 1)]
-    slides = contacts.slides_along(motion.q[ends], motion.v[ends], motion.t[ends])
-    clear = {
-        i: _mode(motion, contacts, i, None if slides is None else slides[2 * k : 2 * k + 2])
-        for k, i in enumerate(chosen)
-    }
-    modes = [mode for mode in clear.values() if mode is not None]
-    at = np.array([i for i, mode in clear.items() if mode is not None], dtype=int)
-    if not at.size:
+    clear = [(i, mode) for i, mode in zip(chosen, _modes(motion, contacts, chosen), strict=True) if mode is not None]
+    if not clear:
         return 0.0
-    least = np.array([_own_steps(motion, i) / 4 if varying else 0.0 for i in at.tolist()])
+    modes, at = [mode for _, mode in clear], np.array([i for i, _ in clear])
+    least = np.array([_own_steps(motion, i) / 4 if contacts.coefficients_vary else 0.0 for i, _ in clear])
     end, allowed, judged = _again(motion, contacts, modes, at, 0.1 * wanted * size / root[at], least)
     apart = root[at] * np.maximum(np.abs(end - motion.v[at + 1]) - allowed, 0.0)
     return float(apart[judged].max(initial=0.0)) / size
@@ -80,16 +72,17 @@ def repeat_residual(motion: Motion, contacts: Contacts, M: Array, Q: Array, want
 def _stretches(motion: Motion) -> list[int]:
     """Where stretches begin: some of each part in which contacts do not change, spread over the motion."""
     part, clear = _clear(motion)
-    if not clear.any():
+    inside = clear.nonzero()[0]
+    if not inside.size:
         return []
-    chosen: list[list[int]] = []
-    for k in sorted(set(part.tolist())):
-        inside = np.flatnonzero(clear & (part[:-1] == k))
-        if inside.size:
-            chosen.append(sorted({int(inside[0]), int(inside[inside.size // 2]), int(inside[-1])}))
-    everything = [i for some in chosen for i in some]
-    keep = np.unique(np.linspace(0, len(everything) - 1, min(MOST, len(everything))).round().astype(int))
-    return [everything[k] for k in keep]
+    own = part[inside]  # in order, as the points are
+    ends = np.append((own[1:] != own[:-1]).nonzero()[0] + 1, inside.size)
+    starts = np.append(0, ends[:-1])
+    places = np.concatenate([starts, (starts + ends) // 2, ends - 1])
+    everything = sorted(set(inside[places].tolist()))
+    if len(everything) <= MOST:
+        return everything
+    return [everything[k] for k in np.linspace(0, len(everything) - 1, MOST).round().astype(int).tolist()]
 
 
 def _clear(motion: Motion) -> tuple[np.ndarray, np.ndarray]:
@@ -97,12 +90,6 @@ def _clear(motion: Motion) -> tuple[np.ndarray, np.ndarray]:
     once: few steps over a kink that the motion has located would agree with each other, and be wrong.
     """
     return stretches_between(motion, [event["t"] for event in motion.events if "contact" in event])
-
-
-def _varies(motion: Motion, contacts: Contacts) -> bool:
-    """Whether a coefficient of friction depends on the place, or on time."""
-    places = {*motion.system.coordinates, *motion.system.velocities, time}
-    return any(places & contact.mu.free_symbols for contact in contacts.contacts)
 
 
 def _own_steps(motion: Motion, i: int) -> float:
@@ -114,7 +101,7 @@ def _uneven_stretches(motion: Motion, contacts: Contacts) -> list[int]:
     """Stretches within which a coefficient of friction changes otherwise than its ends tell, as on a strip of ice that
     steps may have passed over: the most uneven, looked at on the cubics through the states at their ends.
     """
-    if motion.t.size < 2 or not _varies(motion, contacts):
+    if motion.t.size < 2 or not contacts.coefficients_vary:
         return []
     none, p = np.zeros((motion.t.size - 1, contacts.m)), motion.system.parameter_values()
     graph, inside = contact_graph(motion.system), []
@@ -129,39 +116,53 @@ def _uneven_stretches(motion: Motion, contacts: Contacts) -> list[int]:
     return [int(i) for i in most if off[i] > 1e-6 * float(np.nan_to_num(np.abs(mu)).max())]
 
 
-def _mode(motion: Motion, contacts: Contacts, i: int, slides: Array | None) -> Mode | None:
-    """What contacts do on a stretch, told by its states; None where that is not clear. slides: the sliding velocities
-    at both ends, where they are at hand.
+def _modes(motion: Motion, contacts: Contacts, chosen: list[int]) -> list[Mode | None]:
+    """What contacts do on each of the stretches that begin at these points, told by the states at both of their ends;
+    None where that is not clear.
     """
     assert motion.acting is not None
-    closed = motion.acting[i, list(contacts.one_sided)]
-    if (motion.acting[i] != motion.acting[i + 1]).any():
-        return None
-    states, ways, pushes = [], [], []
-    frames = contacts.frames_at(motion.q[i], motion.v[i], float(motion.t[i]))
-    if slides is None:
-        states_at = [contacts.at(motion.q[k], motion.v[k], float(motion.t[k]), frames=frames) for k in (i, i + 1)]
-        slides = np.stack([state.slide for state in states_at])
-    for k, contact in enumerate(contacts.contacts):
-        history, at = motion.contacts[contact.name], contacts.components[k]
-        state = str(history.state[i])
-        if state != str(history.state[i + 1]):
-            return None
-        way, push = 1, 1
-        if state == SLIP:
-            begin, end = (slide[at] for slide in slides)
-            if not begin @ end > 0:
-                return None  # it has just begun to slip, or comes to rest
-            way = int(np.sign(begin[0])) if begin.size == 1 else 0
-        if state != OPEN and contact.signed:
-            signs = np.sign(history.normal[i : i + 2])
-            if signs[0] != signs[1] or not signs[0]:
-                return None
-            push = int(signs[0])
-        states.append(state)
-        ways.append(way)
-        pushes.append(push)
-    return Mode(tuple(states), tuple(ways), tuple(pushes), tuple(map(bool, closed)), frames)
+    first = np.array(chosen)
+    begin, end = motion.acting[first], motion.acting[first + 1]
+    clear = (begin == end).all(axis=1)
+    closed = list(map(tuple, begin[:, list(contacts.one_sided)].tolist()))
+    frames = [contacts.frames_at(motion.q[i], motion.v[i], float(motion.t[i])) for i in chosen]
+    if not contacts.contacts:
+        told_of_none = zip(clear.tolist(), closed, frames, strict=True)
+        return [Mode((), (), (), shut, own) if sure else None for sure, shut, own in told_of_none]
+    slides = _slides(motion, contacts, first, frames)
+    histories = [motion.contacts[contact.name] for contact in contacts.contacts]
+    state, other = (np.array([own.state[at] for own in histories]).T for at in (first, first + 1))
+    pushes, after = (np.array([np.sign(own.normal[at]) for own in histories]).T for at in (first, first + 1))
+    starts = [at.start for at in contacts.components]
+    alike = np.add.reduceat(slides[0] * slides[1], starts, axis=1) > 0
+    slips = state == SLIP
+    signed = np.array([contact.signed for contact in contacts.contacts]) & (state != OPEN)
+    # One of which that is not so has just begun to slip, or comes to rest.
+    clear &= ((state == other) & (alike | ~slips)).all(axis=1)
+    clear &= ((pushes == after) & (pushes != 0.0) | ~signed).all(axis=1)
+    on_lines = [at.stop - at.start == 1 for at in contacts.components]
+    ways = np.where(slips, np.where(on_lines, np.sign(slides[0][:, starts]), 0.0), 1.0)
+    pushes = np.where(signed, pushes, 1.0)
+    told = zip(clear.tolist(), state.tolist(), ways.tolist(), pushes.tolist(), closed, frames, strict=True)
+    return [
+        Mode(tuple(states), tuple(map(int, way)), tuple(map(int, push)), shut, own) if sure else None
+        for sure, states, way, push, shut, own in told
+    ]
+
+
+def _slides(
+    motion: Motion, contacts: Contacts, first: np.ndarray, frames: Sequence[tuple[float, ...]]
+) -> tuple[Array, Array]:
+    """The sliding velocities at the beginnings and ends of stretches, (B, components), in the directions of their
+    beginnings.
+    """
+    at = np.concatenate([first, first + 1])
+    found = contacts.slides_along(motion.q[at], motion.v[at], motion.t[at])
+    if found is None:
+        places = zip(at.tolist(), (*frames, *frames), strict=True)
+        each = [contacts.at(motion.q[k], motion.v[k], float(motion.t[k]), frames=own).slide for k, own in places]
+        found = np.array(each)
+    return found[: first.size], found[first.size :]
 
 
 def _again(
@@ -195,8 +196,11 @@ def _again(
     t, length = motion.t[at], motion.t[at + 1] - motion.t[at]
     start = np.concatenate([motion.q[at], motion.v[at]], axis=1)
     every = np.arange(at.size)
+    by_c = contacts.stretches_by_halving(
+        modes[0], p, t, start, length, wanted, least, (MOST_STEPS, RICHARDSON, CONVERGES)
+    )
     try:
-        end, left, judged, lost = _by_halving(advance, every, t, start, length, wanted, least)
+        end, left, judged, lost = by_c or _by_halving(advance, every, t, start, length, wanted, least)
     except DalembertError:  # at one of them a trial state without a value; which one shows below
         end, left, judged, lost = start[:, n:].copy(), wanted.copy(), every < 0, every >= 0
     for k in np.flatnonzero(lost):

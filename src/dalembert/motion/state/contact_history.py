@@ -26,10 +26,10 @@ class ContactHistory:
 @dataclass(frozen=True, eq=False)
 class Held:
     """C with all friction in it (T, n), which constraints act (T, m), and the contacts by name. multipliers: (T, m), of
-    the choice inside the cones where forces are not determined, NaN elsewhere.
+    the choice inside the cones where forces are not determined, NaN elsewhere; None where they are everywhere.
     """
 
     C: Array
     acting: np.ndarray
     contacts: Mapping[str, ContactHistory]
-    multipliers: Array
+    multipliers: Array | None

@@ -41,9 +41,9 @@ def evaluate_points(
     the branches that nonlinear rows take. held: C and the constraints that act, where contacts decide them.
     """
     graph = evaluation.graph
-    plain = forces_at(evaluation, t, q, v, guesses) if held is None else None
+    plain = forces_at(evaluation, t, q, v, guesses, held)
     if plain is not None:
-        return Points(plain.solution, plain.energy, plain.inertial, plain.position, plain.velocity)
+        return Points(plain.solution, plain.energy, plain.inertial, plain.position, plain.velocity, plain.closed)
     together = together_of(graph) if held is None else None
     if together is not None:
         found = together.at(q, v, t, evaluation.p)
@@ -82,15 +82,21 @@ def _held_points(evaluation: Evaluation, t: Array, q: Array, v: Array, held: Hel
     acting, pattern = np.where(held.acting[:, :, None], A, 0.0), None if together is None else together.pattern
     solution = solve_points(M, Q, acting, np.where(held.acting, b, 0.0), held.C, pattern)
     # Forces that are not determined are those chosen: the smallest of all might pull on one-sided constraints.
-    unknown = np.isnan(held.multipliers)
-    if not unknown.all():
+    if held.multipliers is not None:
+        unknown = np.isnan(held.multipliers)
         solution = changed(solution, multipliers=np.where(unknown, solution.multipliers, held.multipliers))
     return Points(solution, energy, inertial, position, velocity, A)
 
 
-def forces_at(evaluation: Evaluation, t: Array, q: Array, v: Array, guesses: Array | None = None) -> Forces | None:
+def forces_at(
+    evaluation: Evaluation, t: Array, q: Array, v: Array, guesses: Array | None = None, held: Held | None = None
+) -> Forces | None:
     """All of it in one call of C; None where a point needs other means. Arguments as in `evaluate_points`."""
     together = together_of(evaluation.graph)
+    if held is not None:
+        if together is None or held.multipliers is not None:
+            return None
+        return forces_along(together, q, v, t, evaluation.p, held=(held.acting, held.C))
     if together is not None:
         return forces_along(together, q, v, t, evaluation.p)
     branches = None if guesses is None else branches_of(evaluation.graph)

@@ -29,12 +29,14 @@ typedef struct {
     const double *y;               /* (count, width): states that q and v must be; NULL: they need not */
     long width;
     const da_curved *curved;       /* constraints nonlinear in q̈, NULL: none */
+    const unsigned char *acting;   /* (count, m), of contacts: constraints that act; NULL: all do. Then ranks may
+                                      change, and stretches are left to other means */
 } da_motion;
 
 /* What is found, in the order of FOUND in kernel/ready/certify.py. */
 enum {
     DA_C_POSITION, DA_C_VELOCITY, DA_C_ACCELERATION, DA_C_FORCES, DA_C_VIRTUAL_WORK, DA_C_GAUSS, DA_C_ENERGY,
-    DA_C_REPEAT, DA_C_CONSISTENCY, DA_C_RANK_MIN, DA_C_RANK_MAX, DA_C_COUNT
+    DA_C_REPEAT, DA_C_CONSISTENCY, DA_C_RANK_MIN, DA_C_RANK_MAX, DA_C_ENERGY_SIZE, DA_C_COUNT
 };
 
 static double da_span_of(const da_motion *of) { return of->t[of->count - 1] - of->t[0]; }
@@ -47,6 +49,7 @@ static double da_residual(const da_motion *of, const double *value, long columns
         double gradient = 0.0, most = 0.0;
         for (long k = 0; k < of->count; k++) {
             gradient = da_most(gradient, lengths[of->m * k + of->row[j]]);
+            if (of->acting && !of->acting[of->m * k + of->row[j]]) continue;
             most = da_most(most, da_or_infinite(fabs(value[columns * k + j])));
         }
         const double reach = gradient * size;
@@ -70,8 +73,10 @@ static void da_weigh(da_balance *b, double energy, double moving, const double *
     b->missed = da_most(b->missed, da_or_infinite(fabs(energy - b->first - done)));
 }
 
-/* room: for the outputs of `points` at one state and its registers. −1 where the model has no value at the fastest. */
-static double da_energy_off(const da_motion *of, const double *numbers, double pushed, double pull, double *room)
+/* What the balance misses, and what it is measured against, the one relative to the other where that is not zero. room:
+ * for the outputs of `points` at one state and its registers. −1 where the model has no value at the fastest. */
+static double da_energy_off(const da_motion *of, const double *numbers, double pushed, double pull, double *room,
+                            double *against)
 {
     const long n = of->n;
     const double span = da_span_of(of), *kinetic = numbers + DA_KINETIC;
@@ -102,6 +107,7 @@ static double da_energy_off(const da_motion *of, const double *numbers, double p
     size = da_most(size, pushed / 2 * moment * moment);
     size = da_most(size, 1e-7 * b.size);
     size = da_most(size, 1e-8 * pull * span * span);
+    *against = size;
     return size > 0.0 ? b.missed / size : 0.0;
 }
 
@@ -348,10 +354,11 @@ DA_READY long da_certify(const da_motion *of, double *found)
         const double rate = da_most(da_most(speed, 1e-3 * far), of->least);
         found[DA_C_POSITION] = da_residual(of, of->position, of->positions, lengths, place);
         found[DA_C_VELOCITY] = da_residual(of, of->rate, of->rates, lengths, rate);
-        found[DA_C_ENERGY] = da_energy_off(of, numbers, totals[6], totals[7], room);
+        found[DA_C_ENERGY] = da_energy_off(of, numbers, totals[6], totals[7], room, found + DA_C_ENERGY_SIZE);
         const double wanted = (double)of->independent;
-        open = totals[4] != wanted || totals[5] != wanted || found[DA_C_ENERGY] < 0.0;
-        if (!open) open = da_stretches(of, scale, totals[7], apart, usable, room, found);
+        open = (!of->acting && (totals[4] != wanted || totals[5] != wanted)) || found[DA_C_ENERGY] < 0.0;
+        found[DA_C_REPEAT] = found[DA_C_CONSISTENCY] = 0.0;
+        if (!open && !of->acting) open = da_stretches(of, scale, totals[7], apart, usable, room, found);
     }
     free(numbers);
     for (int k = 0; !open && k < DA_C_COUNT; k++) open = !(fabs(found[k]) < INFINITY);

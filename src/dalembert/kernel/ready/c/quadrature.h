@@ -84,4 +84,31 @@ DA_READY void da_inside(long count, long n, long some, const double *shares, con
     }
 }
 
+/* The largest distance of `told` (count, columns) from the integrals of `powers` by Simpson's rule, beyond `allowed`
+ * times what that may err by, over parts of the motion between gaps that are broken (count − 1): as `_apart` of
+ * motion/certificate/friction_heat.py has it, from the first and from the second point of each part. */
+DA_READY long da_integrals_missed(long count, long columns, const double *t, const double *told, const double *powers,
+                                  const unsigned char *broken, double allowed, double *worst)
+{
+    *worst = 0.0;
+    for (long first = 0, last; first + 2 < count; first = last + 1) {
+        for (last = first; last + 1 < count && !broken[last]; last++) {}
+        for (long start = first; start < first + 2; start++)
+            for (long j = 0; j < columns; j++) {
+                double missed = 0.0, doubt = 0.0;
+                for (long k = start; k + 2 <= last; k += 2) {
+                    const double one = t[k + 1] - t[k], two = t[k + 2] - t[k + 1], *p = powers + columns * k + j;
+                    const double fine = (one * (p[0] + p[columns]) + two * (p[columns] + p[2 * columns])) / 2;
+                    const double coarse = (one + two) * (p[0] + p[2 * columns]) / 2;
+                    const int even = fabs(one - two) <= 1e-6 * (one + two);
+                    missed += told[columns * (k + 2) + j] - told[columns * k + j];
+                    missed -= even ? fine + (fine - coarse) / 3 : fine;
+                    doubt += fabs(fine - coarse);
+                    *worst = da_most(*worst, da_or_infinite(fabs(missed) - allowed * doubt));
+                }
+            }
+    }
+    return 0;
+}
+
 #endif

@@ -172,9 +172,17 @@ class Programme:
         """Whether x satisfies the equations and lies inside all cones, but for rounding."""
         if float(np.abs(self.E @ x - self.e).max(initial=0.0)) > SOLVED:
             return False
+        return bool((self._depths(x) >= -ROUNDING).all())
+
+    def depth_at(self, x: Array, most: float = 1.0) -> float:
+        """How deep x lies inside all cones, at most `most`: as `deepest`, where the equations leave no other x."""
+        return min(float((self._depths(x) / self.weights).min(initial=most)), most)
+
+    def _depths(self, x: Array) -> Array:
+        """How deep x lies inside each cone."""
         inside, starts = self.h - self.G @ x, self._starts()
         squares = np.add.reduceat(inside**2, starts) - inside[starts] ** 2
-        return bool((inside[starts] - np.sqrt(np.maximum(squares, 0.0)) >= -ROUNDING).all())
+        return np.asarray(inside[starts] - np.sqrt(np.maximum(squares, 0.0)))
 
 
 def deepest(cones: Sequence[Cone], unknowns: int, most: float = 1.0) -> Deepest | None:

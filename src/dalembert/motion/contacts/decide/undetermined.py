@@ -100,7 +100,12 @@ def room(contacts: Contacts, mode: Mode, q: Array, v: Array, t: float) -> float:
     """How deep inside all cones the forces of a mode with undetermined ones can lie, as a share of the largest of
     them; below zero where no choice is left, and it gives way.
     """
-    best = _held(contacts, mode, _solved(contacts, mode, q, v, t)).deepest()
+    s = _solved(contacts, mode, q, v, t)
+    held = _held(contacts, mode, s)
+    if not (mode.spare or s.redundant):  # they are determined after all
+        signs = next(held.signs())
+        return held.programme(signs).depth_at(held.start / held.unit) if held.names(signs) else float("inf")
+    best = held.deepest()
     return float("inf") if best is None else best[0].depth
 
 

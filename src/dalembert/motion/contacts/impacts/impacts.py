@@ -241,7 +241,7 @@ class Rough:
 
 def left_out(contacts: Contacts, impacts: Sequence[Impact]) -> tuple[str, ...]:
     """What to say of friction that impacts would have and these do not."""
-    if not impacts:
+    if not impacts or not contacts.contacts:
         return ()
     used = set(contacts.rubbing)
     # Friction of two-sided constraints matters where these had a share in a blow.
@@ -280,18 +280,21 @@ def left_out(contacts: Contacts, impacts: Sequence[Impact]) -> tuple[str, ...]:
 
 def with_impulses(events: Sequence[Mapping[str, Any]], impacts: Sequence[Impact]) -> tuple[Mapping[str, Any], ...]:
     """The events of contacts with the impulses of their instant, all blows of it together."""
-    sums: dict[tuple[float, str], tuple[float, Array]] = {}
+    sums: dict[tuple[float, str], tuple[float, list[float]]] = {}
     for impact in impacts:
         for contact in impact.contacts:
-            key = impact.t, contact.name
-            normal, friction = sums.get(key, (0.0, np.zeros(contact.friction.size)))
-            sums[key] = normal + contact.normal, friction + contact.friction
+            key, normal, friction = (impact.t, contact.name), contact.normal, contact.friction.tolist()
+            if key in sums:
+                normal, friction = sums[key][0] + normal, [x + y for x, y in zip(sums[key][1], friction, strict=True)]
+            sums[key] = normal, friction
+    if not sums:
+        return tuple(events)
     found = []
     for event in events:
         key = event["t"], event.get("contact", "")
         if key in sums and event["name"] in ("impact", "contact", "release"):
             normal, friction = sums[key]
-            event = {**event, "impulse": {"normal": normal, "friction": friction.tolist()}}
+            event = {**event, "impulse": {"normal": normal, "friction": [*friction]}}
         found.append(event)
     return tuple(found)
 

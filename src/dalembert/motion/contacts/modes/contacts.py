@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from dalembert.arrays import Array, largest
 from dalembert.graph.contacts import ContactState
 from dalembert.kernel.events import Bounces
+from dalembert.kernel.ready.bounces import Blows, index_array
 from dalembert.kernel.ready.contact_states import contact_states
 from dalembert.kernel.ready.modes import Instants, modes_of
 from dalembert.kernel.ready.together import together_of
@@ -25,13 +26,23 @@ from dalembert.model.language.symbols import t as time
 from dalembert.model.system import System
 from dalembert.motion.contacts.modes.frames import frame_values
 from dalembert.motion.contacts.modes.mode_data import SLOW_SPEED
-from dalembert.motion.contacts.modes.modes import OPEN, SLIP, STICK, Ending, Mode, ModeForces, ModeSolution
+from dalembert.motion.contacts.modes.modes import (
+    OPEN,
+    SLIP,
+    STICK,
+    Ending,
+    Mode,
+    ModeForces,
+    ModeSolution,
+    repeat_runs,
+    runs_of,
+)
 from dalembert.motion.contacts.modes.regular import SPREAD, Equations, eliminate, equations_along
 from dalembert.motion.contacts.modes.regular_instant import fundamental_of, solve_regular
 from dalembert.motion.contacts.modes.small_instant import Instant, small_instant, solution_of, with_contacts
 from dalembert.motion.contacts.modes.switched import SLOW, Switched, switched_modes, system_of_mode
 from dalembert.motion.state.evaluation import Evaluation
-from dalembert.remember import remember
+from dalembert.remember import changed, remember
 
 # Numbers that differ by this share of the largest are the same but for rounding.
 UNCHANGED = 1e-14
@@ -113,6 +124,12 @@ class Contacts:
         return True
 
     @cached_property
+    def coefficients_vary(self) -> bool:
+        """Whether a coefficient of friction depends on the place, on velocities or on time."""
+        places = {*self.system.coordinates, *self.system.velocities, time}
+        return any(places & contact.mu.free_symbols for contact in self.contacts)
+
+    @cached_property
     def restitutions(self) -> tuple[float, ...]:
         """The coefficient of restitution of each one-sided constraint, 0 where it has none."""
         given, own = dict(self.system.parameters), [self.system.constraints[row].restitution for row in self.one_sided]
@@ -127,6 +144,14 @@ class Contacts:
     def always(self) -> list[int]:
         """The rows of the two-sided constraints."""
         return [k for k in range(self.m) if k not in self.one_sided]
+
+    @cached_property
+    def blow_rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """As `Blows` asks for them: of each one-sided constraint its row, and the place of its rate; the rows of the
+        two-sided ones.
+        """
+        places = [self.whole.graph.position_rows.index(row) for row in self.one_sided]
+        return index_array([*self.one_sided]), index_array(places), index_array([*self.always, 0])
 
     @cached_property
     def rubbing(self) -> tuple[int | None, ...]:
@@ -169,6 +194,14 @@ class Contacts:
             return found[0], found[2]
         each = [self.unconstrained(*point) for point in zip(q, v, t.tolist(), strict=True)]
         return np.array([M for M, *_ in each]), np.array([A for _, _, A, _ in each])
+
+    def blows_at(self, which: list[int], t: Array, q: Array, before: Array, after: Array) -> Blows | None:
+        """Blows of single gaps, by number, for C; None where it has no form of the system."""
+        together = together_of(self.whole.graph)
+        if together is None or together.pattern is not None:
+            return None
+        row, place, guide = self.blow_rows
+        return Blows(together, self.whole.p, t, q, before, after, row[which], place[which], guide)
 
     @property
     def points_at_once(self) -> int:
@@ -408,8 +441,8 @@ class Contacts:
         pulled = np.einsum("tij,tj->ti", found.M, found.acceleration) - found.Q
         C = pulled - np.einsum("tmi,tm->ti", found.A[:, : self.m], own)
         friction = np.zeros_like(state.slide)
-        for mode, at in _by_mode(modes):
-            some = ContactState(**{name: values[at] for name, values in vars(state).items()})
+        for mode, at in runs_of(modes) if self.contacts else ():
+            some = changed(state, slide=state.slide[at], mu=state.mu[at], normal=state.normal[at])
             friction[at] = self._friction(mode, some, found.multipliers[at])
         return ModeForces(C, state.normal, friction, found.served)
 
@@ -429,14 +462,25 @@ class Contacts:
         by_c = modes_of(self.evaluation(modes[0]).graph)
         return None if by_c is None else by_c.stretches(p, t, y, length, steps, SPREAD)
 
+    def stretches_by_halving(
+        self,
+        mode: Mode,
+        p: Array,
+        t: Array,
+        y: Array,
+        length: Array,
+        wanted: Array,
+        least: Array,
+        rules: tuple[float, float, float],
+    ) -> tuple[Array, Array, NDArray[np.bool_], NDArray[np.bool_]] | None:
+        """Stretches as above until two results agree, see `Modes.halved`; mode: of one of them."""
+        by_c = modes_of(self.evaluation(mode).graph)
+        return None if by_c is None else by_c.halved(p, t, y, length, wanted, least, (SPREAD, *rules))
+
     def mode_parameters(self, modes: Sequence[Mode]) -> Array:
         """The parameters (T, …) that say in which mode each of T points is."""
-        last, own, found = None, self._given, []
-        for mode in modes:
-            if mode is not last:
-                last, own = mode, self.evaluation(mode).p
-            found.append(own)
-        return np.array(found)
+        runs = runs_of(modes)
+        return repeat_runs(runs, [self.evaluation(mode).p for mode, _ in runs])
 
     def _eliminated(
         self, modes: Sequence[Mode], q: Array, v: Array, t: Array, p: Array | None = None

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +50,22 @@ class Mode:
     def does_as(self, other: Mode) -> bool:
         """Whether all contacts do the same, whichever way they slip."""
         return (self.states, self.closed) == (other.states, other.closed)
+
+
+def runs_of(modes: Sequence[Mode]) -> list[tuple[Mode, slice]]:
+    """The modes of points that follow each other, and the points of each: those of a leg share theirs."""
+    found: list[tuple[Mode, slice]] = []
+    first = 0
+    for _, own in groupby(modes, id):
+        last = first + len(list(own))
+        found.append((modes[first], slice(first, last)))
+        first = last
+    return found
+
+
+def repeat_runs(runs: Sequence[tuple[Mode, slice]], values: Sequence[Any]) -> NDArray[Any]:
+    """What each run has, at each of its points, (T, …)."""
+    return np.repeat(np.array(values), [at.stop - at.start for _, at in runs], axis=0)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from dalembert.arrays import Array
 from dalembert.motion.contacts.decide.decide import solve_mode
 from dalembert.motion.contacts.decide.undetermined import smallest_along
 from dalembert.motion.contacts.modes.contacts import MOST_NUMBERS, Contacts, is_unchanged
-from dalembert.motion.contacts.modes.modes import OPEN, Mode, ModeSolution
+from dalembert.motion.contacts.modes.modes import OPEN, Mode, ModeSolution, repeat_runs, runs_of
 from dalembert.motion.integrate.trajectory import Trajectory
 from dalembert.motion.state.contact_history import ContactHistory, Held
 
@@ -29,14 +29,23 @@ def forces_in_modes(contacts: Contacts, modes: Sequence[Mode], t: Array, q: Arra
     """The same at any states, T of them."""
     n, T, names = contacts.n, t.size, [contact.name for contact in contacts.contacts]
     C, normal = np.zeros((T, n)), np.zeros((T, len(names)))
-    along, multipliers = np.zeros((T, contacts.graph.forces.size2_out(0))), np.full((T, contacts.m), np.nan)
-    left = np.array([mode.undetermined for mode in modes])
-    left |= T <= FEW
+    along, runs = np.zeros((T, contacts.components[-1].stop if names else 0)), runs_of(modes)
+    undetermined = any(mode.undetermined for mode, _ in runs)
+    multipliers = np.full((T, contacts.m), np.nan) if undetermined else None
+    acting = np.ones((T, contacts.m), dtype=bool)
+    if contacts.one_sided:
+        acting[:, contacts.one_sided] = repeat_runs(runs, [mode.closed for mode, _ in runs])
+    if not (names or contacts.system.nonideal or undetermined):
+        return Held(C, acting, {}, None)  # nothing rubs, and nothing else does work
+    left = np.full(T, T <= FEW)
+    for mode, own in runs:
+        left[own] |= mode.undetermined
     chunk = max(1, MOST_NUMBERS // (n + contacts.m + along.shape[1]) ** 2)
     determined = np.flatnonzero(~left)
     for first in range(0, determined.size, chunk):
         at = determined[first : first + chunk]
-        found = contacts.solve_along([modes[k] for k in at], q[at], v[at], t[at])
+        given = (modes, q, v, t) if at.size == T else ([modes[k] for k in at], q[at], v[at], t[at])
+        found = contacts.solve_along(*given)
         if found is None:
             left[at] = True
         else:
@@ -44,17 +53,15 @@ def forces_in_modes(contacts: Contacts, modes: Sequence[Mode], t: Array, q: Arra
             C[at], normal[at], along[at] = found.C, found.normal, found.friction
     for k, one in _one_by_one(contacts, modes, q, v, t, left):
         C[k], normal[k], along[k] = one.C, one.normal, one.friction
-        if modes[k].undetermined:
+        if multipliers is not None and modes[k].undetermined:
             multipliers[k] = one.multipliers[: contacts.m]
-    acting = np.ones((T, contacts.m), dtype=bool)
-    acting[:, list(contacts.one_sided)] = [mode.closed for mode in modes]
-    states = np.array([mode.states for mode in modes]).reshape(T, len(names))
+    states = repeat_runs(runs, [mode.states for mode, _ in runs]).reshape(T, len(names))
     normal[states == OPEN] = 0.0
-    own = {
+    histories = {
         name: ContactHistory(states[:, k].copy(), normal[:, k], np.linalg.norm(along[:, at], axis=1))
         for k, (name, at) in enumerate(zip(names, contacts.components, strict=True))
     }
-    return Held(C, acting, own, multipliers)
+    return Held(C, acting, histories, multipliers)
 
 
 def _one_by_one(

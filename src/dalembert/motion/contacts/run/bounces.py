@@ -82,6 +82,33 @@ def _bounces_of(contacts: Contacts, mode: Mode, rows: Array) -> Bounced:
     q, before, after = (np.ascontiguousarray(part) for part in (rows[:, 0, 3 : 3 + n], *_velocities(rows, n)))
     endings = contacts.endings(mode)
     which = [endings[int(number)].which for number in rows[:, 0, 0].tolist()]
+    blows = contacts.blows_at(which, t, q, before, after)
+    numbers = None if blows is None else blows.impulses()
+    if numbers is None:
+        numbers = impulses_by_numpy(contacts, which, t, q, before, after)
+    push, lost, gained, approach = numbers[:, :4].T
+    pressed = push / (1.0 + np.array([contacts.restitutions[k] for k in which]))
+    ways, reacting = np.zeros((t.size, 2, 2)), numbers[:, 4:]
+    ways[:, 0, 1] = ways[:, 1, 0] = pressed
+    ways[:, 1, 1] = push
+    alike = {k: _alike(contacts, k) for k in set(which)}
+    impacts = []
+    for b, told_of in enumerate(zip(t.tolist(), push.tolist(), pressed.tolist(), lost.tolist(), strict=True)):
+        when, normal_impulse, compression, loss = told_of
+        impact, told, piece = alike[which[b]]
+        pieces = (changed(piece, normal=ways[b, 0]), changed(piece, normal=ways[b, 1]))
+        told = changed(told, normal=normal_impulse, compression=compression, loss=loss, pieces=pieces)
+        own = {"t": when, "q": q[b], "before": before[b], "after": after[b]}
+        impacts.append(changed(impact, **own, contacts=(told,), constraint_impulses=reacting[b]))
+    return Bounced(q, tuple(impacts), gained, lost, float(approach.max()))
+
+
+def _velocities(rows: Array, n: int) -> tuple[Array, Array]:
+    return rows[:, 0, 3 + n : 3 + 2 * n], rows[:, 1, 3 + n : 3 + 2 * n]
+
+
+def impulses_by_numpy(contacts: Contacts, which: list[int], t: Array, q: Array, before: Array, after: Array) -> Array:
+    """As `Blows.impulses`."""
     M, A = contacts.unconstrained_along(q, before, t)
     at = np.arange(t.size)
     normal = A[at, [contacts.one_sided[k] for k in which]]
@@ -89,26 +116,9 @@ def _bounces_of(contacts: Contacts, mode: Mode, rows: Array) -> Bounced:
     push, reacting = _impulses(jump, normal, A[:, contacts.always])
     closing = contacts.gap_rates(q, before, t)[at, which]
     parting = closing + np.einsum("bi,bi->b", normal, after - before)
-    e = np.array([contacts.restitutions[k] for k in which])
-    lost = -push * (closing + parting) / 2
-    pressed = push / (1.0 + e)
-    ways = np.stack([np.zeros(t.size), pressed, pressed, push], axis=1).reshape(-1, 2, 2)
-    alike = {k: _alike(contacts, k) for k in set(which)}
-    impacts = []
-    for b, numbers in enumerate(zip(t.tolist(), push.tolist(), pressed.tolist(), lost.tolist(), strict=True)):
-        when, normal_impulse, compression, loss = numbers
-        impact, told, piece = alike[which[b]]
-        pieces = (changed(piece, normal=ways[b, 0]), changed(piece, normal=ways[b, 1]))
-        told = changed(told, normal=normal_impulse, compression=compression, loss=loss, pieces=pieces)
-        own = {"t": when, "q": q[b], "before": before[b], "after": after[b]}
-        impacts.append(changed(impact, **own, contacts=(told,), constraint_impulses=reacting[b]))
     gained = np.einsum("bi,bi->b", jump, after + before) / 2
-    approach = float((np.abs(closing) / np.linalg.norm(normal, axis=1)).max())
-    return Bounced(q, tuple(impacts), gained, lost, approach)
-
-
-def _velocities(rows: Array, n: int) -> tuple[Array, Array]:
-    return rows[:, 0, 3 + n : 3 + 2 * n], rows[:, 1, 3 + n : 3 + 2 * n]
+    approach = np.abs(closing) / np.linalg.norm(normal, axis=1)
+    return np.column_stack([push, -push * (closing + parting) / 2, gained, approach, reacting])
 
 
 def _impulses(jump: Array, normal: Array, always: Array) -> tuple[Array, Array]:

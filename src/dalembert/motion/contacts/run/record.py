@@ -13,6 +13,7 @@ from dalembert.motion.contacts.impacts.impacts import Impact, left_out, with_imp
 from dalembert.motion.contacts.modes.contacts import Contacts
 from dalembert.motion.contacts.modes.modes import Mode
 from dalembert.motion.integrate.trajectory import Trajectory, fastest_of, in_order
+from dalembert.remember import made
 
 UNDETERMINED = (
     "more contacts stick than are needed to hold the system, so that their forces are not determined: those given are "
@@ -94,9 +95,11 @@ class Record:
         if not legs:
             raise InconsistentState(failure or "no motion")
         reports = [e for leg in legs for e in leg.events if not self.contacts.is_own(e["name"])]
-        return Trajectory(
-            t=np.concatenate(self._t),
-            y=np.concatenate(self._y),
+        alone = len(self._t) == 1
+        return made(
+            Trajectory,
+            t=self._t[0] if alone else np.concatenate(self._t),
+            y=self._y[0] if alone else np.concatenate(self._y),
             guesses=None,
             method=legs[0].method,
             backend=legs[0].backend,
