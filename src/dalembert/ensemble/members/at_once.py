@@ -25,6 +25,7 @@ from dalembert.methods.table import AUTO
 from dalembert.motion.integrate.choose import LATER
 from dalembert.motion.integrate.kernel_choice import Wanted, compiled_or_tape, steps_worth_compiling, wish
 from dalembert.motion.integrate.native import AUTO_INSTRUCTIONS, EVENT_ROOM
+from dalembert.motion.integrate.pace import Pace
 from dalembert.motion.integrate.settings import Settings, method_of, share_of
 from dalembert.motion.integrate.stiffness import HIDDEN, is_stiff, step_of
 from dalembert.motion.state.evaluation import Evaluation
@@ -91,9 +92,9 @@ class Runs:
         self.task, self.block, self.rows = task, block, rows
         settings = task.settings
         self.evaluation, self.kinks = task.switched
-        self.ahead = task.settings_ahead(block)
-        rates = None if self.ahead[0].rates is None else np.array([one.rates for one in self.ahead])
-        self.atol = member_tolerances(settings, block.q, block.v, a, rates)
+        ahead = task.ahead(block)
+        self.paces = ahead.paces
+        self.atol = member_tolerances(settings, block.q, block.v, a, ahead.rates)
         width = 2 * task.n + 3 + len(self.evaluation.graph.heats)
         self.y0 = np.zeros((block.count, width))
         self.y0[:, : task.n], self.y0[:, task.n : 2 * task.n] = block.q, block.v
@@ -131,13 +132,9 @@ class Runs:
         return run, stop
 
     def _paces(self, at: np.ndarray, look: int) -> list[PaceArgument]:
-        """One for all, which is kept with its settings, or one for each."""
-        if len(self.ahead) > 1:
-            return [_pace(self.ahead[k], look) for k in at]
-        kept = self.ahead[0].kept
-        if ("pace of members", look) not in kept:
-            kept["pace of members", look] = _pace(self.ahead[0], look)
-        return [kept["pace of members", look]]
+        """One for all, or one for each."""
+        own = self.paces if len(self.paces) == 1 else [self.paces[k] for k in at]
+        return [_pace(pace, share_of(self.task.settings), look) for pace in own]
 
     def advance(self, y: Array, at: np.ndarray, begin: Array, end: Array, control: Control) -> MembersRun:
         """From states y (members, Y) at the times `begin` to the times `end`, whatever events there are."""
@@ -255,10 +252,10 @@ def _of(rows: Array, at: np.ndarray) -> Array:
     return rows[_slice(at, len(rows))]
 
 
-def _pace(settings: Settings, look: int) -> PaceArgument:
+def _pace(own: Pace | None, share: float, look: int) -> PaceArgument:
     """As for one run; nobody asks where members were fastest."""
     none = np.empty(0)
-    starts, bounds = (none, none) if settings.pace is None else (settings.pace.starts, settings.pace.bounds)
-    pace = PaceArgument(starts, bounds, share_of(settings), look, none, 0)
+    starts, bounds = (none, none) if own is None else (own.starts, own.bounds)
+    pace = PaceArgument(starts, bounds, share, look, none, 0)
     pace.fastest = None
     return pace
