@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from dalembert.arrays import Array
 from dalembert.ensemble.members.control import Cancelled, Control
 from dalembert.ensemble.members.in_lanes import lanes_of
 from dalembert.ensemble.members.outcome import STOPPED, Outcome, Status
+from dalembert.ensemble.members.series_order import TRIED_STEPS, Tried, order_of_series
 from dalembert.ensemble.members.task import Task
 from dalembert.ensemble.start.block import Block
 from dalembert.ensemble.start.starts import member_tolerances
@@ -19,7 +20,7 @@ from dalembert.kernel.kernel import Kernel, PaceArgument
 from dalembert.kernel.lanes.kernel import LaneKernel
 from dalembert.kernel.lanes.source import LEFT
 from dalembert.kernel.limits import STIFF_LOOK
-from dalembert.kernel.members import MembersRun, integrate_members
+from dalembert.kernel.members import MembersRun, MembersWatch, integrate_members
 from dalembert.kernel.size import MOST_INSTRUCTIONS
 from dalembert.methods.table import AUTO
 from dalembert.motion.integrate.choose import LATER
@@ -136,6 +137,21 @@ class Runs:
         own = self.paces if len(self.paces) == 1 else [self.paces[k] for k in at]
         return [_pace(pace, share_of(self.task.settings), look) for pace in own]
 
+    def _to_try(self, kernel: LaneKernel, block: Block, a: Array) -> Tried:
+        """How far members come in lanes by series of some order, and in how many steps."""
+        runs, settings = Runs(self.task, block, a, self.rows), self.task.settings
+        paces = runs._paces(np.arange(block.count), 0)
+
+        def tried(order: int) -> tuple[Array, Array]:
+            watch = MembersWatch(block.count, TRIED_STEPS)
+            run = integrate_members(
+                kernel, runs.y0, runs.p, runs.atol, runs.times, settings.rtol, method_of(settings), settings.project,
+                paces, watch, order=order,
+            )  # fmt: skip
+            return run.head["time"] - block.t, run.head["steps"] + run.head["rejected"]
+
+        return tried
+
     def advance(self, y: Array, at: np.ndarray, begin: Array, end: Array, control: Control) -> MembersRun:
         """From states y (members, Y) at the times `begin` to the times `end`, whatever events there are."""
         paces = self._paces(at, 0)
@@ -158,10 +174,13 @@ class Runs:
         if requested:
             directions = [event.direction for event in requested]
             buffer = EventBuffer(directions, terminal, from_zero, y.shape[1], EVENT_ROOM, self.kinks.places)
+        order = 0
+        if isinstance(kernel, LaneKernel) and kernel.series is not None:
+            order = order_of_series(self.task, kernel.series, partial(self._to_try, kernel))
         with control.watching(at.size) as watch:
             run = integrate_members(
                 kernel, y, _of(self.p, at), _of(self.atol, at), times, settings.rtol, method_of(settings),
-                settings.project, paces, watch, buffer, len(requested),
+                settings.project, paces, watch, buffer, len(requested), order,
             )  # fmt: skip
         return run, watch.stop
 

@@ -64,6 +64,11 @@ class Task:
         names = ("system", "settings", "values", "wanted", "budget", "certify", "repair", "single", "lanes")
         return {name: getattr(self, name) for name in names}
 
+    @cached_property
+    def kept(self) -> dict[str, Any]:
+        """What others find out about it, once in a process."""
+        return {}
+
     @property
     def n(self) -> int:
         return len(self.system.coordinates)
@@ -102,7 +107,7 @@ class Task:
 
     def make_shared(self) -> None:
         """Make what threads share before there are any: CasADi's expressions are built by one at a time."""
-        _ = self.blocks, self.lock, self.observables, self.mending
+        _ = self.blocks, self.lock, self.kept, self.observables, self.mending
         _ = None if self.together is None else (self.start_look, timed_of(self.system))
 
     @cached_property
