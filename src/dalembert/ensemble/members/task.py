@@ -12,7 +12,7 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.ensemble.ask.values import Values
-from dalembert.ensemble.ask.wanted import LYAPUNOV, Wanted
+from dalembert.ensemble.ask.wanted import LYAPUNOV, OF_EVENTS, Wanted
 from dalembert.ensemble.members.control import Budget
 from dalembert.ensemble.members.observe import Observables
 from dalembert.ensemble.start.ahead import Ahead, look_ahead_of_members
@@ -76,6 +76,12 @@ class Task:
     @cached_property
     def events(self) -> tuple[str, ...]:
         return tuple(event.name for event in self.system.events)
+
+    @cached_property
+    def counted(self) -> tuple[str, ...]:
+        """The events, and after them what contacts do, as far as reductions ask for it."""
+        asked = [reduction.of for reduction in self.wanted.reductions if reduction.kind in OF_EVENTS]
+        return tuple(dict.fromkeys((*self.events, *asked)))
 
     @property
     def along(self) -> bool:
