@@ -58,6 +58,22 @@ def test_values_of_the_line_and_a_summary() -> None:
     assert da.Ensemble.load(folder)["angle"].to_numpy().tolist() == [0.1, 0.2]
 
 
+def test_a_picture_of_what_there_will_not_be_is_told_before(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(sweeping, "run_in_thread", lambda *_: pytest.fail("no member is to run"))
+    answer = call("pendulum", "--vary", "l=0.5:1:3", "--duration", "1", "--reduce", "top = max: y", "--plot", "tpo")
+    assert answer.exit_code != 0
+    assert "--plot: no variable 'tpo' here. Did you mean 'top'?" in str(answer.exception)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("shown", ["top", "x", "final.x'", "steps", "l", "low: time"])
+def test_a_picture_of_what_there_is(shown: str, tmp_path: Path) -> None:
+    line = ["--duration", "0.2", "--reduce", "top = max: y", "--event", "low: x falling", "--plot", shown]
+    answer = call("pendulum", "--vary", "l=0.5:1:3", *line)
+    assert answer.exit_code == 0, answer.output
+    assert list(tmp_path.glob("*/pendulum.png"))
+
+
 def test_members_that_fail_are_told() -> None:
     answer = call("pendulum", "--vary", "x=0.5,0.6", "--duration", "0.2", "--out", "s", "--json")
     assert answer.exit_code == 3

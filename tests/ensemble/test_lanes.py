@@ -9,6 +9,7 @@ import pytest
 from swept_systems import bead, spring, thrown_ball
 
 import dalembert as da
+from dalembert.ensemble.members import series_order
 from dalembert.ensemble.result.ensemble import Ensemble
 from dalembert.kernel import build
 from dalembert.kernel.build import find_compiler
@@ -169,3 +170,17 @@ def test_lanes_say_where_they_are() -> None:
     assert (body.in_lanes, "a coordinate has no mass" in str(body.about["why_no_lanes"])) == (0, True)
     with pytest.raises(da.ModelError, match="lanes is True, False or None"):
         spring().sweep({"w": [1.0]}, 1.0, lanes="yes")
+
+
+def test_the_order_of_series_is_tried_on_the_sweep(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Springs have entire motions of few products: high orders take fewer steps. By any number of threads the same."""
+    rates = np.linspace(0.5, 3.0, series_order.LEAST_MEMBERS)
+    asked = {"method": "taylor", "rtol": 1e-9, "lanes": True}
+    one, three = (spring().sweep({"w": rates}, 20.0, threads=threads, **asked) for threads in (1, 3))
+    np.testing.assert_array_equal(one.final["x"], three.final["x"])
+    # Up to ten turns, of some steps each, at errors of some rtol: as much as 60 radians add to that.
+    np.testing.assert_allclose(one.final["x"], np.cos(20 * rates), atol=1e-7)
+    monkeypatch.setattr(series_order, "LEAST_MEMBERS", rates.size + 1)
+    by_tolerance = spring().sweep({"w": rates}, 20.0, **asked)
+    np.testing.assert_allclose(by_tolerance.final["x"], np.cos(20 * rates), atol=1e-7)
+    assert one["steps"].mean() < 0.8 * by_tolerance["steps"].mean()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import re
 import resource
 import signal
 import subprocess
@@ -346,3 +347,26 @@ def test_ranges_that_are_given_up(status: str, error: Exception | None, told: st
     future = SimpleNamespace(status=status, exception=lambda: error)
     with pytest.raises(da.ClusterError, match=told):
         raise place._fault(future, 8, 16)
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="interrupts go to one process here")
+def test_an_interrupt_of_the_terminal_gives_one_account(tmp_path: Path) -> None:
+    """It goes to all processes at once: workers say nothing, the command says what is kept."""
+    words = ["pendulum", "--vary", "l=0.5:2:4000", "--duration", "3000", "--on", "dask", "--threads", "1", "--out", "o"]
+    command = subprocess.Popen(
+        [sys.executable, "-m", "dalembert", "sweep", *words], cwd=tmp_path, stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, text=True, start_new_session=True,
+    )  # fmt: skip
+    try:
+        ends = clock.monotonic() + 120
+        while not list(tmp_path.glob("o/chunk-*")) and clock.monotonic() < ends:
+            clock.sleep(0.2)
+        os.killpg(command.pid, signal.SIGINT)
+        said, _ = command.communicate(timeout=60)
+    finally:
+        if command.poll() is None:
+            os.killpg(command.pid, signal.SIGKILL)
+    assert command.returncode == 130, said
+    assert re.fullmatch(r"dalembert: interrupted; \d+ of 4000 members are kept: go on with .*--resume o'\s*", said), (
+        said
+    )

@@ -9,6 +9,8 @@ import pytest
 from swept_systems import spring, thrown_ball
 
 import dalembert as da
+from dalembert.ensemble.ask.wanted import read_wanted
+from dalembert.ensemble.result.variables import names_of_variables
 from dalembert.graph.timed import spread
 
 
@@ -215,3 +217,43 @@ def test_names_of_observables_may_be_those_of_others() -> None:
     found = spring().sweep({"w": [1.0, 2.0]}, 3.0, keep={"x": "x'"}, reduce={"top": ("max", "x")}, points=31)
     assert found["top"].to_numpy() == pytest.approx([motion["x"].max() for motion in alone])
     assert found["x"].to_numpy()[:, -1] == pytest.approx([motion["x'"][-1] for motion in alone])
+
+
+def test_what_contacts_do_is_counted() -> None:
+    """A ball dropped from h: with restitution e its n-th impact is at √(2h/g)(1 + 2e(1 − eⁿ⁻¹)/(1 − e))."""
+    ball = da.library.bouncing_ball()
+    heights, e = np.array([0.4, 0.9, 1.7]), 0.7
+    asked = {"n": ("count", "impact"), "of floor": ("count", "impact floor"), "first": ("time", "impact"),
+             "last": "last: impact floor", "rests": ("count", "contact")}  # fmt: skip
+    found = ball.sweep({"h": heights}, 1.5, reduce=asked)
+    fall = np.sqrt(2 * heights / 9.81)
+    times = fall[:, None] * (1 + 2 * e * (1 - e ** np.arange(60)) / (1 - e))
+    counts = (times < 1.5).sum(axis=1)
+    assert found["n"].to_numpy().tolist() == found["of floor"].to_numpy().tolist() == counts.tolist()
+    assert found["rests"].to_numpy().tolist() == [0, 0, 0]
+    np.testing.assert_allclose(found["first"], fall, rtol=1e-9)
+    np.testing.assert_allclose(found["last"], times[np.arange(3), counts - 1], rtol=1e-8)
+
+
+def test_an_event_of_the_name_of_what_contacts_do() -> None:
+    """The user's own is meant; what simulations report themselves, "impact" of any contact, is refused as a name."""
+    ball = da.library.bouncing_ball()
+    asked = {"own": ("count", "impact floor"), "blows": ("count", "impact")}
+    found = ball.sweep({"h": [1.0]}, 1.2, events={"impact floor": da.Event("x - 0.1", "rising")}, reduce=asked)
+    assert (float(found["own"][0]), float(found["blows"][0])) == (1.0, 2.0)
+
+
+def test_what_contacts_do_is_known_only_where_there_are_some() -> None:
+    with pytest.raises(da.ModelError, match="there is no event 'impact'"):
+        spring().sweep({"w": [1.0]}, 1.0, reduce={"n": ("count", "impact")})
+    with pytest.raises(da.ModelError, match=r"there is no event 'impact flor'\. Did you mean 'impact floor'"):
+        da.library.bouncing_ball().sweep({"h": [1.0]}, 1.0, reduce={"n": ("count", "impact flor")})
+
+
+def test_names_of_variables_are_known_before() -> None:
+    ball = thrown_ball()
+    keep, reduce = ["samples", "energy"], {"far": ("max", "x")}
+    found = ball.sweep({"v": [5.0, 6.0]}, 2.0, keep=keep, reduce=reduce, certify=True)
+    names = names_of_variables(ball, read_wanted(ball, keep, reduce), True)
+    assert set(found.data.data_vars) - {"reason"} <= set(names)
+    assert all(found[name] is not None for name in names)

@@ -12,10 +12,10 @@ from scipy.special import ellipk
 from swept_systems import bead, spring, thrown_ball
 
 import dalembert as da
-from dalembert.ensemble.members import chunk, task
+from dalembert.ensemble.members import chunk
 from dalembert.ensemble.place import processes, threads
 from dalembert.ensemble.result.ensemble import Ensemble
-from dalembert.ensemble.start import starts
+from dalembert.ensemble.start import ahead, starts
 from dalembert.motion.integrate.settings import tolerances
 from dalembert.motion.prepare import prepare
 
@@ -369,24 +369,58 @@ def test_a_budget_holds_within_a_leg() -> None:
     assert 100 <= int(found["steps"][0]) <= 128  # they are counted in groups of 64
 
 
-@pytest.mark.parametrize("lanes", [True, False])
-def test_a_force_in_time_that_acts_in_some_places_only(lanes: bool) -> None:
-    """A pulse near y = 50, where few members are: each looks ahead from its own start, at y = 0 there is nothing."""
-    pulsed = da.System(
-        "pulsed", coordinates="x y", kinetic="(x'^2 + y'^2)/2", initial={"x": 0, "x'": 0, "y": 0, "y'": 0},
-        forces={"x": "exp(-(y - 50)^2)*exp(-((t - 5)/0.02)^2)"},
+def pulsed(force: str, **initial: float) -> da.System:
+    """A mass in the plane, pushed along x for some hundredths of a second."""
+    return da.System(
+        "pulsed", coordinates="x y", kinetic="(x'^2 + y'^2)/2", forces={"x": force},
+        initial={"x": 0, "x'": 0, "y": 0, "y'": 0} | initial,
     )  # fmt: skip
-    places = np.concatenate([np.zeros(50), np.linspace(0, 60, 51)])
-    found = pulsed.sweep({"y": places}, 10.0, lanes=lanes)
-    pushed = 0.02 * np.sqrt(np.pi) * np.exp(-((places - 50) ** 2))
-    assert found.final["x'"].to_numpy() == pytest.approx(pushed, abs=1e-9)  # rtol 1e-9 of speeds below one
+
+
+@pytest.mark.parametrize("lanes", [True, False])
+@pytest.mark.parametrize("beside", ["", " - 0.1*sin(x)"])
+def test_a_force_in_time_that_acts_on_three_of_thousands(lanes: bool, beside: str) -> None:
+    """A pulse near y = 50, where three members are: at y = 0 it is nothing, and beside another force less than that."""
+    system = pulsed(f"exp(-(y - 50)^2)*exp(-((t - 5)/0.02)^2){beside}")
+    places = np.zeros(3000)
+    places[[1, 1717, 2999]] = 49.5, 50.0, 51.0
+    found = system.sweep({"y": places}, 10.0, lanes=lanes)
+    if not beside:
+        pushed = 0.02 * np.sqrt(np.pi) * np.exp(-((places - 50) ** 2))
+        assert found.final["x'"].to_numpy() == pytest.approx(pushed, abs=1e-9)  # rtol 1e-9 of speeds below one
+    for k in (0, 1, 1717, 2999):
+        own = system.replace(initial={"x": 0, "x'": 0, "y": places[k], "y'": 0}).simulate(
+            10.0, samples=2, max_step=0.01
+        )
+        assert float(found.final["x"][k]) == pytest.approx(float(own["x"][-1]), abs=1e-8)
+    assert float(found.final["x"][1717]) > 0.1
+
+
+def test_a_wave_in_time_and_place_is_looked_at_for_each_member() -> None:
+    """Where time and place cannot be told apart, each member has a look of its own, from where it begins."""
+    system = pulsed("exp(-((y - 10*t)/0.1)^2)")
+    places = np.linspace(20, 60, 500)  # the wave comes by at t = y/10
+    found = system.sweep({"y": places}, 10.0, threads=1)
+    assert found.final["x'"].to_numpy() == pytest.approx(0.01 * np.sqrt(np.pi), rel=1e-7)
 
 
 def test_one_look_ahead_serves_all_where_it_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    looks, look = [], task.look_ahead
-    monkeypatch.setattr(task, "look_ahead", lambda *given: looks.append(1) or look(*given))
+    looks, look = [], ahead.look_from
+    monkeypatch.setattr(ahead, "look_from", lambda *given: looks.append(1) or look(*given))
     swung = da.System(
         "swung", coordinates="x", kinetic="x'^2/2", forces={"x": "-x*(2 + cos(t))"}, initial={"x": 0, "x'": 1}
     )
     swung.sweep({"x": np.linspace(0, 1, 500)}, 5.0, threads=1)
-    assert len(looks) <= task.LOOKED_AT + 10  # and one for each chunk
+    assert len(looks) <= 10  # one for each chunk
+
+
+def test_tolerances_of_members_under_forces_in_time_are_their_own() -> None:
+    """The first member has a billionth of the mass of the others, whose motions are small: the bits of `simulate`."""
+    system = da.System(
+        "small", coordinates="x", kinetic="m*x'^2/2", forces={"x": "sin(t)"}, parameters={"m": 1.0},
+        initial={"x": 0, "x'": 0},
+    )  # fmt: skip
+    masses = [1.0, 1e9, 2e9]
+    found = system.sweep({"m": masses}, 5.0, lanes=False)
+    for k, mass in enumerate(masses):
+        assert float(found.final["x"][k]) == system.replace(parameters={"m": mass}).simulate(5.0)["x"][-1]

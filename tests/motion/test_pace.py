@@ -11,6 +11,7 @@ from scipy.integrate import solve_ivp
 import dalembert as da
 from dalembert.errors import ModelError
 from dalembert.kernel.build import find_compiler
+from dalembert.motion.integrate import ahead
 from dalembert.motion.integrate.pace import Pace, no_longer, pace_of
 
 BACKENDS = ["reference", pytest.param("native", marks=pytest.mark.skipif(find_compiler() is None, reason="no C"))]
@@ -67,6 +68,30 @@ def test_a_pulse_that_the_start_does_not_show(backend: str) -> None:
     assert finer.y[1, -1] != pytest.approx(0.25, abs=0.1), "the pulse matters"
     # SciPy's own error, a few thousand steps of 1e-12, is far below ours.
     assert motion["x'"][-1] == pytest.approx(finer.y[1, -1], rel=1e-7)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("bump", ["exp(-(x - 10)^2)", "max(0, 1 - (x - 10)^2)", "1/(exp(9*(9 - x)) + 1)"])
+def test_a_pulse_where_the_motion_comes_to_later(bump: str, backend: str) -> None:
+    """At x = 10, far from the start, beside a force that hides what little of it there is anywhere near that."""
+    system = pulse(f"h*{bump}*exp(-((t - c)/w)^2) - 0.01*x'", w=0.01, h=100.0).replace(initial={"x": 0, "x'": 2})
+    motion = system.simulate(10, backend=backend)
+    finer = system.simulate(10, max_step=2e-3, rtol=1e-11)
+    assert finer["x'"][-1] > 2.5, "the pulse matters"
+    assert motion["x'"][-1] == pytest.approx(finer["x'"][-1], rel=1e-7)
+    assert motion.timing is not None
+    assert motion.timing.steps < 500
+
+
+@pytest.mark.skipif(find_compiler() is None, reason="no C")
+def test_bounds_of_steps_are_those_of_numpy() -> None:
+    t = np.linspace(0, 1, 4097)
+    columns = [np.exp(-(((t - c) / w) ** 2)) for c, w in ((0.3, 0.01), (0.71, 0.001), (0.999, 0.02))]
+    columns += [np.sin(300 * t**2), t**3, np.full_like(t, np.nan), (t > 0.4) * 1e-3, np.cos(t) * 1e-20]
+    values, noise = np.column_stack(columns), np.array([0, 0, 0, 0, 1e-3, 0, 0, 1e-16])
+    found = ahead.step_bounds(values, float(t[1]), noise)
+    assert np.isfinite(found).any()
+    np.testing.assert_array_equal(found, ahead._bounds_without_library(values, float(t[1]), noise))
 
 
 @pytest.mark.skipif(find_compiler() is None, reason="no C")

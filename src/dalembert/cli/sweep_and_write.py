@@ -12,10 +12,16 @@ from dalembert.cli.events import with_given_events
 from dalembert.cli.folders import make, slug_of, unmake
 from dalembert.cli.models import find_model, is_path, print_json, with_values
 from dalembert.cli.vary import read_vary
+from dalembert.ensemble.ask.values import label_of
+from dalembert.ensemble.ask.wanted import read_wanted
+from dalembert.ensemble.place.executors import ON_CPU
 from dalembert.ensemble.result.ensemble import Ensemble
 from dalembert.ensemble.result.store import ABOUT, PARTED, WHOLE, read_about
+from dalembert.ensemble.result.variables import names_of_variables
 from dalembert.errors import DocumentError, ModelError, OutputError
 from dalembert.model.documents.write_files import write_atomically
+from dalembert.model.system import System
+from dalembert.results import item_named
 
 LINE = "line.json"
 
@@ -63,6 +69,7 @@ def sweep_and_write(given: SweepOptions, resume: Path | None) -> int:
     system = with_values(find_model(given.model, list(given.option)), list(given.set_), list(given.initial))
     system = with_given_events(system, list(given.event), list(given.until))
     arguments = _arguments(system.name, given)
+    _require_shown(system, given, arguments)
     slug = slug_of(system)
     folder = given.out if given.out is not None else Path(f"dalembert-{slug}-sweep")
     made, before = make(folder), {} if resume is not None else _complete(folder)
@@ -140,6 +147,21 @@ def _arguments(name: str, given: SweepOptions) -> dict[str, Any]:
         "repair": list(given.hold) if given.hold else given.repair, "budget": budget or None,
         "on": given.on or "threads", "threads": given.threads,
     }  # fmt: skip
+
+
+def _require_shown(system: System, given: SweepOptions, arguments: dict[str, Any]) -> None:
+    """What the picture is to show must be there when all members have run: a wrong name is told before."""
+    if given.plot is None:
+        return
+    wanted = read_wanted(system, arguments["keep"], arguments["reduce"])
+    names = names_of_variables(system, wanted, given.certify)
+    states = {symbol.name for symbol in system.symbols} - {symbol.name for symbol in system.parameter_symbols}
+    names += [label_of(name, name in states) for name in arguments["values"]]
+    names += [ON_CPU] if given.on not in (None, "threads", "processes") else []
+    try:
+        item_named(dict.fromkeys(names), given.plot, "variable")
+    except KeyError as error:
+        raise ModelError(system.name, [f"--plot: {error.args[0]}"]) from None
 
 
 def _complete(folder: Path) -> dict[str, bytes]:

@@ -13,6 +13,7 @@ import casadi as ca
 import numpy as np
 
 from dalembert.graph.functions import graph_of
+from dalembert.graph.time_factors import time_factors
 from dalembert.remember import remember_alone
 
 if TYPE_CHECKING:
@@ -21,17 +22,39 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Timed:
-    """entries(q, v, t, p, f, l): only those that depend on t. f stands for constraint forces and l for multipliers, in
-    C. mixed: some of them depend on the state as well.
+    """What of the entries changes with time, see `time_factors`. alone(t, p): by itself, whatever the state; and the
+    sizes of the terms in it. joined(q, v, t, p, f, l): together with the state; f stands for constraint forces and l
+    for multipliers, in C.
     """
 
-    entries: ca.Function
-    mixed: bool
+    alone: ca.Function
+    joined: ca.Function
+
+    @property
+    def is_joined(self) -> bool:
+        """Whether what time does depends on where the motion is."""
+        return self.joined.numel_out(0) > 0
+
+    @cached_property
+    def parameters(self) -> list[int]:
+        """Those that have a part in it."""
+        found = {*_columns(self.alone, 1), *_columns(self.joined, 3)}
+        return sorted(found)
+
+    @cached_property
+    def places(self) -> tuple[list[int], list[int]]:
+        """The coordinates and the velocities that have."""
+        return _columns(self.joined, 0), _columns(self.joined, 1)
 
     @cached_property
     def kept(self) -> dict[str, Any]:
-        """What others make of its function, by name, once."""
+        """What others make of its functions, by name, once."""
         return {}
+
+
+def _columns(function: ca.Function, of: int) -> list[int]:
+    """The entries of an input that the first output depends on."""
+    return sorted(set(function.jac_sparsity(0, of).get_triplet()[1]))
 
 
 KEPT = 64
@@ -62,9 +85,12 @@ def _build(system: System) -> Timed | None:
     rows = sorted(set(ca.Function("all", inputs, [everything]).jac_sparsity(0, 2).row()))
     if not rows:
         return None
-    entries = ca.Function("timed", inputs, [ca.densify(everything[rows])])
-    mixed = any(entries.jac_sparsity(0, k).nnz() for k in (0, 1))
-    return Timed(entries, bool(mixed))
+    function = ca.Function("timed", inputs, [ca.cse(ca.densify(everything[rows]))])
+    own, alone, sizes, joined = time_factors(function, time=2, fixed=3)
+    return Timed(
+        ca.Function("alone", [own[2], own[3]], [ca.densify(alone), ca.densify(sizes)]),
+        ca.Function("joined", own, [ca.densify(joined)]),
+    )
 
 
 def spread(count: int, seed: int) -> np.ndarray:

@@ -29,7 +29,7 @@ class _Members(ctypes.Structure):
     """da_members of runtime/run/asked_of_members.h."""
 
     _fields_ = (
-        *((name, _LONG) for name in ("count", "points", "apart", "paced")),
+        *((name, _LONG) for name in ("count", "points", "apart", "paced", "order")),
         *((name, _ADDRESS) for name in ("y0", "p", "atol", "times", "pace")),
         ("rtol", ctypes.c_double),
         ("method", ctypes.c_int),
@@ -98,10 +98,12 @@ def integrate_members(
     watch: MembersWatch,
     events: EventBuffer | None = None,
     functions: int = 0,
+    order: int = 0,
 ) -> MembersRun:
     """Integrate from y0 (K, Y) with parameters (K, P) through `times` (T,) or (K, T). Other threads run meanwhile.
 
-    paces: one for all, or one for each. events: room for those of one member; functions: how many there are.
+    paces: one for all, or one for each. events: room for those of one member; functions: how many there are. order: of
+    Taylor series in lanes; 0: as the tolerance says.
     """
     count, width = y0.shape
     points = times.shape[-1]
@@ -116,7 +118,7 @@ def integrate_members(
     passages, counts = np.zeros(count, dtype=LONG), np.zeros((count, functions))
     first, latest = np.full((2, count, functions), np.nan)
     all_ = _Members(
-        count, points, points if times.ndim == 2 else 0, int(len(paces) > 1), *map(address, given),
+        count, points, points if times.ndim == 2 else 0, int(len(paces) > 1), order, *map(address, given),
         ctypes.addressof(pace), rtol, METHODS[method].code, project,
         None if events is None else events.address,
         address(watch.stop), ctypes.addressof(watch.cancel), ctypes.addressof(watch.current),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 
 from dalembert.errors import ModelError
+from dalembert.model.friction.legs import contact_changes
 from dalembert.model.language.suggest import suggest
 from dalembert.motion.result.evaluate import read_expression
 
@@ -98,7 +99,7 @@ def _read_reductions(
     if not isinstance(reduce, Mapping):
         faults.append(f"reduce: names with what they are, as {{'top': ('max', 'y')}}, got {reduce!r}")
         return []
-    found, events = [], [event.name for event in system.events]
+    found, events = [], [*(event.name for event in system.events), *contact_changes(system)]
     for name, given in reduce.items():
         kind, of = _kind_and_subject(given)
         where = f"reduce {name!r}"

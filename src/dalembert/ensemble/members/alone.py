@@ -61,15 +61,17 @@ def _write(task: Task, k: int, outcome: Outcome, run: Run) -> None:
     outcome.points[k], outcome.t[k], outcome.y[k], outcome.steps[k] = points, run.t[-1], y[-1], run.timing.steps
     if outcome.along is not None:
         outcome.along[k, :points] = y
-    at = {name: e for e, name in enumerate(task.events)}
-    outcome.ended[k] = at.get(run.ended_by or "", -1)
+    own, of_contacts = (
+        {name: e for e, name in enumerate(task.counted) if (name in task.events) is which} for which in (True, False)
+    )
+    outcome.ended[k] = own.get(run.ended_by or "", -1)
     for event in run.events:
-        e = at.get(str(event["name"]))
-        if e is None:
-            continue
-        outcome.counts[k, e] += 1.0
-        outcome.first[k, e] = event["t"] if outcome.counts[k, e] == 1.0 else outcome.first[k, e]
-        outcome.latest[k, e] = event["t"]
+        what, contact = str(event["name"]), event.get("contact")
+        names, at = ((what,), own) if contact is None else ((what, f"{what} {contact}"), of_contacts)
+        for e in (at[name] for name in names if name in at):
+            outcome.counts[k, e] += 1.0
+            outcome.first[k, e] = event["t"] if outcome.counts[k, e] == 1.0 else outcome.first[k, e]
+            outcome.latest[k, e] = event["t"]
 
 
 def _certify(k: int, outcome: Outcome, motion: Motion) -> None:

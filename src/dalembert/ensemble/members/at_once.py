@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from dalembert.arrays import Array
 from dalembert.ensemble.members.control import Cancelled, Control
 from dalembert.ensemble.members.in_lanes import lanes_of
 from dalembert.ensemble.members.outcome import STOPPED, Outcome, Status
+from dalembert.ensemble.members.series_order import TRIED_STEPS, Tried, order_of_series
 from dalembert.ensemble.members.task import Task
 from dalembert.ensemble.start.block import Block
 from dalembert.ensemble.start.starts import member_tolerances
@@ -19,12 +20,13 @@ from dalembert.kernel.kernel import Kernel, PaceArgument
 from dalembert.kernel.lanes.kernel import LaneKernel
 from dalembert.kernel.lanes.source import LEFT
 from dalembert.kernel.limits import STIFF_LOOK
-from dalembert.kernel.members import MembersRun, integrate_members
+from dalembert.kernel.members import MembersRun, MembersWatch, integrate_members
 from dalembert.kernel.size import MOST_INSTRUCTIONS
 from dalembert.methods.table import AUTO
 from dalembert.motion.integrate.choose import LATER
 from dalembert.motion.integrate.kernel_choice import Wanted, compiled_or_tape, steps_worth_compiling, wish
 from dalembert.motion.integrate.native import AUTO_INSTRUCTIONS, EVENT_ROOM
+from dalembert.motion.integrate.pace import Pace
 from dalembert.motion.integrate.settings import Settings, method_of, share_of
 from dalembert.motion.integrate.stiffness import HIDDEN, is_stiff, step_of
 from dalembert.motion.state.evaluation import Evaluation
@@ -91,9 +93,9 @@ class Runs:
         self.task, self.block, self.rows = task, block, rows
         settings = task.settings
         self.evaluation, self.kinks = task.switched
-        self.ahead = task.settings_ahead(block)
-        rates = None if self.ahead[0].rates is None else np.array([one.rates for one in self.ahead])
-        self.atol = member_tolerances(settings, block.q, block.v, a, rates)
+        ahead = task.ahead(block)
+        self.paces = ahead.paces
+        self.atol = member_tolerances(settings, block.q, block.v, a, ahead.rates)
         width = 2 * task.n + 3 + len(self.evaluation.graph.heats)
         self.y0 = np.zeros((block.count, width))
         self.y0[:, : task.n], self.y0[:, task.n : 2 * task.n] = block.q, block.v
@@ -131,13 +133,24 @@ class Runs:
         return run, stop
 
     def _paces(self, at: np.ndarray, look: int) -> list[PaceArgument]:
-        """One for all, which is kept with its settings, or one for each."""
-        if len(self.ahead) > 1:
-            return [_pace(self.ahead[k], look) for k in at]
-        kept = self.ahead[0].kept
-        if ("pace of members", look) not in kept:
-            kept["pace of members", look] = _pace(self.ahead[0], look)
-        return [kept["pace of members", look]]
+        """One for all, or one for each."""
+        own = self.paces if len(self.paces) == 1 else [self.paces[k] for k in at]
+        return [_pace(pace, share_of(self.task.settings), look) for pace in own]
+
+    def _to_try(self, kernel: LaneKernel, block: Block, a: Array) -> Tried:
+        """How far members come in lanes by series of some order, and in how many steps."""
+        runs, settings = Runs(self.task, block, a, self.rows), self.task.settings
+        paces = runs._paces(np.arange(block.count), 0)
+
+        def tried(order: int) -> tuple[Array, Array]:
+            watch = MembersWatch(block.count, TRIED_STEPS)
+            run = integrate_members(
+                kernel, runs.y0, runs.p, runs.atol, runs.times, settings.rtol, method_of(settings), settings.project,
+                paces, watch, order=order,
+            )  # fmt: skip
+            return run.head["time"] - block.t, run.head["steps"] + run.head["rejected"]
+
+        return tried
 
     def advance(self, y: Array, at: np.ndarray, begin: Array, end: Array, control: Control) -> MembersRun:
         """From states y (members, Y) at the times `begin` to the times `end`, whatever events there are."""
@@ -161,10 +174,13 @@ class Runs:
         if requested:
             directions = [event.direction for event in requested]
             buffer = EventBuffer(directions, terminal, from_zero, y.shape[1], EVENT_ROOM, self.kinks.places)
+        order = 0
+        if isinstance(kernel, LaneKernel) and kernel.series is not None:
+            order = order_of_series(self.task, kernel.series, partial(self._to_try, kernel))
         with control.watching(at.size) as watch:
             run = integrate_members(
                 kernel, y, _of(self.p, at), _of(self.atol, at), times, settings.rtol, method_of(settings),
-                settings.project, paces, watch, buffer, len(requested),
+                settings.project, paces, watch, buffer, len(requested), order,
             )  # fmt: skip
         return run, watch.stop
 
@@ -255,10 +271,10 @@ def _of(rows: Array, at: np.ndarray) -> Array:
     return rows[_slice(at, len(rows))]
 
 
-def _pace(settings: Settings, look: int) -> PaceArgument:
+def _pace(own: Pace | None, share: float, look: int) -> PaceArgument:
     """As for one run; nobody asks where members were fastest."""
     none = np.empty(0)
-    starts, bounds = (none, none) if settings.pace is None else (settings.pace.starts, settings.pace.bounds)
-    pace = PaceArgument(starts, bounds, share_of(settings), look, none, 0)
+    starts, bounds = (none, none) if own is None else (own.starts, own.bounds)
+    pace = PaceArgument(starts, bounds, share, look, none, 0)
     pace.fastest = None
     return pace

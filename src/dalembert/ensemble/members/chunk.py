@@ -59,7 +59,7 @@ def compute_some(task: Task, members: np.ndarray, control: Control) -> Chunk:
 def compute_block(task: Task, block: Block, control: Control) -> tuple[dict[str, Array], dict[int, str]]:
     """The arrays of the members of a block, and reasons by their places in it."""
     points = task.settings.times.size
-    outcome = Outcome(block.count, points, 2 * task.n + 3, len(task.events), task.along)
+    outcome = Outcome(block.count, points, 2 * task.n + 3, len(task.counted), task.along)
     exponent = np.full(block.count, np.nan)
     if task.together is None:
         pending = np.arange(block.count)
@@ -190,7 +190,7 @@ def _arrays(task: Task, block: Block, outcome: Outcome, exponent: Array) -> dict
         if reduction.kind == LYAPUNOV:
             found[reduction.name] = exponent
         elif reduction.kind in OF_EVENTS:
-            e = task.events.index(reduction.of)
+            e = task.counted.index(reduction.of)
             column = {"time": outcome.first, "last": outcome.latest, "count": outcome.counts}[reduction.kind][:, e]
             found[reduction.name] = np.where(good, column, np.nan)
         elif task.along:

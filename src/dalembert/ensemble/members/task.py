@@ -12,36 +12,30 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.ensemble.ask.values import Values
-from dalembert.ensemble.ask.wanted import LYAPUNOV, Wanted
+from dalembert.ensemble.ask.wanted import LYAPUNOV, OF_EVENTS, Wanted
 from dalembert.ensemble.members.control import Budget
 from dalembert.ensemble.members.observe import Observables
+from dalembert.ensemble.start.ahead import Ahead, look_ahead_of_members
 from dalembert.ensemble.start.block import Block, Blocks
 from dalembert.ensemble.start.repair import Repair
 from dalembert.ensemble.start.starts import start_look
 from dalembert.graph.functions import Graph, graph_of
-from dalembert.graph.timed import Timed, timed_of
+from dalembert.graph.timed import timed_of
 from dalembert.kernel.ready.member_starts import StartLook
 from dalembert.kernel.ready.together import Together, together_of
 from dalembert.model.friction.legs import needs_legs
-from dalembert.motion.integrate.ahead import look_ahead
 from dalembert.motion.integrate.choose import MOST_EVENTS
 from dalembert.motion.integrate.kernel_choice import has_kernels
 from dalembert.motion.integrate.kinks import Kinks, with_switches
 from dalembert.motion.integrate.native import stack_bytes
-from dalembert.motion.integrate.pace import is_same_pace
 from dalembert.motion.integrate.settings import Settings
 from dalembert.motion.large.prepare import make_large_ready
 from dalembert.motion.large.size import is_large
 from dalembert.motion.prepare import Prepared
 from dalembert.motion.state.evaluation import Evaluation
-from dalembert.motion.state.state import State
 
 if TYPE_CHECKING:
     from dalembert.model.system import System
-
-# So many members tell whether a look ahead depends on where they begin: all of a small sweep, and half a second's worth
-# of looks of a large one, in which a place that none of them is near may still be missed.
-LOOKED_AT = 256
 
 
 def made_ready(system: System, settings: Settings) -> Prepared:
@@ -70,6 +64,11 @@ class Task:
         names = ("system", "settings", "values", "wanted", "budget", "certify", "repair", "single", "lanes")
         return {name: getattr(self, name) for name in names}
 
+    @cached_property
+    def kept(self) -> dict[str, Any]:
+        """What others find out about it, once in a process."""
+        return {}
+
     @property
     def n(self) -> int:
         return len(self.system.coordinates)
@@ -77,6 +76,12 @@ class Task:
     @cached_property
     def events(self) -> tuple[str, ...]:
         return tuple(event.name for event in self.system.events)
+
+    @cached_property
+    def counted(self) -> tuple[str, ...]:
+        """The events, and after them what contacts do, as far as reductions ask for it."""
+        asked = [reduction.of for reduction in self.wanted.reductions if reduction.kind in OF_EVENTS]
+        return tuple(dict.fromkeys((*self.events, *asked)))
 
     @property
     def along(self) -> bool:
@@ -108,8 +113,8 @@ class Task:
 
     def make_shared(self) -> None:
         """Make what threads share before there are any: CasADi's expressions are built by one at a time."""
-        _ = self.blocks, self.lock, self.observables, self.mending
-        _ = None if self.together is None else (self.start_look, self.paces_differ)
+        _ = self.blocks, self.lock, self.kept, self.observables, self.mending
+        _ = None if self.together is None else (self.start_look, timed_of(self.system))
 
     @cached_property
     def why_alone(self) -> str | None:
@@ -179,67 +184,28 @@ class Task:
 
     # -- forces that depend on time
 
-    @cached_property
-    def _timed(self) -> tuple[Timed, list[int]] | None:
-        """What depends on time, and the parameters that have a part in it."""
-        timed = timed_of(self.system)
-        if timed is None:
-            return None
-        return timed, sorted(set(timed.entries.jac_sparsity(0, 3).get_triplet()[1]))
-
     @property
     def is_timed(self) -> bool:
         """Whether anything depends on time explicitly."""
-        return self._timed is not None
+        return timed_of(self.system) is not None
 
     @property
-    def timed_parameters(self) -> tuple[str, ...]:
-        """The parameters of what depends on time."""
-        names = [symbol.name for symbol in self.system.parameter_symbols]
-        return () if self._timed is None else tuple(names[k] for k in self._timed[1])
+    def looks_differ_by(self) -> tuple[str, ...]:
+        """What varies, of all that looks ahead along time depend on, so that members have their own."""
+        timed, varied = timed_of(self.system), self.blocks.varied
+        if timed is None:
+            return ()
+        places, speeds = timed.places
+        names = [self.system.parameter_symbols[k] for k in timed.parameters]
+        names += [self.system.coordinates[k] for k in places] + [self.system.velocities[k] for k in speeds]
+        return tuple(symbol.name for symbol in names if symbol.name in varied)
+
+    def ahead(self, block: Block) -> Ahead:
+        """What looks ahead along time say of members that are run at once."""
+        assert self.together is not None
+        return look_ahead_of_members(self.system, self.settings, self.together, block)
 
     @cached_property
     def lock(self) -> threading.Lock:
         """For what is made once, by whichever thread comes first."""
         return threading.Lock()
-
-    @cached_property
-    def _settings_at_any_time(self) -> Settings:
-        """What a look ahead says where nothing depends on time, so that no state matters."""
-        nowhere = np.zeros(self.n)
-        return look_ahead(self.switched[0], self.settings, State(nowhere, nowhere, 0.0))
-
-    @cached_property
-    def paces_differ(self) -> bool:
-        """Whether how long steps may be depends on where a member begins: a force in time may act in some places only.
-        Judged by some members, evenly over the sweep, whose starts are put in the place of each other.
-        """
-        if self._timed is None or not self._timed[0].mixed:
-            return False
-        count = self.values.count
-        some = self.blocks.of(np.unique(np.linspace(0, count - 1, min(LOOKED_AT, count)).astype(int)))
-        if (some.q == some.q[0]).all() and (some.v == some.v[0]).all():
-            return False
-        t, p = float(some.t[0]), some.p[0]
-        paces = (self._look_ahead(q, v, t, p).pace for q, v in zip(some.q, some.v, strict=True))
-        first = next(paces)
-        return any(not is_same_pace(pace, first) for pace in paces)
-
-    def _look_ahead(self, q: Array, v: Array, t: float, p: Array) -> Settings:
-        shifted = replace(self.settings, times=self.settings.times + (t - self.settings.times[0]))
-        return look_ahead(Evaluation(self.system, p), shifted, State(q, v, t))
-
-    def settings_ahead(self, block: Block) -> list[Settings]:
-        """What a look ahead along time says: one entry for all members, or one for each. Those whose functions of time
-        have the same parameters share that of the first, a look takes as long as many a motion; but where it depends on
-        their starts, each has its own.
-        """
-        if self._timed is None:
-            return [self._settings_at_any_time]
-        found: dict[tuple[float, ...], Settings] = {}
-        decides = [block.t, block.p[:, self._timed[1]], *((block.q, block.v) if self.paces_differ else ())]
-        keys = [tuple(row) for row in np.column_stack(decides).tolist()]
-        for k, key in enumerate(keys):
-            if key not in found:
-                found[key] = self._look_ahead(block.q[k], block.v[k], float(block.t[k]), block.p[k])
-        return [found[key] for key in keys] if len(found) > 1 else [found[keys[0]]]

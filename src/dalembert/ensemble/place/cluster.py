@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import pickle
 import queue
+import signal
 import socket
 import time as clock
 import uuid
@@ -177,7 +178,7 @@ def _local_cluster(workers: int) -> Any:
 
     try:
         quiet = {"distributed.worker.profile.enabled": False, "distributed.admin.tick.interval": "1s"}
-        with dask.config.set(quiet):
+        with dask.config.set(quiet), _deaf_to_interrupts():
             return LocalCluster(
                 n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=":0", memory_limit=0,
                 silence_logs=logging.CRITICAL,
@@ -186,6 +187,25 @@ def _local_cluster(workers: int) -> Any:
         raise ClusterError(
             f"no local cluster could be started: {error}; in a script, call sweep below if __name__ == '__main__':"
         ) from None
+
+
+@contextmanager
+def _deaf_to_interrupts() -> Iterator[None]:
+    """Processes that begin meanwhile, and those that threads begun meanwhile start later, hear no interrupt of the
+    terminal, which goes to all: this process ends them, and gives the account. An interrupt that comes now is heard
+    afterwards.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # as on Windows
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    resource_tracker.ensure_running()  # where it is begun, the thread at hand hears interrupts again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _results(

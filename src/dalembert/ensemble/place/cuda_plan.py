@@ -94,10 +94,8 @@ def _why_cpu(task: Task, along: bool) -> str | None:
         return "a GPU goes forward in time"
     if "t" in varied:
         return "initial times differ"
-    if varied.intersection(task.timed_parameters):
-        return f"{', '.join(sorted(varied.intersection(task.timed_parameters)))} belongs to functions of time"
-    if task.paces_differ:
-        return "forces in time ask for other steps from other starts"
+    if task.looks_differ_by:
+        return f"{', '.join(task.looks_differ_by)} belongs to functions of time"
     if along and task.observables is not None and task.observables.forces:
         return "accelerations and constraint forces are observed on the CPU"
     return None
@@ -147,5 +145,5 @@ def _most_steps(granted: int) -> int:
 
 def pace_of(task: Task, block: Block) -> tuple[np.ndarray, np.ndarray]:
     """How long steps may be, from which times on: the same for all members of the sweep."""
-    pace = task.settings_ahead(block.at(np.arange(1)))[0].pace
+    pace = task.ahead(block.at(np.arange(1))).paces[0]
     return (np.zeros(0), np.zeros(0)) if pace is None else (pace.starts, np.minimum(pace.bounds, 1e30))

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.ensemble.ask.memory import free_disk, free_memory, readable, written_in
+from dalembert.ensemble.ask.wanted import Wanted
+from dalembert.ensemble.members.certify import MEASURES
 from dalembert.ensemble.members.chunk import Chunk
 from dalembert.ensemble.members.task import Task
 from dalembert.ensemble.place.executors import ON_CPU, has_run
 from dalembert.errors import ModelError
+
+if TYPE_CHECKING:
+    from dalembert.model.system import System
 
 # Beside the arrays of an ensemble, those of chunks that wait to be put into them, and a copy while it is written.
 TIMES_TWO = 2
@@ -45,6 +51,17 @@ class Variables:
             for part in self._without:
                 own = {name: self.arrays[name][part] for name in ("status", "steps", "alone")}
                 self.arrays[ON_CPU][part] = has_run(own)
+
+
+def names_of_variables(system: System, wanted: Wanted, certify: bool) -> list[str]:
+    """What a sweep will have of each member, by the names that `Ensemble` knows it by, before it is run."""
+    states = [symbol.name for symbol in (*system.coordinates, *system.velocities)]
+    found = [*(reduction.name for reduction in wanted.reductions), *wanted.kept]
+    found += [f"samples.{name}" for name in states] if wanted.states else []
+    found += ["t", *states, "final.t", *(f"final.{name}" for name in states), "status", "steps", "alone", "in lanes"]
+    found += ["ended by"] if system.events else []
+    found += [f"{event.name}: {what}" for event in system.events for what in ("count", "time")]
+    return found + [f"certificate.{name}" for name in (*MEASURES, "holds") if certify]
 
 
 def member_bytes(task: Task) -> int:

@@ -63,6 +63,7 @@ class Blocks:
         expressions = {name: sp.sympify(initial[name]) for name in self._states if name not in varied}
         constant = {name: float(e) for name, e in expressions.items() if not e.free_symbols}
         self._moving = [name for name in expressions if name not in constant]
+        self.varied = varied | set(self._moving)  # what may differ between members
         # Places by name, and what stands there in all members where nothing else does.
         self._parameter_places = {name: k for k, name in enumerate(self._parameters)}
         self._state_places = {name: k for k, name in enumerate(self._states)}

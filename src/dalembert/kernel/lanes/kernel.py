@@ -29,14 +29,25 @@ _making = threading.Lock()
 
 
 @dataclass(frozen=True)
+class Series:
+    """order(rtol, share): of Taylor series, 1 − share ln rtol within limits. effort(order): what a step takes."""
+
+    order: Callable[[float, float], int]
+    effort: Callable[[int], float]
+
+
+@dataclass(frozen=True)
 class LaneKernel:
-    """width: members side by side. members_entry: as of a `Kernel`. seconds: what making it took."""
+    """width: members side by side. members_entry: as of a `Kernel`. seconds: what making it took. series: None where it
+    has another method.
+    """
 
     width: int
     instructions: int
     seconds: float
     cached: bool
     members_entry: Callable[..., int]
+    series: Series | None
 
 
 def make_lane_kernel(system: System, graph: Graph, rows: Sequence[int], method: str, compiler: Compiler) -> LaneKernel:
@@ -63,4 +74,14 @@ def kernel_in(library: ctypes.CDLL, seconds: float, cached: bool) -> LaneKernel:
     members, width, instructions = library.da_integrate_members, library.da_lanes, library.da_instructions
     members.argtypes, members.restype = MEMBERS_ENTRY, ctypes.c_long
     width.restype = instructions.restype = ctypes.c_long
-    return LaneKernel(int(width()), int(instructions()), seconds, cached, members)
+    return LaneKernel(int(width()), int(instructions()), seconds, cached, members, _series_in(library))
+
+
+def _series_in(library: ctypes.CDLL) -> Series | None:
+    order = getattr(library, "da_series_order", None)
+    if order is None:
+        return None
+    effort = library.da_series_effort
+    order.argtypes, order.restype = (ctypes.c_double, ctypes.c_double), ctypes.c_long
+    effort.argtypes, effort.restype = (ctypes.c_long,), ctypes.c_double
+    return Series(order, effort)

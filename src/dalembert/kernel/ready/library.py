@@ -44,6 +44,7 @@ FILES: tuple[str, ...] = (
     "bounces.h",
     "start.h",
     "member_starts.h",
+    "step_bounds.h",
 )
 # Level 3 takes twice the time to compile, and what it makes is a few per cent faster at most.
 LEVEL = 2

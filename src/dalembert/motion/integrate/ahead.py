@@ -2,13 +2,14 @@
 
 A step size is chosen from the steps before. A force that is an explicit function of t gives them no sign of what it is
 going to do, and a pulse between two steps, or between the stages of a long one, is never seen. But such a function can
-be sampled in advance, at a state that stands for those of the motion.
+be sampled in advance: by itself, where it is a factor or a term, so that it does not matter where the motion will be;
+else at states that stand for those of the motion.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from dalembert.errors import DalembertError
 from dalembert.graph.evaluate import Evaluator
 from dalembert.graph.timed import Timed, spread, timed_of
 from dalembert.kernel.ready.many import many_of
+from dalembert.kernel.ready.step_bounds import Bounding, bound_steps
 from dalembert.motion.integrate.pace import Pace, pace_of
 from dalembert.motion.integrate.settings import Settings
 from dalembert.motion.state.evaluation import Evaluation
@@ -34,21 +36,30 @@ CELL = 8
 FORETOLD = 0.05
 # … or of all change along the time, or of the values (rounding, of a difference of four).
 NEGLIGIBLE, ROUNDING = 1e-6, 1e-12
-# Accelerations are looked at, at so many times: from these the motion gets its size.
-RATES = 64
+# What depends on the state as well is sampled at so many states.
+STATES = 3
+# Accelerations are looked at, at so many times evenly, and at so many more: from these the motion gets its size.
+RATES, MOST_RATES = 16, 64
+
+
+@dataclass(frozen=True)
+class Look:
+    """The pace that explicit functions of time ask for, and times at which accelerations tell how strong they are."""
+
+    pace: Pace | None
+    moments: Array
 
 
 def look_ahead(evaluation: Evaluation, settings: Settings, state: State) -> Settings:
     """The settings with the pace that explicit functions of time ask for, and the accelerations they may lead to."""
-    q, v, timed = state.q, state.v, timed_of(evaluation.system)
+    timed = timed_of(evaluation.system)
     t0, span = float(settings.times[0]), float(settings.times[-1] - settings.times[0])
     if span == 0 or (timed is None and settings.max_step is None):
         return settings
     if timed is None:
         return replace(settings, pace=pace_of(t0, np.array([np.inf]), span, settings.max_step))
-    times, samples = _samples(evaluation, timed, settings.times, q, v)
-    pace = _pace(times, samples, settings.max_step)
-    return replace(settings, pace=pace, rates=_rates(evaluation, times, samples, q, v))
+    look = look_from(timed, evaluation.p, settings.times, state.q, state.v, settings.max_step)
+    return replace(settings, pace=look.pace, rates=rates_at(evaluation, look.moments, state.q, state.v))
 
 
 def pace_between(evaluation: Evaluation, state: State, end: float) -> Pace | None:
@@ -56,53 +67,67 @@ def pace_between(evaluation: Evaluation, state: State, end: float) -> Pace | Non
     timed = timed_of(evaluation.system)
     if timed is None or not end > state.t:
         return None
-    times, samples = _samples(evaluation, timed, np.array([state.t, end]), state.q, state.v)
-    return _pace(times, samples, None)
+    return look_from(timed, evaluation.p, np.array([state.t, end]), state.q, state.v, None).pace
 
 
-def _pace(times: Array, samples: list[Array], most: float | None) -> Pace | None:
-    cells = np.full((times.size - 1) // CELL, np.inf)
-    if samples:
-        # An entry whose terms cancel at one state rounds as it does at the others: φ̇ is zero where a motion begins.
-        rounded = ROUNDING * np.max([np.abs(found).max(axis=0) for found in samples], axis=0)
-        noise = np.tile(rounded, len(samples))
-        cells = step_bounds(np.concatenate(samples, axis=1), float(times[1] - times[0]), noise)
-    return pace_of(float(times[0]), cells, float(times[-1] - times[0]) / cells.size, most)
+def look_from(timed: Timed, p: Array, outputs: Array, q: Array, v: Array, most: float | None) -> Look:
+    """What functions of time say from the first of these times to the last, about a motion from a state on."""
+    times = np.linspace(float(outputs[0]), float(outputs[-1]), _parts(timed, outputs.size) + 1)
+    alone, sizes = _evaluator(timed, "alone", 1)(times.size, times, p)
+    samples, noise = [alone], [ROUNDING * sizes.max(axis=0)]
+    if timed.is_joined:
+        found = list(_joined(timed, p, times, q, v))
+        samples += found
+        # One whose terms cancel at one state rounds as it does at the others: φ̇ is zero where a motion begins.
+        sizes = np.array([np.abs(values).max(axis=0) for values in found])
+        noise += [ROUNDING * np.where(np.isfinite(sizes), sizes, 0.0).max(axis=0)] * STATES
+    values = np.concatenate(samples, axis=1)
+    cells = step_bounds(values, float(times[1] - times[0]), np.concatenate(noise))
+    pace = pace_of(float(times[0]), cells, float(times[-1] - times[0]) / cells.size, most)
+    return Look(pace, times[_moments(values[:, : alone.shape[1] + timed.joined.numel_out(0)])])
 
 
-def _samples(evaluation: Evaluation, timed: Timed, outputs: Array, q: Array, v: Array) -> tuple[Array, list[Array]]:
-    """Times, a power of two and one of them, and the entries there at the start and at two other states (a factor
-    may be zero at the first); not where they have no value.
-    """
-    wanted = min(max(PARTS, 2 * (outputs.size - 1)), MOST_PARTS)
-    affordable = max(INSTRUCTIONS / (3 * max(timed.entries.n_instructions(), 1)), LEAST_PARTS)
-    parts = 2 ** int(np.log2(min(wanted, affordable)))
-    times = np.linspace(float(outputs[0]), float(outputs[-1]), parts + 1)
-    n, run = evaluation.n, _evaluator(timed)
-    found = []
-    for seed in range(3 if timed.mixed else 1):
+def _parts(timed: Timed, outputs: int) -> int:
+    """Into how many parts the time is divided: a power of two."""
+    wanted = min(max(PARTS, 2 * (outputs - 1)), MOST_PARTS)
+    length = timed.alone.n_instructions() + timed.is_joined * STATES * timed.joined.n_instructions()
+    return 2 ** int(np.log2(min(wanted, max(INSTRUCTIONS / length, LEAST_PARTS))))
+
+
+def _joined(timed: Timed, p: Array, times: Array, q: Array, v: Array) -> Iterator[Array]:
+    """What time and state do together, at the start and at two other states: a factor may be zero at the first."""
+    n, run = q.size, _evaluator(timed, "joined", 3)
+    for seed in range(STATES):
         about = [x + (seed > 0) * spread(n, seed + k) * np.maximum(np.abs(x), 1.0) for k, x in enumerate((q, v))]
-        forces, multipliers = 1.0 + spread(n, seed), 1.0 + spread(timed.entries.numel_in(5), seed)
-        values = run(times.size, *about, times, evaluation.p, forces, multipliers)[0]
-        if np.isfinite(values).all():
-            found.append(values)
-    return times, found
+        forces, multipliers = 1.0 + spread(n, seed), 1.0 + spread(timed.joined.numel_in(5), seed)
+        yield run(times.size, *about, times, p, forces, multipliers)[0]
 
 
-def _evaluator(timed: Timed) -> Callable[..., list[Array]]:
-    """Its entries at many times: by C where it is there, which takes a tenth of the time."""
-    if "many" not in timed.kept:
-        timed.kept["many"] = many_of(timed.entries, 3) or Evaluator(timed.entries).many
-    found: Callable[..., list[Array]] = timed.kept["many"]
+def _evaluator(timed: Timed, name: str, parameters: int) -> Callable[..., list[Array]]:
+    """A function of it at many times: by C where it is there, which takes a tenth of the time."""
+    if name not in timed.kept:
+        function = getattr(timed, name)
+        timed.kept[name] = many_of(function, parameters) or Evaluator(function).many
+    found: Callable[..., list[Array]] = timed.kept[name]
     return found
 
 
 def step_bounds(values: Array, spacing: float, noise: Array | float = 0.0) -> Array:
     """How long steps may be in each cell, for samples (N + 1, E): twice the spacing at which cubic interpolation
     foretells the samples in between. noise: how far samples, or those of each entry, may be wrong besides rounding of
-    their own.
+    their own. An entry that has no value somewhere says nothing.
     """
-    values = np.ascontiguousarray(values.T)  # entries are few and samples many: sums along these are quick
+    noise = np.broadcast_to(noise, values.shape[1:])
+    asked = Bounding(FORETOLD, NEGLIGIBLE, ROUNDING, spacing, len(values) - 1, CELL)
+    found = bound_steps(asked, values, noise)
+    return _bounds_without_library(values, spacing, noise) if found is None else found
+
+
+def _bounds_without_library(values: Array, spacing: float, noise: Array) -> Array:
+    """What c/step_bounds.h does, by NumPy."""
+    known = np.isfinite(values).all(axis=0)
+    # Entries are few and samples many: sums along these are quick.
+    values, noise = np.ascontiguousarray(values[:, known].T), noise[known]
     parts = values.shape[1] - 1
     limits = np.full(parts // CELL, np.inf)
     least = NEGLIGIBLE * np.ptp(values, axis=1) + ROUNDING * np.abs(values).max(axis=1) + noise
@@ -127,15 +152,19 @@ def step_bounds(values: Array, spacing: float, noise: Array | float = 0.0) -> Ar
     return limits
 
 
-def _rates(evaluation: Evaluation, times: Array, samples: list[Array], q: Array, v: Array) -> Array | None:
-    """The largest accelerations along the time at the state of the start, where they are cheap to have."""
-    if evaluation.graph.nonlinear or evaluation.graph.uses_reactions or not samples:
+def _moments(values: Array) -> np.ndarray:
+    """At which of the samples (N + 1, E) accelerations are looked at: evenly, and where entries differ most from what
+    they are at first.
+    """
+    change = np.abs(values - values[0])
+    evenly = np.linspace(0, len(values) - 1, RATES).round().astype(int)
+    return np.unique(np.concatenate([evenly, change.argmax(axis=0)[:MOST_RATES]]))
+
+
+def rates_at(evaluation: Evaluation, t: Array, q: Array, v: Array) -> Array | None:
+    """The largest accelerations at these times at the state of the start, where they are cheap to have."""
+    if evaluation.graph.nonlinear or evaluation.graph.uses_reactions:
         return None
-    change = np.abs(samples[0] - samples[0][0])
-    at = np.unique(
-        np.concatenate([np.linspace(0, times.size - 1, RATES).round().astype(int), change.argmax(axis=0)[:RATES]])
-    )
-    t = times[at]
     try:
         found = evaluate_points(evaluation, t, np.tile(q, (t.size, 1)), np.tile(v, (t.size, 1))).solution.acceleration
     except DalembertError:

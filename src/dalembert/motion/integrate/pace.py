@@ -42,13 +42,6 @@ def no_longer(pace: Pace | None, t: float, span: float) -> Pace:
     return Pace(starts, np.where((starts >= t) & (starts < t + span), np.minimum(bounds, span), bounds))
 
 
-def is_same_pace(one: Pace | None, other: Pace | None) -> bool:
-    """Whether two bound the same steps alike; None bounds none."""
-    if one is None or other is None:
-        return one is other
-    return np.array_equal(one.starts, other.starts) and np.array_equal(one.bounds, other.bounds)
-
-
 def pace_of(start: float, cells: Array, width: float, most: float | None) -> Pace | None:
     """Bounds of cells of one width, equal neighbours joined; none above `most`. None where nothing is bounded."""
     bounds = np.minimum(cells, np.inf if most is None else most)

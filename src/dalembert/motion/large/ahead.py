@@ -14,7 +14,7 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.graph.structure.equations import NONE
 from dalembert.graph.timed import spread
-from dalembert.motion.integrate.ahead import CELL, LEAST_PARTS, MOST_PARTS, PARTS, RATES, ROUNDING, step_bounds
+from dalembert.motion.integrate.ahead import CELL, LEAST_PARTS, MOST_PARTS, PARTS, ROUNDING, STATES, step_bounds
 from dalembert.motion.integrate.pace import pace_of
 from dalembert.motion.integrate.settings import Settings
 from dalembert.motion.large.state import LargeState
@@ -25,7 +25,8 @@ from dalembert.motion.state.state import State
 SECONDS, SAMPLE, NUMBER = 0.3, 3e-5, 4e-9
 # Of more entries than this, sums of so many groups are sampled: a pulse on one of them is seen in the sum.
 COLUMNS = 256
-STATES = 3
+# Accelerations are looked at, at so many times.
+RATES = 64
 
 
 def look_ahead(at: LargeState, settings: Settings, state: State) -> Settings:

@@ -9,6 +9,7 @@ typedef struct {
     long points;                         /* output times of each, at least two */
     long apart;                          /* from the times of one to those of the next: points; 0: all have the same */
     long paced;                          /* the same for the pace: 1 or 0 */
+    long order;                          /* of Taylor series in lanes; 0: as the tolerance says */
     const double *y0, *p, *atol, *times; /* rows of DA_NY, DA_NP, DA_NE and, see above, points numbers */
     const da_pace *pace;
     double rtol;
