@@ -11,6 +11,7 @@ from large_systems import chain, rods
 import dalembert as da
 from dalembert.motion import prepare as small
 from dalembert.motion.large import model as making
+from dalembert.motion.large import prepare as preparing
 from dalembert.motion.large import size as module
 
 
@@ -77,3 +78,16 @@ def test_compiling_is_told_apart(monkeypatch: pytest.MonkeyPatch):
     timing = system.simulate(0.1, samples=3).timing  # what was compiled is kept
     assert timing.compile_s == 0.0
     assert timing.derive_s > 0.0
+
+
+def test_without_a_compiler_a_large_motion_says_why_it_is_slow(monkeypatch: pytest.MonkeyPatch):
+    system = chain(7)
+    quick = system.simulate(0.1, rtol=1e-8, samples=3)
+    assert quick.warnings == ()
+    monkeypatch.setattr(making, "_made", {})
+    for place in (making, preparing):
+        monkeypatch.setattr(place, "find_compiler", lambda: None)
+    slow = system.simulate(0.1, rtol=1e-8, samples=3)
+    assert any("7 coordinates were taken as a whole" in each and "compiler" in each for each in slow.warnings)
+    assert slow.q == pytest.approx(quick.q, abs=1e-7)  # two ways, each at rtol 1e-8
+    assert slow.certificate.holds

@@ -76,8 +76,8 @@ def found_a(length: float, span: float) -> float:
     return float(np.sqrt(low * high))
 
 
-def test_the_same_chain_in_angles_with_definitions():
-    links, span = 70, 42.0
+def chain_in_angles(links: int, span: float, begin: np.ndarray) -> da.System:
+    """Held at its ends, in the angles of its links against the level."""
     a = da.coordinates(" ".join(f"a{k}" for k in range(links)))
     d = da.definitions(" ".join(f"x{k} y{k}" for k in range(links)))
     definitions, kinetic, potential = {}, [], []
@@ -86,13 +86,33 @@ def test_the_same_chain_in_angles_with_definitions():
         definitions[d[2 * k]], definitions[d[2 * k + 1]] = before[0] + sp.cos(a[k]), before[1] + sp.sin(a[k])
         kinetic.append(M * (d[2 * k].d ** 2 + d[2 * k + 1].d ** 2) / 2)
         potential.append(M * G * d[2 * k + 1])
-    down = np.where(np.arange(links) < links // 2, -1.0, 1.0) * np.arccos(span / links)
-    system = da.System(
+    return da.System(
         "chain in angles", coordinates=list(a), definitions=definitions, kinetic=sp.Add(*kinetic),
         potential=sp.Add(*potential), constraints={"end x": d[-2] - span, "end y": d[-1]},
-        initial=dict(zip(a, down, strict=True)) | {q.d: 0 for q in a},
+        initial=dict(zip(a, begin, strict=True)) | {q.d: 0 for q in a},
     )  # fmt: skip
-    (found,) = system.equilibrium()
+
+
+@pytest.mark.parametrize(("size", "waves"), [(1.1, 2), (2.1, 2), (1.6, 1)])
+def test_a_chain_that_begins_as_an_s_far_from_its_ends_hangs_as_a_catenary(size: float, waves: int):
+    links, span = 80, 48.0
+    along = (np.arange(links) + 0.5) / links
+    (found,) = chain_in_angles(links, span, size * np.sin(waves * np.pi * along)).equilibrium()
+    assert found.stability.verdict == "stable"
+    assert np.all(np.cos(found.q) > 0)  # no link is turned back
+    # A catenary of links: their tangents rise evenly, as the weight below does, and the ends are where they are held.
+    # Residuals of 1e-9 of the weights, over a level pull of a third of them.
+    tangents = np.tan(found.q)
+    assert np.diff(tangents, 2) == pytest.approx(0.0, abs=1e-8)
+    assert tangents == pytest.approx(-tangents[::-1], abs=1e-8)
+    assert np.cos(found.q).sum() == pytest.approx(span, abs=1e-9)
+    assert np.sin(found.q).sum() == pytest.approx(0.0, abs=1e-9)
+
+
+def test_the_same_chain_in_angles_with_definitions():
+    links, span = 70, 42.0
+    down = np.where(np.arange(links) < links // 2, -1.0, 1.0) * np.arccos(span / links)
+    (found,) = chain_in_angles(links, span, down).equilibrium()
     (other,) = chain(links, span).equilibrium()
     assert np.cumsum(np.cos(found.q)) == pytest.approx(other.q[::2], abs=1e-7)
     assert np.cumsum(np.sin(found.q)) == pytest.approx(other.q[1::2], abs=1e-7)

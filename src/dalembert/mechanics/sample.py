@@ -13,14 +13,23 @@ from functools import cached_property
 
 import numpy as np
 import sympy as sp
+from scipy.linalg import cho_solve
 
 from dalembert.arrays import Array
 from dalembert.errors import DalembertError
 from dalembert.mechanics.algebra.compiled import numeric_function
+from dalembert.mechanics.numbers import LARGE, Numbers
 from dalembert.mechanics.solve.fundamental import CONSISTENCY_TOLERANCE, Fundamental, solve
-from dalembert.mechanics.standard_form import StandardForm, diff, time_derivative
+from dalembert.mechanics.standard_form import (
+    StandardForm,
+    diff,
+    nonlinear_constraints,
+    standard_form,
+    time_derivative,
+)
 from dalembert.model.language.stand_ins import stood_in
 from dalembert.model.language.symbols import Reaction, ideal, t
+from dalembert.model.system import System
 
 SEED = 20050613
 # Newton's method converges quadratically: from a residual this small against its terms the next step ends at
@@ -53,15 +62,16 @@ class Sampler:
     in (0.5, 2). Functions without an expression have stand-ins, see `stand_ins`.
     """
 
-    def __init__(self, form: StandardForm) -> None:
-        self.form = form
-        self.system = form.system
+    def __init__(self, given: StandardForm | System) -> None:
+        self.system = given if isinstance(given, System) else given.system
+        self._form = None if isinstance(given, System) else given
+        self.numbers = Numbers(self.system) if len(self.system.coordinates) > LARGE else None
         self.random = np.random.default_rng(SEED)
         drawn = self.random.uniform(0.5, 2.0, len(self.system.parameter_symbols))
-        given = self.system.parameters
+        known = self.system.parameters
         self.p = np.array(
             [
-                float(given.get(symbol, value))
+                float(known.get(symbol, value))
                 for symbol, value in zip(self.system.parameter_symbols, drawn, strict=True)
             ]
         )
@@ -71,6 +81,11 @@ class Sampler:
             t,
             *self.system.parameter_symbols,
         )
+
+    @property
+    def form(self) -> StandardForm:
+        """In symbols; only what asks for it waits until it is written down."""
+        return self._form or standard_form(self.system)
 
     @property
     def parameters(self) -> dict[sp.Symbol, sp.Expr]:
@@ -93,7 +108,10 @@ class Sampler:
         def evaluate(state: Sample, *more: float) -> Array:
             with np.errstate(all="ignore"):
                 values = numbers(*state.arguments, *np.asarray(more, dtype=float))
-            return np.array([value if np.isreal(value) else np.nan for value in values], dtype=float)
+            try:
+                return np.array(values, dtype=float)
+            except TypeError:  # one of them is complex
+                return np.array([value if np.isreal(value) else np.nan for value in values], dtype=float)
 
         return evaluate
 
@@ -177,14 +195,27 @@ class Sampler:
         return [*position, *rates, *(c.expression for c in self.system.constraints if c.level == "velocity")]
 
     @cached_property
-    def _newton(self) -> dict[bool, Callable[[Sample], Array] | None]:
+    def _newton(self) -> dict[bool, Callable[[Sample], tuple[Array, Array]] | None]:
+        """What is zero on the constraints, and its slopes by q and v; with velocities, and without."""
+        return {velocities: self._condition_values(velocities) for velocities in (True, False)}
+
+    def _condition_values(self, velocities: bool) -> Callable[[Sample], tuple[Array, Array]] | None:
+        levels = {"position", "velocity"} if velocities else {"position"}
+        if not any(c.level in levels for c in self.system.constraints):
+            return None
+        if self.numbers is not None:
+            at = self.numbers.conditions
+            return lambda state: at(state, velocities)
         unknowns = (*self.system.coordinates, *self.system.velocities)
-        functions: dict[bool, Callable[[Sample], Array] | None] = {}
-        for velocities in (True, False):
-            conditions = self._conditions(velocities)
-            slopes = [diff(expression, symbol) for expression in conditions for symbol in unknowns]
-            functions[velocities] = self.function([*conditions, *slopes]) if conditions else None
-        return functions
+        conditions = self._conditions(velocities)
+        slopes = [diff(expression, symbol) for expression in conditions for symbol in unknowns]
+        evaluate, count = self.function([*conditions, *slopes]), len(conditions)
+
+        def values(state: Sample) -> tuple[Array, Array]:
+            numbers = evaluate(state)
+            return numbers[:count], numbers[count:].reshape(count, len(unknowns))
+
+        return values
 
     def _project(self, state: Sample, velocities: bool, shares: Array | float = 1.0) -> tuple[Sample | None, bool]:
         """The state moved onto the constraints by Newton's method with least relative change, weighed by `shares`, or
@@ -199,10 +230,8 @@ class Sampler:
         last = False
         first: Array | None = None
         for _ in range(40):
-            values = evaluate(Sample(y[:n], y[n:], state.t, state.p))
-            count = values.size // (2 * n + 1)
-            residual, slopes = values[:count], values[count:].reshape(count, 2 * n)
-            if not np.all(np.isfinite(values)):
+            residual, slopes = evaluate(Sample(y[:n], y[n:], state.t, state.p))
+            if not (np.all(np.isfinite(residual)) and np.all(np.isfinite(slopes))):
                 return None, False
             scaled = slopes * weight
             length = np.linalg.norm(scaled, axis=1)
@@ -212,35 +241,55 @@ class Sampler:
             length = np.where(length > 0, length, 1.0)
             # One more step from here takes the state to rounding.
             last = bool(np.all(np.abs(residual) <= CONVERGED * length))
-            # Redundant constraints leave singular values at rounding; the cut keeps them out of the step.
-            step = np.linalg.lstsq(scaled / length[:, None], -residual / length, rcond=1e-10)[0]
+            step = _shortest(scaled / length[:, None], -residual / length)
             y = y + weight * step / max(1.0, float(np.max(np.abs(step))) / 2)
         return None, False
 
     # -- motion
 
     @cached_property
-    def _matrices(self) -> tuple[Callable[..., Array], Callable[..., Array]]:
+    def _work(self) -> Callable[..., Array]:
+        """C, of the ideal forces."""
+        return self.function(list(self.system.sliding_C), [ideal(q) for q in self.system.coordinates])
+
+    @cached_property
+    def _matrices(self) -> Callable[[Sample], tuple[Array, Array, Array, Array]]:
+        """M, Q, A and b."""
+        n, m = len(self.system.coordinates), len(self.system.constraints)
+        if self.numbers is not None:
+            inertia, rows = self.numbers.inertia, self.numbers.rows
+            return lambda state: (*inertia(state), *rows(state, np.zeros(n)))
         form = self.form
-        reactions = [ideal(q) for q in self.system.coordinates]
-        return self.function([*form.M, *form.Q, *form.A, *form.b]), self.function(list(form.C), reactions)
+        evaluate = self.function([*form.M, *form.Q, *form.A, *form.b])
+
+        def values(state: Sample) -> tuple[Array, Array, Array, Array]:
+            M, Q, A, b = np.split(evaluate(state), np.cumsum([n * n, n, m * n]))
+            return M.reshape(n, n), Q, A.reshape(m, n), b
+
+        return values
+
+    @cached_property
+    def constraint_rows(self) -> Callable[..., Array]:
+        """A of a state and accelerations."""
+        n, m = len(self.system.coordinates), len(self.system.constraints)
+        if self.numbers is not None:
+            rows = self.numbers.rows
+            return lambda state, *a: rows(state, np.array(a))[0]
+        evaluate = self.function(list(self.form.A), self.system.accelerations)
+        return lambda state, *a: evaluate(state, *a).reshape(m, n)
 
     def motion(self, state: Sample) -> Fundamental | None:
         """The fundamental equation at a state; None where it has no unique, consistent solution there.
 
         For constraints linear in q̈ and C without `actual(x)`.
         """
-        n, m = len(self.system.coordinates), len(self.system.constraints)
-        plain, work = self._matrices
-        values = plain(state)
-        M, Q, A, b = np.split(values, np.cumsum([n * n, n, m * n]))
-        M, A = M.reshape(n, n), A.reshape(m, n)
-        none = np.zeros(n)
-        if not np.all(np.isfinite(values)):
+        matrices = self._matrices(state)
+        if not all(np.all(np.isfinite(matrix)) for matrix in matrices):
             return None
+        M, Q, A, b = matrices
         try:
-            result = solve(M, Q, A, b, none)
-            C = work(state, *result.ideal)
+            result = solve(M, Q, A, b, np.zeros(len(Q)))
+            C = self._work(state, *result.ideal)
             if np.any(C):
                 result = solve(M, Q, A, b, C)
         except (DalembertError, np.linalg.LinAlgError):
@@ -250,11 +299,28 @@ class Sampler:
         return result
 
 
-def why_undecidable(form: StandardForm) -> str | None:
+def _shortest(rows: Array, right: Array) -> Array:
+    """The shortest x with rows x = right, or nearest to it. Rows have length one."""
+    if len(rows) > LARGE:
+        # A tenth of the time of a decomposition into singular values. Where its smallest pivot says that rows depend on
+        # each other to 1e-4, rounding would show in the square of that, and the other way decides.
+        try:
+            factor = np.linalg.cholesky(rows @ rows.T)
+        except np.linalg.LinAlgError:
+            factor = np.zeros((1, 1))
+        if np.min(np.diag(factor)) > 1e-4:
+            return np.asarray(rows.T @ cho_solve((factor, True), right))
+    # Redundant constraints leave singular values at rounding; the cut keeps them out of the step.
+    return np.asarray(np.linalg.lstsq(rows, right, rcond=1e-10)[0])
+
+
+def why_undecidable(system: System) -> str | None:
     """Why the fundamental equation alone does not give the motion at a state, or None where it does."""
-    if form.nonlinear:
-        return f"nonlinear in the accelerations: {', '.join(form.nonlinear)}"
-    actual = sorted(r.name for r in form.reactions if isinstance(r, Reaction) and r.kind != "ideal")
+    nonlinear = nonlinear_constraints(system)
+    if nonlinear:
+        return f"nonlinear in the accelerations: {', '.join(nonlinear)}"
+    reactions = {reaction for entry in system.sliding_C for reaction in entry.atoms(Reaction)}
+    actual = sorted(reaction.name for reaction in reactions if reaction.kind != "ideal")
     if actual:
         return f"the work of the constraints depends on their actual force: {', '.join(actual)}"
     return None

@@ -7,6 +7,7 @@ or M and Q as given. Nothing is simplified here: this is the raw material of eve
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
@@ -14,6 +15,7 @@ from itertools import islice
 import sympy as sp
 
 from dalembert.model.constraints import Constraint, is_linear
+from dalembert.model.language.contents import symbols_in
 from dalembert.model.language.rates import partial
 from dalembert.model.language.symbols import Coordinate, Reaction, t
 from dalembert.model.system import System
@@ -65,8 +67,13 @@ def standard_form(system: System) -> StandardForm:
         sp.ImmutableMatrix(m, n, [entry for row, _ in rows for entry in row]),
         sp.ImmutableMatrix(m, 1, [right for _, right in rows]),
         sp.ImmutableMatrix(n, 1, system.sliding_C),
-        tuple(c.name for c in system.constraints if not is_linear([c.expression], system.accelerations)),
+        nonlinear_constraints(system),
     )
+
+
+def nonlinear_constraints(system: System) -> tuple[str, ...]:
+    """The names of the constraints that are nonlinear in q̈."""
+    return tuple(c.name for c in system.constraints if not is_linear([c.expression], system.accelerations))
 
 
 def constraint_row(constraint: Constraint, coordinates: tuple[Coordinate, ...]) -> tuple[list[sp.Expr], sp.Expr]:
@@ -74,28 +81,36 @@ def constraint_row(constraint: Constraint, coordinates: tuple[Coordinate, ...]) 
     expression = constraint.expression
     accelerations = [q.dd for q in coordinates]
     if constraint.level == "acceleration":
-        row = [diff(expression, acceleration) for acceleration in accelerations]
+        row = slopes(expression, accelerations)
         if is_linear([expression], accelerations):
             # b = A q̈ − h must not depend on q̈, and setting q̈ = 0 leaves no trace of it.
             return row, -expression.xreplace(dict.fromkeys(accelerations, sp.S.Zero))
         return row, sp.Add(*(a * q2 for a, q2 in zip(row, accelerations, strict=True))) - expression
     if constraint.level == "position":
         expression = time_derivative(expression, coordinates)
-    row = [diff(expression, q.d) for q in coordinates]
-    return row, -(diff(expression, t) + sp.Add(*(diff(expression, q) * q.d for q in coordinates)))
+    changes = zip(slopes(expression, coordinates), coordinates, strict=True)
+    row = slopes(expression, [q.d for q in coordinates])
+    return row, -(diff(expression, t) + sp.Add(*(slope * q.d for slope, q in changes)))
 
 
 def time_derivative(expression: sp.Expr, coordinates: tuple[Coordinate, ...]) -> sp.Expr:
     """d/dt along a motion: ∂/∂t + q̇ ∂/∂q + q̈ ∂/∂q̇. The expression holds no accelerations."""
+    present = symbols_in(expression)
     parts = [diff(expression, t)]
     for q in coordinates:
-        parts += [diff(expression, q) * q.d, diff(expression, q.d) * q.dd]
+        parts += [diff(expression, z) * z.d for z in (q, q.d) if z in present]
     return sp.Add(*parts)
 
 
 def diff(expression: sp.Expr, symbol: sp.Symbol) -> sp.Expr:
     """∂/∂symbol. Where sign(…) jumps, the derivative is that of its sides: no motion stays on the jump."""
     return _slope(expression, symbol) if is_long(expression) else partial(expression, symbol)
+
+
+def slopes(expression: sp.Expr, symbols: Sequence[sp.Symbol]) -> list[sp.Expr]:
+    """∂/∂symbol for each of them. Most constraints of a large system hold a few of its coordinates only."""
+    present = symbols_in(expression)
+    return [diff(expression, symbol) if symbol in present else sp.S.Zero for symbol in symbols]
 
 
 def is_long(expression: sp.Expr, nodes: int = 120) -> bool:

@@ -11,14 +11,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.sparse import diags
 
 from dalembert.arrays import Array
-from dalembert.graph.structure.at_rest import AtRest
+from dalembert.graph.structure.at_rest import AtRest, Held
 from dalembert.motion.large.saddle import saddle
 
 # The balance holds where this share of its terms is left (as `BALANCED` of statics.py); steps go on to rounding.
 BALANCED, SETTLED = 1e-9, 1e-13
 STEPS, PASSES = 300, 40
+# From far away: so many steps back onto the constraints, of which no less than this share is taken; steps this small
+# against the state converge as they are.
+FAR, SHORTEST, NEAR = 200, 1e-4, 1e-3
 # Inertia added first, relative to the largest curvature, and the most of it; and shares of a step that are tried.
 FIRST, MOST = 1e-7, 1e8
 SHARES = (1.0, 0.3)
@@ -57,11 +61,11 @@ def descend(rest: AtRest, q: Array) -> Rest | None:
 
 
 def onto_constraints(rest: AtRest, z: Array, patient: bool = True) -> Array | None:
-    """The nearest place where all is held, in the metric of the masses; None where it is not found. patient: also where
-    it does not come nearer at first.
+    """The nearest place where all is held, in the metric of the masses; None where it is not found. patient: also from
+    far away, by parts of steps that come nearer each time.
     """
     missed, z = np.inf, follow_definitions(rest, z)
-    for k in range(PASSES):
+    for k in range(FAR if patient else PASSES):
         held, masses = rest.held(z), rest.masses(z)
         if not np.isfinite(held.c).all():
             return None
@@ -70,13 +74,39 @@ def onto_constraints(rest: AtRest, z: Array, patient: bool = True) -> Array | No
         moved = float(np.abs(change).max(initial=0.0))
         if not np.isfinite(moved):
             return None
-        z = follow_definitions(rest, z + change)
+        near = not patient or moved <= NEAR * size
+        z = follow_definitions(rest, z + change) if near else _nearer(rest, z, change, held)
         if moved <= 1e-14 * size or (moved <= 1e-11 * size and moved > missed / 4):
             return z
         if not patient and k > 1 and moved > 0.5 * missed:
             return None
         missed = moved
     return None
+
+
+def _nearer(rest: AtRest, z: Array, change: Array, held: Held) -> Array:
+    """As much of a step back onto the constraints as leaves less of what they miss.
+
+    Where all of it does not leave a tenth, all coordinates count alike: in the metric of the masses the last links of a
+    chain, far from where it is held, would turn many times round, and the others stay.
+    """
+    lengths = np.sqrt(np.asarray(held.G[: rest.m].power(2).sum(axis=1)).ravel())
+
+    def missed(place: Array) -> float:
+        return float(np.linalg.norm(rest.held(place).c[: rest.m] / np.where(lengths > 0, lengths, 1.0)))
+
+    before, share = missed(z), 1.0
+    place = follow_definitions(rest, z + change)
+    if missed(place) <= 0.1 * before:  # NaN is no less
+        return place
+    alike = diags(np.where(np.arange(rest.nz) < rest.n, 1.0, 0.0), format="csc")
+    change = saddle(alike, held.G)(np.zeros(rest.nz), -held.c)[0]
+    while share > SHORTEST:
+        place = follow_definitions(rest, z + share * change)
+        if missed(place) <= (1 - 0.1 * share) * before:
+            return place
+        share /= 2
+    return place  # next to a singular configuration: the next step is another
 
 
 def follow_definitions(rest: AtRest, z: Array) -> Array:

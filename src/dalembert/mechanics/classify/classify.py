@@ -25,9 +25,9 @@ from dalembert.mechanics.classify.special_functions import caution, exceptions
 from dalembert.mechanics.classify.witness import witness
 from dalembert.mechanics.page.decimals import as_read, exactly
 from dalembert.mechanics.page.printing import plain
-from dalembert.mechanics.sample import Sample, Sampler
+from dalembert.mechanics.sample import ZERO, Sample, Sampler
 from dalembert.mechanics.solve.fundamental import independent_rows, null_space
-from dalembert.mechanics.standard_form import diff, lagrangian, standard_form
+from dalembert.mechanics.standard_form import diff, is_long, lagrangian, nonlinear_constraints
 from dalembert.model.constraints import Constraint, is_linear
 from dalembert.model.language.symbols import t
 from dalembert.model.system import System
@@ -45,9 +45,10 @@ def classify(system: System) -> Classification:
     >>> kind.holonomic, kind.degrees_of_freedom, kind.configuration_freedoms
     (False, 2, 3)
     """
+    written = system
     given = exactly(system.expanded)  # decimal numbers would show the rounding of what is done with them
     system, roots = with_roots(given)
-    sampler = Sampler(standard_form(system))
+    sampler = Sampler(system)
     states = sampler.states(8)
     integrator = Integrator(sampler)
     integrability = integrator.integrability()
@@ -61,7 +62,7 @@ def classify(system: System) -> Classification:
     flat = [c.name for c in system.constraints if not c.one_sided and flat_where_it_holds(sampler, c)]
     flat += [name for name in redundant if name not in flat and _kinked_where_it_holds(sampler, states, name)]
     n = len(system.coordinates)
-    conservation = conserved_quantities(system, sampler)
+    conservation = _with_definitions(conserved_quantities(system, sampler), written)
     positions = integrability.dimension if hidden.positions is None else hidden.positions
     return Classification(
         system=system.name,
@@ -86,7 +87,7 @@ def classify(system: System) -> Classification:
 def integrability_of(system: System) -> Mapping[str, str]:
     """What `classify` says of the integrability of each constraint that is not at position level and not integrable."""
     system, _ = with_roots(system)
-    found = _integrable(Sampler(standard_form(system)))
+    found = _integrable(Sampler(system))
     special = exceptions(system, found, _integrable)
     words: dict[str, str] = {}
     for c in system.constraints:
@@ -251,37 +252,53 @@ def _values_on_constraint(evaluate: Callable[..., Any], state: Sample, sampler: 
 
 def _rank(sampler: Sampler, states: list[Sample]) -> tuple[int | None, tuple[str, ...]]:
     """The rank of A at a generic state and the constraints whose rows follow from those before."""
-    form, names = sampler.form, [constraint.name for constraint in sampler.system.constraints]
+    names = [constraint.name for constraint in sampler.system.constraints]
     if not names:
         return 0, ()
-    linear = [k for k, name in enumerate(names) if name not in form.nonlinear]
+    nonlinear = nonlinear_constraints(sampler.system)
     accelerations = sampler.system.accelerations
     # A of a constraint nonlinear in q̈ depends on q̈; any generic q̈ shows its generic rank.
-    evaluate = sampler.function(list(form.A), accelerations)
     best: list[int] | None = None
     for state in states:
-        numbers = evaluate(state, *sampler.random.uniform(0.3, 1.5, len(accelerations)))
+        numbers = sampler.constraint_rows(state, *sampler.random.uniform(0.3, 1.5, len(accelerations)))
         if np.all(np.isfinite(numbers)):
-            rows = independent_rows(numbers.reshape(len(names), -1))
+            rows = independent_rows(numbers)
             best = rows if best is None or len(rows) > len(best) else best
     if best is None:
         return None, ()
-    return len(best), tuple(names[k] for k in range(len(names)) if k not in best and (k in linear))
+    return len(best), tuple(name for k, name in enumerate(names) if k not in best and name not in nonlinear)
 
 
 def _kinked_where_it_holds(sampler: Sampler, states: list[Sample], name: str) -> bool:
     """Whether a row of A is zero on the constraint, but not beside it: of |u| = 0 it jumps from −∂u to ∂u there."""
     row = next(k for k, c in enumerate(sampler.system.constraints) if c.name == name)
-    evaluate = sampler.function(list(sampler.form.A[row, :]), sampler.system.accelerations)
     draw = sampler.random.uniform(0.3, 1.5, len(sampler.system.accelerations))
-    on, beside = ([evaluate(state, *draw) for state in some] for some in (states, [sampler.start()]))
+    rows = sampler.constraint_rows
+    on, beside = ([rows(state, *draw)[row] for state in some] for some in (states, [sampler.start()]))
     return not np.any(on) and bool(np.any(beside))
+
+
+def _with_definitions(found: Conservation, system: System) -> Conservation:
+    """The energy as the model writes it, with its definitions, where it is long without them: that of a chain of 200
+    links fills a megabyte.
+    """
+    if not system.definitions or system.kinetic is None or system.forces:
+        return found
+    energy = system.kinetic + (system.potential if system.potential is not None else sp.S.Zero)
+    quantities = (
+        replace(q, expression=energy) if q.name == "energy" and is_long(q.expression) else q for q in found.quantities
+    )
+    return replace(found, quantities=tuple(quantities))
 
 
 def _cyclic(sampler: Sampler, states: list[Sample]) -> tuple[str, ...]:
     """Coordinates with ∂L/∂q = 0."""
-    L = lagrangian(sampler.system)
     points = states or [sampler.start() for _ in range(6)]
+    if sampler.numbers is not None:
+        slopes = [sampler.numbers.gradient(state) for state in points]
+        zero = np.all([np.abs(slope) <= ZERO * size for slope, size in slopes], axis=0)
+        return tuple(q.name for q, is_zero in zip(sampler.system.coordinates, zero, strict=True) if is_zero)
+    L = lagrangian(sampler.system)
     return tuple(q.name for q in sampler.system.coordinates if sampler.vanishes(diff(L, q), points))
 
 

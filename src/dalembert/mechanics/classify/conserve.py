@@ -7,9 +7,10 @@ satisfy the constraints.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cache
 from itertools import combinations
 from typing import Any
 
@@ -22,9 +23,9 @@ from dalembert.mechanics.classify.integrals import is_exact, potential_of
 from dalembert.mechanics.page.decimals import as_read
 from dalembert.mechanics.page.printing import escaped, plain
 from dalembert.mechanics.page.printing import latex as typeset
-from dalembert.mechanics.sample import Sample, Sampler, why_undecidable
+from dalembert.mechanics.sample import ZERO, Sample, Sampler, why_undecidable
 from dalembert.mechanics.solve.fundamental import Fundamental
-from dalembert.mechanics.standard_form import diff, lagrangian, quadratic, standard_form
+from dalembert.mechanics.standard_form import diff, lagrangian, quadratic
 from dalembert.model.language.functions import given_back
 from dalembert.model.language.symbols import t
 from dalembert.model.system import System
@@ -86,11 +87,10 @@ def conserved_quantities(system: System, sampler: Sampler | None = None) -> Cons
     Candidates: the energy function h = q̇·∂L/∂q̇ − L and T + V, the kinetic energy, the momenta p = ∂L/∂q̇,
     the moments q_i p_j − q_j p_i, and sums of these with simple constant coefficients.
     """
-    form = sampler.form if sampler is not None else standard_form(system)
-    reason = why_undecidable(form)
+    reason = why_undecidable(system)
     if reason is not None:
         return Conservation((), None, reason)
-    search = _Search(sampler or Sampler(form))
+    search = _Search(sampler or Sampler(system))
     if len(search.states) < 8:
         return Conservation((), None, f"only {len(search.states)} of 8 states that satisfy the constraints were found")
     energies = list(_energies(system, search.sampler, [state for state, _ in search.states]))
@@ -110,18 +110,31 @@ def _energies(system: System, sampler: Sampler, states: list[Sample]) -> Iterato
     it.
     """
     L = lagrangian(system)
-    h = sp.Add(*(v * diff(L, v) for v in system.velocities)) - L
+
+    def h() -> sp.Expr:
+        return tidy(sp.Add(*(v * diff(L, v) for v in system.velocities)) - L, Budget(800))
+
     if system.lagrangian is not None:
-        yield "energy function", tidy(h, Budget(800))
+        yield "energy function", h()
         return
     given = system.potential if system.potential is not None else sp.S.Zero
     V = given + _potential_of_forces(system, sampler, states)
     T = system.kinetic if system.kinetic is not None else quadratic(system.mass, system.velocities) / 2
     yield "energy", T + V
-    if not sampler.vanishes(h - T - given, states):
-        yield "energy function", tidy(h, Budget(800))
+    if not _is_homogeneous(T, system, sampler, states):
+        yield "energy function", h()
     if not V.is_number and not sampler.vanishes(V, states):
         yield "kinetic energy", T
+
+
+def _is_homogeneous(T: sp.Expr, system: System, sampler: Sampler, states: list[Sample]) -> bool:
+    """Whether q̇·∂L/∂q̇ = 2T at the states: the energy function h = q̇·∂L/∂q̇ − T + V is the energy there."""
+    if sampler.numbers is None:
+        momenta = (v * diff(lagrangian(system), v) for v in system.velocities)
+        return sampler.vanishes(sp.Add(*momenta) - 2 * T, states)
+    twice = sampler.numbers.sum_of(2 * T)
+    found = [(state.v * sampler.numbers.momenta(state)[0], twice(state)[0]) for state in states]
+    return all(abs(powers.sum() - value) <= ZERO * np.abs(powers).max(initial=0.0) for powers, value in found)
 
 
 def _potential_of_forces(system: System, sampler: Sampler, states: list[Sample]) -> sp.Expr:
@@ -176,16 +189,32 @@ class _Search:
 
     def measure_all(self, expressions: Sequence[sp.Expr]) -> list[_Rate]:
         """dF/dt = ∂F/∂q q̇ + ∂F/∂q̇ q̈ + ∂F/∂t for each F, at every state where all are finite."""
+        if self.sampler.numbers is not None:
+            sums = [self.sampler.numbers.sum_of(expression) for expression in expressions]
+
+            def slopes_at(state: Sample) -> tuple[Array, Array]:
+                found = [quantity(state) for quantity in sums]
+                return np.array([value for value, _ in found]), np.array([slope for _, slope in found])
+
+            return self._rates(slopes_at, len(expressions))
         symbols = (*self.system.coordinates, *self.system.velocities, t)
         table = [entry for e in expressions for entry in (e, *(diff(e, symbol) for symbol in symbols))]
         evaluate = self.sampler.function(table)
-        n, width = len(self.system.coordinates), len(symbols) + 1
+
+        def entries_at(state: Sample) -> tuple[Array, Array]:
+            numbers = evaluate(state).reshape(len(expressions), len(symbols) + 1)
+            return numbers[:, 0], numbers[:, 1:]
+
+        return self._rates(entries_at, len(expressions))
+
+    def _rates(self, slopes_at: Callable[[Sample], tuple[Array, Array]], count: int) -> list[_Rate]:
+        """Of `count` quantities, given by their values and slopes at a state."""
+        n = len(self.system.coordinates)
         rates, sizes, values, reaches = [], [], [], []
         for (state, motion), a_size in zip(self.states, self.sizes, strict=True):
-            numbers = evaluate(state).reshape(len(expressions), width)
-            if not np.all(np.isfinite(numbers)):
+            F, slope = slopes_at(state)
+            if not (np.all(np.isfinite(F)) and np.all(np.isfinite(slope))):
                 continue
-            F, slope = numbers[:, 0], numbers[:, 1:]
             along = np.concatenate([state.v, motion.acceleration, [1.0]])
             weight = np.concatenate([np.abs(state.v), a_size, [1.0]])
             # Noise: components that are zero carry the rounding of those that are not, in proportion to their
@@ -196,30 +225,35 @@ class _Search:
             values.append(F)
             widest = np.concatenate([np.full(n, np.abs(state.q).max()), np.full(n, np.abs(state.v).max()), [0.0]])
             reaches.append(np.abs(slope) @ widest)
-        tables = [np.array(rows).reshape(-1, len(expressions)) for rows in (rates, sizes, values, reaches)]
-        return [_Rate(*(table[:, k] for table in tables)) for k in range(len(expressions))]
+        tables = [np.array(rows).reshape(-1, count) for rows in (rates, sizes, values, reaches)]
+        return [_Rate(*(table[:, k] for table in tables)) for k in range(count)]
 
     def momenta(self, system: System) -> list[Conserved]:
         """Momenta, moments and combinations of them that are constant, each once."""
         L = lagrangian(system)
         budget = Budget(2000)
-        p = [diff(L, v) for v in system.velocities]
-        q = system.coordinates
-        names, pool = [f"p_{c.name}" for c in q], list(p)
-        linear = len(pool)
+        q, linear = system.coordinates, len(system.coordinates)
+        names = [f"p_{c.name}" for c in q]
         pairs = list(combinations(range(len(q)), 2)) if len(q) <= LARGEST else []
         for i, j in pairs:
             names.append(f"{q[i].name} p_{q[j].name} - {q[j].name} p_{q[i].name}")
-            pool.append(q[i] * p[j] - q[j] * p[i])
+
+        @cache
+        def p(k: int) -> sp.Expr:
+            return diff(L, q[k].d)
 
         def shown(k: int) -> sp.Expr:
             """Momenta are put in order only where they are to be read."""
             if k < linear:
-                return tidy(p[k], budget)
+                return tidy(p(k), budget)
             i, j = pairs[k - linear]
-            return q[i] * tidy(p[j], budget) - q[j] * tidy(p[i], budget)
+            return q[i] * tidy(p(j), budget) - q[j] * tidy(p(i), budget)
 
-        rates = self.measure_all(pool)
+        if self.sampler.numbers is not None:
+            rates = self._rates(self.sampler.numbers.momenta, linear)
+        else:
+            moments = (q[i] * p(j) - q[j] * p(i) for i, j in pairs)
+            rates = self.measure_all([*map(p, range(linear)), *moments])
         found: list[Conserved] = []
         known: list[Array] = []
 
@@ -229,10 +263,10 @@ class _Search:
 
         for k, rate in enumerate(rates):
             if rate.zero:
-                known.append(np.eye(len(pool))[k])
+                known.append(np.eye(len(names))[k])
                 found += [] if uniform(k) else rate.as_conserved(names[k], shown(k))
         # First sums of momenta alone, the simplest to read, then sums with moments.
-        for count in (linear, len(pool)) if len(q) <= LARGEST else ():
+        for count in (linear, len(names)) if len(q) <= LARGEST else ():
             for coefficients in _combinations(rates, count, known):
                 known.append(coefficients)
                 parts = [(sp.Rational(_simple(c)), k) for k, c in enumerate(coefficients) if c]

@@ -12,7 +12,7 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.mechanics.sample import Sample, Sampler
-from dalembert.mechanics.standard_form import diff
+from dalembert.mechanics.standard_form import slopes
 from dalembert.model.constraints import Constraint
 
 # States led onto the constraint by Newton's method, which halves the distance to u² = 0 with each step; there, a
@@ -28,8 +28,8 @@ def flat_where_it_holds(sampler: Sampler, constraint: Constraint) -> bool:
     symbols = {
         "position": system.coordinates, "velocity": system.velocities, "acceleration": system.accelerations,
     }[str(constraint.level)]  # fmt: skip
-    slopes = [diff(constraint.expression, u) for u in symbols]
-    evaluate = sampler.function([constraint.expression, *slopes], system.accelerations)
+    entries = [constraint.expression, *slopes(constraint.expression, symbols)]
+    evaluate = sampler.function(entries, system.accelerations)
     return all(_flat(evaluate, sampler, str(constraint.level)) for _ in range(TRIALS))
 
 

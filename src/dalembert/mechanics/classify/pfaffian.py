@@ -22,8 +22,9 @@ from dalembert.mechanics.classify.frobenius import Found, Problem, integrable_pa
 from dalembert.mechanics.classify.integrals import Form, integral_of
 from dalembert.mechanics.sample import Sample, Sampler
 from dalembert.mechanics.solve.fundamental import null_space
-from dalembert.mechanics.standard_form import diff, is_long
+from dalembert.mechanics.standard_form import diff, is_long, slopes
 from dalembert.model.constraints import is_linear
+from dalembert.model.language.contents import contents
 from dalembert.model.language.symbols import t
 from dalembert.model.system import System
 
@@ -86,14 +87,14 @@ def pfaffian(system: System) -> Pfaffian:
     for constraint in system.constraints:
         expression = constraint.expression
         if constraint.level == "position":
-            rows.append([diff(expression, z) for z in (*system.coordinates, t)])
+            rows.append(slopes(expression, (*system.coordinates, t)))
         elif constraint.level == "velocity" and is_linear([expression], system.velocities):
             rows.append(linear_row(expression, system.velocities))
         else:
             continue
         names.append(constraint.name)
         position.append(constraint.level == "position")
-    timed = any(row[-1] != 0 or any(t in a.free_symbols for a in row) for row in rows)
+    timed = any(row[-1] != 0 for row in rows) or t in contents(*(a for row in rows for a in row)).symbols
     variables = (*system.coordinates, t) if timed else system.coordinates
     return Pfaffian(
         system, variables, tuple(names), tuple(position), tuple(tuple(row[: len(variables)]) for row in rows)
@@ -105,11 +106,11 @@ def linear_row(expression: sp.Expr, unknowns: tuple[sp.Symbol, ...]) -> list[sp.
     none = dict.fromkeys(unknowns, sp.S.Zero)
     rest = expression.xreplace(none)
     if not is_long(expression):
-        return [*(sp.expand(diff(expression, u)) for u in unknowns), rest]
+        return [*map(sp.expand, slopes(expression, unknowns)), rest]
     # Shorter than a derivative, which keeps all factors of a product of sums.
     present = expression.free_symbols
-    slopes = [expression.xreplace({**none, u: sp.S.One}) - rest if u in present else sp.S.Zero for u in unknowns]
-    return [*slopes, rest]
+    row = [expression.xreplace({**none, u: sp.S.One}) - rest if u in present else sp.S.Zero for u in unknowns]
+    return [*row, rest]
 
 
 class Integrator:

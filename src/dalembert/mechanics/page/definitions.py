@@ -14,6 +14,7 @@ import sympy as sp
 from dalembert.mechanics.page.equations import Equations, Line, Section
 from dalembert.mechanics.standard_form import is_long
 from dalembert.model.definitions import Definitions
+from dalembert.model.language.contents import symbols_in
 from dalembert.model.language.estimates import Estimates, NotEstimated, drawn
 from dalembert.model.language.symbols import Definition
 from dalembert.model.system import System
@@ -32,12 +33,11 @@ def with_definitions(found: Page, system: System) -> Page:
     # Longer ones first: they hold others.
     short = sorted(short, key=lambda pair: -sp.count_ops(pair[1]))[:MOST]
 
-    def shown(expression: sp.Expr) -> sp.Expr:
-        return _by_names(expression, short, known)
+    named = _Names(short, known).put_into
 
     sections = tuple(
         replace(section, lines=tuple(
-            replace(line, left=shown(line.left), terms=tuple((label, shown(term)) for label, term in line.terms))
+            replace(line, left=named(line.left), terms=tuple((label, named(term)) for label, term in line.terms))
             for line in section.lines
         ))
         for section in found.sections
@@ -70,19 +70,38 @@ def _written_out(known: Definitions) -> list[tuple[Definition, sp.Expr]]:
     return found
 
 
-def _by_names(expression: sp.Expr, names: Sequence[tuple[Definition, sp.Expr]], known: Definitions) -> sp.Expr:
-    sums: dict[sp.Expr, sp.Expr] = {}
-    for symbol, value in names:
-        content, primitive = value.primitive()
-        sums |= {primitive: symbol / content, -primitive: -symbol / content}
-    # Multiples of a sum are not found by SymPy's `subs`.
-    result = expression.replace(
-        lambda e: e.is_Add and e.primitive()[1] in sums, lambda e: e.primitive()[0] * sums[e.primitive()[1]]
-    )
-    for symbol, value in names:
-        if value.free_symbols <= result.free_symbols:
-            result = result.subs(value, symbol)
-    return result if result is expression or _same(known.expand(result), expression) else expression
+class _Names:
+    """Definitions to be put in the place of their expressions."""
+
+    def __init__(self, names: Sequence[tuple[Definition, sp.Expr]], known: Definitions) -> None:
+        self.known = known
+        self.names = [(symbol, value, symbols_in(value)) for symbol, value in names]
+        self.sums: dict[sp.Expr, sp.Expr] = {}
+        for symbol, value in names:
+            content, primitive = value.primitive()
+            self.sums |= {primitive: symbol / content, -primitive: -symbol / content}
+
+    def put_into(self, expression: sp.Expr) -> sp.Expr:
+        if expression.is_Atom:
+            return expression
+        # Multiples of a sum are not found by SymPy's `subs`.
+        result = expression.replace(
+            lambda e: e.is_Add and e.primitive()[1] in self.sums,
+            lambda e: e.primitive()[0] * self.sums[e.primitive()[1]],
+        )
+        symbols, terms = symbols_in(result), _terms(result)
+        for symbol, value, own in self.names:
+            # SymPy looks for a sum through all of the expression, though most have none of its terms.
+            if own <= symbols and (not value.is_Add or _terms(value) <= terms):
+                result = result.subs(value, symbol)
+                symbols, terms = symbols_in(result), _terms(result)
+        return result if result is expression or _same(self.known.expand(result), expression) else expression
+
+
+def _terms(expression: sp.Expr) -> set[sp.Expr]:
+    """The terms of all sums in it, without the numbers they begin with."""
+    sums = (e for e in sp.preorder_traversal(expression) if e.is_Add)
+    return {term.as_coeff_Mul()[1] for e in sums for term in e.args}
 
 
 def _same(one: sp.Expr, other: sp.Expr) -> bool:

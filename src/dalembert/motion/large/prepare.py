@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import ArrayLike
 
 from dalembert.arrays import Array
+from dalembert.kernel.build import NO_COMPILER, find_compiler
 from dalembert.model.events import with_events
 from dalembert.motion.integrate.progress import Progress
 from dalembert.motion.integrate.settings import Settings
 from dalembert.motion.large.events import are_plain
 from dalembert.motion.large.model import large_model
 from dalembert.motion.large.simulate import run_large, starts
-from dalembert.motion.large.size import LeftToTheSmallWay
+from dalembert.motion.large.size import LeftToTheSmallWay, is_large
 from dalembert.motion.large.state import LargeState
 from dalembert.motion.prepare import Prepared, make_ready, settings_of_system
 from dalembert.motion.result.motion import Timing
@@ -47,8 +48,10 @@ def prepare_large(
 def make_large_ready(system: System, settings: Settings, started: float) -> Prepared:
     """A system, with all its events, and settings that were checked."""
     model = large_model(system, settings.method, settings.backend) if are_plain(system) else None
-    if model is None:
+    if model is None and (find_compiler() is not None or not is_large(system)):
         return make_ready(system, settings, started)
+    if model is None:
+        return PreparedLarge(system, settings, clock.perf_counter() - started)
     compiled = model.seconds.take()
     spent = Timing(derive_s=clock.perf_counter() - started - compiled, compile_s=compiled)
     return PreparedLarge(system, settings, spent.derive_s, spent)
@@ -87,4 +90,8 @@ class PreparedLarge(Prepared):
                     with bar:
                         run = run_large(at, settings, begin, bar, spent, started)
                     return replace(run, given=state) if isinstance(state, State) else run
-        return self._whole.run_after(seconds + clock.perf_counter() - started, state, parameters, progress=progress)
+        run = self._whole.run_after(seconds + clock.perf_counter() - started, state, parameters, progress=progress)
+        if find_compiler() is None:
+            many = f"{len(system.coordinates)} coordinates were taken as a whole, which is slow"
+            run = replace(run, warnings=(*run.warnings, f"{many}: {NO_COMPILER}"))
+        return run

@@ -37,13 +37,7 @@ def starts(at: LargeState, state: State) -> bool:
 
 def run_large(at: LargeState, settings: Settings, state: State, bar: Progress, spent: Timing, started: float) -> Run:
     """Integrate from a state. spent: on making it ready; started: when the run began."""
-    _require_consistent_state(at, state)
-    at.solve(state.q, state.v, state.t)
-    if names := EntriesOf(at).contradicting_constraints(state.q, state.v, state.t):
-        raise InconsistentConstraints(
-            f"{at.system.name}: at the initial state no acceleration satisfies all constraints: {', '.join(names)} "
-            "depend on others and contradict them. Remove or correct one of them."
-        )
+    require_consistent(at, state)
     if settings.project:
         state = State(*at.return_to_constraints(state.q, state.v, state.t), state.t)
     settings = look_ahead(at, settings, state)
@@ -59,6 +53,17 @@ def run_large(at: LargeState, settings: Settings, state: State, bar: Progress, s
         kernel="compiled",
     )
     return LargeRun(at, trajectory, settings, trajectory.warnings, timing)
+
+
+def require_consistent(at: LargeState, state: State) -> None:
+    """Raises where a motion cannot begin: the state is off the constraints, or no acceleration satisfies them."""
+    _require_consistent_state(at, state)
+    at.solve(state.q, state.v, state.t)
+    if names := EntriesOf(at).contradicting_constraints(state.q, state.v, state.t):
+        raise InconsistentConstraints(
+            f"{at.system.name}: at the initial state no acceleration satisfies all constraints: {', '.join(names)} "
+            "depend on others and contradict them. Remove or correct one of them."
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -33,12 +33,16 @@ def energy_names(system: System) -> list[str]:
 
 def energy_along(motion: Motion, name: str) -> Array:
     """One of them at the output points."""
-    system = motion.system.as_written.expanded
+    system = motion.system.as_written
     if name == "H":
         return np.array(motion.energy)  # the energy of a motion is q̇ᵀp − L
+    if system.lagrangian is not None or name not in ("kinetic", "potential", "L"):
+        system = system.expanded  # what is differentiated is written out
     arguments = (*system.coordinates, *system.velocities, t, *system.parameter_symbols)
+    wanted, known = _expression(system, name), system.defined
+    parts = [(symbol, known.written(symbol)) for symbol in known.needed([wanted])]
     with np.errstate(all="ignore"):
-        value = numeric_function(arguments, [_expression(system, name)])(
+        value = numeric_function(arguments, [wanted], parts)(
             *motion.q.T, *motion.v.T, motion.t, *system.parameter_values()
         )[0]
     return np.array(np.broadcast_to(np.asarray(value, dtype=float), motion.t.shape))
