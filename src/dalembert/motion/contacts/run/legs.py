@@ -10,7 +10,6 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.errors import DalembertError
-from dalembert.kernel.limits import PROJECT_ROUNDING
 from dalembert.mechanics.solve.fundamental import Fundamental
 from dalembert.mechanics.solve.mass_scale import mass_scale
 from dalembert.methods.table import STIFF
@@ -29,9 +28,9 @@ from dalembert.motion.contacts.run.between_legs import (
 )
 from dalembert.motion.contacts.run.bounces import bounces_in, bounces_of
 from dalembert.motion.contacts.run.creep import LONGER, contacts_that_creep, has_set_off
+from dalembert.motion.contacts.run.entering import enter_mode
 from dalembert.motion.contacts.run.giving_way import GIVES_WAY, times_to_look_at, while_it_holds
 from dalembert.motion.contacts.run.jumping_surfaces import JUMPS, ended_by_jump, right_after
-from dalembert.motion.contacts.run.rattling import rattled_to_rest
 from dalembert.motion.contacts.run.record import Record
 from dalembert.motion.contacts.run.standing import standing, stays
 from dalembert.motion.contacts.run.transitions import GAP, Transitions
@@ -42,7 +41,6 @@ from dalembert.motion.integrate.pace import no_longer
 from dalembert.motion.integrate.settings import Settings, share_of, tolerances
 from dalembert.motion.integrate.trajectory import Trajectory, failure_message
 from dalembert.motion.state.evaluation import Evaluation
-from dalembert.motion.state.project import project
 from dalembert.motion.state.reactions import IN_WORK
 from dalembert.remember import changed, remember
 
@@ -64,8 +62,6 @@ LASTING = ("wanted", "last")
 ONE_LEG = "one leg"
 # So many beginnings of motions are kept with their settings.
 OPENINGS = 4
-# So often what follows from leaving slow bounces out is looked at again.
-MOST_SETTLED = 8
 # No step is as short as this share of the time.
 SOON = 1e-15
 # What ends a leg besides the events of its mode.
@@ -250,44 +246,7 @@ class _Run:
     def _enter(
         self, t: float, q: Array, v: Array, stopped: set[int], touching: set[int], last: Mode | None
     ) -> tuple[Array, Array, Mode, Fundamental]:
-        """The mode at a state, the state returned to its constraints, and the instant that has decided."""
-        between = self.between
-        rested = rattled_to_rest(between, t, q, v, touching, last) if between.met else None
-        if rested is not None:
-            v, slow, touching = rested
-            stopped = between.contacts_at_rest(q, v, t) | slow
-        try:
-            mode, found, v = between.enter(t, q, v, stopped, touching, last, self.settings.rtol)
-        except DalembertError:
-            if not between.met:
-                raise
-            v = between.without_slow_bounces(t, q, v, touching)
-            stopped = between.contacts_at_rest(q, v, t)
-            mode, found, v = between.enter(t, q, v, stopped, touching, last, self.settings.rtol)
-        if self.settings.project and (found.off is None or not found.off <= PROJECT_ROUNDING):
-            parting = v
-            q, v = self._returned(mode, t, q, v)
-            # What stays closed in place of a slow bounce takes velocity away: with what is left, other contacts may be
-            # at rest or slip the other way, and what has just parted be met again.
-            settles = bool(between.met) and between.differ(parting, v)
-            for _ in range(MOST_SETTLED) if settles else ():
-                closing = between.closing_again(t, q, v, mode)
-                if closing:
-                    touching = touching | closing
-                    v = between.without_slow_bounces(t, q, v, touching)
-                earlier, stopped = mode, between.contacts_at_rest(q, v, t)
-                mode, found, v = between.enter(t, q, v, stopped, touching, last, self.settings.rtol)
-                q, v = self._returned(mode, t, q, v)
-                if not closing and mode.does_as(earlier) and mode.directions == earlier.directions:
-                    break
-        return q, v, mode, found.solution
-
-    def _returned(self, mode: Mode, t: float, q: Array, v: Array) -> tuple[Array, Array]:
-        """The state on the constraints of a mode, and nowhere beyond an open one."""
-        evaluation = self.contacts.evaluation(mode)
-        q, v, _ = project(evaluation, q, v, t)
-        apart = self.between.without_overlap(t, q, v, mode)
-        return (q, v) if apart is q else project(evaluation, apart, v, t)[:2]
+        return enter_mode(self.between, self.settings, t, q, v, stopped, touching, last)
 
     def _stands(self, decided: Fundamental) -> bool:
         """Whether the motion has come to its end, in a state that never changes. The first leg is integrated: it says

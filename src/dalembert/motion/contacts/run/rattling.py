@@ -7,6 +7,10 @@ falls shut again, and the slips between are as short. Bounces as slow are left o
 
 from __future__ import annotations
 
+from itertools import takewhile
+
+import numpy as np
+
 from dalembert.arrays import Array
 from dalembert.errors import DalembertError
 from dalembert.motion.contacts.decide.agreement import lengths
@@ -22,13 +26,13 @@ def rattled_to_rest(
     one-sided constraints that touch. None where blows were faster, or friction could not hold them.
     """
     contacts, slowest = between.contacts, between.slowest_bounce(t, q, v)
-    blows = [blow for blow in between.impacts if blow.t == t]
-    gap, _ = between.gaps(q, v, t)
-    near = {j for j in range(gap.size) if gap[j] <= GAP * between.reach(q)}
-    fast = max((-min(between.gaps(q, blow.before, t)[1][sorted(near)], default=0.0) for blow in blows), default=0.0)
-    if not blows or fast > slowest:
+    gap, rate = between.gaps(q, v, t)
+    near = [j for j in range(gap.size) if gap[j] <= GAP * between.reach(q)]
+    blows = takewhile(lambda blow: blow.t == t, reversed(between.impacts))
+    approach = max((-float(between.gaps(q, blow.before, t)[1][near].min()) for blow in blows if near), default=np.inf)
+    if approach > slowest:
         return None
-    rate, speeds = between.gaps(q, v, t)[1], lengths(contacts, contacts.at(q, v, t).slide)
+    speeds = lengths(contacts, contacts.at(q, v, t).slide)
     shut = {j for j in near if abs(rate[j]) <= slowest}
     slow = {k for k, j in enumerate(contacts.carrier) if j in shut and speeds[k] <= slowest}
     if not slow or not between.met <= shut:
