@@ -143,6 +143,64 @@ def test_a_block_that_rattles_to_rest_sticks_with_all_its_feet(law, order):
     assert loads == pytest.approx([G / 2, G / 2], rel=1e-9)
 
 
+@pytest.mark.parametrize(("b", "h", "mu"), [(0.1, 0.4, 3.0), (0.1, 0.2, 3.0), (0.1, 0.3, 5.0)])
+def test_a_block_that_rocks_on_a_very_rough_floor_comes_to_rest(b, h, mu):
+    """Housner: each blow leaves r = 1 − 1.5 sin² α of the angular velocity. Nearly flat, a half rock takes as long as
+    it is fast, and they end after dt (r + r² + …). It never slides, so that at rest all velocities are rounding.
+    """
+    tilt = 0.15
+    left = ("x - b*cos(a) + h*sin(a)", "y - b*sin(a) - h*cos(a)")
+    right = ("x + b*cos(a) + h*sin(a)", "y + b*sin(a) - h*cos(a)")
+    system = da.System(
+        "rocking block",
+        coordinates=["x", "y", "a"],
+        kinetic="(x'^2 + y'^2)/2 + (b^2 + h^2)/6*a'^2",
+        potential="g*y",
+        constraints={"left": f"{left[1]} >= 0", "right": f"{right[1]} >= 0"},
+        nonideal=[da.Coulomb("left", mu, point=left), da.Coulomb("right", mu, point=right)],
+        parameters={"b": b, "h": h, "g": G},
+        initial={
+            "x": b * np.cos(tilt) - h * np.sin(tilt),
+            "y": b * np.sin(tilt) + h * np.cos(tilt),
+            "a": tilt,
+            "x'": 0.0,
+            "y'": 0.0,
+            "a'": 0.0,
+        },
+    )
+    motion = system.simulate(8.0, rtol=1e-9, samples=81)
+    assert motion.certificate.holds, motion.certificate
+    assert np.abs(motion.v[-1]).max() == 0.0
+    for own in motion.contacts.values():
+        assert str(own.state[-1]) == "stick"
+        assert own.normal[-1] == pytest.approx(G / 2, rel=1e-9)
+    r = 1 - 1.5 * np.sin(np.arctan(b / h)) ** 2
+    times = np.unique([blow.t for blow in motion.blows])
+    lasted = np.diff(times)
+    # So late, what a rock takes is proportional to its speed but for the square of its angle, 1e-6.
+    assert lasted[-3] / lasted[-4] == pytest.approx(r, abs=1e-4)
+    # Bounces below 1e-5 of the fastest blow are left out: what they would have taken besides is the rest of the sum.
+    assert times[-4] + lasted[-4] * r / (1 - r) == pytest.approx(times[-1] + lasted[-1] * r / (1 - r), abs=1e-7)
+
+
+def test_what_was_computed_is_kept_where_no_leg_can_follow(monkeypatch):
+    from dalembert.errors import InconsistentConstraints
+    from dalembert.motion.contacts.run import legs
+
+    integrate = legs._Run._integrate_leg
+
+    def once(self, *arguments):
+        if self.record.legs:
+            raise InconsistentConstraints("nothing agrees")
+        return integrate(self, *arguments)
+
+    monkeypatch.setattr(legs._Run, "_integrate_leg", once)
+    with pytest.raises(da.MotionFailed, match="nothing agrees") as failed:
+        falling_block(0.3, 0.2, 0.7, 0.4, "newton", "together", a=0.4).simulate(3.0, samples=151)
+    assert failed.value.motion is not None
+    assert 0.2 < failed.value.motion.t[-1] < 0.5  # it falls by about 0.7
+
+
 # -- jamming
 
 

@@ -13,6 +13,7 @@ from dalembert.model.friction.frames import frames_of, inertia_of
 from dalembert.model.friction.legs import needs_legs
 from dalembert.model.friction.surface import Bearing, coordinates_in
 from dalembert.model.friction.work import Work
+from dalembert.model.language.multiply_out import multiplied_out
 from dalembert.model.language.symbols import Coordinate, t
 from dalembert.remember import remember
 
@@ -115,7 +116,7 @@ def _torqueless_of(system: System) -> list[str]:
                 continue
             # What changes with time alone is a surface that moves, such as a belt, and no place on the body.
             offsets = [
-                sp.expand(p - q).as_independent(t, as_Add=True)[0] for p, q in zip(law.point, body, strict=False)
+                multiplied_out(p - q).as_independent(t, as_Add=True)[0] for p, q in zip(law.point, body, strict=False)
             ]
             moves = any(isinstance(symbol, Coordinate) for offset in offsets for symbol in offset.free_symbols)
             others = [q.name for q in system.coordinates if q not in body]

@@ -15,6 +15,7 @@ from typing import TypeAlias
 
 import sympy as sp
 
+from dalembert.model.language.multiply_out import multiplied_out
 from dalembert.model.language.symbols import Coordinate
 
 Inertia: TypeAlias = sp.Expr | sp.ImmutableMatrix  # the kinetic energy, the Lagrangian, or the mass matrix
@@ -88,7 +89,7 @@ class _Mass:
             self.momenta[one] = sp.diff(sp.Add(*self.terms[one.d]), one.d)
         if other.d not in self.momenta[one].free_symbols:
             return sp.S.Zero
-        return sp.expand(sp.diff(self.momenta[one], other.d))
+        return multiplied_out(sp.diff(self.momenta[one], other.d))
 
     def own(self, q: Coordinate) -> sp.Expr:
         """The entry on the diagonal: of many bodies, each is compared with all."""

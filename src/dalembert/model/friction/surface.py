@@ -24,6 +24,7 @@ import sympy as sp
 
 from dalembert.model.constraints import Constraint
 from dalembert.model.friction.frames import Frames, Inertia, frames_of, mass_of
+from dalembert.model.language.multiply_out import multiplied_out
 from dalembert.model.language.rates import partial
 from dalembert.model.language.stand_ins import stood_in
 from dalembert.model.language.symbols import Coordinate, multiplier, t
@@ -344,13 +345,13 @@ def _short(expression: sp.Expr) -> sp.Expr:
     """The expression multiplied out, with sin² + cos² and 1 + tan² taken together."""
     if expression.is_Atom or sp.count_ops(expression) > SIMPLIFIED:
         return expression
-    expression = sp.expand(expression)
+    expression = multiplied_out(expression)
     if expression.has(sp.tan):
         tangents = {sp.tan(angle) ** 2: 1 / sp.cos(angle) ** 2 - 1 for angle in _angles(expression, sp.tan)}
-        expression = _shorter(expression, sp.expand(expression.xreplace(tangents)))
+        expression = _shorter(expression, multiplied_out(expression.xreplace(tangents)))
     if expression.has(sp.sin):
         sines = {sp.sin(angle) ** 2: 1 - sp.cos(angle) ** 2 for angle in _angles(expression, sp.sin)}
-        expression = _shorter(expression, sp.expand(expression.xreplace(sines)))
+        expression = _shorter(expression, multiplied_out(expression.xreplace(sines)))
     return expression
 
 

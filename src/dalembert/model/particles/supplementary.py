@@ -18,6 +18,7 @@ import sympy as sp
 from dalembert.errors import ModelError
 from dalembert.model.constraints import Constraint
 from dalembert.model.friction.law import Law
+from dalembert.model.language.multiply_out import multiplied_out
 from dalembert.model.language.rates import rate
 from dalembert.model.language.symbols import Coordinate, Reaction, multiplier
 from dalembert.model.particles.read_particles import ZERO, at_random
@@ -80,7 +81,7 @@ def held_system(particles: Particles) -> System:
     rho = [particles.positions[s] + freed[j] for j, s in enumerate(particles.cartesian_coordinates)]
     place: dict[sp.Symbol, sp.Expr] = {}
     for s, at in zip(particles.cartesian_coordinates, rho, strict=True):
-        place |= {s: at, s.d: sp.expand(rate(at))}
+        place |= {s: at, s.d: multiplied_out(rate(at))}
     given = [force.xreplace(place) for particle in particles.particles for force in particle.force]
     energy = sp.Add(
         *(m * place[s.d] ** 2 / 2 for s, m in zip(particles.cartesian_coordinates, particles.masses, strict=True))
@@ -114,7 +115,7 @@ def _shortest(force: sp.Expr) -> sp.Expr:
     plain = sp.factor_terms(force)
     if sp.count_ops(plain) > SIMPLIFIED:
         return plain
-    return min((plain, sp.factor_terms(sp.trigsimp(sp.expand(force)))), key=sp.count_ops)
+    return min((plain, sp.factor_terms(sp.trigsimp(multiplied_out(force)))), key=sp.count_ops)
 
 
 def _law_at(
@@ -141,7 +142,7 @@ def _reactions_at(
             swap[reaction] = sp.Add(*(multiplier(name) * slope for name, slope in slopes))
             continue
         along = sp.Matrix([Reaction.of("ideal", each.name) for each in extra])
-        b = (l * l.T).applyfunc(lambda entry: sp.trigsimp(sp.expand(entry)))
+        b = (l * l.T).applyfunc(lambda entry: sp.trigsimp(multiplied_out(entry)))
         swap[reaction] = (l.col(particles.cartesian_coordinates.index(s)).T * b.inv() * along)[0]
     return swap
 
@@ -149,4 +150,4 @@ def _reactions_at(
 @lru_cache(maxsize=64)  # the same particles are made again and again, with other values
 def in_short(expression: sp.Expr) -> sp.Expr:
     """The same without squares of sines and cosines that add up to one."""
-    return sp.trigsimp(sp.expand(expression))
+    return sp.trigsimp(multiplied_out(expression))

@@ -175,9 +175,9 @@ class _Checked:
         """Whether others in the blow can hold what contact k pushes, however hard, all inside their cones."""
         if not self.blow.limited:
             return False
-        felt = self.root[:, None] * (self.inverse @ np.vstack(self.rows).T)
+        rows = np.vstack(self.rows)
         mu = np.array([max(rough.mu()(0.0), rough.mu_static) for rough in self.sided])
-        return bool(braced(felt, places_of([rows.shape[0] - 1 for rows in self.rows]), mu)[k])
+        return bool(braced(rows @ self.inverse @ rows.T, places_of([rows.shape[0] - 1 for rows in self.rows]), mu)[k])
 
     # -- several contacts: the velocities at the end of each phase decide
 

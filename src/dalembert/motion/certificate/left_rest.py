@@ -27,6 +27,9 @@ NEAR = 1e-4
 MOST = 12
 # Contacts this many times faster than what counts as rest may rest, too.
 SLOWLY = 10.0
+# What sets off in a plane begins with some 1e-9 of the fastest velocities; faster than this it slips already, on a
+# surface whose speed has jumped.
+BEGINS = 1e-5
 # Gaps below this share of the places are closed: far above rounding, which closed ones have, and below any gap that a
 # motion has seen open.
 GAP = 1e-10
@@ -49,6 +52,14 @@ def departed_early(motion: Motion, contacts: Contacts, resting: float) -> float:
 def _departing(motion: Motion, t: float) -> set[str]:
     """The contacts that set off at an instant. In a plane they begin with a small velocity, which has a direction."""
     return {event["contact"] for event in motion.events if event["t"] == t and event["name"] in ("slip", "reversal")}
+
+
+def _is_in_flight(motion: Motion, name: str, t: float) -> bool:
+    """Whether a one-sided constraint has bounced or let go and not closed again: the last bounces rise by less than the
+    rounding of places, and only its events tell.
+    """
+    told = [e["name"] for e in motion.events if e["t"] <= t and e.get("contact") == name]
+    return next((what != "contact" for what in reversed(told) if what in ("contact", "release", "impact")), False)
 
 
 def _shares_coordinates(motion: Motion, contacts: Contacts) -> bool:
@@ -74,8 +85,11 @@ def _room_left(motion: Motion, contacts: Contacts, t: float, state: dict[str, fl
     here = contacts.at(q, v, t, frames=frames)
     steep, reach = contacts.steepness(q, v, t), max(largest(motion.q), 1e-300)
     near, still = here.gap / steep <= GAP * reach, np.abs(here.gap_rate / steep) <= SLOWLY * resting
-    closed = tuple((near & still).tolist())  # what rattles is not
+    named = [contacts.system.constraints[row].name for row in contacts.one_sided]
+    flying = np.array([_is_in_flight(motion, name, t) for name in named], dtype=bool)
+    closed = tuple((near & still & ~flying).tolist())  # what rattles is not
     after = min(int(np.searchsorted(motion.t, t)), motion.t.size - 1)
+    fastest = largest(motion.v)
     departing, names = _departing(motion, t), [contact.name for contact in contacts.contacts]
     states, directions, pushes = [], [], []
     for k, (speed, at) in enumerate(zip(lengths(contacts, here.slide), contacts.components, strict=True)):
@@ -83,7 +97,8 @@ def _room_left(motion: Motion, contacts: Contacts, t: float, state: dict[str, fl
         if carrier is not None and not closed[carrier]:
             states.append(OPEN)
         else:
-            states.append(STICK if names[k] in departing or speed <= SLOWLY * resting else SLIP)
+            begins = names[k] in departing and speed <= BEGINS * fastest  # and has not jumped through rest
+            states.append(STICK if begins or speed <= SLOWLY * resting else SLIP)
         slips = states[-1] == SLIP
         directions.append(int(np.sign(here.slide[at][0])) if slips and line else 0 if slips else 1)
         normal = motion.contacts[names[k]].normal[after]

@@ -25,6 +25,10 @@ SOLVED = 1e-13
 # What is taken where rounding is more than that: redundant contacts, of large ratios of masses.
 ACCEPTED = 1e-9
 ROUNDS, SWEEPS, NEWTON_STEPS = 80, 40, 25
+# Beside inverse inertias of one: above their rounding, and below what redundant contacts leave of them.
+SOFT = 1e-11
+# Beside velocities of one: larger impulses brace contacts against each other (see `braced.py`).
+MOST = 1e3
 
 
 @dataclass(frozen=True)
@@ -49,9 +53,7 @@ def impulses(problem: Problem) -> Array:
     scaled, weights, unit = _scaled(problem)
     found = None
     if all(at.stop - at.start <= 2 for at in problem.places):
-        found = _along_lines(scaled)
-        if found is not None and _miss(scaled, found) > ACCEPTED:
-            found = None
+        found = _by_pivots(scaled)
     if found is None:
         found = _projected(scaled)
     found = found * weights * unit
@@ -74,6 +76,23 @@ def _scaled(problem: Problem) -> tuple[Problem, Array, float]:
     G = weights[:, None] * problem.G * weights
     given = problem.given / (weights[normals] * unit)
     return Problem(G, b / unit, problem.places, problem.mu, given), weights, unit
+
+
+def _by_pivots(problem: Problem) -> Array | None:
+    """A solution along lines, improved where contacts are redundant and pivots have gathered rounding; with contacts
+    that give way by next to nothing where pivots end on a ray without them.
+    """
+    for soft in (0.0, SOFT):
+        G = problem.G + soft * np.eye(problem.b.size)
+        found = _along_lines(Problem(G, problem.b, problem.places, problem.mu, problem.given))
+        if found is None:
+            continue
+        miss = _miss(problem, found)
+        if miss > SOLVED:
+            found, miss = _newton(problem, found)
+        if miss <= ACCEPTED and float(np.abs(found).max(initial=0.0)) <= MOST:
+            return found
+    return None
 
 
 def _along_lines(problem: Problem) -> Array | None:

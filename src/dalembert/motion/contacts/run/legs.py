@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.arrays import Array
-from dalembert.errors import DalembertError
+from dalembert.errors import DalembertError, MotionFailed
 from dalembert.mechanics.solve.fundamental import Fundamental
 from dalembert.mechanics.solve.mass_scale import mass_scale
 from dalembert.methods.table import STIFF
@@ -174,7 +174,14 @@ class _Run:
             if stands:
                 record.keep(standing(record.legs[-1], np.append(t, later), q, work), mode, inner=False)
                 break
-            leg = self._integrate_leg(begins, later, t, work)
+            try:
+                leg = self._integrate_leg(begins, later, t, work)
+            except DalembertError as error:  # it has no first step; what was computed before is kept
+                if record.is_empty:
+                    raise
+                said = isinstance(error, MotionFailed)
+                failure = str(error) if said else failure_message(contacts.system.name, t, str(error))
+                break
             ending = OWN_ENDINGS.get(leg.ended or "") or contacts.ending(mode, leg.ended)
             if leg.failure is not None or ending is None:
                 failure, ended = self._named(leg.failure, mode), leg.ended

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from copy import copy
 from dataclasses import replace
 
@@ -31,6 +32,8 @@ ALMOST = 100.0
 UNKNOWN = 1e-3
 # On a surface that moves, slipping below so many tolerances of its velocity cannot be told from none.
 CARRIED = 20.0
+# Where a contact stops, its sliding velocity is rounding; faster than this share of the fastest sliding it has jumped.
+PASSED = 1e-6
 # A gap below this share of the size of the state is closed at the start …
 GAP = 1e-9
 # … and one further below zero than this is no state of the system.
@@ -56,6 +59,7 @@ class Transitions:
         self._rest = Rest()
         self._farthest = 0.0  # the largest coordinate at the impacts so far
         self._approach = 0.0  # the fastest at which a one-sided constraint closed
+        self._fastest = 0.0  # the largest velocity at the instants between legs so far
 
     def copy(self) -> Transitions:
         """The same, to go on with by itself."""
@@ -161,8 +165,9 @@ class Transitions:
         stuck = {j for j, s in enumerate(mode.states) if s == STICK}
         stopped = self.contacts_at_rest(q, v, t) | (stuck if ending.kind != "jump" else set())
         if ending.kind == "stop":
-            stopped |= {k}
-            self.halted = stopped
+            if not self._is_passed(k, q, v, t):
+                stopped |= {k}
+                self.halted = stopped
         elif ending.kind == "break":
             self._rest.leaving = {k}
         elif ending.kind == "turn":
@@ -217,15 +222,20 @@ class Transitions:
         return self._with_closed(t, q, v, shut)[0]
 
     def without_slow_bounces(self, t: float, q: Array, v: Array, touching: set[int]) -> Array:
-        """The velocity where all that touches stays closed, as after an impact without bounce."""
-        return self._with_closed(t, q, v, touching)[1]
+        """The velocity where all that touches stays closed, as after an impact without bounce; what is at rest there
+        sticks.
+        """
+        return self._with_closed(t, q, v, touching, self.contacts_at_rest(q, v, t))[1]
 
-    def _with_closed(self, t: float, q: Array, v: Array, closed: set[int]) -> tuple[Array, Array]:
-        """The nearest state in which these one-sided constraints are closed and nothing sticks."""
-        ones = (1,) * len(self.contacts.contacts)
+    def _with_closed(
+        self, t: float, q: Array, v: Array, closed: set[int], resting: Set[int] = frozenset()
+    ) -> tuple[Array, Array]:
+        """The nearest state in which these one-sided constraints are closed; of the contacts on them these stick."""
+        carrier, ones = self.contacts.carrier, (1,) * len(self.contacts.contacts)
         shut = tuple(j in closed for j in range(len(self.contacts.one_sided)))
-        resting = Mode((OPEN,) * len(ones), ones, ones, shut, self.contacts.frames_at(q, v, t))
-        return project(self.contacts.evaluation(resting), q, v, t)[:2]
+        states = tuple(STICK if k in resting and carrier[k] in closed else OPEN for k in range(len(ones)))
+        mode = Mode(states, ones, ones, shut, self.contacts.frames_at(q, v, t))
+        return project(self.contacts.evaluation(mode), q, v, t)[:2]
 
     @property
     def fastest_approach(self) -> float:
@@ -261,7 +271,9 @@ class Transitions:
             return set()
         slide = self.contacts.at(q, v, t).slide
         self._rest.speed = max(self._rest.speed, largest(slide))
-        limit = REST * max(self._rest.speed, 1e-3 * largest(v))
+        # A body that never slides and comes to rest has velocities of rounding: those of before say what is slow.
+        self._fastest = max(self._fastest, largest(v))
+        limit = REST * max(self._rest.speed, 1e-3 * self._fastest)
         # On a surface, a leg has ended at `slow`; others beside it are as slow but for rounding.
         on_surface = max(limit, 2 * self.scale.slow)
         return {
@@ -269,6 +281,13 @@ class Transitions:
             for k, (speed, at) in enumerate(zip(lengths(self.contacts, slide), self.contacts.components, strict=True))
             if speed <= almost * (limit if at.stop - at.start == 1 else on_surface)
         }
+
+    def _is_passed(self, k: int, q: Array, v: Array, t: float) -> bool:
+        """Whether a contact whose sliding velocity has changed its sign never was at rest: the speed of its surface
+        jumps here, and it slips on the other way.
+        """
+        speed = lengths(self.contacts, self.contacts.at(q, v, t).slide)[k]
+        return speed > max(PASSED * self._rest.speed, 2 * self.scale.slow)
 
     def gaps(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:
         """The gaps and their rates, as lengths and velocities of the coordinates however the equation is scaled."""

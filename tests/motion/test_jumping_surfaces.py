@@ -1,0 +1,91 @@
+"""Belts whose speed jumps while something slips on them: it slips on, the other way where the sliding has turned."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import sympy as sp
+
+import dalembert as da
+
+G, MU = 9.81, 0.25
+x, y, z = da.coordinates("x y z")
+
+
+def slid(v: float, jump: float, belt: float, end: float) -> float:
+    """Where a block is that slips at v on a belt at rest, which has the given speed from `jump` on: by ±μg throughout,
+    until it goes with the belt.
+    """
+    place, v = v * jump - MU * G * jump**2 / 2, v - MU * G * jump
+    sign = 1 if belt > v else -1
+    while_it_slips = min(end - jump, abs(belt - v) / (MU * G))
+    place += v * while_it_slips + sign * MU * G * while_it_slips**2 / 2
+    return place + (v + sign * MU * G * while_it_slips) * (end - jump - while_it_slips)
+
+
+def switched(jump: float, belt: float) -> sp.Expr:
+    return sp.Piecewise((0, da.t < jump), (belt, True))
+
+
+@pytest.mark.parametrize("backend", ["native", "reference"])
+@pytest.mark.parametrize(("jump", "belt"), [(0.1, 1.0), (0.2, 2.0), (0.1, 0.2), (0.1, -1.0)])
+@pytest.mark.parametrize("energy", [0.0, 1e6])
+def test_sliding_that_jumps_through_zero_goes_on(backend, jump, belt, energy):
+    """A large energy beside it once hid from the certificate that the block was stopped at once."""
+    system = da.System(
+        "block on a belt",
+        coordinates=[x, z, y],
+        kinetic=(x.d**2 + z.d**2 + y.d**2) / 2,
+        potential=G * z + y**2 / 2,
+        constraints={"floor": z >= 0},
+        nonideal=[da.Coulomb("floor", MU, slide=(x.d - switched(jump, belt),))],
+        initial={x: 0, z: 0, y: (2 * energy) ** 0.5, x.d: 0.8, z.d: 0, y.d: 0},
+    )
+    motion = system.simulate(1.5, rtol=1e-9, backend=backend)
+    assert motion["x"][-1] == pytest.approx(slid(0.8, jump, belt, 1.5), rel=1e-9)
+    assert motion.certificate.holds, motion.certificate
+
+
+def test_over_the_joint_of_two_belts():
+    """It leaves the first with √(2 μ g) = 1.4 m/s, and slides one more metre on the second, which is at rest."""
+    system = da.System(
+        "two belts",
+        coordinates=[x, z],
+        kinetic=(x.d**2 + z.d**2) / 2,
+        potential=G * z,
+        constraints={"floor": z >= 0},
+        nonideal=[da.Coulomb("floor", 0.1, slide=(x.d - sp.Piecewise((2, x < 1), (0, True)),))],
+        initial={x: 0, z: 0, x.d: 0, z.d: 0},
+    )
+    motion = system.simulate(4.0, rtol=1e-9)
+    assert motion["x"][-1] == pytest.approx(2.0, rel=1e-9)
+    assert motion.certificate.holds, motion.certificate
+
+
+@pytest.mark.parametrize("width", [0.05, 0.1])
+def test_a_table_that_jerks(width):
+    """Its place is a pulse, exp(−((t − 2)/w)²): where the table overtakes the block, friction drives that on.
+    Multiplied out, the pulse was zero, or had no value. Reference: v′ = −μg sign(v − b′) in short steps.
+    """
+    pulse = sp.exp(-(((da.t - 2) / width) ** 2))
+    system = da.System(
+        "block on a table that jerks",
+        coordinates=[x, z],
+        kinetic=(x.d**2 + z.d**2) / 2,
+        potential=10 * z,
+        constraints={"floor": z},
+        nonideal=[da.Coulomb("floor", 0.5, point=(x - pulse, z))],
+        initial={x: 0, z: 0, x.d: 18, z.d: 0},
+    )
+    motion = system.simulate(3, rtol=1e-9, samples=7)
+    first, last = 2 - 8 * width, min(2 + 8 * width, 3)
+    times = np.linspace(first, last, 400_001)[:-1] + (last - first) / 800_000
+    table = -2 * (times - 2) / width**2 * np.exp(-(((times - 2) / width) ** 2))
+    v = 18 - 5 * first
+    for speed in table:
+        v -= 5 * np.sign(v - speed) * (last - first) / 400_000
+    v -= 5 * (3 - last)
+    # The reference is known to its steps at each of the passages, 5 · 4e-6.
+    assert motion["x'"][-1] == pytest.approx(v, abs=1e-4)
+    assert v > 3.1  # without the jerk it would be 3
+    assert motion.certificate.holds, motion.certificate
