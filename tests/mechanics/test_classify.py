@@ -493,3 +493,17 @@ def test_decimal_numbers_show_no_rounding():
     assert found.holonomic
     assert "0000" not in str(found)
     assert "energy: 3*psi'**2/10 + 3*x/10 + x'**2/2" in str(found)
+
+
+def test_integrals_with_powers_too_large_to_write():
+    """d/dt(x_i² x_{i+1}) = 0 along twelve coordinates: exact, and the integrals that are found double their powers."""
+    x = da.coordinates(" ".join(f"x{i}" for i in range(12)))
+    found = da.System(
+        "products",
+        coordinates=x,
+        kinetic=sum(a.d**2 for a in x) / 2,
+        constraints={f"c{i}": 2 * x[i] * x[i].d * x[i + 1] + x[i] ** 2 * x[i + 1].d for i in range(11)},
+        initial={**dict.fromkeys(x, 1), **{a.d: (-2.0) ** i / 2.0**11 for i, a in enumerate(x)}},
+    ).classify()
+    assert found.degrees_of_freedom == 1
+    assert all(kind.integrable for kind in found.constraints)

@@ -29,6 +29,7 @@ from dalembert.mechanics.sample import ZERO, Sample, Sampler
 from dalembert.mechanics.solve.fundamental import independent_rows, null_space
 from dalembert.mechanics.standard_form import diff, is_long, lagrangian, nonlinear_constraints
 from dalembert.model.constraints import Constraint, is_linear
+from dalembert.model.language.constants import ExponentTooLarge
 from dalembert.model.language.symbols import t
 from dalembert.model.system import System
 
@@ -189,11 +190,19 @@ def _kind(
         dependence,
         degree,
         integrable,
-        None if integrated is None else plain(as_read(integrated)),
-        None if factor is None or factor.is_number else plain(factor),
+        None if integrated is None else _written(as_read(integrated)),
+        None if factor is None or factor.is_number else _written(factor),
         None if integrable is None else reaches,
         plain(disguise.velocity) if disguise is not None and disguise.velocity is not None else None,
     )
+
+
+def _written(expression: sp.Expr) -> str | None:
+    """The text of an integral or a factor; None where its powers are larger than any document may hold."""
+    try:
+        return plain(expression)
+    except ExponentTooLarge:
+        return None
 
 
 def _degree(expression: sp.Expr, arguments: tuple[sp.Symbol, ...], sampler: Sampler) -> Fraction | None:

@@ -235,6 +235,8 @@ class Integrator:
     def _numbers(self, rows: Sequence[Form]) -> np.ndarray:
         table = self.sampler.values([a for row in rows for a in row], self.points)
         table = table.reshape(len(table), len(rows), len(rows[0]) if rows else 0)  # there may be no points
+        largest = np.abs(table).max(axis=2, keepdims=True, initial=0.0)
+        table = table / np.where(largest > 0, largest, 1.0)  # squares of large powers would have no value
         length = np.linalg.norm(table, axis=2, keepdims=True)
         return table / np.where(length > 0, length, 1.0)
 
