@@ -52,7 +52,7 @@ from dalembert.motion.state.branches import ENDS, MEET
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.reactions import NOT_FOUND, SINGULAR_FORCE
 from dalembert.motion.state.state import State
-from dalembert.remember import changed, made
+from dalembert.remember import changed
 
 if TYPE_CHECKING:
     from dalembert.graph.functions import Graph
@@ -178,8 +178,7 @@ def _trajectory(
     times = settings.times[: run.y.shape[0]].copy()
     if outcome.ended is not None:
         times[-1] = report["time"]
-    return made(
-        Trajectory,
+    return Trajectory(
         t=times,
         y=run.y,
         guesses=run.branch,
