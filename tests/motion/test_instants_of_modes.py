@@ -9,12 +9,12 @@ import dalembert as da
 from dalembert.graph.contacts import contact_graph
 from dalembert.kernel.ready.contact_states import contact_states, unit_forces
 from dalembert.kernel.ready.modes import modes_of
-from dalembert.motion.certificate.repeat_contacts import (
+from dalembert.motion.certificate.again_in_modes import (
     CONVERGES,
     MOST_STEPS,
     RICHARDSON,
-    _by_halving,
-    _runge_kutta,
+    by_halving,
+    runge_kutta,
 )
 from dalembert.motion.contacts.modes import contacts as module
 from dalembert.motion.contacts.modes.contacts import Contacts
@@ -65,7 +65,7 @@ def test_stretches_are_those_of_numpy(motion: Motion) -> None:
         assert a is not None
         return np.concatenate([y[:, n:], a], axis=1)
 
-    wanted = _runge_kutta(slope, np.arange(motion.t.size), motion.t, y, length, 3)
+    wanted = runge_kutta(slope, np.arange(motion.t.size), motion.t, y, length, 3)
     found = contacts.stretches(modes, p, motion.t, y, length, 3)
     np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-12)  # rounding
     y[5, 0] = np.nan
@@ -81,14 +81,14 @@ def test_halving_is_that_of_numpy(motion: Motion) -> None:
     modes, y = modes_along(contacts, B), np.concatenate([motion.q, motion.v], axis=1)
     p, length, n = contacts.mode_parameters(modes), np.linspace(0.0, 1.0, B), motion.q.shape[1]
     y[5, n:] = np.nan
-    wanted, least = np.geomspace(1e-3, 1e-12, B)[:, None] * np.ones(n), np.where(np.arange(B) % 3, 0.0, 5.0)
+    wanted, least = np.geomspace(1e-3, 1e-12, B)[:, None] * np.ones(2 * n), np.where(np.arange(B) % 3, 0.0, 5.0)
 
     def advance(some: np.ndarray, t: np.ndarray, y: np.ndarray, length: np.ndarray, steps: int) -> np.ndarray:
         found = contacts.stretches(modes, p[some], t, y, length, steps)
         assert found is not None
         return found
 
-    by_numpy = _by_halving(advance, np.arange(B), motion.t, y, length, wanted, least)
+    by_numpy = by_halving(advance, np.arange(B), motion.t, y, length, wanted, least)
     by_c = contacts.stretches_by_halving(
         modes[0], p, motion.t, y, length, wanted, least, (MOST_STEPS, RICHARDSON, CONVERGES)
     )

@@ -96,8 +96,8 @@ class Modes:
         least: Array,
         rules: tuple[float, float, float, float],
     ) -> tuple[Array, Array, NDArray[np.bool_], NDArray[np.bool_]] | None:
-        """Velocities at the ends of such stretches, in 1, 2, 4, … steps until two results agree; how far they may be
-        from right, which are judged, and where there is no acceleration on the way. wanted (B, n): how near; least
+        """States (B, 2n) at the ends of such stretches, in 1, 2, 4, … steps until two results agree; how far they may
+        be from right, which are judged, and where there is no acceleration on the way. wanted (B, 2n): how near; least
         (B,): of steps. rules: as da_halved of c/modes.h has them, from `spread` on.
         """
         run = entry("da_halve_stretches", "p")
@@ -106,16 +106,16 @@ class Modes:
         count, n, m, program = t.size, self.n, self.m, self._program
         given = [np.ascontiguousarray(x, dtype=float) for x in (p, t, start, length, wanted, least)]
         working = program.registers + 2 * (n + m) ** 2 + 8 * (n + m) + count * (7 * n + m + 1)
-        sizes = [2 * count * n, count * (p.shape[1] + 4 * n + 3), program.ends[-1] * count, working]
+        sizes = [4 * count * n, count * (p.shape[1] + 6 * n + 3), program.ends[-1] * count, working]
         block, flags = np.zeros(sum(sizes)), np.empty((3, count), dtype=bool)
         begin, flag = address(block), address(flags)
         room, data, registers = (begin + 8 * sum(sizes[:k]) for k in (1, 2, 3))
         argument = _Halved(
             program.at, count, n, m, p.shape[1], *map(address, given), *rules,
-            begin, begin + 8 * count * n, flag, flag + count, flag + 2 * count, data, registers, room,
+            begin, begin + 16 * count * n, flag, flag + count, flag + 2 * count, data, registers, room,
         )  # fmt: skip
         run(ctypes.addressof(argument))
-        ends = block[: 2 * count * n].reshape(2, count, n)
+        ends = block[: 4 * count * n].reshape(2, count, 2 * n)
         return ends[0], ends[1], flags[0], flags[1]
 
 

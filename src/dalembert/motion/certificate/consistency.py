@@ -18,6 +18,7 @@ from dalembert.methods.table import METHODS
 from dalembert.motion.certificate.stretches import between_changes, states_inside
 
 if TYPE_CHECKING:
+    from dalembert.model.system import System
     from dalembert.motion.result.motion import Motion
 
 # Quadratures of q̈ over four and six points, symmetric about a stretch: their differences times this are allowed for.
@@ -108,14 +109,20 @@ def stretches_with_kinks(motion: Motion) -> list[int]:
     """The stretches in which a kink of the model is passed or touched: their ends, and places in between on the cubics
     through the states at both, lie on different sides of it, or on it.
     """
-    graph = kink_graph(motion.system)
-    if graph is None:
-        return []
     at, q, v = states_inside(motion, np.linspace(0.0, 1.0, INSIDE))
+    return [int(k) for k in np.flatnonzero(kinks_passed(motion.system, at, q, v, INSIDE))]
+
+
+def kinks_passed(system: System, t: Array, q: Array, v: Array, places: int) -> np.ndarray:
+    """Whether states on stretches lie on different sides of a kink of the model, or on it: so many of each stretch, all
+    stretches at their first place first.
+    """
+    graph = kink_graph(system)
+    if graph is None:
+        return np.zeros(t.size // places, dtype=bool)
     run = graph.kept.get("along")
     if run is None:
         run = graph.kept["along"] = many_of(graph.functions, 3) or Evaluator(graph.functions).many
-    found = run(at.size, q, v, at, motion.system.parameter_values())[0]
-    sides = np.sign(found).reshape(INSIDE, motion.t.size - 1, -1)
-    passed = (sides != sides[0]).any(axis=0) | (sides[0] == 0)
-    return [int(k) for k in np.flatnonzero(passed.any(axis=1))]
+    found = run(t.size, q, v, t, system.parameter_values())[0]
+    sides = np.sign(found).reshape(places, t.size // places, -1)
+    return np.asarray(((sides != sides[0]).any(axis=0) | (sides[0] == 0)).any(axis=1))

@@ -44,7 +44,8 @@ class Certificate(Result):
     contact: how far friction leaves its law (the cone where it sticks, μ|N| against the motion where it slips),
     reactions of one-sided constraints pull, or their gaps are negative.
     repeat: how far stretches between output points, integrated again from the laws by another method, end from the
-    motion's own states (with contacts: velocities). A dozen are looked at, those that would need many steps not judged.
+    motion's own states; with contacts also pieces that begin or end with a change of contacts. A dozen of each are
+    looked at, those that would need many steps not judged.
     consistency: Δq̇ − ∫ q̈ dt between neighbouring output points, where these are dense enough for a quadrature to judge;
     not with contacts, where friction turns faster than outputs show.
     impact: how far blows leave their laws: the jump of momentum, the cones, the direction of friction, restitution,

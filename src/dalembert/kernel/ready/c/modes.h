@@ -171,32 +171,32 @@ typedef struct {
     const da_program *program;
     long count, n, m, parameters;
     const double *p, *t, *start, *length;
-    const double *wanted, *least; /* (count, n): how near two results must be; (count): of steps, for each */
+    const double *wanted, *least; /* (count, 2n): how near two results must be; (count): of steps, for each */
     double spread, most, richardson, converges;
-    double *end, *allowed;        /* (count, n): velocities at the ends, and how far they may be from right */
+    double *end, *allowed;        /* (count, 2n): states at the ends, and how far they may be from right */
     unsigned char *judged, *lost; /* (count): two results agree; there is no acceleration on the way */
     unsigned char *served;        /* (count): room */
     double *data, *registers;     /* as in da_mode_stretches */
-    double *room;                 /* count (parameters + 4 n + 3) numbers */
+    double *room;                 /* count (parameters + 6 n + 3) numbers */
 } da_halved;
 
 /* In 1, 2, 4, … steps until two results agree: `_by_halving` of motion/certificate/repeat_contacts.py, where the
  * reasons stand. */
 DA_READY long da_halve_stretches(const da_halved *of)
 {
-    const long n = of->n, P = of->parameters;
+    const long n = of->n, both = 2 * n, P = of->parameters;
     long outputs = 0;
     for (long k = 0; k < of->program->outputs; k++) outputs += of->program->sizes[k];
-    double *p = of->room, *t = p + of->count * P, *length = t + of->count, *y = length + of->count;
-    double *before = y + 2 * n * of->count, *last = before + n * of->count;
-    long *rest = (long *)(last + n * of->count), left = of->count;
+    double *p = of->room, *t = p + of->count * P, *length = t + of->count, *ends = length + of->count;
+    double *before = ends + both * of->count, *last = before + both * of->count;
+    long *rest = (long *)(last + both * of->count), left = of->count;
     for (long c = 0; c < of->count; c++) {
         rest[c] = c;
         of->judged[c] = of->lost[c] = 0;
-        for (long i = 0; i < n; i++) {
-            before[n * c + i] = last[n * c + i] = 0.0;
-            of->end[n * c + i] = of->start[2 * n * c + n + i];
-            of->allowed[n * c + i] = of->wanted[n * c + i];
+        for (long i = both * c; i < both * (c + 1); i++) {
+            before[i] = last[i] = 0.0;
+            of->end[i] = of->start[i];
+            of->allowed[i] = of->wanted[i];
         }
     }
     for (long steps = 1; left && (double)steps <= of->most; steps *= 2) {
@@ -207,27 +207,27 @@ DA_READY long da_halve_stretches(const da_halved *of)
             t[k] = of->t[c];
             length[k] = of->length[c];
             for (long i = 0; i < P; i++) p[P * k + i] = of->p[P * c + i];
-            for (long i = 0; i < 2 * n; i++) y[2 * n * k + i] = of->start[2 * n * c + i];
+            for (long i = 0; i < both; i++) ends[both * k + i] = of->start[both * c + i];
         }
-        da_mode_stretches(of->program, left, n, of->m, p, P, t, y, length, steps, of->spread, of->data, of->registers,
-                          of->served);
+        da_mode_stretches(of->program, left, n, of->m, p, P, t, ends, length, steps, of->spread, of->data,
+                          of->registers, of->served);
         for (long k = 0; k < left; k++) {
-            const long c = rest[k];
-            const double *v = y + 2 * n * k + n;
+            const long c = rest[k], at = both * c;
+            const double *y = ends + both * k;
             int done = steps > 1 && (double)steps >= of->least[c];
             double sum = 0.0;
-            for (long i = 0; i < n; i++) sum += 0.0 * v[i];
+            for (long i = 0; i < both; i++) sum += 0.0 * y[i];
             of->lost[c] = (unsigned char)(sum != 0.0);
-            for (long i = 0; i < n && steps > 1; i++) {
-                const double apart = fabs(v[i] - before[n * c + i]);
-                const double unsure = of->converges * apart <= last[n * c + i] ? apart / of->richardson : apart;
-                done &= unsure <= of->wanted[n * c + i];
-                of->allowed[n * c + i] = unsure;
-                last[n * c + i] = apart;
+            for (long i = 0; i < both && steps > 1; i++) {
+                const double apart = fabs(y[i] - before[at + i]);
+                const double unsure = of->converges * apart <= last[at + i] ? apart / of->richardson : apart;
+                done &= unsure <= of->wanted[at + i];
+                of->allowed[at + i] = unsure;
+                last[at + i] = apart;
             }
-            for (long i = 0; i < n; i++) before[n * c + i] = v[i];
-            for (long i = 0; i < n && !done; i++) of->allowed[n * c + i] = of->wanted[n * c + i];
-            for (long i = 0; i < n && done; i++) of->end[n * c + i] = v[i];
+            for (long i = 0; i < both; i++) before[at + i] = y[i];
+            for (long i = 0; i < both && !done; i++) of->allowed[at + i] = of->wanted[at + i];
+            for (long i = 0; i < both && done; i++) of->end[at + i] = y[i];
             of->judged[c] = (unsigned char)done;
             if (!done && !of->lost[c]) rest[some++] = c;
         }
