@@ -18,8 +18,9 @@ from dalembert.kernel.ready.contact_states import contact_states, unit_forces
 from dalembert.mechanics.solve.mass_scale import mass_scale
 from dalembert.motion.certificate.held_friction import RANK, beyond_limits
 from dalembert.motion.certificate.smooth_works import smooth_works
+from dalembert.motion.certificate.told_contacts import events_agree, held_friction_off, open_contacts_agree
 from dalembert.motion.contacts.decide.decide import REST
-from dalembert.motion.contacts.modes.modes import OPEN, STICK
+from dalembert.motion.contacts.modes.modes import OPEN, SLIP, STICK
 from dalembert.motion.state.contact_history import STATES
 
 if TYPE_CHECKING:
@@ -52,14 +53,17 @@ def contact_residual(motion: Motion, M: Array, Q: Array, A: Array, found: Contac
     of = (motion.q, motion.v, motion.a, motion.multipliers)
     along = Along(M, Q, A, motion.C, *of, _smooth(motion), normal, friction, state, motion.acting, motion.rank)
     span, resting = float(motion.t[-1] - motion.t[0]), speed_of_rest(motion)
+    if not (open_contacts_agree(motion) and events_agree(motion)):
+        return float("inf")
+    held = _held_off(along, found, units, graph)
     looked = look_at_laws(along, found, units, graph, (span, resting, SEEN, ROUNDING, IDLE, RANK))
     if looked is None:
-        return contact_residual_by_numpy(along, found, units, graph, span, resting)
+        return max(held, contact_residual_by_numpy(along, found, units, graph, span, resting))
     forces, left = looked.forces, looked.left
     if left is not None:
         beyond = beyond_limits(left.units, left.rest, graph.components, left.holding, left.limits, looked.largest)
         forces = max(forces, float((beyond - left.unsure).max()) / looked.largest)
-    return max(forces, looked.gaps, looked.slips)
+    return max(forces, looked.gaps, looked.slips, held)
 
 
 def states_of_contacts(motion: Motion, gaps: Array | None = None) -> ContactState:
@@ -145,6 +149,20 @@ def contact_residual_by_numpy(
     lengths = np.where(steep[:, one_sided] > 0, steep[:, one_sided], 1.0)
     gaps = float(np.max(-found.gap / lengths, initial=0.0))
     return max(forces / largest, gaps / reach, slips)
+
+
+def _held_off(along: Along, found: ContactState, units: Array, graph: ContactGraph) -> float:
+    """How far the friction that is told of what sticks is from what C has of it, relative to the largest force."""
+    if not (along.state == STATES.index(STICK)).any():
+        return 0.0
+    first = [at.start for at in graph.components]
+    owner = np.repeat(np.arange(len(first)), [at.stop - at.start for at in graph.components])
+    speed = np.sqrt(np.add.reduceat(found.slide**2, first, axis=1))
+    slips = (along.state == STATES.index(SLIP)) & (speed > 0.0)
+    rubs = np.where(slips, found.mu * np.abs(found.normal), 0.0) / np.where(slips, speed, 1.0)
+    held = along.C - along.smooth + np.einsum("tnc,tc->tn", units, rubs[:, owner] * found.slide)
+    off = held_friction_off(units, held, graph.components, along.state, along.friction)
+    return float(off.max(initial=0.0)) / (float(np.abs(along.normal).max(initial=0.0)) or 1.0)
 
 
 def _smooth(motion: Motion) -> Array:

@@ -15,6 +15,7 @@ import numpy as np
 from dalembert.arrays import Array, norm_of
 from dalembert.mechanics.solve.mass_scale import mass_scale
 from dalembert.motion.certificate.guide_laws import GuideLaws
+from dalembert.motion.certificate.impact_choices import follow_choices
 from dalembert.motion.certificate.smooth_impacts import is_smooth, smooth_residual
 from dalembert.motion.contacts.impacts.blow import POISSON, SMOOTH, STICK, STRONGE, TURN, Piece
 from dalembert.motion.contacts.impacts.braced import braced
@@ -51,6 +52,8 @@ def impact_residual(motion: Motion, contacts: Contacts | None = None) -> float:
         # What was lost without a blow has no law that could be checked.
         return float("inf") if np.any(motion.impact_loss) else 0.0
     contacts = Contacts(motion.system) if contacts is None else contacts
+    if not follow_choices(contacts, motion.blows):
+        return float("inf")
     smooth: list[Impact] = []
     others: list[Impact] = []
     for blow in motion.blows:

@@ -7,12 +7,17 @@ with every contact at rest said to stick, whatever the motion says of it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dalembert.arrays import Array, largest
 from dalembert.errors import DalembertError
+from dalembert.graph.contacts import contact_graph
+from dalembert.kernel.ready.contact_states import contact_states
+from dalembert.motion.certificate.pieces import pieces_beside_changes
+from dalembert.motion.certificate.told_modes import told_modes
 from dalembert.motion.contacts.decide.agreement import lengths
 from dalembert.motion.contacts.decide.undetermined import room
 from dalembert.motion.contacts.modes.contacts import Contacts
@@ -25,6 +30,10 @@ if TYPE_CHECKING:
 NEAR = 1e-4
 # So many instants are looked at, spread evenly.
 MOST = 12
+# Of contacts that stand alone more are looked at: all by one call.
+ALONE = 24
+# A moment, as a share of the motion.
+JUST = 1e-12
 # Contacts this many times faster than what counts as rest may rest, too.
 SLOWLY = 10.0
 # What sets off in a plane begins with some 1e-9 of the fastest velocities; faster than this it slips already, on a
@@ -40,13 +49,66 @@ def departed_early(motion: Motion, contacts: Contacts, resting: float) -> float:
     resting: the speed that counts as rest.
     """
     struck = {blow.t for blow in motion.blows}  # a blow decides by itself what slips after it
-    named = {"slip", "reversal"} if _shares_coordinates(motion, contacts) else {"reversal"}
+    left = None if _shares_coordinates(motion, contacts) else _left_alone(motion, contacts)
+    if left is not None and left > NEAR:
+        return left
+    named = {"slip", "reversal"} if left is None else {"reversal"}
     departures = {e["t"]: e for e in motion.events if e["name"] in named and e["t"] not in struck}
     if not departures:
         return 0.0
     chosen = list(departures.values())
     chosen = [chosen[k] for k in np.unique(np.linspace(0, len(chosen) - 1, min(MOST, len(chosen))).astype(int))]
     return max(_room_left(motion, contacts, event["t"], event["state"], resting) for event in chosen)
+
+
+def _left_alone(motion: Motion, contacts: Contacts) -> float | None:
+    """The most that friction of contacts which share no coordinates had left where they set off, as a share of its
+    limit: by the forces at the ends of pieces on which they stick; None where these are not determined. Of contacts
+    that set off at one instant, one may be driven by what the other lets go.
+    """
+    pieces = pieces_beside_changes(motion)
+    if pieces is None:
+        return 0.0
+    names = [contact.name for contact in contacts.contacts]
+    departing = [[names.index(name) for name in gone] for gone in pieces.departing(range(pieces.t.size))]
+    chosen = [k for k, gone in enumerate(departing) if gone]
+    if not chosen:
+        return 0.0
+    chosen = [chosen[k] for k in np.unique(np.linspace(0, len(chosen) - 1, min(ALONE, len(chosen))).astype(int))]
+    t, start, end = pieces.t[chosen], pieces.start[chosen], pieces.end[chosen]
+    end_t = t + pieces.length[chosen]
+    modes = told_modes(motion, contacts, pieces.told(motion, contacts, chosen), t, start, end_t, end)
+    sure = [k for k, mode in enumerate(modes) if mode is not None]
+    own = [mode for mode in modes if mode is not None]
+    if not sure:
+        return None
+    n, moment = contacts.n, JUST * float(motion.t[-1] - motion.t[0])
+    here, at = end[sure], end_t[sure]
+    # A force may jump just there.
+    later = np.concatenate([here[:, :n] + moment * here[:, n:], here[:, n:]], axis=1)
+    rooms = [_rooms(contacts, own, y, when) for y, when in ((here, at), (later, at + moment))]
+    left = np.minimum(*rooms)
+    found = [min(float(left[i, j]) for j in departing[chosen[k]]) for i, k in enumerate(sure)]
+    return None if np.isnan(found).any() else max(found)
+
+
+def _rooms(contacts: Contacts, modes: Sequence[Mode], y: Array, t: Array) -> Array:
+    """What friction has left of its limit in each contact that sticks, (P, contacts); NaN where that is not known."""
+    n, m = contacts.n, contacts.m
+    q, v, left = y[:, :n], y[:, n:], np.full((t.size, len(contacts.components)), np.nan)
+    found = contacts.solve_along(modes, q, v, t)
+    if found is None:
+        return left
+    none, p = np.zeros((t.size, max(n, m))), contacts.system.parameter_values()
+    state = contact_states(contact_graph(contacts.system), q, v, none[:, :n], t, p, none[:, :m])
+    limit, fastest = state.mu_static * np.abs(found.normal), largest(v)
+    left[found.served] = 0.0
+    for k, at in enumerate(contacts.components):
+        held = np.linalg.norm(found.friction[:, at], axis=1)
+        rests = np.linalg.norm(state.slide[:, at], axis=1) <= BEGINS * fastest  # and its surface has not jumped
+        known = rests & found.served & np.array([mode.states[k] == STICK for mode in modes]) & (limit[:, k] > 0.0)
+        left[known, k] = 1.0 - held[known] / limit[known, k]
+    return left
 
 
 def _departing(motion: Motion, t: float) -> set[str]:

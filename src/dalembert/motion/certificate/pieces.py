@@ -7,7 +7,7 @@ goes on where nothing strikes, and whether a blow falls at the velocity that the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +47,7 @@ class Pieces:
     outputs: NDArray[np.int_]  # those that are not at the very time of a change
     changes: tuple[tuple[Mapping[str, Any], ...], ...]  # the events at each instant of change, in order
     instants: Array  # their times
+    ending: NDArray[np.int_]  # (P,): the number of the instant at the end of a piece, -1 where that is an output
 
     def told(self, motion: Motion, contacts: Contacts, which: Sequence[int]) -> list[Told]:
         """What contacts do on some of the pieces, in order."""
@@ -55,6 +56,15 @@ class Pieces:
             own = np.flatnonzero(self.stretch == stretch).tolist()
             found.update(zip(own, self._told_of_stretch(motion, contacts, own), strict=True))
         return [found[k] for k in which]
+
+    def departing(self, which: Iterable[int]) -> list[list[str]]:
+        """Of some pieces, the contacts that set off from rest at their end, without a blow."""
+        found: list[list[str]] = []
+        for k in self.ending[list(which)].tolist():
+            here = self.changes[k] if k >= 0 else ()
+            blow = any("impulse" in event for event in here)
+            found.append([] if blow else [event["contact"] for event in here if event["name"] == "slip"])
+        return found
 
     def _told_of_stretch(self, motion: Motion, contacts: Contacts, own: Sequence[int]) -> list[Told]:
         """Of all pieces between two outputs: back from what the later one tells, undoing one change after the other."""
@@ -114,6 +124,7 @@ def pieces_beside_changes(motion: Motion) -> Pieces | None:
     return Pieces(
         t[at], t[at + 1] - t[at], leaving[at], arriving[at + 1], np.stack([known[at], known[at + 1]], axis=1),
         stretch[at], outputs, tuple(events for *_, events in instants), times,
+        np.maximum(order[at + 1] - outputs.size, -1),
     )  # fmt: skip
 
 

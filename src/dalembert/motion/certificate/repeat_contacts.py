@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 # So many stretches are looked at: the measure takes about as long as the forces at five hundred points.
 MOST = 12
+# … and of places and of velocities so many over which these change least as their rates say.
+UNLIKE = 3
 # Of pieces beside changes of contacts, so many at which the velocity changes least as the accelerations say, and so
 # many others.
 WORST, SPREAD = 6, 6
@@ -38,13 +40,18 @@ WORST, SPREAD = 6, 6
 SMALL = 1e-4
 # Coefficients of friction are looked at in so many places of every stretch, and so many more stretches are repeated.
 INSIDE, UNEVEN = 33, 4
+# Slipping in a plane begins with less than this share of what forces could make of velocities in the whole time.
+BEGINS = 1e-5
 # Laws that jump with the time may do so where a contact changes: pieces begin and end this share of them beside it.
 BESIDE = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
 class Stretches:
-    """B stretches: times and states (B, 2n) at both ends, the modes in between, and the outputs (B,) before them."""
+    """B stretches: times and states (B, 2n) at both ends, the modes in between, and the outputs (B,) before them.
+
+    begins (B,): whether a contact begins to slip in a plane at the end, with a small velocity that gives its direction.
+    """
 
     t: Array
     length: Array
@@ -52,6 +59,7 @@ class Stretches:
     end: Array
     modes: Sequence[Mode | None]
     output: np.ndarray
+    begins: np.ndarray
 
 
 def repeat_residual(motion: Motion, contacts: Contacts, M: Array, Q: Array, wanted: float) -> float:
@@ -65,42 +73,45 @@ def repeat_residual(motion: Motion, contacts: Contacts, M: Array, Q: Array, want
     """
     root, span = mass_scale(M), float(motion.t[-1] - motion.t[0])
     # At rest, velocities are rounding of what the forces would make of them.
-    speed = max(float(np.abs(root * motion.v).max()), 1e-6 * span * float(np.abs(Q / root).max()))
+    pull = span * float(np.abs(Q / root).max())
+    speed = max(float(np.abs(root * motion.v).max()), 1e-6 * pull)
     if not speed > 0:
         return 0.0
-    parts = (_between_outputs(motion, contacts), _beside_changes(motion, contacts, root))
+    reach = np.maximum(np.abs(root * motion.q).max(axis=0), speed * span)
+    fastest = np.maximum(np.abs(root * motion.v).max(axis=0), SMALL * speed)
+    parts = (_between_outputs(motion, contacts, root / reach, root / fastest), _beside_changes(motion, contacts, root))
     clear = [(part, np.array([mode is not None for mode in part.modes], dtype=bool)) for part in parts if part.modes]
     modes = [mode for part, _ in clear for mode in part.modes if mode is not None]
     if not modes:
         return 0.0
-    t, length, start, end, output = (
+    t, length, start, end, output, begins = (
         np.concatenate([getattr(part, name)[own] for part, own in clear])
-        for name in ("t", "length", "start", "end", "output")
+        for name in ("t", "length", "start", "end", "output", "begins")
     )
-    reach = np.maximum(np.abs(root * motion.q).max(axis=0), speed * span)
-    fastest = np.maximum(np.abs(root * motion.v).max(axis=0), SMALL * speed)
     sizes = np.concatenate([reach / root[output], fastest / root[output]], axis=1)
     own_steps = motion.timing.steps * length / span  # as many as the motion took in such a time, on the average
     least = own_steps / 4 if contacts.coefficients_vary else np.zeros(t.size)
     found, allowed, judged = again_in_modes(contacts, modes, t, start, length, 0.1 * wanted * sizes, least)
+    allowed[:, contacts.n :] += np.where(begins[:, None], BEGINS * max(speed, pull) / root[output], 0.0)
     apart = np.maximum(np.abs(found - end) - allowed, 0.0) / sizes
     return float(apart[judged].max(initial=0.0))
 
 
-def _between_outputs(motion: Motion, contacts: Contacts) -> Stretches:
-    chosen = sorted({*_stretches(motion), *_uneven_stretches(motion, contacts)})
+def _between_outputs(motion: Motion, contacts: Contacts, places: Array, velocities: Array) -> Stretches:
+    """places, velocities (T, n): what these are measured in, one over it."""
+    uneven = {*_unlike_rates(motion, places, velocities), *_uneven_stretches(motion, contacts)}
+    chosen = sorted({*_stretches(motion), *uneven})
     at, states = np.array(chosen, dtype=int), np.concatenate([motion.q, motion.v], axis=1)
     t, end, y, z = motion.t[at], motion.t[at + 1], states[at], states[at + 1]
-    return Stretches(
-        t, end - t, y, z, told_modes(motion, contacts, told_at_outputs(motion, contacts, chosen), t, y, end, z), at
-    )
+    modes = told_modes(motion, contacts, told_at_outputs(motion, contacts, chosen), t, y, end, z)
+    return Stretches(t, end - t, y, z, modes, at, at < 0)
 
 
 def _beside_changes(motion: Motion, contacts: Contacts, root: Array) -> Stretches:
     pieces = pieces_beside_changes(motion)
     if pieces is None or not pieces.t.size:
         none = np.zeros((0, 2 * contacts.n))
-        return Stretches(none[:, 0], none[:, 0], none, none, (), none[:, 0])
+        return Stretches(none[:, 0], none[:, 0], none, none, (), none[:, 0], none[:, 0])
     chosen = _chosen_pieces(motion, pieces, root)
     told = pieces.told(motion, contacts, chosen)
     t, length, start, end = (x[chosen] for x in (pieces.t, pieces.length, pieces.start, pieces.end))
@@ -108,7 +119,10 @@ def _beside_changes(motion: Motion, contacts: Contacts, root: Array) -> Stretche
     kinked = passes_kink(motion, pieces, chosen).tolist()
     clear = [None if kink else mode for mode, kink in zip(modes, kinked, strict=True)]
     beside = BESIDE * length
-    return Stretches(t + beside, length - 2 * beside, start, end, clear, pieces.outputs[pieces.stretch[chosen]])
+    planar = {contacts.contacts[k].name for k in contacts.on_surfaces}
+    begins = np.array([not planar.isdisjoint(names) for names in pieces.departing(chosen)])
+    output = pieces.outputs[pieces.stretch[chosen]]
+    return Stretches(t + beside, length - 2 * beside, start, end, clear, output, begins)
 
 
 def _chosen_pieces(motion: Motion, pieces: Pieces, root: Array) -> list[int]:
@@ -143,6 +157,21 @@ def _stretches(motion: Motion) -> list[int]:
         others = np.linspace(0, inside.size - 1, MOST - len(everything)).round().astype(int)
         return sorted({*everything, *inside[others].tolist()})
     return [everything[k] for k in np.linspace(0, len(everything) - 1, MOST).round().astype(int).tolist()]
+
+
+def _unlike_rates(motion: Motion, places: Array, velocities: Array) -> list[int]:
+    """The stretches over which places, and those over which velocities, change least as their rates say."""
+    inside = _clear(motion)[1].nonzero()[0]
+    if not inside.size:
+        return []
+    after, half = inside + 1, np.diff(motion.t)[inside, None] / 2
+    q, v, a = motion.q, motion.v, motion.a
+    moved = q[after] - q[inside] - half * (v[after] + v[inside]) + half**2 / 3 * (a[after] - a[inside])
+    gained = v[after] - v[inside] - half * (a[after] + a[inside])
+    found: set[int] = set()
+    for missed in (places[inside] * np.abs(moved), velocities[inside] * np.abs(gained)):
+        found.update(inside[np.argsort(missed.max(axis=1))[-UNLIKE:]].tolist())
+    return sorted(found)
 
 
 def _clear(motion: Motion) -> tuple[np.ndarray, np.ndarray]:

@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from dalembert.motion.result.motion import Motion
 
 
+# In a plane, slipping that begins or ends turns faster than steps could follow. It is taken as such on a stretch at one
+# end of which it is slower than this share.
+GENTLY = 1e-3
+
+
 @dataclass(frozen=True, eq=False)
 class Told:
     """What contacts do on a stretch: the state of each contact, and whether each one-sided constraint is closed; None
@@ -73,13 +78,15 @@ def told_modes(
 
 
 def _way(begin: Array, end: Array, resting: float) -> int:
-    """The sign with which something slips that does so at these velocities; 1 in a plane; 0 where it has turned, or
-    rests at both.
+    """The sign with which something slips that does so at these velocities, 1 in a plane; 0 where that is not clear: it
+    has turned, or rests at both ends.
     """
     least, most = sorted((float(np.abs(begin).max()), float(np.abs(end).max())))
     if most <= resting or (least > resting and float(begin @ end) <= 0.0):
         return 0
-    return 1 if begin.size > 1 else int(np.sign(begin[0] + end[0]))
+    if begin.size > 1:
+        return int(least > GENTLY * most)
+    return int(np.sign(begin[0] + end[0]))
 
 
 def _push(motion: Motion, name: str, signed: bool, told: Told) -> int:
@@ -87,7 +94,7 @@ def _push(motion: Motion, name: str, signed: bool, told: Told) -> int:
     if not signed:
         return 1
     history = motion.contacts[name]
-    signs = {int(np.sign(history.normal[k])) for k in told.outputs if history.state[k] != OPEN}
+    signs = {int(np.nan_to_num(np.sign(history.normal[k]))) for k in told.outputs if history.state[k] != OPEN}
     return signs.pop() if len(signs) == 1 else int(not signs)
 
 

@@ -323,6 +323,8 @@ def set_off(here: Situation, mode: Mode, ways: dict[int, Array]) -> Array:
     begin, slow, share, last = v, here.scale.slow / 2, 1.0, np.inf
     for _ in range(MOST_TURNS):
         fastest = max(float(np.linalg.norm(ways[k])) for k in starting)
+        if fastest == 0.0:
+            return v  # nothing drives them
         aims = [slow / fastest * ways[k] - here.slide[contacts.components[k]] for k in starting]
         begin = v + np.linalg.lstsq(rows, np.concatenate([np.zeros(A.shape[0]), *aims]), rcond=1e-10)[0]
         s = contacts.solve(mode, q, begin, t)

@@ -1,0 +1,88 @@
+"""Whether blows took the law of impact, and contacts that met at one instant the order, that the model asks for.
+
+The other measures look at each blow by the law that it says it had.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+
+import numpy as np
+
+from dalembert.arrays import Array, norm_of
+from dalembert.motion.contacts.impacts.blow import LAWS
+from dalembert.motion.contacts.impacts.impact_on_arrays import SEQUENCE, TOGETHER
+from dalembert.motion.contacts.impacts.impacts import Impact, Rough
+from dalembert.motion.contacts.modes.contacts import Contacts
+
+# So many instants with several blows are looked at, spread evenly.
+MOST = 50
+# Approaches that differ by less than this share are the same: rounding of some operations.
+SAME = 1e-9
+# What parts more slowly than this share of the velocities rests, but for rounding.
+RESTS = 1e-10
+# Contacts whose impulses change each other's velocity by less than this share do not feel each other.
+FELT = 1e-9
+
+
+def follow_choices(contacts: Contacts, blows: Sequence[Impact]) -> bool:
+    """Whether all blows, in order of time, have the law of their contacts and the order of the model."""
+    system = contacts.system
+    laws = {c.name: c.impact or LAWS[0] for c in system.constraints if c.one_sided}
+    gives_back = {name: contacts.restitutions[k] > 0.0 for name, k in contacts.gap_numbers.items()}
+    for blow in blows:
+        names = [contact.name for contact in blow.contacts]
+        asked = {laws[name] for name in names if len(names) == 1 or gives_back[name]}
+        if asked and asked != {blow.law}:
+            return False
+        if system.impacts != TOGETHER and len(names) > 1:
+            return False
+    several = [own for _, group in groupby(blows, lambda blow: blow.t) if len(own := list(group)) > 1]
+    chosen = sorted({*np.linspace(0, len(several) - 1, min(MOST, len(several))).astype(int).tolist()})
+    if system.impacts == TOGETHER:
+        return not any(_could_meet_together(contacts, several[k]) for k in chosen)
+    if system.impacts == SEQUENCE:
+        return all(_fastest_first(contacts, several[k]) for k in chosen)
+    return True
+
+
+class _Meeting:
+    """The contacts of the blows of one instant: their normals (K, n), and how fast they approach."""
+
+    def __init__(self, contacts: Contacts, blows: Sequence[Impact]) -> None:
+        self.names = list(dict.fromkeys(contact.name for blow in blows for contact in blow.contacts))
+        first = blows[0]
+        made = [Rough(contacts, contacts.gap_numbers[name], first.t, first.q, first.before) for name in self.names]
+        lengths = [norm_of(rough.normal) or 1.0 for rough in made]
+        self.normals = np.array([rough.normal / length for rough, length in zip(made, lengths, strict=True)])
+        self.offsets = np.array([rough.offset / length for rough, length in zip(made, lengths, strict=True)])
+
+    def approach(self, v: Array) -> Array:
+        return np.asarray(-(self.normals @ v + self.offsets))
+
+
+def _fastest_first(contacts: Contacts, blows: Sequence[Impact]) -> bool:
+    meeting = _Meeting(contacts, blows)
+    for blow in blows:
+        speeds = meeting.approach(blow.before)
+        own = speeds[meeting.names.index(blow.contacts[0].name)]
+        if own < (1.0 - SAME) * speeds.max():
+            return False
+    return True
+
+
+def _could_meet_together(contacts: Contacts, blows: Sequence[Impact]) -> bool:
+    """Whether a contact of the second blow neither parted nor stood apart from those of the first when that fell: then
+    both should have been one.
+    """
+    first, second = ([contact.name for contact in blow.contacts] for blow in blows[:2])
+    meeting = _Meeting(contacts, blows[:2])
+    speeds = meeting.approach(blows[0].before)
+    limit = RESTS * float(np.abs(blows[0].before).max())
+    for name in set(second) - set(first):
+        k = meeting.names.index(name)
+        change = float(meeting.normals[k] @ (blows[0].after - blows[0].before))
+        if speeds[k] >= -limit and abs(change) > FELT * float(np.abs(blows[0].before).max()):
+            return True
+    return False

@@ -1,0 +1,109 @@
+"""Whether what a motion tells of its contacts agrees with itself: their columns with the constraints that act and with
+the forces, and their events with the columns and the blows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dalembert.arrays import Array
+from dalembert.motion.contacts.impacts.impacts import with_impulses
+from dalembert.motion.contacts.modes.modes import OPEN, STICK
+from dalembert.motion.state.contact_history import STATES
+
+if TYPE_CHECKING:
+    from dalembert.motion.result.motion import Motion
+
+# Events that a contact's change of state, or that of a one-sided constraint, goes with.
+OF_CONTACTS, OF_GAPS = ("stick", "slip", "reversal"), ("release", "contact", "impact")
+# Times that differ by less than this share are the same.
+ROUNDING = 1e-12
+# On surfaces so many points are looked at, each by its singular values.
+MOST = 12
+# Directions of friction in a plane with less effect than this share of the others have none.
+RANK = 1e-9
+
+
+def events_agree(motion: Motion) -> bool:
+    """Whether contacts change between two outputs only where an event says so, events lie in order within the motion,
+    every blow has its event, and events have the impulses of the blows.
+    """
+    events = [event for event in motion.events if "contact" in event]
+    times = np.array([event["t"] for event in events])
+    if (np.diff(times) < 0).any() or not ((times >= motion.t[0]) & (times <= motion.t[-1])).all():
+        return False
+    stripped = [{key: value for key, value in event.items() if key != "impulse"} for event in events]
+    right = with_impulses(stripped, motion.blows)
+    if any(told.get("impulse") != own.get("impulse") for told, own in zip(events, right, strict=True)):
+        return False
+    gone = {(event["t"], event["contact"]) for event in events if event["name"] in OF_GAPS}
+    struck = {(blow.t, contact.name) for blow in motion.blows for contact in blow.contacts if contact.normal > 0.0}
+    if not {t for t, _ in struck} <= {t for t, _ in gone}:
+        return False
+    return all(_has_event(motion.t, column, name, events) for name, column in _columns(motion))
+
+
+def _columns(motion: Motion) -> list[tuple[str, NDArray[np.int_]]]:
+    """What changes only with an event: by name, a number for each state at the output points, −1 where it is open."""
+    found = []
+    for contact in motion.system.contacts:
+        state = motion.contacts[contact.name].state
+        found.append((contact.name, np.where(state == OPEN, -1, state == STICK)))
+    if motion.acting is not None:
+        rows = [k for k, constraint in enumerate(motion.system.constraints) if constraint.one_sided]
+        found += [(motion.system.constraints[k].name, np.asarray(motion.acting[:, k], dtype=int)) for k in rows]
+    return found
+
+
+def _has_event(t: Array, column: NDArray[np.int_], name: str, events: Sequence[Mapping[str, Any]]) -> bool:
+    changes = np.flatnonzero(column[1:] != column[:-1])
+    # Opening and closing is told of the constraint that carries a contact.
+    changes = changes[(column[changes] >= 0) & (column[changes + 1] >= 0)]
+    if not changes.size:
+        return True
+    own = np.array([event["t"] for event in events if event["contact"] == name])
+    # An output at the very time of a change may belong to what follows, though the change is told a rounding later.
+    near = ROUNDING * max(float(np.abs(t).max()), float(t[-1] - t[0]))
+    return bool(np.all(own.searchsorted(t[changes + 1] + near, side="right") > own.searchsorted(t[changes] - near)))
+
+
+def open_contacts_agree(motion: Motion) -> bool:
+    """Whether contacts are told as open where their constraint does not act, and only there, and push nothing then."""
+    assert motion.acting is not None
+    rows = {c.name: k for k, c in enumerate(motion.system.constraints) if c.one_sided}
+    for contact in motion.system.contacts:
+        history, carrier = motion.contacts[contact.name], [rows[name] for name in contact.constraints if name in rows]
+        is_open = ~motion.acting[:, carrier[0]] if carrier else np.zeros(motion.t.size, dtype=bool)
+        pushes = np.any(history.normal[is_open]) or np.any(history.friction[is_open])
+        if pushes or not np.array_equal(history.state == OPEN, is_open):
+            return False
+    return True
+
+
+def held_friction_off(units: Array, force: Array, components: Sequence[slice], state: Array, told: Array) -> Array:
+    """How far the friction that is told (T, contacts) is from what a force (T, n) takes, along the unit forces (T, n,
+    components) of contacts that stick while no other one pushes on their coordinates, (T, contacts); zero elsewhere.
+    """
+    off, sticks, shut = np.zeros(told.shape), state == STATES.index(STICK), state != STATES.index(OPEN)
+    touched = np.stack([units[:, :, at].any(axis=2) for at in components], axis=1) & shut[:, :, None]
+    shared = touched.sum(axis=1) > 1
+    for k, at in enumerate(components):
+        points = np.flatnonzero(sticks[:, k] & ~(touched[:, k] & shared).any(axis=1))
+        if at.stop - at.start > 1 and points.size > MOST:
+            points = points[np.linspace(0, points.size - 1, MOST).astype(int)]
+        if points.size:
+            off[points, k] = np.abs(_sizes(units[points][:, :, at], force[points]) - told[points, k])
+    return off
+
+
+def _sizes(columns: Array, force: Array) -> Array:
+    """|f| of the smallest f with columns f = force, at P points: columns (P, n, components)."""
+    if columns.shape[2] == 1:
+        length = np.einsum("pn,pn->p", columns[:, :, 0], columns[:, :, 0])
+        return np.asarray(np.abs(np.einsum("pn,pn->p", columns[:, :, 0], force)) / length)
+    smallest = np.einsum("pcn,pn->pc", np.linalg.pinv(columns, rcond=RANK), force)
+    return np.asarray(np.linalg.norm(smallest, axis=1))

@@ -1,0 +1,145 @@
+"""What a motion says of its contacts beside its states: columns, events, blows. The certificate sees what is wrong.
+
+Each was once certified.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import dalembert as da
+
+G = 9.81
+
+
+def blocks_pulled(mu_static: float, rod: bool = False) -> da.System:
+    """Two blocks on a floor, of which one is pulled ever harder; a rod between them, or a spring."""
+    constraints = {"f0": "z0", "f1": "z1"} | ({"rod": "x1 - x0 - 1"} if rod else {})
+    return da.System(
+        "two blocks",
+        coordinates="x0 z0 x1 z1",
+        kinetic="(x0'^2 + z0'^2 + x1'^2 + z1'^2)/2",
+        potential="9.81*(z0 + z1) + k*(x1 - x0 - 1)^2/2",
+        forces={"x0": "2*t"},
+        constraints=constraints,
+        nonideal=[da.Coulomb("f0", 0.15, mu_static=mu_static, point=("x0", "z0")),
+                  da.Coulomb("f1", 0.2, mu_static=0.3, point=("x1", "z1"))],
+        parameters={"k": 20.0},
+        initial={"x0": 0, "z0": 0, "x1": 1, "z1": 0, "x0'": 0, "z0'": 0, "x1'": 0, "z1'": 0},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("rod", [False, True])
+@pytest.mark.parametrize("samples", [5, 201])
+def test_a_contact_that_sets_off_a_little_early_is_seen(rod, samples):
+    """By a hundredth of its limit, by itself or with others."""
+    model = blocks_pulled(0.2, rod)
+    assert model.simulate(4, samples=samples).certificate.holds
+    early = blocks_pulled(0.198, rod).simulate(4, samples=samples)
+    assert early.certificate.holds
+    assert replace(early, system=model).certified().certificate.failures == ("contact",)
+
+
+def test_what_another_lets_go_may_set_off_below_its_limit():
+    """The first block gives way and pulls less from then on: nothing of that is early."""
+    motion = blocks_pulled(0.4, rod=True).simulate(6)
+    assert [event["name"] for event in motion.events if event["name"] == "slip"]
+    assert motion.certificate.holds, motion.certificate
+
+
+def ball(law: str) -> da.System:
+    """A rough ball that spins and bounces aslant: laws of impact differ where its slipping stops or turns."""
+    return da.System(
+        "rod on a floor",
+        coordinates="x y p",
+        kinetic="(x'^2 + y'^2)/2 + p'^2/24",
+        potential="9.81*y",
+        constraints={"floor": da.Constraint("floor", "y - cos(p)/2", one_sided=True, restitution=0.6, impact=law)},
+        nonideal=[da.Coulomb("floor", 0.4, slide=("x' + cos(p)/2*p'",))],
+        initial={"x": 0, "y": 0.9, "p": 0.6, "x'": 1.5, "y'": 0, "p'": 0},
+    )
+
+
+@pytest.mark.parametrize("law", ["poisson", "stronge"])
+def test_blows_by_another_law_than_the_models_are_seen(law):
+    motion = ball(law).simulate(0.5)
+    assert len(motion.blows) >= 1
+    assert motion.certificate.holds, motion.certificate
+    assert "impact" in replace(motion, system=ball("newton")).certified().certificate.failures
+
+
+def cradle(impacts, speeds=(1, 0, 0)) -> da.System:
+    names = ("x0", "x1", "x2")
+    return da.System(
+        "cradle",
+        coordinates=names,
+        kinetic="(x0'^2 + x1'^2 + 2*x2'^2)/2",
+        constraints={k: da.Constraint(k, f"{b} - {a} - 1", one_sided=True, restitution=0.8) for k, a, b in
+                     (("left", "x0", "x1"), ("right", "x1", "x2"))},
+        impacts=impacts,
+        initial={"x0": -0.5, "x1": 1, "x2": 2} | {f"{name}'": v for name, v in zip(names, speeds, strict=True)},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("made", "asked"), [("sequence", "together"), ("together", "sequence")])
+def test_blows_in_another_order_than_the_models_are_seen(made, asked):
+    motion = cradle(made).simulate(1)
+    assert motion.certificate.holds, motion.certificate
+    assert replace(motion, system=cradle(asked)).certified().certificate.failures == ("impact",)
+
+
+def test_the_fastest_approach_strikes_first():
+    """Two balls close in on one between them at once: the order of the names says otherwise."""
+    start = {"x0": -1, "x1": 1, "x2": 2.5, "x0'": 2, "x1'": 0, "x2'": -1}
+    named = cradle(("right", "left")).replace(initial=start)
+    motion = named.simulate(1)
+    assert [blow.contacts[0].name for blow in motion.blows[:2]] == ["right", "left"]
+    assert motion.certificate.holds, motion.certificate
+    other = cradle("sequence").replace(initial=start)
+    assert other.simulate(1).certificate.holds
+    assert replace(motion, system=other).certified().certificate.failures == ("impact",)
+
+
+@pytest.fixture(scope="module")
+def hop() -> da.Motion:
+    """A block that falls, bounces, slides, rests, and is pushed until it slips."""
+    return da.System(
+        "block",
+        coordinates="x z",
+        kinetic="(x'^2 + z'^2)/2",
+        potential="9.81*z",
+        forces={"x": "2*t"},
+        constraints={"floor": da.Constraint("floor", "z", one_sided=True, restitution=0.3)},
+        nonideal=[da.Coulomb("floor", 0.5, mu_static=0.6, point=("x", "z"))],
+        initial={"x": 0, "z": 0.2, "x'": 4, "z'": 0},
+    ).simulate(4, samples=161)
+
+
+def told(motion: da.Motion, **columns) -> da.Motion:
+    return replace(motion, contacts={"floor": replace(motion.contacts["floor"], **columns)})
+
+
+WRONG = {
+    "friction while it sticks": lambda m: told(
+        m, friction=np.where(m.contacts["floor"].state == "stick", 1.01, 1.0) * m.contacts["floor"].friction
+    ),
+    "slips in the air": lambda m: told(m, state=np.where(m.q[:, 1] > 0.01, "slip", m.contacts["floor"].state)),
+    "sticks in the air": lambda m: told(m, state=np.where(m.q[:, 1] > 0.01, "stick", m.contacts["floor"].state)),
+    "pushes in the air": lambda m: told(m, normal=m.contacts["floor"].normal + (m.q[:, 1] > 0.01)),
+    "no events": lambda m: replace(m, events=()),
+    "events of another time": lambda m: replace(m, events=tuple({**e, "t": e["t"] + 0.05} for e in m.events)),
+    "events without impulses": lambda m: replace(
+        m, events=tuple({k: v for k, v in e.items() if k != "impulse"} for e in m.events)
+    ),
+    "blows of another time": lambda m: replace(m, blows=tuple(replace(blow, t=blow.t + 0.05) for blow in m.blows)),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_what_is_told_wrongly_is_seen(hop, what):
+    assert {"impact", "contact", "stick", "slip"} <= {event["name"] for event in hop.events}
+    assert hop.certificate.holds, hop.certificate
+    assert "contact" in WRONG[what](hop).certified().certificate.failures
