@@ -224,3 +224,45 @@ def test_the_certificate_sees_one_that_does_not_stay(monkeypatch):
     motion = blocks_pushed_to_and_fro().simulate(5, samples=21)
     assert motion["x2'"][-1] < -1  # the old fault
     assert motion.certificate.contact > motion.certificate.thresholds["contact"]
+
+
+@pytest.mark.parametrize("backend", ["native", "reference"])
+def test_a_box_on_a_running_belt_against_a_rough_wall(backend):
+    """It stands still: the belt slips under its corners, and those at the wall stick. Six forces, three equations: any
+    choice must balance the box, with friction of the belt that belongs to the reactions that are told.
+    """
+    corners = {"f0": (-1, -1), "f1": (1, -1), "w1": (1, -1), "w2": (1, 1)}
+    mu, half, g = 0.7, 0.5, 9.81
+    constraints, laws = [], []
+    for name, (a, b) in corners.items():
+        x, y = f"x + {a * half}*cos(s) - {b * half}*sin(s)", f"y + {a * half}*sin(s) + {b * half}*cos(s)"
+        gap = y if name.startswith("f") else f"3 - ({x})"
+        constraints.append(da.Constraint(name, gap, one_sided=True))
+        belt = " - t/2" if name.startswith("f") else ""
+        laws.append(da.Coulomb(name, mu, mu_static=0.91, point=(x + belt, y)))
+    motion = da.System(
+        "box",
+        coordinates="x y s",
+        kinetic="(x'^2 + y'^2)/2 + s'^2/12",
+        potential="9.81*y",
+        constraints=constraints,
+        nonideal=laws,
+        initial={"x": 2.5, "y": 0.5, "s": 0, "x'": 0, "y'": 0, "s'": 0},
+    ).simulate(1, samples=5, backend=backend)
+    assert motion.certificate.holds, motion.certificate
+    np.testing.assert_allclose(motion["x"], 2.5, atol=1e-12)
+    for k in range(motion.t.size):
+        N = {name: motion.contacts[name].normal[k] for name in corners}
+        f = {name: motion.contacts[name].friction[k] for name in corners}
+        assert min(N.values()) >= 0
+        for name in ("f0", "f1"):
+            assert motion.contacts[name].state[k] == "slip"
+            assert f[name] == pytest.approx(mu * N[name], abs=1e-12)
+        for name in ("w1", "w2"):
+            assert f[name] <= 0.91 * N[name] + 1e-9  # the cone of the programme
+            assert N[name] == pytest.approx(motion[f"multiplier {name}"][k], abs=1e-12)
+        assert f["f0"] + f["f1"] == pytest.approx(N["w1"] + N["w2"], abs=1e-9)
+        # The wall's friction points up: the torque of the belt turns the box that way.
+        assert N["f0"] + N["f1"] + f["w1"] + f["w2"] == pytest.approx(g, abs=1e-9)
+        turning = half * (f["f0"] + f["f1"] + N["f1"] - N["f0"] + N["w2"] - N["w1"] + f["w1"] + f["w2"])
+        assert turning == pytest.approx(0, abs=1e-9)

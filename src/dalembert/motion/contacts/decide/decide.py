@@ -124,7 +124,7 @@ def solve_mode(contacts: Contacts, mode: Mode, q: Array, v: Array, t: float) -> 
         return smallest_within_cones(contacts, mode, q, v, t)
     solution = contacts.solve(mode, q, v, t)
     if solution.redundant and STICK in mode.states:
-        inside = within_cones(contacts, mode, solution)
+        inside = within_cones(contacts, mode, solution, q, v, t)
         if isinstance(inside, ModeSolution):
             return inside
     return solution
@@ -185,7 +185,8 @@ def _pivoted(here: Situation, mode: Mode, under_way: bool) -> Decision | None:
         begin = set_off(here, mode, ways)
         s = here.contacts.solve(mode, here.q, begin, here.t)
         given = here.rest.given is not None and mode.does_as(here.rest.given)
-        inside = within_cones(here.contacts, mode, s, given) if s.redundant and STICK in mode.states else None
+        redundant = s.redundant and STICK in mode.states
+        inside = within_cones(here.contacts, mode, s, here.q, begin, here.t, given) if redundant else None
         if isinstance(inside, Giving):
             ways |= inside.ways
             released |= set(inside.ways)

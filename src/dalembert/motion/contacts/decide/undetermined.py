@@ -17,7 +17,7 @@ from dalembert.arrays import Array
 from dalembert.motion.contacts.decide.cone_programs import Deepest, Entries, Programme
 from dalembert.motion.contacts.decide.spare import shared_rows
 from dalembert.motion.contacts.modes.contacts import MOST_NUMBERS, Contacts, is_unchanged
-from dalembert.motion.contacts.modes.modes import STICK, Mode, ModeSolution
+from dalembert.motion.contacts.modes.modes import OPEN, SLIP, STICK, Mode, ModeSolution
 
 # Below this share of the forces, a distance from the cones is rounding of the programme.
 INSIDE = 1e-9
@@ -34,11 +34,13 @@ class Giving:
     ways: Mapping[int, Array]
 
 
-def within_cones(contacts: Contacts, mode: Mode, s: ModeSolution, given: bool = False) -> ModeSolution | Giving | None:
+def within_cones(
+    contacts: Contacts, mode: Mode, s: ModeSolution, q: Array, v: Array, t: float, given: bool = False
+) -> ModeSolution | Giving | None:
     """The same motion with forces inside all cones; or how it gives way where there are none; or None where no cone
-    holds anything. given: it is known to give way here.
+    holds anything. s: the instant of the mode at that state. given: it is known to give way here.
     """
-    held = _held(contacts, mode, s)
+    held = _held(contacts, mode, s, q, v, t)
     first = next(held.signs())
     if not given and held.names(first):
         shortest = held.programme(first).shortest_if_inside()
@@ -60,7 +62,7 @@ def smallest_within_cones(contacts: Contacts, mode: Mode, q: Array, v: Array, t:
     """The instant in a mode with undetermined forces that is known to hold, with the smallest forces inside its cones.
     Where they are none after all, but for rounding, those nearest to them.
     """
-    return _smallest(contacts, mode, _solved(contacts, mode, q, v, t))
+    return _smallest(_held(contacts, mode, _solved(contacts, mode, q, v, t), q, v, t))
 
 
 def smallest_along(contacts: Contacts, mode: Mode, q: Array, v: Array, t: Array) -> Iterator[ModeSolution]:
@@ -72,9 +74,9 @@ def smallest_along(contacts: Contacts, mode: Mode, q: Array, v: Array, t: Array)
         solved = contacts.solve_without_spare(mode, q[at], v[at], t[at])
         if solved is None:
             solved = [_solved(contacts, mode, q[k], v[k], float(t[k])) for k in range(t.size)[at]]
-        for s in solved:
+        for s, *here in zip(solved, q[at], v[at], t[at].tolist(), strict=True):
             if last is None or not _is_same(s, last):
-                last, found = s, _smallest(contacts, mode, s)
+                last, found = s, _smallest(_held(contacts, mode, s, *here))
             yield found
 
 
@@ -86,14 +88,13 @@ def _is_same(now: ModeSolution, before: ModeSolution) -> bool:
     return all(is_unchanged(getattr(now.solution, one), getattr(before.solution, one)) for one in ("Q", "b", "A", "M"))
 
 
-def _smallest(contacts: Contacts, mode: Mode, s: ModeSolution) -> ModeSolution:
-    held = _held(contacts, mode, s)
+def _smallest(held: _Held) -> ModeSolution:
     for signs in islice(held.signs(), MOST_SIGNS):
         shortest = held.programme(signs).smallest()
         if shortest is not None:
             return held.solution(shortest)
     best = held.deepest()
-    return s if best is None else held.solution(best[0].x)
+    return held.s if best is None else held.solution(best[0].x)
 
 
 def room(contacts: Contacts, mode: Mode, q: Array, v: Array, t: float) -> float:
@@ -101,7 +102,7 @@ def room(contacts: Contacts, mode: Mode, q: Array, v: Array, t: float) -> float:
     them; below zero where no choice is left, and it gives way.
     """
     s = _solved(contacts, mode, q, v, t)
-    held = _held(contacts, mode, s)
+    held = _held(contacts, mode, s, q, v, t)
     if not (mode.spare or s.redundant):  # they are determined after all
         signs = next(held.signs())
         return held.programme(signs).depth_at(held.start / held.unit) if held.names(signs) else float("inf")
@@ -120,13 +121,15 @@ def _solved(contacts: Contacts, mode: Mode, q: Array, v: Array, t: float) -> Mod
 
 @dataclass(frozen=True)
 class _Held:
-    """What holds in a mode: multipliers unit · x of the rows `active`, for any x with the force of `start`. size: the
-    largest part of a generalized force that one of them makes; x = 1 is such a force, however its row is scaled.
+    """What holds in a mode: multipliers unit · x of the rows `active`, for any x with the force of `start`. A: what
+    each of them makes, with the friction of what slips under it. size: the largest part of a generalized force that one
+    of them makes; x = 1 is such a force, however its row is scaled.
     """
 
     contacts: Contacts
     mode: Mode
     s: ModeSolution
+    A: Array
     active: np.ndarray
     start: Array
     unit: Array
@@ -157,7 +160,7 @@ class _Held:
             sizes.append(len(own))
         entries = -np.array(parts) * self.unit[at] / size
         G = Entries(np.arange(len(at)), np.array(at), entries, (len(at), self.active.size))
-        A = s.solution.A[self.active]
+        A = self.A[self.active]
         moved = A.any(axis=0)  # a coordinate that nothing holds has no equation
         A = A[:, moved]
         E = Entries.of((A * self.unit[:, None]).T / size)
@@ -172,7 +175,7 @@ class _Held:
         own = {k: 1.0 if contacts.carrier[k] is not None or s.normal[k] >= 0 else -1.0 for k in holding}
         yield own
         rows = {k: contacts.rows[contacts.contacts[k].constraints[0]] for k in holding if contacts.carrier[k] is None}
-        changing = shared_rows(s.solution.A) if rows else set()
+        changing = shared_rows(self.A) if rows else set()
         free = [k for k, row in rows.items() if row in changing]
         for flips in islice(product((1.0, -1.0), repeat=len(free)), 1, None):
             yield own | {k: flip * own[k] for k, flip in zip(free, flips, strict=True)}
@@ -197,16 +200,42 @@ class _Held:
         multipliers[self.active] = self.unit * x
         own, friction, normal = multipliers[: contacts.m], s.friction.copy(), s.normal.copy()
         for k, (contact, at) in enumerate(zip(contacts.contacts, contacts.components, strict=True)):
+            if self.mode.states[k] == OPEN or not (contact.signed or self.mode.states[k] == STICK):
+                continue
+            if contact.signed:
+                normal[k] = s.lever[k] * own[contacts.rows[contact.constraints[0]]]
             if self.mode.states[k] == STICK:
                 friction[at] = multipliers[contacts.stick_rows(k)]
-                if contact.signed:
-                    normal[k] = s.lever[k] * own[contacts.rows[contact.constraints[0]]]
+            else:
+                friction[at] = -s.mu[k] * abs(normal[k]) * _way(self.mode, s, k, at)
         return replace(s, multipliers=own, friction=friction, normal=normal, undetermined=True)
 
 
-def _held(contacts: Contacts, mode: Mode, s: ModeSolution) -> _Held:
-    A = s.solution.A
+def _held(contacts: Contacts, mode: Mode, s: ModeSolution, q: Array, v: Array, t: float) -> _Held:
+    A = _with_slipping(contacts, mode, s, q, v, t)
     active = np.flatnonzero(np.any(A, axis=1))
     start = s.solution.multipliers[active]
     size = float(np.abs(A[active].T * start).max(initial=0.0)) or 1.0
-    return _Held(contacts, mode, s, active, start, size / np.linalg.norm(A[active], axis=1), size)
+    return _Held(contacts, mode, s, A, active, start, size / np.linalg.norm(A[active], axis=1), size)
+
+
+def _with_slipping(contacts: Contacts, mode: Mode, s: ModeSolution, q: Array, v: Array, t: float) -> Array:
+    """The rows of A, those that press on a contact which slips with its friction for a unit multiplier: another choice
+    of reactions rubs otherwise.
+    """
+    slips = [k for k, c in enumerate(contacts.contacts) if mode.states[k] == SLIP and c.signed and s.mu[k] != 0.0]
+    if not slips:
+        return s.solution.A
+    A, F = s.solution.A.copy(), contacts.forces(q, v, t, mode.frames)
+    for k in slips:
+        row, at = contacts.rows[contacts.contacts[k].constraints[0]], contacts.components[k]
+        push = 1.0 if contacts.carrier[k] is not None else float(mode.pushes[k])
+        A[row] -= s.mu[k] * push * s.lever[k] * (F[:, at] @ _way(mode, s, k, at))
+    return A
+
+
+def _way(mode: Mode, s: ModeSolution, k: int, at: slice) -> Array:
+    """The direction in which contact k slips, along its components."""
+    if at.stop - at.start == 1:
+        return np.array([float(mode.directions[k])])
+    return s.slide[at] / max(float(np.linalg.norm(s.slide[at])), 1e-300)
