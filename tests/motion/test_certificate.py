@@ -293,3 +293,15 @@ def test_a_mass_hanging_at_rest_holds(stiffness: float, rtol: float, backend: st
     v = motion.v.copy()
     v[20] += 1e-4 * 9.81 / stiffness  # a hundred times what the loosest of these tolerances leaves open
     assert "repeat" in replace(motion, v=v).certified().certificate.failures
+
+
+@pytest.mark.parametrize("jump", [1e-4, 1.0])
+@pytest.mark.parametrize("at", [7, 250, 433])
+def test_a_place_that_jumps_where_no_force_depends_on_it_is_seen(jump, at):
+    """y and ψ of the penny are such places. One stretch of 500 is wrong, and all others are right."""
+    motion = da.library.penny().simulate(20, samples=501)
+    assert motion.certificate.holds
+    for name in ("y", "psi"):
+        q = motion.q.copy()
+        q[at:, [c.name for c in motion.system.coordinates].index(name)] += jump
+        assert replace(motion, q=q).certified().certificate.failures == ("repeat",)

@@ -186,6 +186,8 @@ def _entry_faults(key: str, number: int, entry: Mapping[str, Any]) -> list[str]:
     faults += [f"{place}: no {k!r}" for k in required if k not in entry]
     faults += [f"{place}: unknown entry {k!r}.{suggest(k, allowed)}" for k in entry if k not in allowed]
     texts = [k for k in allowed if k not in NO_TEXTS and k in entry and not isinstance(entry[k], str)]
+    if entry.get("one_sided") is False and re.search("[<>]=", str(entry.get("equation"))):
+        faults.append(f"{place}: an equation with >= or <= is one-sided: leave out one_sided = false, or write =")
     return faults + [f"{place}: {k!r} is a text, got {entry[k]!r}" for k in texts]
 
 

@@ -31,6 +31,8 @@ Slope = Callable[[Array, Array], Array]
 # So many stretches are looked at, half of them evenly, half where the acceleration says least of where the motion goes.
 # Fewer where states must be solved one by one.
 MOST, FEW = 12, 4
+# What places miss in a stretch counts so much more than what velocities do, being corrected by accelerations.
+PLACES_COUNT = 1e3
 # Steps of the modified midpoint rule in a stretch: extrapolated, order 12 with 43 evaluations.
 SEQUENCE = (2, 4, 6, 8, 10, 12)
 # A stretch in which that does not converge, or ends elsewhere than the motion, is repeated in four times as many
@@ -112,6 +114,7 @@ def repeat_and_consistency(
     suspect = apart / speed if smooth is None else np.where(smooth, apart / speed, 0.0)
     independent = bool((motion.rank == evaluation.m).all())
     together = _is_simple(evaluation) and independent and is_regular(M[0])
+    doubt = doubt + doubted_places(motion, root) * speed / place
     stretches = _stretches(motion, smooth, doubt + 1e6 * apart, MOST if together else FEW)
     if not stretches.size:
         return 0.0, float(suspect.max(initial=0.0))
@@ -123,6 +126,13 @@ def repeat_and_consistency(
     if doubted.any() and right[doubted].all():
         suspect = np.where(suspect > wanted, 0.0, suspect)
     return float(missed[judged].max(initial=0.0)), float(suspect.max(initial=0.0))
+
+
+def doubted_places(motion: Motion, root: Array) -> Array:
+    """How far places change over each stretch otherwise than the velocities at its ends say, (T − 1,)."""
+    h = np.diff(motion.t)[:, None]
+    moved = np.diff(motion.q, axis=0) - h / 2 * (motion.v[1:] + motion.v[:-1])
+    return PLACES_COUNT * (root[:-1] * np.abs(moved + h**2 / 12 * np.diff(motion.a, axis=0))).max(axis=1)
 
 
 def _distances(

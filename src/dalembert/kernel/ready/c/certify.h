@@ -6,6 +6,7 @@
 
 #define DA_MOST_STRETCHES 12
 #define DA_ROUNDED 1e-15
+#define DA_PLACES_COUNT 1e3
 /* As _Motion in kernel/ready/certify.py. */
 typedef struct {
     long count, n, m;
@@ -257,6 +258,23 @@ static double da_largest_scaled(long count, long n, long stride, const double *x
     return most;
 }
 
+/* Adds to the doubt of each stretch how far places change otherwise than velocities say, as `doubted_places` of
+ * motion/certificate/repeat.py has it. speed: what the largest place counts as. */
+static void da_doubt_places(const da_motion *of, const double *scale, double place, double speed, double *doubt)
+{
+    const long n = of->n, stride = of->checked.v_stride;
+    for (long k = 0; k + 1 < of->count; k++) {
+        const double h = of->t[k + 1] - of->t[k];
+        const double *v = of->checked.v + stride * k, *a = of->checked.a + n * k;
+        double most = 0.0;
+        for (long i = 0; i < n; i++) {
+            const double moved = of->q[n * (k + 1) + i] - of->q[n * k + i] - h / 2 * (v[i] + v[stride + i]);
+            most = da_most(most, scale[n * k + i] * fabs(moved + h * h / 12 * (a[n + i] - a[i])));
+        }
+        doubt[k] += DA_PLACES_COUNT * da_or_infinite(most) * speed / place;
+    }
+}
+
 /* `repeat` and `consistency`; 1 where stretches need more than is done here. pull: the largest Q²/m. */
 static long da_stretches(const da_motion *of, const double *scale, double pull, double *apart, long *usable,
                          double *room, double *found)
@@ -278,6 +296,7 @@ static long da_stretches(const da_motion *of, const double *scale, double pull, 
     da_looks looks = {{0}, 0, {0.0}, room, {0}};
     int doubted = 0, right = 1;
     da_quadrature(&outputs, apart, doubt);
+    da_doubt_places(of, scale, place, speed, doubt);
     for (long k = 0; k + 1 < count; k++) {
         if (!of->smooth || of->smooth[k])
             usable[some++] = k;

@@ -9,7 +9,8 @@ from dataclasses import replace
 import numpy as np
 
 from dalembert.arrays import Array, largest
-from dalembert.errors import DalembertError, InconsistentState
+from dalembert.errors import DalembertError, InconsistentState, UndeterminedMotion
+from dalembert.mechanics.solve.fundamental import UndeterminedDirection, solve
 from dalembert.motion.contacts.decide.agreement import lengths
 from dalembert.motion.contacts.decide.decide import REST, Decision, Rest, decide
 from dalembert.motion.contacts.decide.spare import mode_with_undetermined_forces
@@ -38,6 +39,8 @@ PASSED = 1e-6
 GAP = 1e-9
 # … and one further below zero than this is no state of the system.
 BEYOND = 1e-6
+# A mass below this share of the others is none.
+MASSLESS = 1e-9
 # One that is open, and further below zero than rounding of its terms, is brought back there.
 OVERLAP = 1e-14
 
@@ -92,9 +95,28 @@ class Transitions:
         shut = tuple(k in touching and rate[k] >= -slow for k in range(gap.size))
         resting = Mode((OPEN,) * len(ones), ones, ones, shut, contacts.frames_at(q, v, t))
         require_consistent_state(contacts.evaluation(resting), State(q, v, t))
+        self._require_inertia(q, v, t, touching)
         if any(rate[k] < -slow for k in touching):
             v, _, touching = self._impact(t, q, v, self.ledger.empty())  # the ledger begins after it
         return v, touching
+
+    def _require_inertia(self, q: Array, v: Array, t: float, touching: set[int]) -> None:
+        """Refuse masses that leave the motion undetermined whatever contacts do: where these are closed, friction may
+        hold what has no mass, but nothing what has less than none.
+        """
+        contacts = self.contacts
+        M, Q, A, b = contacts.unconstrained(q, v, t)
+        diagonal = M.diagonal()
+        if (diagonal > 0.0).all() and np.count_nonzero(M) == diagonal.size:
+            return
+        rows = [*contacts.always, *(contacts.one_sided[k] for k in sorted(touching))]
+        try:
+            solve(M, Q, A[rows], b[rows], np.zeros_like(Q))
+        except UndeterminedDirection as error:
+            may_hold = touching or any(carrier is None for carrier in contacts.carrier)
+            if error.eigenvalue < -MASSLESS or not may_hold:
+                names = [coordinate.name for coordinate in contacts.system.coordinates]
+                raise UndeterminedMotion(f"{contacts.system.name}, t = {t:.6g}: {error.message(names)}") from None
 
     # -- the mode
 
