@@ -74,6 +74,12 @@ FAULTS = {
 }  # fmt: skip
 
 
+def test_a_one_sided_equation_that_is_said_to_be_none() -> None:
+    """Which of the two is meant cannot be told."""
+    (fault,) = told(GOOD.replace("restitution = 0.5", "one_sided = false"))
+    assert "[[constraints]] number 2: an equation with >= or <= is one-sided" in fault
+
+
 def spoiled(*names: str) -> str:
     text = GOOD
     for name in names:

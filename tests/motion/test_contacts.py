@@ -725,3 +725,60 @@ def test_a_coefficient_that_falls_below_zero_is_named() -> None:
     assert "'floor'" in told
     assert "-0.1 at t = 0.4" in told
     assert not motion.certificate.holds
+
+
+@pytest.mark.parametrize("backend", ["native", "reference"])
+@pytest.mark.parametrize("duration", [0.502, 0.51, 0.55, 0.6, 1.1, 1.2])
+def test_letting_go_where_a_floor_begins_to_bend(duration, backend):
+    """y ≥ −5 max(0, x − 1)²: from x = 1 on it falls away faster than the block does. Its gap begins to open with
+    rounding for a speed, which was once taken for a bounce too short for any step.
+    """
+    mu, v0 = 0.2, 2.484753508901839
+    system = da.System(
+        "edge",
+        coordinates="x y",
+        kinetic="(x'^2 + y'^2)/2",
+        potential="9.81*y",
+        constraints={"floor": "y >= -5*max(0, x - 1)^2"},
+        nonideal=[da.Coulomb("floor", mu)],
+        initial={"x": 0, "y": 0, "x'": v0, "y'": 0},
+    )
+    motion = system.simulate(duration, backend=backend)
+    speed = np.sqrt(v0**2 - 2 * mu * 9.81)
+    flown = duration - (v0 - speed) / (mu * 9.81)
+    assert motion["x"][-1] == pytest.approx(1 + speed * flown, rel=1e-12)
+    assert motion["y"][-1] == pytest.approx(-9.81 * flown**2 / 2, rel=1e-9, abs=1e-15)
+    assert motion.certificate.holds, motion.certificate
+
+
+@pytest.mark.parametrize("backend", ["native", "reference"])
+def test_all_comes_to_rest_in_a_blow_after_which_nothing_acts(backend):
+    """x and y share inertia, and μ = 1.5 stops both in a plastic blow. Nothing drives the contact from then on."""
+    system = da.System(
+        "wall",
+        coordinates="x y z",
+        kinetic="(x'^2 + y'^2 + z'^2)/2 + 0.8*x'*y'",
+        constraints={"wall": da.Constraint("wall", "x", one_sided=True, restitution=0)}.values(),
+        nonideal=[da.Coulomb("wall", 1.5, slide=("y'", "z'"))],
+        initial={"x": 0.1, "y": 0, "z": 0, "x'": -1, "y'": 0.5, "z'": 0},
+    )
+    motion = system.simulate(1, backend=backend)
+    assert np.abs(motion.v[-1]).max() < 1e-12
+    assert motion["x"][-1] == pytest.approx(0, abs=1e-12)
+    assert motion.certificate.holds, motion.certificate
+
+
+@pytest.mark.parametrize(("m", "why"), [(-1, "has negative mass"), (0, "carries no mass")])
+def test_masses_that_determine_nothing_are_refused_at_the_start(m, why):
+    system = da.System(
+        "block",
+        coordinates="x y",
+        kinetic="m*(x'^2 + y'^2)/2",
+        potential="9.81*y",
+        constraints={"floor": "y >= 0"},
+        nonideal=[da.Coulomb("floor", 0.3, point=("x", "y"))],
+        parameters={"m": m},
+        initial={"x": 0, "y": 1, "x'": 1, "y'": 0},
+    )
+    with pytest.raises(da.UndeterminedMotion, match=f"^block, t = 0: the motion is not determined: .* {why}"):
+        system.simulate(1)

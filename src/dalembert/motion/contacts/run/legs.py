@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.arrays import Array
+from dalembert.arrays import Array, largest
 from dalembert.errors import DalembertError, MotionFailed
 from dalembert.mechanics.solve.fundamental import Fundamental
 from dalembert.mechanics.solve.mass_scale import mass_scale
 from dalembert.methods.table import STIFF
 from dalembert.motion.contacts.decide.agreement import moment_at
+from dalembert.motion.contacts.decide.decide import REST
 from dalembert.motion.contacts.decide.spare import spare_rows_hold
 from dalembert.motion.contacts.impacts.impacts import Impact
 from dalembert.motion.contacts.modes.contacts import Contacts
@@ -411,12 +412,13 @@ class _Run:
         if all(mode.closed):
             return 0.0
         found = self.contacts.state_in(mode, q, v, t)
+        slow = REST * largest(v) * self.contacts.steepness(q, v, t)  # slower is rounding, and no bounce
         flights = [
             (k, RISING * rate / -acceleration)
             for k, (rate, acceleration) in enumerate(
                 zip(found.gap_rate.tolist(), found.gap_acceleration.tolist(), strict=True)
             )
-            if rate > 0 and acceleration < 0 and not mode.closed[k]
+            if rate > slow[k] and acceleration < 0 and not mode.closed[k]
         ]
         if not flights:
             return 0.0
