@@ -48,12 +48,6 @@ def discs(seed: int, kind: str) -> da.System:
         slopes = {"left": float(rng.uniform(0.3, 1.2)), "right": -float(rng.uniform(0.3, 1.2))}
     for name, slope in slopes.items():
         values |= {f"s{name}": float(np.sin(slope)), f"c{name}": float(np.cos(slope))}
-    found = {}
-    for k in range(count):
-        found |= {f"{name}{k}": wall(name, k) for name in slopes}
-        if kind == "box":
-            found |= {f"wl{k}": side(k, 1), f"wr{k}": side(k, -1)}
-    found |= {f"d{i}{j}": pair(i, j) for i in range(count) for j in range(i + 1, count)}
     start, height = {}, 0.0
     for k, r in enumerate(radii):
         height += 1.02 * r + 0.25
@@ -62,15 +56,29 @@ def discs(seed: int, kind: str) -> da.System:
         moves = float(rng.random() < 0.5)
         start |= {f"p{k}": 0.0, f"x{k}'": moves * float(rng.uniform(-1, 1)), f"y{k}'": 0.0}
         start[f"p{k}'"] = moves * float(rng.uniform(-5, 5))
+    return pile(f"{kind} {seed}", values, start, e)
+
+
+def pile(name: str, values: dict[str, float], start: dict[str, float], e: float, law=None, order="together"):
+    """Discs of the radii r0, r1, … in `values`, on what has slopes there, between walls if there is a floor."""
+    count = sum(key.startswith("r") for key in values)
+    slopes = [key[1:] for key in values if key in ("sleft", "sright", "sfloor")]
+    found = {}
+    for k in range(count):
+        found |= {f"{at}{k}": wall(at, k) for at in slopes}
+        if "floor" in slopes:
+            found |= {f"wl{k}": side(k, 1), f"wr{k}": side(k, -1)}
+    found |= {f"d{i}{j}": pair(i, j) for i in range(count) for j in range(i + 1, count)}
     return da.System(
-        f"{kind} {seed}",
+        name,
         coordinates=[f"{c}{k}" for k in range(count) for c in "xyp"],
         kinetic=" + ".join(f"m{k}*(x{k}'^2 + y{k}'^2)/2 + m{k}*r{k}^2*p{k}'^2/4" for k in range(count)),
         potential=" + ".join(f"m{k}*g*y{k}" for k in range(count)),
-        constraints=[da.Constraint(name, f"{gap} >= 0", restitution=e) for name, (gap, _) in found.items()],
+        constraints=[da.Constraint(name, f"{gap} >= 0", restitution=e, impact=law) for name, (gap, _) in found.items()],
         nonideal=[da.Coulomb(name, "mu", mu_static="mus", slide=[slide]) for name, (_, slide) in found.items()],
         parameters=values,
         initial=start,
+        impacts=order,
     )
 
 

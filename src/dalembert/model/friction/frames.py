@@ -64,6 +64,21 @@ def are_cartesian(
 
 
 @lru_cache(maxsize=64)
+def of_one_mass(inertia: Inertia, coordinates: tuple[Coordinate, ...]) -> tuple[tuple[Coordinate, ...], ...]:
+    """All coordinates in groups of one mass without coupling, wherever they stand: those of a body are in one of them,
+    though not alone.
+    """
+    mass, groups = _Mass(inertia, coordinates), list[list[Coordinate]]()
+    for q in coordinates:
+        own = next((group for group in groups if all(mass.alike(other, q) for other in group)), None)
+        if own is None:
+            groups.append([q])
+        else:
+            own.append(q)
+    return tuple(map(tuple, groups))
+
+
+@lru_cache(maxsize=64)
 def mass_of(inertia: Inertia, coordinates: tuple[Coordinate, ...], q: Coordinate) -> sp.Expr:
     """The diagonal entry of the mass matrix that belongs to a coordinate."""
     return _Mass(inertia, coordinates).entry(q, q)

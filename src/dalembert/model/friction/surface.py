@@ -23,7 +23,7 @@ import numpy as np
 import sympy as sp
 
 from dalembert.model.constraints import Constraint
-from dalembert.model.friction.frames import Frames, Inertia, frames_of, mass_of
+from dalembert.model.friction.frames import Frames, Inertia, frames_of, mass_of, of_one_mass
 from dalembert.model.language.multiply_out import multiplied_out
 from dalembert.model.language.rates import partial
 from dalembert.model.language.stand_ins import stood_in
@@ -115,7 +115,10 @@ def surface_of(
         normal = _size(columns, constraints)
     else:
         directions = [(sp.eye(J.rows).col(k), sp.S.One) for k in range(J.rows)]
-        normal = _size(_reactions_on_body(J, gradients, frames_of(inertia, coordinates), near), constraints)
+        reactions = _reactions_on_carrier(J, gradients, of_one_mass(inertia, coordinates), near)
+        if reactions is None:
+            reactions = _reactions_on_body(J, gradients, frames_of(inertia, coordinates), near)
+        normal = _size(reactions, constraints)
     along: list[sp.Expr] = []
     force: list[Mapping[Coordinate, sp.Expr]] = []
     for direction, scale in directions:
@@ -288,6 +291,29 @@ def _size(columns: list[sp.Matrix], constraints: tuple[Constraint, ...]) -> sp.E
         return _length(columns[0]) * forces[0]
     total = [sp.Add(*(w[k] * force for w, force in zip(columns, forces, strict=True))) for k in range(len(columns[0]))]
     return sp.sqrt(sp.Add(*(_short(entry) ** 2 for entry in total)))
+
+
+def _reactions_on_carrier(
+    J: sp.Matrix,
+    gradients: list[list[sp.Expr]],
+    groups: tuple[tuple[Coordinate, ...], ...],
+    coordinates: tuple[Coordinate, ...],
+) -> list[sp.Matrix] | None:
+    """The gradients in the Cartesian coordinates of the body that carries the point, in whatever order they stand:
+    coordinates of one mass with which the point moves one to one, as far as numbers tell, along directions at right
+    angles to each other and to all reactions. None where there are none, or several.
+    """
+    found = []
+    for group in groups:
+        at = [k for k, q in enumerate(coordinates) if q in group and (any(J[:, k]) or any(row[k] for row in gradients))]
+        if not 1 < len(at) <= 3:
+            continue
+        moved, parts = J[:, at], [sp.Matrix([row[k] for k in at]) for row in gradients]
+        lengths = (moved * moved.T).applyfunc(_short)
+        with_it = lengths.is_diagonal() and all(not x.is_number or abs(x - 1) < ZERO for x in lengths.diagonal())
+        if with_it and all(any(part) and (moved * part).applyfunc(_short).is_zero_matrix for part in parts):
+            found.append(parts)
+    return found[0] if len(found) == 1 else None
 
 
 def _reactions_on_body(

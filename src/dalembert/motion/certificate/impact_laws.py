@@ -39,6 +39,8 @@ STILL = 1e-9
 # Below this share of the fastest velocity of the motion a blow is measured against that: velocities are differences of
 # such as were larger before, and their rounding, 1e-16 of these, is then a hundredth of what a blow may be off.
 ROUNDED = 1e-6
+# A contact that gives back less than this share of the work that it took gives back nothing: others hold it closed.
+ROUNDED_WORK = 1e-12
 # Bounces slower than this share of the velocities of the motion may be left out, or that rise by less than this share
 # of its coordinates, where gaps are rounding.
 SLOWEST, RISE = 1e-3, 1e-10
@@ -205,7 +207,8 @@ class _Checked:
             found += self._complementary(k, back[0] - contact.e * pressed[0], float(after[0]))
         else:
             took, gave = pressed[0] * (before[0] + middle[0]) / 2, back[0] * (middle[0] + after[0]) / 2
-            found.append(abs(gave + contact.e**2 * took) / self.size**2 if took < 0 and gave > 0 else 0.0)
+            given = took < 0 and gave > -ROUNDED_WORK * took
+            found.append(abs(gave + contact.e**2 * took) / self.size**2 if given else 0.0)
         return [*found, -float(back[0]) * weight / self.size]
 
     def _complementary(self, k: int, push: float, parted: float) -> list[float]:

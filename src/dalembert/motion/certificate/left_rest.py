@@ -117,11 +117,15 @@ def _departing(motion: Motion, t: float) -> set[str]:
 
 
 def _is_in_flight(motion: Motion, name: str, t: float) -> bool:
-    """Whether a one-sided constraint has bounced or let go and not closed again: the last bounces rise by less than the
-    rounding of places, and only its events tell.
+    """Whether a one-sided constraint is open by what its events say: the last bounces rise by less than the rounding of
+    places. A blow leaves it as it was unless they tell of more.
     """
     told = [e["name"] for e in motion.events if e["t"] <= t and e.get("contact") == name]
-    return next((what != "contact" for what in reversed(told) if what in ("contact", "release", "impact")), False)
+    last = next((what for what in reversed(told) if what in ("contact", "release")), None)
+    if last is not None:
+        return last == "release"
+    row = [constraint.name for constraint in motion.system.constraints].index(name)
+    return "impact" in told and not (motion.acting is not None and bool(motion.acting[0, row]))
 
 
 def _shares_coordinates(motion: Motion, contacts: Contacts) -> bool:
@@ -149,27 +153,41 @@ def _room_left(motion: Motion, contacts: Contacts, t: float, state: dict[str, fl
     near, still = here.gap / steep <= GAP * reach, np.abs(here.gap_rate / steep) <= SLOWLY * resting
     named = [contacts.system.constraints[row].name for row in contacts.one_sided]
     flying = np.array([_is_in_flight(motion, name, t) for name in named], dtype=bool)
-    closed = tuple((near & still & ~flying).tolist())  # what rattles is not
     after = min(int(np.searchsorted(motion.t, t)), motion.t.size - 1)
     fastest = largest(motion.v)
     departing, names = _departing(motion, t), [contact.name for contact in contacts.contacts]
-    states, directions, pushes = [], [], []
-    for k, (speed, at) in enumerate(zip(lengths(contacts, here.slide), contacts.components, strict=True)):
-        carrier, line = contacts.carrier[k], at.stop - at.start == 1
-        if carrier is not None and not closed[carrier]:
-            states.append(OPEN)
-        else:
-            begins = names[k] in departing and speed <= BEGINS * fastest  # and has not jumped through rest
-            states.append(STICK if begins or speed <= SLOWLY * resting else SLIP)
-        slips = states[-1] == SLIP
-        directions.append(int(np.sign(here.slide[at][0])) if slips and line else 0 if slips else 1)
-        normal = motion.contacts[names[k]].normal[after]
-        pushes.append(-1 if slips and carrier is None and normal < 0 else 1)
-    if STICK not in states:
-        return 0.0
-    mode = Mode(tuple(states), tuple(directions), tuple(pushes), closed, frames)
-    try:
-        left = room(contacts, mode, q, v, t)
-    except DalembertError:  # what rests cannot stay so
-        return 0.0
-    return left if NEAR < left < np.inf else 0.0
+
+    def holding(closed: np.ndarray) -> Mode:
+        """All that rests said to stick."""
+        states, directions, pushes = [], [], []
+        for k, (speed, at) in enumerate(zip(lengths(contacts, here.slide), contacts.components, strict=True)):
+            carrier, line = contacts.carrier[k], at.stop - at.start == 1
+            if carrier is not None and not closed[carrier]:
+                states.append(OPEN)
+            else:
+                begins = names[k] in departing and speed <= BEGINS * fastest  # and has not jumped through rest
+                states.append(STICK if begins or speed <= SLOWLY * resting else SLIP)
+            slips = states[-1] == SLIP
+            directions.append(int(np.sign(here.slide[at][0])) if slips and line else 0 if slips else 1)
+            normal = motion.contacts[names[k]].normal[after]
+            pushes.append(-1 if slips and carrier is None and normal < 0 else 1)
+        return Mode(tuple(states), tuple(directions), tuple(pushes), tuple(closed.tolist()), frames)
+
+    least, closed = np.inf, near & still & ~flying  # what rattles is not
+    for _ in range(1 + len(named)):
+        mode = holding(closed)
+        if STICK not in mode.states:
+            return 0.0
+        try:
+            least = min(least, room(contacts, mode, q, v, t))
+            if not NEAR < least < np.inf:
+                return 0.0
+            falling = contacts.solve(mode, q, v, t).gap_acceleration / steep < 0.0
+        except DalembertError:  # what rests cannot stay so
+            return 0.0
+        # What would hold lets an open contact fall shut: it has a part in this too.
+        more = near & still & ~closed & falling
+        if not more.any():
+            break
+        closed = closed | more
+    return least

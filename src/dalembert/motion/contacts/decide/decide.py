@@ -98,15 +98,18 @@ def decide(
     stopped: set[int],
     touching: set[int],
     last: Mode | None = None,
+    guess: Mode | None = None,
 ) -> Decision:
-    """The mode at a state, its instant, and the velocity with which it begins. last: the mode before."""
+    """The mode at a state, its instant, and the velocity with which it begins. last: the mode before; guess: the one
+    that is tried first, where something is known of it.
+    """
     frames = contacts.frames_at(q, v, t)
     slide = contacts.at(q, v, t, frames=frames).slide
     here = Situation(contacts, scale, t, q, v, rest, frozenset(stopped), frozenset(touching), frames, slide)
     found: Decision | None = None
     trouble: DalembertError | None = None
     try:
-        found = _pivoted(here, _first_guess(here, last), last is not None)
+        found = _pivoted(here, guess or _first_guess(here, last), last is not None)
     except DalembertError as error:
         trouble = error
     if found is not None and not friction_may_be_ambiguous(contacts, *found[:2], q, found[2], t, touching):
@@ -204,10 +207,45 @@ def _pivoted(here: Situation, mode: Mode, under_way: bool) -> Decision | None:
         if not wrong:
             wrong = _about_to_leave(here, mode, s, begin) if under_way else []
             if not wrong:
-                return mode, s, begin
+                held = _held_after_all(here, mode, s, released, ways, under_way)
+                if held is None or held in seen:
+                    return mode, s, begin
+                mode = held
+                continue
         released |= {k for kind, k in wrong if kind == "cone"}
         for objection in wrong[:1] if careful else wrong:
             mode = _changed(here, mode, s, objection, ways)
+    return None
+
+
+def _held_after_all(
+    here: Situation, mode: Mode, s: ModeSolution, released: set[int], ways: dict[int, Array], under_way: bool
+) -> Mode | None:
+    """The mode in which one more contact sticks: static friction holds what it can hold, and what has pushed a contact
+    off its cone while modes were tried may have opened since. Only where static friction is larger than sliding one can
+    both be.
+    """
+    larger = s.mu_static > s.mu * (1.0 + AGREES)
+    if here.rest.given is not None or not larger.any():
+        return None
+    for k in sorted(released & here.stopped - here.rest.leaving):
+        if mode.states[k] != SLIP or not larger[k]:
+            continue
+        trial = replace(mode, states=_put(mode.states, k, STICK), directions=_put(mode.directions, k, 1))
+        trial = replace(trial, pushes=_put(trial.pushes, k, 1))
+        try:
+            begin = set_off(here, trial, dict(ways))
+            then = here.contacts.solve(trial, here.q, begin, here.t)
+        except DalembertError:
+            continue
+        inside = within_cones(here.contacts, trial, then) if then.redundant else None
+        if isinstance(inside, Giving):
+            continue
+        then = then if inside is None else inside
+        sure = released - {k} | here.rest.leaving
+        wrong = objections(here.contacts, trial, then, here.stopped, here.touching, here.rest.opening, sure)
+        if not wrong and not (under_way and _about_to_leave(here, trial, then, begin)):
+            return trial
     return None
 
 

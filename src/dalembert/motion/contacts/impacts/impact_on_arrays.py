@@ -52,11 +52,11 @@ def strike(
     names in the order in which they strike, again and again. slow: approaches slower than this are rest. guides: they
     rub where a contact strikes alone, along a line and with one coefficient.
     """
-    struck = _Struck(M, A, meetings, slow, guides)
+    struck = Struck(M, A, meetings, slow, guides)
     return tuple(struck.together(v) if order == TOGETHER else struck.in_sequence(v, order))
 
 
-class _Struck:
+class Struck:
     def __init__(self, M: Array, A: Array, meetings: Sequence[Meeting], slow: float, guides: Sequence[Guide]) -> None:
         self.M, self.A, self.meetings = M, A, meetings
         self.rows = [meeting.rows() for meeting in meetings]
@@ -155,7 +155,7 @@ class _Struck:
         loss = -float(total @ (course.start + course.G @ total / 2)) - sum(guide.loss for guide in guided)
         after = (course.start + course.G @ total)[: u.size]
         share = Share(meeting.name, u, after, p, pressed, loss, e, path.state, path)
-        return self._blow(v, [k], [share], meeting.law, path.limited, guided)
+        return self.blow_of(v, [k], [share], meeting.law, path.limited, guided)
 
     def _followed(self, k: int, v: Array, u: Array, e: float) -> tuple[Course, Path, float]:
         """The blow of a contact alone, on its way and at its end, and the restitution that held."""
@@ -228,11 +228,11 @@ class _Struck:
         for j, at in enumerate(places_of(sizes)):
             p, pressed = shock.total[at], shock.compression[at]
             loss = -float(pressed @ (start[at] + middle[at]) + (p - pressed) @ (middle[at] + end[at])) / 2
-            state = _state(p, start[at], end[at], float(np.abs(start).max()))
+            state = state_of(p, start[at], end[at], float(np.abs(start).max()))
             shares.append(Share(meetings[j].name, start[at], end[at], p, pressed, loss, float(shock.e[j]), state))
-        return self._blow(v, group, shares, law, shock.limited)
+        return self.blow_of(v, group, shares, law, shock.limited)
 
-    def _blow(
+    def blow_of(
         self,
         v: Array,
         group: Sequence[int],
@@ -263,7 +263,7 @@ def _names(meetings: Sequence[Meeting]) -> str:
     return names if len(meetings) <= 6 else f"{names}, … ({len(meetings)} in all)"
 
 
-def _state(p: Array, before: Array, after: Array, size: float) -> str:
+def state_of(p: Array, before: Array, after: Array, size: float) -> str:
     if not p[0] > 0.0:
         return OPEN
     if p.size == 1:

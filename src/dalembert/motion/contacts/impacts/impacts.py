@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,15 +12,18 @@ import sympy as sp
 
 from dalembert.arrays import Array, norm_of
 from dalembert.errors import DalembertError, InconsistentConstraints
+from dalembert.graph.contacts import ContactState
 from dalembert.graph.convert import Converter
 from dalembert.model.friction.contact import SPEED, Contact
 from dalembert.model.language.symbols import t as time
 from dalembert.motion.contacts.impacts.blow import LAWS, Piece
 from dalembert.motion.contacts.impacts.blow_values import Blow, Meeting, Share
+from dalembert.motion.contacts.impacts.caught import Moment, over_a_moment
 from dalembert.motion.contacts.impacts.guided import GuideImpulse
 from dalembert.motion.contacts.impacts.guides import guides_at
 from dalembert.motion.contacts.impacts.impact_on_arrays import strike
 from dalembert.motion.contacts.modes.contacts import Contacts
+from dalembert.motion.contacts.modes.modes import OPEN, Mode
 from dalembert.motion.state.project import relative_residual
 from dalembert.results import Result, plain_values
 
@@ -134,6 +137,25 @@ def impacts_at(
     return tuple(_impact(blow, by_name, t, q) for blow in blows), met
 
 
+def moment_of(
+    contacts: Contacts, touching: Sequence[int], t: float, q: Array, v: Array, slow: Set[int], resting: Set[int]
+) -> tuple[Moment, Impact | None]:
+    """What the one-sided constraints that touch (by number) do over a moment, and the blow that catches bodies between
+    them. slow: contacts that a moment may stop; resting: those of them at rest.
+    """
+    made = [Rough(contacts, k, t, q, v) for k in touching]
+    M, _, A, _ = contacts.unconstrained(q, v, t)
+    ones = (1,) * len(contacts.contacts)
+    flying = Mode((OPEN,) * len(ones), ones, ones, (False,) * len(contacts.one_sided), contacts.frames_at(q, v, t))
+    seen = contacts.at(q, v, t, contacts.instant(flying, q, v, t).acceleration, frames=flying.frames)
+    drives = [rough.rates(seen) for rough in made]
+    stops, rests = ([contacts.rubbing[k] in some for k in touching] for some in (slow, resting))
+    moment = over_a_moment(M, A[contacts.always], [rough.meeting(0.0) for rough in made], v, drives, stops, rests)
+    if moment.blow is None:
+        return moment, None
+    return moment, _impact(moment.blow, {rough.name: rough for rough in made}, t, q)
+
+
 def _require_kept(contacts: Contacts, blows: Sequence[Blow], t: float, q: Array) -> None:
     """Refuse blows that leave a constraint nonlinear in the velocities: impulses along its gradient before them, which
     would do for linear ones, do not lead back to it, and no law of mechanics says which others would.
@@ -223,6 +245,15 @@ class Rough:
             slowest=slowest,
             takes_guides=self.takes_guides,
         )
+
+    def rates(self, seen: ContactState) -> Array:
+        """What its velocities change by, with the accelerations of `seen`."""
+        slide = np.zeros(0)
+        if self.contact is not None:
+            k = self.contacts.rubbing[self.which]
+            assert k is not None
+            slide = self.basis.T @ seen.slide_rate[self.contacts.components[k]]
+        return np.append(seen.gap_acceleration[self.which] / self.lever, slide)
 
     def impulse_of(self, share: Share) -> ContactImpulse:
         pieces = () if share.path is None else share.path.pieces

@@ -152,7 +152,7 @@ class _Run:
                 except DalembertError as error:
                     failure = failure_message(contacts.system.name, t, str(error))
                     break
-                if between.met:
+                if between.met or between.caught:
                     work = between.work_after_settling(t, q, parting, v, work)
                 record.events += changes(contacts, t, before, Side(mode, q, v), between.met, between.halted)
                 stands = self._stands(decided)
@@ -244,6 +244,7 @@ class _Run:
         masses, least = np.abs(contacts.unconstrained(q, v, t)[0].diagonal()), SMALL * self._sizes(q, v, t)
         v, touching = between.start(q, v, t, float(times[-1]) - float(times[0]))
         q, v, mode, _ = self._enter(t, q, v, between.contacts_at_rest(q, v, t), touching, None)
+        between.caught = None  # the ledger begins after it
         return _Opening(between, self._begins(mode, t, q, v), masses, least, {})
 
     def _begins(self, mode: Mode, t: float, q: Array, v: Array) -> _Beginning:

@@ -35,6 +35,8 @@ UNKNOWN = 1e-3
 CARRIED = 20.0
 # Where a contact stops, its sliding velocity is rounding; faster than this share of the fastest sliding it has jumped.
 PASSED = 1e-6
+# A slip slower than this share of the fastest is not seen.
+UNSEEN = 1e-4
 # A gap below this share of the size of the state is closed at the start …
 GAP = 1e-9
 # … and one further below zero than this is no state of the system.
@@ -59,6 +61,7 @@ class Transitions:
         self.halted: set[int] = set()
         self.impacts: list[Impact] = []
         self.undetermined = False
+        self.caught: Impact | None = None  # the blow without a collision of this instant, whose work is to be counted
         self._rest = Rest()
         self._farthest = 0.0  # the largest coordinate at the impacts so far
         self._approach = 0.0  # the fastest at which a one-sided constraint closed
@@ -132,13 +135,23 @@ class Transitions:
         return decide(self.contacts, self.scale, t, q, v, self._rest, stopped, touching, last)
 
     def enter(
-        self, t: float, q: Array, v: Array, stopped: set[int], touching: set[int], last: Mode | None, rtol: float
+        self,
+        t: float,
+        q: Array,
+        v: Array,
+        stopped: set[int],
+        touching: set[int],
+        last: Mode | None,
+        rtol: float,
+        guess: Mode | None = None,
     ) -> Decision:
-        """The mode, its instant and the velocity with which it begins. rtol: to which velocities are known."""
+        """The mode, its instant and the velocity with which it begins. rtol: to which velocities are known. guess: the
+        mode that is tried first, in place of the last one.
+        """
         slow = self._stopping_speed(q, v, t, rtol)
         if slow != self.scale.slow:
             self.scale = replace(self.scale, slow=slow)
-        mode, found, v = self._decide(t, q, v, stopped, touching, last)
+        mode, found, v = self._decide(t, q, v, stopped, touching, last, guess)
         self.undetermined |= found.undetermined
         if found.undetermined:
             mode = mode_with_undetermined_forces(self.contacts, mode, found)
@@ -157,7 +170,7 @@ class Transitions:
         return max(SLOW * self.scale.slide, UNKNOWN * rtol * self.scale.slide, moving)
 
     def _decide(
-        self, t: float, q: Array, v: Array, stopped: set[int], touching: set[int], last: Mode | None
+        self, t: float, q: Array, v: Array, stopped: set[int], touching: set[int], last: Mode | None, guess: Mode | None
     ) -> Decision:
         """The mode, its instant and the velocity with which it begins. Contacts that have almost stopped when another
         one stops stop with it, if then all of them stick: those of a body that only translates stop at one instant.
@@ -174,7 +187,7 @@ class Transitions:
                 if found is not None and all(found[0].states[k] in (STICK, OPEN) for k in stopped | together):
                     self.halted |= together
                     return found
-        return decide(self.contacts, self.scale, t, q, v, self._rest, stopped, touching, last)
+        return decide(self.contacts, self.scale, t, q, v, self._rest, stopped, touching, last, guess)
 
     # -- the end of a mode
 
@@ -241,15 +254,15 @@ class Transitions:
         if not any(below and not shut for below, shut in zip(overlapping, mode.closed, strict=True)):
             return q
         shut = {j for j, closed in enumerate(mode.closed) if closed or overlapping[j]}
-        return self._with_closed(t, q, v, shut)[0]
+        return self.with_closed(t, q, v, shut)[0]
 
     def without_slow_bounces(self, t: float, q: Array, v: Array, touching: set[int]) -> Array:
         """The velocity where all that touches stays closed, as after an impact without bounce; what is at rest there
         sticks.
         """
-        return self._with_closed(t, q, v, touching, self.contacts_at_rest(q, v, t))[1]
+        return self.with_closed(t, q, v, touching, self.contacts_at_rest(q, v, t))[1]
 
-    def _with_closed(
+    def with_closed(
         self, t: float, q: Array, v: Array, closed: set[int], resting: Set[int] = frozenset()
     ) -> tuple[Array, Array]:
         """The nearest state in which these one-sided constraints are closed; of the contacts on them these stick."""
@@ -270,8 +283,20 @@ class Transitions:
         self._farthest = max(self._farthest, float(np.abs(found.q).max()))
         self._approach = max(self._approach, found.approach)
 
+    def take_catch(self, impact: Impact) -> None:
+        """A blow without a collision, by which bodies are caught where the next mode begins."""
+        self.impacts.append(impact)
+        self.caught = impact
+
     def work_after_settling(self, t: float, q: Array, before: Array, after: Array, work: Array) -> Array:
-        """The work after an impact with bounces that are left out."""
+        """The work after a catch, and after an impact with bounces that are left out."""
+        if self.caught is not None:
+            caught, self.caught = self.caught, None
+            work, left = self.ledger.after_settling(self.contacts, work, t, q, before, caught.before)
+            work = self.ledger.after_impact(self.contacts, work, t, q, caught.before, caught.after, caught.loss)
+            work, more = self.ledger.after_settling(self.contacts, work, t, q, caught.after, after)
+            self.impacts[-1] = replace(self.impacts[-1], left_out=left + more)
+            return work
         if after is before or not self.impacts or self.impacts[-1].t != t:
             return work
         work, lost = self.ledger.after_settling(self.contacts, work, t, q, before, after)
@@ -304,6 +329,11 @@ class Transitions:
             if speed <= almost * (limit if at.stop - at.start == 1 else on_surface)
         }
 
+    def stopped_slipping(self, t: float, q: Array, v: Array, mode: Mode, stopped: set[int]) -> set[int]:
+        """The contacts that slip in a mode that was decided when they moved, and are at rest with these velocities."""
+        slipping = mode.slipping - stopped
+        return slipping & self.contacts_at_rest(q, v, t) if slipping else slipping
+
     def _is_passed(self, k: int, q: Array, v: Array, t: float) -> bool:
         """Whether a contact whose sliding velocity has changed its sign never was at rest: the speed of its surface
         jumps here, and it slips on the other way.
@@ -319,6 +349,10 @@ class Transitions:
     def reach(self, q: Array) -> float:
         """The size of places, never zero."""
         return max(largest(q), self.scale.length)
+
+    def unseen(self, t: float, q: Array, v: Array) -> float:
+        """The speed of slips that are too slow to be seen beside the fastest so far."""
+        return max(UNSEEN * self._rest.speed, self.slowest_bounce(t, q, v))
 
     def slowest_bounce(self, t: float, q: Array, v: Array) -> float:
         """The speed of the slowest bounce: a share of the fastest impact, and so fast that it rises visibly."""
