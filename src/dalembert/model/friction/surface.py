@@ -31,6 +31,8 @@ from dalembert.model.language.symbols import Coordinate, multiplier, t
 
 # A residual this small against its row is rounding: generic values are of their own size.
 ZERO = 1e-9
+# Bodies are looked for among so many coordinates of one mass at a contact.
+MOST_NEAR = 12
 # Beyond this many operations a simplification takes longer than the reader of a short formula would gain by it.
 SIMPLIFIED = 120
 ASK = 'give the sliding point by its two or three Cartesian coordinates, such as point=["x", "y"]'
@@ -159,8 +161,15 @@ def _default_point(
 
 def _spell_a_place(body: Sequence[Coordinate]) -> bool:
     """Whether the names are x, y and z, but for what they have in common: x1 y1 z1."""
-    columns = (set(letters) for letters in zip(*(q.name.lower() for q in body), strict=False))
-    return [letters for letters in columns if len(letters) > 1] == [{"x", "y", "z"}]
+    return len(body) == 3 and _spell_axes(body)
+
+
+def _spell_axes(body: Sequence[Coordinate]) -> bool:
+    """Whether the names are some of x, y and z, but for what they have in common: x1 y1."""
+    names = [q.name.lower() for q in body]
+    differ = [set(letters) for letters in zip(*names, strict=False) if len(set(letters)) > 1]
+    alike = len({len(name) for name in names}) == 1 and len(differ) == 1
+    return alike and len(differ[0]) == len(names) and differ[0] <= {"x", "y", "z"}
 
 
 def _gradient(constraint: Constraint, coordinates: tuple[Coordinate, ...]) -> list[sp.Expr]:
@@ -299,21 +308,53 @@ def _reactions_on_carrier(
     groups: tuple[tuple[Coordinate, ...], ...],
     coordinates: tuple[Coordinate, ...],
 ) -> list[sp.Matrix] | None:
-    """The gradients in the Cartesian coordinates of the body that carries the point, in whatever order they stand:
-    coordinates of one mass with which the point moves one to one, as far as numbers tell, along directions at right
-    angles to each other and to all reactions. None where there are none, or several.
+    """The gradients in the Cartesian coordinates of the body that carries the point, in whatever order they stand: two
+    or three coordinates of one mass with which the point moves one to one, along directions at right angles to each
+    other and to all reactions. None where there are none.
+
+    An angle whose moment of inertia equals the mass fits into some of them too. Names decide, such as x and y, and
+    whoever has others is asked, if it makes a difference.
     """
-    found = []
+    found: dict[tuple[Coordinate, ...], list[sp.Matrix]] = {}
     for group in groups:
         at = [k for k, q in enumerate(coordinates) if q in group and (any(J[:, k]) or any(row[k] for row in gradients))]
-        if not 1 < len(at) <= 3:
-            continue
-        moved, parts = J[:, at], [sp.Matrix([row[k] for k in at]) for row in gradients]
-        lengths = (moved * moved.T).applyfunc(_short)
-        with_it = lengths.is_diagonal() and all(not x.is_number or abs(x - 1) < ZERO for x in lengths.diagonal())
-        if with_it and all(any(part) and (moved * part).applyfunc(_short).is_zero_matrix for part in parts):
-            found.append(parts)
-    return found[0] if len(found) == 1 else None
+        for body in (some for size in (2, 3) if len(at) <= MOST_NEAR for some in combinations(at, size)):
+            parts = [sp.Matrix([row[k] for k in body]) for row in gradients]
+            if all(any(part) for part in parts) and _carries(J[:, body], parts):
+                found[tuple(coordinates[k] for k in body)] = parts
+    named = {body: parts for body, parts in found.items() if _spell_axes(body)}
+    chosen = {body: p for body, p in (named or found).items() if not any(set(body) < set(other) for other in named)}
+    if not chosen:
+        return None
+    first, *others = chosen.values()
+    if any(not _same_sizes(first, other) for other in others):
+        names = " or ".join(f"({', '.join(q.name for q in body)})" for body in chosen)
+        raise Unclear(
+            f"the size of the reaction cannot be told: coordinates of equal inertia, {names}, may all be the place of "
+            f"the body that slides, and an angle may be among them; call a place x, y, z, or {ASK}"
+        )
+    return first
+
+
+def _carries(moved: sp.Matrix, parts: Sequence[sp.Matrix]) -> bool:
+    """Whether a point that moves so with some coordinates may move with them one to one, along directions at right
+    angles to each other and to these reactions. Parameters may have any values: only where there are none, or
+    coordinates, lengths are known.
+    """
+    lengths = (moved * moved.T).applyfunc(_short)
+    if not all(_vanishes(lengths[i, k]) for i, k in combinations(range(lengths.rows), 2)):
+        return False
+    for length in lengths.diagonal():
+        known = length.is_number or any(isinstance(symbol, Coordinate) for symbol in length.free_symbols)
+        if length == 0 or (known and not _vanishes(length - 1)):
+            return False
+    return all(_vanishes(entry) for part in parts for entry in moved * part)
+
+
+def _vanishes(expression: sp.Expr) -> bool:
+    """Whether an expression is zero, at some generic states."""
+    expression = _short(expression)
+    return expression == 0 or all(abs(values[0, 0]) < ZERO for values in _numbers(sp.Matrix([[expression]])))
 
 
 def _reactions_on_body(
@@ -351,9 +392,29 @@ def _reactions_on_body(
                 f"side by side are taken for places of bodies, here {names}; {ASK}, all three of them where some are "
                 "angles"
             )
+        if not carriers and not any(any(columns[q]) for body in frames.bodies for q in body if q in columns):
+            _require_one_size(by_coordinate, first)
         return first
     sizes = [_one_size([entry for entry in gradient if entry != 0]) for gradient in gradients]
     return [sp.Matrix([size if i == k else 0 for i in range(len(sizes))]) for k, size in enumerate(sizes)]
+
+
+def _require_one_size(gradients: Sequence[Mapping[Coordinate, sp.Expr]], felt: Sequence[sp.Matrix]) -> None:
+    """Refuse reactions felt by coordinates with which the point does not move, unless they count the same one by one:
+    these may be no place, and two tilts or two slides instead.
+    """
+    try:
+        alone = [sp.Matrix([_one_size([entry for entry in gradient.values() if entry != 0])]) for gradient in gradients]
+    except Unclear:  # nor are they slides
+        return
+    if not _same_sizes(felt, alone):
+        names = ", ".join(
+            dict.fromkeys(q.name for gradient in gradients for q, entry in gradient.items() if entry != 0)
+        )
+        raise Unclear(
+            f"the size of the reaction cannot be told: the point does not move with {names}, which may be a place or "
+            f"angles of equal inertia; {ASK}"
+        )
 
 
 def _one_size(entries: list[sp.Expr]) -> sp.Expr:
@@ -363,7 +424,7 @@ def _one_size(entries: list[sp.Expr]) -> sp.Expr:
     return entries[0]
 
 
-def _same_sizes(one: list[sp.Matrix], other: list[sp.Matrix]) -> bool:
+def _same_sizes(one: Sequence[sp.Matrix], other: Sequence[sp.Matrix]) -> bool:
     return all(sp.expand(_square(a) - _square(b)) == 0 for a, b in zip(one, other, strict=True))
 
 

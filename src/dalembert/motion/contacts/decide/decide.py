@@ -238,7 +238,7 @@ def _held_after_all(
             then = here.contacts.solve(trial, here.q, begin, here.t)
         except DalembertError:
             continue
-        inside = within_cones(here.contacts, trial, then) if then.redundant else None
+        inside = within_cones(here.contacts, trial, then, here.q, begin, here.t) if then.redundant else None
         if isinstance(inside, Giving):
             continue
         then = then if inside is None else inside
