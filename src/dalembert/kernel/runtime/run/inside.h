@@ -7,7 +7,7 @@
 DA_FN int da_judge_inside(da_run *r)
 {
     double d[DA_NW], sum = 0.0;
-    if (r->shortened == DA_INSIDE_AGAIN) {
+    if (r->shortened == DA_INSIDE_AGAIN || r->step <= DA_UNDEFINED_STEPS * da_least_step(r)) {
         r->shortened = 0;
         return DA_GO_ON;
     }
