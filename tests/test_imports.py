@@ -41,8 +41,8 @@ ROOMS = {
         "documents",
     ),
     "mechanics": (
-        "standard_form", "solve", "algebra", "numbers", "sample", "page", "classify", "explicit", "principles.shared",
-        "reduce", "principles", "equations", "liberate",
+        "standard_form", "solve", "algebra", "numbers", "pulses", "sample", "page", "classify", "explicit",
+        "principles.shared", "reduce", "principles", "equations", "liberate",
     ),
     "kernel": (
         "limits", "package_digest", "size", "emit", "identity", "keep", "build", "ready", "rolled", "events", "kernel",

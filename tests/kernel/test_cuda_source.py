@@ -101,6 +101,25 @@ def test_single_precision_is_computed_in_single_precision():
 
 
 @needs_compiler
+def test_samples_inside_steps_are_as_good_as_their_ends():
+    """Two masses that swing slowly together, and by 1e-11 a hundred times as fast against each other: stability limits
+    the steps. Bounds as in tests/motion/test_outputs_inside_steps.py; 80 tolerances without control of the inside.
+    """
+    system = da.System(
+        "pair",
+        coordinates="x y",
+        kinetic="(x'^2 + y'^2)/2",
+        potential="(x + y)^2/4 + 100^2*(x - y)^2/4",
+        initial={"x": 1 + 1e-11, "y": 1 - 1e-11, "x'": 0, "y'": 0},
+    )
+    part = runner.run(cuda_program(system, 6.0, method="dop853").program, {}, rtol=1e-9, keep=True, samples=301)
+    assert part.status.tolist() == [0]
+    t, (x, _, rate, _) = np.linspace(0.0, 6.0, 301), part.samples[0].T
+    np.testing.assert_allclose(x, np.cos(t) + 1e-11 * np.cos(100 * t), rtol=0, atol=1e-8)
+    np.testing.assert_allclose(rate, -np.sin(t) - 1e-9 * np.sin(100 * t), rtol=0, atol=1e-8)
+
+
+@needs_compiler
 def test_reductions_are_those_of_the_samples():
     program = cuda_program(da.library.penny(v0=1.0), 5.0).program
     part = runner.run(program, {"v0": SPEEDS}, keep=True, reduce=True, samples=41, observe=["x", "energy", "v"])

@@ -21,8 +21,9 @@ from dalembert.kernel.package_digest import PACKAGE, code
 
 # What the emitter may import from outside its package. `Graph` and `System` are data, and in the key.
 OUTSIDE = {"dalembert.errors", "dalembert.graph.functions", "dalembert.model.system"}
-# The table of methods is in the key, and so are the limits that the kernel has from the fundamental equation.
-OUTSIDE |= {"dalembert.methods.table", "dalembert.methods.tableau", "dalembert.mechanics.solve.fundamental"}
+# The package of methods is in the key, and so are the limits that the kernel has from the fundamental equation.
+OUTSIDE |= {f"dalembert.methods.{name}" for name in ("table", "tableau", "inside")}
+OUTSIDE |= {"dalembert.mechanics.solve.fundamental"}
 
 
 def system(**changes: object) -> da.System:

@@ -46,6 +46,11 @@ SINGULAR_ALWAYS = 1e-12
 # Changes of rank and singular configurations passed, of which so many are kept; more are counted.
 KEPT_CHANGES = 64
 
+# A step with outputs inside is taken again, shorter, where they err by more than this many tolerances. Where accuracy
+# limits the steps they err by about one. So many times at most: rounding may look like an error.
+INSIDE_TOLERANCES = 4.0
+INSIDE_AGAIN = 5
+
 # A step covers at most about one period of the fastest motion in it: eight pieces show the function g of an event where
 # it follows the motion. Where g varies faster (the sine of an angle in free flight), the grid is doubled, up to sixteen
 # periods in a step.

@@ -13,12 +13,14 @@ from functools import cached_property
 
 import numpy as np
 import sympy as sp
+from mpmath import mp  # type: ignore[import-untyped]
 from scipy.linalg import cho_solve
 
 from dalembert.arrays import Array
 from dalembert.errors import DalembertError
 from dalembert.mechanics.algebra.compiled import numeric_function
 from dalembert.mechanics.numbers import LARGE, Numbers
+from dalembert.mechanics.pulses import Pulses
 from dalembert.mechanics.solve.fundamental import CONSISTENCY_TOLERANCE, Fundamental, solve
 from dalembert.mechanics.standard_form import (
     StandardForm,
@@ -38,9 +40,14 @@ CONVERGED = 1e-9
 # A gradient shorter than this share of what it was at the beginning has vanished: at a tip Newton's method halves it
 # with each step until the residual is below CONVERGED, to about that; between generic states it changes by a few times.
 VANISHED = 1e-6
+# From far away Newton's method need not find back to redundant constraints, as those of braced grids of rods: each
+# failure halves the distance to the initial state, down to this share. Ranks and brackets still show there.
+NEAREST = 1e-3
 # A value this small against the terms it is a sum of counts as zero: generic values are of their own size,
 # and rounding of a few hundred operations stays far below.
 ZERO = 1e-9
+# Of numbers with exponents of any size, which say whether what is zero is only too small.
+DIGITS = 30
 
 
 @dataclass(frozen=True)
@@ -124,31 +131,63 @@ class Sampler:
     def vanishes(self, expression: sp.Expr, states: Sequence[Sample]) -> bool:
         """Whether an expression is zero at the states. A sum is measured against its terms."""
         if expression.is_Add and sp.count_ops(expression) < 400:
-            expression = sp.expand(expression)
+            expression = sp.expand(expression, power_exp=False)
         if expression.is_number:
             return abs(complex(expression)) < ZERO
         terms = sp.Add.make_args(expression)
         table = self.values(terms, states)
         if not table.size:
             return False
+        if not table.any():
+            return not self._is_below_all_numbers(terms, states[0])
         return bool(np.all(np.abs(table.sum(axis=1)) <= ZERO * np.max(np.abs(table), axis=1)))
+
+    def is_faint(self, expression: sp.Expr, states: Sequence[Sample]) -> bool:
+        """Whether an expression is zero at the states only because it is smaller than any number there, as a pulse
+        e^(−(t/τ)²) is away from its instant.
+        """
+        terms = sp.Add.make_args(expression)
+        table = self.values(terms, states)
+        return bool(table.size) and not table.any() and self._is_below_all_numbers(terms, states[0])
+
+    def _is_below_all_numbers(self, terms: Sequence[sp.Expr], state: Sample) -> bool:
+        """Whether terms that are zero in floating-point numbers are not, in numbers with exponents of any size."""
+        if all(term.is_number for term in terms):
+            return False
+        evaluate = sp.lambdify(self.arguments, [self.stood_in(term) for term in terms], "mpmath")
+        with mp.workdps(DIGITS):
+            try:
+                values = evaluate(*map(mp.mpf, state.arguments))
+                return bool(abs(mp.fsum(values)) > ZERO * max(map(abs, values)))
+            except (ArithmeticError, TypeError, ValueError, NameError):
+                return False
 
     # -- states
 
-    def start(self) -> Sample:
-        """A random state, near the initial one where the model gives it; the constraints do not hold yet."""
+    def start(self, distance: float = 1.0) -> Sample:
+        """A random state, near the initial one where the model gives it; the constraints do not hold yet. distance:
+        nearer than usual.
+        """
         n = len(self.system.coordinates)
         given = self._initial
         signs = np.where(self.random.random(2 * n) < 0.5, -1.0, 1.0)
         free = signs * self.random.uniform(0.3, 1.5, 2 * n)
         # Perturb by a third of the size, zeros by a third of a unit or of the largest neighbour if that is
-        # smaller.
+        # smaller, unless it is to be nearer.
         size = np.where(np.isnan(given) | (given == 0), np.nan, np.abs(given))
         unit = min(1.0, float(np.nanmax(size[:-1]))) if np.any(np.isfinite(size[:-1])) else 1.0
-        near = given[:-1] + free / 3 * np.where(np.isfinite(size[:-1]), size[:-1], unit)
+        near = given[:-1] + distance * free / 3 * np.where(np.isfinite(size[:-1]), size[:-1], unit)
         y = np.where(np.isnan(given[:-1]), free, near)
         time = (0.0 if np.isnan(given[-1]) else given[-1]) + self.random.uniform(0.1, 1.0)
-        return Sample(y[:n], y[n:], float(time), self.p)
+        return Sample(y[:n], y[n:], self._pulses.seen_near(float(time)), self.p)
+
+    @cached_property
+    def _pulses(self) -> Pulses:
+        system = self.system
+        energies = (system.kinetic, system.potential, system.lagrangian)
+        every = [*(c.expression for c in system.constraints), *system.forces.values(), *system.sliding_C]
+        every += [energy for energy in energies if energy is not None]
+        return Pulses(every, dict(zip(system.parameter_symbols, self.p.tolist(), strict=True)))
 
     def states(self, count: int, *, velocities: bool = True) -> list[Sample]:
         """Up to `count` random states with φ=0 and, unless only positions matter, φ̇=0 and ψ=0. States at which a
@@ -157,10 +196,13 @@ class Sampler:
         """
         found: list[Sample] = []
         tips: list[Sample] = []
+        distance = 1.0
         for _ in range(4 * count):
-            state, is_tip = self._lead_onto(self.start(), velocities)
+            state, is_tip = self._lead_onto(self.start(distance), velocities)
             if state is not None:
                 (tips if is_tip else found).append(state)
+            elif distance > NEAREST:
+                distance /= 2
             if len(found) == count or (not found and len(tips) == count):
                 break
         return found or tips
@@ -170,6 +212,12 @@ class Sampler:
         where it changes all coordinates alike, as to x=y=0 on xy=0; so it is tried again with random weights.
         """
         found = self._project(start, velocities)
+        if found[0] is None and velocities:
+            # Velocities that have to be large, as under a pulse, would drag the places along: these first.
+            n = start.q.size
+            there, is_tip = self._project(start, False)
+            if there is not None and not is_tip:
+                found = self._project(there, True, np.concatenate([np.zeros(n), np.ones(n)]))
         if not found[1]:
             return found
         other = self._project(start, velocities, self.random.uniform(0.1, 1.0, start.q.size + start.v.size))
@@ -242,7 +290,12 @@ class Sampler:
             # One more step from here takes the state to rounding.
             last = bool(np.all(np.abs(residual) <= CONVERGED * length))
             step = _shortest(scaled / length[:, None], -residual / length)
-            y = y + weight * step / max(1.0, float(np.max(np.abs(step))) / 2)
+            long = float(np.max(np.abs(step))) / 2
+            whole = y + weight * step
+            # A long step leads anywhere, unless the residual says that it leads there.
+            if long > 1.0 and not _is_less(evaluate(Sample(whole[:n], whole[n:], state.t, state.p))[0], residual):
+                whole = y + weight * step / long
+            y = whole
         return None, False
 
     # -- motion
@@ -297,6 +350,11 @@ class Sampler:
         if not np.all(np.isfinite(C)) or np.any(result.residual > CONSISTENCY_TOLERANCE):
             return None
         return result
+
+
+def _is_less(residual: Array, before: Array) -> bool:
+    """Whether a step has removed nearly all that was missed, as one along straight lines does."""
+    return bool(np.linalg.norm(residual) <= 1e-3 * np.linalg.norm(before))
 
 
 def _shortest(rows: Array, right: Array) -> Array:

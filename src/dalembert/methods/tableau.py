@@ -105,18 +105,31 @@ class Tableau:
 
     def inside(self, x: float) -> Row:
         """The weights of all slopes at the share x of a step: the interpolant is y + h Σᵢ wᵢkᵢ."""
+        return self._inside(x)[0]
+
+    def rate_inside(self, x: float) -> Row:
+        """Those of its derivative by time: it changes by Σᵢ wᵢkᵢ there."""
+        return self._inside(x)[1]
+
+    def _inside(self, x: float) -> tuple[Row, Row]:
+        """The weights, and their derivatives by x."""
         if isinstance(self.interpolant, Powers):
-            return tuple(sum(w * x ** (j + 1) for j, w in enumerate(row)) for row in self.interpolant.weights)
+            rows = self.interpolant.weights
+            weights = tuple(sum(w * x ** (j + 1) for j, w in enumerate(row)) for row in rows)
+            return weights, tuple(sum((j + 1) * w * x**j for j, w in enumerate(row)) for row in rows)
         b, count = padded(self.b, self.slopes), self.slopes
         first = padded((1.0,), count)
         last = padded((*(0.0 for _ in self.b), 1.0), count)
         f: list[Sequence[float]] = [b, [p - q for p, q in zip(first, b, strict=True)]]
         f.append([2 * p - (q + r) for p, q, r in zip(b, first, last, strict=True)])
         f += [padded(row, count) for row in self.interpolant.rows]
-        total = [0.0] * count
+        total, rate = [0.0] * count, [0.0] * count
         for k in reversed(range(len(f))):
-            total = [(sum_ + part) * (x if k % 2 == 0 else 1 - x) for sum_, part in zip(total, f[k], strict=True)]
-        return tuple(total)
+            factor, slope = (x, 1.0) if k % 2 == 0 else (1 - x, -1.0)
+            total = [sum_ + part for sum_, part in zip(total, f[k], strict=True)]
+            rate = [factor * old + slope * sum_ for old, sum_ in zip(rate, total, strict=True)]
+            total = [factor * sum_ for sum_ in total]
+        return tuple(total), tuple(rate)
 
     def powers(self) -> tuple[Row, ...]:
         """The same by powers of x, a row for each slope, of an interpolant that needs no slopes besides."""

@@ -36,7 +36,7 @@ def large_at_rest(system: System) -> AtRest | None:
     if any(constraint.level != "position" for constraint in system.constraints):
         return None
     structured = structured_of(system)
-    if structured is None:
+    if structured is None or structured.moving:
         return None
     rest = AtRest(structured, system.parameter_values())
     return None if rest.loads is None else rest

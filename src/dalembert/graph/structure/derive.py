@@ -13,12 +13,17 @@ from dalembert.graph.convert import Converter
 from dalembert.graph.structure.templates import GIVEN, QUANTITY, RATE, TIME, Example
 
 Target = tuple[str | int, ...]
+# What begins the roles of systems with definitions that hold the time.
+MOVING = "moving "
 
 
 @dataclass(frozen=True)
 class Contribution:
     """A function of x, v, p, t (the quantities of an instance, their rates, what is given, the time) with one output
     for each of `into`; then outputs that are numbers, for each of which nothing need be computed.
+
+    Where definitions move by themselves, x holds after the quantities how fast each of them does so, ∂x/∂t for given
+    coordinates, and v after the rates the ∂ẋ/∂t for given coordinates and velocities.
     """
 
     function: ca.Function
@@ -42,14 +47,17 @@ class Derivatives:
 
     def _derive(self, role: str, template: int) -> Contribution:
         example = self.examples[template]
-        x, v = ca.SX.sym("x", example.quantities), ca.SX.sym("v", example.quantities)
+        moving = role.startswith(MOVING)
+        wide = example.quantities * (2 if moving else 1)
+        x, v = ca.SX.sym("x", wide), ca.SX.sym("v", wide)
         p, t = ca.SX.sym("p", example.given), ca.SX.sym("t")
         stand = {QUANTITY: x, RATE: v, GIVEN: p, TIME: t}
         table = {leaf: stand[kind][place] for leaf, (kind, place) in example.slots.items()}
         f = Converter(table)(example.expression)
         kept: dict[Target, ca.SX] = {}
         literal: dict[Target, float] = {}
-        for into, value in ROLES[role](f, x, v, t).items():
+        roles = MOVING_ROLES if moving else ROLES
+        for into, value in roles[role.removeprefix(MOVING)](f, x, v, t).items():
             value = ca.sparsify(ca.simplify(value))
             if value.nnz() == 0 or value.is_zero():
                 continue
@@ -167,4 +175,68 @@ ROLES: dict[str, Callable[[ca.SX, ca.SX, ca.SX, ca.SX], dict[Target, ca.SX]]] = 
     "position gap": _position_gap,
     "rate gap of a position": _rate_gap(False),
     "rate gap of a velocity": _rate_gap(True),
+}
+
+
+def _halves(x: ca.SX, v: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
+    """Quantities, how fast they move by themselves, rates, and how fast these change by themselves."""
+    k = x.numel() // 2
+    return x[:k], x[k:], v[:k], v[k:]
+
+
+def _along_time(f: ca.SX, x: ca.SX, v: ca.SX, t: ca.SX) -> ca.SX:
+    """∂f/∂t for given coordinates and velocities."""
+    x, moved, v, changed = _halves(x, v)
+    return ca.jtimes(f, x, moved) + ca.jtimes(f, v, changed) + ca.jacobian(f, t)
+
+
+def _moving_definition(f: ca.SX, x: ca.SX, v: ca.SX, t: ca.SX) -> dict[Target, ca.SX]:
+    own, _, rates, _ = _halves(x, v)
+    rate = _rate(f, own, rates, t)
+    return {
+        ("value",): f,
+        ("rate",): rate,
+        ("moved",): _along_time(f, x, v, t),
+        ("changed",): _along_time(rate, x, v, t),
+    }
+
+
+def _moving_rate(f: ca.SX, x: ca.SX, v: ca.SX, t: ca.SX) -> dict[Target, ca.SX]:
+    """Of a quantity that has only a rate: what does not come from the velocities of coordinates is its own."""
+    _, moved, rates, _ = _halves(x, v)
+    return {
+        ("rate",): f,
+        ("moved",): f - ca.jtimes(f, rates, rates - moved),
+        ("changed",): _along_time(f, x, v, t),
+    }
+
+
+def _moving_kinetic(f: ca.SX, x: ca.SX, v: ca.SX, t: ca.SX) -> dict[Target, ca.SX]:
+    """q̇·∂T/∂q̇ − T, q̇ the velocities of coordinates alone, and −∂T/∂t for given ones."""
+    _, moved, rates, _ = _halves(x, v)
+    return {("energy",): ca.jtimes(f, rates, rates - moved) - f, ("power",): -_along_time(f, x, v, t)}
+
+
+def _moving_potential(f: ca.SX, x: ca.SX, v: ca.SX, t: ca.SX) -> dict[Target, ca.SX]:
+    return {("energy",): f, ("power",): _along_time(f, x, v, t)}
+
+
+def _moving_values(on_rates: bool) -> Callable[[ca.SX, ca.SX, ca.SX, ca.SX], dict[Target, ca.SX]]:
+    def derive(f: ca.SX, x: ca.SX, v: ca.SX, t: ca.SX) -> dict[Target, ca.SX]:
+        own, moved, rates, _ = _halves(x, v)
+        if on_rates:
+            return {("reach",): ca.jtimes(f, rates, rates - moved), ("rate",): f}
+        return {("reach",): ca.jtimes(f, own, rates - moved), ("gap",): f, ("rate",): _rate(f, own, rates, t)}
+
+    return derive
+
+
+MOVING_ROLES: dict[str, Callable[[ca.SX, ca.SX, ca.SX, ca.SX], dict[Target, ca.SX]]] = {
+    "moved definition": _moving_definition,
+    "moved rate definition": _moving_rate,
+    "kinetic energy": _moving_kinetic,
+    "potential energy": _moving_potential,
+    "force": lambda f, x, v, t: {("force", 0): f},
+    "values of a position": _moving_values(False),
+    "values of a velocity": _moving_values(True),
 }

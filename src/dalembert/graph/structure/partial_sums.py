@@ -93,17 +93,22 @@ def _first(pair: tuple[int, sp.Expr]) -> int:
     return pair[0]
 
 
-def is_rate_of_position(f: ca.SX, x: ca.SX, v: ca.SX) -> bool:
-    """Whether f(x, v) is the rate of some function of x: linear in v, its slopes J(x) with ∂J_i/∂x_j = ∂J_j/∂x_i.
+def is_rate_of_position(f: ca.SX, x: ca.SX, v: ca.SX, time: ca.SX | None = None) -> bool:
+    """Whether f(x, v) is the rate of some function of x: linear in v, its slopes J(x) with ∂J_i/∂x_j = ∂J_j/∂x_i. With
+    the time, which counts as one more x that has the rate one.
 
     Decided at a few random points: an identity fails at none of them, anything else at nearly all.
     """
     slopes = ca.gradient(f, v)
     if ca.depends_on(slopes, v):
         return False
-    inputs = [s for s in ca.symvar(f) if not any(ca.is_equal(s, y) for y in (*ca.vertsplit(x), *ca.vertsplit(v)))]
+    if time is not None:
+        slopes = ca.vertcat(slopes, f - ca.dot(slopes, v))
+        x, v = ca.vertcat(x, time), ca.vertcat(v, 1)
+    rates = v[: x.numel() - (time is not None)]
+    inputs = [s for s in ca.symvar(f) if not any(ca.is_equal(s, y) for y in (*ca.vertsplit(x), *ca.vertsplit(rates)))]
     turn = ca.jacobian(slopes, x)
-    test = ca.Function("test", [x, v, ca.vertcat(*inputs)], [turn - turn.T, turn, f - ca.dot(slopes, v)])
+    test = ca.Function("test", [x, rates, ca.vertcat(*inputs)], [turn - turn.T, turn, f - ca.dot(slopes, v)])
     rng = np.random.default_rng(5)
     for _ in range(3):
         skew, size, rest = (np.array(value) for value in test(*(rng.uniform(0.2, 1.7, n) for n in _lengths(test))))

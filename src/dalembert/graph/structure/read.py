@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import sympy as sp
 
@@ -56,9 +57,8 @@ def structured_of(system: System) -> Structured | None:
         rates_only=len(rates) + len(sums.defined),
         timed=any(example.timed for example in templates.examples),
     )
-    # Definitions that move by themselves are left out: E = q̇·∂L/∂q̇ − L is not the sum over their rates then.
-    if any(templates.examples[instance.template].timed for instance in structured.definitions):
-        return None
+    moving = any(templates.examples[instance.template].timed for instance in structured.definitions)
+    structured = replace(structured, moving=moving)
     repeats = len(templates.examples) <= MOST and all(e.quantities <= WIDEST for e in templates.examples)
     kinked = any(example.expression.has(*KINKED) for example in templates.examples)
     return structured if repeats and not kinked else None

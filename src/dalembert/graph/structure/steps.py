@@ -31,6 +31,7 @@ class Structured:
     derivatives: Derivatives
     rates_only: int = 0
     timed: bool = False  # the time stands in the model itself
+    moving: bool = False  # it stands in definitions: quantities move by themselves
 
     @property
     def quantities(self) -> int:

@@ -84,12 +84,13 @@ def _is_rate(expression: sp.Expr, names: Mapping[sp.Symbol, tuple[str, int]]) ->
     """Whether an expression in quantities and rates is the rate of a position."""
     symbols = sorted(expression.free_symbols, key=lambda symbol: symbol.name)
     numbers = sorted({names[s][1] for s in symbols if names[s][0] in (QUANTITY, RATE)})
-    if len(numbers) > WIDEST or any(names[s][0] == TIME for s in symbols):
+    if len(numbers) > WIDEST:
         return False
     x, v = ca.SX.sym("x", len(numbers)), ca.SX.sym("v", len(numbers))
     stand = {QUANTITY: x, RATE: v}
-    table = {}
+    table, time = {}, None
     for symbol in symbols:
         kind, number = names[symbol]
         table[symbol] = stand[kind][numbers.index(number)] if kind in stand else ca.SX.sym(symbol.name)
-    return is_rate_of_position(Converter(table)(expression), x, v)
+        time = table[symbol] if kind == TIME else time
+    return is_rate_of_position(Converter(table)(expression), x, v, time)

@@ -21,7 +21,14 @@ from dalembert.kernel.cuda.step import slope_rows, slopes_source, step_source
 from dalembert.kernel.emit.explicit import dense_source, inside_source
 from dalembert.kernel.emit.layout import STATE
 from dalembert.kernel.emit.straight_line import Hoist, straight_line
-from dalembert.kernel.limits import EVENT_PIECES, PROJECT_LEAST_SIZE, PROJECT_ROUNDING, SINGULAR_NEAR
+from dalembert.kernel.limits import (
+    EVENT_PIECES,
+    INSIDE_AGAIN,
+    INSIDE_TOLERANCES,
+    PROJECT_LEAST_SIZE,
+    PROJECT_ROUNDING,
+    SINGULAR_NEAR,
+)
 from dalembert.methods.table import METHODS
 from dalembert.methods.tableau import Nested, Tableau
 
@@ -207,6 +214,8 @@ def _sizes(
         "DA_OBSERVED": observed,
         "DA_NG": events,
         "DA_EVENT_PIECES": EVENT_PIECES,
+        "DA_INSIDE_TOLERANCES": INSIDE_TOLERANCES,
+        "DA_INSIDE_AGAIN": INSIDE_AGAIN,
         "DA_LEAST_PIVOT": LEAST_PIVOT,
         "DA_LEAST_SIZE": LEAST_SIZE,
         "DA_SINGULAR_NEAR": SINGULAR_NEAR,

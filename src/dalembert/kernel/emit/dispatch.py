@@ -87,6 +87,7 @@ def dispatch(methods: Sequence[Method]) -> str:
     steps += "double dense[DA_DENSE][DA_NW], da_own *own, da_context *ctx"
     dense = f"int method, {parameters}, const double *ynew, const double *fnew, double dense[DA_DENSE][DA_NW], "
     dense += "da_context *ctx"
+    doubt = f"int method, {parameters}, double *d, da_context *ctx"
     inside = "int method, double x, const double *y, double h, double k[][DA_NW], double dense[][DA_NW], "
     inside += "const da_own *own, double *out"
 
@@ -96,6 +97,9 @@ def dispatch(methods: Sequence[Method]) -> str:
 
     def more(m: Method) -> str:
         return f"return da_{m.prefix}_dense(t, y, h, k, ynew, fnew, dense, ctx);"
+
+    def doubted(m: Method) -> str:
+        return f"return da_{m.prefix}_doubt(t, y, h, k, d, ctx);"
 
     def at(m: Method) -> str:
         own = f", &own->{m.prefix}" if m.header is not None else ""
@@ -126,6 +130,8 @@ def dispatch(methods: Sequence[Method]) -> str:
             _ask("int", "da_step_by", steps, methods, step, "return 1;", "(void)dense, (void)own;"),
             "/* What a state inside the last step needs besides it. */",
             _ask("int", "da_dense_by", dense, [m for m in methods if m.tableau is not None], more, "return 0;"),
+            "/* How far states inside the last step err; below zero where nothing says so. */",
+            _ask("int", "da_doubt_by", doubt, [m for m in methods if m.tableau is not None], doubted, "return -1;"),
             "/* The state at the share x in [0, 1] of a step, before its return to the constraints. */",
             _ask("void", "da_inside_by", inside, methods, at, "return;", "(void)h, (void)k, (void)own;"),
         ]

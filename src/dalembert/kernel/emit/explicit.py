@@ -1,7 +1,8 @@
 """Explicit Runge–Kutta methods as C, from their tableaux. Only nonzero coefficients appear.
 
 For a method `name` there are `da_name_step`, one step and its error; `da_name_dense`, what its interpolant needs
-besides; `da_name_at`, the interpolant; and `da_name_last`, where its last stage stands, if stability is watched.
+besides; `da_name_at`, the interpolant; `da_name_doubt`, how far it errs; and `da_name_last`, where its last stage
+stands, if stability is watched.
 They need DA_NY, the number of integrated quantities; DA_NE, how many of them (the first ones) decide the step size; and
 da_rhs(t, y, dy, ctx), which returns 0 where the right-hand side has a value.
 """
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dalembert.methods.inside import judge_of
 from dalembert.methods.tableau import Nested, Powers, Row, Tableau
 
 WIDTH = 108  # of lines that more is added to
@@ -150,7 +152,30 @@ def dense_source(name: str, tableau: Tableau) -> str:
 
 
 def inside_source(name: str, tableau: Tableau) -> str:
-    """`da_name_at` alone."""
+    """`da_name_at` and `da_name_doubt` alone."""
+    return _at(name, tableau) + _doubt(name, tableau)
+
+
+def _doubt(name: str, tableau: Tableau) -> str:
+    judge = judge_of(tableau)
+    parameters = f"{STEP}, double *DA_RESTRICT d, da_context *ctx"
+    return f"""
+/* The error of the interpolant inside the last step, about: see methods/inside.py. After what it needs besides is
+   there; returns nonzero where the slope at it has no value. */
+{head(f"DA_FN int da_{name}_doubt", parameters)}
+{{
+    double s[DA_NW];
+    int j;
+{_stage(judge.state)}
+    if (da_rhs_checked(t + {judge.x!r} * h, s, d, ctx)) return 1;
+    for (j = 0; j < DA_NW; j++)
+{_sum((*judge.rate,), 8, "d[j] = h * (", f" - {judge.weight!r} * d[j]);")}
+    return 0;
+}}
+"""
+
+
+def _at(name: str, tableau: Tableau) -> str:
     parameters = "double x, const double *DA_RESTRICT y, double h, double k[][DA_NW], double f[][DA_NW], "
     parameters += "double *DA_RESTRICT out"
     first = f"""\

@@ -45,8 +45,7 @@ MOST_PAIRS = 2_000
 # What series keep of a member from step to step, and what they make at each: see c/taylor.h.
 KEPT_OF_SERIES = "da_lane factor[DA_TAYLOR_FACTOR], kept[DA_TAYLOR_KEPT], defect;"
 MADE_OF_SERIES = (
-    "da_lane x[DA_TAYLOR_MOST + 1][DA_NE], factor[DA_TAYLOR_FACTOR], kept0[DA_TAYLOR_KEPT], slope[DA_NE]; "
-    "da_past before; int order;"
+    "da_lane x[DA_TAYLOR_MOST + 1][DA_NE], factor[DA_TAYLOR_FACTOR], kept0[DA_TAYLOR_KEPT], slope[DA_NE]; int order;"
 )
 
 

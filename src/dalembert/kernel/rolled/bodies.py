@@ -12,6 +12,9 @@ from dalembert.graph.structure.step_list import Code
 from dalembert.kernel.emit.operations import BINARY, UNARY
 from dalembert.kernel.emit.straight_line import number
 
+# What definitions give, at a place even where it is a number.
+PLACED = ("value", "rate", "moved", "changed")
+
 
 class Line(NamedTuple):
     """A local name, or the number of a place, and the text of its value."""
@@ -58,7 +61,7 @@ def _contribution(made: Contribution, news: Sequence[bool]) -> Iterator[Line]:
             yield Line(f"v{k}", form.format(*(held[place] for place in of)))
             held[into[0]] = f"v{k}"
     # Slopes of definitions that are numbers have no places: they stand in the steps that use them.
-    values += [number(value) for into, value in made.literal if news or into[0] in ("value", "rate")]
+    values += [number(value) for into, value in made.literal if news or into[0] in PLACED]
     for k, value in enumerate(values):
         place = starts[4] + k
         yield Line(place, value if not news or news[k] else f"@{place} + {value}")

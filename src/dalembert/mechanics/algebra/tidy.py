@@ -25,6 +25,8 @@ TRIGSIMP = 60
 FACTOR = 150
 CANCEL = 300
 VARIABLES = 14
+# Powers above this are left alone: polynomials are written out up to their degree.
+DEGREE = 1000
 # Beyond this an entry is left as it is: nobody reads it, and even common factors take seconds to find.
 LARGEST = 1500
 # So many results of each rewriting are kept, a few kilobytes each: forms of one system have many entries in common, and
@@ -149,7 +151,21 @@ def _inner(expression: sp.Expr, budget: Budget) -> sp.Expr:
     return expression.xreplace(swap) if swap else expression
 
 
+def has_huge_powers(expression: sp.Expr) -> bool:
+    """Whether polynomial algebra would not end: e^(−62500 t²) is e^(t²) to the power −62500 to SymPy, which writes out
+    every lower one.
+    """
+    for part in expression.atoms(sp.exp, sp.Pow):
+        for term in sp.Add.make_args(sp.expand(part.exp)):
+            number, _ = term.as_coeff_Mul()
+            if number.is_Rational and max(abs(number.p), number.q) > DEGREE:
+                return True
+    return False
+
+
 def _guarded(function: sp.FunctionClass, expression: sp.Expr) -> sp.Expr:
+    if has_huge_powers(expression):
+        return expression
     # SymPy factors polynomials in several variables with numbers drawn at random, and an unlucky draw takes minutes
     # where others take a tenth of a second. So the draws are the same each time, and what was fast stays fast.
     before = rng.getstate()

@@ -17,9 +17,10 @@ from dataclasses import dataclass
 import sympy as sp
 
 from dalembert.mechanics.algebra.tidy import tidy
-from dalembert.mechanics.classify.frobenius import Problem, integrable_part
+from dalembert.mechanics.classify.frobenius import integrable_part
 from dalembert.mechanics.classify.integrals import Zero, integral_of, potential_of
 from dalembert.mechanics.classify.pfaffian import DECIDING, linear_row
+from dalembert.mechanics.classify.problem import Problem
 from dalembert.mechanics.sample import Sample, Sampler
 from dalembert.mechanics.standard_form import diff, time_derivative
 from dalembert.model.constraints import is_linear

@@ -144,6 +144,8 @@ def _notes(
         yield "no state that satisfies all constraints was found, so freedoms and conserved quantities are open"
     elif conservation.reason:
         yield f"conserved quantities are not decided: {conservation.reason}"
+    if conservation.unsought:
+        yield f"not looked for: {conservation.unsought}"
     free = [repr(constraint.name) for constraint in system.constraints if constraint.one_sided]
     if free:
         yield f"one-sided: {', '.join(free)}; all of this is said of motions that stay in contact"

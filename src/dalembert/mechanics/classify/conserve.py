@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cache
 from itertools import combinations
 from typing import Any
@@ -20,27 +19,25 @@ import sympy as sp
 from dalembert.arrays import Array
 from dalembert.mechanics.algebra.tidy import Budget, tidy
 from dalembert.mechanics.classify.integrals import is_exact, potential_of
+from dalembert.mechanics.classify.sums import combinations_of, simple_number, sum_name
+from dalembert.mechanics.classify.terms import NOISE, RATE, RateTerms, has_lagrange_equations
 from dalembert.mechanics.page.decimals import as_read
 from dalembert.mechanics.page.printing import escaped, plain
 from dalembert.mechanics.page.printing import latex as typeset
 from dalembert.mechanics.sample import ZERO, Sample, Sampler, why_undecidable
 from dalembert.mechanics.solve.fundamental import Fundamental
 from dalembert.mechanics.standard_form import diff, lagrangian, quadratic
+from dalembert.model.language.contents import contents
 from dalembert.model.language.functions import given_back
 from dalembert.model.language.symbols import t
 from dalembert.model.system import System
 from dalembert.results import Page, Result
 
-# A rate counts as zero below this fraction of the terms it is a sum of. Rounding leaves about 1e-14 times the
-# condition of the model; a force that changes F by less in its own time scale cannot be told from rounding in
-# a poorly scaled model.
-RATE = 1e-8
-# Rates below this fraction of all that happens at a state are rounding of components that are exactly zero.
-NOISE = 1e-12
 STATES = 12
-# The search for combinations takes all pairs of coordinates; beyond this many it costs more than it finds.
+# The search for moments takes all pairs of coordinates; beyond this many it costs more than it finds.
 LARGEST = 8
-DENOMINATOR = 60
+# Sums of momenta need as many states as there are coordinates.
+MOST_SUMMED = 64
 
 
 @dataclass(frozen=True)
@@ -66,16 +63,18 @@ class Conserved(Page):
 @dataclass(frozen=True)
 class Conservation(Result):
     """`quantities` found; `energy` says whether the energy is constant (None: not decided, and `reason` says
-    why).
+    why). `unsought`: what was not looked for, as there is too much of it.
     """
 
     quantities: tuple[Conserved, ...]
     energy: bool | None
     reason: str = ""
+    unsought: str = ""
 
     def text(self) -> str:
         lines = [quantity.text() for quantity in self.quantities] or ["nothing found that is conserved"]
-        return "\n".join([*lines, *([f"energy: {self.reason}"] if self.energy is None and self.reason else [])])
+        lines += [f"energy: {self.reason}"] if self.energy is None and self.reason else []
+        return "\n".join([*lines, *([f"not looked for: {self.unsought}"] if self.unsought else [])])
 
     def to_dict(self) -> dict[str, Any]:
         return {"conserved": [q.to_dict() for q in self.quantities], "energy_conserved": self.energy}
@@ -93,21 +92,44 @@ def conserved_quantities(system: System, sampler: Sampler | None = None) -> Cons
     search = _Search(sampler or Sampler(system))
     if len(search.states) < 8:
         return Conservation((), None, f"only {len(search.states)} of 8 states that satisfy the constraints were found")
+    if faint := _faint(system, search.sampler, [state for state, _ in search.states]):
+        return Conservation((), None, f"too small to be seen at the times looked at: {', '.join(faint)}")
     energies = list(_energies(system, search.sampler, [state for state, _ in search.states]))
     found: list[Conserved] = []
     verdicts: dict[str, bool] = {}
-    for name, expression in energies:
-        rate = search.measure(expression)
+    for name, expression, potential in energies:
+        rate = search.energy_rate(expression, potential)
         verdicts[name] = rate.zero
         found += rate.as_conserved(name, expression)
     found += search.momenta(system)
     found = [replace(quantity, expression=given_back(quantity.expression)) for quantity in found]
-    return Conservation(tuple(found), verdicts.get("energy", verdicts.get("energy function")))
+    energy = verdicts.get("energy", verdicts.get("energy function"))
+    return Conservation(tuple(found), energy, unsought=_unsought(len(system.coordinates)))
 
 
-def _energies(system: System, sampler: Sampler, states: list[Sample]) -> Iterator[tuple[str, sp.Expr]]:
+def _faint(system: System, sampler: Sampler, states: Sequence[Sample]) -> list[str]:
+    """What depends on time, but at none of the states so that numbers show it: short pulses."""
+    parts = [(repr(c.name), c.expression) for c in system.constraints]
+    parts += [(f"the force on {q.name}", force) for q, force in system.forces.items()]
+    if system.potential is not None:
+        parts.append(("the potential", system.potential))
+    if system.lagrangian is not None:
+        parts.append(("the Lagrangian", system.lagrangian))
+    timed = [(name, diff(e, t)) for name, e in parts if t in contents(e).symbols]
+    return [name for name, slope in timed if sampler.is_faint(slope, states)]
+
+
+def _unsought(coordinates: int) -> str:
+    """What is not looked for in a system of so many coordinates."""
+    if coordinates <= LARGEST:
+        return ""
+    moments = f"moments q_i p_j - q_j p_i, of more than {LARGEST} coordinates"
+    return moments if coordinates <= MOST_SUMMED else f"{moments}, and sums of momenta, of more than {MOST_SUMMED}"
+
+
+def _energies(system: System, sampler: Sampler, states: list[Sample]) -> Iterator[tuple[str, sp.Expr, sp.Expr | None]]:
     """The energies of a system, each named and given once. Impressed forces that have a potential count with
-    it.
+    it. Those that are h = q̇·∂L/∂q̇ − L of these potentials come with that of the forces, others with None.
     """
     L = lagrangian(system)
 
@@ -115,16 +137,18 @@ def _energies(system: System, sampler: Sampler, states: list[Sample]) -> Iterato
         return tidy(sp.Add(*(v * diff(L, v) for v in system.velocities)) - L, Budget(800))
 
     if system.lagrangian is not None:
-        yield "energy function", h()
+        yield "energy function", h(), sp.S.Zero
         return
     given = system.potential if system.potential is not None else sp.S.Zero
-    V = given + _potential_of_forces(system, sampler, states)
+    U = _potential_of_forces(system, sampler, states)
+    V = given + U
     T = system.kinetic if system.kinetic is not None else quadratic(system.mass, system.velocities) / 2
-    yield "energy", T + V
-    if not _is_homogeneous(T, system, sampler, states):
-        yield "energy function", h()
+    homogeneous = _is_homogeneous(T, system, sampler, states)
+    yield "energy", T + V, U if homogeneous else None
+    if not homogeneous:
+        yield "energy function", h(), sp.S.Zero
     if not V.is_number and not sampler.vanishes(V, states):
-        yield "kinetic energy", T
+        yield "kinetic energy", T, None
 
 
 def _is_homogeneous(T: sp.Expr, system: System, sampler: Sampler, states: list[Sample]) -> bool:
@@ -179,13 +203,23 @@ class _Search:
         self.sampler = sampler
         self.system = sampler.system
         n = len(self.system.coordinates)
-        count = STATES if n > LARGEST else STATES + n + n * (n - 1) // 2
+        count = STATES + n + n * (n - 1) // 2 if n <= LARGEST else STATES + (n if n <= MOST_SUMMED else 0)
         pairs = [(state, sampler.motion(state)) for state in sampler.states(count)]
         self.states: list[tuple[Sample, Fundamental]] = [(s, m) for s, m in pairs if m is not None]
         self.sizes = [_acceleration_size(motion) for _, motion in self.states]
 
     def measure(self, expression: sp.Expr) -> _Rate:
         return self.measure_all([expression])[0]
+
+    def energy_rate(self, expression: sp.Expr, potential: sp.Expr | None) -> _Rate:
+        """Of an energy that is h, with the potential of the forces counted in it, by the powers that change it; of
+        others (None) by its slopes.
+        """
+        found = self.measure(expression)
+        if potential is None or not has_lagrange_equations(self.system):
+            return found
+        rate, size = RateTerms(self.sampler, self.states, potential).energy_function()
+        return replace(found, rate=rate, size=size)
 
     def measure_all(self, expressions: Sequence[sp.Expr]) -> list[_Rate]:
         """dF/dt = ∂F/∂q q̇ + ∂F/∂q̇ q̈ + ∂F/∂t for each F, at every state where all are finite."""
@@ -254,6 +288,12 @@ class _Search:
         else:
             moments = (q[i] * p(j) - q[j] * p(i) for i, j in pairs)
             rates = self.measure_all([*map(p, range(linear)), *moments])
+        terms = RateTerms(self.sampler, self.states, sp.S.Zero) if has_lagrange_equations(system) else None
+        if terms is not None:
+            changes, sizes = terms.momenta()
+            if len(changes) == len(rates[0].rate):
+                by_terms = (replace(old, rate=r, size=s) for old, r, s in zip(rates, changes.T, sizes.T, strict=False))
+                rates = [*by_terms, *rates[linear:]]
         found: list[Conserved] = []
         known: list[Array] = []
 
@@ -266,14 +306,25 @@ class _Search:
                 known.append(np.eye(len(names))[k])
                 found += [] if uniform(k) else rate.as_conserved(names[k], shown(k))
         # First sums of momenta alone, the simplest to read, then sums with moments.
-        for count in (linear, len(names)) if len(q) <= LARGEST else ():
-            for coefficients in _combinations(rates, count, known):
+        for count in (linear, len(names)) if len(q) <= LARGEST else (linear,) if len(q) <= MOST_SUMMED else ():
+            table, scale = _table(rates[:count])
+            changing = [k for k, rate in enumerate(rates[:count]) if not rate.zero and np.any(rate.rate != 0)]
+            if len(q) > LARGEST:
+                # Of many coordinates on few freedoms, many sums are constant that say nothing of forces.
+                table, scale = terms.acting() if terms is not None else (table[:0], scale)
+                changing = list(range(linear))
+            for coefficients in combinations_of(table[:, changing], scale[changing], changing, len(names), known):
                 known.append(coefficients)
-                parts = [(sp.Rational(_simple(c)), k) for k, c in enumerate(coefficients) if c]
+                parts = [(sp.Rational(simple_number(c)), k) for k, c in enumerate(coefficients) if c]
                 if all(uniform(k) for _, k in parts):
                     continue
                 total = tidy(sp.Add(*(c * shown(k) for c, k in parts)), budget)
-                found += self.measure(total).as_conserved(_sum_name([(c, names[k]) for c, k in parts]), total)
+                rate = self.measure(total)
+                if terms is not None and all(k < linear for _, k in parts):
+                    shares = [sp.Rational(simple_number(c)) for c in coefficients[:linear]]
+                    change, size = terms.sum_of_momenta(np.array(shares, dtype=float), shares)
+                    rate = replace(rate, rate=change, size=size)
+                found += rate.as_conserved(sum_name([(c, names[k]) for c, k in parts]), total)
         return found
 
 
@@ -287,63 +338,7 @@ def _acceleration_size(motion: Fundamental) -> Array:
     return np.abs(np.linalg.inv(motion.M)) @ forces
 
 
-def _combinations(rates: Sequence[_Rate], count: int, known: Sequence[Array]) -> list[Array]:
-    """Coefficient vectors c with Σ c_k dF_k/dt = 0 among the first `count` quantities, simple numbers, not
-    spanned by `known`.
-    """
-    R = np.stack([rate.rate / max(float(np.max(rate.size)), 1e-300) for rate in rates[:count]], axis=1)
-    scale = np.array([max(float(np.max(rate.size)), 1e-300) for rate in rates[:count]])
-    used = np.array([bool(np.any(rate.rate != 0)) and not rate.zero for rate in rates[:count]])
-    columns = np.flatnonzero(used)
-    if columns.size < 2 or R.shape[0] < columns.size:
-        return []
-    _, sigma, Vt = np.linalg.svd(R[:, columns])
-    # Columns are scaled to order one, so true relations show singular values at rounding.
-    null = Vt[int(np.sum(sigma > RATE)) :]
-    if not null.size:
-        return []
-    basis = _echelon(null / scale[columns])
-    found: list[Array] = []
-    for row in basis:
-        simple = np.array([float(_simple(c)) for c in row])
-        if np.max(np.abs(simple - row)) > 1e-7 * np.max(np.abs(row)):
-            continue  # the coefficients hold the values of parameters: no simple numbers
-        vector = np.zeros(len(rates))
-        vector[columns] = simple
-        together = np.array([*known, *found, vector])
-        if np.linalg.matrix_rank(together) == len(together):
-            found.append(vector)
-    return found
-
-
-def _simple(number: float) -> Fraction:
-    return Fraction(float(number)).limit_denominator(DENOMINATOR)
-
-
-def _echelon(rows: Array) -> Array:
-    """Reduced row echelon form of independent rows."""
-    rows = rows.copy()
-    lead = 0
-    for column in range(rows.shape[1]):
-        if lead == rows.shape[0]:
-            break
-        pivot = lead + int(np.argmax(np.abs(rows[lead:, column])))
-        if abs(rows[pivot, column]) <= 1e-9 * float(np.max(np.abs(rows[lead:]))):
-            continue
-        rows[[lead, pivot]] = rows[[pivot, lead]]
-        rows[lead] /= rows[lead, column]
-        for k in range(rows.shape[0]):
-            if k != lead:
-                rows[k] -= rows[k, column] * rows[lead]
-        lead += 1
-    rows[np.abs(rows) < 1e-9] = 0.0
-    return rows
-
-
-def _sum_name(parts: Sequence[tuple[sp.Rational, str]]) -> str:
-    text = ""
-    for coefficient, name in parts:
-        sign = (" - " if text else "-") if coefficient < 0 else (" + " if text else "")
-        size = "" if abs(coefficient) == 1 else f"{abs(coefficient)} "
-        text += f"{sign}{size}" + (f"({name})" if " " in name else name)
-    return text
+def _table(rates: Sequence[_Rate]) -> tuple[Array, Array]:
+    """Rates at all states, a column each, in units of their terms."""
+    scale = np.array([max(float(np.max(rate.size)), 1e-300) for rate in rates])
+    return np.stack([rate.rate for rate in rates], axis=1) / scale, scale

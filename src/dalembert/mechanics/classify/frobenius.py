@@ -19,6 +19,7 @@ from math import comb
 import sympy as sp
 
 from dalembert.mechanics.algebra.jets import BITS, UNIT, Jet, Jets, NoJet, fixed_point
+from dalembert.mechanics.classify.problem import Problem, apart
 
 # What is smaller than this beside the terms it is a sum of is zero. Rounding leaves 1e-90 of them; parameters given as
 # floating-point numbers, 1e-16: lengths that fit a mechanism only to rounding must count as fitting.
@@ -32,23 +33,6 @@ LARGEST_JET = 900
 DEEPEST = 12
 
 Matrix = list[list[Jet]]
-
-
-@dataclass(frozen=True)
-class Problem:
-    """Forms (rows over `variables`) on the manifold where all `conditions` vanish; `asked` are further rows, of
-    which the only question is whether they lie in the integrable part. `values` of the parameters.
-
-    The first `contact` forms are dq_j − q̇_j dt, where velocities are variables too: they say what the others mean, and
-    membership is decided up to combinations of them.
-    """
-
-    variables: tuple[sp.Symbol, ...]
-    conditions: tuple[sp.Expr, ...]
-    forms: tuple[tuple[sp.Expr, ...], ...]
-    asked: tuple[tuple[sp.Expr, ...], ...]
-    values: Mapping[sp.Symbol, sp.Expr]
-    contact: int = 0
 
 
 @dataclass(frozen=True)
@@ -67,7 +51,29 @@ class Found:
 
 
 def integrable_part(problem: Problem, points: Sequence[Mapping[sp.Symbol, float]]) -> Found | None:
-    """What holds at generic points. None where no point has power series, or brackets of too high an order count."""
+    """What holds at generic points. None where no point has power series, or brackets of too high an order count.
+    Parts that share no variables are decided each by itself: brackets of their fields with each other vanish.
+    """
+    parts = apart(problem)
+    if len(parts) < 2:
+        return _connected(problem, points)
+    members, asked = [False] * len(problem.forms), [False] * len(problem.asked)
+    conditions = independent = integrable = 0
+    for part, forms, rows in parts:
+        found = _connected(part, points)
+        if found is None:
+            return None
+        conditions += found.conditions
+        independent += found.forms
+        integrable += found.integrable
+        for places, verdicts, into in ((forms, found.members, members), (rows, found.asked, asked)):
+            for place, verdict in zip(places, verdicts, strict=True):
+                into[place] = verdict
+    return Found(conditions, independent, integrable, tuple(members), tuple(asked), 0)
+
+
+def _connected(problem: Problem, points: Sequence[Mapping[sp.Symbol, float]]) -> Found | None:
+    """Of one part."""
     found: list[Found] = []
     for point in points:
         try:
@@ -97,6 +103,8 @@ def _at(problem: Problem, point: Mapping[sp.Symbol, float]) -> Found:
     start = [fixed_point(point[z]) for z in problem.variables]
     place, dependent, rank = _on_manifold(problem, active, start)
     free = [k for k in active if k not in dependent]
+    if not (problem.forms or problem.asked):
+        return Found(rank, 0, 0, (), (), 0)
     for order in range(1, DEEPEST + 1):
         if comb(len(free) + order, order) > LARGEST_JET:
             break

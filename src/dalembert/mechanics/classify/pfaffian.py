@@ -18,8 +18,9 @@ import numpy as np
 import sympy as sp
 
 from dalembert.mechanics.algebra.tidy import Budget, tidy
-from dalembert.mechanics.classify.frobenius import Found, Problem, integrable_part
+from dalembert.mechanics.classify.frobenius import Found, integrable_part
 from dalembert.mechanics.classify.integrals import Form, integral_of
+from dalembert.mechanics.classify.problem import Problem
 from dalembert.mechanics.sample import Sample, Sampler
 from dalembert.mechanics.solve.fundamental import null_space
 from dalembert.mechanics.standard_form import diff, is_long, slopes
@@ -106,7 +107,7 @@ def linear_row(expression: sp.Expr, unknowns: tuple[sp.Symbol, ...]) -> list[sp.
     none = dict.fromkeys(unknowns, sp.S.Zero)
     rest = expression.xreplace(none)
     if not is_long(expression):
-        return [*map(sp.expand, slopes(expression, unknowns)), rest]
+        return [*(sp.expand(a, power_exp=False) for a in slopes(expression, unknowns)), rest]
     # Shorter than a derivative, which keeps all factors of a product of sums.
     present = expression.free_symbols
     row = [expression.xreplace({**none, u: sp.S.One}) - rest if u in present else sp.S.Zero for u in unknowns]

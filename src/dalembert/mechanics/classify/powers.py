@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import sympy as sp
 from sympy.polys.polyerrors import PolynomialError
 
-from dalembert.mechanics.algebra.tidy import exact
+from dalembert.mechanics.algebra.tidy import exact, has_huge_powers
 from dalembert.mechanics.standard_form import is_long
 from dalembert.model.constraints import Constraint, level_of
 from dalembert.model.system import System
@@ -65,6 +65,8 @@ def _holds(factor: sp.Expr, constraint: Constraint) -> bool:
 def _factors(expression: sp.Expr) -> list[tuple[sp.Expr, sp.Expr]]:
     """The factors of a polynomial with their powers; none where it is long, or no polynomial."""
     if is_long(expression, LARGEST) or len(expression.free_symbols) > VARIABLES or not expression.is_Add:
+        return []
+    if has_huge_powers(expression):
         return []
     try:
         _, factors = sp.sqf_list(expression)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from dalembert.kernel.limits import (
 from dalembert.mechanics.solve.fundamental import Fundamental, row_lengths
 from dalembert.methods.table import METHODS
 from dalembert.motion.integrate.events import EventWatch, Outcome, Turn
+from dalembert.motion.integrate.inside import InsideJudge
 from dalembert.motion.integrate.kinks import Kinks, Sides, with_switches
 from dalembert.motion.integrate.progress import Progress
 from dalembert.motion.integrate.scipy_methods import InsideStiff, scipy_class
@@ -139,6 +141,7 @@ class _Run:
         self.fastest: tuple[float, Array] | None = None  # a time and state, by these
         self.corner: tuple[float, Array] | None = None  # where a constraint asks for another velocity
         self.looked: tuple[float, Array, Array] | None = None  # where it was left to another method
+        self.inside = InsideJudge(METHODS[method_of(settings)], 2 * self.n)
 
     # -- the equations
 
@@ -244,6 +247,7 @@ class _Run:
         while solver.status == "running":
             if pace is not None:
                 solver.max_step = pace.longest(float(solver.t))
+            self.inside.hold(solver, self._next_time(pending))
             rates = solver.f
             message = solver.step()
             t = float(solver.t)
@@ -262,6 +266,10 @@ class _Run:
             if dense is not None and METHODS[method_of(self.settings)].stiff:
                 dense = InsideStiff(dense, rates, 2 * self.n)
             taken = t - float(solver.t_old)
+            if self._next_time(pending) < t and (shorter := self.inside.shorter(solver, self.derivative)):
+                self.steps -= 1
+                solver = self._solver(float(solver.t_old), y, end, shorter)
+                continue
             try:
                 try:
                     before, y = y, self._return(t, solver.y)
@@ -453,7 +461,10 @@ class _Run:
         return nearness(metric(M, A), A[self.watched])
 
     def _due(self, pending: int, t: float) -> bool:
-        return pending < self.settings.times.size and bool(self.settings.times[pending] <= t)
+        return self._next_time(pending) <= t
+
+    def _next_time(self, pending: int) -> float:
+        return float(self.settings.times[pending]) if pending < self.settings.times.size else inf
 
     def _return(self, t: float, y: Array) -> Array:
         """Back onto the constraints, if that is wanted."""

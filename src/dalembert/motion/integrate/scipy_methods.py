@@ -37,6 +37,11 @@ def scipy_class(method: Method) -> Any:
     return type(method.title, (integrate.RK45,), attributes)
 
 
+def worst_norm(errors: Array) -> float:
+    """Of errors in tolerances: their mean, or that of the component that errs most where that is far more."""
+    return max(float(np.sqrt(np.mean(errors**2))), float(np.abs(errors).max()) / WORST)
+
+
 def watching_each(base: Any) -> Any:
     """The same method, which lets no component of a step err by more than WORST tolerances. Their mean over thousands
     of components says nothing of the few that move.

@@ -31,13 +31,14 @@ class LargeEvents:
         known = self.system.defined
         placed = [Definition.named(name) for name, order in known.orders.items() if order <= 0]
         numbers = {quantity: k for k, quantity in enumerate((*self.system.coordinates, *placed))}
-        numbers |= {quantity.d: at.nz + k for quantity, k in list(numbers.items())}
+        first = at.model.functions["sums"].program.quantities  # where rates begin
+        numbers |= {quantity.d: first + k for quantity, k in list(numbers.items())}
         expressions = [event.expression for event in self.system.events]
         used = [s for s in _symbols(expressions, self.system, numbers) if s in numbers]
         self.where = np.array([numbers[symbol] for symbol in used], dtype=int)
         n = at.n
         # The place of each among (q, q̇), which have sizes of their own; of a defined quantity −1.
-        own = [k if k < n else k - at.nz + n if 0 <= k - at.nz < n else -1 for k in self.where]
+        own = [k if k < n else k - first + n if 0 <= k - first < n else -1 for k in self.where]
         self.sized = np.array(own, dtype=int)
         z, sizes, p = ca.SX.sym("z", len(used)), ca.SX.sym("s", len(used)), ca.SX.sym("p", at.p.size)
         time = ca.SX.sym("t")

@@ -11,8 +11,9 @@ from dalembert.errors import DalembertError
 from dalembert.kernel.limits import SINGULAR_PIVOT, STALL_STEPS, STIFF_WORTH
 from dalembert.methods.table import AUTO, METHODS
 from dalembert.motion.integrate.events import EventWatch, Outcome
+from dalembert.motion.integrate.inside import InsideJudge
 from dalembert.motion.integrate.progress import Progress
-from dalembert.motion.integrate.scipy_methods import scipy_class, watching_each
+from dalembert.motion.integrate.scipy_methods import scipy_class, watching_each, worst_norm
 from dalembert.motion.integrate.settings import Settings, method_of, share_of, tolerances
 from dalembert.motion.integrate.singular import SingularWatch
 from dalembert.motion.integrate.stiffness import MOST_COORDINATES, StiffnessWatch
@@ -96,8 +97,9 @@ class _Run:
         pace, share = self.settings.pace, share_of(self.settings)
         if pace is not None:
             options["max_step"] = pace.longest(t0)
-        method = watching_each(scipy_class(METHODS[method_of(self.settings)]))
-        solver = method(self.derivative, t0, y, end, **options)
+        method = METHODS[method_of(self.settings)]
+        steps, inside = watching_each(scipy_class(method)), InsideJudge(method, 2 * self.n, worst_norm)
+        solver = steps(self.derivative, t0, y, end, **options)
         if self.at.system.events:
             events: Any = LargeEvents(self.at)
             sizes = atol[: 2 * self.n] / self.settings.rtol
@@ -107,10 +109,17 @@ class _Run:
         while solver.status == "running":
             if pace is not None:
                 solver.max_step = pace.longest(float(solver.t))
+            inside.hold(solver, float(times[pending]))
             message = solver.step()
             self.reached = t = float(solver.t)
             if solver.status == "failed":
                 return f"{TOO_SHORT} {MAY_END}" if message and "step size" in message else str(message)
+            due = float(times[pending]) <= t
+            dense = solver.dense_output() if due or self.watch is not None else None
+            if times[pending] < t and (step := inside.shorter(solver, self.derivative)):
+                options |= {"atol": solver.atol, "first_step": step}
+                solver = steps(self.derivative, float(solver.t_old), y, end, **options)
+                continue
             self.steps += 1
             self.stiffness.look(solver, self.steps)
             if self.is_better_stiff():
@@ -120,8 +129,6 @@ class _Run:
                 if is_stalled(t - mark, longest, end - t0, STALL_STEPS):
                     return STALLED
                 mark = t
-            due = pending < times.size and times[pending] <= t
-            dense = solver.dense_output() if due or self.watch is not None else None
             try:
                 before, y = y, self.back(t, solver.y)
                 if y is not solver.y:

@@ -34,9 +34,10 @@ class LargeState:
         """The numbers of a program after it has run at a state, good until it runs again."""
         if name not in self._numbers:
             self._numbers[name] = self.model.functions[name].numbers(self.p)
-        w = self._numbers[name]
-        w[: self.n], w[self.nz : self.nz + self.n], w[2 * self.nz] = q, v, t
-        self.model.functions[name](w)
+        w, function = self._numbers[name], self.model.functions[name]
+        quantities = function.program.quantities
+        w[: self.n], w[quantities : quantities + self.n], w[2 * quantities] = q, v, t
+        function(w)
         return w
 
     def solve(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:

@@ -43,7 +43,8 @@ enum {
     DA_NO_PROJECTION = 6,
     DA_NEEDS_CPU = 32, /* next to a singular configuration, where rank and branch are decided by algebra */
     DA_BUDGET = 33,    /* more steps than it may take */
-    DA_EVENT = 34      /* an event has ended it: not a failure */
+    DA_EVENT = 34,     /* an event has ended it: not a failure */
+    DA_SHORTER = 35    /* the last step is taken again: not one either */
 };
 
 DA_FN double da_min(double a, double b) { return a < b || a != a ? a : b; }

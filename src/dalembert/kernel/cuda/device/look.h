@@ -146,15 +146,37 @@ DA_PIECE double da_watch(da_look *l, da_inside *s, const double *c, double *q, d
 }
 #endif
 
+/* As `da_judge_inside` in runtime/run/inside.h: the share of the step that is taken instead, because states inside it
+   are not as good as its end; 1 where they are. */
+DA_PIECE double da_judge_inside(da_inside *s, const double *kept, double rtol, const double *atol, int shortened,
+                                const double *c)
+{
+    double d[DA_NE], sum = 0.0;
+    if (shortened == DA_INSIDE_AGAIN) return 1.0;
+    if (da_method_doubt(s->t, s->y, s->h, s->k, d, c)) return 0.2;
+    for (int j = 0; j < DA_NE; j++) {
+        const double e = d[j] * da_inverse(atol[DA_AT(j)] + rtol * da_max(fabs(s->y[j]), fabs(kept[j])));
+        sum += e * e;
+    }
+    const double error = sqrt(sum / DA_NE) / DA_INSIDE_TOLERANCES;
+    return error <= 1.0 ? 1.0 : da_max(0.2, 0.9 * pow(error, -1.0 / DA_FALLS));
+}
+
 /* What lies inside an accepted step to (tn, qn, vn); kept: its end before the return to the constraints. Where an event
-   ends the motion, *tn, qn and vn become those of the event. */
+   ends the motion, *tn, qn and vn become those of the event. *shortened: how often the step was taken again for what
+   lies inside; *share: that of it which is taken instead, if it is to be again (DA_SHORTER). */
 DA_PIECE int da_look_inside(da_look *l, da_inside *s, const double *kept, const double *fnew, double *tn, double *qn,
-                            double *vn, const double *c)
+                            double *vn, const double *c, double rtol, const double *atol, int *shortened, double *share)
 {
     double q[DA_N], v[DA_N];
     int status = DA_DONE;
     const double full = *tn;
     if (da_method_dense(s->t, s->y, s->h, s->k, kept, fnew, s->f, c)) return DA_UNDEFINED;
+    if (l->next < l->n_times && l->times[l->next] < full) {
+        *share = da_judge_inside(s, kept, rtol, atol, *shortened, c);
+        *shortened = *share < 1.0 ? *shortened + 1 : 0;
+        if (*share < 1.0) return DA_SHORTER;
+    }
 #if DA_NG
     const double end = da_watch(l, s, c, qn, vn);
     if (end <= 1.0) {
@@ -197,6 +219,11 @@ DA_PIECE void da_look_end(const da_look *l)
     if (l->ended_by) l->ended_by[l->member] = l->ender;
 }
 
+#if DA_VELOCITY_ROWS
+#define DA_COPY_PAST(to, from) to = from;
+#else
+#define DA_COPY_PAST(to, from) (void)to, (void)from;
+#endif
 #define DA_LOOK_PARAMETERS                                                                                           \
     , const double *DA_RESTRICT times, int n_times, const int *DA_RESTRICT chosen, int n_chosen,                     \
         double *DA_RESTRICT samples, double *DA_RESTRICT reduced, double *DA_RESTRICT event_time,                    \
@@ -205,18 +232,21 @@ DA_PIECE void da_look_end(const da_look *l)
     da_look look = {times, n_times, chosen, n_chosen, samples, reduced, event_time, event_last, event_count,         \
                     ended_by, count};                                                                                \
     da_inside inside;                                                                                                \
-    double kept[DA_NE], fnew[DA_NE], ql[DA_N], vl[DA_N];                                                            \
-    int due = 0;
+    double kept[DA_NE], fnew[DA_NE], ql[DA_N], vl[DA_N];                                                             \
+    da_past before;                                                                                                  \
+    int due = 0, shortened = 0;
 #define DA_LOOK_LOAD                                                                                                 \
     look.member = member;                                                                                            \
     look.next = 0;                                                                                                   \
     look.ender = -1;                                                                                                 \
+    shortened = 0;                                                                                                   \
     for (int e = 0; e < DA_NG; e++) look.seen[e] = 0;
 #define DA_LOOK_BEGIN \
     da_look_begin(&look, q0, v0, t, c);
 #define DA_LOOK_BEFORE                                                                                               \
     due = at_work && !status && (DA_NG || (look.next < n_times && times[look.next] <= tn));                          \
     if (due) {                                                                                                       \
+        DA_COPY_PAST(before, past)                                                                                   \
         inside.t = t;                                                                                                \
         inside.h = step;                                                                                             \
         DA_UNROLL                                                                                                    \
@@ -237,7 +267,23 @@ DA_PIECE void da_look_end(const da_look *l)
             vl[j] = fnew[j] = vn[j];                                                                                 \
             fnew[DA_N + j] = k[0][j];                                                                                \
         }                                                                                                            \
-        status = da_look_inside(&look, &inside, kept, fnew, &tx, ql, vl, c);                                         \
+        double less = 1.0;                                                                                           \
+        status = da_look_inside(&look, &inside, kept, fnew, &tx, ql, vl, c, rtol, atol, &shortened, &less);          \
+        if (status == DA_SHORTER) { /* back to where it began */                                                     \
+            status = DA_DONE;                                                                                        \
+            tx = t;                                                                                                  \
+            grow = less;                                                                                             \
+            rejected = 1;                                                                                            \
+            rejections++;                                                                                            \
+            steps--;                                                                                                 \
+            DA_COPY_PAST(past, before)                                                                               \
+            DA_UNROLL                                                                                                \
+            for (int j = 0; j < DA_N; j++) {                                                                         \
+                ql[j] = q[j];                                                                                        \
+                vl[j] = v[j];                                                                                        \
+                k[0][j] = inside.k[0][DA_N + j];                                                                     \
+            }                                                                                                        \
+        }                                                                                                            \
         DA_UNROLL                                                                                                    \
         for (int j = 0; j < DA_N; j++) {                                                                             \
             qn[j] = ql[j];                                                                                           \

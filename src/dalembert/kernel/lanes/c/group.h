@@ -12,7 +12,8 @@ typedef struct {
     da_lane t, h, last, t0, end, longest, mark, due;
     DA_METHOD_KEEPS
     da_past past;
-    da_mask rejected; /* the last step */
+    da_lane shortened; /* so many times the step was taken again for what lies inside */
+    da_mask rejected;  /* the last step */
     da_mask failed;   /* already at the start */
     da_lane steps, rejections;
     da_lane look_at; /* the number of steps at which something is to be asked of outside */
@@ -24,12 +25,23 @@ typedef struct {
 
 /* To qn, vn with the acceleration an; kept: the same before its return to the constraints, to which the interpolant
    belongs. k: accelerations at the stages, from the second on. norm: of its error; good: no pivot was too
-   small; failed: it is left to the other way; due: an output time lies in it. */
+   small; failed: it is left to the other way; due: an output time lies in it; before: what was known at its start, kept
+   where the step may be taken again after the arrival. */
 typedef struct {
     da_lane step, tn, qn[DA_N], vn[DA_N], an[DA_N], kept[DA_NE], grow, norm;
+    da_past before;
     da_mask good, accepted, failed, due;
     DA_METHOD_MAKES
 } da_try;
+
+/* What was known before the step, in lanes that take it again. */
+DA_FN void da_know_again(da_group *g, const da_try *s, da_mask again)
+{
+    for (int k = 0; k < DA_POSITION_ROWS; k++)
+        g->past.longest[k] = da_select(again, s->before.longest[k], g->past.longest[k]);
+    g->past.nearness = da_select(again, s->before.nearness, g->past.nearness);
+    g->past.rate = da_select(again, s->before.rate, g->past.rate);
+}
 
 /* Member `slot` of one group to a lane of another. */
 DA_FN void da_move(da_group *to, int lane, const da_group *from, int slot)

@@ -115,6 +115,7 @@ DA_LANE void da_choose(const da_members *all, da_group *g, da_try *s)
 DA_LANE void da_arrive(const da_members *all, da_group *g, da_try *s)
 {
     s->due = s->accepted & da_most(g->due, s->tn);
+    if (da_any(s->due)) s->before = g->past;
     for (int j = 0; j < DA_N; j++) {
         s->kept[j] = s->qn[j];
         s->kept[DA_N + j] = s->vn[j];

@@ -180,10 +180,7 @@ DA_LANE void da_settle(const da_members *all, da_group *g, da_try *s)
     g->last = da_select(accepted, s->step, g->last);
     for (int j = 0; j < DA_TAYLOR_FACTOR; j++) g->factor[j] = da_select(accepted, s->factor[j], g->factor[j]);
     for (int j = 0; j < DA_TAYLOR_KEPT; j++) g->kept[j] = da_select(accepted, s->kept0[j], g->kept[j]);
-    for (int k = 0; k < DA_POSITION_ROWS; k++)
-        g->past.longest[k] = da_select(accepted, g->past.longest[k], s->before.longest[k]);
-    g->past.nearness = da_select(accepted, g->past.nearness, s->before.nearness);
-    g->past.rate = da_select(accepted, g->past.rate, s->before.rate);
+    da_know_again(g, s, ~accepted);
 }
 
 #define DA_INSIDE_BEGIN const int inside = s->order;

@@ -2,6 +2,34 @@
 #ifndef DA_INSIDE_H
 #define DA_INSIDE_H
 
+/* Whether states inside the step are as good as its end; if not, it is taken again, shorter. Steps are then kept short
+   for the outputs that follow, as long as error control would let them be longer. */
+DA_FN int da_judge_inside(da_run *r)
+{
+    double d[DA_NW], sum = 0.0;
+    if (r->shortened == DA_INSIDE_AGAIN || r->step <= DA_UNDEFINED_STEPS * da_least_step(r)) {
+        r->shortened = 0;
+        return DA_GO_ON;
+    }
+    const int failed = da_doubt_by(r->taken, r->t, r->y, r->step, DA_ROWS(r->k, DA_NW), d, &r->ctx);
+    if (failed < 0) return DA_GO_ON;
+    for (int j = 0; j < DA_NE && !failed; j++) {
+        const double e = d[j] / (r->atol[j] + r->rtol * da_max(fabs(r->y[j]), fabs(r->kept[j])));
+        sum += e * e;
+    }
+    const double error = sqrt(sum / DA_NE) / DA_INSIDE_TOLERANCES;
+    const double share = failed ? 0.2 : da_min(10.0, da_max(0.2, 0.9 * pow(error, -1.0 / da_order_of(r))));
+    if (failed || error > 1.0) {
+        r->shortened++;
+        r->bound = share * r->step;
+        da_return_to(&r->before, &r->ctx);
+        return da_again(r, r->bound);
+    }
+    r->shortened = 0;
+    if (r->bound < INFINITY) r->bound = share < r->free ? share * r->step : INFINITY;
+    return DA_GO_ON;
+}
+
 /* Output times up to `reach` in the step. */
 DA_FN void da_write_outputs(da_run *r, const da_step *inside, double reach)
 {
@@ -65,6 +93,7 @@ DA_FN int da_look_inside(da_run *r)
         da_return_to(&r->before, &r->ctx);
         return da_again(r, 0.2 * r->step);
     }
+    if (r->times[r->next] < r->tnew && da_judge_inside(r) != DA_GO_ON) return DA_STEP_AGAIN;
     const da_step inside = {r->taken, r->t, r->step, r->y, r->k, r->dense, &r->own};
 #if DA_WITH_EVENTS
     const int verdict = da_watch_inside(r, &inside);

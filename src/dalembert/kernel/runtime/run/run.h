@@ -62,6 +62,11 @@ typedef struct {
     double h, last_step, last_norm, longest, mark;
     int rejected;
 
+    /* So many times the step was taken again for what lies inside, and how long steps with outputs inside may be, once
+       one had to be shortened for them. */
+    int shortened;
+    double bound;
+
     /* The step at hand, of size `step` by the method `taken`, to tnew and ynew with the slope fnew. kept: ynew before
        its return to the constraints, to which the interpolant belongs. */
     int taken;
@@ -69,7 +74,7 @@ typedef struct {
     int last;   /* it is the last one */
     int due;    /* outputs or events lie in it */
     int turned; /* it has ended at a kink */
-    double step, norm, grow, tnew;
+    double step, norm, grow, free, tnew; /* free: grow, had no trial been rejected */
 } da_run;
 DA_STRUCTURE(da_run, DA_RUN_ARRAYS)
 
@@ -155,6 +160,8 @@ DA_PIECE void da_begin(da_run *r, const double *y0, const double *p, const doubl
     r->rejected = r->series = 0;
     r->last_step = r->longest = 0.0;
     r->last_norm = 1.0;
+    r->shortened = 0;
+    r->bound = INFINITY;
     r->stiffness = calm;
     r->singular.seen = 0;
     r->singular.count = 0;

@@ -65,7 +65,7 @@ DA_FN int da_attempt(da_run *r)
                                   &r->norm, DA_ROWS(r->dense, DA_NW), &r->own, &r->ctx);
     if (failed || r->norm >= 1.0)
         return da_again(r, r->step * (failed ? 0.2 : da_max(0.2, 0.9 * pow(r->norm, -1.0 / order))));
-    r->grow = da_next_size(r->method, order, r->norm, r->last_norm, r->step, r->last_step);
+    r->grow = r->free = da_next_size(r->method, order, r->norm, r->last_norm, r->step, r->last_step);
     if (r->rejected) r->grow = da_min(r->grow, 1.0);
     r->rejected = 0;
     r->last_step = r->step;
@@ -138,6 +138,7 @@ DA_FN int da_advance(da_run *r)
     if (r->pace && r->pace->share > 0.0) da_grow(r->pace->share, r->y, r->atol);
     if (r->pace && r->pace->fastest) da_keep_fastest(r->pace, r->t, r->y);
     r->h = r->step * r->grow;
+    if (r->next < r->count && r->times[r->next] < r->t + r->h) r->h = da_min(r->h, r->bound);
     r->longest = da_max(r->longest, r->step);
     da_own_go_on(&r->own);
 #if DA_WITH_KINKS
