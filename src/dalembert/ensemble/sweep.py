@@ -254,10 +254,10 @@ def _ensemble(task: Task, gather: Gather, on: str, seconds: float) -> Ensemble:
         "why_alone": task.why_alone, "why_no_lanes": why_no_lanes(task), "units": units,
     }  # fmt: skip
     if about["why_no_lanes"] is None and on == "threads" and "in lanes" in found:
-        stayed = any(bool(piece["in lanes"].any()) for piece in pieces(data[["in lanes"]], values.dims))
+        stayed = any(bool(piece["in lanes"].to_numpy().any()) for piece in pieces(data[["in lanes"]], values.dims))
         about["why_no_lanes"] = None if stayed else ALL_LEFT
     if ON_CPU in found:
-        ran = sum(int(piece[ON_CPU].sum()) for piece in pieces(data[[ON_CPU]], values.dims))
+        ran = sum(int(piece[ON_CPU].to_numpy().sum()) for piece in pieces(data[[ON_CPU]], values.dims))
         about |= {ON_CPU: ran, "why_cpu": plan_of(task).why_cpu}
     meanings = ", ".join(f"{int(status)} {text}" for status, text in MEANING.items())
     data["status"].attrs["meaning"] = meanings

@@ -17,7 +17,7 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.ensemble.members.chunk import Chunk
 from dalembert.errors import DocumentError
-from dalembert.model.documents.write_files import write_atomically
+from dalembert.model.documents.write_files import UNFINISHED, write_atomically
 
 ABOUT = "sweep.json"
 REASONS = "__reasons__"
@@ -86,6 +86,13 @@ class Parts:
     def clear(self) -> None:
         for file in self.folder.glob("chunk-*.npz"):
             file.unlink(missing_ok=True)
+        self.clear_unfinished()
+
+    def clear_unfinished(self) -> None:
+        """Remove what processes left that were killed while they wrote."""
+        for file in self.folder.glob(f"{UNFINISHED}*"):
+            if file.is_file():
+                file.unlink(missing_ok=True)
 
     def file(self, first: int) -> Path:
         return self.folder / f"chunk-{first // self.size:07d}.npz"
