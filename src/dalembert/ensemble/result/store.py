@@ -104,7 +104,7 @@ def read_about(folder: Path) -> dict[str, Any] | None:
     try:
         found = json.loads(text)
         _ = found["digest"], found["seed"]
-        if not all(isinstance(found[name], int) and found[name] > 0 for name in ("chunk", "members")):
+        if not all(type(found[name]) is int and found[name] > 0 for name in ("chunk", "members")):
             raise ValueError
     except (ValueError, KeyError, TypeError):
         raise DocumentError(str(folder / ABOUT), ["this is no description of a sweep"]) from None
