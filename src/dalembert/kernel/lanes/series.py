@@ -8,6 +8,7 @@ before has just made comes last into the sums, so that processors begin with the
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 # Products of one loop: their sums, those of the next order and the numbers at hand fill the registers, of which a
 # processor with lanes of 512 bits has thirty-two, others mostly sixteen.
@@ -59,7 +60,7 @@ def _blocks(pairs: Sequence[tuple[int, int]], most: int) -> str:
     """Loops over so many pairs at most, of about equally many: a short one waits for its own results."""
     numbered, count = list(enumerate(pairs)), -(-len(pairs) // most)
     edges = [len(pairs) * k // count for k in range(count + 1)] if count else [0]
-    return "\n".join(_block(numbered[first:last]) for first, last in zip(edges, edges[1:], strict=False))
+    return "\n".join(_block(numbered[first:last]) for first, last in pairwise(edges))
 
 
 def _block(block: Sequence[tuple[int, tuple[int, int]]]) -> str:
