@@ -3,7 +3,7 @@
     OMP_NUM_THREADS=1 python benchmarks/lanes/measure.py
 
 Everyone takes the loosest of its settings whose largest error stays below what is wanted, and runs by turns; the least
-processor time of all turns counts. Writes results.json beside this file.
+processor time of all turns counts. diffrax is left out where it is not installed. Writes results.json beside this file.
 """
 
 from __future__ import annotations
@@ -20,10 +20,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-import diffrax
 import heyoka as hy
-import jax
-import jax.numpy as jnp
 import numpy as np
 from gpu.cases import CASES
 
@@ -35,7 +32,14 @@ from dalembert.ensemble.members.outcome import Outcome
 from dalembert.ensemble.sweep import _task
 from dalembert.library.systems.penny import exact
 
-jax.config.update("jax_enable_x64", True)
+try:
+    import diffrax
+    import jax
+    import jax.numpy as jnp
+except ModuleNotFoundError:
+    diffrax = None
+else:
+    jax.config.update("jax_enable_x64", True)
 COUNT, DURATION, TURNS, CHUNK = 10_000, 20.0, 12, 2_000
 TEN_TIMES, JUDGED = 10 * COUNT, 200
 CASE = CASES[0]
@@ -217,7 +221,10 @@ def set_up() -> Run:
 def main() -> None:
     fine = [s for s in SETTINGS if s <= 1e-6]
     results: dict[str, Any] = {"count": COUNT, "duration": DURATION, "load": os.getloadavg()}
-    results["versions"] = {"heyoka": hy.__version__, "diffrax": diffrax.__version__, "jax": jax.__version__}
+    results["versions"] = {"heyoka": hy.__version__}
+    if diffrax is not None:
+        results["versions"] |= {"diffrax": diffrax.__version__, "jax": jax.__version__}
+    peers: dict[str, Any] = {} if diffrax is None else {"diffrax vmap": (diffrax_vmap, WIDE[2:], 2)}
     results["1e-8"] = compare(1e-8, {
         "lanes, Taylor": (members("taylor", True), fine, TURNS),
         "lanes, DOP853": (members("dop853", True), fine, TURNS),
@@ -225,7 +232,7 @@ def main() -> None:
         "sweep in lanes, Taylor, all included": (sweeps("taylor", True), fine, TURNS),
         "sweep in lanes, DOP853, all included": (sweeps("dop853", True), fine, TURNS),
         "heyoka batch": (heyoka_batch, [s for s in SETTINGS if s <= 1e-6], TURNS),
-        "diffrax vmap": (diffrax_vmap, WIDE[2:], 2),
+        **peers,
     })  # fmt: skip
     results["1e-11"] = compare(1e-11, {
         "lanes, Taylor": (members("taylor", True), [s for s in SETTINGS if s <= 1e-10], TURNS),

@@ -240,6 +240,35 @@ def test_contacts_run_one_by_one() -> None:
         assert motion.certificate.energy == found.certificate["energy"][k]
 
 
+# The direction of an incline of half a radian.
+ALONG_HALF = [np.cos(0.5), np.sin(0.5)]
+
+
+@pytest.mark.parametrize(
+    ("system", "given", "names"),
+    [
+        (da.library.bouncing_ball, {"y": np.linspace(0.2, 2.0, 7), "x'": [0.5, 1.0]}, ("x", "y", "y'")),
+        (da.library.stick_slip, {"x": np.linspace(-0.1, 0.1, 9), "x'": [0.0]}, ("x", "x'")),
+        (da.library.thrown_block, {("x'", "y'"): np.outer([-1.0, 0.0, 2.0, 4.0], ALONG_HALF)}, ("x", "y", "x'")),
+        (da.library.stacked_blocks, {"x2'": np.linspace(-2.0, 2.0, 9)}, ("x1", "x2", "x2'")),
+        # Of two members in turn that have other parameters, and that have the same again.
+        (da.library.bouncing_ball, [{"e": e, "y": y} for e, y in [(0.7, 1), (0.7, 1), (0.9, 1), (0.7, 1)]], ("y",)),
+    ],
+)
+@pytest.mark.parametrize("workers", [1, 3])
+def test_contacts_of_members_that_differ_in_their_states(
+    system: Any, given: Any, names: tuple[str, ...], workers: int
+) -> None:
+    """What one member found out of the contacts serves the next one in its thread, and changes no bit."""
+    found = system().sweep(given, 1.5, threads=workers)
+    assert found.run_alone == found.members
+    assert found.failed == 0
+    for k in range(found.members):
+        motion = found.system_of(k).simulate(1.5, samples=2)
+        for name in names:
+            assert motion[name][-1] == found.final[name].to_numpy().ravel()[k]
+
+
 def test_a_stiff_motion_is_left_to_the_stiff_method() -> None:
     lagging = da.System(
         "lagging", coordinates="x", kinetic="x'^2/2", potential="k*(x - sin(t))^2/2", forces={"x": "-c*x'"},

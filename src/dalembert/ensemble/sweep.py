@@ -37,6 +37,7 @@ from dalembert.errors import ModelError
 from dalembert.model.friction.legs import needs_legs
 from dalembert.model.language.suggest import suggest
 from dalembert.model.language.symbols import name_of
+from dalembert.model.simulation_options import MAX_SAMPLES
 from dalembert.motion.large.prepare import prepare_large
 from dalembert.motion.large.size import is_large
 from dalembert.motion.prepare import prepare
@@ -156,6 +157,8 @@ def _task(
         raise ModelError(system.name, ["sweep: give the number of output times, points=, or the times themselves"])
     if points is not None and (isinstance(points, bool) or not isinstance(points, int) or points < 2):
         raise ModelError(system.name, [f"sweep: points is a whole number of at least 2, got {points!r}"])
+    if points is not None and points > MAX_SAMPLES:
+        raise ModelError(system.name, [f"sweep: points is {points}; at most {MAX_SAMPLES:,} are kept of each member"])
     if times is not None and "t" in values.initial:
         raise ModelError(system.name, ["sweep: members begin at different t: give duration= and points=, not times="])
     options = dict(options)
@@ -254,10 +257,10 @@ def _ensemble(task: Task, gather: Gather, on: str, seconds: float) -> Ensemble:
         "why_alone": task.why_alone, "why_no_lanes": why_no_lanes(task), "units": units,
     }  # fmt: skip
     if about["why_no_lanes"] is None and on == "threads" and "in lanes" in found:
-        stayed = any(bool(piece["in lanes"].any()) for piece in pieces(data[["in lanes"]], values.dims))
+        stayed = any(bool(piece["in lanes"].to_numpy().any()) for piece in pieces(data[["in lanes"]], values.dims))
         about["why_no_lanes"] = None if stayed else ALL_LEFT
     if ON_CPU in found:
-        ran = sum(int(piece[ON_CPU].sum()) for piece in pieces(data[[ON_CPU]], values.dims))
+        ran = sum(int(piece[ON_CPU].to_numpy().sum()) for piece in pieces(data[[ON_CPU]], values.dims))
         about |= {ON_CPU: ran, "why_cpu": plan_of(task).why_cpu}
     meanings = ", ".join(f"{int(status)} {text}" for status, text in MEANING.items())
     data["status"].attrs["meaning"] = meanings

@@ -6,6 +6,7 @@ A run integrates and nothing more. Forces and the certificate are made from it w
 from __future__ import annotations
 
 import os
+import threading
 import time as clock
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
@@ -196,11 +197,9 @@ class Prepared(Result):
         if timed or settings.max_step is not None:
             settings = look_ahead(evaluation, settings, state)
         if needs_legs(evaluation.system):
-            from dalembert.motion.contacts.modes.contacts import Contacts  # needs SymPy
-
             require_energy(evaluation, state)
             gradient_warnings(evaluation, state)
-            return _Begin(evaluation, settings, state, None, contacts=Contacts(evaluation.system))
+            return _Begin(evaluation, settings, state, None, contacts=self._contacts_of(evaluation.system))
         return _Begin(evaluation, settings, *start_of(evaluation, state, settings.project))
 
     def __getstate__(self) -> dict[str, Any]:
@@ -225,8 +224,7 @@ class Prepared(Result):
         elif parameters is not None and not isinstance(parameters, Mapping):
             values = _parameters(system, parameters)
             if not isinstance(state, State) or needs_legs(system):
-                named = dict(zip(system.parameter_symbols, values.tolist(), strict=True))
-                system, values = system.replace(parameters=named), None
+                system, values = self._with_numbers(values), None
         if isinstance(state, Mapping) and state:
             system = system.replace(initial=state)
         if isinstance(state, State):
@@ -235,6 +233,40 @@ class Prepared(Result):
             ways = "a state is given by names, {'x': 1, …}, or as da.State(q, v, t)"
             raise ModelError(system.name, [f"{ways}, got {type(state).__name__}"])
         return system, values, state if isinstance(state, State) else State(*system.initial_values())
+
+    def _with_numbers(self, values: Array) -> System:
+        """The system with these parameters: that of the run before in this thread, where they were the same."""
+        last, key = self._last, values.tobytes()
+        if last.key != key:
+            named = dict(zip(self.system.parameter_symbols, values.tolist(), strict=True))
+            last.key, last.system, last.contacts = key, self.system.replace(parameters=named), None
+        assert last.system is not None
+        return last.system
+
+    def _contacts_of(self, system: System) -> Contacts:
+        """Of a system with contacts, with what was found out of it where the run before had the same one."""
+        from dalembert.motion.contacts.modes.contacts import Contacts  # needs SymPy
+
+        last = self._last
+        if last.system is not system:
+            return Contacts(system)
+        if last.contacts is None:
+            last.contacts = Contacts(system)
+        return last.contacts
+
+    @cached_property
+    def _last(self) -> _Last:
+        return _Last()
+
+
+class _Last(threading.local):
+    """The parameters that a run with contacts was given last, each thread's own: members of a sweep may differ in their
+    states alone.
+    """
+
+    key: bytes | None = None
+    system: System | None = None
+    contacts: Contacts | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,10 +17,12 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.ensemble.members.chunk import Chunk
 from dalembert.errors import DocumentError
-from dalembert.model.documents.write_files import write_atomically
+from dalembert.model.documents.write_files import UNFINISHED, write_atomically
 
 ABOUT = "sweep.json"
 REASONS = "__reasons__"
+# What reading a damaged archive ends in: one wrong byte may ask for another version of the format.
+DAMAGE = (OSError, ValueError, KeyError, EOFError, NotImplementedError, zipfile.BadZipFile)
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ class Parts:
         file = self.file(first)
         if not file.is_file():
             return None
-        with contextlib.suppress(OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+        with contextlib.suppress(*DAMAGE):
             data = np.load(io.BytesIO(file.read_bytes()))
             arrays = {name: data[name] for name in data.files if name != REASONS}
             reasons = json.loads(bytes(data[REASONS]))
@@ -75,7 +77,7 @@ class Parts:
         try:
             with np.load(self.file(first)) as data:
                 return data[name] if name in data.files else None
-        except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        except DAMAGE as error:
             raise DocumentError(str(self.file(first)), [f"this part of the sweep cannot be read: {error}"]) from None
 
     def reasons(self, first: int) -> dict[int, str]:
@@ -86,6 +88,13 @@ class Parts:
     def clear(self) -> None:
         for file in self.folder.glob("chunk-*.npz"):
             file.unlink(missing_ok=True)
+        self.clear_unfinished()
+
+    def clear_unfinished(self) -> None:
+        """Remove what processes left that were killed while they wrote."""
+        for file in self.folder.glob(f"{UNFINISHED}*"):
+            if file.is_file():
+                file.unlink(missing_ok=True)
 
     def file(self, first: int) -> Path:
         return self.folder / f"chunk-{first // self.size:07d}.npz"

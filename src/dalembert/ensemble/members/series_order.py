@@ -40,7 +40,8 @@ def _best(task: Task, series: Series, to_try: Callable[[Block, Array], Tried]) -
     if not good.size:
         return 0
     tried, prices = to_try(block.at(good), starts.acceleration[good]), {}
-    for order in dict.fromkeys(series.order(rtol, share) for share in SHARES):
+    # Odd ones: sums are taken for two orders at once, an odd one and the next, up to the order before the last.
+    for order in dict.fromkeys(series.order(rtol, share) | 1 for share in SHARES):
         way, steps = tried(order)
         prices[order] = series.effort(order) * float(steps.sum()) / max(float(way.sum()), 1e-300)
     return min(prices, key=lambda order: prices[order])

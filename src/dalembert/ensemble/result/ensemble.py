@@ -81,19 +81,19 @@ class Ensemble(Result):
     @property
     def failed(self) -> int:
         """How many did not."""
-        return sum(int((piece["status"] > int(Status.ENDED)).sum()) for piece in self._pieces("status"))
+        return sum(int((piece["status"].to_numpy() > Status.ENDED).sum()) for piece in self._pieces("status"))
 
     @property
     def run_alone(self) -> int:
         """How many members the compiled loop could not take; `about["why_alone"]` says why where that is all."""
-        return sum(int(piece["alone"].sum()) for piece in self._pieces("alone"))
+        return sum(int(piece["alone"].to_numpy().sum()) for piece in self._pieces("alone"))
 
     @property
     def in_lanes(self) -> int:
         """How many members ran side by side in vector registers; `about["why_no_lanes"]` says why none did."""
         if "in lanes" not in self.data:
             return 0
-        return sum(int(piece["in lanes"].sum()) for piece in self._pieces("in lanes"))
+        return sum(int(piece["in lanes"].to_numpy().sum()) for piece in self._pieces("in lanes"))
 
     @property
     def on_cpu(self) -> int:

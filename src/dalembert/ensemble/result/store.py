@@ -80,6 +80,7 @@ class Store:
     def leave_in_parts(self, content: bytes) -> None:
         """Say of the chunks that they are the ensemble."""
         write_atomically(self.folder / PARTED, content)
+        self.parts.clear_unfinished()
 
     def kept(self, among: Iterable[int] | None = None) -> Iterator[Chunk]:
         """The chunks that are finished, of all or of those from these members on. One that cannot be read is computed
@@ -102,7 +103,9 @@ def read_about(folder: Path) -> dict[str, Any] | None:
         return None
     try:
         found = json.loads(text)
-        _ = found["digest"], found["seed"], found["chunk"], found["members"]
+        _ = found["digest"], found["seed"]
+        if not all(type(found[name]) is int and found[name] > 0 for name in ("chunk", "members")):
+            raise ValueError
     except (ValueError, KeyError, TypeError):
         raise DocumentError(str(folder / ABOUT), ["this is no description of a sweep"]) from None
     return dict(found)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +14,14 @@ from dalembert.ensemble.ask.values import Values
 from dalembert.errors import MissingValues
 from dalembert.mechanics.algebra.compiled import numeric_function
 from dalembert.model.language.symbols import t as time_symbol
+from dalembert.remember import remember
 
 if TYPE_CHECKING:
     from dalembert.model.system import System
+
+# Functions of parameters that give initial values, made once: sweeps of one model follow each other.
+KEPT = 64
+_follow: dict[Hashable, Callable[..., list[Any]]] = {}
 
 
 @dataclass(frozen=True)
@@ -70,7 +75,8 @@ class Blocks:
         self._rest = np.array([constant.get(name, np.nan) for name in self._states])
         self._follow: Callable[..., list[Any]] | None = None
         if self._moving:
-            self._follow = numeric_function(symbols, [expressions[name] for name in self._moving])
+            moving = tuple(expressions[name] for name in self._moving)
+            self._follow = remember(_follow, (symbols, moving), lambda: numeric_function(symbols, moving), KEPT)
 
     def between(self, first: int, last: int) -> Block:
         """The members from `first` to `last`, the last one not among them."""

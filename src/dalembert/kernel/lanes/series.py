@@ -1,25 +1,28 @@
 """The sums of products that each order of a series needs, in lanes.
 
 Two orders at a time, since the numbers that one needs the next needs too: at odd k the sums Σ a_j b_{k−j} of order k,
-and of order k + 1 all but their ends, a_1 b_k and a_k b_1, which are not known yet; at even k these.
+and of order k + 1 all but their ends, a_1 b_k and a_k b_1, which are not known yet; at even k these. What the order
+before has just made comes last into the sums, so that processors begin with the others while it is being made.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
-# Products of one loop: their sums, those of the next order and the numbers at hand fill the registers.
-BLOCK = 4
+# Products of one loop: their sums, those of the next order and the numbers at hand fill the registers, of which a
+# processor with lanes of 512 bits has thirty-two, others mostly sixteen.
+WIDE_BLOCK, BLOCK = 6, 3
 
 
 def sums_source(pairs: Sequence[tuple[int, int]]) -> str:
     """`da_expansion`, what is kept while series are made, and `da_taylor_sums`. pairs: places of factors."""
     places = 1 + max((place for pair in pairs for place in pair), default=0)
-    blocks = [list(enumerate(pairs))[first : first + BLOCK] for first in range(0, len(pairs), BLOCK)]
     ends = "\n".join(
         f"        e->sum[{l}] = e->later[{l}] + e->of[1][{a}] * e->of[k - 1][{b}] + e->of[k - 1][{a}] * e->of[1][{b}];"
         for l, (a, b) in enumerate(pairs)
     )
+    first = "\n".join(f"        e->sum[{l}] = DA_R(0.0);" for l in range(len(pairs)))
     second = "\n".join(f"        e->sum[{l}] = e->of[1][{a}] * e->of[1][{b}];" for l, (a, b) in enumerate(pairs))
     return f"""\
 /* of: the factors of products, order by order. later: what is known of the sums of the next order. last: of the order
@@ -32,6 +35,10 @@ typedef struct {{
 /* Σ a_j b_(k−j) over 0 < j < k, for all pairs. */
 DA_LANE void da_taylor_sums(da_expansion *e, int k)
 {{
+    if (k == 1) {{
+{first}
+        return;
+    }}
     if (k == 2) {{
 {second}
         return;
@@ -40,30 +47,47 @@ DA_LANE void da_taylor_sums(da_expansion *e, int k)
 {ends}
         return;
     }}
-{chr(10).join(map(_block, blocks))}
+#if DA_LANES == 8
+{_blocks(pairs, WIDE_BLOCK)}
+#else
+{_blocks(pairs, BLOCK)}
+#endif
 }}
 """
 
 
+def _blocks(pairs: Sequence[tuple[int, int]], most: int) -> str:
+    """Loops over so many pairs at most, of about equally many: a short one waits for its own results."""
+    numbered, count = list(enumerate(pairs)), -(-len(pairs) // most)
+    edges = [len(pairs) * k // count for k in range(count + 1)] if count else [0]
+    return "\n".join(_block(numbered[first:last]) for first, last in pairwise(edges))
+
+
 def _block(block: Sequence[tuple[int, tuple[int, int]]]) -> str:
-    names = [f"now{l} = DA_R(0.0), later{l} = DA_R(0.0), before{l} = DA_R(0.0)" for l, _ in block]
-    first = [f"            before{l} = e->of[k - 1][{b}], now{l} = e->of[1][{a}] * before{l};" for l, (a, b) in block]
-    body = []
+    names = [f"now{l} = DA_R(0.0), later{l} = DA_R(0.0), before{l} = e->of[k - 2][{b}]" for l, (_, b) in block]
+    first = [f"            now{l} = e->of[2][{a}] * before{l};" for l, (a, _) in block]
+    body, last = [], []
     for l, (a, b) in block:
         body += [
             f"            da_lane a{l} = up[{a}], b{l} = down[{b}];",
             f"            DA_HOLD(a{l});",
             f"            now{l} += a{l} * b{l}, later{l} += a{l} * before{l}, before{l} = b{l};",
         ]
-    last = [f"        e->sum[{l}] = now{l}, e->later[{l}] = later{l};" for l, _ in block]
+        last += [
+            f"        now{l} += e->of[1][{a}] * e->of[k - 1][{b}];",
+            f"        now{l} += e->of[k - 1][{a}] * e->of[1][{b}];",
+            f"        later{l} += e->of[2][{a}] * e->of[k - 1][{b}];",
+            f"        if (k > 3) later{l} += e->of[k - 1][{a}] * e->of[2][{b}];",
+            f"        e->sum[{l}] = now{l}, e->later[{l}] = later{l};",
+        ]
     newline = "\n"
     return f"""\
     {{
         da_lane {(", " + newline + "            ").join(names)};
-        if (k > 1) {{
+        if (k > 3) {{
 {newline.join(first)}
         }}
-        for (int j = 2; j < k; j++) {{
+        for (int j = 3; j < k - 1; j++) {{
             const da_lane *up = e->of[j], *down = e->of[k - j];
 {newline.join(body)}
         }}
