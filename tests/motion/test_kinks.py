@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from typing import Any
@@ -344,3 +345,30 @@ def test_a_belt_that_is_switched_on_and_off(law: dict[str, Any], backend: str) -
     assert [e["t"] for e in motion.events] == pytest.approx([1, 4 / 3, 3, 10 / 3], abs=1e-7)
     assert motion.heat["belt"][-1] == pytest.approx(1, abs=1e-7)  # v²/2 each time
     assert motion.certificate.holds, motion.certificate.failures
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_what_comes_to_rest_in_a_kink_of_places_is_not_sent_to_friction(backend):
+    """A block with dry friction in V = 4 |x| passes x = 0 ever sooner: with decelerations a = 4 + μg outward and
+    b = 4 − μg inward each swing is b/a of the last one, and all of them end at a time of their own.
+    """
+    mu, start = 0.2, 0.3
+    block = da.System(
+        "block",
+        coordinates="x y",
+        kinetic="(x'^2 + y'^2)/2",
+        potential="9.81*y + 4*abs(x)",
+        constraints=[da.Constraint("floor", "y >= 0")],
+        nonideal=[da.Coulomb("floor", mu, slide=["x'"])],
+        initial={"x": start, "y": 0, "x'": 0, "y'": 0},
+    )
+    with pytest.raises(da.MotionFailed, match=r"where x = 0.*ever sooner.*Round the kink off") as told_of:
+        block.simulate(3, backend=backend, rtol=1e-6)
+    assert "Coulomb" not in str(told_of.value)
+    out, back = 4 + mu * 9.81, 4 - mu * 9.81
+    # From a height x: a time √(2x/back) to the kink, √(2 x'/out) beyond it, with x' = x back/out.
+    swing = np.sqrt(2 * start / back) + np.sqrt(2 * start * back / out**2)
+    end = swing / (1 - np.sqrt(back / out))
+    assert told_of.value.motion.t[-1] <= end + 1e-6
+    named = float(re.search(r"beyond t = ([\d.]+)", str(told_of.value))[1])
+    assert named == pytest.approx(end, abs=1e-5)

@@ -17,6 +17,7 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.kernel.limits import EVENT_START_NOISE
 from dalembert.motion.integrate.events import Turn
+from dalembert.motion.integrate.trajectory import CHATTERS_IN_PLACES, CHATTERS_IN_VELOCITIES
 from dalembert.motion.state.evaluation import Evaluation
 
 if TYPE_CHECKING:
@@ -26,13 +27,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Kinks:
-    """The places of their sides among the parameters, and how their functions read."""
+    """The places of their sides among the parameters, how their functions read, and which of them have velocities."""
 
     places: tuple[int, ...] = ()
     texts: tuple[str, ...] = ()
+    in_velocities: tuple[bool, ...] = ()
 
     def text(self, which: int | None) -> str:
         return "" if which is None else self.texts[which]
+
+    def chatters(self, which: int | None) -> str:
+        """What to say where a motion would chatter about one of them."""
+        moves = which is None or self.in_velocities[which]
+        return (CHATTERS_IN_VELOCITIES if moves else CHATTERS_IN_PLACES).format(self.text(which))
 
 
 def kink_count(system: System) -> int:
@@ -57,10 +64,11 @@ def with_switches(evaluation: Evaluation) -> tuple[Evaluation, Kinks]:
     values = dict(zip(evaluation.system.parameter_symbols, evaluation.p, strict=True))
     symbols = found.system.parameter_symbols
     own = Evaluation(found.system, np.array([values.get(symbol, 1.0) for symbol in symbols]))
-    plain = {kink.side: 1 for kink in found.kinks}
+    plain, velocities = {kink.side: 1 for kink in found.kinks}, set(evaluation.system.velocities)
     return own, Kinks(
         tuple(symbols.index(kink.side) for kink in found.kinks),
         tuple(str(kink.function.xreplace(plain)) for kink in found.kinks),
+        tuple(not velocities.isdisjoint(kink.function.free_symbols) for kink in found.kinks),
     )
 
 

@@ -39,7 +39,6 @@ from dalembert.motion.integrate.progress import Progress
 from dalembert.motion.integrate.settings import Settings, method_of, share_of, tolerances
 from dalembert.motion.integrate.singular import singular_event
 from dalembert.motion.integrate.trajectory import (
-    CHATTERS,
     HAS_CORNER,
     MAY_END,
     STALLED,
@@ -408,7 +407,7 @@ def _failure(evaluation: Evaluation, run: KernelRun, buffer: EventBuffer | None,
         kernels.BRANCHES_MEET: f"{name}, t = {t:.6g}: {evaluation.nonlinear_names()}: {MEET}",
         kernels.NO_FORCE: f"{name}, t = {t:.6g}: {NOT_FOUND}",
         kernels.SINGULAR_FORCE: f"{name}, t = {t:.6g}: {SINGULAR_FORCE}",
-        kernels.CHATTERS: CHATTERS.format(kink),
+        kernels.CHATTERS: kinks.chatters(None if buffer is None else buffer.stuck_at),
         kernels.CORNER: HAS_CORNER.format(kink),
     }
     reason = reasons[run.status]

@@ -35,7 +35,6 @@ from dalembert.motion.integrate.settings import Settings, method_of, share_of, t
 from dalembert.motion.integrate.singular import SingularWatch, nearness
 from dalembert.motion.integrate.stiffness import StiffnessWatch, is_stiff, step_of
 from dalembert.motion.integrate.trajectory import (
-    CHATTERS,
     HAS_CORNER,
     MAY_END,
     STALLED,
@@ -361,7 +360,7 @@ class _Run:
             raise MotionFailed(HAS_CORNER.format(self.kinks.text(turn.which)))
 
     def _chatters(self, turn: Turn) -> str:
-        return CHATTERS.format(self.kinks.text(turn.which))
+        return self.kinks.chatters(turn.which)
 
     def _snapshot(self) -> _Known:
         natural = Natural(self.natural.metric.copy(), self.natural.plain.copy())

@@ -17,7 +17,15 @@ STALLED = (
 )
 CHATTERS = (
     "the model has a kink where {} = 0, and drives the motion back there as soon as it has crossed: it would chatter. "
+)
+# What can be done about it depends on whether the kink is one of velocities, as dry friction has.
+CHATTERS_IN_VELOCITIES = CHATTERS + (
     'A law with sign(…) or v/|v| at rest does that; da.Coulomb (law = "coulomb") sticks there instead.'
+)
+CHATTERS_IN_PLACES = CHATTERS + (
+    "It passes ever sooner and comes to rest in the kink, or is held there, and the model has no force between those "
+    "of the two sides. Round the kink off, as sqrt(u^2 + e^2) with a small e does for abs(u), or leave it out where "
+    "only one side is reached."
 )
 HAS_CORNER = (
     "a constraint has a corner where {} = 0, and asks for another velocity beyond: that would be an impact. Round the "
