@@ -48,6 +48,9 @@ def entered_after_a_moment(
         stick, guess = _mode(between, moment, sorted(touching), t, q, v)
         if impact is not None:
             held = between.contacts_at_rest(q, impact.after, t) | (stick & slow)
+            # What is caught may be let go at once: the moment after it tells.
+            then, more = moment_of(contacts, sorted(touching), t, q, impact.after, slow | held, held)
+            guess = guess if more is not None else _mode(between, then, sorted(touching), t, q, impact.after)[1]
             found = between.enter(t, q, impact.after, held, touching, last, rtol, guess)
             between.take_catch(impact)
             return found
