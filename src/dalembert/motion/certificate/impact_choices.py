@@ -20,6 +20,8 @@ from dalembert.motion.contacts.modes.contacts import Contacts
 MOST = 50
 # Approaches that differ by less than this share are the same: rounding of some operations.
 SAME = 1e-9
+# What approaches more slowly than this share of the velocities of a blow does not.
+CLOSES = 1e-8
 # What parts more slowly than this share of the velocities rests, but for rounding.
 RESTS = 1e-10
 # Contacts whose impulses change each other's velocity by less than this share do not feel each other.
@@ -34,10 +36,11 @@ def follow_choices(contacts: Contacts, blows: Sequence[Impact]) -> bool:
     for blow in blows:
         names = [contact.name for contact in blow.contacts]
         asked = {laws[name] for name in names if len(names) == 1 or gives_back[name]}
-        if asked and asked != {blow.law}:
+        another = bool(asked) and asked != {blow.law}
+        if (another or (system.impacts != TOGETHER and len(names) > 1)) and _collides(contacts, blow):
             return False
-        if system.impacts != TOGETHER and len(names) > 1:
-            return False
+    if system.impacts != TOGETHER:
+        blows = [blow for blow in blows if len(blow.contacts) == 1]
     several = [own for _, group in groupby(blows, lambda blow: blow.t) if len(own := list(group)) > 1]
     chosen = sorted({*np.linspace(0, len(several) - 1, min(MOST, len(several))).astype(int).tolist()})
     if system.impacts == TOGETHER:
@@ -60,6 +63,12 @@ class _Meeting:
 
     def approach(self, v: Array) -> Array:
         return np.asarray(-(self.normals @ v + self.offsets))
+
+
+def _collides(contacts: Contacts, blow: Impact) -> bool:
+    """Whether contacts approach before a blow. One that catches slips between them has neither law nor order."""
+    speeds = _Meeting(contacts, [blow]).approach(blow.before)
+    return bool(speeds.max() > CLOSES * np.abs(blow.before).max())
 
 
 def _fastest_first(contacts: Contacts, blows: Sequence[Impact]) -> bool:

@@ -76,8 +76,10 @@ def _left_alone(motion: Motion, contacts: Contacts) -> float | None:
         return 0.0
     chosen = [chosen[k] for k in np.unique(np.linspace(0, len(chosen) - 1, min(ALONE, len(chosen))).astype(int))]
     t, start, end = pieces.t[chosen], pieces.start[chosen], pieces.end[chosen]
-    end_t = t + pieces.length[chosen]
-    modes = told_modes(motion, contacts, pieces.told(motion, contacts, chosen), t, start, end_t, end)
+    length = pieces.length[chosen]
+    end_t, beside = t + length, JUST * length  # a surface may jump just there
+    told = pieces.told(motion, contacts, chosen)
+    modes = told_modes(motion, contacts, told, t + beside, start, end_t - beside, end)
     sure = [k for k, mode in enumerate(modes) if mode is not None]
     own = [mode for mode in modes if mode is not None]
     if not sure:

@@ -74,12 +74,20 @@ def repeat_residual(motion: Motion, contacts: Contacts, M: Array, Q: Array, want
     root, span = mass_scale(M), float(motion.t[-1] - motion.t[0])
     # At rest, velocities are rounding of what the forces would make of them.
     pull = span * float(np.abs(Q / root).max())
-    speed = max(float(np.abs(root * motion.v).max()), 1e-6 * pull)
+    pieces, (places, velocities) = pieces_beside_changes(motion), (root * motion.q, root * motion.v)
+    if pieces is not None:
+        # Outputs may all lie where nothing moves.
+        own = root[pieces.outputs[pieces.stretch]]
+        ends = [(own * y[:, : contacts.n], own * y[:, contacts.n :]) for y in (pieces.start, pieces.end)]
+        places, velocities = (np.concatenate(part) for part in zip((places, velocities), *ends, strict=True))
+    speed = max(float(np.abs(velocities).max()), 1e-6 * pull)
     if not speed > 0:
         return 0.0
-    reach = np.maximum(np.abs(root * motion.q).max(axis=0), speed * span)
-    fastest = np.maximum(np.abs(root * motion.v).max(axis=0), SMALL * speed)
-    parts = (_between_outputs(motion, contacts, root / reach, root / fastest), _beside_changes(motion, contacts, root))
+    reach = np.maximum(np.abs(places).max(axis=0), speed * span)
+    fastest = np.maximum(np.abs(velocities).max(axis=0), SMALL * speed)
+    parts = [_between_outputs(motion, contacts, root / reach, root / fastest)]
+    if pieces is not None and pieces.t.size:
+        parts.append(_beside_changes(motion, contacts, pieces, root))
     clear = [(part, np.array([mode is not None for mode in part.modes], dtype=bool)) for part in parts if part.modes]
     modes = [mode for part, _ in clear for mode in part.modes if mode is not None]
     if not modes:
@@ -107,18 +115,14 @@ def _between_outputs(motion: Motion, contacts: Contacts, places: Array, velociti
     return Stretches(t, end - t, y, z, modes, at, at < 0)
 
 
-def _beside_changes(motion: Motion, contacts: Contacts, root: Array) -> Stretches:
-    pieces = pieces_beside_changes(motion)
-    if pieces is None or not pieces.t.size:
-        none = np.zeros((0, 2 * contacts.n))
-        return Stretches(none[:, 0], none[:, 0], none, none, (), none[:, 0], none[:, 0])
+def _beside_changes(motion: Motion, contacts: Contacts, pieces: Pieces, root: Array) -> Stretches:
     chosen = _chosen_pieces(motion, pieces, root)
     told = pieces.told(motion, contacts, chosen)
     t, length, start, end = (x[chosen] for x in (pieces.t, pieces.length, pieces.start, pieces.end))
-    modes = told_modes(motion, contacts, told, t, start, t + length, end)
+    beside = BESIDE * length
+    modes = told_modes(motion, contacts, told, t + beside, start, t + length - beside, end)
     kinked = passes_kink(motion, pieces, chosen).tolist()
     clear = [None if kink else mode for mode, kink in zip(modes, kinked, strict=True)]
-    beside = BESIDE * length
     planar = {contacts.contacts[k].name for k in contacts.on_surfaces}
     begins = np.array([not planar.isdisjoint(names) for names in pieces.departing(chosen)])
     output = pieces.outputs[pieces.stretch[chosen]]
