@@ -234,3 +234,20 @@ def test_a_wire_stated_twice_is_undetermined_where_its_friction_decides():
     assert motion.certificate.undetermined == ("wire", "again")
     assert motion.certificate.failures == ("unique",)
     assert any("'wire' and 'again' share a load" in warning for warning in motion.warnings)
+
+
+@pytest.mark.parametrize("e", [0.5, 0.9, 1.0])
+def test_a_block_on_a_rough_floor_that_is_thrown_back(e):
+    """The blow does not press the floor: it is Newton's, and the block may turn back within it."""
+    motion = da.System(
+        "two blocks",
+        coordinates="a y b",
+        kinetic="(a'^2 + y'^2)/2 + 3*b'^2/2",
+        potential="9.81*y",
+        constraints=[da.Constraint("floor", "y"), da.Constraint("gap", "b - a - 1", one_sided=True, restitution=e)],
+        nonideal=[da.Coulomb("floor", 0.3, point=("a", "y"))],
+        initial={"a": 0, "b": 1.2, "y": 0, "a'": 2, "b'": 0, "y'": 0},
+    ).simulate(0.3)
+    (blow,) = motion.blows
+    np.testing.assert_allclose(blow.after[0], blow.before[0] * (1 - 3 * e) / 4, rtol=1e-12)
+    assert motion.certificate.holds, motion.certificate

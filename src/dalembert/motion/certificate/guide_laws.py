@@ -107,8 +107,7 @@ def _miss(guide: Guide, u: Array, rubbed: Array, normal: Array, slow: float) -> 
     if abs(u[fast]) <= slow:
         return float((np.abs(rubbed) - guide.mu_static * normal).max())
     way = np.sign(u[fast])
-    # It slips one way on a piece, but for its ends, which may be at rest.
-    back = float(np.maximum(-way * u - slow, 0.0).max())
-    if back > 0.0:
-        return float("inf")
+    # It slips one way on a piece, but for its ends, which may be at rest; or nothing presses it.
+    if float(np.maximum(-way * u - slow, 0.0).max()) > 0.0:
+        return float((np.abs(rubbed) + guide.mu * normal).max())
     return float(np.abs(rubbed + guide.mu * normal * way).max())
