@@ -89,3 +89,29 @@ def test_a_table_that_jerks(width):
     assert motion["x'"][-1] == pytest.approx(v, abs=1e-4)
     assert v > 3.1  # without the jerk it would be 3
     assert motion.certificate.holds, motion.certificate
+
+
+@pytest.mark.parametrize("backend", ["native", "reference"])
+@pytest.mark.parametrize(
+    ("force", "place", "end"),
+    [(15 * sp.Piecewise((0, da.t < 1), (1, True)), x, "slip"), (0, x - sp.Max(0, da.t - 1), "slip"),
+     (0, x - sp.Min(da.t, 1), "slip"), (2 * sp.Min(da.t, 1), x, "stick"), (15 * sp.Max(0, da.t - 1), x, "stick")],
+)  # fmt: skip
+def test_a_jump_just_at_the_end(force, place, end, backend):
+    """What is switched on, or stops, at the very end of a motion belongs to it: the last output once kept what held
+    before, beyond its limit.
+    """
+    carried = place.has(sp.Min)
+    motion = da.System(
+        "block",
+        coordinates=[x, z],
+        kinetic=(x.d**2 + z.d**2) / 2,
+        potential=G * z,
+        forces={x: force},
+        constraints={"floor": z},
+        nonideal=[da.Coulomb("floor", MU, point=(place, z))],
+        initial={x: 0, z: 0, x.d: int(carried), z.d: 0},
+    ).simulate(1.0, backend=backend)
+    assert motion.contacts["floor"].state[-1] == end
+    assert set(motion.contacts["floor"].state[:-1]) == {"stick"}
+    assert motion.certificate.holds, motion.certificate

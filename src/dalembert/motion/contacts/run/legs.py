@@ -34,7 +34,7 @@ from dalembert.motion.contacts.run.giving_way import GIVES_WAY, times_to_look_at
 from dalembert.motion.contacts.run.jumping_surfaces import JUMPS, ended_by_jump, right_after
 from dalembert.motion.contacts.run.record import Record
 from dalembert.motion.contacts.run.standing import standing, stays
-from dalembert.motion.contacts.run.transitions import GAP, Transitions
+from dalembert.motion.contacts.run.transitions import ALMOST, GAP, Transitions
 from dalembert.motion.integrate.again import Again
 from dalembert.motion.integrate.events import Crossing, Outcome
 from dalembert.motion.integrate.native import REPEATED
@@ -184,6 +184,8 @@ class _Run:
                 failure = str(error) if said else failure_message(contacts.system.name, t, str(error))
                 break
             ending = OWN_ENDINGS.get(leg.ended or "") or contacts.ending(mode, leg.ended)
+            if leg.failure is None and leg.ended is None and contacts.system.may_have_kinks:
+                ending = self._ending_at_end(Side(mode, *self._parts(leg)[:2]), end)
             if leg.failure is not None or ending is None:
                 failure, ended = self._named(leg.failure, mode), leg.ended
                 if ended is not None:
@@ -263,6 +265,14 @@ class _Run:
         """
         asked = self.record.legs and self.settings.project and not self.contacts.system.events
         return bool(asked) and stays(self.contacts, decided)
+
+    def _ending_at_end(self, side: Side, end: float) -> Ending | None:
+        """What ends a mode just at the end of the motion, where a force or the speed of a surface may jump."""
+        contacts = self.contacts
+        stuck = {k for k, state in enumerate(side.mode.states) if state == STICK}
+        if not stuck <= self.between.contacts_at_rest(side.q, side.v, end, ALMOST):
+            return OWN_ENDINGS[JUMPS]
+        return ends_with(contacts, self.between.scale, self.settings, end, side)
 
     def _named(self, failure: str | None, mode: Mode) -> str | None:
         """A failure about constraint forces in the words of the model: which friction they disagree with."""
