@@ -68,7 +68,6 @@ def require_lawful(motion: da.Motion) -> None:
         ("box", 5, 1.0),  # the same, of contacts that blows in sequence leave slipping by 1e-9
         ("box", 1, 2.4),  # slips as slow had several ways to end
         ("groove", 2, 1.6),  # Stronge's law, by two contacts that give each other back what they took
-        ("groove", 20, 2.9),  # a blow without restitution was asked what it gives back of rounding
         ("groove", 5, 3.0),  # a contact that a blow had met was said to fly
         ("groove", 19, 1.4),  # slipped on where static friction could hold it
     ],
