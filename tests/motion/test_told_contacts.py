@@ -43,6 +43,15 @@ def test_a_contact_that_sets_off_a_little_early_is_seen(rod, samples):
     assert replace(early, system=model).certified().certificate.failures == ("contact",)
 
 
+@pytest.mark.parametrize("samples", [3, 41])
+def test_a_contact_that_sets_off_a_little_late_is_seen(samples):
+    """It has held more than it could between two outputs."""
+    model = blocks_pulled(0.2)
+    late = blocks_pulled(0.202).simulate(4, samples=samples)
+    assert late.certificate.holds
+    assert "contact" in replace(late, system=model).certified().certificate.failures
+
+
 def test_what_another_lets_go_may_set_off_below_its_limit():
     """The first block gives way and pulls less from then on: nothing of that is early."""
     motion = blocks_pulled(0.4, rod=True).simulate(6)

@@ -162,7 +162,8 @@ def _held_off(along: Along, found: ContactState, units: Array, graph: ContactGra
     rubs = np.where(slips, found.mu * np.abs(found.normal), 0.0) / np.where(slips, speed, 1.0)
     held = along.C - along.smooth + np.einsum("tnc,tc->tn", units, rubs[:, owner] * found.slide)
     off = held_friction_off(units, held, graph.components, along.state, along.friction)
-    return float(off.max(initial=0.0)) / (float(np.abs(along.normal).max(initial=0.0)) or 1.0)
+    share = float(off.max(initial=0.0)) / (float(np.abs(along.normal).max(initial=0.0)) or 1.0)
+    return share if np.isfinite(share) else float("inf")  # what is no number is not what C has
 
 
 def _smooth(motion: Motion) -> Array:

@@ -62,9 +62,9 @@ def departed_early(motion: Motion, contacts: Contacts, resting: float) -> float:
 
 
 def _left_alone(motion: Motion, contacts: Contacts) -> float | None:
-    """The most that friction of contacts which share no coordinates had left where they set off, as a share of its
-    limit: by the forces at the ends of pieces on which they stick; None where these are not determined. Of contacts
-    that set off at one instant, one may be driven by what the other lets go.
+    """The most that friction of contacts which share no coordinates had left where they set off, or by which it was
+    beyond its limit there, as a share of that: by the forces at the ends of pieces on which they stick; None where
+    these are not determined. Of contacts that set off at one instant, one may be driven by what the other lets go.
     """
     pieces = pieces_beside_changes(motion)
     if pieces is None:
@@ -86,12 +86,14 @@ def _left_alone(motion: Motion, contacts: Contacts) -> float | None:
         return None
     n, moment = contacts.n, JUST * float(motion.t[-1] - motion.t[0])
     here, at = end[sure], end_t[sure]
+    moved = np.concatenate([moment * here[:, n:], np.zeros((at.size, n))], axis=1)
     # A force may jump just there.
-    later = np.concatenate([here[:, :n] + moment * here[:, n:], here[:, n:]], axis=1)
-    rooms = [_rooms(contacts, own, y, when) for y, when in ((here, at), (later, at + moment))]
-    left = np.minimum(*rooms)
+    before, now, after = (_rooms(contacts, own, here + k * moved, at + k * moment) for k in (-1, 0, 1))
+    left = np.minimum(now, after)
     found = [min(float(left[i, j]) for j in departing[chosen[k]]) for i, k in enumerate(sure)]
-    return None if np.isnan(found).any() else max(found)
+    if np.isnan(found).any():
+        return None
+    return max(*found, -float(before.min(where=~np.isnan(before), initial=0.0)))  # or it has held more than it could
 
 
 def _rooms(contacts: Contacts, modes: Sequence[Mode], y: Array, t: Array) -> Array:
