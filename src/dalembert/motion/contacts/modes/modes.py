@@ -43,6 +43,11 @@ class Mode:
         return {k for k, state in enumerate(self.states) if state == SLIP}
 
     @property
+    def sticking(self) -> set[int]:
+        """The contacts that stick."""
+        return {k for k, state in enumerate(self.states) if state == STICK}
+
+    @property
     def without_spare(self) -> Mode:
         """The same motion by fewer constraints, which plain elimination solves."""
         return replace(self, lean=True) if self.spare else self

@@ -25,6 +25,7 @@ from dalembert.motion.contacts.run.between_legs import (
     ends_with,
     entries_of_bounces,
     entries_of_first_impact,
+    passes_kink,
     passings_between,
 )
 from dalembert.motion.contacts.run.bounces import bounces_in, bounces_of
@@ -184,8 +185,13 @@ class _Run:
                 failure = str(error) if said else failure_message(contacts.system.name, t, str(error))
                 break
             ending = OWN_ENDINGS.get(leg.ended or "") or contacts.ending(mode, leg.ended)
-            if leg.failure is None and leg.ended is None and contacts.system.may_have_kinks:
-                ending = self._ending_at_end(Side(mode, *self._parts(leg)[:2]), end)
+            if leg.failure is None and leg.ended is None and contacts.system.may_have_kinks and not mode.undetermined:
+                side = Side(mode, *self._parts(leg)[:2])
+                if passes_kink(contacts, side, end):  # a force may jump there, or the speed of a surface
+                    moves = mode.sticking - between.contacts_at_rest(side.q, side.v, end, ALMOST)
+                    ending = (
+                        OWN_ENDINGS[JUMPS] if moves else ends_with(contacts, between.scale, self.settings, end, side)
+                    )
             if leg.failure is not None or ending is None:
                 failure, ended = self._named(leg.failure, mode), leg.ended
                 if ended is not None:
@@ -265,14 +271,6 @@ class _Run:
         """
         asked = self.record.legs and self.settings.project and not self.contacts.system.events
         return bool(asked) and stays(self.contacts, decided)
-
-    def _ending_at_end(self, side: Side, end: float) -> Ending | None:
-        """What ends a mode just at the end of the motion, where a force or the speed of a surface may jump."""
-        contacts = self.contacts
-        stuck = {k for k, state in enumerate(side.mode.states) if state == STICK}
-        if not stuck <= self.between.contacts_at_rest(side.q, side.v, end, ALMOST):
-            return OWN_ENDINGS[JUMPS]
-        return ends_with(contacts, self.between.scale, self.settings, end, side)
 
     def _named(self, failure: str | None, mode: Mode) -> str | None:
         """A failure about constraint forces in the words of the model: which friction they disagree with."""
