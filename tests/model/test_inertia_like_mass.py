@@ -68,6 +68,35 @@ def test_a_plate_on_four_feet_whose_tilts_have_one_inertia(tilt):
     assert motion["y"][-1] == pytest.approx(way / np.sqrt(5), rel=1e-9)
 
 
+@pytest.mark.parametrize("order", ["X Y th X2 Y2 th2", "X2 th th2 X Y2 Y", "Y X2 X th Y2 th2"])
+def test_a_disc_that_slides_on_another_of_the_same_mass(order):
+    """Its rim speed has unit directions only where the discs touch. By hand: N from the circle on which it moves, the
+    angle b of the line of centres from the horizontal, m d b̈ = −m g cos b + f, J θ̈ = −f R, d = 2, R = 1.
+    """
+    g, mu, J = 9.81, 0.2, 0.3
+    motion = da.System(
+        "discs",
+        coordinates=order,
+        kinetic="m*(X'^2 + Y'^2 + X2'^2 + Y2'^2)/2 + 0.15*(th'^2 + th2'^2)",
+        potential="m*9.81*Y2",
+        constraints={"c": "(X2 - X)^2 + (Y2 - Y)^2 - 4", "px": "X", "py": "Y"},
+        nonideal=[da.Coulomb("c", mu, slide=["((Y2-Y)*(X' - X2') + (X2-X)*(Y2' - Y'))/2 - th' - th2'"])],
+        parameters={"m": 1},
+        initial=dict.fromkeys([f"{q}{d}" for q in order.split() for d in ("", "'")], 0.0)
+        | {"X2": 1.2, "Y2": 1.6, "th'": 3},
+    ).simulate(0.3, rtol=1e-10)
+
+    def rates(_, z):
+        b, w, turn, other = z
+        N = g * np.sin(b) - 2 * w**2
+        f = -mu * N * np.sign(2 * w - turn - other)
+        return [w, (-g * np.cos(b) + f) / 2, -f / J, -f / J]
+
+    found = solve_ivp(rates, (0, 0.3), [np.arctan2(1.6, 1.2), 0, 3, 0], rtol=1e-11, atol=1e-12).y[:, -1]
+    assert motion["th'"][-1] == pytest.approx(found[2], rel=1e-8)
+    assert motion["X2"][-1] == pytest.approx(2 * np.cos(found[0]), rel=1e-8)
+
+
 @pytest.mark.parametrize(
     ("coordinates", "gap", "slide", "told"),
     [

@@ -405,3 +405,39 @@ def test_what_contacts_did_between_outputs_is_told_by_their_changes():
             near = int(np.abs(many.t - at).argmin())
             assert told.states == tuple(many.contacts[contact.name].state[near] for contact in contacts.contacts)
             assert told.closed == tuple(many.acting[near, list(contacts.one_sided)])
+
+
+@pytest.mark.parametrize("samples", [2, 3, 7, 201])
+def test_what_rests_at_all_outputs_is_right_too(samples):
+    """A particle drops, stays, and is lifted off at t = 1, which may be an output: with few of them nothing moves at
+    any but the last, and sizes come from between.
+    """
+    (y,) = da.coordinates("y")
+    for lift in (0, 20):
+        motion = da.System(
+            "particle",
+            coordinates=[y],
+            kinetic=y.d**2 / 2,
+            potential=G * y,
+            forces={y: sp.Piecewise((0, da.t < 1), (lift, True))},
+            constraints={"floor": y >= 0},
+            initial={y: 0.3, y.d: 0},
+        ).simulate(2, samples=samples)
+        assert motion["y"][-1] == pytest.approx((20 - G) / 2 if lift else 0, abs=1e-12)
+        assert motion.certificate.holds, motion.certificate
+
+
+@pytest.mark.parametrize("samples", [2, 3, 7, 50, 201])
+def test_slipping_up_to_an_instant_at_which_its_surface_stops(samples):
+    """The belt stops at 1.2, and what slipped on it backwards slides on forwards."""
+    x0, y0 = da.coordinates("x0 y0")
+    motion = da.System(
+        "block",
+        coordinates=[x0, y0],
+        kinetic=(x0.d**2 + y0.d**2) / 2,
+        potential=G * y0 + 50 * (x0 - 0.5) ** 2,
+        constraints={"floor": y0},
+        nonideal=[da.Coulomb("floor", 0.3, point=(x0 - sp.Min(da.t, 1.2) / 2, y0))],
+        initial={x0: 1, y0: 0, x0.d: 1, y0.d: 0},
+    ).simulate(1.6, samples=samples)
+    assert motion.certificate.holds, motion.certificate

@@ -189,7 +189,9 @@ def test_feet_of_a_body_that_was_at_rest_before_stop_together(backend):
 def test_the_certificate_sees_a_body_that_sets_off_too_early(samples, monkeypatch):
     """One foot sticks, the other is said to slip though nothing moves, and holds less than it could."""
     monkeypatch.setattr(Transitions, "see_speed", lambda *_: None)
+    monkeypatch.setattr(Transitions, "stopped_slipping", lambda *_: set())
     monkeypatch.setattr(decide, "held_by_others", lambda *_: [])
+    monkeypatch.setattr(decide, "_held_after_all", lambda *_: None)
     again = times_of_the_sled()[2]
     motion = sled().simulate(again + 0.05, samples=samples)
     assert motion.events[-1]["t"] < again - 1e-3  # so it does

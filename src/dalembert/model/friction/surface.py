@@ -316,12 +316,16 @@ def _reactions_on_carrier(
     whoever has others is asked, if it makes a difference.
     """
     found: dict[tuple[Coordinate, ...], list[sp.Matrix]] = {}
+    unsure: dict[tuple[Coordinate, ...], list[sp.Matrix]] = {}
     for group in groups:
         at = [k for k, q in enumerate(coordinates) if q in group and (any(J[:, k]) or any(row[k] for row in gradients))]
         for body in (some for size in (2, 3) if len(at) <= MOST_NEAR for some in combinations(at, size)):
             parts = [sp.Matrix([row[k] for k in body]) for row in gradients]
-            if all(any(part) for part in parts) and _carries(J[:, body], parts):
-                found[tuple(coordinates[k] for k in body)] = parts
+            moved = J[:, body]
+            if all(any(part) for part in parts) and _at_right_angles(moved, parts):
+                (found if _one_to_one(moved) else unsure)[tuple(coordinates[k] for k in body)] = parts
+    # Lengths may be one only where the constraint holds.
+    found = found or unsure
     named = {body: parts for body, parts in found.items() if _spell_axes(body)}
     chosen = {body: p for body, p in (named or found).items() if not any(set(body) < set(other) for other in named)}
     if not chosen:
@@ -336,19 +340,25 @@ def _reactions_on_carrier(
     return first
 
 
-def _carries(moved: sp.Matrix, parts: Sequence[sp.Matrix]) -> bool:
-    """Whether a point that moves so with some coordinates may move with them one to one, along directions at right
-    angles to each other and to these reactions. Parameters may have any values: only where there are none, or
-    coordinates, lengths are known.
+def _at_right_angles(moved: sp.Matrix, parts: Sequence[sp.Matrix]) -> bool:
+    """Whether a point moves so with some coordinates along directions at right angles to each other and to these
+    reactions.
     """
-    lengths = (moved * moved.T).applyfunc(_short)
+    if any(not any(moved.row(k)) for k in range(moved.rows)):
+        return False
+    lengths = moved * moved.T
     if not all(_vanishes(lengths[i, k]) for i, k in combinations(range(lengths.rows), 2)):
         return False
-    for length in lengths.diagonal():
-        known = length.is_number or any(isinstance(symbol, Coordinate) for symbol in length.free_symbols)
-        if length == 0 or (known and not _vanishes(length - 1)):
-            return False
     return all(_vanishes(entry) for part in parts for entry in moved * part)
+
+
+def _one_to_one(moved: sp.Matrix) -> bool:
+    """Whether these directions have unit length, as far as that is known: parameters may have any values."""
+    for length in (moved * moved.T).diagonal():
+        known = length.is_number or any(isinstance(symbol, Coordinate) for symbol in length.free_symbols)
+        if known and not _vanishes(length - 1):
+            return False
+    return True
 
 
 def _vanishes(expression: sp.Expr) -> bool:

@@ -28,6 +28,8 @@ BEFORE = {"stick": SLIP, "slip": STICK, "reversal": SLIP}
 AFTER = {"stick": STICK, "slip": SLIP, "reversal": SLIP}
 
 
+# Times that differ by less than this share are the same.
+SAME = 1e-12
 # Kinks are looked for at these places of a piece, next to both ends too.
 INSIDE = np.concatenate([[1e-3], np.linspace(0.0, 1.0, 9)[1:-1], [1 - 1e-3]])
 
@@ -109,7 +111,11 @@ def pieces_beside_changes(motion: Motion) -> Pieces | None:
     if not instants:
         return None
     times = np.array([t for t, *_ in instants])
-    outputs = np.flatnonzero(~np.isin(motion.t, times))
+    # An output at the very time of a change may belong to either side, though the change is told a rounding later.
+    rounding = SAME * max(float(np.abs(motion.t).max()), float(motion.t[-1] - motion.t[0]))
+    after = np.minimum(times.searchsorted(motion.t), times.size - 1)
+    near = np.minimum(np.abs(times[after] - motion.t), np.abs(times[np.maximum(after - 1, 0)] - motion.t))
+    outputs = np.flatnonzero(near > rounding)
     t = np.concatenate([motion.t[outputs], times])
     states = np.concatenate([motion.q, motion.v], axis=1)[outputs]
     q, before, after = (np.array(part) for part in list(zip(*instants, strict=True))[1:4])
