@@ -115,3 +115,24 @@ def test_a_jump_just_at_the_end(force, place, end, backend):
     assert motion.contacts["floor"].state[-1] == end
     assert set(motion.contacts["floor"].state[:-1]) == {"stick"}
     assert motion.certificate.holds, motion.certificate
+
+
+@pytest.mark.parametrize("backend", ["native", "reference"])
+@pytest.mark.parametrize("rtol", [1e-9, 1e-4])
+def test_a_belt_that_sets_off_just_at_the_start(rtol, backend):
+    """Its place is 0.4 |sin 1.5 t|: at t = 0 it has no speed, and 0.6 at once after. The block was given that speed,
+    and where tolerances are loose the certificate held. It gains μ g a second instead.
+    """
+    belt = sp.Rational(2, 5) * sp.Abs(sp.sin(sp.Rational(3, 2) * da.t))
+    motion = da.System(
+        "block on a belt",
+        coordinates=[x, z],
+        kinetic=(x.d**2 + z.d**2) / 2,
+        potential=G * z,
+        constraints={"floor": z},
+        nonideal=[da.Coulomb("floor", MU, point=(x - belt, z))],
+        initial={x: 0, z: 0, x.d: 0, z.d: 0},
+    ).simulate(0.2, rtol=rtol, backend=backend, samples=41)
+    np.testing.assert_allclose(motion["x'"], MU * G * motion.t, atol=1e-10)
+    np.testing.assert_allclose(motion["x"], MU * G * motion.t**2 / 2, atol=1e-10)
+    assert motion.certificate.holds, motion.certificate

@@ -78,16 +78,14 @@ def ends_with(contacts: Contacts, scale: Scale, settings: Settings, t: float, si
     return None
 
 
-def passes_kink(contacts: Contacts, side: Side, t: float) -> bool:
+def passes_kink(contacts: Contacts, q: Array, v: Array, t: float) -> bool:
     """Whether a kink of the model is passed just at a time."""
     graph = kink_graph(contacts.system)
     if graph is None:
         return False
     evaluate = graph.kept.setdefault("at", Evaluator(graph.functions))
     moment, p = END_NOISE * max(abs(t), 1e-300), contacts.system.parameter_values()
-    before, after = (
-        np.sign(evaluate(side.q + way * moment * side.v, side.v, t + way * moment, p)[0]) for way in (-1, 1)
-    )
+    before, after = (np.sign(evaluate(q + way * moment * v, v, t + way * moment, p)[0]) for way in (-1, 1))
     return bool((before != after).any())
 
 

@@ -66,6 +66,8 @@ ONE_LEG = "one leg"
 OPENINGS = 4
 # No step is as short as this share of the time.
 SOON = 1e-15
+# A moment after the start, as a share of the motion.
+JUST_AFTER = 1e-12
 # What ends a leg besides the events of its mode.
 OWN_ENDINGS = {GIVES_WAY: Ending("give", -1), JUMPS: Ending("jump", -1)}
 
@@ -187,7 +189,7 @@ class _Run:
             ending = OWN_ENDINGS.get(leg.ended or "") or contacts.ending(mode, leg.ended)
             if leg.failure is None and leg.ended is None and contacts.system.may_have_kinks and not mode.undetermined:
                 side = Side(mode, *self._parts(leg)[:2])
-                if passes_kink(contacts, side, end):  # a force may jump there, or the speed of a surface
+                if passes_kink(contacts, side.q, side.v, end):  # a force may jump there, or the speed of a surface
                     moves = mode.sticking - between.contacts_at_rest(side.q, side.v, end, ALMOST)
                     ending = (
                         OWN_ENDINGS[JUMPS] if moves else ends_with(contacts, between.scale, self.settings, end, side)
@@ -251,6 +253,8 @@ class _Run:
         contacts, times, between = self.contacts, self.settings.times, self.between
         masses, least = np.abs(contacts.unconstrained(q, v, t)[0].diagonal()), SMALL * self._sizes(q, v, t)
         v, touching = between.start(q, v, t, float(times[-1]) - float(times[0]))
+        if contacts.system.may_have_kinks and passes_kink(contacts, q, v, t):
+            t += JUST_AFTER * (float(times[-1]) - float(times[0]))  # a surface may set off just at the start
         q, v, mode, _ = self._enter(t, q, v, between.contacts_at_rest(q, v, t), touching, None)
         between.caught = None  # the ledger begins after it
         return _Opening(between, self._begins(mode, t, q, v), masses, least, {})
