@@ -136,3 +136,25 @@ def test_a_belt_that_sets_off_just_at_the_start(rtol, backend):
     np.testing.assert_allclose(motion["x'"], MU * G * motion.t, atol=1e-10)
     np.testing.assert_allclose(motion["x"], MU * G * motion.t**2 / 2, atol=1e-10)
     assert motion.certificate.holds, motion.certificate
+
+
+@pytest.mark.parametrize("backend", ["native", "reference"])
+def test_a_jump_that_ends_slipping_lets_go_of_what_sticks_too(backend):
+    """The belt goes at 1 and back at −1 from 0.5 on. One block rides on it, the other is still slower then, and both
+    slip against it from there on: by μ g, the rider from 1, the other from μ g/2 with a smaller μ.
+    """
+    x1, z1 = da.coordinates("x1 z1")
+    belt = sp.Piecewise((1, da.t < sp.Rational(1, 2)), (-1, True))
+    motion = da.System(
+        "two blocks on a belt",
+        coordinates=[x, z, x1, z1],
+        kinetic=(x.d**2 + z.d**2 + x1.d**2 + z1.d**2) / 2,
+        potential=G * (z + z1),
+        constraints={"floor": z, "other": z1},
+        nonideal=[da.Coulomb("floor", MU, slide=(x.d - belt,)), da.Coulomb("other", 0.1, slide=(x1.d - belt,))],
+        initial={x: 0, z: 0, x1: 0, z1: 0, x.d: 1, z.d: 0, x1.d: 0, z1.d: 0},
+    ).simulate(0.9, backend=backend, samples=10)
+    later = motion.t - 0.5
+    np.testing.assert_allclose(motion["x'"], np.where(later <= 0, 1, 1 - MU * G * later), atol=1e-9)
+    np.testing.assert_allclose(motion["x1'"], 0.1 * G * (0.5 - np.abs(later)), atol=1e-9)
+    assert motion.certificate.holds, motion.certificate

@@ -202,7 +202,8 @@ class _Run:
             if self._is_spent():
                 break
             t, (q, v, work) = float(leg.t[-1]), self._parts(leg)
-            t = right_after(t) if leg.ended == JUMPS else t
+            jumped = t < end and self._lets_go(mode, t, q, v)
+            t = right_after(t) if leg.ended == JUMPS or jumped else t
             at_once = at_once + 1 if t - mark <= AT_ONCE * (end - float(times[0])) else 0
             mark = t if at_once == 0 else mark
             if at_once > MOST_AT_ONCE:
@@ -211,13 +212,14 @@ class _Run:
                 )
                 break
             # Where a force jumps, the mode that it ends is over a rounding later, with the output at the jump in it.
-            handed_over = t - SOON * abs(t) if ending.kind not in ("stop", "close") and t > float(leg.t[0]) else None
+            to_next = jumped or ending.kind not in ("stop", "close")
+            handed_over = t - SOON * abs(t) if to_next and t > float(leg.t[0]) else None
             if handed_over is not None:
                 record.hand_over(handed_over)
             if ending.kind == "stop" and leg.fastest is not None:
                 between.see_speed(*leg.fastest)
             try:
-                v, work, stopped, touching = between.after(mode, ending, t, q, v, work)
+                v, work, stopped, touching = between.after(mode, ending, t, q, v, work, jumped)
             except DalembertError as error:
                 failure = failure_message(contacts.system.name, t, str(error))
                 break
@@ -275,6 +277,12 @@ class _Run:
         """
         asked = self.record.legs and self.settings.project and not self.contacts.system.events
         return bool(asked) and stays(self.contacts, decided)
+
+    def _lets_go(self, mode: Mode, t: float, q: Array, v: Array) -> bool:
+        """Whether something that sticks moves on its surface just after a leg has ended, by the jump that ended it."""
+        if not self.contacts.system.may_have_kinks or not mode.sticking or not passes_kink(self.contacts, q, v, t):
+            return False
+        return bool(mode.sticking - self.between.contacts_at_rest(q, v, right_after(t), ALMOST))
 
     def _named(self, failure: str | None, mode: Mode) -> str | None:
         """A failure about constraint forces in the words of the model: which friction they disagree with."""

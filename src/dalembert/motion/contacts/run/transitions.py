@@ -192,12 +192,16 @@ class Transitions:
     # -- the end of a mode
 
     def after(
-        self, mode: Mode, ending: Ending, t: float, q: Array, v: Array, work: Array
+        self, mode: Mode, ending: Ending, t: float, q: Array, v: Array, work: Array, jumped: bool = False
     ) -> tuple[Array, Array, set[int], set[int]]:
-        """Velocity and work after what ended a mode, the contacts at rest, and the one-sided constraints that touch."""
+        """Velocity and work after what ended a mode, the contacts at rest, and the one-sided constraints that touch.
+        jumped: whether a surface to which something sticks has another speed from here on.
+        """
         k, self.met, self.halted = ending.which, set(), set()
         closed = {j for j, shut in enumerate(mode.closed) if shut}
-        stuck = {j for j, s in enumerate(mode.states) if s == STICK}
+        stuck = mode.sticking
+        if jumped:
+            stuck &= self.contacts_at_rest(q, v, t, ALMOST)
         stopped = self.contacts_at_rest(q, v, t) | (stuck if ending.kind != "jump" else set())
         if ending.kind == "stop":
             if not self._is_passed(k, q, v, t):
