@@ -88,7 +88,9 @@ def _left_alone(motion: Motion, contacts: Contacts) -> float | None:
     here, at = end[sure], end_t[sure]
     moved = np.concatenate([moment * here[:, n:], np.zeros((at.size, n))], axis=1)
     # A force may jump just there.
-    before, now, after = (_rooms(contacts, own, here + k * moved, at + k * moment) for k in (-1, 0, 1))
+    places = [(here + k * moved, at + k * moment) for k in (-1, 0, 1)]
+    states, times = (np.concatenate(parts) for parts in zip(*places, strict=True))
+    before, now, after = np.split(_rooms(contacts, own * 3, states, times), 3)
     left = np.minimum(now, after)
     found = [min(float(left[i, j]) for j in departing[chosen[k]]) for i, k in enumerate(sure)]
     if np.isnan(found).any():

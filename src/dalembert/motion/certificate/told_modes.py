@@ -81,12 +81,15 @@ def _way(begin: Array, end: Array, resting: float) -> int:
     """The sign with which something slips that does so at these velocities, 1 in a plane; 0 where that is not clear: it
     has turned, or rests at both ends.
     """
+    if begin.size == 1:  # the same in a tenth of the time
+        one, other = float(begin[0]), float(end[0])
+        least, most = sorted((abs(one), abs(other)))
+        turned = most <= resting or (least > resting and one * other <= 0.0)
+        return 0 if turned else int(one + other > 0.0) - int(one + other < 0.0)
     least, most = sorted((float(np.abs(begin).max()), float(np.abs(end).max())))
     if most <= resting or (least > resting and float(begin @ end) <= 0.0):
         return 0
-    if begin.size > 1:
-        return int(least > GENTLY * most)
-    return int(np.sign(begin[0] + end[0]))
+    return int(least > GENTLY * most)
 
 
 def _push(motion: Motion, name: str, signed: bool, told: Told) -> int:
@@ -94,7 +97,9 @@ def _push(motion: Motion, name: str, signed: bool, told: Told) -> int:
     if not signed:
         return 1
     history = motion.contacts[name]
-    signs = {int(np.nan_to_num(np.sign(history.normal[k]))) for k in told.outputs if history.state[k] != OPEN}
+    # No number is no sign.
+    pushes = [float(history.normal[k]) for k in told.outputs if history.state[k] != OPEN]
+    signs = {(push > 0.0) - (push < 0.0) for push in pushes}
     return signs.pop() if len(signs) == 1 else int(not signs)
 
 
