@@ -347,6 +347,8 @@ def _at_right_angles(moved: sp.Matrix, parts: Sequence[sp.Matrix]) -> bool:
     if any(not any(moved.row(k)) for k in range(moved.rows)):
         return False
     lengths = moved * moved.T
+    if any(length.is_number and not _vanishes(length - 1) for length in lengths.diagonal()):
+        return False  # nowhere one to one
     if not all(_vanishes(lengths[i, k]) for i, k in combinations(range(lengths.rows), 2)):
         return False
     return all(_vanishes(entry) for part in parts for entry in moved * part)
