@@ -16,6 +16,9 @@ from dalembert.errors import OutputError
 
 
 def main(folder: str, on: str, most: str = "") -> int:
+    # What runs in the background, or under nohup, begins with these ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     if most:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # what is too long is an error of the one who writes
         resource.setrlimit(resource.RLIMIT_FSIZE, (int(most), int(most)))
