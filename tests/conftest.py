@@ -17,6 +17,10 @@ settings.load_profile("the same each time")
 # SymPy is imported, which nothing before this line does.
 os.environ.setdefault("SYMPY_CACHE_SIZE", "50000")
 
+# Matrices here are small, and every core has tests of its own: threads of the algebra library would wait for a core in
+# the middle of each product, and where they do a classification takes ten times as long. Workers inherit it.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 # How kernels are made for tests that are not about them. Most run a model for some milliseconds: its tape is there at
 # once, and where one is compiled all the same, a compiler that does not optimise takes a third of the time.
 QUICK = {"DALEMBERT_KERNEL": "tape", "DALEMBERT_OPTIMISE": "0"}

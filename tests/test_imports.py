@@ -19,6 +19,7 @@ ORDER = (
     "arrays",
     "remember",
     "collector",
+    "one_core",
     "methods",
     "model",
     "results",

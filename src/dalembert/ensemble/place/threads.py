@@ -11,6 +11,7 @@ from dalembert.ensemble.members.chunk import Chunk, compute
 from dalembert.ensemble.members.control import Cancelled, Control
 from dalembert.ensemble.members.task import Task
 from dalembert.motion.integrate.native import start_thread
+from dalembert.one_core import on_one_core
 
 POLL_S = 0.05
 
@@ -23,6 +24,7 @@ def cores() -> int:
         return os.cpu_count() or 1
 
 
+@on_one_core()
 def execute(
     task: Task,
     ranges: Sequence[tuple[int, int]],

@@ -32,8 +32,10 @@ from dalembert.model.constraints import Constraint, is_linear
 from dalembert.model.language.constants import ExponentTooLarge
 from dalembert.model.language.symbols import t
 from dalembert.model.system import System
+from dalembert.one_core import on_one_core
 
 
+@on_one_core()
 def classify(system: System) -> Classification:
     """Classify a system; ranks, integrability and conservation are decided at random states of the model's
     own parameters.

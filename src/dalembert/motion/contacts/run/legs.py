@@ -44,6 +44,7 @@ from dalembert.motion.integrate.settings import Settings, share_of, tolerances
 from dalembert.motion.integrate.trajectory import Trajectory, failure_message
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.reactions import IN_WORK
+from dalembert.one_core import on_one_core
 from dalembert.remember import changed, remember
 
 # A leg: evaluation of the mode, settings, q, q̇, t, the instant there, and the work done so far.
@@ -82,6 +83,7 @@ class Legs:
     impacts: tuple[Impact, ...] = ()
 
 
+@on_one_core()
 def integrate_legs(contacts: Contacts, settings: Settings, q: Array, v: Array, t0: float, integrate: Integrate) -> Legs:
     """The motion from a state, each leg by `integrate`."""
     return _Run(contacts, settings, integrate).integrate(q, v, t0)
