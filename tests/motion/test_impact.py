@@ -430,3 +430,26 @@ def test_any_blow_obeys_its_laws(law, order):
         assert min(m.normal @ after for m in meetings) >= -1e-9
     assert count >= 20
     assert count + told == 25
+
+
+@pytest.mark.parametrize("order", ["sequence", ["left", "right"]])
+@pytest.mark.parametrize("law", LAWS)
+def test_elastic_blows_between_braced_contacts_end(law, order):
+    """A ball that touches two walls goes to and fro for ever: its walls give nothing back, another floor does."""
+    M, v = np.diag([2.0, 2.0]), np.array([1.5, -1.0])
+    walls = [meeting("left", [1, 0], e=1.0, law=law), meeting("right", [-1, 0], e=1.0, law=law)]
+    floor = meeting("floor", [0, 1], e=0.5, law=law)
+    blows = strike(M, np.zeros((0, 2)), [*walls, floor], v, order)
+    assert blows[-1].after == pytest.approx([0, 0.5], abs=EXACT)
+    (last,) = (blow for blow in blows if blow.limited)
+    assert {share.name for share in last.shares} == {"left", "right"}
+    assert energy(M, last.before) - energy(M, last.after) == pytest.approx(1.5**2, rel=EXACT)
+
+
+def test_blows_in_a_narrow_groove_end():
+    """Walls at 0.01 to the vertical: without restitution each blow takes 2e-4 of what is left, in the end all of it."""
+    a = 0.01
+    walls = [meeting(name, [way * np.cos(a), np.sin(a)], e=0.3) for name, way in (("left", 1), ("right", -1))]
+    blows = strike(np.eye(2), np.zeros((0, 2)), walls, np.array([0.5, -1.0]), "sequence")
+    assert blows[-1].after == pytest.approx([0, 0], abs=EXACT)
+    assert len(blows) < 10_000

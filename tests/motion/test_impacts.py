@@ -425,3 +425,24 @@ def test_a_disc_rattles_to_rest_in_a_groove(seed: int) -> None:
     assert np.abs(motion.v[-1]).max() < 1e-12
     assert {contact.state[-1] for contact in motion.contacts.values()} == {"stick"}
     assert motion.certificate.holds, motion.certificate.failures
+
+
+@pytest.mark.parametrize("backend", ["reference", "auto"])
+def test_elastic_blows_in_sequence_between_two_walls_end(backend):
+    """A ball that touches both walls of its slot at the start: they would strike in turn for ever at t = 0."""
+    walls = [da.Constraint(name, gap, restitution=1) for name, gap in (("left", "x >= 0"), ("right", "-x >= 0"))]
+    slot = da.System(
+        "slot",
+        coordinates="x y",
+        kinetic="x'^2 + y'^2",
+        constraints=walls,
+        initial={"x": 0, "y": 0, "x'": 1, "y'": 2},
+        impacts="sequence",
+    )
+    motion = slot.simulate(1.0, samples=5, backend=backend)
+    assert motion["y"][-1] == pytest.approx(2, rel=CLOSE)
+    assert motion.v[-1] == pytest.approx([0, 2], abs=CLOSE)
+    assert sum(blow.loss for blow in motion.blows) == pytest.approx(1, rel=CLOSE)
+    assert motion.certificate.holds, motion.certificate.failures
+    # Only after blows without end may they give nothing back together.
+    assert impact_residual(replace(motion, blows=motion.blows[-1:])) > 1e-2

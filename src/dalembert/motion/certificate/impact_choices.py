@@ -12,7 +12,7 @@ import numpy as np
 
 from dalembert.arrays import Array, norm_of
 from dalembert.motion.contacts.impacts.blow import LAWS
-from dalembert.motion.contacts.impacts.impact_on_arrays import SEQUENCE, TOGETHER
+from dalembert.motion.contacts.impacts.impact_on_arrays import FALLING, MOST_UNSEEN, SEQUENCE, TOGETHER
 from dalembert.motion.contacts.impacts.impacts import Impact, Rough
 from dalembert.motion.contacts.modes.contacts import Contacts
 
@@ -33,11 +33,14 @@ def follow_choices(contacts: Contacts, blows: Sequence[Impact]) -> bool:
     system = contacts.system
     laws = {c.name: c.impact or LAWS[0] for c in system.constraints if c.one_sided}
     gives_back = {name: contacts.restitutions[k] > 0.0 for name, k in contacts.gap_numbers.items()}
-    for blow in blows:
+    for number, blow in enumerate(blows):
         names = [contact.name for contact in blow.contacts]
-        asked = {laws[name] for name in names if len(names) == 1 or gives_back[name]}
+        # What gave nothing back had no law; whether it should have is measured with its restitution.
+        with_law = {contact.name for contact in blow.contacts if contact.e > 0.0 and gives_back[contact.name]}
+        asked = {laws[name] for name in names if len(names) == 1 or name in with_law}
         another = bool(asked) and asked != {blow.law}
-        if (another or (system.impacts != TOGETHER and len(names) > 1)) and _collides(contacts, blow):
+        not_in_order = system.impacts != TOGETHER and len(names) > 1 and not _ends_others(contacts, blows, number)
+        if (another or not_in_order) and _collides(contacts, blow):
             return False
     if system.impacts != TOGETHER:
         blows = [blow for blow in blows if len(blow.contacts) == 1]
@@ -69,6 +72,19 @@ def _collides(contacts: Contacts, blow: Impact) -> bool:
     """Whether contacts approach before a blow. One that catches slips between them has neither law nor order."""
     speeds = _Meeting(contacts, [blow]).approach(blow.before)
     return bool(speeds.max() > CLOSES * np.abs(blow.before).max())
+
+
+def _ends_others(contacts: Contacts, blows: Sequence[Impact], number: int) -> bool:
+    """Whether a blow together ends blows in sequence that had no end in sight. That nothing was given back then only
+    where contacts are braced is measured with its restitution.
+    """
+    before = blows[max(number - 2 * MOST_UNSEEN, 0) : number]
+    at_once = all(blow.t == blows[number].t and len(blow.contacts) == 1 for blow in before)
+    if len(before) < 2 * MOST_UNSEEN or not at_once:
+        return False
+    meeting = _Meeting(contacts, [blows[number]])
+    speeds = [float(meeting.approach(blow.before).max()) for blow in before]
+    return max(speeds[MOST_UNSEEN:]) > FALLING * max(speeds[:MOST_UNSEEN])
 
 
 def _fastest_first(contacts: Contacts, blows: Sequence[Impact]) -> bool:

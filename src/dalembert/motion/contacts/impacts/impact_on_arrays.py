@@ -8,7 +8,7 @@ the inverse inertia W: v⁺ = v⁻ + W Σ Jᵀp.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Sequence, Set
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from dalembert.mechanics.solve.mass_scale import mass_scale
 from dalembert.model.constraints import IMPACT_ORDERS
 from dalembert.motion.contacts.impacts.blow import LAWS, REVERSAL, SLIP, SMOOTH, STICK, Course, Jam, Path, follow_course
 from dalembert.motion.contacts.impacts.blow_values import Blow, Meeting, Share
+from dalembert.motion.contacts.impacts.braced import braced
 from dalembert.motion.contacts.impacts.guided import GuidedCourse, GuideImpulse
 from dalembert.motion.contacts.impacts.guides import Guide
 from dalembert.motion.contacts.impacts.impulses import places_of
@@ -29,6 +30,9 @@ TOGETHER, SEQUENCE = IMPACT_ORDERS
 OPEN = "open"
 # So many blows follow each other at most, which takes a quarter of a minute; seven unequal balls at once need 20,000.
 MOST_BLOWS = 40_000
+# Blows in sequence are looked at so many at a time: where the fastest approach has not fallen to this share of what it
+# was among those before, the sequence has no end in sight.
+MOST_UNSEEN, FALLING = 1000, 0.5
 # In blows together, contacts that part are left out at first; after so many blows they are in.
 MOST_AGAIN = 10
 # A sequence of ever slower blows ends where they are slower than this share of the first: rounding.
@@ -87,7 +91,7 @@ class Struck:
                 if closing.intersection(group):
                     blows.append(self._one(v, group[0]) if len(group) == 1 else self._all(v, group))
                     v = blows[-1].after
-        raise self._endless()
+        raise self._endless(len(blows))
 
     def in_sequence(self, v: Array, order: str | Sequence[str]) -> list[Blow]:
         names = [meeting.name for meeting in self.meetings]
@@ -95,11 +99,21 @@ class Struck:
         cycle = [*first, *(k for k in range(len(names)) if k not in first)]
         blows: list[Blow] = []
         fastest, turn = 0.0, 0
+        earlier, lately = 0.0, 0.0  # the fastest approaches among so many blows, and among those before
         for _ in range(MOST_BLOWS + len(names) ** 2):
             speeds, limit, fastest = self._approach(v, fastest)
             closing = speeds > limit
             if not closing.any():
                 return blows
+            lately = max(lately, float(speeds.max()))
+            if blows and len(blows) % MOST_UNSEEN == 0:
+                if lately > FALLING * earlier > 0.0:
+                    ends = self._of_braced(v, speeds, limit, blows[-MOST_UNSEEN:])
+                    if ends:
+                        blows += ends
+                        v, earlier, lately = blows[-1].after, 0.0, 0.0
+                        continue
+                earlier, lately = lately, 0.0
             if order == SEQUENCE:
                 k = int(np.argmax(np.where(closing, speeds, -np.inf)))
             else:
@@ -107,7 +121,24 @@ class Struck:
                 k, turn = cycle[turn], turn + 1
             blows.append(self._one(v, k))
             v = blows[-1].after
-        raise self._endless()
+        raise self._endless(len(blows))
+
+    def _of_braced(self, v: Array, speeds: Array, limit: float, lately: Sequence[Blow]) -> list[Blow]:
+        """The end of blows that would go to and fro for ever between contacts that are braced against each other (a
+        ball between two walls that it touches both): one blow together, in which these give nothing back.
+        """
+        names = {share.name for blow in lately for share in blow.shares}
+        struck = {k for k, meeting in enumerate(self.meetings) if meeting.name in names}
+        blows: list[Blow] = []
+        for group in self._groups([k for k in range(speeds.size) if k in struck or speeds[k] >= -limit]):
+            spread = np.vstack([self.spread[k] for k in group])
+            mu = np.array([max(self.meetings[k].mu(0.0), self.meetings[k].mu_static) for k in group])
+            held = braced(spread @ spread.T, places_of([self.meetings[k].d for k in group]), mu)
+            silent = {k for k, is_held in zip(group, held, strict=True) if is_held}
+            if any(k in struck and speeds[k] > limit for k in silent):
+                blows.append(self._all(v, group, silent))
+                v = blows[-1].after
+        return blows
 
     def _approach(self, v: Array, fastest: float) -> tuple[Array, float, float]:
         """How fast contacts close, as velocities of coordinates; what counts as rest; the fastest so far."""
@@ -202,9 +233,10 @@ class Struck:
         mu = meeting.mu(0.0)
         return GuidedCourse(meeting.name, spread @ spread.T, u, mu, meeting.mu_static, guides, response)
 
-    def _all(self, v: Array, group: Sequence[int]) -> Blow:
+    def _all(self, v: Array, group: Sequence[int], silent: Set[int] = frozenset()) -> Blow:
+        """silent: contacts that give nothing back."""
         meetings, u = [self.meetings[k] for k in group], {k: self.velocity(k, v) for k in group}
-        laws = {meeting.law for meeting in meetings if meeting.e > 0.0}
+        laws = {meeting.law for k, meeting in zip(group, meetings, strict=True) if meeting.e > 0.0 and k not in silent}
         names = _names(meetings)
         if len(laws) > 1:
             raise InconsistentConstraints(
@@ -216,6 +248,8 @@ class Struck:
         G, start = spread @ spread.T, np.concatenate([u[k] for k in group])
         speeds = [norm_of(u[k][1:]) for k in group]
         e = [m.restitution(-float(u[k][0]) / self.lengths[k]) for k, m in zip(group, meetings, strict=True)]
+        less = any(k in silent and of > 0.0 for k, of in zip(group, e, strict=True))
+        e = [0.0 if k in silent else of for k, of in zip(group, e, strict=True)]
         sizes = [meeting.d for meeting in meetings]
         mu = np.array([m.mu(speed) for m, speed in zip(meetings, speeds, strict=True)])
         mu_static = np.array([meeting.mu_static for meeting in meetings])
@@ -230,7 +264,7 @@ class Struck:
             loss = -float(pressed @ (start[at] + middle[at]) + (p - pressed) @ (middle[at] + end[at])) / 2
             state = state_of(p, start[at], end[at], float(np.abs(start).max()))
             shares.append(Share(meetings[j].name, start[at], end[at], p, pressed, loss, float(shock.e[j]), state))
-        return self.blow_of(v, group, shares, law, shock.limited)
+        return self.blow_of(v, group, shares, law, shock.limited or less)
 
     def blow_of(
         self,
@@ -250,10 +284,10 @@ class Struck:
         reacting = self.react @ (self.M @ change - pushed) if self.A.shape[0] else np.zeros(0)
         return Blow(v, v + change, tuple(shares), reacting, law, limited, tuple(guided))
 
-    def _endless(self) -> InconsistentConstraints:
+    def _endless(self, count: int) -> InconsistentConstraints:
         return InconsistentConstraints(
-            f"the blows of {_names(self.meetings)} follow each other without end: another order of impacts, "
-            "or a smaller restitution, may end them"
+            f"the blows of {_names(self.meetings)} follow each other without end, {count} so far at this instant: "
+            "another order of impacts, or a smaller restitution, may end them"
         )
 
 
