@@ -24,7 +24,7 @@ import psutil
 from distributed import Client, LocalCluster
 
 import dalembert as da
-from dalembert.ensemble.place.cluster import _local_cluster
+from dalembert.ensemble.place.local_cluster import local_cluster
 from dalembert.ensemble.result.ensemble import Ensemble
 
 WORKERS, IDLE_S = 2, 5.0
@@ -59,7 +59,7 @@ def main() -> None:
     asked.add_argument("--plain", action="store_true", help="a cluster with Dask's own settings")
     given = asked.parse_args()
     plain = {"n_workers": WORKERS, "threads_per_worker": 1, "dashboard_address": ":0"}
-    with LocalCluster(**plain) if given.plain else _local_cluster(WORKERS) as cluster, Client(cluster) as client:
+    with LocalCluster(**plain) if given.plain else local_cluster(WORKERS) as cluster, Client(cluster) as client:
         measure(client, given.pairs, given.members)
 
 

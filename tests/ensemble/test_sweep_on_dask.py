@@ -308,16 +308,6 @@ def test_dask_is_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
         spring().sweep({"w": [1.0, 2.0]}, 1.0, on="dask")
 
 
-def test_a_cluster_without_workers_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    scheduler = SimpleNamespace(workers={"w": 1})
-    look = place.Patience(scheduler)
-    monkeypatch.setattr(place, "EMPTY_S", 0.0)
-    look()
-    scheduler.workers.clear()
-    with pytest.raises(da.ClusterError, match="all workers of this machine ended"):
-        look()
-
-
 def test_a_cluster_that_has_no_workers_yet_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     def end() -> None:
         raise KeyboardInterrupt

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -194,6 +196,14 @@ def test_a_certificate_sees_drift() -> None:
         ({"budget": {"step": 3}}, "Did you mean 'steps'"),
         ({"budget": {"steps": -3}}, "a positive number"),
         ({"budget": 3}, "budget is {"),
+        ({"budget": {"seconds": math.nan, "steps": "many"}}, "seconds is a positive number, got nan"),
+        ({"budget": {"seconds": math.nan, "steps": "many"}}, "steps is a positive number, got 'many'"),
+        ({"budget": {"steps": 10**400}}, "budget steps is a positive number, got 1000"),
+        ({"keep": "enrgy"}, "Did you mean 'energy'"),
+        ({"keep": ["finall"]}, "Did you mean 'final'"),
+        ({"keep": "sampels"}, "Did you mean 'samples'"),
+        ({"reduce": {"top": ("max", "enrgy")}}, "Did you mean 'energy'"),
+        ({"keep": ["2*enrgy"]}, "unknown name 'enrgy'. Known here: a, pi, t, w, x, x', x''"),  # no part of expressions
         ({"repair": ["z"]}, "no coordinate or velocity"),
         ({"resume": True}, "needs the folder"),
         ({"points": 3, "times": [1, 2]}, "points="),
@@ -205,6 +215,48 @@ def test_faults_of_options(options: dict[str, Any], message: str) -> None:
     with pytest.raises(da.ModelError) as found:
         spring().sweep({"w": [1.0, 2.0]}, 1.0, **options)
     assert message in str(found.value)
+
+
+def test_outputs_are_suggested() -> None:
+    system = spring().replace(outputs={"stretch": "2*x", "tip of it": "x + 1"})
+    for options, meant in (
+        ({"keep": ["strech"]}, "stretch"),
+        ({"reduce": {"a": "max: strech"}}, "stretch"),
+        ({"keep": ["tip of its"]}, "tip of it"),
+    ):
+        with pytest.raises(da.ModelError, match=rf"Did you mean .*'{meant}'"):
+            system.sweep({"w": [1.0, 2.0]}, 1.0, **options)
+
+
+def test_many_steps_are_granted() -> None:
+    free, granted = (spring().sweep({"w": [1.0, 2.0]}, 1.0, budget=budget) for budget in (None, {"steps": 10**12}))
+    assert free.data.identical(granted.data)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"duration": 10**400}, "the duration is inf"),
+        ({"duration": "10 s"}, "the duration is a number, got '10 s'"),
+        ({"times": [0, math.nan, 1]}, "times: value 1 is nan; finite numbers are wanted"),
+        ({"times": [0.0, 1.0, math.inf]}, "times: value 2 is inf; finite numbers are wanted"),
+        ({"times": [0, 1, "end"]}, "times: value 2 is 'end'; finite numbers are wanted"),
+        ({"times": "end"}, "times is 'end'; finite numbers are wanted"),
+        ({"times": [0, 1j]}, "times: value 1 is 1j"),
+        ({"times": [0, 10**400]}, "times: value 1 is 10000"),
+        ({"times": [None, 1]}, "times: value 0 is None"),
+        ({"times": [[0, 1], [2]]}, "times: numbers are wanted"),
+        ({"times": []}, "times: no values"),
+        ({"times": [-1.0, 1.0]}, "times: value 0 is -1.0, before the initial time 0"),
+        ({"times": [0.0, 2.0, 1.0]}, "times: value 2 is 1.0 after 2; times must increase"),
+    ],
+)
+def test_times_that_are_none(given: dict[str, Any], told: str) -> None:
+    """One message that says which is wrong, by sweeps and single motions alike."""
+    for run in (partial(spring().sweep, {"w": [1.0]}), spring().simulate):
+        with pytest.raises(da.ModelError) as found:
+            run(**given)
+        assert [told in fault for fault in found.value.faults] == [True]
 
 
 def test_names_of_observables_may_be_those_of_others() -> None:

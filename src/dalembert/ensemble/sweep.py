@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time as clock
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -37,7 +38,7 @@ from dalembert.errors import ModelError
 from dalembert.model.friction.legs import needs_legs
 from dalembert.model.language.suggest import suggest
 from dalembert.model.language.symbols import name_of
-from dalembert.model.simulation_options import MAX_SAMPLES
+from dalembert.model.simulation_options import MAX_SAMPLES, number_of
 from dalembert.motion.large.prepare import prepare_large
 from dalembert.motion.large.size import is_large
 from dalembert.motion.prepare import prepare
@@ -52,6 +53,8 @@ GROUPS = ("final.", "samples.", "certificate.")
 # Output times of a member, unless given, where any are wanted.
 POINTS = 101
 BUDGET = ("steps", "seconds")
+# As many as C counts; more are as good as any number.
+MOST_STEPS = 2**31 - 1
 PRECISIONS = ("double", "single")
 # The tolerance in single precision, unless given: rounding adds up to more than tighter ones ask for.
 SINGLE_RTOL = 1e-5
@@ -198,11 +201,12 @@ def _read_budget(system: System, given: Any) -> Budget:
     for key, value in given.items():
         if key not in BUDGET:
             faults.append(f"sweep: budget has no {key!r}.{suggest(str(key), BUDGET)}")
-        elif isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0 or not np.isfinite(value):
-            faults.append(f"sweep: budget {key} is a positive number, got {value!r}")
+        elif not 0 < number_of(value) < np.inf:
+            faults.append(f"sweep: budget {key} is a positive number, got {value!r:.80}")
     if faults:
         raise ModelError(system.name, faults)
-    return Budget(int(np.ceil(given.get("steps", 0))), float(given.get("seconds", 0.0)))
+    steps = min(math.ceil(given.get("steps", 0)), MOST_STEPS)
+    return Budget(steps, float(given.get("seconds", 0.0)))
 
 
 def _read_precision(system: System, given: Any, on: Any) -> bool:

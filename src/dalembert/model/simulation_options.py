@@ -35,15 +35,47 @@ def option_faults(options: Mapping[str, Any]) -> list[str]:
 
 
 def duration_faults(duration: Any) -> list[str]:
-    if isinstance(duration, bool) or not isinstance(duration, (int, float, np.number)):
+    if not is_number(duration):
         return [f"the duration is a number, got {duration!r}"]
-    if not math.isfinite(duration) or duration <= 0:
-        return [f"the duration is {float(duration):g}; it must be positive and finite"]
+    if not math.isfinite(value := number_of(duration)) or value <= 0:
+        return [f"the duration is {value:g}; it must be positive and finite"]
     return []
+
+
+def times_faults(times: Any, t0: float) -> list[str]:
+    """Of output times; t0: the initial time. The first value that is wrong is told, by its place from 0."""
+    try:
+        row = np.asarray(times).ravel()
+        if row.dtype.kind not in "iuf":
+            row = np.asarray(times, dtype=object).ravel()  # as it was given: lists of numbers and text are all text
+    except ValueError:  # arrays of several shapes
+        return [f"times: numbers are wanted, got {times!r}"]
+    if not row.size:
+        return ["times: no values"]
+    if row.dtype != object and np.isfinite(row).all() and row[0] >= t0 and (np.diff(row.astype(float)) > 0).all():
+        return []
+    values, before = row.tolist(), -math.inf
+    for k, given in enumerate(values):
+        what = f"times: value {k} is {given!r:.80}" if len(values) > 1 else f"times is {given!r:.80}"
+        if not math.isfinite(value := number_of(given)):
+            return [f"{what}; finite numbers are wanted"]
+        if value < t0:
+            return [f"{what}, before the initial time {t0:g}"]
+        if value <= before:
+            return [f"{what} after {before:g}; times must increase"]
+        before = value
+    return []
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.number)) and not isinstance(value, (bool, np.complexfloating))
 
 
 def number_of(value: Any) -> float:
     """A number, or NaN for what is none: the range tests then refuse it."""
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
+    if not is_number(value):
         return math.nan
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:  # a whole number beyond the doubles
+        return math.inf if value > 0 else -math.inf

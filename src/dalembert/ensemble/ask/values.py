@@ -227,7 +227,7 @@ class _Reader:
     def _numbers(self, name: Any, value: Any) -> Array | None:
         try:
             numbers = np.array(value, dtype=float)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             self.faults.append(f"{name}: numbers are wanted, or a distribution of scipy.stats, got {value!r:.80}")
             return None
         if numbers.size == 0:

@@ -10,7 +10,8 @@ import sympy as sp
 
 from dalembert.errors import ModelError
 from dalembert.model.friction.legs import contact_changes
-from dalembert.model.language.suggest import suggest
+from dalembert.model.language.suggest import nearest, suggest
+from dalembert.model.language.symbols import is_name
 from dalembert.motion.result.evaluate import read_expression
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def _read_keep(
     for name, item in named.items():
         if isinstance(item, str) and item in (FINAL, SAMPLES):
             continue
-        if (found := _expression(system, item, f"keep {name!r}", faults)) is not None:
+        if (found := _expression(system, item, f"keep {name!r}", faults, (FINAL, SAMPLES))) is not None:
             kept.append(name)
             expressions[name] = found[0]
     return SAMPLES in {item for item in named.values() if isinstance(item, str)}, kept
@@ -142,15 +143,24 @@ def _kind_and_subject(given: Any) -> tuple[str, Any]:
     return str(parts[0]) if parts else "", parts[1] if len(parts) == 2 else None
 
 
-def _expression(system: System, given: Any, where: str, faults: list[str]) -> tuple[sp.Expr | None] | None:
-    """The expression, in a tuple because that of the energy is None; None where it cannot be read."""
+def _expression(
+    system: System, given: Any, where: str, faults: list[str], words: tuple[str, ...] = ()
+) -> tuple[sp.Expr | None] | None:
+    """The expression, in a tuple because that of the energy is None; None where it cannot be read. words: what else may
+    be given there.
+    """
     names = {*(symbol.name for symbol in system.symbols), *system.outputs}
     if isinstance(given, str) and given in system.outputs:
         return (system.defined.expand(system.outputs[given]),)
     if isinstance(given, str) and given == ENERGY and ENERGY not in names:
         return (None,)
+    # These stand alone: they have no part in expressions, and outputs have names with spaces, too.
+    whole = [*system.outputs, ENERGY, *words]
+    alone = isinstance(given, str) and is_name(given)
     try:
-        return (system.defined.expand(read_expression(system, given)),)
+        return (system.defined.expand(read_expression(system, given, whole if alone else ())),)
     except ModelError as error:
         faults += [f"{where}: {fault.removeprefix('evaluate: ')}" for fault in error.faults]
+        if isinstance(given, str) and not alone and (meant := nearest(given, system.outputs)) is not None:
+            faults[-1] += f" Did you mean the output {meant!r}?"
         return None

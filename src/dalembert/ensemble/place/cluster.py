@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import logging
 import pickle
 import queue
-import signal
 import socket
 import time as clock
 import uuid
@@ -22,6 +20,7 @@ from dalembert.ensemble.members.control import Control
 from dalembert.ensemble.members.parts import Kept, Parts
 from dalembert.ensemble.members.task import Task
 from dalembert.ensemble.place.executors import RESUME
+from dalembert.ensemble.place.local_cluster import Patience, local_cluster
 from dalembert.ensemble.place.threads import cores
 from dalembert.ensemble.place.worker import Done, hand_over, own_build, run_ranges
 from dalembert.errors import ClusterError, DalembertError, ModelError
@@ -41,8 +40,7 @@ FIRST, LOOK_S = 3, 10.0
 WAIT_S = 0.25
 # Attempts at a task after one that failed by no fault of the sweep (a disk or a network that was away).
 RETRIES = 2
-# How long a cluster of this machine may be without any worker, in seconds. Others are waited for, which is told then:
-# theirs may be queued.
+# How long a cluster that is there may be without workers, in seconds, before that is told: they may be queued.
 EMPTY_S = 60.0
 
 
@@ -106,26 +104,11 @@ class Cluster:
         if not isinstance(self.on, str):
             yield self.on, lambda: None  # whoever opened it closes it
         elif self.on == "dask":
-            with _local_cluster(workers) as cluster, _connect(self.where, cluster) as client:
+            with local_cluster(workers) as cluster, _connect(self.where, cluster) as client:
                 yield client, Patience(cluster.scheduler)
         else:
             with _connect(self.where, _address(self.on)) as client:
                 yield client, lambda: None
-
-
-class Patience:
-    """Ends a sweep whose workers have all gone and do not come back."""
-
-    def __init__(self, scheduler: Any) -> None:
-        self._scheduler = scheduler
-        self._seen = clock.monotonic()
-
-    def __call__(self) -> None:
-        now = clock.monotonic()
-        if self._scheduler.workers:
-            self._seen = now
-        elif now - self._seen > EMPTY_S:
-            raise ClusterError(f"sweep: all workers of this machine ended, and none could be started again; {RESUME}")
 
 
 def executor(where: str, on: Any) -> Cluster:
@@ -166,46 +149,6 @@ def _connect(where: str, to: Any) -> Any:
         raise ModelError(
             where, [f"sweep: {told}; write on='dask:tcp://HOST:PORT', as the scheduler tells it where it starts"]
         ) from None
-
-
-def _local_cluster(workers: int) -> Any:
-    """Processes of this machine, one thread each. How much memory they take, the sweep has looked at; what they are at,
-    nobody asks; and that they look fifty times a second whether their loop still turns would take as long as many a
-    task.
-    """
-    import dask
-    from distributed import LocalCluster
-
-    try:
-        quiet = {"distributed.worker.profile.enabled": False, "distributed.admin.tick.interval": "1s"}
-        with dask.config.set(quiet), _deaf_to_interrupts():
-            return LocalCluster(
-                n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=":0", memory_limit=0,
-                silence_logs=logging.CRITICAL,
-            )  # fmt: skip
-    except (OSError, RuntimeError) as error:
-        raise ClusterError(
-            f"no local cluster could be started: {error}; in a script, call sweep below if __name__ == '__main__':"
-        ) from None
-
-
-@contextmanager
-def _deaf_to_interrupts() -> Iterator[None]:
-    """Processes that begin meanwhile, and those that threads begun meanwhile start later, hear no interrupt of the
-    terminal, which goes to all: this process ends them, and gives the account. An interrupt that comes now is heard
-    afterwards.
-    """
-    if not hasattr(signal, "pthread_sigmask"):  # as on Windows
-        yield
-        return
-    from multiprocessing import resource_tracker
-
-    resource_tracker.ensure_running()  # where it is begun, the thread at hand hears interrupts again
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _results(

@@ -17,7 +17,7 @@ from dalembert.kernel.events import Bounces
 from dalembert.methods.sound import faults_of
 from dalembert.methods.table import AUTO, METHODS, Method, method_for
 from dalembert.model.language.suggest import suggest
-from dalembert.model.simulation_options import duration_faults, number_of, option_faults
+from dalembert.model.simulation_options import duration_faults, number_of, option_faults, times_faults
 from dalembert.motion.integrate.pace import Pace
 
 if TYPE_CHECKING:
@@ -92,11 +92,12 @@ def settings_of(
     duration = options.get("duration") if duration is None and times is None else duration
     points = np.array([t0])
     if times is not None:
-        points = np.asarray(times, dtype=float).ravel()
-        if points.size == 0 or not np.isfinite(points).all() or np.any(np.diff(points) <= 0) or points[0] < t0:
-            faults.append(f"times must be finite, increasing, and not before the initial time {t0:g}")
-        elif points[0] > t0:
-            points = np.concatenate([[t0], points])
+        if wrong := times_faults(times, t0):
+            faults += wrong
+        else:
+            points = np.asarray(times, dtype=float).ravel()
+            if points[0] > t0:
+                points = np.concatenate([[t0], points])
     elif duration is None:
         faults.append(
             "no duration: say how long to simulate: simulate(10), --duration 10, or duration = 10 in [simulate]"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import sympy as sp
@@ -34,17 +35,20 @@ def definition_names(system: System) -> list[str]:
     return [name + "'" * k for name, order in orders.items() for k in range(3 - max(order, 0))]
 
 
-def read_expression(system: System, given: Any) -> sp.Expr:
-    """The expression in the symbols of a system; `ModelError` where it cannot be read, or names what there is not."""
+def read_expression(system: System, given: Any, offered: Iterable[str] = ()) -> sp.Expr:
+    """The expression in the symbols of a system; `ModelError` where it cannot be read, or names what there is not.
+    offered: what else a name that is unknown may have been meant to be.
+    """
     reader = ExpressionReader()
     reader.definitions = system.defined
     moving = (*system.coordinates, *map(Definition.named, system.definitions))
     reader.table = symbol_table(moving, system.parameter_symbols)
-    expression = reader.expression(given, WHERE, reactions=True, functions=False)
+    names = [*reader.table, *offered]
+    expression = reader.expression(given, WHERE, reactions=True, offered=names, functions=False)
     if expression is None:
         raise ModelError(system.name, reader.faults or [f"{WHERE}: an expression is wanted, got {given!r}"])
     strange = {s.name for s in expression.free_symbols if isinstance(s, Parameter)} - set(reader.table)
-    faults = [f"{WHERE}: unknown name {name!r}.{suggest(name, reader.table)}" for name in sorted(strange)]
+    faults = [f"{WHERE}: unknown name {name!r}.{suggest(name, names)}" for name in sorted(strange)]
     constraints = [constraint.name for constraint in system.constraints]
     faults += unknown_reactions(WHERE, expression, system.coordinates, constraints)
     if reader.faults or faults:
