@@ -10,8 +10,9 @@ import sympy as sp
 from dalembert.graph.structure.derive import Derivatives
 from dalembert.graph.structure.partial_sums import PartialSums
 from dalembert.graph.structure.steps import Structured
-from dalembert.graph.structure.templates import GIVEN, QUANTITY, RATE, TIME, Instance, Templates
+from dalembert.graph.structure.templates import GIVEN, QUANTITY, RATE, TIME, Instance, Templates, terms_of
 from dalembert.graph.structure.velocities import WIDEST, Names, Rates, WrittenOut, defined_rates
+from dalembert.graph.structure.wide_sums import WideSums
 from dalembert.model.friction.legs import needs_legs
 from dalembert.model.language.symbols import Definition, t
 from dalembert.model.system import System
@@ -27,35 +28,60 @@ def structured_of(system: System) -> Structured | None:
     if not _is_plain(system):
         return None
     known = system.defined
-    placed = [name for name, order in known.orders.items() if order <= 0]
     names: Names = {t: (TIME, 0)}
-    quantities = [*system.coordinates, *(Definition.named(name) for name in placed)]
-    for k, quantity in enumerate(quantities):
-        names[quantity], names[quantity.d] = (QUANTITY, k), (RATE, k)
+    values: dict[sp.Symbol, sp.Expr] = {}  # of definitions of positions, the user's and those of wide sums
+    for k, coordinate in enumerate(system.coordinates):
+        names[coordinate], names[coordinate.d] = (QUANTITY, k), (RATE, k)
     names |= {symbol: (GIVEN, k) for k, symbol in enumerate(system.parameter_symbols)}
-    rates = defined_rates(known, names, len(quantities))
-    templates, written = Templates(names), WrittenOut(known, names)
+
+    def place(symbol: sp.Symbol, value: sp.Expr) -> sp.Symbol:
+        names[symbol] = QUANTITY, len(system.coordinates) + len(values)
+        values[symbol] = value
+        return symbol
+
+    wide = WideSums(names, lambda value: place(sp.Dummy(f"s{len(values)}", real=True), value))
+    for name, order in known.orders.items():
+        if order <= 0:
+            defined = Definition.named(name)
+            place(defined, wide.of_positions(known.values[name]))
+            names[defined.d] = RATE, names[defined][1]
+    potential = [wide.of_positions(term) for term in terms_of(system.potential or sp.S.Zero)]
+    forces = {q: wide.of_positions(force) for q, force in system.forces.items() if force != 0}
+    constraints = [wide.of_positions(constraint.expression) for constraint in system.constraints]
+    quantities = len(system.coordinates) + len(values)
+    rates = defined_rates(known, names, quantities)
+    templates, written, is_rate = Templates(names), WrittenOut(known, names), Rates(names)
+
+    def rate(value: sp.Expr) -> sp.Symbol:
+        symbol = sp.Dummy(f"r{len(rates)}", real=True)
+        names[symbol] = RATE, quantities + len(rates)
+        rates.append(value)
+        return symbol
+
+    wide_rates = WideSums(names, rate)
+    forces = {q: wide_rates.of_rates(written(force), is_rate) for q, force in forces.items()}
+    constraints = [wide_rates.of_rates(written(constraint), is_rate) for constraint in constraints]
 
     def read(expressions: Iterable[sp.Expr]) -> list[Instance]:
         return [templates.read(expression) for expression in expressions]
 
-    sums = PartialSums(Rates(names))
+    sums = PartialSums(is_rate)
     kinetic = sums.replace_in(written.terms(system.kinetic))
-    names |= {symbol: (RATE, len(quantities) + len(rates) + k) for k, symbol in enumerate(sums.defined)}
+    names |= {symbol: (RATE, quantities + len(rates) + k) for k, symbol in enumerate(sums.defined)}
     places = {coordinate: k for k, coordinate in enumerate(system.coordinates)}
-    forces = [(places[coordinate], force) for coordinate, force in system.forces.items() if force != 0]
-    constraints = read(written(constraint.expression) for constraint in system.constraints)
+    rows = read(constraints)
     structured = Structured(
         coordinates=len(system.coordinates),
-        definitions=[*read(known.values[name] for name in placed), *read(rates), *read(sums.defined.values())],
+        definitions=[*read(values.values()), *read(rates), *read(sums.defined.values())],
         kinetic=read(kinetic),
-        potential=read(written.terms(system.potential) if system.potential is not None else []),
-        forces=[(k, instance) for (k, _), instance in zip(forces, read(written(f) for _, f in forces), strict=True)],
-        constraints=[(c.level == "velocity", row) for c, row in zip(system.constraints, constraints, strict=True)],
+        potential=read(part for term in potential for part in written.terms(term)),
+        forces=[(places[q], instance) for q, instance in zip(forces, read(forces.values()), strict=True)],
+        constraints=[(c.level == "velocity", row) for c, row in zip(system.constraints, rows, strict=True)],
         parameters=len(system.parameter_symbols),
         derivatives=Derivatives(templates.examples),
         rates_only=len(rates) + len(sums.defined),
         timed=any(example.timed for example in templates.examples),
+        placed={symbol.name: names[symbol][1] for symbol in values if isinstance(symbol, Definition)},
     )
     moving = any(templates.examples[instance.template].timed for instance in structured.definitions)
     structured = replace(structured, moving=moving)

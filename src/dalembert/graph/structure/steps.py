@@ -5,7 +5,7 @@ A step is a code (what is computed; the same for all steps that look alike) and 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dalembert.graph.structure.derive import Contribution, Derivatives
@@ -32,6 +32,7 @@ class Structured:
     rates_only: int = 0
     timed: bool = False  # the time stands in the model itself
     moving: bool = False  # it stands in definitions: quantities move by themselves
+    placed: Mapping[str, int] = field(default_factory=dict)  # the number of each quantity that the model defines
 
     @property
     def quantities(self) -> int:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dalembert.arrays import Array
+from dalembert.graph.kinks import kink_graph
 from dalembert.motion.certificate.consistency import kinks_passed
 from dalembert.motion.certificate.told_modes import Told
 from dalembert.motion.contacts.modes.contacts import Contacts
@@ -158,7 +159,7 @@ def passes_kink(motion: Motion, pieces: Pieces, which: Sequence[int]) -> NDArray
     """Whether a kink of the model is passed inside some of the pieces, looked at on the cubics through both ends. One
     may lie at the ends: a change of contacts there may be what it does.
     """
-    if not motion.system.may_have_kinks:
+    if kink_graph(motion.system) is None:
         return np.zeros(len(which), dtype=bool)
     n, h, x = motion.q.shape[1], pieces.length[which, None], INSIDE[:, None, None]
     start, end = pieces.start[which], pieces.end[which]

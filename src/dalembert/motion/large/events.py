@@ -29,8 +29,8 @@ class LargeEvents:
     def __init__(self, at: LargeState) -> None:
         self.at, self.system, self.p = at, at.system, at.p
         known = self.system.defined
-        placed = [Definition.named(name) for name, order in known.orders.items() if order <= 0]
-        numbers = {quantity: k for k, quantity in enumerate((*self.system.coordinates, *placed))}
+        numbers: dict[sp.Symbol, int] = {q: k for k, q in enumerate(self.system.coordinates)}
+        numbers |= {Definition.named(name): k for name, k in at.model.placed.items()}
         first = at.model.functions["sums"].program.quantities  # where rates begin
         numbers |= {quantity.d: first + k for quantity, k in list(numbers.items())}
         expressions = [event.expression for event in self.system.events]

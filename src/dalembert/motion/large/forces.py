@@ -18,6 +18,8 @@ from dalembert.motion.large.state import LargeState
 
 # Columns that SuperLU takes together. It works on so many full ones, and finds the same factors by one at a time.
 PANEL = 1
+# What a constraint misses beyond this share of its terms is looked at more closely.
+LITTLE = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +64,25 @@ class Entries:
             return q
         more = self.J[:, : self.n] @ q
         return np.concatenate([q, self._chain.solve(more if gamma is None else more + gamma)])
+
+    def missed_by_rows(self, a: Array, moved: Array) -> tuple[Array, Array]:
+        """|A z̈ − b| of each constraint, and the size of its terms where accelerations have at most the sizes `moved`.
+        Of those that are missed by more than a little, terms count as they are in the coordinates: a sum that a
+        constraint holds at rest may go on from one that rests as well.
+        """
+        A, n = self.K[self.nz :, : self.nz], self.n
+        missed = np.abs(A @ a - self.b)
+        terms = abs(A) @ np.concatenate([moved[:n], self.terms_of_defined(moved)]) + np.abs(self.b)
+        for k in np.flatnonzero(missed > LITTLE * terms) if self.nz > n else ():
+            slopes = self.forces_on_coordinates(A[[k], :].toarray().ravel())
+            terms[k] = max(terms[k], float(np.abs(slopes) @ moved[:n]))
+        return missed, terms
+
+    def terms_of_defined(self, moved: Array) -> Array:
+        """Of the accelerations of defined quantities, where all have at most these: what is held at rest by a
+        constraint is made of terms that are not.
+        """
+        return np.asarray(moved[self.n :] + abs(self.J) @ moved + np.abs(self.gamma))
 
 
 class EntriesOf:
@@ -116,7 +137,7 @@ def forces_at(entries: Entries, a: Array, multipliers: Array) -> Forces:
     unbalanced = entries.forces_on_coordinates(M @ a - entries.inertia - entries.impressed - held)
     # At rest accelerations are rounding of what forces would make of them: they count with that.
     moved = np.abs(a) + accelerations_alone(M, np.abs(entries.impressed) + np.abs(entries.inertia) + np.abs(held))
-    rows = np.abs(A @ a - entries.b)
+    made = entries.terms_of_defined(moved)
     own = np.abs(a[n:] - entries.J @ a - entries.gamma)
     return Forces(
         impressed=impressed,
@@ -126,8 +147,8 @@ def forces_at(entries: Entries, a: Array, multipliers: Array) -> Forces:
         unbalanced=unbalanced,
         size=np.abs(impressed) + np.abs(inertial) + np.abs(ideal) + np.abs(inertia),
         missed=max(
-            _share(rows, abs(A) @ moved + np.abs(entries.b)),
-            _share(own, moved[n:] + abs(entries.J) @ moved + np.abs(entries.gamma)),
+            _share(*entries.missed_by_rows(a, moved)),
+            _share(own, made),
         ),
     )
 
@@ -137,10 +158,9 @@ def contradictions(entries: Entries, a: Array) -> np.ndarray:
     anything where these contradict each other, and do not count.
     """
     nz = entries.nz
-    M, A = entries.K[:nz, :nz], entries.K[nz:, :nz]
+    M = entries.K[:nz, :nz]
     moved = np.abs(a) + accelerations_alone(M, np.abs(entries.impressed) + np.abs(entries.inertia))
-    terms = abs(A) @ moved + np.abs(entries.b)
-    missed = np.abs(A @ a - entries.b)
+    missed, terms = entries.missed_by_rows(a, moved)
     return np.flatnonzero(missed > DRIFT_TOLERANCE * np.maximum(terms, 1e-6 * terms.max(initial=0.0)))
 
 

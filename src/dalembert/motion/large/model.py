@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -64,6 +64,7 @@ class LargeModel:
     quantities: int  # coordinates, and those that are defined
     constraints: int
     on_rates: tuple[int, ...]  # those on velocities
+    placed: Mapping[str, int]  # the number of each quantity that the model defines
     entries: EntryPlaces
     sums: Sums
     solutions: dict[str, Solution]
@@ -140,6 +141,7 @@ def _make(system: System) -> LargeModel | None:
         quantities=structured.quantities,
         constraints=len(structured.constraints),
         on_rates=tuple(k for k, (on_rates, _) in enumerate(structured.constraints) if on_rates),
+        placed=structured.placed,
         entries=entry_places(equations),
         sums=sums,
         solutions=solutions,
