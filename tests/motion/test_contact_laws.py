@@ -54,12 +54,33 @@ def slope() -> da.System:
     )
 
 
+def linked() -> da.System:
+    """Blocks at rest that are pulled until one sets off; the contact of one joins three of them."""
+    each = range(4)
+    return da.System(
+        "linked blocks",
+        coordinates=[f"{q}{k}" for k in each for q in "xy"],
+        kinetic=" + ".join(f"(x{k}'^2 + y{k}'^2)/2" for k in each),
+        potential=" + ".join(f"9.81*y{k}" for k in each),
+        forces={"x0": "0.5", "x1": "-0.2", "x2": "4*t", "x3": "0.3"},
+        constraints={f"ground{k}": f"y{k} = 0" for k in each},
+        nonideal=[
+            da.Coulomb("ground0", 0.3, point=("x0", "y0")),
+            da.Coulomb("ground1", 0.4, point=("x1", "y1")),
+            da.Coulomb("ground2", 0.2, point=("x2", "y2")),
+            da.Coulomb("ground3", 0.5, slide=("x0' - x1' + x3'",)),
+        ],
+        initial={f"{q}{k}{mark}": 0.0 for k in each for q in "xy" for mark in ("", "'")},
+    )
+
+
 @pytest.fixture(scope="module")
 def motions() -> dict[str, da.Motion]:
     names = ("thrown_block", "stick_slip", "stacked_blocks", "bouncing_ball", "leaving_sphere", "rough_incline")
     found = {name: da.library.get(name).simulate(rtol=1e-8, samples=101, backend="native") for name in names}
     found["puck"] = puck().simulate(0.6, samples=31, backend="native")
     found["slope"] = slope().simulate(0.3, samples=11, backend="native")
+    found["linked"] = linked().simulate(1.0, samples=31, backend="native")
     return {name: motion for name, motion in found.items() if motion.C is not None}
 
 
@@ -128,6 +149,39 @@ def test_c_and_numpy_measure_the_same(wrong, motions, monkeypatch):
             assert one == pytest.approx(two, rel=SHARE, abs=ROUNDING, nan_ok=True), (name, measure)
         assert (by_c.holds, by_c.failures, by_c.unique) == (by_numpy.holds, by_numpy.failures, by_numpy.unique), name
         assert (by_c.rank_min, by_c.rank_max) == (by_numpy.rank_min, by_numpy.rank_max), name
+
+
+def _once(column: np.ndarray, k: int, share: float) -> np.ndarray:
+    found = column.copy()
+    found[k] *= share
+    return found
+
+
+@pytest.mark.parametrize("numpy_alone", [False, True])
+@pytest.mark.parametrize("k", range(0, 41, 5))
+def test_held_friction_told_wrong_at_one_output_is_seen(k, numpy_alone, monkeypatch):
+    """In a plane, whichever output it is: twelve of them were looked at once."""
+    if numpy_alone:
+        monkeypatch.setattr(friction_laws, "look_at_laws", lambda *_: None)
+    motion = slope().simulate(0.3, samples=41, backend="native")
+    assert certify(motion).holds
+    wrong = certify(_of_contacts(motion, friction=lambda x: _once(x, k, 1.01)))
+    assert wrong.failures == ("contact",)
+    # A hundredth of the friction, √(0.2² + 0.1²) of the reaction's part along the vertical, beside the reaction.
+    assert wrong.contact == pytest.approx(0.01 * np.hypot(0.2, 0.1), rel=1e-6)
+
+
+def test_friction_among_many_contacts_is_seen_where_one_is_told_wrong(motions):
+    """Beside others that hold as they say, and of one that no other shares coordinates with."""
+    motion = motions["linked"]
+    assert certify(motion).holds
+    sticks = motion.contacts["ground2"].state == "stick"
+    assert sticks.any()
+    assert not sticks.all()
+    first = int(np.flatnonzero(sticks)[3])
+    one = replace(motion.contacts["ground2"], friction=_once(motion.contacts["ground2"].friction, first, 1.02))
+    wrong = certify(replace(motion, contacts={**motion.contacts, "ground2": one}))
+    assert wrong.failures == ("contact",)
 
 
 def test_forces_that_are_determined_need_no_programme():

@@ -10,8 +10,9 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.graph.contacts import ContactGraph, ContactState
 from dalembert.kernel.ready.many import LONG, address, entry
+from dalembert.mechanics.solve.mass_scale import mass_scale
 
-_FOUND = ctypes.c_double * 4
+_FOUND = ctypes.c_double * 5
 
 
 class LawsArgument(ctypes.Structure):
@@ -24,8 +25,8 @@ class LawsArgument(ctypes.Structure):
         *((name, ctypes.c_void_p) for name in ("units", "smooth", "normal", "friction")),
         *((name, ctypes.c_void_p) for name in ("state", "acting", "rank", "first", "sided")),
         *((name, ctypes.c_double) for name in ("span", "resting", "seen", "rounding", "idle", "share")),
-        *((name, ctypes.c_void_p) for name in ("rest", "scaled", "limits", "unsure", "holding", "left")),
-        *((name, ctypes.c_void_p) for name in ("idle_before", "room")),
+        *((name, ctypes.c_void_p) for name in ("rest", "limits", "unsure", "holding", "left")),
+        *((name, ctypes.c_void_p) for name in ("idle_before", "room", "places")),
     )
 
 
@@ -64,14 +65,16 @@ class Left(NamedTuple):
 
 
 class Looked(NamedTuple):
-    """The largest departure of forces, of sliding and of gaps from their laws, each relative to its size, and the
-    largest force.
+    """The largest departure of forces, of sliding and of gaps from their laws, each relative to its size, the largest
+    force, and how far friction that is told of what sticks is from what holds, relative to the largest reaction; None
+    where that is not clear.
     """
 
     forces: float
     slips: float
     gaps: float
     largest: float
+    held: float | None
     left: Left | None
 
 
@@ -100,28 +103,30 @@ def look_at_laws(
     )
     given = [np.ascontiguousarray(x, dtype=float) for x in doubles]
     flags = [np.ascontiguousarray(x) for x in (along.state, along.acting, along.rank.astype(LONG, copy=False))]
-    sizes = [count * n, count * n * c, count * K, count, n + m + (2 * n + 2 + c) * c]
+    sizes = [count * n, count * K, count, 3 * n + m + (3 * n + 2 + c) * c]
     block, bytes_ = np.empty(sum(sizes)), np.zeros((count + 1) * (K + 1), dtype=bool)
     ends = [0]
     for size in sizes:
         ends.append(ends[-1] + size)
+    room_for_places = np.empty(4 * n + 2 * K + (n + 1) * c, dtype=LONG)
     start, flag = address(block), address(bytes_)
-    rest, scaled, limits, unsure, room = (start + 8 * end for end in ends[:-1])
+    rest, limits, unsure, room = (start + 8 * end for end in ends[:-1])
     argument = LawsArgument(
         count, n, m, len(graph.one_sided), K, c, *map(address, (*given, *flags, *places)), *bounds,
-        rest, scaled, limits, unsure, flag, flag + count * K, flag + count * (K + 1), room,
+        rest, limits, unsure, flag, flag + count * K, flag + count * (K + 1), room, address(room_for_places),
     )  # fmt: skip
     numbers = _FOUND()
     some = run(ctypes.addressof(argument), ctypes.addressof(numbers))
-    forces, slips, gaps, largest = numbers
+    forces, slips, gaps, largest, held = numbers
+    looked = Looked(forces, slips, gaps, largest, None if held < 0.0 else held, None)
     if not some:
-        return Looked(forces, slips, gaps, largest, None)
+        return looked
     at = np.flatnonzero(bytes_[count * K : count * (K + 1)])
     left = Left(
         block[: ends[1]].reshape(count, n)[at],
-        block[ends[1] : ends[2]].reshape(count, n, c)[at],
+        units[at] / mass_scale(along.M[at])[:, :, None],
         bytes_[: count * K].reshape(count, K)[at],
-        block[ends[2] : ends[3]].reshape(count, K)[at],
-        block[ends[3] : ends[4]][at],
+        block[ends[1] : ends[2]].reshape(count, K)[at],
+        block[ends[2] : ends[3]][at],
     )
-    return Looked(forces, slips, gaps, largest, left)
+    return looked._replace(left=left)

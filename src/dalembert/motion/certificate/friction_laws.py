@@ -55,8 +55,10 @@ def contact_residual(motion: Motion, M: Array, Q: Array, A: Array, found: Contac
     span, resting = float(motion.t[-1] - motion.t[0]), speed_of_rest(motion)
     if not (open_contacts_agree(motion) and events_agree(motion)):
         return float("inf")
-    held = _held_off(along, found, units, graph)
     looked = look_at_laws(along, found, units, graph, (span, resting, SEEN, ROUNDING, IDLE, RANK))
+    held = None if looked is None else looked.held
+    if held is None:
+        held = _held_off(along, found, units, graph)
     if looked is None:
         return max(held, contact_residual_by_numpy(along, found, units, graph, span, resting))
     forces, left = looked.forces, looked.left

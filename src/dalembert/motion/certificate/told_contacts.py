@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 # Times that differ by less than this share are the same.
 ROUNDING = 1e-12
-# On surfaces so many points are looked at, each by its singular values.
-MOST = 12
 # Directions of friction in a plane with less effect than this share of the others have none.
 RANK = 1e-9
 
@@ -91,8 +89,6 @@ def held_friction_off(units: Array, force: Array, components: Sequence[slice], s
     shared = touched.sum(axis=1) > 1
     for k, at in enumerate(components):
         points = np.flatnonzero(sticks[:, k] & ~(touched[:, k] & shared).any(axis=1))
-        if at.stop - at.start > 1 and points.size > MOST:
-            points = points[np.linspace(0, points.size - 1, MOST).astype(int)]
         if points.size:
             off[points, k] = np.abs(_sizes(units[points][:, :, at], force[points]) - told[points, k])
     return off
@@ -102,6 +98,7 @@ def _sizes(columns: Array, force: Array) -> Array:
     """|f| of the smallest f with columns f = force, at P points: columns (P, n, components)."""
     if columns.shape[2] == 1:
         length = np.einsum("pn,pn->p", columns[:, :, 0], columns[:, :, 0])
+        length[length == 0.0] = 1.0  # what slides without moving anything takes no force
         return np.asarray(np.abs(np.einsum("pn,pn->p", columns[:, :, 0], force)) / length)
     smallest = np.einsum("pcn,pn->pc", np.linalg.pinv(columns, rcond=RANK), force)
     return np.asarray(np.linalg.norm(smallest, axis=1))

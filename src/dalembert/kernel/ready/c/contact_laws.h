@@ -19,52 +19,199 @@ typedef struct {
     const long *first;           /* (contacts + 1): components of each contact */
     const long *sided;           /* (gaps): rows of the one-sided constraints */
     double span, resting, seen, rounding, idle, share;
-    double *rest, *scaled, *limits, *unsure; /* (count, n), units scaled, (count, contacts), (count) */
+    double *rest, *limits, *unsure;          /* (count, n) in scaled coordinates, (count, contacts), (count) */
     unsigned char *holding, *left;           /* (count, contacts), (count): points left to other means */
     unsigned char *idle_before;              /* (contacts), cleared */
-    double *room;                /* n + m + (2 n + 2 + components) components numbers */
+    double *room;                /* 3 n + m + (3 n + 2 + components) components numbers */
+    long *places;                /* 4 n + 2 contacts + (n + 1) components numbers */
 } da_laws;
 
 enum { DA_SLIPS, DA_STICKS, DA_OPEN };
 
-/* How far the rest of point k is beyond what its contacts at rest can hold; −1 where other means must tell that. */
-static double da_beyond(const da_laws *of, long k, double largest)
+/* Unit forces at one point without their zeros: of each component its number of entries, where they are and what. */
+typedef struct {
+    long n;
+    long *number, *place;
+    double *value;
+} da_sparse_units;
+
+static void da_read_units(const da_laws *of, long k, const da_sparse_units *into)
 {
     const long n = of->n, c = of->components;
-    const double *units = of->scaled + k * n * c, *rest = of->rest + k * n;
-    double *W = of->room, *f = W + n * c, *x = f + n, *room = x + c, found = 0.0;
-    long some = 0;
-    for (long j = 0; j < of->contacts; j++) {
-        if (!of->holding[of->contacts * k + j]) continue;
+    const double *units = of->units + k * n * c;
+    for (long l = 0; l < c; l++) into->number[l] = 0;
+    for (long i = 0; i < n; i++)
+        for (long l = 0; l < c; l++)
+            if (units[c * i + l] != 0.0) {
+                const long at = n * l + into->number[l]++;
+                into->place[at] = i;
+                into->value[at] = units[c * i + l];
+            }
+}
+
+/* Adds a share of component l to a force (n), each entry over that of `root` where there is one. */
+static void da_add_unit(const da_sparse_units *units, long l, double share, const double *root, double *force)
+{
+    const long *place = units->place + units->n * l;
+    const double *value = units->value + units->n * l;
+    for (long e = 0; e < units->number[l]; e++) force[place[e]] += value[e] / (root ? root[place[e]] : 1.0) * share;
+}
+
+/* Room for a group of contacts: local (n), the number of each coordinate among theirs and −1 of all others, before and
+ * after; listed (n), their coordinates; W by columns, f, x, and what da_shortest asks for. */
+typedef struct {
+    long *local, *listed;
+    double *W, *f, *x, *room;
+} da_group_room;
+
+/* The shortest forces x along the components of some contacts that make up a force (n), which becomes what is missed on
+ * their coordinates; units over root where there is one. next (contacts): from one of them to the next, −1 at the end;
+ * NULL where the first is alone. The number of components, −1 where that is not clear. */
+static long da_shortest_of(const da_laws *of, const da_sparse_units *units, const double *root, long first,
+                           const long *next, double *force, const da_group_room *room)
+{
+    const long n = of->n;
+    long own = 0, some = 0;
+    for (long j = first; j >= 0; j = next ? next[j] : -1)
         for (long l = of->first[j]; l < of->first[j + 1]; l++, some++)
-            for (long i = 0; i < n; i++) W[n * some + i] = units[c * i + l];
-    }
-    for (long i = 0; i < n; i++) f[i] = rest[i];
-    if (some && !da_shortest(n, some, W, f, x, room)) return -1.0;
-    for (long i = 0; i < n; i++) found = da_most(found, fabs(f[i]));
+            for (long e = 0; e < units->number[l]; e++) {
+                const long i = units->place[n * l + e];
+                if (room->local[i] >= 0) continue;
+                room->local[i] = own;
+                room->listed[own++] = i;
+            }
+    for (long e = 0; e < own * some; e++) room->W[e] = 0.0;
+    for (long e = 0; e < own; e++) room->f[e] = force[room->listed[e]];
     some = 0;
-    for (long j = 0; j < of->contacts; j++) {
-        double force = 0.0, weight = 0.0;
-        if (!of->holding[of->contacts * k + j]) continue;
-        for (long l = of->first[j]; l < of->first[j + 1]; l++, some++) {
-            force += x[some] * x[some];
-            for (long i = 0; i < n; i++) weight += units[c * i + l] * units[c * i + l];
+    for (long j = first; j >= 0; j = next ? next[j] : -1)
+        for (long l = of->first[j]; l < of->first[j + 1]; l++, some++)
+            for (long e = 0; e < units->number[l]; e++) {
+                const long i = units->place[n * l + e];
+                room->W[own * some + room->local[i]] = units->value[n * l + e] / (root ? root[i] : 1.0);
+            }
+    const int clear = da_shortest(own, some, room->W, room->f, room->x, room->room);
+    for (long e = 0; e < own; e++) {
+        force[room->listed[e]] = room->f[e];
+        room->local[room->listed[e]] = -1;
+    }
+    return clear ? some : -1;
+}
+
+/* How far the rest of point k is beyond what its contacts at rest can hold; −1 where other means must tell that.
+ * Contacts that push on no common coordinate are looked at by themselves. */
+static double da_beyond(const da_laws *of, long k, double largest, const da_sparse_units *units, const double *root,
+                        long *owner, long *group, long *next, double *rest, const da_group_room *room)
+{
+    const long n = of->n, K = of->contacts;
+    double found = 0.0;
+    for (long i = 0; i < n; i++) {
+        rest[i] = of->rest[n * k + i];
+        owner[i] = -1;
+    }
+    /* Each contact has the number of the first of its group, and these are chains from that one on. */
+    for (long j = 0; j < K; j++) {
+        group[j] = next[j] = -1;
+        if (!of->holding[K * k + j]) continue;
+        group[j] = j;
+        for (long l = of->first[j]; l < of->first[j + 1]; l++)
+            for (long e = 0; e < units->number[l]; e++) {
+                const long i = units->place[n * l + e], mine = group[j];
+                const long other = owner[i] < 0 ? mine : group[owner[i]];
+                owner[i] = j;
+                if (other == mine) continue;
+                const long head = other < mine ? other : mine, tail = other < mine ? mine : other;
+                long last = head;
+                while (next[last] >= 0) last = next[last];
+                next[last] = tail;
+                for (long one = tail; one >= 0; one = next[one]) group[one] = head;
+            }
+    }
+    for (long j = 0; j < K; j++) {
+        if (group[j] != j) continue;
+        if (da_shortest_of(of, units, root, j, next, rest, room) < 0) return -1.0;
+        long some = 0;
+        for (long one = j; one >= 0; one = next[one]) {
+            double force = 0.0, weight = 0.0;
+            for (long l = of->first[one]; l < of->first[one + 1]; l++, some++) {
+                force += room->x[some] * room->x[some];
+                for (long e = n * l; e < n * l + units->number[l]; e++) {
+                    const double unit = units->value[e] / root[units->place[e]];
+                    weight += unit * unit;
+                }
+            }
+            const double excess = sqrt(weight) * (sqrt(force) - of->limits[K * k + one]);
+            if (!(excess <= of->share * largest)) return -1.0;
+            found = da_most(found, excess);
         }
-        const double excess = sqrt(weight) * (sqrt(force) - of->limits[of->contacts * k + j]);
-        if (!(excess <= of->share * largest)) return -1.0;
-        found = da_most(found, excess);
+    }
+    for (long i = 0; i < n; i++) found = da_most(found, fabs(rest[i]));
+    return found;
+}
+
+/* How far the friction told of what sticks at point k, and alone pushes on its coordinates, is from what C has there
+ * beside that of what slips: −1 where other means must tell that. As `held_friction_off` in
+ * motion/certificate/told_contacts.py. */
+static double da_held_off(const da_laws *of, long k, const da_sparse_units *units, long *last, long *shares,
+                          double *held, const da_group_room *room)
+{
+    const long n = of->n, K = of->contacts, c = of->components;
+    const unsigned char *state = of->state + K * k;
+    double found = 0.0;
+    int sticks = 0;
+    for (long j = 0; j < K; j++) sticks |= state[j] == DA_STICKS;
+    if (!sticks) return 0.0;
+    for (long i = 0; i < n; i++) {
+        held[i] = of->C[n * k + i] - of->smooth[n * k + i];
+        last[i] = -1;
+        shares[i] = 0;
+    }
+    for (long j = 0; j < K; j++) {
+        double speed = 0.0;
+        if (state[j] == DA_OPEN) continue;
+        for (long l = of->first[j]; l < of->first[j + 1]; l++) {
+            speed += of->u[c * k + l] * of->u[c * k + l];
+            for (long e = n * l; e < n * l + units->number[l]; e++) {
+                const long i = units->place[e];
+                shares[i] += last[i] != j;
+                last[i] = j;
+            }
+        }
+        speed = sqrt(speed);
+        if (state[j] != DA_SLIPS || !(speed > 0.0)) continue;
+        const double rubs = of->mu[K * k + j] * fabs(of->N[K * k + j]) / speed;
+        for (long l = of->first[j]; l < of->first[j + 1]; l++)
+            da_add_unit(units, l, rubs * of->u[c * k + l], NULL, held);
+    }
+    for (long j = 0; j < K; j++) {
+        int alone = state[j] == DA_STICKS;
+        double force = 0.0;
+        for (long l = of->first[j]; alone && l < of->first[j + 1]; l++)
+            for (long e = n * l; e < n * l + units->number[l]; e++) alone &= shares[units->place[e]] == 1;
+        if (!alone) continue;
+        const long some = da_shortest_of(of, units, NULL, j, NULL, held, room);
+        if (some < 0) return -1.0;
+        for (long l = 0; l < some; l++) force += room->x[l] * room->x[l];
+        const double off = fabs(sqrt(force) - of->friction[K * k + j]);
+        found = off == off ? da_most(found, off) : INFINITY;
     }
     return found;
 }
 
-/* found: the largest departure of forces, of sliding, and of gaps from their laws, each relative to its size, and the
- * largest force; the first infinite where something is no number. Returns how many points are left. */
+/* found: the largest departure of forces, of sliding, and of gaps from their laws, each relative to its size, the
+ * largest force, and how far friction that is told is from what holds, −1 where other means must tell that; the first
+ * infinite where something is no number. Returns how many points are left. */
 DA_READY long da_contact_laws(const da_laws *of, double *found)
 {
     const long T = of->count, n = of->n, m = of->m, K = of->contacts, c = of->components;
     double *root = of->room, largest = 0.0, moving = 0.0, far = 0.0, pull = 0.0, fast = 0.0, gained = 0.0;
-    double reacting = 0.0, gaps = 0.0, number = 0.0, forces = 0.0, slips = 0.0;
+    double reacting = 0.0, gaps = 0.0, number = 0.0, forces = 0.0, slips = 0.0, pressed = 0.0, held = 0.0;
+    double *values = root + n + m, *force = values + n * c, *f = force + n, *W = f + n, *x = W + n * c;
+    long *place = of->places, *owner = place + n * c, *shares = owner + n, *local = shares + n, *listed = local + n;
+    long *group = listed + n, *next = group + K, *numbers = next + K;
+    const da_sparse_units units = {n, numbers, place, values};
+    const da_group_room room = {local, listed, W, f, x, x + c};
     long left = 0;
+    for (long i = 0; i < n; i++) local[i] = -1;
     for (long k = 0; k < T; k++) {
         const double *M = of->M + n * n * k, *Q = of->Q + n * k, *A = of->A + m * n * k, *a = of->a + n * k;
         const double *lambda = of->multipliers + m * k;
@@ -84,11 +231,17 @@ DA_READY long da_contact_laws(const da_laws *of, double *found)
             fast = da_most(fast, fabs(v));
             of->rest[n * k + i] = (C - of->smooth[n * k + i]) / root[i];
             number += 0.0 * (C + Q[i] + inertia + v + q + of->smooth[n * k + i]);
-            for (long l = 0; l < c; l++) of->scaled[c * (n * k + i) + l] = of->units[c * (n * k + i) + l] / root[i];
         }
+        long acting = 0;
         for (long j = 0; j < m; j++) {
             double length = 0.0;
-            for (long i = 0; i < n; i++) length += A[n * j + i] / root[i] * (A[n * j + i] / root[i]);
+            int some = 0;
+            for (long i = 0; i < n; i++) {
+                if (A[n * j + i] == 0.0) continue;
+                some = 1;
+                length += A[n * j + i] / root[i] * (A[n * j + i] / root[i]);
+            }
+            acting += some && of->acting[m * k + j];
             steep[j] = sqrt(length);
             largest = da_most(largest, fabs(steep[j] * lambda[j]));
             number += 0.0 * (steep[j] + lambda[j]);
@@ -107,11 +260,13 @@ DA_READY long da_contact_laws(const da_laws *of, double *found)
                 number += 0.0 * of->u[c * k + l];
             }
             gained = da_most(gained, sqrt(sum));
+            pressed = da_most(pressed, fabs(of->normal[at]));
             number += 0.0 * (of->N[at] + of->mu[at] + of->normal[at] + of->friction[at]);
         }
+        of->left[k] = of->rank[k] == acting; /* whether its forces are determined */
     }
     found[0] = INFINITY;
-    found[1] = found[2] = found[3] = 0.0;
+    found[1] = found[2] = found[3] = found[4] = 0.0;
     if (number != 0.0) return 0;
     if (largest == 0.0) largest = 1.0;
     largest = da_most(largest, 1e-6 * moving / (of->span > 0.0 ? of->span : 1.0));
@@ -120,15 +275,14 @@ DA_READY long da_contact_laws(const da_laws *of, double *found)
     if (fast == 0.0) fast = 1.0;
     for (long k = 0; k < T; k++) {
         double *rest = of->rest + n * k, own = 0.0;
-        long acting = 0;
+        const int sure = of->left[k];
         of->unsure[k] = 0.0;
-        for (long i = 0; i < n; i++) own = da_most(own, fabs(of->v[n * k + i]));
-        for (long j = 0; K && j < m; j++) {
-            const double *A = of->A + n * (m * k + j);
-            int some = 0;
-            for (long i = 0; i < n; i++) some |= A[i] != 0.0;
-            acting += some && of->acting[m * k + j];
+        for (long i = 0; i < n; i++) {
+            const double mass = sqrt(fabs(of->M[n * n * k + n * i + i]));
+            root[i] = mass > 0.0 ? mass : 1.0;
+            own = da_most(own, fabs(of->v[n * k + i]));
         }
+        da_read_units(of, k, &units);
         for (long j = 0; j < K; j++) {
             const long at = K * k + j, state = of->state[at], shut = state != DA_OPEN;
             const double rubs = of->mu[at] * fabs(of->N[at]);
@@ -136,8 +290,8 @@ DA_READY long da_contact_laws(const da_laws *of, double *found)
             double speed = 0.0, rate = 0.0, weight = 0.0, wrong = 0.0;
             for (long l = of->first[j]; l < of->first[j + 1]; l++) {
                 double length = 0.0;
-                for (long i = 0; i < n; i++) {
-                    const double unit = of->scaled[c * (n * k + i) + l];
+                for (long e = n * l; e < n * l + numbers[l]; e++) {
+                    const double unit = values[e] / root[place[e]];
                     length += unit * unit;
                 }
                 weight = da_most(weight, sqrt(length));
@@ -145,14 +299,13 @@ DA_READY long da_contact_laws(const da_laws *of, double *found)
                 rate += of->rate[c * k + l] * of->rate[c * k + l];
             }
             speed = sqrt(speed);
-            const int moves = shut && speed > of->resting, sure = of->rank[k] == acting;
+            const int moves = shut && speed > of->resting;
             of->limits[at] = limit;
             of->holding[at] = (unsigned char)(shut && !moves);
             if (shut && sure) wrong = fabs(of->normal[at] - of->N[at]);
             if (moves) {
                 for (long l = of->first[j]; l < of->first[j + 1]; l++)
-                    for (long i = 0; i < n; i++)
-                        rest[i] += of->scaled[c * (n * k + i) + l] * (rubs / speed * of->u[c * k + l]);
+                    da_add_unit(&units, l, rubs / speed * of->u[c * k + l], root, rest);
                 of->unsure[k] += weight * rubs / speed * of->rounding * own;
                 if (sure) wrong = da_most(wrong, fabs(of->friction[at] - rubs));
                 wrong = da_most(wrong, -rubs);
@@ -165,16 +318,21 @@ DA_READY long da_contact_laws(const da_laws *of, double *found)
             if (idle && of->idle_before[j]) slips = da_most(slips, 1.0);
             of->idle_before[j] = (unsigned char)idle;
         }
-        const double beyond = da_beyond(of, k, largest);
+        const double beyond = da_beyond(of, k, largest, &units, root, owner, group, next, force, &room);
         of->left[k] = beyond < 0.0;
         left += of->left[k];
         if (!of->left[k]) forces = da_most(forces, beyond - of->unsure[k]);
+        if (held >= 0.0) {
+            const double off = da_held_off(of, k, &units, owner, shares, force, &room);
+            held = off < 0.0 ? off : da_most(held, off);
+        }
     }
     forces = da_most(forces, reacting);
     found[0] = forces / largest;
     found[1] = slips;
     found[2] = gaps / reach;
     found[3] = largest;
+    found[4] = held < 0.0 || pressed == 0.0 ? held : held / pressed;
     return left;
 }
 
