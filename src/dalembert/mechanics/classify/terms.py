@@ -100,7 +100,8 @@ class RateTerms:
             rate, size = slopes(state)
             force, of_force = applied(state)
             held = np.any(motion.A != 0, axis=0) * np.abs(motion.ideal).max(initial=0.0)
-            rate = rate + force + motion.ideal * (held > 0) + motion.nonideal
+            ideal = np.where(np.abs(motion.ideal) > _rounding(motion), motion.ideal, 0.0)
+            rate = rate + force + ideal * (held > 0) + motion.nonideal
             of_constraints = np.abs(motion.A).T @ np.abs(motion.multipliers) + np.abs(motion.nonideal)
             found.append((rate, size + of_force + of_constraints + NOISE / RATE * held))
         return _columns(found)
@@ -175,6 +176,18 @@ class RateTerms:
 
 def _terms_of(total: sp.Expr) -> tuple[sp.Expr, ...]:
     return sp.Add.make_args(total if is_long(total, LARGEST) else sp.expand(total, power_exp=False))
+
+
+def _rounding(motion: Fundamental) -> Array:
+    """What rounding leaves of constraint forces that are zero, at each coordinate: a multiplier makes up for what
+    accelerations miss along its own row, and is not known better than the terms of that sum, however small it is.
+    """
+    if np.any(np.isnan(motion.unconstrained)):
+        return np.zeros(len(motion.Q))
+    rows = np.abs(motion.A)
+    terms = rows @ np.abs(motion.unconstrained) + np.abs(motion.b)
+    response = rows**2 @ (1 / np.diag(motion.M))
+    return NOISE * rows.T @ (terms / np.where(response > 0, response, np.inf))
 
 
 def _columns(found: Sequence[tuple[object, object]]) -> tuple[Array, Array]:
