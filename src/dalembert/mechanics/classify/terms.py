@@ -99,11 +99,9 @@ class RateTerms:
         for state, motion in self.states:
             rate, size = slopes(state)
             force, of_force = applied(state)
-            held = np.any(motion.A != 0, axis=0) * np.abs(motion.ideal).max(initial=0.0)
             ideal = np.where(np.abs(motion.ideal) > _rounding(motion), motion.ideal, 0.0)
-            rate = rate + force + ideal * (held > 0) + motion.nonideal
             of_constraints = np.abs(motion.A).T @ np.abs(motion.multipliers) + np.abs(motion.nonideal)
-            found.append((rate, size + of_force + of_constraints + NOISE / RATE * held))
+            found.append((rate + force + ideal + motion.nonideal, size + of_force + of_constraints))
         return _columns(found)
 
     def acting(self) -> tuple[Array, Array]:
