@@ -1,4 +1,4 @@
-"""Building a wheel: the two libraries in C that serve every model are compiled into it, where a compiler is at hand.
+"""Building a wheel: the three libraries in C that serve every model are compiled into it, where a compiler is at hand.
 
 A machine without a compiler then runs at the speed of tapes, and one with a compiler need not wait for them at the
 first motion. Where there is no compiler, or it fails, the wheel is made without them and says so; nothing else changes.
@@ -48,20 +48,22 @@ class CompileRuntime(BuildHookInterface):  # type: ignore[type-arg]
         try:
             from dalembert.errors import BuildError
             from dalembert.kernel.build import find_compiler
-            from dalembert.kernel.ready import library, runtime
+            from dalembert.kernel.ready import large, library, runtime
 
             compiler = find_compiler()
             if compiler is None:
                 self.app.display_info("no C compiler: libraries are not compiled into the wheel")
                 return []
-            both = (library.PREBUILT, library.source, library.LEVEL, ()), (
-                runtime.PREBUILT, runtime.source, runtime.LEVEL, runtime.FLAGS,
-            )  # fmt: skip
+            every = (
+                (library.PREBUILT, library.source, library.LEVEL, ()),
+                (runtime.PREBUILT, runtime.source, runtime.LEVEL, runtime.FLAGS),
+                (large.PREBUILT, large.source, large.LEVEL, ()),
+            )
             with ThreadPoolExecutor() as pool:
-                made = [pool.submit(library.prebuild, self._folder, compiler, *one) for one in both]
+                made = [pool.submit(library.prebuild, self._folder, compiler, *one) for one in every]
                 more = []
                 if platform.machine() in ("x86_64", "AMD64"):
-                    more = [pool.submit(library.prebuild, self._folder, compiler, *one, wide=True) for one in both]
+                    more = [pool.submit(library.prebuild, self._folder, compiler, *one, wide=True) for one in every]
                 files = [one.result() for one in made]
                 for one in more:
                     with contextlib.suppress(BuildError):

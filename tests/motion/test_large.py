@@ -313,8 +313,8 @@ def test_a_stiff_motion_is_left_to_the_small_way():
 
 
 def test_a_larger_stiff_motion_says_so(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("dalembert.motion.large.integrate.MOST_COORDINATES", 4)
-    monkeypatch.setattr("dalembert.motion.large.integrate.STIFF_WORTH", 64)
+    monkeypatch.setattr("dalembert.motion.large.steps.MOST_COORDINATES", 4)
+    monkeypatch.setattr("dalembert.motion.large.steps.STIFF_WORTH", 64)
     system, _ = dashpots(5)
     (warning,) = system.simulate(0.2, rtol=1e-7, samples=3).warnings
     assert "steps are as short as stability asks" in warning

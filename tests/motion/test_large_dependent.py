@@ -151,7 +151,7 @@ def test_multipliers_that_do_not_make_the_motion_are_caught(monkeypatch: pytest.
 
 
 def test_constraints_that_contradict_each_other_are_told(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("dalembert.motion.large.integrate.MOST_COORDINATES", 0)  # as if the small way took too long
+    monkeypatch.setattr("dalembert.motion.large.steps.MOST_COORDINATES", 0)  # as if the small way took too long
     net = held_net(3)
     rows = {c.name: c.expression for c in net.constraints}
     moved = net.replace(constraints=rows | {"drag": "x0_0 - t^2"})

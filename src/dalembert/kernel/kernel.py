@@ -108,6 +108,70 @@ class KernelRun(NamedTuple):
         return tuple((float(t), float(pivot)) for t, pivot in self.numbers[at + 1 : at + 1 + 2 * kept].reshape(kept, 2))
 
 
+def integrate_by(
+    entry: Callable[..., int],
+    y0: Array,
+    t0: float,
+    parameters: Array,
+    times: Array,
+    rtol: float,
+    atol: Array,
+    method: str,
+    project: bool,
+    watch: RunWatch | None = None,
+    events: EventBuffer | None = None,
+    branch: Array | None = None,
+    pace: PaceArgument | None = None,
+) -> KernelRun:
+    """Integrate from y0 = (q, q̇, work) through `times`, the first of which is t0. Other threads run
+    meanwhile. Where an event ends the run, the last state is its own, whatever `times` says.
+    branch (2n): where rows are nonlinear in q̈, the accelerations to follow, with and without C.
+    pace: how long steps may be, and what more there is in runtime/run/pace.h.
+    """
+    # One block for all that goes in and out: each array and each address of one costs as much as a step or two.
+    size, count = len(y0), len(times)
+    at_parameters = size
+    at_tolerances = at_parameters + len(parameters)
+    at_times = at_tolerances + len(atol)
+    at_report = at_times + count
+    at_states = at_report + HEAD + CHANGES + PASSED + size
+    block = np.empty(at_states + count * size)
+    block[:at_parameters] = y0
+    block[at_parameters:at_tolerances] = parameters
+    block[at_tolerances:at_times] = atol
+    block[at_times:at_report] = times
+    followed = None
+    if branch is not None:
+        followed = np.zeros((count, branch.size))
+        followed[0] = branch
+    start = ctypes.addressof(ctypes.c_char.from_buffer(block.data))  # a tenth of the time that block.ctypes takes
+    status = entry(
+        start,
+        t0,
+        start + 8 * at_parameters,
+        start + 8 * at_times,
+        count,
+        rtol,
+        start + 8 * at_tolerances,
+        METHODS[method].code,
+        project,
+        start + 8 * at_states,
+        start + 8 * at_report,
+        None if watch is None else watch.time_address,
+        None if watch is None else watch.stop_address,
+        None if events is None else events.pointer,
+        None if followed is None else followed.ctypes.data,
+        None if pace is None else ctypes.addressof(pace),
+    )
+    points = int(block[at_report])
+    return KernelRun(
+        status,
+        block[at_states : at_states + points * size].reshape(points, size),
+        block[at_report:at_states],
+        None if followed is None else followed[:points],
+    )
+
+
 @dataclass(frozen=True)
 class Kernel:
     """A system ready to be integrated. `kind`: "compiled" for code of this system, "tape" for its instructions as data.
@@ -143,53 +207,9 @@ class Kernel:
         branch: Array | None = None,
         pace: PaceArgument | None = None,
     ) -> KernelRun:
-        """Integrate from y0 = (q, q̇, work) through `times`, the first of which is t0. Other threads run
-        meanwhile. Where an event ends the run, the last state is its own, whatever `times` says.
-        branch (2n): where rows are nonlinear in q̈, the accelerations to follow, with and without C.
-        pace: how long steps may be, and what more there is in runtime/run/pace.h.
-        """
-        # One block for all that goes in and out: each array and each address of one costs as much as a step or two.
-        size, count = len(y0), len(times)
-        at_parameters = size
-        at_tolerances = at_parameters + len(parameters)
-        at_times = at_tolerances + len(atol)
-        at_report = at_times + count
-        at_states = at_report + HEAD + CHANGES + PASSED + size
-        block = np.empty(at_states + count * size)
-        block[:at_parameters] = y0
-        block[at_parameters:at_tolerances] = parameters
-        block[at_tolerances:at_times] = atol
-        block[at_times:at_report] = times
-        followed = None
-        if branch is not None:
-            followed = np.zeros((count, branch.size))
-            followed[0] = branch
-        start = ctypes.addressof(ctypes.c_char.from_buffer(block.data))  # a tenth of the time that block.ctypes takes
-        status = self.entry(
-            start,
-            t0,
-            start + 8 * at_parameters,
-            start + 8 * at_times,
-            count,
-            rtol,
-            start + 8 * at_tolerances,
-            METHODS[method].code,
-            project,
-            start + 8 * at_states,
-            start + 8 * at_report,
-            None if watch is None else watch.time_address,
-            None if watch is None else watch.stop_address,
-            None if events is None else events.pointer,
-            None if followed is None else followed.ctypes.data,
-            None if pace is None else ctypes.addressof(pace),
-        )
-        points = int(block[at_report])
-        return KernelRun(
-            status,
-            block[at_states : at_states + points * size].reshape(points, size),
-            block[at_report:at_states],
-            None if followed is None else followed[:points],
-        )
+        """As `integrate_by`, by its own entry."""
+        given = (y0, t0, parameters, times, rtol, atol, method, project, watch, events, branch, pace)
+        return integrate_by(self.entry, *given)
 
     def slope(self, y: Array, t: float, parameters: Array, way: int = 0, branch: Array | None = None) -> Array:
         """d/dt of (q, q̇, work) at one state; NaN where it has no value.

@@ -102,6 +102,11 @@ PROJECT_ROUNDING = 4e-15
 # The size of a state is not taken smaller than this, so that a state of rest at the origin has a scale.
 PROJECT_LEAST_SIZE = 1e-8
 
+# Eigenvalues of S = A M⁻¹ Aᵀ of a large system, with rows of length one, below this count as zero: rounding leaves some
+# 1e-15, and the least one of a chain of a hundred thousand links is 1e-10. They are squares: directions that differ by
+# less than 1e-6 are one.
+LEAST_EIGENVALUE = 1e-12
+
 # Differences in velocities are taken with steps shorter by the first until two in a row agree to the second, a share,
 # so many times at most: from 6e-6 of a unit of velocity to a thousandth of the slowest slipping.
 SLOPE_FINER = 16.0

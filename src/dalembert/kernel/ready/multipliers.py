@@ -8,17 +8,18 @@ from collections.abc import Sequence
 import numpy as np
 
 from dalembert.arrays import Array
+from dalembert.kernel.limits import LEAST_EIGENVALUE
 from dalembert.kernel.ready.many import LONG, address, entry
 from dalembert.mechanics.solve.fundamental import PROXIMAL, PROXIMAL_PASSES
 
 # What is left of S λ = r is rounding below this share of its largest terms: some units in the last place.
 ROUNDING = 1e-15
-# Eigenvalues of S, with rows of length one, below this count as zero: rounding leaves some 1e-15, and the least one of
-# a chain of a hundred thousand links is 1e-10. They are squares: directions that differ by less than 1e-6 are one.
-LEAST_EIGENVALUE = 1e-12
 
-_SIZES, _TABLES = ("m", "entries", "fill", "passes"), ("start", "index", "at", "parent", "first", "order", "right")
-_NUMBERS, _INDICES = ("S", "L", "D", "y", "x", "r", "step", "scale", "size"), ("rows", "count", "flag", "stack")
+_SIZES, _TABLES = (
+    ("m", "entries", "fill", "passes"),
+    ("start", "index", "at", "first", "row_start", "row", "order", "right"),
+)
+_NUMBERS, _INDICES = ("S", "L", "D", "y", "x", "r", "step", "scale", "size"), ("rows", "count")
 
 
 def regularisation(m: int) -> float:
@@ -63,12 +64,17 @@ class MultiplierPattern:
             "right": np.asarray(right),
         }
         self.tables = {name: np.ascontiguousarray(values, dtype=LONG) for name, values in tables.items()}
-        parent, count, flag = (np.zeros(self.m, dtype=LONG) for _ in range(3))
-        run = entry("da_multipliers_tree", "lppppp")
+        parent, count, flag, stack = (np.zeros(self.m, dtype=LONG) for _ in range(4))
+        row_start, pattern = np.zeros(self.m + 1, dtype=LONG), (self.tables["start"], self.tables["index"])
+        run = entry("da_multipliers_rows", "lpppppppp")
         assert run is not None, "large systems have a compiler"
-        given = (self.tables["start"], self.tables["index"], parent, count, flag)
-        self.fill = int(run(self.m, *map(address, given)))
-        self.tables["parent"], self.tables["first"] = parent, np.concatenate([[0], np.cumsum(count)]).astype(LONG)
+        room = (*map(address, (*pattern, parent, count, flag, stack, row_start)),)
+        self.fill = int(run(self.m, *room, None))
+        row = np.zeros(self.fill, dtype=LONG)
+        parent[:] = flag[:] = 0
+        run(self.m, *room, address(row))
+        self.tables |= {"row_start": row_start, "row": row}
+        self.tables["first"] = np.concatenate([[0], np.cumsum(count)]).astype(LONG)
 
 
 class Multipliers:
@@ -87,18 +93,18 @@ class Multipliers:
             m, entries, fill, PROXIMAL_PASSES, regularisation(m), ROUNDING,
             *(address(pattern.tables[name]) for name in _TABLES), pattern.unknowns, *map(address, (*numbers, *indices)),
         )  # fmt: skip
-        self._at = ctypes.addressof(self._argument)
+        self.place = ctypes.addressof(self._argument)  # where C finds all of it
         self._solve, self._rank = entry("da_multipliers_solve", "pppp"), entry("da_multipliers_rank", "pd")
 
     def solve(self, w: Array) -> bool:
         """Puts the multipliers, signs turned, into their places; whether all is finite."""
         assert self._solve is not None
-        return bool(self._solve(self._at, address(w), address(self.natural), address(self.missed)) >= 0)
+        return bool(self._solve(self.place, address(w), address(self.natural), address(self.missed)) >= 0)
 
     def rank(self) -> int:
         """Of the constraints at the state that was solved last."""
         assert self._rank is not None
-        return int(self._rank(self._at, LEAST_EIGENVALUE))
+        return int(self._rank(self.place, LEAST_EIGENVALUE))
 
     def pivots(self) -> Array:
         """Of each constraint, rows being of length one, at the state that was solved last."""
@@ -109,7 +115,7 @@ class Multipliers:
     def negative(self) -> int:
         """How many eigenvalues of the matrix that was solved with last are negative."""
         assert self._rank is not None
-        return self.pattern.m - int(self._rank(self._at, 0.0))
+        return self.pattern.m - int(self._rank(self.place, 0.0))
 
 
 def _order(m: int, entries: np.ndarray) -> np.ndarray:

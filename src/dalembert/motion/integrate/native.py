@@ -125,18 +125,18 @@ def integrate_native(
             settings.kept["again"] = lay_out(start, wanted, choice, given, pace, *more)
     if run is None:
         most = min(filter(None, (settings.most_steps, choice.steps)), default=0)
-        run = _in_a_thread(integrate, evaluation, t0, bar, most)
+        run = in_a_thread(integrate, _stack_of(evaluation), t0, bar, most)
     by_tape = run.steps if kernel.kind == "tape" else 0
     if choice.steps and run.was_stopped(points, buffer) and run.steps >= choice.steps:
         kernel = compiled_or_tape(kernel, wanted)
         seconds += kernel.seconds
         integrate = partial(kernel.integrate, *given, events=buffer, branch=setup.branch, pace=pace)
-        run = _in_a_thread(integrate, evaluation, t0, bar, settings.most_steps)
+        run = in_a_thread(integrate, _stack_of(evaluation), t0, bar, settings.most_steps)
     if buffer is not None and buffer.count > room:
         notes = (f"{buffer.count} events, more than the {room} there was room for: integrated again to keep all",)
         buffer = _buffer(requested, settings, width, buffer.count, kinks)
         integrate = partial(kernel.integrate, *given, events=buffer, branch=setup.branch, pace=pace)
-        run = _in_a_thread(integrate, evaluation, t0, bar, settings.most_steps)
+        run = in_a_thread(integrate, _stack_of(evaluation), t0, bar, settings.most_steps)
     trajectory = _trajectory(setup, settings, kernel, notes, seconds, run, pace.fastest_state, buffer)
     if by_tape:
         note_steps(wanted, by_tape)
@@ -343,10 +343,16 @@ def _outcome(buffer: EventBuffer, bounced: bool) -> Outcome:
     return Outcome(tuple(rows), buffer.ended_by)
 
 
-def _in_a_thread(
-    integrate: Callable[[RunWatch], KernelRun], evaluation: Evaluation, t0: float, bar: Progress, most: int = 0
+def _stack_of(evaluation: Evaluation) -> int:
+    return stack_bytes(evaluation.n, evaluation.m, len(evaluation.system.events))
+
+
+def in_a_thread(
+    integrate: Callable[[RunWatch], KernelRun], stack: int, t0: float, bar: Progress, most: int = 0
 ) -> KernelRun:
-    """Run in a worker thread, so that the progress bar moves and an interrupt ends the run."""
+    """Run in a worker thread with a stack of so many bytes, so that the progress bar moves and an interrupt ends the
+    run. most: steps; 0: any number.
+    """
     watch = RunWatch(t0, most)
     results: list[KernelRun] = []
     errors: list[BaseException] = []
@@ -365,7 +371,7 @@ def _in_a_thread(
             done.release()
 
     try:
-        start_thread(work, stack_bytes(evaluation.n, evaluation.m, len(evaluation.system.events)))
+        start_thread(work, stack)
         while not done.acquire(timeout=POLL_S):
             bar.update(watch.time.value)
     except BaseException:

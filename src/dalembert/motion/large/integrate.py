@@ -30,12 +30,8 @@ from dalembert.motion.large.events import LargeEvents
 from dalembert.motion.large.forces import EntriesOf
 from dalembert.motion.large.size import LeftToTheSmallWay
 from dalembert.motion.large.state import LargeState
+from dalembert.motion.large.steps import HELD_SHORT, integrate_by_steps
 from dalembert.motion.state.state import State
-
-HELD_SHORT = (
-    "from about t = {since:.4g} steps are as short as stability asks, not accuracy: where the fast modes are damped, "
-    "method='stiff' needs far fewer"
-)
 
 
 class _Run:
@@ -184,6 +180,8 @@ class _Run:
 
 def integrate_large(at: LargeState, settings: Settings, state: State, bar: Progress) -> Trajectory:
     """The trajectory of a large system. Raises `LeftToTheSmallWay` where that will do better."""
+    if not at.system.events and (found := integrate_by_steps(at, settings, state, bar)) is not None:
+        return found
     run = _Run(at, settings)
     reason = run.integrate(state, bar)
     outcome = run.watch.outcome if run.watch is not None else Outcome()

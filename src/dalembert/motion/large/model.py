@@ -75,6 +75,11 @@ class LargeModel:
     seconds: CompileSeconds
     _condensed: dict[str, CondensedFunctions] = field(default_factory=dict)
 
+    @property
+    def is_condensed(self) -> bool:
+        """Whether programs are there that leave multipliers by themselves."""
+        return bool(self._condensed)
+
     def condensed(self, what: str) -> CondensedFunctions:
         """Made, all kinds at once, when first asked for: most motions never come to a place where constraints depend on
         each other. Raises `LeftToTheSmallWay` where that takes the system sooner.

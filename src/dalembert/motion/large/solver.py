@@ -4,6 +4,7 @@ their multipliers by themselves, whatever the rank.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
@@ -12,6 +13,8 @@ from dalembert.arrays import Array
 from dalembert.graph.structure.eliminate import Condensed, Solution
 from dalembert.graph.structure.equations import NONE
 from dalembert.kernel.limits import SINGULAR_PIVOT
+from dalembert.kernel.ready.large import Program, Way
+from dalembert.kernel.ready.many import LONG
 from dalembert.kernel.ready.multipliers import Multipliers
 from dalembert.kernel.rolled.functions import RolledFunction
 from dalembert.motion.large.model import LargeModel
@@ -62,6 +65,27 @@ class Solver:
             taken = pivots[:, 1] != NONE
             found[taken] = 1.0 / (w[pivots[taken, 0]] * w[pivots[taken, 1]])
         return np.nan_to_num(found, nan=0.0)
+
+    # -- in C
+
+    def fill(
+        self, way: Way, address: Callable[[np.ndarray], int], program: Callable[[RolledFunction], Program]
+    ) -> None:
+        """All by which C solves likewise, on the same numbers: see kernel/ready/c/large_state.h. address: of an array
+        that stays.
+        """
+        if self.what in self.model.solutions:
+            solution, function, w = self._plain
+            way.plain, way.plain_w, way.plain_unknowns = program(function), address(w), solution.unknowns
+            way.pivots, way.pivot_count = address(self._pivots.astype(LONG)), len(self._pivots)
+            way.rows = address(np.flatnonzero(solution.pivots[:, 1] != NONE).astype(LONG))
+        if self.model.is_condensed:
+            made, forward, back, w = self._condensed
+            way.forward, way.back, way.condensed_w = program(forward), program(back), address(w)
+            way.condensed_unknowns = made.unknowns
+            way.cleared, way.cleared_count = address(made.cleared.astype(LONG)), len(made.cleared)
+            found = self._multipliers
+            way.multipliers, way.natural, way.missed = found.place, address(found.natural), address(found.missed)
 
     # -- by one elimination
 

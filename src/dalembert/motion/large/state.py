@@ -26,15 +26,19 @@ class LargeState:
         self.system, self.model, self.p = system, model, parameters
         self.n, self.nz, self.m = model.coordinates, model.quantities, model.constraints
         self._numbers: dict[str, Array] = {}
-        self._solvers = {name: Solver(model, name, parameters) for name in (ACCELERATIONS, POSITIONS, VELOCITIES)}
+        self.solvers = {name: Solver(model, name, parameters) for name in (ACCELERATIONS, POSITIONS, VELOCITIES)}
         self._forces, self._pushed = model.sums.forces.T
         self._reach = model.sums.reach
 
-    def run(self, name: str, q: Array, v: Array, t: float) -> Array:
-        """The numbers of a program after it has run at a state, good until it runs again."""
+    def numbers(self, name: str) -> Array:
+        """Those that a program works on."""
         if name not in self._numbers:
             self._numbers[name] = self.model.functions[name].numbers(self.p)
-        w, function = self._numbers[name], self.model.functions[name]
+        return self._numbers[name]
+
+    def run(self, name: str, q: Array, v: Array, t: float) -> Array:
+        """The numbers of a program after it has run at a state, good until it runs again."""
+        w, function = self.numbers(name), self.model.functions[name]
         quantities = function.program.quantities
         w[: self.n], w[quantities : quantities + self.n], w[2 * quantities] = q, v, t
         function(w)
@@ -44,25 +48,25 @@ class LargeState:
         """The accelerations of all quantities, and the multipliers: where constraints depend on each other, the
         shortest ones, rows counted with length one.
         """
-        return self._solvers[ACCELERATIONS].solve(q, v, t)
+        return self.solvers[ACCELERATIONS].solve(q, v, t)
 
     def has_masses(self) -> bool:
         """Whether M was positive definite at the last state solved, so that accelerations are unique."""
-        return self._solvers[ACCELERATIONS].has_masses()
+        return self.solvers[ACCELERATIONS].has_masses()
 
     def rank(self) -> int:
         """Of the constraints at the last state solved."""
-        return self._solvers[ACCELERATIONS].rank()
+        return self.solvers[ACCELERATIONS].rank()
 
     def shares(self) -> Array:
         """Of each constraint, at the last state solved, what the others left of it: 0 where it depends on them."""
-        return self._solvers[ACCELERATIONS].shares()
+        return self.solvers[ACCELERATIONS].shares()
 
     def may_contradict(self) -> bool:
         """Whether at the last state solved constraints depend on each other and right-hand sides were not met: they may
         be rounding.
         """
-        return self._solvers[ACCELERATIONS].residual() > DRIFT_TOLERANCE and self.rank() < self.m
+        return self.solvers[ACCELERATIONS].residual() > DRIFT_TOLERANCE and self.rank() < self.m
 
     def return_to_constraints(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:
         """The nearest state on the constraints, in the metric of the masses."""
@@ -85,7 +89,7 @@ class LargeState:
         return q, v
 
     def _change(self, what: str, q: Array, v: Array, t: float) -> Array:
-        return self._solvers[what].solve(q, v, t)[0][: self.n].copy()
+        return self.solvers[what].solve(q, v, t)[0][: self.n].copy()
 
     def powers(self, q: Array, v: Array, t: float, multipliers: Array) -> tuple[float, float]:
         """The powers of impressed forces without potential (with explicit time) and of constraints."""

@@ -16,29 +16,41 @@ typedef struct {
     long m, entries, fill, passes;
     double epsilon, rounding;
     const long *start, *index, *at; /* of S the upper triangle by columns, in the order of elimination: rows, places */
-    const long *parent, *first;     /* the tree of elimination, and where the columns of L begin */
+    const long *first;              /* where the columns of L begin */
+    const long *row_start, *row;    /* of each row of L the columns, in an order in which they can be made */
     const long *order, *right;      /* the constraint in each place of the order; the places of right-hand sides */
     long unknowns;                  /* the place of the first multiplier, with its sign turned */
     double *S, *L, *D, *y, *x, *r, *step, *scale, *size;
-    long *rows, *count, *flag, *stack;
+    long *rows, *count;
 } da_multipliers;
 
-/* parent (m), count (m): the tree, and how many entries each column of L has, from the pattern of S. */
-DA_READY long da_multipliers_tree(long m, const long *start, const long *index, long *parent, long *count, long *flag)
+/* Which columns each row of L has, from the pattern of S: those from which the tree of elimination leads to it. count
+ * (m): the entries of each column; row_start (m + 1); row: NULL, or room for all of them, in an order in which the row
+ * can be made. parent, flag, stack: room (m). Gives the number of entries. */
+DA_READY long da_multipliers_rows(long m, const long *start, const long *index, long *parent, long *count, long *flag,
+                                  long *stack, long *row_start, long *row)
 {
     long fill = 0;
     for (long k = 0; k < m; k++) {
+        long top = m;
         parent[k] = -1;
         count[k] = 0;
         flag[k] = k;
-        for (long e = start[k]; e < start[k + 1]; e++)
+        row_start[k] = fill;
+        for (long e = start[k]; e < start[k + 1]; e++) {
+            long depth = 0;
             for (long i = index[e]; flag[i] != k; i = parent[i]) {
                 if (parent[i] < 0) parent[i] = k;
                 count[i]++;
-                fill++;
                 flag[i] = k;
+                stack[depth++] = i;
             }
+            while (depth > 0) stack[--top] = stack[--depth];
+        }
+        for (; top < m; top++, fill++)
+            if (row) row[fill] = stack[top];
     }
+    row_start[m] = fill;
     return fill;
 }
 
@@ -47,32 +59,25 @@ static long da_multipliers_factor(const da_multipliers *P, double shift)
 {
     const long m = P->m;
     long negative = 0;
-    double *y = P->y;
-    for (long k = 0; k < m; k++) y[k] = 0.0;
+    double *restrict y = P->y, *restrict L = P->L;
+    long *restrict rows = P->rows, *restrict count = P->count;
     for (long k = 0; k < m; k++) {
-        long top = m;
-        P->flag[k] = k;
-        P->count[k] = 0;
-        for (long e = P->start[k]; e < P->start[k + 1]; e++) {
-            long i = P->index[e], depth = 0;
-            y[i] += P->S[e];
-            for (; P->flag[i] != k; i = P->parent[i]) {
-                P->stack[depth++] = i;
-                P->flag[i] = k;
-            }
-            while (depth > 0) P->stack[--top] = P->stack[--depth];
-        }
+        y[k] = 0.0;
+        count[k] = P->first[k];
+    }
+    for (long k = 0; k < m; k++) {
+        for (long e = P->start[k]; e < P->start[k + 1]; e++) y[P->index[e]] += P->S[e];
         double pivot = y[k] + shift;
         y[k] = 0.0;
-        for (; top < m; top++) {
-            const long i = P->stack[top], begin = P->first[i], end = begin + P->count[i];
+        for (long j = P->row_start[k]; j < P->row_start[k + 1]; j++) {
+            const long i = P->row[j], end = count[i];
             const double of = y[i], l = of / P->D[i];
             y[i] = 0.0;
-            for (long p = begin; p < end; p++) y[P->rows[p]] -= P->L[p] * of;
+            for (long p = P->first[i]; p < end; p++) y[rows[p]] -= L[p] * of;
             pivot -= l * of;
-            P->rows[end] = k;
-            P->L[end] = l;
-            P->count[i]++;
+            rows[end] = k;
+            L[end] = l;
+            count[i] = end + 1;
         }
         if (pivot < 0.0) negative++;
         P->D[k] = pivot != 0.0 ? pivot : 1e-300;
@@ -109,13 +114,13 @@ static double da_multipliers_left(const da_multipliers *P)
             P->size[i] += fabs(P->S[e] * P->x[k]);
         }
     for (long k = 0; k < P->m; k++) {
-        most = fmax(most, P->size[k]);
+        most = da_max(most, P->size[k]);
         if (P->step[k] != P->step[k]) return INFINITY;
     }
     if (!(most > 0.0)) return 0.0;
     for (long k = 0; k < P->m; k++) {
-        P->size[k] = fmax(P->size[k], DA_SMALL_ROW * most);
-        largest = fmax(largest, fabs(P->step[k]) / P->size[k]);
+        P->size[k] = da_max(P->size[k], DA_SMALL_ROW * most);
+        largest = da_max(largest, fabs(P->step[k]) / P->size[k]);
     }
     return largest;
 }
@@ -126,22 +131,22 @@ static double da_multipliers_left(const da_multipliers *P)
 DA_READY long da_multipliers_solve(const da_multipliers *P, double *w, double *natural, double *missed)
 {
     const long m = P->m;
-    for (long k = 0; k < m; k++) P->scale[k] = 0.0;
-    for (long k = 0; k < m; k++)
-        for (long e = P->start[k]; e < P->start[k + 1]; e++)
-            if (P->index[e] == k) P->scale[k] = -w[P->at[e]];
+    double left = 0.0, before = INFINITY, most = 0.0;
     for (long k = 0; k < m; k++) {
-        const long row = P->order[k];
-        natural[row] = fmax(natural[row], P->scale[k]);
+        const long row = P->order[k], last = P->start[k + 1] - 1; /* where the diagonal stands, if anything does */
+        P->scale[k] = last >= P->start[k] && P->index[last] == k ? -w[P->at[last]] : 0.0;
+        if (P->scale[k] > natural[row]) natural[row] = P->scale[k]; /* not where it has no value */
         P->scale[k] = natural[row] > 0.0 ? 1.0 / sqrt(natural[row]) : 1.0;
         P->r[k] = P->right[row] < 0 ? 0.0 : P->scale[k] * w[P->right[row]];
         P->x[k] = 0.0;
+        P->step[k] = P->r[k];
+        if (P->r[k] != P->r[k]) return -1;
+        if (P->r[k] != 0.0) left = 1.0; /* all of it, as nothing is found yet */
     }
     for (long k = 0; k < m; k++)
         for (long e = P->start[k]; e < P->start[k + 1]; e++)
             P->S[e] = -w[P->at[e]] * P->scale[k] * P->scale[P->index[e]];
     da_multipliers_factor(P, P->epsilon);
-    double left = da_multipliers_left(P), before = INFINITY, most = 0.0;
     long pass = 0;
     for (; pass < P->passes && left > P->rounding; pass++) {
         /* Near rounding, what no longer falls is rounding. */
@@ -153,9 +158,9 @@ DA_READY long da_multipliers_solve(const da_multipliers *P, double *w, double *n
         left = da_multipliers_left(P);
     }
     *missed = 0.0;
-    for (long k = 0; k < m; k++) most = fmax(most, fabs(P->r[k]));
+    for (long k = 0; k < m; k++) most = da_max(most, fabs(P->r[k]));
     for (long k = 0; k < m; k++) {
-        if (most > 0.0) *missed = fmax(*missed, fabs(P->step[k]) / most);
+        if (most > 0.0) *missed = da_max(*missed, fabs(P->step[k]) / most);
         w[P->unknowns + P->order[k]] = -P->scale[k] * P->x[k];
     }
     return left < INFINITY ? pass : -1;

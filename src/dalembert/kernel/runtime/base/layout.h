@@ -9,7 +9,25 @@
 #ifndef DA_LAYOUT_H
 #define DA_LAYOUT_H
 
-#ifdef DA_GENERIC
+#ifdef DA_OF_LARGE_SYSTEMS
+/* Steps of systems whose state is solved for by loops (see ready/c/large_state.h), with sizes at run time. */
+#define DA_WITH_EVENTS 0
+#define DA_WITH_KINKS 0
+#define DA_WITH_SWITCHED 0
+#define DA_WITH_NONLINEAR 0
+#define DA_WITH_ACTUAL 0
+#define DA_WITH_GIVEN 0
+#define DA_WITH_EVENT_MULTIPLIERS 0
+#define DA_WITH_PLAIN_EVENTS 0
+#define DA_WITH_STRAIGHT_MULTIPLIERS 0
+#define DA_WITH_STRAIGHT 0
+#define DA_WITH_LARGE 0
+#define DA_WITH_WATCHED 1
+#define DA_WITH_BY_FRICTION 0
+#define DA_WITH_HEATS 0
+#define DA_WITH_TAYLOR 0
+#define DA_WATCHES_EACH 1 /* component of a step, not their mean alone */
+#elif defined DA_GENERIC
 #define DA_WITH_EVENTS 1
 #define DA_WITH_KINKS 1
 #define DA_WITH_SWITCHED 1 /* constraints that parameters switch on and off */
@@ -41,6 +59,15 @@
 #define DA_WITH_BY_FRICTION DA_BY_FRICTION
 #define DA_WITH_HEATS DA_HEATS
 #define DA_WITH_TAYLOR DA_TAYLOR
+#endif
+
+/* Of errors in tolerances: their mean says nothing of the few components that move in a large system; so none may err
+   by more than this many, as far as a mean of four components lets one of them go. */
+#define DA_WORST 2.0
+#ifdef DA_WATCHES_EACH
+#define DA_EACH(statement) statement
+#else
+#define DA_EACH(statement)
 #endif
 
 /* An array of length zero is not allowed in C. */

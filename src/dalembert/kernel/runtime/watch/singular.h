@@ -17,10 +17,19 @@ typedef struct {
 DA_STRUCTURE(da_singular, DA_SINGULAR_ARRAYS)
 
 #if DA_WITH_WATCHED
+#if DA_WITH_STRAIGHT
+DA_FN double da_nearness_of(const double *q, const double *v, double t, const da_context *ctx)
+{
+    double a[DA_N], power[3 + DA_HEATS], pivot[1], size[DA_FAST_ROWS];
+    da_fast(q, v, t, ctx->p, a, power, pivot, size);
+    return sqrt(da_max(pivot[0], 0.0));
+}
+#endif
+
 DA_FN double da_nearness_at(double x, int from, const da_singular *w, const da_context *ctx)
 {
     const double h = w->t[from + 1] - w->t[from];
-    double q[DA_N], v[DA_N], a[DA_N], power[3 + DA_HEATS], pivot[1], size[DA_FAST_ROWS];
+    double q[DA_N], v[DA_N];
     const double *q0 = w->q + DA_N * from, *q1 = q0 + DA_N;
     for (int i = 0; i < DA_N; i++) {
         const double v0 = h * w->v[DA_N * from + i], v1 = h * w->v[DA_N * (from + 1) + i];
@@ -31,8 +40,7 @@ DA_FN double da_nearness_at(double x, int from, const da_singular *w, const da_c
         q[i] = q0[i] + x * (v0 + x * (0.5 * a0 + x * (c3 + x * (c4 + x * c5))));
         v[i] = (v0 + x * (a0 + x * (3.0 * c3 + x * (4.0 * c4 + x * 5.0 * c5)))) / h;
     }
-    da_fast(q, v, w->t[from] + x * h, ctx->p, a, power, pivot, size);
-    return sqrt(da_max(pivot[0], 0.0));
+    return da_nearness_of(q, v, w->t[from] + x * h, ctx);
 }
 
 /* The least s between two of the states; *share says where. A straight line through zero would have it at the first
