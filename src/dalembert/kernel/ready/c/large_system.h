@@ -9,8 +9,9 @@ typedef struct {
     const void *table;
 } da_program;
 
-/* One kind of right-hand sides: by one elimination, and with the multipliers by themselves; either may lack. pivots: in
-   pairs, the places of the inverse pivot of a constraint, and of what it was made of; rows: the constraints of these. */
+/* One kind of right-hand sides: by one elimination, and with the multipliers by themselves; either may be missing.
+   pivots: in pairs, the places of the inverse pivot of a constraint, and of what it was made of; rows: the constraints
+   of these. */
 typedef struct {
     da_program plain, forward, back;
     double *plain_w, *condensed_w;
