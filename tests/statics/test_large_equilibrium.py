@@ -199,7 +199,12 @@ def test_a_rigid_cantilever_rests_as_it_is():
     lower, upper = [(0, 0), *at[::2]], [(0, 1), *at[1::2]]
     rods = {}
     for k in range(bays):
-        ends = (lower[k], lower[k + 1]), (upper[k], upper[k + 1]), (lower[k + 1], upper[k + 1]), (upper[k], lower[k + 1])
+        ends = (
+            (lower[k], lower[k + 1]),
+            (upper[k], upper[k + 1]),
+            (lower[k + 1], upper[k + 1]),
+            (upper[k], lower[k + 1]),
+        )
         rods |= {f"{kind} {k}": apart(*two) for kind, two in zip(("low", "top", "post", "brace"), ends, strict=True)}
     rods = {name: length - (2 if name.startswith("brace") else 1) for name, length in rods.items()}
     (rest,) = hung(at, rods, places).equilibrium()
