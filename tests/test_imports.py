@@ -46,8 +46,8 @@ ROOMS = {
         "principles.shared", "reduce", "principles", "equations", "liberate",
     ),
     "kernel": (
-        "limits", "package_digest", "size", "emit", "identity", "keep", "build", "ready", "rolled", "events", "kernel",
-        "tape_kernel", "block", "members", "cuda", "lanes",
+        "limits", "package_digest", "size", "emit", "identity", "keep", "build", "waited", "ready", "rolled", "events",
+        "kernel", "tape_kernel", "block", "members", "cuda", "lanes",
     ),
     "motion": (
         "state", "integrate", "contacts", "result", "certificate", "assemble", "run", "prepare", "export", "large",

@@ -5,11 +5,14 @@ from __future__ import annotations
 import ctypes
 import subprocess
 import sys
+import time
 from pathlib import Path
+from typing import Any
 
 import casadi as ca
 import pytest
 
+import dalembert as da
 from dalembert.errors import BuildError
 from dalembert.kernel.build import build, find_compiler
 from dalembert.kernel.emit.operations import require_casadi_codes
@@ -141,3 +144,28 @@ def test_a_casadi_with_other_numbers_is_refused(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(ca, "OP_SIN", ca.OP_COS)
     with pytest.raises(BuildError, match="OP_SIN"):
         require_casadi_codes.__wrapped__()
+
+
+def test_waiting_for_it_is_compiling_whoever_asks_first(monkeypatch: pytest.MonkeyPatch):
+    """Compilers that take a thousand seconds by the clock: deriving, integrating and forces tell of their own alone."""
+    leaps, real, made = [0.0], time.perf_counter, module.build
+
+    def slowly(*given: Any) -> tuple[ctypes.CDLL, bool]:
+        leaps[0] += 1000.0
+        return made(*given)[0], False
+
+    monkeypatch.setattr(time, "perf_counter", lambda: real() + leaps[0])
+    monkeypatch.setattr(module, "build", slowly)
+    monkeypatch.setattr(module, "PREBUILT", PREBUILT.with_name("none"))
+    monkeypatch.setattr(runtime, "PREBUILT", PREBUILT.with_name("none"))
+    monkeypatch.setenv("DALEMBERT_KERNEL", "tape")
+    runtime._library.cache_clear()
+    (x,) = da.coordinates("x")
+    swing = da.System("swing", coordinates=[x], kinetic=1.2345 * x.d**2, potential=x**4, initial={x: 1, x.d: 0})
+    motion = swing.simulate(0.5, samples=3)
+    assert motion.certificate.holds
+    told = motion.timing
+    assert 2000.0 < told.compile_s < 3000.0  # for both libraries
+    assert min(told.derive_s, told.integrate_s, told.forces_s, told.certify_s) > 0.0
+    assert max(told.derive_s, told.integrate_s, told.forces_s, told.certify_s) < 1000.0
+    assert swing.simulate(0.4, samples=3).timing.compile_s < 1000.0

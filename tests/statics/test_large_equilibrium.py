@@ -187,3 +187,35 @@ def test_small_systems_by_both_ways(monkeypatch: pytest.MonkeyPatch):
     assert large.stability.verdict == small.stability.verdict == "stable"
     assert set(large.forces) == set(small.forces)
     assert large.forces["rod 0"] == pytest.approx(small.forces["rod 0"], abs=1e-9)
+
+
+def test_a_rigid_cantilever_rests_as_it_is():
+    """As many rods as coordinates, held at one end: the forces in them follow joint by joint, from the free end. Its
+    long lever makes constraints depend on each other almost.
+    """
+    bays = 24
+    at = points(2 * bays)
+    places = np.array([(k // 2 + 1, k % 2) for k in range(2 * bays)], dtype=float)
+    lower, upper = [(0, 0), *at[::2]], [(0, 1), *at[1::2]]
+    rods = {}
+    for k in range(bays):
+        ends = (
+            (lower[k], lower[k + 1]),
+            (upper[k], upper[k + 1]),
+            (lower[k + 1], upper[k + 1]),
+            (upper[k], lower[k + 1]),
+        )
+        rods |= {f"{kind} {k}": apart(*two) for kind, two in zip(("low", "top", "post", "brace"), ends, strict=True)}
+    rods = {name: length - (2 if name.startswith("brace") else 1) for name, length in rods.items()}
+    (rest,) = hung(at, rods, places).equilibrium()
+    np.testing.assert_allclose(rest.q, places.ravel(), atol=1e-12)  # rounding of places up to 24
+    weight = M * G
+    for k in range(bays):
+        beyond = bays - k  # bays that hang on this one, each of two masses
+        # Forces on masses are the multipliers times twice the lengths. A cut through a bay: the brace carries all
+        # weights beyond; moments about the foot of its post give the upper rod, about its own head the lower one.
+        found = {kind: 2 * rest.multipliers[list(rods).index(f"{kind} {k}")] for kind in ("low", "top", "brace")}
+        moment = weight * sum(2 * (j - 1) for j in range(1, beyond + 1))
+        wanted = {"brace": -2 * weight * beyond, "top": -moment, "low": moment + 2 * weight * beyond}
+        for kind, force in wanted.items():  # times its length, a force that pulls is negative
+            assert abs(found[kind] - force) < 1e-10 * weight * bays**2, (kind, k)  # rounding of the largest

@@ -12,6 +12,7 @@ from dalembert.arrays import Array
 from dalembert.errors import DalembertError, MotionFailed
 from dalembert.kernel.ready.forces import Forces
 from dalembert.kernel.ready.together import together_of
+from dalembert.kernel.waited import waited
 from dalembert.motion.certificate.certify import certify
 from dalembert.motion.certificate.determined import undetermined_warning
 from dalembert.motion.certificate.plain import certify_plain
@@ -90,10 +91,12 @@ class ComputedLater:
         self.held: Held | None = None
         self.points: Points | Forces | None = None
         self.seconds = 0.0  # the points took so far
+        self.waited = 0.0  # for what had to be compiled meanwhile
 
     def look(self) -> None:
         """Raise where the last point, or one that must be searched for, has no forces."""
-        started = clock.perf_counter()
+        before = waited.seconds
+        started = clock.perf_counter() - before
         if self.legs is not None:
             from dalembert.motion.contacts.run.at_outputs import points_of  # needs SymPy
 
@@ -104,7 +107,7 @@ class ComputedLater:
                 self._evaluate(-1)
         else:
             self.points = self._evaluate(0)
-        self.seconds = clock.perf_counter() - started
+        self.seconds, self.waited = clock.perf_counter() - waited.seconds - started, waited.seconds - before
 
     def _evaluate(self, first: int) -> Points | Forces:
         n, trajectory = self.evaluation.n, self.trajectory
@@ -123,7 +126,8 @@ class ComputedLater:
         return self._certificate(motion)
 
     def _at_points(self, motion: Motion) -> dict[str, Any]:
-        started = clock.perf_counter()
+        before = waited.seconds
+        started = clock.perf_counter() - before
         if self.points is None:
             try:
                 self.points = self._evaluate(0)
@@ -131,8 +135,9 @@ class ComputedLater:
                 end = float(self.trajectory.t[-1])
                 raise MotionFailed(failure_message(self.evaluation.system.name, end, str(error))) from None
         points = self.points
-        self.seconds += clock.perf_counter() - started
-        timing = {"timing": changed(motion.timing, forces_s=self.seconds)}
+        self.seconds += clock.perf_counter() - waited.seconds - started
+        compiled = motion.timing.compile_s + self.waited + waited.seconds - before
+        timing = {"timing": changed(motion.timing, compile_s=compiled, forces_s=self.seconds)}
         if isinstance(points, Forces):
             return timing | {
                 "a": points.acceleration,
@@ -173,7 +178,8 @@ class ComputedLater:
 
     def _certificate(self, motion: Motion) -> dict[str, Any]:
         _ = motion.rank
-        started = clock.perf_counter()
+        before = waited.seconds
+        started = clock.perf_counter() - before
         points, y = self.points, self.trajectory.y
         certificate = None
         if isinstance(points, Forces) and self.legs is None and not self.evaluation.graph.nonlinear:
@@ -184,8 +190,9 @@ class ComputedLater:
             same = np.array_equal(motion.q, y[:, :n]) and np.array_equal(motion.v, y[:, n : 2 * n])
             contacts = None if self.legs is None else self.legs.contacts
             certificate = certify(motion, self.evaluation, contacts, points if same else None)
-        seconds = clock.perf_counter() - started
-        return {"certificate": certificate, "timing": changed(motion.timing, certify_s=seconds)}
+        seconds = clock.perf_counter() - waited.seconds - started
+        compiled = motion.timing.compile_s + waited.seconds - before
+        return {"certificate": certificate, "timing": changed(motion.timing, compile_s=compiled, certify_s=seconds)}
 
 
 def _fastest(trajectory: Trajectory, n: int) -> Array | None:

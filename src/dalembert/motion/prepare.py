@@ -20,6 +20,7 @@ from dalembert.arrays import Array
 from dalembert.errors import MissingValues, ModelError, counted
 from dalembert.graph.functions import graph_of
 from dalembert.graph.timed import timed_of
+from dalembert.kernel.waited import waited
 from dalembert.mechanics.solve.fundamental import Fundamental
 from dalembert.model.friction.legs import needs_legs
 from dalembert.model.language.suggest import suggest
@@ -55,7 +56,7 @@ def prepare(
     """Check the options and make the system ready. `System.simulate` says what they are; those that are None come from
     the system's `settings`, or have their defaults (`integrate.settings`).
     """
-    started = clock.perf_counter()
+    started = clock.perf_counter() - waited.seconds
     if events is not None:
         from dalembert.model.events import with_events  # needs SymPy
 
@@ -76,7 +77,7 @@ def make_ready(system: System, settings: Settings, started: float) -> Prepared:
 
         require_continuous_energies(system)
     graph_of(system)
-    return Prepared(system, settings, clock.perf_counter() - started)
+    return Prepared(system, settings, clock.perf_counter() - waited.seconds - started)
 
 
 def settings_of_system(
@@ -159,14 +160,15 @@ class Prepared(Result):
         progress: bool | Progress | None = False,
     ) -> Run:
         """The same, where preparing it has taken so many seconds this time."""
-        started = clock.perf_counter()
+        before = waited.seconds
+        started = clock.perf_counter() - before
         own = state is None and parameters is None
         begin = self._own if own else self._begin(state, parameters)
         again: Again | None = begin.settings.kept.get("again") if own else None
         if again is not None and not isinstance(progress, Progress):
             made = again.run(*begin.known_by)
             if made is not None:
-                return _of_block(begin, again, made, seconds, clock.perf_counter() - started)
+                return _of_block(begin, again, made, seconds, clock.perf_counter() - waited.seconds - started)
         if not isinstance(progress, Progress):
             progress = Progress(self.system.name, begin.state.t, float(begin.settings.times[-1]), progress)
         with progress as bar:
@@ -175,6 +177,9 @@ class Prepared(Result):
             else:
                 assert begin.start is not None
                 run = _run_smooth(begin, begin.start, bar, seconds, started)
+        if waited.seconds > before:
+            compiled = run.timing.compile_s + waited.seconds - before
+            run = replace(run, timing=replace(run.timing, compile_s=compiled))
         return replace(run, given=state) if isinstance(state, State) else run
 
     @cached_property
@@ -297,7 +302,7 @@ class _Begin:
 def _run_smooth(begin: _Begin, start: Fundamental, bar: Progress, prepared: float, started: float) -> Run:
     """A system without friction or one-sided constraints: one trajectory."""
     evaluation, settings, state = begin.evaluation, begin.settings, begin.state
-    derived = clock.perf_counter()
+    derived = clock.perf_counter() - waited.seconds
     notes: tuple[str, ...] = ()
     if settings.step is not None:  # a method of equal steps
         from dalembert.motion.integrate.variational import integrate_variational  # loads parts of SciPy
@@ -306,7 +311,8 @@ def _run_smooth(begin: _Begin, start: Fundamental, bar: Progress, prepared: floa
         settings = replace(settings, rtol=measured)
     else:
         trajectory, notes = integrate(evaluation, settings, state, start, bar)
-    timing = timing_of(trajectory, prepared + derived - started, clock.perf_counter() - derived)
+    elapsed = clock.perf_counter() - waited.seconds - derived
+    timing = timing_of(trajectory, prepared + derived - started, elapsed)
     return Run(evaluation, trajectory, settings, (*begin.warnings, *notes, *trajectory.warnings), timing)
 
 
@@ -349,7 +355,7 @@ def _run_legs(begin: _Begin, contacts: Contacts, bar: Progress, prepared: float,
     # Here and not above: it needs SymPy, which other motions do without where their model was kept.
     from dalembert.motion.contacts.run.legs import integrate_legs
 
-    derived = clock.perf_counter()
+    derived = clock.perf_counter() - waited.seconds
     notes: list[str] = []
 
     def leg(
@@ -362,7 +368,8 @@ def _run_legs(begin: _Begin, contacts: Contacts, bar: Progress, prepared: float,
 
     legs = integrate_legs(contacts, settings, state.q, state.v, state.t, leg)
     trajectory = legs.trajectory
-    timing = timing_of(trajectory, prepared + derived - started, clock.perf_counter() - derived)
+    elapsed = clock.perf_counter() - waited.seconds - derived
+    timing = timing_of(trajectory, prepared + derived - started, elapsed)
     return Run(evaluation, trajectory, settings, _warnings_of(begin, legs, notes), timing, legs)
 
 

@@ -23,6 +23,7 @@ from dalembert.graph.functions import Graph, graph_of
 from dalembert.graph.timed import timed_of
 from dalembert.kernel.ready.member_starts import StartLook
 from dalembert.kernel.ready.together import Together, together_of
+from dalembert.kernel.waited import waited
 from dalembert.model.friction.legs import needs_legs
 from dalembert.motion.integrate.choose import MOST_EVENTS
 from dalembert.motion.integrate.kernel_choice import has_kernels
@@ -40,7 +41,10 @@ if TYPE_CHECKING:
 
 def made_ready(system: System, settings: Settings) -> Prepared:
     """To be run from any state, with any parameters: with loops over its parts where it is large."""
-    return make_large_ready(system, settings, clock.perf_counter()) if is_large(system) else Prepared(system, settings)
+    if not is_large(system):
+        return Prepared(system, settings)
+    before = waited.seconds
+    return make_large_ready(system, settings, clock.perf_counter() - before, before)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import ctypes
 import hashlib
 import sys
 import tempfile
+import time as clock
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
@@ -18,6 +19,7 @@ from dalembert.errors import BuildError
 from dalembert.kernel.build import FLAGS, Compiler, build, compile_source, find_compiler
 from dalembert.kernel.emit.operations import BINARY, UNARY
 from dalembert.kernel.package_digest import package_digest
+from dalembert.kernel.waited import waited
 
 SOURCES = Path(__file__).parent / "c"
 # In the order of the source. Each file is C with sizes as arguments.
@@ -98,10 +100,13 @@ def load(make: Callable[[], str], prebuilt: Path, level: int, more: tuple[str, .
     compiler = find_compiler()
     if compiler is None:
         return None
+    started = clock.perf_counter()
     try:
         return build(lambda: with_digest(make, digest), compiler, name, level, more)[0]
     except BuildError:
         return None
+    finally:
+        waited.seconds += clock.perf_counter() - started
 
 
 def has_wide_registers() -> bool:

@@ -14,6 +14,7 @@ from dalembert.arrays import Array
 from dalembert.graph.structure.steps import Program
 from dalembert.kernel.build import Compiler, build
 from dalembert.kernel.rolled.source import rolled_source
+from dalembert.kernel.waited import waited
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,16 +38,17 @@ class RolledFunction:
         self.function(w.ctypes.data, self.table.ctypes.data)
 
 
-def compile_programs(programs: Mapping[str, Program], compiler: Compiler) -> tuple[dict[str, RolledFunction], float]:
-    """All programs in one library, and the seconds that the compiler took. The source has the patterns of a model, not
-    its size, so that it is soon compiled, and kept on disk for all models that have the same.
+def compile_programs(programs: Mapping[str, Program], compiler: Compiler) -> dict[str, RolledFunction]:
+    """All programs in one library. The source has the patterns of a model, not its size, so that it is soon compiled,
+    and kept on disk for all models that have the same.
     """
     made = rolled_source(programs)
     started = clock.perf_counter()
     library, _ = build(made.text, compiler, level=2)
-    seconds, found = clock.perf_counter() - started, {}
+    waited.seconds += clock.perf_counter() - started
+    found = {}
     for name, program in programs.items():
         function = getattr(library, f"da_{name}")
         function.restype, function.argtypes = None, [ctypes.c_void_p, ctypes.c_void_p]
         found[name] = RolledFunction(program, made.tables[name], function)
-    return found, seconds
+    return found

@@ -14,7 +14,7 @@ from dalembert.arrays import Array
 from dalembert.motion.certificate.consistency import consistency
 from dalembert.motion.certificate.repeat import PIECES, ROUNDED, STEPS_OF_PIECE, Slope, integrate_again
 from dalembert.motion.certificate.thresholds import thresholds
-from dalembert.motion.large.forces import PANEL, Entries, EntriesOf, accelerations_alone, forces_at
+from dalembert.motion.large.forces import PANEL, Entries, EntriesOf, forces_at
 from dalembert.motion.large.state import LargeState
 from dalembert.motion.result.certificate import MEASURES, Certificate
 from dalembert.motion.state.project import size_of
@@ -127,8 +127,8 @@ def _gauss(motion: Motion, entries: EntriesOf) -> float:
         size = np.sqrt(abs(float(best @ (M @ best)))) + np.sqrt(abs(float(own @ (M @ own))))
         # At rest that is rounding of what the forces would make of it.
         held = here.K[here.nz :, : here.nz].T @ motion.multipliers[k]
-        forces = np.abs(here.impressed) + np.abs(held)
-        size = max(size, float(np.sqrt(forces @ accelerations_alone(M, forces))))
+        forces = here.on_masses(np.abs(here.impressed) + np.abs(held))
+        size = max(size, float(np.sqrt(forces @ here.accelerations_alone(forces))))
         worst = max(worst, np.sqrt(abs(float(apart @ (M @ apart)))) / (size or 1.0))
     return worst
 
@@ -186,7 +186,7 @@ def _sizes(motion: Motion, entries: EntriesOf, wanted: float) -> tuple[float, fl
         return far, 0.0
     here = entries.at(motion.q[0], motion.v[0], float(motion.t[0]))
     held = here.K[here.nz :, : here.nz].T @ motion.multipliers[0]
-    alone = accelerations_alone(here.K[: here.nz, : here.nz], np.abs(here.impressed) + np.abs(held))[: here.n]
+    alone = here.accelerations_alone(np.abs(here.impressed) + np.abs(held))[: here.n]
     rounded = ROUNDED / wanted * max(motion.timing.steps, 1) * far / span
     speed = max(float(np.abs(motion.v).max()), HELD * span * float(alone.max(initial=0.0)), rounded)
     return max(far, 1e-6 * span * speed), speed

@@ -18,6 +18,10 @@ from dalembert.motion.large.state import LargeState
 
 # Columns that SuperLU takes together. It works on so many full ones, and finds the same factors by one at a time.
 PANEL = 1
+# Of a matrix in an order in which it is triangular.
+TRIANGULAR: dict[str, Any] = {
+    "permc_spec": "NATURAL", "diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}
+}  # fmt: skip
 # What a constraint misses beyond this share of its terms is looked at more closely.
 LITTLE = 1e-12
 
@@ -48,8 +52,7 @@ class Entries:
 
         count = self.nz - self.n
         among = (eye_array(count, format="csc") - self.J[:, self.n :]).tocsc()
-        natural = {"permc_spec": "NATURAL", "diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}}
-        return splu(among, panel_size=PANEL, **natural)
+        return splu(among, panel_size=PANEL, **TRIANGULAR)
 
     def forces_on_coordinates(self, forces: Array) -> Array:
         """Forces on all quantities as forces on the coordinates."""
@@ -64,6 +67,31 @@ class Entries:
             return q
         more = self.J[:, : self.n] @ q
         return np.concatenate([q, self._chain.solve(more if gamma is None else more + gamma)])
+
+    def on_masses(self, forces: Array) -> Array:
+        """Sizes of forces on all quantities, where they meet masses: one on a defined quantity that has no mass of its
+        own acts on those that define it.
+        """
+        if self.nz == self.n:
+            return forces
+        light = np.where(self.K.diagonal()[self.n : self.nz] == 0, 1.0, 0.0)
+        if not (forces[self.n :] * light).any():
+            return forces
+        from scipy.sparse import diags_array, eye_array
+        from scipy.sparse.linalg import splu
+
+        handed = diags_array(light) @ abs(self.J)  # by those without mass alone
+        among = (eye_array(light.size, format="csc") - handed[:, self.n :]).tocsc()
+        carried = splu(among, panel_size=PANEL, **TRIANGULAR).solve(forces[self.n :], trans="T")
+        met = np.concatenate([forces[: self.n], np.zeros(light.size)])
+        met += handed.T @ carried
+        met[self.n :] = carried * (1.0 - light)
+        return met
+
+    def accelerations_alone(self, forces: Array) -> Array:
+        """What forces of such sizes would make of each quantity by itself; nothing where it has no mass of its own."""
+        own = np.abs(self.K.diagonal()[: self.nz])
+        return np.where(own > 0, self.on_masses(forces) / np.where(own > 0, own, 1.0), 0.0)
 
     def missed_by_rows(self, a: Array, moved: Array) -> tuple[Array, Array]:
         """|A z̈ − b| of each constraint, and the size of its terms where accelerations have at most the sizes `moved`.
@@ -136,7 +164,7 @@ def forces_at(entries: Entries, a: Array, multipliers: Array) -> Forces:
     impressed, inertial, ideal, inertia = (entries.forces_on_coordinates(part) for part in parts)
     unbalanced = entries.forces_on_coordinates(M @ a - entries.inertia - entries.impressed - held)
     # At rest accelerations are rounding of what forces would make of them: they count with that.
-    moved = np.abs(a) + accelerations_alone(M, np.abs(entries.impressed) + np.abs(entries.inertia) + np.abs(held))
+    moved = np.abs(a) + entries.accelerations_alone(np.abs(entries.impressed) + np.abs(entries.inertia) + np.abs(held))
     made = entries.terms_of_defined(moved)
     own = np.abs(a[n:] - entries.J @ a - entries.gamma)
     return Forces(
@@ -157,17 +185,9 @@ def contradictions(entries: Entries, a: Array) -> np.ndarray:
     """Constraints that accelerations a of all quantities miss by more than rounding; forces of constraints may be
     anything where these contradict each other, and do not count.
     """
-    nz = entries.nz
-    M = entries.K[:nz, :nz]
-    moved = np.abs(a) + accelerations_alone(M, np.abs(entries.impressed) + np.abs(entries.inertia))
+    moved = np.abs(a) + entries.accelerations_alone(np.abs(entries.impressed) + np.abs(entries.inertia))
     missed, terms = entries.missed_by_rows(a, moved)
     return np.flatnonzero(missed > DRIFT_TOLERANCE * np.maximum(terms, 1e-6 * terms.max(initial=0.0)))
-
-
-def accelerations_alone(M: Any, forces: Array) -> Array:
-    """What forces would make of each quantity by itself; nothing where it has no mass of its own."""
-    own = np.abs(M.diagonal())
-    return np.where(own > 0, forces / np.where(own > 0, own, 1.0), 0.0)
 
 
 def _share(part: Array, terms: Array) -> float:

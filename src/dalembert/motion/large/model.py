@@ -19,7 +19,7 @@ from dalembert.graph.structure.eliminate import (
 from dalembert.graph.structure.entry_places import EntryPlaces, entry_places
 from dalembert.graph.structure.equations import ACCELERATIONS, POSITIONS, VELOCITIES, equations_of
 from dalembert.graph.structure.read import structured_of
-from dalembert.graph.structure.steps import Program, Structured
+from dalembert.graph.structure.steps import Structured
 from dalembert.graph.structure.sums import Sums, sums_of
 from dalembert.kernel.build import Compiler, find_compiler
 from dalembert.kernel.ready.multipliers import MultiplierPattern
@@ -37,20 +37,6 @@ class CondensedFunctions(NamedTuple):
     forward: RolledFunction
     back: RolledFunction
     pattern: MultiplierPattern
-
-
-class CompileSeconds:
-    """What compiling has taken since someone asked: part of the time of whoever waited for it."""
-
-    def __init__(self) -> None:
-        self._left = 0.0
-
-    def add(self, seconds: float) -> None:
-        self._left += seconds
-
-    def take(self) -> float:
-        found, self._left = self._left, 0.0
-        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +58,6 @@ class LargeModel:
     timed: bool  # the time stands in the model itself
     works: bool  # something may do work besides the potential: forces, the time, constraints that move
     condense: Callable[[], dict[str, CondensedFunctions]]
-    seconds: CompileSeconds
     _condensed: dict[str, CondensedFunctions] = field(default_factory=dict)
 
     @property
@@ -127,10 +112,9 @@ def _make(system: System) -> LargeModel | None:
     equations, sums = equations_of(structured, ACCELERATIONS, apart=True), sums_of(structured)
     programs = {name: solution.program for name, solution in solutions.items()}
     programs |= {"entries": equations.program, "sums": sums.program}
-    seconds = CompileSeconds()
     try:
-        functions = _compiled(programs, compiler, seconds)
-        condensed = {} if solutions else _condense(structured, compiler, seconds)
+        functions = compile_programs(programs, compiler)
+        condensed = {} if solutions else _condense(structured, compiler)
     except (BuildError, NotEliminated):
         return None
     for program in programs.values():
@@ -139,7 +123,7 @@ def _make(system: System) -> LargeModel | None:
     def condense() -> dict[str, CondensedFunctions]:
         again = structured_of(system)  # which is not kept: most never need it
         assert again is not None
-        return _condense(again, compiler, seconds)
+        return _condense(again, compiler)
 
     return LargeModel(
         coordinates=structured.coordinates,
@@ -155,24 +139,17 @@ def _make(system: System) -> LargeModel | None:
         # A constraint on velocities may do work where it is not linear in them alone: that is not looked into.
         works=structured.timed or bool(structured.forces) or any(on_rates for on_rates, _ in structured.constraints),
         condense=condense,
-        seconds=seconds,
         _condensed=condensed,
     )
 
 
-def _compiled(programs: dict[str, Program], compiler: Compiler, seconds: CompileSeconds) -> dict[str, RolledFunction]:
-    found, took = compile_programs(programs, compiler)
-    seconds.add(took)
-    return found
-
-
 @without_collecting
-def _condense(structured: Structured, compiler: Compiler, seconds: CompileSeconds) -> dict[str, CondensedFunctions]:
+def _condense(structured: Structured, compiler: Compiler) -> dict[str, CondensedFunctions]:
     kinds = (ACCELERATIONS, POSITIONS, VELOCITIES)
     made = {name: condensed_of(equations_of(structured, name), structured.coordinates) for name in kinds}
     programs = {name: each.program for name, each in made.items()}
     programs |= {f"{name}_back": each.back for name, each in made.items()}
-    functions = _compiled(programs, compiler, seconds)
+    functions = compile_programs(programs, compiler)
     for program in programs.values():
         program.forget_steps()
     found = {}

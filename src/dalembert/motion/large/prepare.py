@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from dalembert.arrays import Array
 from dalembert.kernel.build import NO_COMPILER, find_compiler
+from dalembert.kernel.waited import waited
 from dalembert.model.events import with_events
 from dalembert.motion.integrate.progress import Progress
 from dalembert.motion.integrate.settings import Settings
@@ -38,23 +39,21 @@ def prepare_large(
     events: Mapping[str, Any] | Iterable[Any] | None = None,
 ) -> Prepared:
     """As `motion.prepare.prepare`; that itself where a large system has to be taken as a whole."""
-    started = clock.perf_counter()
+    before = waited.seconds
+    started = clock.perf_counter() - before
     if events is not None:
         system = with_events(system.as_written, events)
     settings = settings_of_system(system, duration, times, options)
-    return make_large_ready(system, settings, started)
+    return make_large_ready(system, settings, started, before)
 
 
-def make_large_ready(system: System, settings: Settings, started: float) -> Prepared:
-    """A system, with all its events, and settings that were checked."""
+def make_large_ready(system: System, settings: Settings, started: float, before: float) -> Prepared:
+    """A system, with all its events, and settings that were checked. before: what had been waited for at the start."""
     model = large_model(system, settings.method, settings.backend) if are_plain(system) else None
     if model is None and (find_compiler() is not None or not is_large(system)):
         return make_ready(system, settings, started)
-    if model is None:
-        return PreparedLarge(system, settings, clock.perf_counter() - started)
-    compiled = model.seconds.take()
-    spent = Timing(derive_s=clock.perf_counter() - started - compiled, compile_s=compiled)
-    return PreparedLarge(system, settings, spent.derive_s, spent)
+    seconds, compiled = clock.perf_counter() - waited.seconds - started, waited.seconds - before
+    return PreparedLarge(system, settings, seconds, Timing(derive_s=seconds, compile_s=compiled))
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +65,7 @@ class PreparedLarge(Prepared):
     @cached_property
     def _whole(self) -> Prepared:
         """The small way, for runs that need it."""
-        return make_ready(self.system, self.settings, clock.perf_counter())
+        return make_ready(self.system, self.settings, clock.perf_counter() - waited.seconds)
 
     def run_after(
         self,
@@ -76,7 +75,8 @@ class PreparedLarge(Prepared):
         *,
         progress: bool | Progress | None = False,
     ) -> Run:
-        started = clock.perf_counter()
+        before = waited.seconds
+        started = clock.perf_counter() - before
         system, values, begin = self.values(state, parameters)
         model = large_model(system, self.settings.method, self.settings.backend)
         if model is not None:
@@ -88,9 +88,12 @@ class PreparedLarge(Prepared):
             with suppress(LeftToTheSmallWay):
                 if starts(at, begin):
                     with bar:
-                        run = run_large(at, settings, begin, bar, spent, started)
+                        run = run_large(at, settings, begin, bar, spent, started, before)
                     return replace(run, given=state) if isinstance(state, State) else run
-        run = self._whole.run_after(seconds + clock.perf_counter() - started, state, parameters, progress=progress)
+        seconds += clock.perf_counter() - waited.seconds - started
+        compiled = self.spent.compile_s + waited.seconds - before
+        run = self._whole.run_after(seconds, state, parameters, progress=progress)
+        run = replace(run, timing=replace(run.timing, compile_s=run.timing.compile_s + compiled))
         if find_compiler() is None:
             many = f"{len(system.coordinates)} coordinates were taken as a whole, which is slow"
             run = replace(run, warnings=(*run.warnings, f"{many}: {NO_COMPILER}"))

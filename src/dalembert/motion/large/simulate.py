@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.errors import InconsistentConstraints, InconsistentState, MotionFailed
+from dalembert.kernel.waited import waited
 from dalembert.motion.integrate.progress import Progress
 from dalembert.motion.integrate.settings import Settings
 from dalembert.motion.large.ahead import look_ahead
@@ -35,19 +36,22 @@ def starts(at: LargeState, state: State) -> bool:
     return bool(known) and at.has_masses() and bool(np.isfinite(at.energies(state.q, state.v, state.t)).all())
 
 
-def run_large(at: LargeState, settings: Settings, state: State, bar: Progress, spent: Timing, started: float) -> Run:
-    """Integrate from a state. spent: on making it ready; started: when the run began."""
+def run_large(
+    at: LargeState, settings: Settings, state: State, bar: Progress, spent: Timing, started: float, before: float
+) -> Run:
+    """Integrate from a state. spent: on making it ready; started, before: when the run began, and what had been waited
+    for compilers by then.
+    """
     require_consistent(at, state)
     if settings.project:
         state = State(*at.return_to_constraints(state.q, state.v, state.t), state.t)
     settings = look_ahead(at, settings, state)
-    derived, before = clock.perf_counter(), at.model.seconds.take()
+    derived = clock.perf_counter() - waited.seconds
     trajectory = integrate_large(at, settings, state, bar)
-    meanwhile = at.model.seconds.take()
     timing = Timing(
-        derive_s=spent.derive_s + derived - started - before,
-        compile_s=spent.compile_s + before + meanwhile,
-        integrate_s=clock.perf_counter() - derived - meanwhile,
+        derive_s=spent.derive_s + derived - started,
+        compile_s=spent.compile_s + waited.seconds - before,
+        integrate_s=clock.perf_counter() - waited.seconds - derived,
         steps=trajectory.steps,
         evaluations=trajectory.evaluations,
         kernel="compiled",
