@@ -14,7 +14,7 @@ from dalembert.arrays import Array
 from dalembert.motion.certificate.consistency import consistency
 from dalembert.motion.certificate.repeat import PIECES, ROUNDED, STEPS_OF_PIECE, Slope, integrate_again
 from dalembert.motion.certificate.thresholds import thresholds
-from dalembert.motion.large.forces import PANEL, Entries, EntriesOf, forces_at
+from dalembert.motion.large.forces import PANEL, Entries, EntriesOf, at_least_a_share, forces_at
 from dalembert.motion.large.state import LargeState
 from dalembert.motion.result.certificate import MEASURES, Certificate
 from dalembert.motion.state.project import size_of
@@ -66,15 +66,14 @@ def _balance(motion: Motion, at: LargeState, entries: EntriesOf) -> dict[str, fl
     work of what is left when impressed forces and inertia are taken together, along the definitions.
     """
     found = {"acceleration": 0.0, "forces": 0.0, "virtual_work": 0.0}
-    for k in range(motion.t.size):
-        here = entries.at(motion.q[k], motion.v[k], float(motion.t[k]))
-        a = here.accelerations_of_all(motion.a[k], here.gamma)
-        given = forces_at(here, a, motion.multipliers[k])
-        size = np.maximum(given.size, 1e-6 * given.size.max(initial=0.0))
-        size = np.where(size > 0, size, 1.0)
-        own = motion.impressed[k] + motion.inertial[k] + motion.ideal[k] + motion.nonideal[k]
-        apart = [given.impressed - motion.impressed[k], given.inertial - motion.inertial[k]]
-        apart += [given.ideal - motion.ideal[k], motion.nonideal[k], given.inertia - own]
+    for some in entries.chunks(motion.t.size):
+        here = entries.at_points(motion.q[some], motion.v[some], motion.t[some])
+        a = here.accelerations_of_all(motion.a[some].ravel(), here.gamma)
+        given = forces_at(here, a, motion.multipliers[some].ravel())
+        size = at_least_a_share(given.size.reshape(here.points, -1)).ravel()
+        told = {name: getattr(motion, name)[some].ravel() for name in ("impressed", "inertial", "ideal", "nonideal")}
+        apart = [getattr(given, name) - told[name] for name in ("impressed", "inertial", "ideal")]
+        apart += [told["nonideal"], given.inertia - sum(told.values())]
         worst = {
             "acceleration": given.missed,
             "forces": max(float((np.abs(part) / size).max()) for part in apart),

@@ -1,7 +1,7 @@
-"""Every force of a large system at a state, from the equations as the model gives them: sparse products only.
+"""Every force of a large system, from the equations as the model gives them: sparse products only.
 
 What acts on a defined quantity acts on the coordinates that it is made of, by virtual work: forces are handed down
-along the definitions.
+along the definitions. Many points are one system whose parts do not touch: one product serves all of them.
 """
 
 from __future__ import annotations
@@ -22,14 +22,17 @@ PANEL = 1
 TRIANGULAR: dict[str, Any] = {
     "permc_spec": "NATURAL", "diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}
 }  # fmt: skip
+# Unknowns of the points that are taken together: some hundred bytes each.
+TOGETHER = 100_000
 # What a constraint misses beyond this share of its terms is looked at more closely.
 LITTLE = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
 class Entries:
-    """The equations at one state: K (symmetric, quantities then constraints), forces of inertia and impressed ones on
-    the quantities, b, and d̈ = J z̈ + γ.
+    """The equations at one state, or at several: K (symmetric, quantities then constraints), forces of inertia and
+    impressed ones on the quantities, b, and d̈ = J z̈ + γ. Of several, coordinates come first, point by point, then
+    defined quantities, then constraints; n: all coordinates.
     """
 
     K: Any
@@ -39,6 +42,7 @@ class Entries:
     J: Any
     gamma: Array
     n: int
+    points: int = 1
 
     @property
     def nz(self) -> int:
@@ -101,9 +105,12 @@ class Entries:
         A, n = self.K[self.nz :, : self.nz], self.n
         missed = np.abs(A @ a - self.b)
         terms = abs(A) @ np.concatenate([moved[:n], self.terms_of_defined(moved)]) + np.abs(self.b)
-        for k in np.flatnonzero(missed > LITTLE * terms) if self.nz > n else ():
-            slopes = self.forces_on_coordinates(A[[k], :].toarray().ravel())
-            terms[k] = max(terms[k], float(np.abs(slopes) @ moved[:n]))
+        for rows in _one_of_each(missed > LITTLE * terms, self.points) if self.nz > n else ():
+            chosen = np.zeros(terms.size)
+            chosen[rows] = 1.0
+            made = np.abs(self.forces_on_coordinates(A.T @ chosen)) * moved[:n]
+            at = rows // (terms.size // self.points)
+            terms[rows] = np.maximum(terms[rows], made.reshape(self.points, -1).sum(axis=1)[at])
         return missed, terms
 
     def terms_of_defined(self, moved: Array) -> Array:
@@ -113,21 +120,66 @@ class Entries:
         return np.asarray(moved[self.n :] + abs(self.J) @ moved + np.abs(self.gamma))
 
 
+def _one_of_each(flagged: np.ndarray, points: int) -> list[np.ndarray]:
+    """Rows that are flagged, in groups with one of each point at most."""
+    rows = np.flatnonzero(flagged)
+    at = rows // max(1, flagged.size // points)
+    turn = np.arange(rows.size) - np.searchsorted(at, at)  # how many of its point come before
+    return [rows[turn == k] for k in range(int(turn.max(initial=-1)) + 1)]
+
+
 class EntriesOf:
     """Reads the equations of one model off the numbers of its program."""
 
     def __init__(self, state: LargeState) -> None:
-        self.state, self.count, self.places = state, state.nz + state.m, state.model.entries
+        self.state, self.places = state, state.model.entries
 
     def at(self, q: Array, v: Array, t: float) -> Entries:
+        return self.at_points(q[None, :], v[None, :], np.array([t]))
+
+    def at_points(self, q: Array, v: Array, t: Array) -> Entries:
+        """The equations at several states as those of one system."""
         from scipy.sparse import csr_array
 
-        w, nz, where = self.state.run("entries", q, v, t), self.state.nz, self.places
-        K = csr_array((w[where.places], (where.rows, where.columns)), shape=(self.count, self.count))
-        right, pulled = where.right(w), where.pulled(w)
-        defined = nz - self.state.n
-        J = csr_array((where.slope(w), (where.slope_of, where.slope_by)), shape=(defined, nz))
-        return Entries(K, right[:nz], pulled[:nz], right[nz:], J, where.bias(w), self.state.n)
+        n, nz, m, where, count = self.state.n, self.state.nz, self.state.m, self.places, t.size
+        table: dict[str, list[Array]] = {name: [] for name in ("entries", "right", "pulled", "slopes", "bias")}
+        for k in range(count):
+            w = self.state.run("entries", q[k], v[k], float(t[k]))
+            row = (w[where.places], where.right(w), where.pulled(w), where.slope(w), where.bias(w))
+            for name, numbers in zip(table, row, strict=True):
+                table[name].append(numbers)
+        all_of = {name: np.array(rows) for name, rows in table.items()}
+        place = self._places_among(count)
+        K = csr_array(
+            (all_of["entries"].ravel(), (place[:, where.rows].ravel(), place[:, where.columns].ravel())),
+            shape=(count * (nz + m), count * (nz + m)),
+        )
+        of = (place[:, n:nz] - count * n)[:, where.slope_of]
+        J = csr_array(
+            (all_of["slopes"].ravel(), (of.ravel(), place[:, where.slope_by].ravel())),
+            shape=(count * (nz - n), count * nz),
+        )
+        right, pulled = self.in_order(all_of["right"][:, :nz]), self.in_order(all_of["pulled"][:, :nz])
+        b, gamma = all_of["right"][:, nz:].ravel(), all_of["bias"].ravel()
+        return Entries(K, right, pulled, b, J, gamma, count * n, count)
+
+    def _places_among(self, count: int) -> np.ndarray:
+        """Of each unknown of each point (count, nz + m) its place among all."""
+        parts, first = [], 0
+        for size in (self.state.n, self.state.nz - self.state.n, self.state.m):
+            parts.append(first + np.arange(count * size, dtype=np.int64).reshape(count, size))
+            first += count * size
+        return np.concatenate(parts, axis=1)
+
+    def in_order(self, of_quantities: Array) -> Array:
+        """Numbers of all quantities of several points (points, nz) in the order of their system."""
+        n = self.state.n
+        return np.concatenate([of_quantities[:, :n].ravel(), of_quantities[:, n:].ravel()])
+
+    def chunks(self, points: int) -> list[slice]:
+        """Points to be taken together: so many that their system is not too large for memory."""
+        step = max(1, TOGETHER // (self.state.nz + self.state.m))
+        return [slice(k, min(k + step, points)) for k in range(0, points, step)]
 
     def contradicting_constraints(self, q: Array, v: Array, t: float) -> list[str]:
         """Names of constraints that no acceleration satisfies at the state that was solved last: others, on which they
@@ -175,8 +227,8 @@ def forces_at(entries: Entries, a: Array, multipliers: Array) -> Forces:
         unbalanced=unbalanced,
         size=np.abs(impressed) + np.abs(inertial) + np.abs(ideal) + np.abs(inertia),
         missed=max(
-            _share(*entries.missed_by_rows(a, moved)),
-            _share(own, made),
+            _share(*entries.missed_by_rows(a, moved), entries.points),
+            _share(own, made, entries.points),
         ),
     )
 
@@ -190,7 +242,15 @@ def contradictions(entries: Entries, a: Array) -> np.ndarray:
     return np.flatnonzero(missed > DRIFT_TOLERANCE * np.maximum(terms, 1e-6 * terms.max(initial=0.0)))
 
 
-def _share(part: Array, terms: Array) -> float:
-    """A row whose terms all vanish for a moment counts with a millionth of the largest."""
-    of = np.maximum(terms, 1e-6 * terms.max(initial=0.0))
-    return float((part / np.where(of > 0, of, 1.0)).max(initial=0.0))
+def _share(part: Array, terms: Array, points: int) -> float:
+    """The largest share. A row whose terms all vanish for a moment counts with a millionth of the largest of its
+    point.
+    """
+    part, of = part.reshape(points, -1), at_least_a_share(terms.reshape(points, -1))
+    return float((part / of).max(initial=0.0))
+
+
+def at_least_a_share(terms: Array) -> Array:
+    """Terms of points (points, k), not below a millionth of the largest of their point; 1 where there are none."""
+    of = np.maximum(terms, 1e-6 * terms.max(axis=1, keepdims=True, initial=0.0))
+    return np.where(of > 0, of, 1.0)

@@ -87,15 +87,18 @@ def _certified(at: LargeState, run: Run) -> Motion:
     started, trajectory = clock.perf_counter(), run.trajectory
     n, t, y = at.n, trajectory.t, trajectory.y
     entries, kept = EntriesOf(at), _arrays_of_points(t.size, n, at.m)
-    for k in range(t.size):
-        q, v = y[k, :n], y[k, n : 2 * n]
-        a, multipliers = at.solve(q, v, float(t[k]))
-        a, multipliers, rank = a.copy(), multipliers.copy(), at.rank()
-        forces = forces_at(entries.at(q, v, float(t[k])), a, multipliers)
-        kept["a"][k], kept["multipliers"][k], kept["rank"][k] = a[:n], multipliers, rank
+    for some in entries.chunks(t.size):
+        states = list(zip(y[some, :n], y[some, n : 2 * n], t[some].tolist(), strict=True))
+        every = np.empty((len(states), at.nz))
+        for k, (q, v, when) in enumerate(states):
+            every[k], kept["multipliers"][some.start + k] = at.solve(q, v, when)
+            kept["rank"][some.start + k] = at.rank()
+            kept["energy"][some.start + k] = at.energies(q, v, when)[0]
+        here = entries.at_points(y[some, :n], y[some, n : 2 * n], t[some])
+        forces = forces_at(here, entries.in_order(every), kept["multipliers"][some].ravel())
+        kept["a"][some] = every[:, :n]
         for name in ("impressed", "inertial", "ideal"):
-            kept[name][k] = getattr(forces, name)
-        kept["energy"][k] = at.energies(q, v, float(t[k]))[0]
+            kept[name][some] = getattr(forces, name).reshape(len(states), n)
     motion = Motion(
         system=run.system_as_it_started(),
         t=t,
