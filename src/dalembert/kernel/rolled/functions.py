@@ -13,6 +13,7 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.graph.structure.steps import Program
 from dalembert.kernel.build import Compiler, build
+from dalembert.kernel.ready.many import address
 from dalembert.kernel.rolled.source import rolled_source
 from dalembert.kernel.waited import waited
 
@@ -35,7 +36,7 @@ class RolledFunction:
         return w
 
     def __call__(self, w: Array) -> None:
-        self.function(w.ctypes.data, self.table.ctypes.data)
+        self.function(address(w), address(self.table))
 
 
 def compile_programs(programs: Mapping[str, Program], compiler: Compiler) -> dict[str, RolledFunction]:
