@@ -90,6 +90,7 @@ class _Run:
         t, q, v = report["time"], found.last[:n], found.last[n : 2 * n]
         failure = None
         if found.status == kernels.INCONSISTENT:
+            at.solve(q, v, t)
             names = EntriesOf(at).contradicting_constraints(q, v, t)
             if not names:
                 return None
