@@ -59,6 +59,9 @@ static double da_residual(const da_motion *of, const double *value, long columns
     return found;
 }
 
+/* As ROUNDING of motion/certificate/energy.py. */
+#define DA_ENERGY_ROUNDING (8 * 2.220446049250313e-16)
+
 /* The balance of energy with one more moment: the largest terms, and what they miss. */
 typedef struct {
     double first, other, moving, change, work, size, missed;
@@ -109,7 +112,8 @@ static double da_energy_off(const da_motion *of, const double *numbers, double p
     size = da_most(size, 1e-7 * b.size);
     size = da_most(size, 1e-8 * pull * span * span);
     *against = size;
-    return size > 0.0 ? b.missed / size : 0.0;
+    const double missed = da_most(b.missed - DA_ENERGY_ROUNDING * b.size, 0.0);
+    return size > 0.0 ? missed / size : 0.0;
 }
 
 /* Stretches to be looked at, of those that are usable: half of them evenly, half those most in doubt, in order; their
