@@ -76,7 +76,9 @@ def _balance(motion: Motion, evaluation: Evaluation, points: AtPoints, energy: A
     # Where that is zero too, forces do work on velocities of rounding, 1e-16 of what they would have made in the time.
     size = max(size, 1e-8 * points.pull * float(motion.t[-1] - motion.t[0]) ** 2)
     missed = beyond_rounding(np.abs(energy - energy[0] - work), energy)
-    missed[: told.size] = np.maximum(missed[: told.size], told)
+    # What a motion tells of its energy is read off its states: it is as right as these digits, whatever is exchanged.
+    own = min(float(np.abs(energy).max()), size) or size
+    missed[: told.size] = np.maximum(missed[: told.size], told * (size / own if own else 1.0))
     return missed, size
 
 

@@ -13,7 +13,8 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.motion.certificate.consistency import consistency
 from dalembert.motion.certificate.energy import beyond_rounding
-from dalembert.motion.certificate.repeat import PIECES, ROUNDED, STEPS_OF_PIECE, Slope, integrate_again
+from dalembert.motion.certificate.repeat import PIECES, ROUNDED, STEPS_OF_PIECE, integrate_again
+from dalembert.motion.certificate.slopes import Slope
 from dalembert.motion.certificate.thresholds import thresholds
 from dalembert.motion.large.forces import PANEL, Entries, EntriesOf, accelerations_alone, forces_at
 from dalembert.motion.large.state import LargeState
