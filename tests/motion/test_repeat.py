@@ -237,3 +237,27 @@ def test_energies_that_a_motion_tells_are_held_against_themselves() -> None:
     motion = pushed.simulate(10, samples=21)
     assert motion.certificate.holds
     assert not certify(replace(motion, energy=motion.energy * (1 + 1e-4))).holds
+
+
+@pytest.mark.parametrize("samples", [201, 2001])
+@pytest.mark.parametrize("field", ["q", "v"])
+def test_what_drifts_too_slowly_to_show_between_two_outputs_is_seen(field: str, samples: int) -> None:
+    """A thousandth of a column that no force depends on: of 2001 outputs, a stretch misses half of 1e-6 of it."""
+    body = da.System(
+        "pushed", coordinates=[x, y], kinetic=(x.d**2 + y.d**2) / 2,
+        forces={x: sp.sin(da.t), y: sp.cos(2 * da.t)}, initial={x: 0, y: 0, x.d: 1, y.d: 1},
+    )  # fmt: skip
+    motion = body.simulate(10, samples=samples)
+    assert motion.certificate.holds
+    wrong = getattr(motion, field).copy()
+    wrong[:, 0] *= 1.001
+    assert not certify(replace(motion, **{field: wrong})).holds
+
+
+def test_drifts_that_quadratures_only_suppose_are_overruled() -> None:
+    """What is looked for in sums over stretches is judged by repeating them: a turn too sharp for the outputs about it
+    is right.
+    """
+    hoop = da.library.get("rotating_hoop_bead")
+    for samples in (101, 201, 301):
+        assert hoop.simulate(10, samples=samples).certificate.holds

@@ -18,6 +18,7 @@ from dalembert.mechanics.solve.fundamental import is_positive
 from dalembert.motion.certificate.algebra import AtPoints
 from dalembert.motion.certificate.closely import shares_of_stretch
 from dalembert.motion.certificate.consistency import quadratures, smooth_stretches
+from dalembert.motion.certificate.drift import drifting, ends_only
 from dalembert.motion.certificate.slopes import (
     TOLERANCES,
     Slope,
@@ -132,7 +133,36 @@ def repeat_and_consistency(
     doubted = suspect[stretches] > wanted
     if doubted.any() and right[doubted].all():
         suspect = np.where(suspect > wanted, 0.0, suspect)
-    return float(missed[judged].max(initial=0.0)), float(suspect.max(initial=0.0))
+    drifts, drifts_unjudged = _drifts(motion, evaluation, root, smooth, (place, speed), wanted, together)
+    repeat, off = float(missed[judged].max(initial=0.0)), float(suspect.max(initial=0.0))
+    return max(repeat, drifts), max(off, drifts_unjudged)
+
+
+def _drifts(
+    motion: Motion,
+    evaluation: Evaluation,
+    root: Array,
+    smooth: np.ndarray | None,
+    sizes: tuple[float, float],
+    wanted: float,
+    together: bool,
+) -> tuple[float, float]:
+    """How far parts over which places or velocities drift end from the motion when repeated; and by how much one drifts
+    that repetition cannot judge.
+    """
+    parts = sorted(drifting(motion, root, smooth, *sizes, wanted), key=lambda part: -part[2])
+    parts = sorted(parts[: MOST if together else FEW])
+    if not parts:
+        return 0.0, 0.0
+    at = np.array([first for first, *_ in parts])
+    lengths = motion.t[[last for _, last, _ in parts]] - motion.t[at]
+    unsure = (root[at] * errors_of_accelerations(motion, evaluation, at)).max(axis=1) * lengths / sizes[1]
+    doubted = np.array([off for *_, off in parts]) - unsure
+    ends = ends_only(motion, parts)
+    scales = np.concatenate([sizes[0] / root[at], sizes[1] / root[at]], axis=1)
+    places = 2 * np.arange(at.size) + 1
+    missed, judged = _distances(ends, evaluation, places, scales, wanted, PIECES if together else PIECES_ALONE)
+    return float(missed[judged].max(initial=0.0)), float(doubted[~judged & (doubted > wanted)].max(initial=0.0))
 
 
 def doubted_places(motion: Motion, root: Array) -> Array:
