@@ -12,7 +12,8 @@ import dalembert as da
 from dalembert.kernel.ready import again, check, many, solve, sparse, together
 from dalembert.motion.certificate.algebra import at_points, at_points_dense, data_along
 from dalembert.motion.certificate.consistency import consistency, quadratures
-from dalembert.motion.certificate.repeat import SEQUENCE, _in_pieces, _together
+from dalembert.motion.certificate.repeat import SEQUENCE, _in_pieces
+from dalembert.motion.certificate.slopes import all_slopes
 from dalembert.motion.result.motion import Motion
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.points import evaluate_points
@@ -100,7 +101,7 @@ def test_stretches_are_repeated_as_in_numpy():
     own = together.together_of(evaluation.graph)
     assert own is not None
     ours = again.extrapolate(own, evaluation.p, t, y, length, wanted, SEQUENCE)
-    theirs = _in_pieces(_together(evaluation), t, y, length, wanted, np.ones(1))
+    theirs = _in_pieces(all_slopes(evaluation), t, y, length, wanted, np.ones(1))
     assert ours is not None
     np.testing.assert_array_equal(ours[2], theirs[2])
     # The same sums in another order: rounding of states of size 1, and of its extrapolation.

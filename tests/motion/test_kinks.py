@@ -372,3 +372,28 @@ def test_what_comes_to_rest_in_a_kink_of_places_is_not_sent_to_friction(backend)
     assert told_of.value.motion.t[-1] <= end + 1e-6
     named = float(re.search(r"beyond t = ([\d.]+)", str(told_of.value))[1])
     assert named == pytest.approx(end, abs=1e-5)
+
+
+def test_a_kink_is_passed_where_the_state_just_vanishes() -> None:
+    """Twenty square waves in one turn of an oscillator from rest: each pushes by as much as it pulls, and after a turn
+    it is at rest, but for rounding, as the force changes sign. Then all begins again.
+    """
+    motion = particle(x**2 / 2, sp.sign(sp.sin(20 * da.t)), at=0).simulate(2.1 * np.pi)
+    z, now, push, half = 0j, 0.0, 1.0, np.pi / 20  # z = x + i x′: turns about the force in each half period
+    while now < motion.t[-1]:
+        step = min(half, motion.t[-1] - now)
+        z, now, push = push + (z - push) * np.exp(-1j * step), now + step, -push
+    assert [motion["x"][-1], motion["x'"][-1]] == pytest.approx([z.real, z.imag], abs=NEAR)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_kinks_that_depend_on_the_sides_of_others_are_left_out_of_quadratures(backend: str) -> None:
+    """min(x, 1 − x, …) from 0.1, where its second function is on the other side than it is with the first one's."""
+    potential = 10 * sp.Min(x, 1 - x, sp.Rational(1, 5) + x / 10)
+    motion = particle(potential, at=0.1, speed=2).simulate(0.6, backend=backend)
+    assert motion.certificate.holds
+    # Down by 10 to x = 2/9, by 1 to 8/11, then driven up by 10.
+    speed = np.sqrt(4 - 20 * (2 / 9 - 0.1))
+    first, there = (2 - speed) / 10, np.sqrt(speed**2 - 2 * (8 / 11 - 2 / 9))
+    left = 0.6 - first - (speed - there)
+    assert motion["x"][-1] == pytest.approx(8 / 11 + there * left + 5 * left**2, abs=NEAR)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import sympy as sp
 
 import dalembert as da
 from dalembert.kernel.ready.forces import forces_along
@@ -48,6 +49,18 @@ def test_one_call_measures_what_the_parts_do(name: str, monkeypatch: pytest.Monk
         assert getattr(found, measure) == pytest.approx(getattr(parts, measure), rel=1e-6, abs=2e-14), measure
     assert motion.certificate.holds
     assert parts.holds
+
+
+def test_the_rounding_of_energies_is_no_imbalance(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A millisecond of a double well at the tightest tolerance: little is exchanged, and E = −1/4 is 1/4 − 1/2."""
+    x = da.coordinates("x")[0]
+    well = da.System(
+        "double well", coordinates=[x], kinetic=x.d**2 / 2, potential=x**4 / 4 - x**2 / 2,
+        forces={x: 0.3 * sp.cos(1.2 * da.t) - x.d / 10}, initial={x: 1, x.d: 0},
+    )  # fmt: skip
+    motion = well.simulate(1e-3, rtol=1e-13)
+    assert motion.certificate.holds
+    assert from_parts(motion, monkeypatch).holds
 
 
 @pytest.mark.parametrize("field", ["q", "v", "a", "ideal", "impressed", "inertial", "multipliers", "work", "energy"])

@@ -206,3 +206,58 @@ def test_a_pulse_between_few_outputs_is_repeated_as_closely_as_it_asks_for():
     v = motion.v.copy()
     v[1] -= np.sqrt(np.pi) / 2 * np.cos(0.2)
     assert "repeat" in certify(replace(motion, v=v)).failures
+
+
+@pytest.mark.parametrize("samples", [101, 201, 501])
+def test_stiff_motions_are_not_doubted_for_errors_within_the_tolerance(samples: int) -> None:
+    """Van der Pol's oscillator where it creeps: q̈ is the difference of forces a million times as large, so an error of
+    1e-9 of q̇ is one of 1e-6 in ∫ q̈ dt over a stretch.
+    """
+    oscillator = da.System(
+        "creeping", coordinates=[x], kinetic=x.d**2 / 2, forces={x: 1000 * (1 - x**2) * x.d - x},
+        initial={x: 2, x.d: 0},
+    )  # fmt: skip
+    motion = oscillator.simulate(50, samples=samples, method="stiff")
+    # On its slow manifold, ln x − x²/2 + 2 − ln 2 = t/1000, but for 1/1000² of it.
+    left = np.log(motion["x"]) - motion["x"] ** 2 / 2 + 2 - np.log(2) - motion.t / 1000
+    assert np.abs(left[1:]).max() < 1e-5
+    assert motion.certificate.holds
+    wrong = replace(motion, v=motion.v * (1 + 1e-4))  # far more than the tolerance
+    assert not certify(wrong).holds
+
+
+def test_energies_that_a_motion_tells_are_held_against_themselves() -> None:
+    """Between two outputs a pulse pushes with a force of 50, so that the balance may miss far more than 1e-4 of
+    the energy; what is told of a state may not.
+    """
+    pushed = da.System(
+        "pushed", coordinates=[x], kinetic=x.d**2 / 2, potential=x**2 / 2,
+        forces={x: 50 * sp.exp(-((100 * (da.t - 5)) ** 2))}, initial={x: 1, x.d: 0},
+    )  # fmt: skip
+    motion = pushed.simulate(10, samples=21)
+    assert motion.certificate.holds
+    assert not certify(replace(motion, energy=motion.energy * (1 + 1e-4))).holds
+
+
+@pytest.mark.parametrize("samples", [201, 2001])
+@pytest.mark.parametrize("field", ["q", "v"])
+def test_what_drifts_too_slowly_to_show_between_two_outputs_is_seen(field: str, samples: int) -> None:
+    """A thousandth of a column that no force depends on: of 2001 outputs, a stretch misses half of 1e-6 of it."""
+    body = da.System(
+        "pushed", coordinates=[x, y], kinetic=(x.d**2 + y.d**2) / 2,
+        forces={x: sp.sin(da.t), y: sp.cos(2 * da.t)}, initial={x: 0, y: 0, x.d: 1, y.d: 1},
+    )  # fmt: skip
+    motion = body.simulate(10, samples=samples)
+    assert motion.certificate.holds
+    wrong = getattr(motion, field).copy()
+    wrong[:, 0] *= 1.001
+    assert not certify(replace(motion, **{field: wrong})).holds
+
+
+def test_drifts_that_quadratures_only_suppose_are_overruled() -> None:
+    """What is looked for in sums over stretches is judged by repeating them: a turn too sharp for the outputs about it
+    is right.
+    """
+    hoop = da.library.get("rotating_hoop_bead")
+    for samples in (101, 201, 301):
+        assert hoop.simulate(10, samples=samples).certificate.holds

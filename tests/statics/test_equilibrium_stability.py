@@ -239,3 +239,29 @@ def test_what_has_a_kink_just_there_is_not_linearised(potential):
     (found,) = system.equilibrium()
     assert found.stability.verdict == "undecided"
     assert "kink" in found.stability.by
+
+
+@pytest.mark.parametrize("start", [0.01, 0.3, -0.3])
+@pytest.mark.parametrize("power", [3, 5, 4])
+def test_curvatures_beside_a_degenerate_equilibrium_decide_nothing(power, start):
+    """On z = ±xᵏ + y² only x = 0 is at rest. Where Newton's method ends, forces being rounding, the curvature is none
+    of the equilibrium's: of x³ and x⁵ it was positive there, and the hollow said to be stable.
+    """
+    z, = da.coordinates("z")  # fmt: skip
+    height = (-1 if power == 4 else 1) * x**power + y**2
+    surface = da.System(
+        "surface", coordinates=[x, y, z], kinetic=(x.d**2 + y.d**2 + z.d**2) / 2, potential=z,
+        constraints={"surface": z - height}, initial={x: start, y: 0.1, z: height.subs({x: start, y: 0.1})},
+    )  # fmt: skip
+    (found,) = surface.equilibrium()
+    assert (found.stability.verdict, found.stability.free) == ("undecided", 1)
+    assert "undecided" in str(found)  # with reactions on the particle, whose height is rounding
+
+
+def test_a_flat_valley_with_a_curvature_of_its_own_is_stable():
+    valley = (y - x**2) ** 2 + 1e-6 * x**2
+    system = da.System("valley", coordinates=[x, y], kinetic=(x.d**2 + y.d**2) / 2, potential=valley)
+    found = system.equilibrium({"x": 0.01, "y": 0.01})[0]
+    assert found.q == pytest.approx(0, abs=1e-9)
+    assert found.stability.verdict == "stable"
+    assert found.stability.frequencies == pytest.approx(np.sqrt([2e-6, 2]), rel=1e-9)

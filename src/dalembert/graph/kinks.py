@@ -12,6 +12,8 @@ import casadi as ca
 from dalembert.remember import remember_alone
 
 if TYPE_CHECKING:
+    import sympy as sp
+
     from dalembert.model.system import System
 
 
@@ -40,8 +42,6 @@ def kink_graph(system: System) -> KinkGraph | None:
 
 
 def _build(system: System) -> KinkGraph | None:
-    import sympy as sp  # only here: most models have no kinks
-
     from dalembert.graph.convert import Converter
     from dalembert.model.kinks import KINKED, sides_of, switched_kinks
     from dalembert.model.language.symbols import Coordinate, t
@@ -52,20 +52,22 @@ def _build(system: System) -> KinkGraph | None:
     found = [] if switched is None else [switched.kinks]
     # Coefficients of dry friction are switched in the modes of a motion, not in the model.
     found += [sides_of(part)[1] for law in system.expanded.nonideal for part in law.expressions()]
-    ones = [{kink.side: sp.S.One for kink in kinks} for kinks in found]
-    functions = [k.function.xreplace(one) for kinks, one in zip(found, ones, strict=True) for k in kinks]
-    functions = list(dict.fromkeys(functions))
-    if not functions:
+    if not any(found):
         return None
     n, symbols = len(system.coordinates), system.parameter_symbols
     q, v, time, p = ca.SX.sym("q", n), ca.SX.sym("v", n), ca.SX.sym("t"), ca.SX.sym("p", len(symbols))
     table: dict[sp.Symbol, ca.SX] = {t: time} | {symbol: p[k] for k, symbol in enumerate(symbols)}
     for k, coordinate in enumerate(system.coordinates):
         table |= {coordinate: q[k], coordinate.d: v[k]}
-    g = Converter(table).column(functions)
+    values: list[ca.SX] = []
+    for kinks in found:
+        sides = dict(table)
+        for kink in kinks:  # those inside others come first: these depend on their sides
+            values.append(Converter(sides)(kink.function))
+            sides[kink.side] = ca.sign(values[-1])
     places = [
         k
-        for k, function in enumerate(functions[: 0 if switched is None else len(switched.kinks)])
-        if {s.order for s in function.free_symbols if isinstance(s, Coordinate)} == {0}
+        for k, kink in enumerate(() if switched is None else switched.kinks)
+        if {s.order for s in kink.function.free_symbols if isinstance(s, Coordinate)} == {0}
     ]
-    return KinkGraph(ca.Function("kinks", [q, v, time, p], [ca.densify(g)]), tuple(places))
+    return KinkGraph(ca.Function("kinks", [q, v, time, p], [ca.densify(ca.vertcat(*values))]), tuple(places))

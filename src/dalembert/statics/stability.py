@@ -32,6 +32,9 @@ from dalembert.statics.symmetries import names_of, neutral_directions
 # that small against the terms whose sum it is, or rounding beside the largest. x⁴ solved to 1e-5 has a share of 1e-6;
 # x² has 1.
 FLAT, NEARBY, CANCELLED = 1e-5, 1e-2, 1e-9
+# A curvature decides nothing where it changes by more than this share within what the place is uncertain by: a step of
+# Newton's method takes half of the curvature of x³, more of higher powers, and nothing of x² at its minimum.
+SURE = 0.25
 # Eigenvalues round in proportion to their condition, which is large where several coincide; beside that, this share of
 # the largest is zero.
 ROUNDING, NEUTRAL = 1e3 * np.finfo(float).eps, 1e-9
@@ -260,17 +263,36 @@ def _singular(statics: Statics, at: Balance, N: Array, inertia: Array) -> bool:
 
 
 def _flat(statics: Statics, at: Balance, curvatures: Array, modes: Array) -> np.ndarray:
-    """Which curvatures are zero."""
+    """Which curvatures are zero, or not known."""
     _, K, _ = statics.linear(at.q, at.multipliers, at.friction)
     _, own, _ = statics.linear(at.q, np.zeros(statics.m), np.zeros(statics.columns))
     largest = float(np.abs(curvatures).max(initial=0.0))
+    off = _pushes_left(statics, at, K)
     flat = []
     for curvature, mode in zip(curvatures, modes.T, strict=True):
         reach = NEARBY / max(float(np.abs(mode / statics.sizes).max()), 1e-300)
-        near = []
-        for sign in (1.0, -1.0):
-            _, there, _ = statics.linear(at.q + sign * reach * mode, at.multipliers, at.friction)
-            near.append(abs(float(mode @ there @ mode)) if np.isfinite(there).all() else 0.0)
+        near = _curvatures_aside(statics, at, mode, reach)
         terms = abs(float(mode @ own @ mode)) + abs(float(mode @ (K - own) @ mode))
-        flat.append(abs(curvature) <= max(FLAT * max(near), CANCELLED * terms, ROUNDING * largest))
+        least = max(FLAT * float(np.abs(near).max()), CANCELLED * terms, ROUNDING * largest)
+        if abs(curvature) > least:
+            aside = _curvatures_aside(statics, at, mode, float(np.abs(mode) @ off) / abs(curvature))
+            flat.append(bool(np.abs(aside - mode @ K @ mode).max() > SURE * abs(curvature)))
+        else:
+            flat.append(True)
     return np.array(flat, dtype=bool)
+
+
+def _curvatures_aside(statics: Statics, at: Balance, mode: Array, reach: float) -> Array:
+    """Along a mode, so far to both sides; zero where there is none."""
+    found = []
+    for way in (reach, -reach):
+        _, K, _ = statics.linear(at.q + way * mode, at.multipliers, at.friction)
+        found.append(float(mode @ K @ mode) if np.isfinite(K).all() else 0.0)
+    return np.array(found)
+
+
+def _pushes_left(statics: Statics, at: Balance, K: Array) -> Array:
+    """What the balance leaves of each force, its rounding included."""
+    left, _, reach = statics.balance(at.q, at.multipliers, at.friction)
+    loads = np.abs(reach) @ np.abs(np.concatenate([at.multipliers, at.friction]))
+    return np.asarray(np.abs(left) + np.finfo(float).eps * (loads + np.abs(K) @ np.abs(at.q)))

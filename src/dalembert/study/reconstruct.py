@@ -20,7 +20,8 @@ from dalembert.mechanics.algebra.compiled import numeric_function
 from dalembert.model.language.suggest import suggest
 from dalembert.model.language.symbols import name_of, t
 from dalembert.motion.assemble import assemble
-from dalembert.motion.certificate.repeat import Slope, integrate_again
+from dalembert.motion.certificate.repeat import integrate_again
+from dalembert.motion.certificate.slopes import Slope
 from dalembert.motion.integrate.trajectory import Trajectory
 from dalembert.motion.result.motion import Motion
 from dalembert.motion.state.evaluation import Evaluation

@@ -11,6 +11,7 @@ from dalembert.ensemble.members.outcome import Outcome
 from dalembert.ensemble.members.task import Task
 from dalembert.kernel.limits import PROJECT_LEAST_SIZE
 from dalembert.kernel.ready.together import Together
+from dalembert.motion.certificate.energy import beyond_rounding
 from dalembert.motion.certificate.thresholds import thresholds
 
 MEASURES = ("position", "velocity", "energy")
@@ -68,7 +69,7 @@ def _energy(E: Array, kinetic: Array, works: Array, reached: np.ndarray, least: 
     size = np.maximum(kinetic.max(axis=1), np.abs(rest - rest[:, :1]).max(axis=1))
     size = np.maximum(size, np.abs(works).max(axis=(1, 2)))
     size = np.maximum(np.maximum(size, 1e-7 * np.abs(E).max(axis=1)), least)
-    missed = np.where(reached, np.abs(E - E[:, :1] - work), 0.0).max(axis=1)
+    missed = np.where(reached, beyond_rounding(np.abs(E - E[:, :1] - work), E), 0.0).max(axis=1)
     return missed / np.where(size > 0, size, 1.0)
 
 

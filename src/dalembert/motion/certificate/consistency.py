@@ -53,24 +53,33 @@ def longest_spacing_judged(motion: Motion) -> float:
     return STEPS.get(motion.method, 1.0) * float(motion.t[-1] - motion.t[0]) / steps if steps else 0.0
 
 
+def even_stretches(motion: Motion) -> tuple[np.ndarray, np.ndarray]:
+    """The stretches on which quadratures judge, by their first output (B,), and the six outputs about each (B, 6)."""
+    gaps = np.diff(motion.t)
+    inside = np.arange(2, max(motion.t.size - 3, 2))
+    stencil = inside[:, None] + np.arange(-2, 4)
+    five = gaps[stencil[:, :5]]
+    widest = five.max(axis=1, initial=0.0)
+    even = (np.ptp(five, axis=1) < 1e-6 * widest) & (widest <= longest_spacing_judged(motion))
+    return inside[even], stencil[even]
+
+
+def quadratures_of(rates: Array, inside: np.ndarray, stencil: np.ndarray, h: Array) -> tuple[Array, Array, Array]:
+    """Integrals of rates (T, n) over these stretches, h (B, 1) long, from six, four and two points: (B, n) each."""
+    six = h * np.einsum("j,tjn->tn", SIX, rates[stencil])
+    four = h * np.einsum("j,tjn->tn", FOUR, rates[stencil[:, 1:5]])
+    return six, four, h / 2 * (rates[inside] + rates[inside + 1])
+
+
 def consistency(motion: Motion, root: Array) -> Array:
     """|Δq̇ − ∫ q̈ dt| of each stretch, less what its quadrature may err by; zero where it cannot judge."""
     t, v, a = motion.t, motion.v, motion.a
     found = np.zeros(t.size - 1)
-    gaps = np.diff(t)
-    steps = motion.timing.steps  # none are known of what was not integrated
-    if t.size < 6 or not steps:
+    inside, stencil = even_stretches(motion)
+    if not inside.size:
         return found
-    near = longest_spacing_judged(motion)
-    inside = np.arange(2, t.size - 3)
-    stencil = inside[:, None] + np.arange(-2, 4)
-    five = gaps[stencil[:, :5]]
-    even = (np.ptp(five, axis=1) < 1e-6 * five.max(axis=1)) & (five.max(axis=1) <= near)
-    inside, stencil = inside[even], stencil[even]
-    h = gaps[inside, None]
-    six = h * np.einsum("j,tjn->tn", SIX, a[stencil])
-    four = h * np.einsum("j,tjn->tn", FOUR, a[stencil[:, 1:5]])
-    two = h / 2 * (a[inside] + a[inside + 1])
+    h = np.diff(t)[inside, None]
+    six, four, two = quadratures_of(a, inside, stencil, h)
     # Where more points do not bring a quadrature nearer, the acceleration changes faster than the points show.
     finer, coarser = np.abs(six - four), np.abs(four - two)
     unclear = finer > RESOLVED * coarser + 1e-12 * np.abs(h * a[inside]).max(initial=0.0)

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 ONES = np.ones(3)
 # Energies that differ by less than this share of the largest are the same: sums of many terms, in another order.
 SAME = 1e-9
+# A balance that misses less than this share of the largest energy: both ends, sums of some terms, are rounded.
+ROUNDING = 8 * 2.0**-52
 
 
 def told_energy_off(motion: Motion, evaluation: Evaluation, energy: Array | None) -> Array:
@@ -73,9 +75,16 @@ def _balance(motion: Motion, evaluation: Evaluation, points: AtPoints, energy: A
     size = max(size, 1e-7 * np.abs(energy).max())
     # Where that is zero too, forces do work on velocities of rounding, 1e-16 of what they would have made in the time.
     size = max(size, 1e-8 * points.pull * float(motion.t[-1] - motion.t[0]) ** 2)
-    missed = np.abs(energy - energy[0] - work)
-    missed[: told.size] = np.maximum(missed[: told.size], told)
+    missed = beyond_rounding(np.abs(energy - energy[0] - work), energy)
+    # What a motion tells of its energy is read off its states: it is as right as these digits, whatever is exchanged.
+    own = min(float(np.abs(energy).max()), size) or size
+    missed[: told.size] = np.maximum(missed[: told.size], told * (size / own if own else 1.0))
     return missed, size
+
+
+def beyond_rounding(missed: Array, energy: Array) -> Array:
+    """What a balance misses by more than the rounding of its energies, along the last axis."""
+    return np.maximum(missed - ROUNDING * np.abs(energy).max(axis=-1, keepdims=True), 0.0)
 
 
 def _at_fastest(fastest: Array, evaluation: Evaluation) -> tuple[Array, float, float]:

@@ -6,7 +6,6 @@ shows only in where it went.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -15,18 +14,25 @@ from dalembert.arrays import Array
 from dalembert.errors import DalembertError
 from dalembert.kernel.ready.again import extrapolate
 from dalembert.kernel.ready.together import together_of
-from dalembert.mechanics.solve.fundamental import is_positive, solve
+from dalembert.mechanics.solve.fundamental import is_positive
 from dalembert.motion.certificate.algebra import AtPoints
 from dalembert.motion.certificate.closely import shares_of_stretch
 from dalembert.motion.certificate.consistency import quadratures, smooth_stretches
+from dalembert.motion.certificate.drift import drifting, ends_only
+from dalembert.motion.certificate.slopes import (
+    TOLERANCES,
+    Slope,
+    all_slopes,
+    errors_of_accelerations,
+    errors_within,
+    is_simple,
+    slope_of_one,
+)
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.state import State
 
 if TYPE_CHECKING:
     from dalembert.motion.result.motion import Motion
-
-# d/dt of B states at once: times (B,) and states (B, w) to rates (B, w).
-Slope = Callable[[Array, Array], Array]
 
 # So many stretches are looked at, half of them evenly, half where the acceleration says least of where the motion goes.
 # Fewer where states must be solved one by one.
@@ -46,8 +52,6 @@ STEPS_OF_PIECE = 4
 PACED = 16
 # What a stretch may err by is for so many steps of the motion, and grows with them.
 GRANTED = 2.0
-# Errors of so many tolerances may be made in each of its steps, and grow as the motion lets them grow.
-TOLERANCES = 10.0
 # Rounding of places, some of their last digits.
 ROUNDED = 1e-15
 
@@ -112,8 +116,12 @@ def repeat_and_consistency(
     smooth = smooth_stretches(motion)
     apart, doubt = quadratures(motion, root)
     suspect = apart / speed if smooth is None else np.where(smooth, apart / speed, 0.0)
+    at = np.flatnonzero(suspect > wanted)
+    if at.size:
+        unsure = (root[at] * errors_of_accelerations(motion, evaluation, at)).max(axis=1) * np.diff(motion.t)[at]
+        suspect[at] = np.maximum(suspect[at] - unsure / speed, 0.0)
     independent = bool((motion.rank == evaluation.m).all())
-    together = _is_simple(evaluation) and independent and is_regular(M[0])
+    together = is_simple(evaluation) and independent and is_regular(M[0])
     doubt = doubt + doubted_places(motion, root) * speed / place
     stretches = _stretches(motion, smooth, doubt + 1e6 * apart, MOST if together else FEW)
     if not stretches.size:
@@ -125,7 +133,36 @@ def repeat_and_consistency(
     doubted = suspect[stretches] > wanted
     if doubted.any() and right[doubted].all():
         suspect = np.where(suspect > wanted, 0.0, suspect)
-    return float(missed[judged].max(initial=0.0)), float(suspect.max(initial=0.0))
+    drifts, drifts_unjudged = _drifts(motion, evaluation, root, smooth, (place, speed), wanted, together)
+    repeat, off = float(missed[judged].max(initial=0.0)), float(suspect.max(initial=0.0))
+    return max(repeat, drifts), max(off, drifts_unjudged)
+
+
+def _drifts(
+    motion: Motion,
+    evaluation: Evaluation,
+    root: Array,
+    smooth: np.ndarray | None,
+    sizes: tuple[float, float],
+    wanted: float,
+    together: bool,
+) -> tuple[float, float]:
+    """How far parts over which places or velocities drift end from the motion when repeated; and by how much one drifts
+    that repetition cannot judge.
+    """
+    parts = sorted(drifting(motion, root, smooth, *sizes, wanted), key=lambda part: -part[2])
+    parts = sorted(parts[: MOST if together else FEW])
+    if not parts:
+        return 0.0, 0.0
+    at = np.array([first for first, *_ in parts])
+    lengths = motion.t[[last for _, last, _ in parts]] - motion.t[at]
+    unsure = (root[at] * errors_of_accelerations(motion, evaluation, at)).max(axis=1) * lengths / sizes[1]
+    doubted = np.array([off for *_, off in parts]) - unsure
+    ends = ends_only(motion, parts)
+    scales = np.concatenate([sizes[0] / root[at], sizes[1] / root[at]], axis=1)
+    places = 2 * np.arange(at.size) + 1
+    missed, judged = _distances(ends, evaluation, places, scales, wanted, PIECES if together else PIECES_ALONE)
+    return float(missed[judged].max(initial=0.0)), float(doubted[~judged & (doubted > wanted)].max(initial=0.0))
 
 
 def doubted_places(motion: Motion, root: Array) -> Array:
@@ -239,11 +276,8 @@ def _growth_of_errors(
     motion: Motion, evaluation: Evaluation, at: np.ndarray, end: Array, wanted: Array, shares: Array
 ) -> Array:
     """What an error of one tolerance at the beginning of these stretches is at their end; not finite where unknown."""
-    y = np.concatenate([motion.q, motion.v], axis=1)
-    tolerance = motion.rtol * (np.abs(y[at]) + 1e-3 * np.abs(y).max(axis=0))
-    signs = np.where(np.arange(y.shape[1]) % 2, -1.0, 1.0)
     found = np.zeros(end.shape)
-    for change in (tolerance, signs * tolerance):
+    for change in errors_within(motion, at):
         other, _, known = _all_again(motion, evaluation, at, wanted, shares, change)
         found = np.maximum(found, np.where(known[:, None], np.abs(other - end), np.inf))
     return found
@@ -268,12 +302,12 @@ def _all_again(
     """
     t, length = motion.t[at], motion.t[at + 1] - motion.t[at]
     y = np.concatenate([motion.q[at], motion.v[at]], axis=1) + change
-    if _is_simple(evaluation) and bool((motion.rank[at] == evaluation.m).all()):
+    if is_simple(evaluation) and bool((motion.rank[at] == evaluation.m).all()):
         found = _in_pieces_by_c(evaluation, t, y, length, wanted, shares)
         if found is not None:
             return found
         try:
-            return _in_pieces(_together(evaluation), t, y, length, wanted, shares)
+            return _in_pieces(all_slopes(evaluation), t, y, length, wanted, shares)
         except (DalembertError, np.linalg.LinAlgError):
             pass  # at one of them; which one shows below
     end, left, judged = y.copy(), np.full(y.shape, np.inf), np.zeros(at.size, dtype=bool)
@@ -281,7 +315,7 @@ def _all_again(
         one = slice(i, i + 1)
         try:
             end[one], left[one], judged[one] = _in_pieces(
-                _alone(motion, evaluation, int(k)), t[one], y[one], length[one], wanted[one], shares
+                slope_of_one(motion, evaluation, int(k)), t[one], y[one], length[one], wanted[one], shares
             )
         except (DalembertError, np.linalg.LinAlgError):
             continue  # a trial state without a value
@@ -326,42 +360,3 @@ def is_regular(M: Array) -> bool:
     if np.count_nonzero(M) == np.count_nonzero(diagonal):
         return bool((diagonal > 0).all())
     return is_positive(M)
-
-
-def _is_simple(evaluation: Evaluation) -> bool:
-    """Whether many states can be solved at once."""
-    return not (evaluation.graph.nonlinear or evaluation.graph.uses_reactions)
-
-
-def _together(evaluation: Evaluation) -> Slope:
-    n, together = evaluation.n, together_of(evaluation.graph)
-
-    def slope(t: Array, y: Array) -> Array:
-        q, v = y[:, :n], y[:, n:]
-        found = None if together is None else together.solve(q, v, t, evaluation.p)
-        if found is not None:
-            return np.concatenate([v, found.acceleration], axis=1)
-        M, Q, A, b = evaluation.dynamics_along(q, v, t)
-        C = np.zeros_like(Q)
-        if evaluation.system.works:
-            C = evaluation.work_along(q, v, t, C, C, np.zeros_like(b))
-        return np.concatenate([v, solve(M, Q, A, b, C).acceleration], axis=1)
-
-    return slope
-
-
-def _alone(motion: Motion, evaluation: Evaluation, k: int) -> Slope:
-    """One stretch by itself, with the constraints that are independent at its start: off them, redundant ones
-    contradict each other slightly.
-    """
-    n = evaluation.n
-    start = evaluation.solve(motion.q[k], motion.v[k], float(motion.t[k]), None, motion.a[k])
-    rows, near = [int(j) for j in np.flatnonzero(~start.dependent)], evaluation.branch_accelerations(start)
-    some = None if len(rows) == evaluation.m or evaluation.graph.nonlinear else rows
-
-    def slope(t: Array, y: Array) -> Array:
-        q, v = y[0, :n], y[0, n:]
-        a = evaluation.solve(q, v, float(t[0]), some, near).acceleration
-        return np.concatenate([v, a])[None, :]
-
-    return slope

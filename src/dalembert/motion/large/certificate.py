@@ -12,7 +12,9 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.motion.certificate.consistency import consistency
-from dalembert.motion.certificate.repeat import PIECES, ROUNDED, STEPS_OF_PIECE, Slope, integrate_again
+from dalembert.motion.certificate.energy import beyond_rounding
+from dalembert.motion.certificate.repeat import PIECES, ROUNDED, STEPS_OF_PIECE, integrate_again
+from dalembert.motion.certificate.slopes import Slope
 from dalembert.motion.certificate.thresholds import thresholds
 from dalembert.motion.large.forces import PANEL, Entries, EntriesOf, at_least_a_share, forces_at
 from dalembert.motion.large.state import LargeState
@@ -171,7 +173,7 @@ def _energy(motion: Motion, at: LargeState) -> float:
     rest = energy - kinetic
     size = max(kinetic.max(), np.abs(rest - rest[0]).max(), np.abs(motion.work).max(initial=0.0))
     size = max(size, 1e-7 * np.abs(energy).max())
-    missed = np.abs(energy - energy[0] - motion.work.sum(axis=1)).max()
+    missed = beyond_rounding(np.abs(energy - energy[0] - motion.work.sum(axis=1)), energy).max()
     missed = max(missed, np.abs(energy - motion.energy).max())
     return float(missed / size) if size > 0 else 0.0
 

@@ -7,6 +7,9 @@
 #define DA_MOST_STRETCHES 12
 #define DA_ROUNDED 1e-15
 #define DA_PLACES_COUNT 1e3
+/* As STEPS and NOISE of motion/certificate/drift.py. */
+#define DA_DRIFT_STEPS 2.0
+#define DA_DRIFT_NOISE 1e-12
 /* As _Motion in kernel/ready/certify.py. */
 typedef struct {
     long count, n, m;
@@ -59,6 +62,9 @@ static double da_residual(const da_motion *of, const double *value, long columns
     return found;
 }
 
+/* As ROUNDING of motion/certificate/energy.py. */
+#define DA_ENERGY_ROUNDING (8 * 2.220446049250313e-16)
+
 /* The balance of energy with one more moment: the largest terms, and what they miss. */
 typedef struct {
     double first, other, moving, change, work, size, missed;
@@ -109,7 +115,8 @@ static double da_energy_off(const da_motion *of, const double *numbers, double p
     size = da_most(size, 1e-7 * b.size);
     size = da_most(size, 1e-8 * pull * span * span);
     *against = size;
-    return size > 0.0 ? b.missed / size : 0.0;
+    const double missed = da_most(b.missed - DA_ENERGY_ROUNDING * b.size, 0.0);
+    return size > 0.0 ? missed / size : 0.0;
 }
 
 /* Stretches to be looked at, of those that are usable: half of them evenly, half those most in doubt, in order; their
@@ -275,6 +282,45 @@ static void da_doubt_places(const da_motion *of, const double *scale, double pla
     }
 }
 
+/* Of a sum over stretches of what x changes otherwise than the quadrature of its rate r, and of what that may err by:
+ * one stretch more. 0 where the quadrature says nothing. size: what counts as one. */
+static int da_add_missed(const da_motion *of, double h, const double *x, long from, const double *r, long apart,
+                         double size, double *sum)
+{
+    double six, four, two;
+    da_quadratures(h, r, apart, &six, &four, &two);
+    const double finer = fabs(six - four);
+    if (finer > of->resolved * fabs(four - two) + DA_DRIFT_NOISE * size) return 0;
+    sum[0] += x[from] - x[0] - six;
+    sum[1] += of->allowed * finer;
+    return 1;
+}
+
+/* Whether places or velocities drift from what their rates say, as motion/certificate/drift.py has it: over two steps
+ * of the integration, in which there may be many outputs. sums: room for 4 n. */
+static int da_drifts(const da_motion *of, const da_outputs *outputs, double place, double speed, double *sums)
+{
+    const long n = of->n, stride = of->checked.v_stride;
+    long length = 0;
+    for (long k = 0; k + 1 < of->count; k++) {
+        const double h = of->t[k + 1] - of->t[k], *v = of->checked.v + stride * k;
+        int usable = da_judges(outputs, k) && (!of->smooth || of->smooth[k]);
+        if (!length)
+            for (long j = 0; j < 4 * n; j++) sums[j] = 0.0;
+        for (long i = 0; usable && i < n; i++) {
+            const double root = outputs->root[n * k + i], *q = of->q + n * k + i, *a = of->checked.a + n * k + i;
+            double *sum = sums + 4 * i;
+            usable = da_add_missed(of, h, q, n, v + i, stride, place / root, sum) &&
+                     da_add_missed(of, h, v + i, stride, a, n, speed / root, sum + 2);
+            if (usable && (fabs(sum[0]) - sum[1] > of->wanted * place / root ||
+                           fabs(sum[2]) - sum[3] > of->wanted * speed / root))
+                return 1;
+        }
+        length = usable && (double)(length + 1) * h < DA_DRIFT_STEPS * of->near ? length + 1 : 0;
+    }
+    return 0;
+}
+
 /* `repeat` and `consistency`; 1 where stretches need more than is done here. pull: the largest Q²/m. */
 static long da_stretches(const da_motion *of, const double *scale, double pull, double *apart, long *usable,
                          double *room, double *found)
@@ -297,6 +343,7 @@ static long da_stretches(const da_motion *of, const double *scale, double pull, 
     int doubted = 0, right = 1;
     da_quadrature(&outputs, apart, doubt);
     da_doubt_places(of, scale, place, speed, doubt);
+    if (da_drifts(of, &outputs, place, speed, room)) return 1;
     for (long k = 0; k + 1 < count; k++) {
         if (!of->smooth || of->smooth[k])
             usable[some++] = k;

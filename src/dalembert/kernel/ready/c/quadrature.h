@@ -9,8 +9,8 @@ typedef struct {
     double near, allowed, resolved; /* near: outputs must be no further apart; not positive: none are judged */
 } da_outputs;
 
-/* Six points about the stretch after point k: whether they are even and near enough, and what quadratures over six,
- * four and two of them give for coordinate i. */
+/* Whether six points about the stretch after point k are even and near enough. Below, what quadratures over six, four
+ * and two of them give. */
 static int da_judges(const da_outputs *of, long k)
 {
     double least = INFINITY, most = 0.0;
@@ -23,10 +23,9 @@ static int da_judges(const da_outputs *of, long k)
     return most - least < 1e-6 * most && most <= of->near;
 }
 
-static void da_quadratures(const da_outputs *of, long k, long i, double *six, double *four, double *two)
+/* Of rates a, so far apart in memory, over the stretch h between the first and the next. */
+static void da_quadratures(double h, const double *a, long n, double *six, double *four, double *two)
 {
-    const long n = of->n;
-    const double h = of->t[k + 1] - of->t[k], *a = of->a + n * k + i;
     const double inner = a[0] + a[n], middle = a[-n] + a[2 * n], outer = a[-2 * n] + a[3 * n];
     *six = h * (802.0 * inner - 93.0 * middle + 11.0 * outer) / 1440.0;
     *four = h * (13.0 * inner - middle) / 24.0;
@@ -57,7 +56,7 @@ DA_READY void da_quadrature(const da_outputs *of, double *found, double *trapezo
         found[k] = 0.0;
         for (long i = 0; i < n; i++) {
             double six, four, two;
-            da_quadratures(of, k, i, &six, &four, &two);
+            da_quadratures(of->t[k + 1] - of->t[k], of->a + n * k + i, n, &six, &four, &two);
             const double finer = fabs(six - four), coarser = fabs(four - two);
             /* Where more points do not bring a quadrature nearer, q̈ changes faster than the points show. */
             if (finer > of->resolved * coarser + 1e-12 * largest) continue;

@@ -108,11 +108,18 @@ DA_FN double da_least_step(const da_run *r)
     return 10.0 * 2.220446049250313e-16 * da_max(fabs(r->t), fabs(r->end) * 1e-3);
 }
 
-/* The first step from here. A series says itself how far it reaches. */
+/* The first step from here. It is a guess, and next to none where a state almost vanishes: its error will say whether
+   the shortest step is too long. */
+DA_FN double da_guessed_step(da_run *r, double span)
+{
+    const double guess = da_first_step(r->t, r->y, r->k, span, r->rtol, r->atol, da_order_of(r) - 1, &r->ctx);
+    return da_max(guess, da_least_step(r));
+}
+
+/* The same, but that a series says itself how far it reaches. */
 DA_FN double da_size_from_here(da_run *r, double span)
 {
-    if (r->method == DA_METHOD_TAYLOR) return 0.0;
-    return da_first_step(r->t, r->y, r->k, span, r->rtol, r->atol, da_order_of(r) - 1, &r->ctx);
+    return r->method == DA_METHOD_TAYLOR ? 0.0 : da_guessed_step(r, span);
 }
 
 /* What the context of a run knows before its first state. */
@@ -188,7 +195,6 @@ DA_PIECE void da_begin(da_run *r, const double *y0, const double *p, const doubl
     if (DA_KINKS && !r->status) da_anchor_here(r, 0);
 #endif
     r->h = !r->status && r->count > 1 ? da_size_from_here(r, r->end - r->t0) : 0.0;
-    if (r->h > 0.0) r->h = da_max(r->h, da_least_step(r)); /* a guess; its error will say whether that is too long */
 }
 
 #endif

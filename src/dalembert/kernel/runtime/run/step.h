@@ -14,7 +14,7 @@ DA_FN void da_propose(da_run *r)
     if (r->series)
         r->h = allowed;
     else if (r->h == 0.0) /* no series here, from the start */
-        r->h = da_first_step(r->t, r->y, r->k, span, r->rtol, r->atol, da_order_of(r) - 1, &r->ctx);
+        r->h = da_guessed_step(r, span);
 }
 #endif
 

@@ -33,18 +33,22 @@ def vanishing_gradients(sampler: Sampler) -> Callable[[Sample], None]:
         values = evaluate(state)
         return values[:m], values[m:].reshape(m, n)
 
+    def stays(state: Sample, k: int, miss: float, row: Array, units: Array) -> bool:
+        """Whether the gradient hardly changes on Newton's step, which is shared out by these units."""
+        length = float(np.linalg.norm(row * units))
+        if not length > 0:
+            return False
+        step = units * (row * units / length) * (miss / length)
+        after = parts(Sample(state.q - step, state.v, state.t, state.p))[1][k]
+        return bool(np.linalg.norm((after - row) * units) <= CHANGES * length)
+
     def require(state: Sample) -> None:
         phi, gradients = parts(state)
+        # Units do not matter to the sizes of coordinates; but a coordinate that is zero, or rounding, has none.
+        scales = np.abs(state.q), np.ones(n)
         for k, (miss, row) in enumerate(zip(phi, gradients, strict=True)):
-            # The step is shared out by the sizes of coordinates, so that their units do not matter.
-            units = np.abs(state.q) if (row * state.q).any() else np.ones(n)
-            length = float(np.linalg.norm(row * units))
-            if length > 0:
-                step = units * (row * units / length) * (miss / length)
-                after = parts(Sample(state.q - step, state.v, state.t, state.p))[1][k]
-                if np.linalg.norm((after - row) * units) <= CHANGES * length:
-                    continue
-            raise NotHere(f"the gradient of {rows[k].name} vanishes here: the constraint has no normal")
+            if not any(stays(state, k, miss, row, units) for units in scales):
+                raise NotHere(f"the gradient of {rows[k].name} vanishes here: the constraint has no normal")
 
     return require
 
