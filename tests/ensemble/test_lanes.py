@@ -6,13 +6,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
 from swept_systems import bead, spring, thrown_ball
 
 import dalembert as da
 from dalembert.ensemble.members import series_order
 from dalembert.ensemble.result.ensemble import Ensemble
+from dalembert.graph.functions import graph_of
 from dalembert.kernel import build
 from dalembert.kernel.build import find_compiler
+from dalembert.kernel.emit.straight_line import Hoist
+from dalembert.kernel.emit.taylor import taylor_source
 from dalembert.kernel.lanes import kernel as lane_kernels
 from dalembert.kernel.ready.library import ready_library
 from dalembert.kernel.ready.runtime import runtime_library
@@ -87,6 +91,52 @@ def test_a_spring_in_lanes(method: str, rtol: float) -> None:
     found = spring().sweep({"w": w}, 5.0, lanes=True, method=method, rtol=rtol)
     assert found.in_lanes == 11
     np.testing.assert_allclose(found.final["x"], np.cos(5.0 * w), atol=100 * rtol)  # errors of some ten steps add up
+
+
+def test_constraints_of_all_kinds_as_series() -> None:
+    """Constraints are expanded as they are written for velocities, an order ahead. x is led as sin t, p turns steadily,
+    and others follow from these by quadrature, whatever the masses and forces; u only has a constraint on its
+    acceleration.
+    """
+    system = da.System(
+        "led by x",
+        coordinates="x p y z u",
+        kinetic="(x'^2 + p'^2 + 2*y'^2 + z'^2 + 3*u'^2)/2",
+        potential="x*y + z^2*u + cos(z)",
+        constraints={
+            "lead": "x = sin(t)",
+            "follow": "y' = (1 + x^2)^1.7 + log(3 + x) + tanh(x) + asin(x/2) + t*x'*sin(p)/(2 + x)",
+            "turn": "z = c*atan2(x, 2 + cos(t)) + sqrt(4 + x) + exp(x*cos(t))",
+            "pull": "u'' = x*cos(p)",
+        },
+        parameters={"c": 0.7, "w": 1.5},
+        initial=dict.fromkeys(["p", "x", "y", "u", "u'"], 0)
+        | {"z": 3, "x'": 1, "p'": "w", "y'": "1 + log(3)", "z'": "c/3 + 1/4 + 1"},
+    )
+    c, end = np.array([0.7, 1.0, -2.0]), 4.0
+    found = system.sweep({"c": c}, end, lanes=True, method="taylor", rtol=1e-11)
+    assert found.in_lanes == 3
+
+    def rate(t: float) -> float:
+        x, p = np.sin(t), 1.5 * t
+        sums = (1 + x * x) ** 1.7 + np.log(3 + x) + np.tanh(x) + np.arcsin(x / 2)
+        return sums + t * np.cos(t) * np.sin(p) / (2 + x)
+
+    x = np.sin(end)
+    true = {
+        "y": quad(rate, 0, end, epsabs=1e-12)[0],
+        "z": c * np.arctan2(x, 2 + np.cos(end)) + np.sqrt(4 + x) + np.exp(x * np.cos(end)),
+        "u": quad(lambda t: (end - t) * np.sin(t) * np.cos(1.5 * t), 0, end, epsabs=1e-12)[0],
+    }
+    for name, value in true.items():  # errors of some ten steps add up
+        np.testing.assert_allclose(found.final[name], value + 0 * c, atol=1e-9)
+
+
+def test_constraints_take_few_products() -> None:
+    """Of the penny: psi' cos(phi) and psi' sin(phi) of its constraints, and their gradients times multipliers."""
+    penny = da.library.penny()
+    source = taylor_source(graph_of(penny), (0, 1), 0.0, Hoist(), lanes=True)
+    assert (len(source.pairs), len(source.ahead)) == (2, 2)
 
 
 def test_neighbours_do_not_matter() -> None:

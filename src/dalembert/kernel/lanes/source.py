@@ -74,13 +74,13 @@ def lane_source(system: System, graph: Graph, rows: Sequence[int], method: str) 
     sizes = _sizes(system, graph, rows, functions)
     if tableau is None:
         series = taylor_source(graph, rows, 0.0, hoist, lanes=True)
-        if len(series.pairs) > MOST_PAIRS:
-            raise TaylorNotApplicable(f"{len(series.pairs):,} products are too many for lanes")
+        if len(series.pairs) + len(series.ahead) > MOST_PAIRS:
+            raise TaylorNotApplicable(f"{len(series.pairs) + len(series.ahead):,} products are too many for lanes")
         # One copy, in the loop over the orders.
         parts.append(series.text.replace("DA_PIECE void da_taylor_order(", "DA_LANE void da_taylor_order("))
         sizes |= {**series.sizes, "DA_TAYLOR_MOST": MOST_ORDERS, "DA_GROUPS": 1}
         sizes |= {"DA_METHOD_KEEPS": KEPT_OF_SERIES, "DA_METHOD_MAKES": MADE_OF_SERIES}
-        method_text = [sums_source(series.pairs), _header("taylor.h")]
+        method_text = [sums_source(series.pairs, series.ahead), _header("taylor.h")]
     else:
         rolled = functions.acceleration.n_instructions() > MOST_UNROLLED
         sizes |= {**_explicit_sizes(tableau), "DA_GROUPS": groups_of(rolled)}
