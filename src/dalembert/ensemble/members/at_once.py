@@ -176,7 +176,7 @@ class Runs:
             buffer = EventBuffer(directions, terminal, from_zero, y.shape[1], EVENT_ROOM, self.kinks.places)
         order = 0
         if isinstance(kernel, LaneKernel) and kernel.series is not None:
-            order = order_of_series(self.task, kernel.series, partial(self._to_try, kernel))
+            order = order_of_series(self.task, kernel, partial(self._to_try, kernel))
         with control.watching(at.size) as watch:
             run = integrate_members(
                 kernel, y, _of(self.p, at), _of(self.atol, at), times, settings.rtol, method_of(settings),
