@@ -28,6 +28,7 @@ from dalembert.ensemble.ask.values import read_values
 from dalembert.ensemble.members.at_once import Runs
 from dalembert.ensemble.members.chunk import start_members
 from dalembert.ensemble.members.control import Budget, Control
+from dalembert.ensemble.members.in_lanes import lanes_of
 from dalembert.ensemble.members.outcome import Outcome
 from dalembert.ensemble.sweep import _task
 from dalembert.library.systems.penny import exact
@@ -207,11 +208,12 @@ def set_up() -> Run:
     values = read_values(system, MANY.values, together=True, samples=None, seed=None, sampler=None)
     asked = (DURATION, None, {"rtol": 1e-8}, None, "final", None, None, Budget(), False, None, False, True)
     task = _task(system, values, *asked)
+    lanes = lanes_of(task, (0, 1))
 
     def run() -> np.ndarray:
         for first in range(0, COUNT, CHUNK):
             block = task.blocks.between(first, first + CHUNK)
-            starts = start_members(task, block, Outcome(CHUNK, 2, 11, 0, False))[1]
+            starts = start_members(task, block, Outcome(CHUNK, 2, 11, 0, False), lanes)[1]
             Runs(task, block, starts.acceleration, (0, 1))
         return MANY.start
 

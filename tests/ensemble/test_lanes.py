@@ -6,14 +6,24 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
 from swept_systems import bead, spring, thrown_ball
 
 import dalembert as da
+from dalembert.ensemble.ask.values import read_values
 from dalembert.ensemble.members import series_order
+from dalembert.ensemble.members.control import Budget
+from dalembert.ensemble.members.in_lanes import lanes_of
 from dalembert.ensemble.result.ensemble import Ensemble
+from dalembert.ensemble.start.starts import LIMITS, find_starts
+from dalembert.ensemble.sweep import _task
+from dalembert.graph.functions import graph_of
 from dalembert.kernel import build
 from dalembert.kernel.build import find_compiler
+from dalembert.kernel.emit.straight_line import Hoist
+from dalembert.kernel.emit.taylor import taylor_source
 from dalembert.kernel.lanes import kernel as lane_kernels
+from dalembert.kernel.lanes.look import look_in_lanes
 from dalembert.kernel.ready.library import ready_library
 from dalembert.kernel.ready.runtime import runtime_library
 from dalembert.library.systems.penny import exact
@@ -89,6 +99,52 @@ def test_a_spring_in_lanes(method: str, rtol: float) -> None:
     np.testing.assert_allclose(found.final["x"], np.cos(5.0 * w), atol=100 * rtol)  # errors of some ten steps add up
 
 
+def test_constraints_of_all_kinds_as_series() -> None:
+    """Constraints are expanded as they are written for velocities, an order ahead. x is led as sin t, p turns steadily,
+    and others follow from these by quadrature, whatever the masses and forces; u only has a constraint on its
+    acceleration.
+    """
+    system = da.System(
+        "led by x",
+        coordinates="x p y z u",
+        kinetic="(x'^2 + p'^2 + 2*y'^2 + z'^2 + 3*u'^2)/2",
+        potential="x*y + z^2*u + cos(z)",
+        constraints={
+            "lead": "x = sin(t)",
+            "follow": "y' = (1 + x^2)^1.7 + log(3 + x) + tanh(x) + asin(x/2) + t*x'*sin(p)/(2 + x)",
+            "turn": "z = c*atan2(x, 2 + cos(t)) + sqrt(4 + x) + exp(x*cos(t))",
+            "pull": "u'' = x*cos(p)",
+        },
+        parameters={"c": 0.7, "w": 1.5},
+        initial=dict.fromkeys(["p", "x", "y", "u", "u'"], 0)
+        | {"z": 3, "x'": 1, "p'": "w", "y'": "1 + log(3)", "z'": "c/3 + 1/4 + 1"},
+    )
+    c, end = np.array([0.7, 1.0, -2.0]), 4.0
+    found = system.sweep({"c": c}, end, lanes=True, method="taylor", rtol=1e-11)
+    assert found.in_lanes == 3
+
+    def rate(t: float) -> float:
+        x, p = np.sin(t), 1.5 * t
+        sums = (1 + x * x) ** 1.7 + np.log(3 + x) + np.tanh(x) + np.arcsin(x / 2)
+        return sums + t * np.cos(t) * np.sin(p) / (2 + x)
+
+    x = np.sin(end)
+    true = {
+        "y": quad(rate, 0, end, epsabs=1e-12)[0],
+        "z": c * np.arctan2(x, 2 + np.cos(end)) + np.sqrt(4 + x) + np.exp(x * np.cos(end)),
+        "u": quad(lambda t: (end - t) * np.sin(t) * np.cos(1.5 * t), 0, end, epsabs=1e-12)[0],
+    }
+    for name, value in true.items():  # errors of some ten steps add up
+        np.testing.assert_allclose(found.final[name], value + 0 * c, atol=1e-9)
+
+
+def test_constraints_take_few_products() -> None:
+    """Of the penny: psi' cos(phi) and psi' sin(phi) of its constraints, and their gradients times multipliers."""
+    penny = da.library.penny()
+    source = taylor_source(graph_of(penny), (0, 1), 0.0, Hoist(), lanes=True)
+    assert (len(source.pairs), len(source.ahead)) == (2, 2)
+
+
 def test_neighbours_do_not_matter() -> None:
     """Motions of very different lengths, in two orders and in chunks of another size: each the same in all bits."""
     w = np.geomspace(0.1, 30.0, 37)
@@ -99,6 +155,62 @@ def test_neighbours_do_not_matter() -> None:
     assert np.array_equal(x, turned.samples["x"].to_numpy()[::-1])
     assert np.array_equal(x[30:], few.samples["x"].to_numpy())
     np.testing.assert_allclose(x[:, -1], np.cos(4.0 * w), atol=1e-6)
+
+
+def test_members_in_lanes_are_the_same_beside_one_that_cannot_start() -> None:
+    """Where all are plain lanes look at starts; beside one that is not, others do too."""
+    speeds = np.linspace(0.3, 2.0, 9)
+    states = np.column_stack([np.ones(9), np.zeros(9), np.zeros(9), speeds])
+    off = states.copy()
+    off[4, 0] = 1.1
+    alone, beside = (bead().sweep(y, 2.0, lanes=True) for y in (states, off))
+    assert beside.status.to_numpy().tolist() == [0, 0, 0, 0, 3, 0, 0, 0, 0]
+    assert "'ring' is violated in position: residual 0.21" in str(beside.reason.to_numpy()[4])
+    kept = np.arange(9) != 4
+    assert np.array_equal(alone.final["x"].to_numpy()[kept], beside.final["x"].to_numpy()[kept])
+
+
+def test_starts_that_lanes_find_plain_are_plain() -> None:
+    """On the constraint and off it, where its gradient fades, where the energy or a force has no value, and where two
+    constraints nearly say the same. Those that nothing is wrong with are found plain by lanes too.
+    """
+    system = da.System(
+        "three constraints",
+        coordinates="x y z u",
+        kinetic="(x'^2 + 2*y'^2 + z'^2 + u'^2)/2",
+        potential="sqrt(x + 2)*y^2",
+        constraints={"ring": "x^2 + y^2 = l^2", "tied": "z' = k*x'", "also": "z' + d*u' = k*x'"},
+        parameters={"l": 1.0, "k": 0.5, "d": 0.5},
+        initial={"x": "l", "y": 0, "z": 0.1, "u": 0, "x'": 0, "y'": 0.4, "z'": 0, "u'": 0},
+    )
+    good = {"x": 1.0, "x'": 0.0, "y'": 0.4, "u'": 0.0, "l": 1.0, "d": 0.5}
+    plain_ones = [
+        {},
+        {"x": 1 + 1e-10},
+        {"x'": 1e-10},
+        {"y'": 0.0},
+        {"d": 0.1},
+        {"l": 1.9, "x": 1.9},
+        {"l": 7.0, "x": 7.0},
+    ]
+    others = [
+        {"x": 1 + 1e-6}, {"x'": 1e-6}, {"d": 0.0}, {"d": 1e-7}, {"l": 1e-9, "x": 1e-9, "y'": 0.0}, {"u'": 1e-3},
+        {"l": 0.0, "x": 0.0, "y'": 0.0}, {"l": 2.0, "x": -2.0}, {"l": 3.0, "x": -3.0},
+    ]  # fmt: skip
+    cases = plain_ones + others
+    rows = [{**good, **case} for case in cases]
+    values = {name: np.array([row[name] for row in rows], dtype=float) for name in good}
+    asked = (1.0, None, {"rtol": 1e-9}, None, "final", None, None, Budget(), False, None, False, True)
+    task = _task(system, read_values(system, values, together=True), *asked)
+    block, kernel = task.blocks.between(0, len(rows)), lanes_of(task, (0, 1, 2))
+    assert kernel is not None
+    assert task.together is not None
+    _, plain, acceleration = look_in_lanes(kernel, LIMITS, block.q, block.v, block.t, block.p)
+    true = find_starts(task.start_look, task.together, block)
+    regular = true.plain & true.kept.all(axis=1)
+    assert not (plain & ~regular).any()
+    assert plain.tolist() == [True] * len(plain_ones) + [False] * len(others)
+    np.testing.assert_allclose(acceleration[plain], true.acceleration[plain], atol=1e-11)  # rounding
 
 
 def test_threads_give_the_same_bits_in_lanes() -> None:

@@ -267,7 +267,7 @@ def _ensemble(task: Task, gather: Gather, on: str, seconds: float) -> Ensemble:
         ran = sum(int(piece[ON_CPU].to_numpy().sum()) for piece in pieces(data[[ON_CPU]], values.dims))
         about |= {ON_CPU: ran, "why_cpu": plan_of(task).why_cpu}
     meanings = ", ".join(f"{int(status)} {text}" for status, text in MEANING.items())
-    data["status"].attrs["meaning"] = meanings
+    data.variables["status"].attrs["meaning"] = meanings
     if task.events:
-        data["ended by"].attrs["meaning"] = ", ".join(f"{k} {name}" for k, name in enumerate(task.events))
+        data.variables["ended by"].attrs["meaning"] = ", ".join(f"{k} {name}" for k, name in enumerate(task.events))
     return Ensemble(data, about, model_text(task.system))

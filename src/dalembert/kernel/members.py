@@ -60,7 +60,8 @@ class MembersRun:
     """What the runs of K members gave. done: how many of them were run, which are the first ones.
 
     y (K, T, Y): states at the output times, of which `points` (K,) were reached; where an event ended a run, the last
-    of them is its own. last (K, Y): where each run ended. head: the numbers of `REPORT` by name, each (K,).
+    of them is its own; none of them (T = 0) where nobody asked. last (K, Y): where each run ended. head: the numbers of
+    `REPORT` by name, each (K,).
     Of E events, counts, first and latest (K, E): how often each was passed, and when; passages (K,): of all; ended and
     stuck (K,): the event that ended a run, the kink at which it could not go on, or −1.
     """
@@ -79,7 +80,9 @@ class MembersRun:
 
     def replace(self, at: np.ndarray, other: MembersRun) -> None:
         """The members at these places by those of another run, in their order."""
-        for name in ("status", "y", "last", "passages", "ended", "stuck", "counts", "first", "latest"):
+        if self.y.size:
+            self.y[at] = other.y
+        for name in ("status", "last", "passages", "ended", "stuck", "counts", "first", "latest"):
             getattr(self, name)[at] = getattr(other, name)
         for name, column in self.head.items():
             column[at] = other.head[name]
@@ -99,18 +102,20 @@ def integrate_members(
     events: EventBuffer | None = None,
     functions: int = 0,
     order: int = 0,
+    along: bool = True,
 ) -> MembersRun:
     """Integrate from y0 (K, Y) with parameters (K, P) through `times` (T,) or (K, T). Other threads run meanwhile.
 
     paces: one for all, or one for each. events: room for those of one member; functions: how many there are. order: of
-    Taylor series in lanes; 0: as the tolerance says.
+    Taylor series in lanes; 0: as the tolerance says. along: whether states at the output times are wanted; lanes can do
+    without.
     """
     count, width = y0.shape
     points = times.shape[-1]
     given = [np.ascontiguousarray(x, dtype=float) for x in (y0, parameters, atol, times)]
     names = REPORT[: REPORT.index("changes")]
     pace = (PaceArgument * len(paces))(*paces)
-    out = np.empty((count, points, width))
+    out = np.empty((count, points if along else 0, width))
     report = np.empty(HEAD + CHANGES + PASSED + width)
     status, ended, stuck = np.full((3, count), -1, dtype=_INT)
     # What is not run, because the whole is to end, has nothing here that anybody reads.
@@ -122,7 +127,8 @@ def integrate_members(
         ctypes.addressof(pace), rtol, METHODS[method].code, project,
         None if events is None else events.address,
         address(watch.stop), ctypes.addressof(watch.cancel), ctypes.addressof(watch.current),
-        *map(address, (out, report, status, head, last, passages, ended, stuck, counts, first, latest)),
+        address(out) if along else None,
+        *map(address, (report, status, head, last, passages, ended, stuck, counts, first, latest)),
     )  # fmt: skip
     done = int(kernel.members_entry(ctypes.addressof(all_)))
     columns = dict(zip(names, head.T, strict=True))

@@ -146,7 +146,7 @@ class Runs:
             watch = MembersWatch(block.count, TRIED_STEPS)
             run = integrate_members(
                 kernel, runs.y0, runs.p, runs.atol, runs.times, settings.rtol, method_of(settings), settings.project,
-                paces, watch, order=order,
+                paces, watch, order=order, along=False,
             )  # fmt: skip
             return run.head["time"] - block.t, run.head["steps"] + run.head["rejected"]
 
@@ -176,11 +176,12 @@ class Runs:
             buffer = EventBuffer(directions, terminal, from_zero, y.shape[1], EVENT_ROOM, self.kinks.places)
         order = 0
         if isinstance(kernel, LaneKernel) and kernel.series is not None:
-            order = order_of_series(self.task, kernel.series, partial(self._to_try, kernel))
+            order = order_of_series(self.task, kernel, partial(self._to_try, kernel))
         with control.watching(at.size) as watch:
             run = integrate_members(
                 kernel, y, _of(self.p, at), _of(self.atol, at), times, settings.rtol, method_of(settings),
                 settings.project, paces, watch, buffer, len(requested), order,
+                self.task.along or isinstance(kernel, Kernel),
             )  # fmt: skip
         return run, watch.stop
 

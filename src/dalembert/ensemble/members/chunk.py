@@ -12,6 +12,7 @@ from dalembert.ensemble.members.alone import run_alone
 from dalembert.ensemble.members.at_once import run_at_once
 from dalembert.ensemble.members.certify import MEASURES, certify_members
 from dalembert.ensemble.members.control import Control
+from dalembert.ensemble.members.in_lanes import lanes_of
 from dalembert.ensemble.members.lyapunov import exponents
 from dalembert.ensemble.members.lyapunov_alone import exponent_alone
 from dalembert.ensemble.members.observe import reduce_along
@@ -20,6 +21,7 @@ from dalembert.ensemble.members.task import Task
 from dalembert.ensemble.start.block import Block
 from dalembert.ensemble.start.starts import Starts, find_starts
 from dalembert.errors import BuildError
+from dalembert.kernel.lanes.kernel import LaneKernel
 from dalembert.kernel.size import KernelTooLarge, TaylorNotApplicable
 from dalembert.motion.large.nearest import nearest_of_large
 from dalembert.motion.large.size import is_large
@@ -66,7 +68,8 @@ def compute_block(task: Task, block: Block, control: Control) -> tuple[dict[str,
         if task.repair is not None:
             block, pending = _repair_alone(task, block, pending, outcome)
     else:
-        block, starts, pending = start_members(task, block, outcome)
+        lanes = lanes_of(task, tuple(range(len(task.system.constraints))))
+        block, starts, pending = start_members(task, block, outcome, lanes)
         for number, (rows, at) in enumerate(_groups(starts)):
             if number >= MOST_KERNELS:
                 pending = np.concatenate([pending, at])
@@ -89,13 +92,15 @@ def compute_block(task: Task, block: Block, control: Control) -> tuple[dict[str,
     return _arrays(task, block, outcome, exponent), outcome.reasons
 
 
-def start_members(task: Task, block: Block, outcome: Outcome) -> tuple[Block, Starts, np.ndarray]:
+def start_members(
+    task: Task, block: Block, outcome: Outcome, lanes: LaneKernel | None = None
+) -> tuple[Block, Starts, np.ndarray]:
     """The block with its starts repaired where that is wished; those that violate constraints are done with. Returns
-    the places of members whose starts need a closer look, too.
+    the places of members whose starts need a closer look, too. lanes: in which they will run, where they will.
     """
     together = task.together
     assert together is not None
-    starts = find_starts(task.start_look, together, block)
+    starts = find_starts(task.start_look, together, block, lanes)
     if starts.regular:
         return block, starts, np.zeros(0, dtype=int)
     off = np.flatnonzero(starts.inconsistent)
@@ -104,7 +109,7 @@ def start_members(task: Task, block: Block, outcome: Outcome) -> tuple[Block, St
         q, v = block.q.copy(), block.v.copy()
         q[off[found]], v[off[found]] = moved.q[found], moved.v[found]
         block, _ = _repair_alone(task, Block(q, v, block.t, block.p), off[~found], outcome)
-        starts = find_starts(task.start_look, together, block)
+        starts = find_starts(task.start_look, together, block, lanes)
         off = np.flatnonzero(starts.inconsistent)
     names = [constraint.name for constraint in task.system.constraints]
     rows = [*task.graph.position_rows, *task.graph.position_rows, *task.graph.velocity_rows]

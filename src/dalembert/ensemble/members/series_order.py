@@ -12,7 +12,7 @@ from dalembert.arrays import Array
 from dalembert.ensemble.members.task import Task
 from dalembert.ensemble.start.block import Block
 from dalembert.ensemble.start.starts import find_starts
-from dalembert.kernel.lanes.kernel import Series
+from dalembert.kernel.lanes.kernel import LaneKernel
 
 # The orders that are tried are 1 − share ln rtol: products suit low ones, and smooth motions of few products high ones.
 SHARES = (0.7, 0.8, 0.9, 1.0, 1.15, 1.3, 1.5)
@@ -22,20 +22,20 @@ TRIED, TRIED_STEPS, LEAST_MEMBERS = 8, 512, 2000
 Tried = Callable[[int], tuple[Array, Array]]
 
 
-def order_of_series(task: Task, series: Series, to_try: Callable[[Block, Array], Tried]) -> int:
+def order_of_series(task: Task, kernel: LaneKernel, to_try: Callable[[Block, Array], Tried]) -> int:
     """Found once for a task; 0 where it is left to the tolerance. to_try: of members with their accelerations."""
     with task.lock:
         if "order of series" not in task.kept:
-            task.kept["order of series"] = _best(task, series, to_try)
+            task.kept["order of series"] = _best(task, kernel, to_try)
         return int(task.kept["order of series"])
 
 
-def _best(task: Task, series: Series, to_try: Callable[[Block, Array], Tried]) -> int:
-    count, rtol = task.values.count, task.settings.rtol
-    if count < LEAST_MEMBERS or task.together is None:
+def _best(task: Task, kernel: LaneKernel, to_try: Callable[[Block, Array], Tried]) -> int:
+    count, rtol, series = task.values.count, task.settings.rtol, kernel.series
+    if count < LEAST_MEMBERS or task.together is None or series is None:
         return 0
     block = task.blocks.of(np.linspace(0, count - 1, TRIED).astype(int))
-    starts = find_starts(task.start_look, task.together, block)
+    starts = find_starts(task.start_look, task.together, block, kernel)
     good = np.flatnonzero(starts.plain & starts.kept.all(axis=1))
     if not good.size:
         return 0

@@ -13,7 +13,10 @@ PIECE = 1_000_000
 
 
 def pieces(data: xr.Dataset, dims: Sequence[str]) -> Iterator[xr.Dataset]:
-    """The dataset cut along its dimensions of members."""
+    """The dataset cut along its dimensions of members; as it is where that is one piece."""
+    if math.prod(data.sizes[name] for name in dims) <= PIECE:
+        yield data
+        return
     for key in slabs([(name, data.sizes[name]) for name in dims], PIECE):
         yield data.isel(key)
 

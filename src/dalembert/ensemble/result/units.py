@@ -43,5 +43,5 @@ def _column(name: str, task: Task) -> str:
 def with_units(data: xr.Dataset, units: Mapping[str, str]) -> xr.Dataset:
     """The dataset with these as attributes of its variables."""
     for name, unit in units.items():
-        data[name].attrs["units"] = unit
+        data.variables[name].attrs["units"] = unit
     return data

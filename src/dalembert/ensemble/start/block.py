@@ -57,7 +57,7 @@ class Blocks:
         own = {symbol.name: float(value) for symbol, value in system.parameters.items()}
         missing = [name for name in self._parameters if name not in varied and name not in own]
         faults = [f"no value for parameter {', '.join(missing)}: give one, or vary it"] if missing else []
-        self._numbers = [own.get(name, np.nan) for name in self._parameters]
+        self._numbers = np.array([own.get(name, np.nan) for name in self._parameters])
         initial: dict[str, Any] = {symbol.name: value for symbol, value in system.initial.items()}
         initial.setdefault(time_symbol.name, sp.Integer(0))
         missing = [name for name in self._states if name not in varied and name not in initial]
@@ -98,7 +98,7 @@ class Blocks:
         if self._follow is not None:
             with np.errstate(all="ignore"):  # what has no value is told member by member
                 values = self._follow(*p.T)
-            found = {**varied, **dict(zip(self._moving, map(np.real_if_close, values), strict=True))}
+            found = {**varied, **dict(zip(self._moving, map(_real, values), strict=True))}
         for name, value in found.items():
             if name in self._state_places:
                 k = self._state_places[name]
@@ -109,3 +109,7 @@ class Blocks:
                 else:
                     t[:] = value
         return Block(q, v, t, p)
+
+
+def _real(value: Any) -> Any:
+    return np.real_if_close(value) if np.iscomplexobj(value) else value

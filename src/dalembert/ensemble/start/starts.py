@@ -13,6 +13,8 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.ensemble.start.block import Block
 from dalembert.graph.functions import Graph
+from dalembert.kernel.lanes.kernel import LaneKernel
+from dalembert.kernel.lanes.look import look_in_lanes
 from dalembert.kernel.limits import PROJECT_LEAST_SIZE
 from dalembert.kernel.ready.member_starts import OPEN, PLAIN, Limits, StartLook, tolerances_of_members
 from dalembert.kernel.ready.solve import solve_points
@@ -33,7 +35,7 @@ class Starts:
     plain (K,): nothing needs a closer look. missed (K, R): by how much each position and velocity constraint is
     violated, relative to the size of the state; residual: the violation itself. kept (K, m): an independent set of
     constraints. acceleration (K, n), of plain members. regular: all members are plain, and all their constraints
-    independent.
+    independent; what is missed may not be known then.
     """
 
     regular: bool
@@ -55,7 +57,18 @@ def start_look(graph: Graph, together: Together) -> StartLook:
     return StartLook(graph, together, LIMITS)
 
 
-def find_starts(look: StartLook, together: Together, block: Block) -> Starts:
+def find_starts(look: StartLook, together: Together, block: Block, lanes: LaneKernel | None = None) -> Starts:
+    """lanes: of the model, where members will run in them: those that lanes find plain need no other look. What is
+    found of a member depends on it alone, whoever its neighbours are.
+    """
+    if lanes is not None:
+        others, plain, acceleration = look_in_lanes(lanes, LIMITS, block.q, block.v, block.t, block.p)
+        if not others:
+            none, m = np.empty((block.count, 0)), together.m
+            return Starts(True, plain, none, none, np.ones((block.count, m), dtype=bool), acceleration)
+        found = find_starts(look, together, block)
+        found.acceleration[plain] = acceleration[plain]
+        return found
     seen = look(block.q, block.v, block.t, block.p)
     if not seen.others:
         plain, kept = seen.state.view(bool), ~seen.dependent  # PLAIN is 1

@@ -19,8 +19,9 @@ in those of the arguments.
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from dalembert.kernel.emit.series_nodes import LINEAR, Node
@@ -40,15 +41,19 @@ class Shared:
     pairs: dict[tuple[Node, bool, Node], int] = field(default_factory=dict)
     kept: dict[tuple[Node, str], int] = field(default_factory=dict)
     carried: dict[tuple[Node, bool], int] = field(default_factory=dict)
+    # The arrays of C that hold the sums, what is carried, and the factors of products.
+    sums: str = "sum"
+    lasts: str = "last"
+    factors: str = "left"
 
     def pair(self, left: Node, right: Node, weighted: bool = False) -> str:
         """Σ a_j b_{k−j} over 0 < j < k, with weights j where wanted."""
         if not weighted and left.number > right.number:
             left, right = right, left
-        return f"sum[{self.pairs.setdefault((left, weighted, right), len(self.pairs))}]"
+        return f"{self.sums}[{self.pairs.setdefault((left, weighted, right), len(self.pairs))}]"
 
     def last(self, node: Node, weighted: bool) -> str:
-        return f"last[{self.carried.setdefault((node, weighted), len(self.carried))}]"
+        return f"{self.lasts}[{self.carried.setdefault((node, weighted), len(self.carried))}]"
 
     def order_0(self, node: Node, form: str = "{0}") -> str:
         return f"z[{self.kept.setdefault((node, form), len(self.kept))}]"
@@ -57,12 +62,18 @@ class Shared:
 class Emission:
     """The lines of C that compute coefficients of one order: order 0, or any higher one k."""
 
-    def __init__(self, shared: Shared, hoist: Hoist, first: bool) -> None:
+    order, over = "k", "over_k"  # what the order and its inverse are called
+
+    def __init__(self, shared: Shared, hoist: Hoist, first: bool, into: Emission | None = None) -> None:
+        """into: among whose lines they stand."""
         self.shared, self.hoist, self.first = shared, hoist, first
-        self.lines: list[str] = []
+        self.lines: list[str] = [] if into is None else into.lines
         self.solved = 0  # stages
+        # Values that were made an order before, and where they are carried.
+        self.known: frozenset[Node] = frozenset()
+        self.known_in = shared
         self._texts: dict[tuple[Node, int], str | None] = {}
-        self._variables = 0
+        self._numbers: Iterator[int] = itertools.count() if into is None else into._numbers
 
     def value(self, node: Node) -> str:
         return self._value(node) or "0.0"
@@ -81,7 +92,7 @@ class Emission:
             top = stack.pop()
             if top not in wanted and self._key(top) not in self._texts:
                 wanted.add(top)
-                stack.extend(top.args)
+                stack.extend(() if top in self.known else top.args)
         for each in sorted(wanted, key=lambda n: n.number):
             self._texts[self._key(each)] = self._assigned(each)
         return self._texts[self._key(node)]
@@ -95,17 +106,21 @@ class Emission:
             return None
         if node.kind in ("input", "unknown"):
             return node.form
-        text = self._order_0(node) if self.first else self._order_k(node)
-        if text is None:
-            return None
-        name = f"w[{self._variables}]"
-        self._variables += 1
+        if node in self.known:
+            text: str | None = self.known_in.last(node, False)
+        else:
+            text = self._order_0(node) if self.first else self._order_k(node)
+        return None if text is None else self._named(text)
+
+    def _named(self, text: str) -> str:
+        name = f"w[{next(self._numbers)}]"
         self.line(f"{name} = {text};")
         return name
 
     @property
     def variables(self) -> int:
-        return self._variables
+        """How many there are, when all lines have been written."""
+        return next(self._numbers)
 
     def _constant(self, node: Node) -> str:
         literal = node.form[0] in "-(.0123456789"
@@ -162,23 +177,23 @@ class Emission:
             return f"({self._of(a) or '0.0'}{self._sum(node, node, sign='-')}) * {shared.order_0(node, '0.5 / {0}')}"
         if kind == "power":
             end(node, a)
-            grown = f"({self._first(self._sum(a, node, True))} * over_k{''.join(ends)})"
-            rest = f"{self._first(self._sum(node, a, True))} * over_k"
+            grown = f"({self._first(self._sum(a, node, True))} * {self.over}{''.join(ends)})"
+            rest = f"{self._first(self._sum(node, a, True))} * {self.over}"
             return f"({self._constant(b)} * {grown} - {rest}) * {self._inverse(a)}"
         w = node.integrand
         assert w is not None
         if kind in ("along", "backwards"):
             end(w, a)
-            text = f"{self._first(self._sum(a, w, True))} * over_k{''.join(ends)}"
+            text = f"{self._first(self._sum(a, w, True))} * {self.over}{''.join(ends)}"
             return text if kind == "along" else f"-({text})"
         if kind == "against":
-            inside = f"{self._first(self._sum(node, w, True))} * over_k"
+            inside = f"{self._first(self._sum(node, w, True))} * {self.over}"
             return f"({self._of(a) or '0.0'} - {inside}) * {self._inverse(w)}"
         assert kind == "atan2", kind
         end(b, a)
         end(a, b, "-")
         turned = self._sum(a, b, True) + self._sum(b, a, True, "-") + self._sum(node, w, True, "-")
-        return f"(({self._first(turned)}) * over_k{''.join(ends)}) * {self._inverse(w)}"
+        return f"(({self._first(turned)}) * {self.over}{''.join(ends)}) * {self._inverse(w)}"
 
     def _sum(self, left: Node, right: Node, weighted: bool = False, sign: str = "+") -> str:
         """± Σ a_j b_{k−j} over 0 < j < k, with weights j where wanted; nothing where one of them does not change."""
@@ -202,12 +217,11 @@ class Emission:
     def _inverse(self, node: Node) -> str:
         return self.shared.order_0(node, "1.0 / {0}")
 
-    def combined(self, factors: Sequence[Node], of: Sequence[Node]) -> str:
+    def combined(self, factors: Sequence[Node], values: Sequence[str]) -> str:
         """A sum of products: order 0 of the factors, the present order of the others."""
         terms = []
-        for factor, node in zip(factors, of, strict=True):
-            value = self._value(node)
-            if value is not None and not factor.is_zero:
+        for factor, value in zip(factors, values, strict=True):
+            if value != "0.0" and not factor.is_zero:
                 terms.append(f"{self._fixed(factor)} * {value}")
         return " + ".join(terms) or "0.0"
 
@@ -239,7 +253,7 @@ class Emission:
                 for node, times_k in ((left, weighted), (right, False)):
                     if (node, times_k) not in places:
                         places[node, times_k] = len(places)
-                        self.line(f"left[{places[node, times_k]}] = {'k * ' if times_k else ''}{self.value(node)};")
+                        self._hand_on(f"{self.shared.factors}[{places[node, times_k]}]", node, times_k)
                 found.append((places[left, weighted], places[right, False]))
             self._evaluate_carried()
         self._carry()
@@ -255,7 +269,10 @@ class Emission:
 
     def _carry(self) -> None:
         for (node, weighted), place in self.shared.carried.items():
-            self.line(f"last[{place}] = {'k * ' if weighted else ''}{self.value(node)};")
+            self._hand_on(f"{self.shared.lasts}[{place}]", node, weighted)
+
+    def _hand_on(self, place: str, node: Node, weighted: bool) -> None:
+        self.line(f"{place} = {f'{self.order} * ' if weighted else ''}{self.value(node)};")
 
 
 def function_in_pieces(name: str, lines: Sequence[str], parameters: str, arguments: Sequence[str], work: int) -> str:

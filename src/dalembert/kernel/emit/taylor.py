@@ -12,7 +12,7 @@ Forces of nonideal constraints come in a second stage of the same form, because 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import casadi as ca
@@ -21,12 +21,13 @@ from dalembert.graph.functions import Graph
 from dalembert.kernel.emit.functions import is_workless
 from dalembert.kernel.emit.saddle import Saddle
 from dalembert.kernel.emit.series import Emission, Shared, function_in_pieces
-from dalembert.kernel.emit.series_nodes import nodes_of
+from dalembert.kernel.emit.series_ahead import Ahead, known_ahead
+from dalembert.kernel.emit.series_nodes import Node, nodes_of
 from dalembert.kernel.emit.straight_line import Hoist, straight_line
 from dalembert.kernel.size import TaylorNotApplicable
 
 INPUTS = ("q", "v", "t", "p", "a1", "l1", "a2", "l2")
-OUTPUTS = ("r1", "s1", "r2", "s2", "power", "factor", "pivot", "size", "kinetic", "inverse")
+OUTPUTS = ("r1", "s1", "r2", "s2", "power", "factor", "pivot", "size", "kinetic", "inverse", "rate")
 STAGES = {"a1": 1, "l1": 1, "a2": 2, "l2": 2}
 # Vector registers hold at most so many numbers, and arrays are filled up to a multiple of it.
 LANES = 4
@@ -39,12 +40,17 @@ MOST_PAIRS = 20_000
 
 @dataclass(frozen=True)
 class TaylorSource:
-    """The C functions da_taylor_start (order 0) and da_taylor_order (any other), and the sizes they need."""
+    """The C functions da_taylor_start (order 0) and da_taylor_order (any other), and the sizes they need. In lanes
+    da_taylor_ahead besides, for what is made an order ahead.
+
+    pairs, ahead: in lanes, of each product the places of its factors, and of those that are made an order ahead.
+    """
 
     text: str
     sizes: dict[str, int]
     instructions: int
-    pairs: tuple[tuple[int, int], ...] = ()  # in lanes: of each product, the places of its factors
+    pairs: tuple[tuple[int, int], ...] = ()
+    ahead: tuple[tuple[int, int], ...] = ()
 
 
 def taylor_source(
@@ -63,19 +69,38 @@ def taylor_source(
         raise TaylorNotApplicable(
             "a work depends on reactions that depend on it, actual(…) or multiplier(…), and both are found by iteration"
         )
-    function, solve, staged, uniform = _functions(graph, rows, completion)
+    early = _rows_ahead(graph, rows) if lanes else {}
+    function, solve, staged, uniform = _functions(graph, rows, completion, early)
+    if staged:  # its first stage is no motion: only the accelerations of both stages together keep to the constraints
+        early = {}
     n, m = graph.dynamics.numel_in(0), len(rows)
     slopes = {"t": "1.0"}
     for i in uniform:
         slopes |= {f"q[{i}]": f"v[{i}]", f"v[{i}]": "0.0"}
     outputs = nodes_of(function, INPUTS, OUTPUTS, hoist, STAGES, slopes)
     shared = Shared()
+    shared_ahead = Shared(kept=shared.kept, sums="sum_ahead", lasts="last_ahead", factors="left_ahead")
+    rates = {i: outputs["rate"][i] for i in early}
     pairs: list[tuple[int, int]] = []
+    pairs_ahead: list[tuple[int, int]] = []
+    places_ahead: dict[tuple[Node, bool], int] = {}
     stages = (1, 2) if staged else (1,)
     small = n + m <= SMALL
 
     def emission(first: bool) -> Emission:
         order = Emission(shared, hoist, first)
+        ahead = Ahead(shared_ahead, hoist, n, order)
+        if not first:
+            for i in range(n):
+                order.line(f"next[{i}] = over_next * (v[{i}]);")
+            order.known, order.known_in = known_ahead(ahead, rates.values()), shared_ahead
+
+        def right(name: str, i: int) -> str:
+            """Of equation i of one kind, what stands on its right side."""
+            if not first and name == "s1" and i in rates:
+                return ahead.slowed(rates[i])
+            return order.value(outputs[name][i])
+
         if first:
             for name in ("factor", "pivot", "size", *(() if lanes else ("kinetic",))):
                 for i, node in enumerate(outputs[name]):
@@ -83,15 +108,15 @@ def taylor_source(
         for stage in stages:
             if first or not small:
                 for name in (f"r{stage}", f"s{stage}"):
-                    for i, node in enumerate(outputs[name]):
-                        order.line(f"u->{name}[{i}] = {order.value(node)};")
+                    for i in range(len(outputs[name])):
+                        order.line(f"u->{name}[{i}] = {right(name, i)};")
                 order.line(f"da_taylor_solve(c, factor, u->r{stage}, u->s{stage}, u->a{stage}, u->l{stage});")
             else:
-                right = [*outputs[f"r{stage}"], *outputs[f"s{stage}"]]
+                values = [right(name, i) for name in (f"r{stage}", f"s{stage}") for i in range(len(outputs[name]))]
                 for i in range(n + m):
                     place = f"a{stage}[{i}]" if i < n else f"l{stage}[{i - n}]"
                     row = outputs["inverse"][i * (n + m) : (i + 1) * (n + m)]
-                    order.line(f"u->{place} = {order.combined(row, right)};")
+                    order.line(f"u->{place} = {order.combined(row, values)};")
             order.solved = stage
         accelerations = [f"u->a1[{i}]" + (f" + u->a2[{i}]" if staged else "") for i in range(n)]
         powers = [] if lanes else [order.value(node) for node in outputs["power"]]
@@ -100,18 +125,22 @@ def taylor_source(
                 for i, value in enumerate(values):
                     order.line(f"{name}[{i}] = {value};")
         else:
-            values = [f"v[{i}]" for i in range(n)] + accelerations + powers
-            for i, value in enumerate(values):
+            for i, value in enumerate(accelerations + powers, n):
                 order.line(f"next[{i}] = over_next * ({value});")
         if first:
             order.keep()
         elif lanes:
             pairs.extend(order.hand_on_once({}))
+            ahead.solved = 1
+            pairs_ahead.extend(ahead.hand_on_once(places_ahead))
         else:
             order.hand_on()
         return order
 
-    higher, start = emission(False), emission(True)
+    higher = emission(False)
+    first_ahead = Ahead(shared_ahead, hoist, n, None)
+    first_ahead.hand_on_once({})
+    start = emission(True)
     if len(shared.pairs) > MOST_PAIRS:
         raise TaylorNotApplicable(
             f"{len(shared.pairs):,} products would be expanded, more than the {MOST_PAIRS:,} kept"
@@ -123,8 +152,11 @@ def taylor_source(
         "DA_TAYLOR_FACTOR": max(len(outputs["factor"]), 1),
         "DA_EFFORT_START": _operations(start.lines) + solve.n_instructions() * len(stages),
         "DA_EFFORT_ORDER": _operations(higher.lines) + (0 if small else solve.n_instructions() * len(stages)),
-        "DA_EFFORT_PAIRS": len(shared.pairs),
+        "DA_EFFORT_PAIRS": len(shared.pairs) + len(shared_ahead.pairs),
     }
+    if lanes:
+        sizes["DA_TAYLOR_PAIRS_AHEAD"] = max(len(shared_ahead.pairs), 1)
+        sizes["DA_TAYLOR_LAST_AHEAD"] = max(len(shared_ahead.carried), 1)
     values = "double r1[DA_N], s1[{0}], a1[DA_N], l1[{0}], r2[DA_N], s2[{0}], a2[DA_N], l2[{0}];".format(max(m, 1))
     text = [
         f"typedef struct {{ {values} }} da_taylor_unknowns;\n",
@@ -133,13 +165,17 @@ def taylor_source(
     state = ("q", "v", "t", "c")
     powers = () if lanes else ("power", "kinetic")
     of_start = (*state, "a", *powers, "pivot", "size", "factor", "z", "u")
-    factors = ("left",) if lanes else ("left", "right")
+    of_ahead = ("c", "factor", "z", "next", "left_ahead", "last_ahead")
+    factors = ("left", "sum_ahead", *of_ahead[-2:]) if lanes else ("left", "right")
     of_order = (*state, "k", "over_k", "over_next", "factor", "z", "sum", "next", *factors, "last", "u")
-    given = {"q", "v", "c", "sum"}
-    for name, order, names in (("da_taylor_start", start, of_start), ("da_taylor_order", higher, of_order)):
+    given = {"q", "v", "c", "sum", "sum_ahead"}
+    made = [("da_taylor_start", start, of_start), ("da_taylor_order", higher, of_order)]
+    if lanes:
+        made.append(("da_taylor_ahead", first_ahead, of_ahead))
+    for name, order, names in made:
         known = given if order is start else given | {"factor", "z"}
         text.append(function_in_pieces(name, order.lines, _declared(names, known), names, order.variables))
-    return TaylorSource("\n".join(text), sizes, len(start.lines) + len(higher.lines), tuple(pairs))
+    return TaylorSource("\n".join(text), sizes, len(start.lines) + len(higher.lines), tuple(pairs), tuple(pairs_ahead))
 
 
 def _operations(lines: Sequence[str]) -> int:
@@ -160,10 +196,10 @@ def _declared(names: Sequence[str], read_only: set[str]) -> str:
 
 
 def _functions(
-    graph: Graph, rows: Sequence[int], completion: float
+    graph: Graph, rows: Sequence[int], completion: float, early: Mapping[int, int]
 ) -> tuple[ca.Function, ca.Function, bool, list[int]]:
     """The values of which series are made; the solution for one order; whether nonideal forces make a second stage;
-    coordinates whose velocities do not change.
+    coordinates whose velocities do not change. early: as `_rows_ahead`.
     """
     n, count, m = graph.dynamics.numel_in(0), graph.dynamics.numel_in(3), len(rows)
     q, v, t, p = ca.SX.sym("q", n), ca.SX.sym("v", n), ca.SX.sym("t"), ca.SX.sym("p", count)
@@ -192,13 +228,22 @@ def _functions(
     inverse = _inverse(saddle) if n + m <= SMALL else ca.SX(0, 1)
     stored = _Stored(ca.vertcat(1 / ca.densify(saddle.D), ca.SX(saddle.LT.nz[:])), state)
     of_order_0 = (stored.values, saddle.pivot(), saddle.row_sizes(), kinetic, inverse)
-    values = ca.cse([ca.densify(x) for x in (r1, s1, *second, powers, *of_order_0)])
+    rates, own = ca.SX.zeros(m), graph.velocity(*state)[0]
+    for i, k in early.items():
+        rates[i] = own[k]
+    values = ca.cse([ca.densify(x) for x in (r1, s1, *second, powers, *of_order_0, rates)])
     function = ca.Function("series", [*state, *unknown], values)
 
     r, s = ca.SX.sym("r", n), ca.SX.sym("s", m)
     both = _substitution(saddle, stored.read, ca.vertcat(r, s))
     solve = ca.Function("solve", [p, stored.symbols, r, s], [both[:n], -both[n:]])
     return function, solve, staged, _uniform(M, Q, A, C)
+
+
+def _rows_ahead(graph: Graph, rows: Sequence[int]) -> dict[int, int]:
+    """Of the rows those that have a form for velocities, and its place among these."""
+    places = {row: k for k, row in enumerate((*graph.position_rows, *graph.velocity_rows))}
+    return {i: places[row] for i, row in enumerate(rows) if row in places}
 
 
 def _uniform(M: ca.SX, Q: ca.SX, A: ca.SX, C: ca.SX) -> list[int]:

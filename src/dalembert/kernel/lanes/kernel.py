@@ -38,8 +38,8 @@ class Series:
 
 @dataclass(frozen=True)
 class LaneKernel:
-    """width: members side by side. members_entry: as of a `Kernel`. seconds: what making it took. series: None where it
-    has another method.
+    """width: members side by side. members_entry: as of a `Kernel`. look_entry: see `look.py`. seconds: what making it
+    took. series: None where it has another method.
     """
 
     width: int
@@ -47,6 +47,7 @@ class LaneKernel:
     seconds: float
     cached: bool
     members_entry: Callable[..., int]
+    look_entry: Callable[..., int]
     series: Series | None
 
 
@@ -73,8 +74,10 @@ def _make(system: System, graph: Graph, rows: Sequence[int], method: str, compil
 def kernel_in(library: ctypes.CDLL, seconds: float, cached: bool) -> LaneKernel:
     members, width, instructions = library.da_integrate_members, library.da_lanes, library.da_instructions
     members.argtypes, members.restype = MEMBERS_ENTRY, ctypes.c_long
+    look = library.da_look_at_starts
+    look.argtypes, look.restype = MEMBERS_ENTRY, ctypes.c_long
     width.restype = instructions.restype = ctypes.c_long
-    return LaneKernel(int(width()), int(instructions()), seconds, cached, members, _series_in(library))
+    return LaneKernel(int(width()), int(instructions()), seconds, cached, members, look, _series_in(library))
 
 
 def _series_in(library: ctypes.CDLL) -> Series | None:

@@ -10,10 +10,16 @@ import casadi as ca
 
 from dalembert.errors import DoesNotApply
 from dalembert.graph.functions import Graph
-from dalembert.kernel.cuda.functions import LEAST_PIVOT, ThreadFunctions, thread_functions, why_not_a_thread
+from dalembert.kernel.cuda.functions import (
+    LEAST_PIVOT,
+    ThreadFunction,
+    ThreadFunctions,
+    thread_functions,
+    why_not_a_thread,
+)
 from dalembert.kernel.cuda.step import slope_rows
 from dalembert.kernel.emit.explicit import dense_source, inside_source
-from dalembert.kernel.emit.layout import limit_macros, runtime_text
+from dalembert.kernel.emit.layout import STATE, limit_macros, runtime_text
 from dalembert.kernel.emit.straight_line import Hoist, straight_line
 from dalembert.kernel.emit.taylor import taylor_source
 from dalembert.kernel.kernel import REPORT
@@ -70,17 +76,17 @@ def lane_source(system: System, graph: Graph, rows: Sequence[int], method: str) 
         raise DoesNotApply(f"{system.name} does not run in lanes: {obstacle}", obstacle)
     functions, hoist = thread_functions(graph, rows), Hoist()
     tableau = METHODS[method].tableau
-    parts = _functions(graph, functions, hoist)
+    parts = _functions(graph, functions, hoist, rows)
     sizes = _sizes(system, graph, rows, functions)
     if tableau is None:
         series = taylor_source(graph, rows, 0.0, hoist, lanes=True)
-        if len(series.pairs) > MOST_PAIRS:
-            raise TaylorNotApplicable(f"{len(series.pairs):,} products are too many for lanes")
+        if len(series.pairs) + len(series.ahead) > MOST_PAIRS:
+            raise TaylorNotApplicable(f"{len(series.pairs) + len(series.ahead):,} products are too many for lanes")
         # One copy, in the loop over the orders.
         parts.append(series.text.replace("DA_PIECE void da_taylor_order(", "DA_LANE void da_taylor_order("))
         sizes |= {**series.sizes, "DA_TAYLOR_MOST": MOST_ORDERS, "DA_GROUPS": 1}
         sizes |= {"DA_METHOD_KEEPS": KEPT_OF_SERIES, "DA_METHOD_MAKES": MADE_OF_SERIES}
-        method_text = [sums_source(series.pairs), _header("taylor.h")]
+        method_text = [sums_source(series.pairs, series.ahead), _header("taylor.h")]
     else:
         rolled = functions.acceleration.n_instructions() > MOST_UNROLLED
         sizes |= {**_explicit_sizes(tableau), "DA_GROUPS": groups_of(rolled)}
@@ -94,17 +100,21 @@ def lane_source(system: System, graph: Graph, rows: Sequence[int], method: str) 
     sizes |= {"DA_NC": hoist.size, **limit_macros()}
     defines = "\n".join(f"#define {name} {value}" for name, value in sizes.items())
     places = ", ".join(map(str, [list(rows).index(row) for row in graph.position_rows] or [0]))
+    looked_at = (*graph.position_rows, *graph.position_rows, *graph.velocity_rows)
+    look_rows = ", ".join(map(str, [list(rows).index(row) for row in looked_at] or [0]))
     return "\n".join(
         [
             f"/* Members of a system in lanes. */\n{defines}\ntypedef void da_requests;",
             *map(runtime_text, ("base/base.h", "run/pace.h", "run/asked_of_members.h")),
             _header("lane.h"),
             f"static const int da_position_places[] __attribute__((unused)) = {{{places}}};",
+            f"static const int da_look_rows[] __attribute__((unused)) = {{{look_rows}}};",
             *map(in_lanes, parts),
             hoist.source(),
             *map(_header, ("project.h", *(("control.h",) if tableau is not None else ()), "group.h")),
             *method_text,
             _header("members.h"),
+            _header("look.h"),
         ]
     )
 
@@ -113,18 +123,33 @@ def _header(name: str) -> str:
     return (FOLDER / name).read_text(encoding="utf-8")
 
 
-def _functions(graph: Graph, functions: ThreadFunctions, hoist: Hoist) -> list[str]:
+def _functions(graph: Graph, functions: ThreadFunctions, hoist: Hoist, rows: Sequence[int]) -> list[str]:
     n = functions.acceleration.numel_in(0)
     parts = [
         (name, _change(function, n) if name == "backsolve" else function, inputs, outputs)
         for name, function, inputs, outputs in functions.of_a_step(graph)
     ]
+    parts += _of_starts(graph, rows)
     for _, function, _, _ in parts:
         if any(function.instruction_id(k) in ASKING for k in range(function.n_instructions())):
             raise DoesNotApply("no lanes", "a condition is decided for one member at a time")
     return [
         straight_line(f"da_{name}", function, inputs, outputs, hoist, "DA_LANE", lanes=False)
         for name, function, inputs, outputs in parts
+    ]
+
+
+def _of_starts(graph: Graph, rows: Sequence[int]) -> list[ThreadFunction]:
+    """What `look.h` calls: (q, v, t, p) -> the energy, φ and (φ̇, ψ), the lengths of the rows of A; and these alone."""
+    q, v, t, p = state = [ca.SX.sym(name, graph.dynamics.numel_in(k)) for k, name in enumerate(STATE)]
+    A = graph.dynamics(*state)[2]
+    lengths = ca.vertcat(*(ca.norm_2(A[row, :].T) for row in rows))
+    gaps = ca.vertcat(graph.position(q, t, p)[0], graph.velocity(q, v, t, p)[0])
+    look = ca.cse([ca.densify(x) for x in (graph.energy(*state)[0], gaps, lengths)])
+    beside = ca.cse([ca.densify(lengths)])
+    return [
+        ("look", ca.Function("look", state, look), STATE, ("energy", "gap", "length")),
+        ("beside", ca.Function("beside", state, beside), STATE, ("length",)),
     ]
 
 

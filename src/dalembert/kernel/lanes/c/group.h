@@ -55,9 +55,10 @@ DA_FN void da_move(da_group *to, int lane, const da_group *from, int slot)
 
 DA_FN const double *da_times_of(const da_members *all, long k) { return all->times + k * all->apart; }
 
-/* A row of output, DA_ROW numbers: the state in one lane. The work of forces is not kept here. */
+/* A row of output, DA_ROW numbers: the state in one lane, where any are wanted. The work of forces is not kept here. */
 DA_FN void da_write_row(const da_members *all, long member, long point, const da_lane *q, const da_lane *v, int lane)
 {
+    if (!all->out) return;
     double *row = all->out + (member * all->points + point) * DA_ROW;
     for (int j = 0; j < DA_N; j++) {
         row[j] = q[j][lane];

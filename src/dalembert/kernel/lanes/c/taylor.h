@@ -1,6 +1,6 @@
 /* Taylor series in lanes: as runtime/steps/taylor.h, order by order for all groups.
 
-   Needs da_taylor_start, da_taylor_order and da_taylor_sums, made for the system. */
+   Needs da_taylor_start, da_taylor_order, da_taylor_ahead and their sums, made for the system. */
 #ifndef DA_LANE_TAYLOR_H
 #define DA_LANE_TAYLOR_H
 
@@ -75,13 +75,16 @@ DA_PIECE void da_expand(const da_members *all, da_group *g, da_try *s, int p)
             s[b].x[1][DA_N + j] = g[b].a[j];
         }
         for (int l = 0; l < DA_TAYLOR_LAST; l++) e[b].last[l] = DA_R(0.0);
+        da_taylor_ahead(g[b].c, g[b].factor, g[b].kept, s[b].x[1], e[b].of_ahead[1], e[b].last_ahead);
     }
     for (int k = 1; k < p; k++) {
         const da_lane t = DA_R(k == 1 ? 1.0 : 0.0), order = DA_R((double)k);
         for (int b = 0; b < DA_GROUPS; b++) {
             da_taylor_sums(e + b, k);
+            da_taylor_sums_ahead(e + b, k + 1);
             da_taylor_order(s[b].x[k], s[b].x[k] + DA_N, t, g[b].c, order, DA_R(over[k]), DA_R(over[k + 1]),
-                            g[b].factor, g[b].kept, e[b].sum, s[b].x[k + 1], e[b].of[k], e[b].last, &e[b].u);
+                            g[b].factor, g[b].kept, e[b].sum, s[b].x[k + 1], e[b].of[k], e[b].sum_ahead, e[b].of_ahead[k + 1],
+                            e[b].last_ahead, e[b].last, &e[b].u);
         }
     }
     for (int b = 0; b < DA_GROUPS; b++)

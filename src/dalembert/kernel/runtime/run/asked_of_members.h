@@ -18,7 +18,8 @@ typedef struct {
     const volatile int *stop;  /* of each: after so many steps its run ends; 0: never */
     const volatile int *cancel; /* not zero: no further member begins */
     volatile long *current;    /* the member at hand */
-    double *out;               /* rows of points × DA_NY; what comes after the end of a run is left alone */
+    double *out;               /* rows of points × DA_NY; what comes after the end of a run is left alone. Of lanes
+                                  NULL where nobody reads it */
     double *report;            /* room for one: DA_REPORT_SIZE */
     /* What becomes of each: its status; the first DA_MEMBER_HEAD numbers of its report; the state where it ended; of
        its events how many there were, which one ended it, at which kink it was stuck; and of each event, how often,
