@@ -197,3 +197,26 @@ def test_what_rolls_may_slip_where_it_lands(samples):
     rolling = motion.contacts["floor rolling"].state
     assert (rolling[0], rolling[-1]) == ("stick", "slip")
     assert motion.certificate.holds, motion.certificate
+
+
+@pytest.mark.parametrize(("e", "ends"), [(1.0, [2000, 4000]), (0.9999, [2000, 2001])])
+def test_two_balls_between_walls_that_they_touch(e, ends):
+    """Each goes to and fro in a slot of its own width, without end: by the law, both are caught, one after the other
+    where the second is slower all the time, and else at once. What they lose is v²: of 1 and 0.7, or of 1 and 1.
+    """
+    speeds = (1.0, 0.7) if e == 1.0 else (1.0, 1.0)
+    gaps = {f"{side}{n}": f"{sign}x{n} >= 0" for n in "12" for side, sign in (("left", ""), ("right", "-"))}
+    motion = da.System(
+        "slots",
+        coordinates="x1 y1 x2 y2",
+        kinetic="x1'^2 + y1'^2 + x2'^2 + y2'^2",
+        constraints=[da.Constraint(name, gap, restitution=e) for name, gap in gaps.items()],
+        impacts="sequence",
+        initial={"x1": 0, "y1": 0, "x1'": speeds[0], "y1'": 2, "x2": 0, "y2": 0, "x2'": speeds[1], "y2'": 2},
+    ).simulate(1, samples=3)
+    assert [k for k, blow in enumerate(motion.blows) if len(blow.contacts) > 1] == ends
+    np.testing.assert_allclose(motion.v[-1], [0, 2, 0, 2], atol=1e-12)
+    assert sum(blow.loss for blow in motion.blows) == pytest.approx(speeds[0] ** 2 + speeds[1] ** 2, rel=1e-9)
+    assert motion.certificate.holds, motion.certificate
+    early = replace(motion, blows=motion.blows[1000:])
+    assert not early.certified().certificate.holds
