@@ -446,3 +446,49 @@ def test_elastic_blows_in_sequence_between_two_walls_end(backend):
     assert motion.certificate.holds, motion.certificate.failures
     # Only after blows without end may they give nothing back together.
     assert impact_residual(replace(motion, blows=motion.blows[-1:])) > 1e-2
+
+
+@pytest.mark.parametrize("law", ["newton", "poisson", "stronge"])
+def test_a_dead_blow_of_two_contacts_is_no_elastic_one(law):
+    """A particle falls into a smooth groove, whose walls hold it wherever nothing gives back: each takes half of the
+    energy, of which Stronge's law wants e² = 0.64 back. 9.81·0.32 = 3.13 is the speed at which it falls.
+    """
+
+    def dropped(e: float) -> da.Motion:
+        walls = {"left": "y - 0.5*x", "right": "y + 0.5*x"}
+        return da.System(
+            "groove",
+            coordinates="x y",
+            kinetic="(x'^2 + y'^2)/2",
+            potential="9.81*y",
+            constraints=[da.Constraint(k, f"{gap} >= 0", restitution=e, impact=law) for k, gap in walls.items()],
+            initial={"x": 0, "y": 0.5, "x'": 0, "y'": 0},
+        ).simulate(0.5, samples=3)
+
+    right, dead = dropped(0.8), dropped(0.0)
+    assert impact_residual(right) < 1e-12
+    assert impact_residual(dead) < 1e-12
+    (blow,) = dead.blows
+    told = replace(blow, law=law, contacts=tuple(replace(contact, e=0.8) for contact in blow.contacts))
+    assert impact_residual(replace(dead, system=right.system, blows=(told,))) > 0.1
+
+
+def test_what_others_hold_closed_gives_back_no_work():
+    """Two balls that touch run into a wall at 1 and 1/2, by Stronge's law. The wall, which took the work 3/8 of the
+    impulse 3/2 at half of 1/2, gives 0.64 of that back, and so drives on the first ball that both leave as one, at
+    v² = 0.24: the contact between them pushes back without work, though it took some.
+    """
+    motion = da.System(
+        "two balls",
+        coordinates="x y",
+        kinetic="(x'^2 + y'^2)/2",
+        constraints=[
+            da.Constraint("balls", "y - x >= 0", restitution=0.1, impact="stronge"),
+            da.Constraint("wall", "-y >= 0", restitution=0.8, impact="stronge"),
+        ],
+        initial={"x": 0, "y": 0, "x'": 1, "y'": 0.5},
+    ).simulate(0.01, samples=3)
+    (blow,) = motion.blows
+    np.testing.assert_allclose(blow.after, -np.sqrt(0.24), rtol=1e-12)
+    assert [contact.e for contact in blow.contacts] == [0.1, 0.8]
+    assert impact_residual(motion) < 1e-12

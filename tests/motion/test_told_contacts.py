@@ -6,9 +6,11 @@ Each was once certified.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
+import sympy as sp
 
 import dalembert as da
 
@@ -131,6 +133,22 @@ def told(motion: da.Motion, **columns) -> da.Motion:
     return replace(motion, contacts={"floor": replace(motion.contacts["floor"], **columns)})
 
 
+NAMES = ("stick", "slip", "reversal", "release", "contact", "impact")
+
+
+def with_event(motion: da.Motion, name: str) -> da.Motion:
+    """The motion, and one more event while its block sticks."""
+    k = int(np.flatnonzero(motion.contacts["floor"].state == "stick")[10])
+    state = dict(zip(("x", "z", "x'", "z'"), [*motion.q[k].tolist(), *motion.v[k].tolist()], strict=True))
+    more = {"name": name, "contact": "floor", "t": (motion.t[k] + motion.t[k + 1]) / 2, "state": state}
+    return replace(motion, events=tuple(sorted((*motion.events, more), key=lambda event: event["t"])))
+
+
+def renamed(motion: da.Motion, old: str, new: str) -> da.Motion:
+    events = tuple({**event, "name": new} if event["name"] == old else event for event in motion.events)
+    return replace(motion, events=events)
+
+
 WRONG = {
     "friction while it sticks": lambda m: told(
         m, friction=np.where(m.contacts["floor"].state == "stick", 1.01, 1.0) * m.contacts["floor"].friction
@@ -143,6 +161,10 @@ WRONG = {
     "events without impulses": lambda m: replace(
         m, events=tuple({k: v for k, v in e.items() if k != "impulse"} for e in m.events)
     ),
+    **{f"another {name}": partial(with_event, name=name) for name in NAMES},
+    "slips told as sticking": partial(renamed, old="slip", new="stick"),
+    "sticking told as slips": partial(renamed, old="stick", new="slip"),
+    "bounces told as contacts": partial(renamed, old="impact", new="contact"),
     "blows of another time": lambda m: replace(m, blows=tuple(replace(blow, t=blow.t + 0.05) for blow in m.blows)),
 }
 
@@ -152,3 +174,49 @@ def test_what_is_told_wrongly_is_seen(hop, what):
     assert {"impact", "contact", "stick", "slip"} <= {event["name"] for event in hop.events}
     assert hop.certificate.holds, hop.certificate
     assert "contact" in WRONG[what](hop).certified().certificate.failures
+
+
+@pytest.mark.parametrize("samples", [(0, 1.9), (0, 0.15, 1.9), (0, 0.2, 1.3, 1.9)])
+def test_what_rolls_may_slip_where_it_lands(samples):
+    """A disc is thrown up, and forward, and lands between two outputs: that its resistance to rolling, which has a name
+    of its own, holds before and gives way behind is told by the floor.
+    """
+    side, up = (sp.Piecewise((force, (da.t > 0.2) & (da.t < 0.3)), (0, True)) for force in (8, 60))
+    disc = da.System(
+        "disc",
+        coordinates="x y p",
+        kinetic="(x'^2 + y'^2)/2 + p'^2/4",
+        potential="9.81*y",
+        forces={"x": side, "y": up},
+        constraints={"floor": da.Constraint("floor", "y - 1", one_sided=True, restitution=0)},
+        nonideal=[da.Coulomb("floor", 0.5, slide=("x' - p'",)), da.Rolling("floor", 0.02, slide="p'")],
+        initial={"x": 0, "y": 1, "p": 0, "x'": 0, "y'": 0, "p'": 0},
+    )
+    motion = disc.simulate(times=samples)
+    assert [event["name"] for event in motion.events] == ["release", "contact"]
+    rolling = motion.contacts["floor rolling"].state
+    assert (rolling[0], rolling[-1]) == ("stick", "slip")
+    assert motion.certificate.holds, motion.certificate
+
+
+@pytest.mark.parametrize(("e", "ends"), [(1.0, [2000, 4000]), (0.9999, [2000, 2001])])
+def test_two_balls_between_walls_that_they_touch(e, ends):
+    """Each goes to and fro in a slot of its own width, without end: by the law, both are caught, one after the other
+    where the second is slower all the time, and else at once. What they lose is v²: of 1 and 0.7, or of 1 and 1.
+    """
+    speeds = (1.0, 0.7) if e == 1.0 else (1.0, 1.0)
+    gaps = {f"{side}{n}": f"{sign}x{n} >= 0" for n in "12" for side, sign in (("left", ""), ("right", "-"))}
+    motion = da.System(
+        "slots",
+        coordinates="x1 y1 x2 y2",
+        kinetic="x1'^2 + y1'^2 + x2'^2 + y2'^2",
+        constraints=[da.Constraint(name, gap, restitution=e) for name, gap in gaps.items()],
+        impacts="sequence",
+        initial={"x1": 0, "y1": 0, "x1'": speeds[0], "y1'": 2, "x2": 0, "y2": 0, "x2'": speeds[1], "y2'": 2},
+    ).simulate(1, samples=3)
+    assert [k for k, blow in enumerate(motion.blows) if len(blow.contacts) > 1] == ends
+    np.testing.assert_allclose(motion.v[-1], [0, 2, 0, 2], atol=1e-12)
+    assert sum(blow.loss for blow in motion.blows) == pytest.approx(speeds[0] ** 2 + speeds[1] ** 2, rel=1e-9)
+    assert motion.certificate.holds, motion.certificate
+    early = replace(motion, blows=motion.blows[1000:])
+    assert not early.certified().certificate.holds

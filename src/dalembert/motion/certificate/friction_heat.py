@@ -53,12 +53,11 @@ def heat_residual(motion: Motion, states: ContactState | None = None) -> float:
     if broken.all() and not at_rest:
         return 0.0
     powers = heat_powers(motion, states)
-    missed = None if broken.all() else integrals_missed(motion.t, told, powers, broken, ALLOWED)
-    worst = missed_by_numpy(motion.t, told, powers, broken) if missed is None else missed
+    worst = _missed(motion.t, told, powers, broken)
     if worst > ROUNDING * float(np.abs(told).max()):
-        # A pulse may be as narrow as outputs are apart.
-        inside = heat_missed_inside(motion, told, broken, heat_powers)
-        worst = worst if inside is None else min(worst, inside)
+        # A pulse may be as narrow as outputs are apart. Where it is not known what is between them, they must do.
+        inside, unknown = heat_missed_inside(motion, told, broken, heat_powers)
+        worst = max(min(worst, inside), _missed(motion.t, told, powers, ~unknown))
     given = np.einsum("ti,ti->t", motion.v, motion.nonideal)
     size = max(float(np.abs(given).max()), float(powers.max(initial=0.0)))
     if at_rest and float(np.abs(powers.sum(axis=1) + given).max()) <= SAME * size:
@@ -111,6 +110,16 @@ def _broken_gaps(motion: Motion) -> NDArray[np.bool_]:
         return np.ones(gaps.size, dtype=bool)
     _, clear = stretches_between(motion, [event["t"] for event in motion.events])
     return np.asarray(~(clear & (gaps <= near)))
+
+
+def _missed(t: Array, told: Array, powers: Array, broken: NDArray[np.bool_]) -> float:
+    """The largest distance of the heat told from the integral of its powers over the outputs, beyond what that may err
+    by, on runs of outputs without anything broken between.
+    """
+    if broken.all():
+        return 0.0
+    missed = integrals_missed(t, told, powers, broken, ALLOWED)
+    return missed_by_numpy(t, told, powers, broken) if missed is None else missed
 
 
 def missed_by_numpy(t: Array, told: Array, powers: Array, broken: NDArray[np.bool_]) -> float:

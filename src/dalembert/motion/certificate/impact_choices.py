@@ -78,13 +78,23 @@ def _ends_others(contacts: Contacts, blows: Sequence[Impact], number: int) -> bo
     """Whether a blow together ends blows in sequence that had no end in sight. That nothing was given back then only
     where contacts are braced is measured with its restitution.
     """
-    before = blows[max(number - 2 * MOST_UNSEEN, 0) : number]
-    at_once = all(blow.t == blows[number].t and len(blow.contacts) == 1 for blow in before)
-    if len(before) < 2 * MOST_UNSEEN or not at_once:
+    first = number  # of the blows together: each group of contacts that feel each other has one
+    while first and _is_together(blows[first - 1], blows[number]):
+        first -= 1
+    least = max(first - 2 * MOST_UNSEEN, 0)
+    start = first
+    while start > least and blows[start - 1].t == blows[number].t and len(blows[start - 1].contacts) == 1:
+        start -= 1
+    # Blows are counted on over those that end others, of which there are no more than contacts.
+    if first - start < 2 * MOST_UNSEEN - len(contacts.one_sided):
         return False
-    meeting = _Meeting(contacts, [blows[number]])
-    speeds = [float(meeting.approach(blow.before).max()) for blow in before]
-    return max(speeds[MOST_UNSEEN:]) > FALLING * max(speeds[:MOST_UNSEEN])
+    meeting = _Meeting(contacts, blows[start : number + 1])
+    speeds = [float(meeting.approach(blow.before).max()) for blow in blows[start : first + 1]]
+    return max(speeds[-MOST_UNSEEN:]) > FALLING * max(speeds[1:-MOST_UNSEEN])
+
+
+def _is_together(blow: Impact, other: Impact) -> bool:
+    return blow.t == other.t and len(blow.contacts) > 1
 
 
 def _fastest_first(contacts: Contacts, blows: Sequence[Impact]) -> bool:

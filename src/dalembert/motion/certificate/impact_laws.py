@@ -41,6 +41,8 @@ STILL = 1e-9
 ROUNDED = 1e-6
 # A contact that gives back less than this share of the work that it took gives back nothing: others hold it closed.
 ROUNDED_WORK = 1e-12
+# With Stronge's law a contact pushes back by more than this share of what its restitution makes of its compression.
+PUSHES = 1e-3
 # Bounces slower than this share of the velocities of the motion may be left out, or that rise by less than this share
 # of its coordinates, where gaps are rounding.
 SLOWEST, RISE = 1e-3, 1e-10
@@ -166,7 +168,8 @@ class _Checked:
             return [contact.e - model.e]
         speed = -float(self._velocities(k, self.blow.before)[0]) / (norm_of(self.sided[k].normal) or 1.0)
         slow = model.e * speed <= SLOWEST * self.fastest
-        if contact.e == 0.0 and (slow or self._is_held(max(model.mu(0.0), model.mu_static)) or self._is_braced(k)):
+        braced = self.blow.limited and self._is_braced(k)
+        if contact.e == 0.0 and (slow or self._is_held(max(model.mu(0.0), model.mu_static)) or braced):
             return [0.0]
         # Less than the law says, and nothing lost.
         limited = self.blow.limited and contact.e < model.e
@@ -178,8 +181,6 @@ class _Checked:
 
     def _is_braced(self, k: int) -> bool:
         """Whether others in the blow can hold what contact k pushes, however hard, all inside their cones."""
-        if not self.blow.limited:
-            return False
         rows = np.vstack(self.rows)
         mu = np.array([max(rough.mu()(0.0), rough.mu_static) for rough in self.sided])
         return bool(braced(rows @ self.inverse @ rows.T, places_of([rows.shape[0] - 1 for rows in self.rows]), mu)[k])
@@ -207,9 +208,15 @@ class _Checked:
             found += self._complementary(k, back[0] - contact.e * pressed[0], float(after[0]))
         else:
             took, gave = pressed[0] * (before[0] + middle[0]) / 2, back[0] * (middle[0] + after[0]) / 2
-            given = took < 0 and gave > -ROUNDED_WORK * took
-            found.append(abs(gave + contact.e**2 * took) / self.size**2 if given else 0.0)
+            nothing = gave <= -ROUNDED_WORK * took and self._is_held_closed(k, back[0], contact)
+            found.append(abs(gave + contact.e**2 * took) / self.size**2 if took < 0 and not nothing else 0.0)
         return [*found, -float(back[0]) * weight / self.size]
+
+    def _is_held_closed(self, k: int, back: float, contact: ContactImpulse) -> bool:
+        """Whether others hold contact k closed while it pushes back, which then does no work: a ball in a row that the
+        next one drives on. What never pushes back is not held, and of what is braced a blow says that it gave nothing.
+        """
+        return back > PUSHES * contact.e * contact.compression and not self._is_braced(k)
 
     def _complementary(self, k: int, push: float, parted: float) -> list[float]:
         """0 ≤ p ⊥ u ≥ 0, p as a velocity of the blow and u in the metric of the masses."""

@@ -83,8 +83,8 @@ def repeat_residual(motion: Motion, contacts: Contacts, M: Array, Q: Array, want
     speed = max(float(np.abs(velocities).max()), 1e-6 * pull)
     if not speed > 0:
         return 0.0
-    reach = np.maximum(np.abs(places).max(axis=0), speed * span)
     fastest = np.maximum(np.abs(velocities).max(axis=0), SMALL * speed)
+    reach = np.maximum(np.abs(places).max(axis=0), fastest * span)
     parts = [_between_outputs(motion, contacts, root / reach, root / fastest)]
     if pieces is not None and pieces.t.size:
         parts.append(_beside_changes(motion, contacts, pieces, root))

@@ -4,13 +4,13 @@ the forces, and their events with the columns and the blows.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dalembert.arrays import Array
+from dalembert.motion.certificate.told_changes import changes_lead_on
 from dalembert.motion.contacts.impacts.impacts import with_impulses
 from dalembert.motion.contacts.modes.modes import OPEN, STICK
 from dalembert.motion.state.contact_history import STATES
@@ -18,15 +18,13 @@ from dalembert.motion.state.contact_history import STATES
 if TYPE_CHECKING:
     from dalembert.motion.result.motion import Motion
 
-# Times that differ by less than this share are the same.
-ROUNDING = 1e-12
 # Directions of friction in a plane with less effect than this share of the others have none.
 RANK = 1e-9
 
 
 def events_agree(motion: Motion) -> bool:
-    """Whether contacts change between two outputs only where an event says so, events lie in order within the motion,
-    every blow has its event, and events have the impulses of the blows.
+    """Whether events lie in order within the motion and say of each change between outputs what it is, every blow has
+    its event, and events have the impulses of the blows.
     """
     events = [event for event in motion.events if "contact" in event]
     times = np.array([event["t"] for event in events])
@@ -40,31 +38,7 @@ def events_agree(motion: Motion) -> bool:
     struck = {blow.t for blow in motion.blows if any(contact.normal > 0.0 for contact in blow.contacts)}
     if not struck - {motion.t[0]} <= {event["t"] for event in events}:
         return False
-    return all(_has_event(motion.t, column, name, events) for name, column in _columns(motion))
-
-
-def _columns(motion: Motion) -> list[tuple[str, NDArray[np.int_]]]:
-    """What changes only with an event: by name, a number for each state at the output points, −1 where it is open."""
-    found = []
-    for contact in motion.system.contacts:
-        state = motion.contacts[contact.name].state
-        found.append((contact.name, np.where(state == OPEN, -1, state == STICK)))
-    if motion.acting is not None:
-        rows = [k for k, constraint in enumerate(motion.system.constraints) if constraint.one_sided]
-        found += [(motion.system.constraints[k].name, np.asarray(motion.acting[:, k], dtype=int)) for k in rows]
-    return found
-
-
-def _has_event(t: Array, column: NDArray[np.int_], name: str, events: Sequence[Mapping[str, Any]]) -> bool:
-    changes = np.flatnonzero(column[1:] != column[:-1])
-    # Opening and closing is told of the constraint that carries a contact.
-    changes = changes[(column[changes] >= 0) & (column[changes + 1] >= 0)]
-    if not changes.size:
-        return True
-    own = np.array([event["t"] for event in events if event["contact"] == name])
-    # An output at the very time of a change may belong to what follows, though the change is told a rounding later.
-    near = ROUNDING * max(float(np.abs(t).max()), float(t[-1] - t[0]))
-    return bool(np.all(own.searchsorted(t[changes + 1] + near, side="right") > own.searchsorted(t[changes] - near)))
+    return changes_lead_on(motion, events)
 
 
 def open_contacts_agree(motion: Motion) -> bool:

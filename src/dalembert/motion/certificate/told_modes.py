@@ -58,7 +58,7 @@ def told_modes(
         free = zip(told, frames, strict=True)
         return [None if one.closed is None else Mode((), (), (), one.closed, own) for one, own in free]
     resting = speed_of_rest(motion)
-    slides = _slides(contacts, np.concatenate([t, end_t]), np.concatenate([start, end]), [*frames, *frames])
+    slides = slides_at(contacts, np.concatenate([t, end_t]), np.concatenate([start, end]), [*frames, *frames])
     begin, finish = slides[: t.size], slides[t.size :]
     on_line = [at.stop - at.start == 1 for at in contacts.components]
     found: list[Mode | None] = []
@@ -103,7 +103,7 @@ def _push(motion: Motion, name: str, signed: bool, told: Told) -> int:
     return signs.pop() if len(signs) == 1 else int(not signs)
 
 
-def _slides(contacts: Contacts, t: Array, y: Array, frames: Sequence[tuple[float, ...]]) -> Array:
+def slides_at(contacts: Contacts, t: Array, y: Array, frames: Sequence[tuple[float, ...]]) -> Array:
     """The sliding velocities (B, components) at some states, in the directions of some frames."""
     n = contacts.n
     found = contacts.slides_along(y[:, :n], y[:, n:], t)
