@@ -16,8 +16,8 @@ from dalembert.motion.contacts.run.transitions import Transitions
 
 
 def test_what_a_contact_cannot_pull_it_does_not_rub_either(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of impulses over a moment and over a tenth of it what does not shrink is the blow; a contact whose impulse shrinks
-    faster than the moment is left with less than none. Velocities after it and losses are those of the others.
+    """Of impulses over a moment and over a tenth of it what does not shrink is the blow; a contact whose impulse
+    shrinks faster than the moment is left with less than none. Velocities and losses are those of the others.
     """
     found = iter([np.array([1.0, 1.0]), np.array([1.0, 0.05])])
     monkeypatch.setattr(caught, "impulses_that_hold", lambda *given: next(found))
