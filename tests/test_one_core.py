@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
 import pytest
-from threadpoolctl import threadpool_info, threadpool_limits
+from threadpoolctl import OpenBLASController, threadpool_info, threadpool_limits
 
 from dalembert.one_core import on_one_core
 
@@ -20,11 +20,16 @@ def counts() -> set[int]:
 
 @pytest.fixture
 def several() -> object:
-    """Two threads, as on a machine with cores to spare: tests run with one."""
-    with threadpool_limits(2, "blas"):
-        if counts() != {2}:
-            pytest.skip("this library of linear algebra has no threads")
-        yield
+    """Two threads, as on a machine with cores to spare: tests run with one. Set without a limiter that stays, as the
+    environment sets it: whoever holds one lets no other thread set a number.
+    """
+    limit = threadpool_limits(2, "blas")
+    OpenBLASController.clear_controlling_thread()
+    if counts() != {2}:
+        pytest.skip("this library of linear algebra has no threads")
+    yield
+    limit.restore_original_limits()
+    OpenBLASController.clear_controlling_thread()
 
 
 @pytest.mark.usefixtures("several")
@@ -48,8 +53,10 @@ def test_threads_that_overlap_leave_it_as_it_was() -> None:
     def one(leaves_first: bool) -> None:
         with on_one_core():
             entered.wait(10)
+            assert counts() == {1}
             if not leaves_first:
                 one_has_left.wait(10)
+                assert counts() == {1}
         if leaves_first:
             one_has_left.wait(10)
 

@@ -14,6 +14,7 @@ import dalembert as da
 from dalembert.mechanics.classify import frobenius
 from dalembert.mechanics.classify.classify import classify
 from dalembert.mechanics.classify.conserve import MOST_SUMMED
+from dalembert.mechanics.classify.problem import Problem
 from dalembert.mechanics.pulses import FAR, Pulses
 from dalembert.model.language.symbols import t
 
@@ -125,6 +126,9 @@ def test_times_at_which_pulses_are_there() -> None:
     for time, instant, width in zip(times, (2.0, 5.0) * 2, (0.004, 0.01) * 2, strict=True):
         assert abs(time - instant) / width < np.sqrt(FAR)
     assert Pulses([sp.exp(-t), sp.sin(1000 * t)], {}).seen_near(0.3) == 0.3
+    # The argument tends to −40, and has no zero: the way to it leads beyond all numbers. The other has no value at 0.
+    assert Pulses([sp.exp(-12000 / (300 + 20 / (1 + t**2)))], {}).seen_near(0.3) == 0.3
+    assert Pulses([sp.exp(-1 / t**2)], {}).seen_near(0.0) == 0.0
 
 
 def test_parts_that_share_nothing_are_decided_apart(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,6 +157,17 @@ def test_parts_that_share_nothing_are_decided_apart(monkeypatch: pytest.MonkeyPa
     assert (found.degrees_of_freedom, found.configuration_freedoms) == (12, 18)
     # x0 y0 z0 and a b are joined by the rod, on which one of them depends on the others.
     assert max(widths) <= 5
+
+
+def test_rows_of_zeros_beside_parts() -> None:
+    """They are combinations of any forms."""
+    z = sp.symbols("z:6")
+    zero = (sp.S.Zero,) * 6
+    skate, rolling = (-z[1], sp.S.Zero, sp.S.One, *zero[:3]), (*zero[:3], z[3], z[4], sp.S.Zero)
+    question = Problem(z, (), (skate, rolling, zero), (zero,), {})
+    found = frobenius.integrable_part(question, [{x: 0.3 + 0.1 * k for k, x in enumerate(z)}])
+    assert found is not None
+    assert (found.forms, found.integrable, found.members, found.asked) == (2, 1, (False, True, True), (True,))
 
 
 def test_a_braced_grid_of_rods() -> None:
@@ -196,3 +211,27 @@ def test_rods_that_hold_little_beside_one_that_holds_much() -> None:
     found = classify(system).conservation
     assert found.energy is True
     assert not any(q.name.startswith("p_") for q in found.quantities)
+
+
+@pytest.mark.parametrize(
+    ("potential", "constraint"),
+    [
+        ("m*g*y", "y - 0.3*x + g*t^2/2 - 2*t"),
+        ("m*g*y", "y + g*t^2/2 - 2*t"),
+        ("k*(x^2 + y^2)/2", "y - 0.5*x - 0.2*sin(sqrt(k/m)*t)"),
+    ],
+    ids=["lift", "floor", "wire"],
+)
+def test_moving_constraints_that_hold_nothing(potential: str, constraint: str) -> None:
+    """A lift in free fall, and a wire driven as what hangs on it moves anyway: no reaction, no power, only rounding."""
+    system = da.System(
+        "with it",
+        coordinates="x y",
+        kinetic="m*(x'^2 + y'^2)/2",
+        potential=potential,
+        constraints={"moves": constraint},
+        parameters={"m": 1.3, "g": 9.81, "k": 2.7},
+    )
+    found = classify(system).conservation
+    assert found.energy is True
+    assert ("p_x" in [q.name for q in found.quantities]) == potential.startswith("m")

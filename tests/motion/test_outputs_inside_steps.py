@@ -5,6 +5,7 @@ small to matter goes once round in each, and an interpolant misses it by a thous
 from __future__ import annotations
 
 import cmath
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,6 +16,8 @@ from dalembert.kernel.build import find_compiler
 from dalembert.kernel.emit.dispatch import methods_of
 from dalembert.methods.inside import judge_of
 from dalembert.methods.table import METHODS
+from dalembert.motion.integrate import reference
+from dalembert.motion.integrate.inside import InsideJudge
 
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="no C compiler on this machine")
 FAST, TINY, RTOL = 100.0, 1e-11, 1e-9
@@ -112,3 +115,19 @@ def test_rates_of_interpolants_are_those_of_their_states(name: str) -> None:
         apart = (np.array(tableau.inside(x + 1e-5)) - np.array(tableau.inside(x - 1e-5))) / 2e-5
         # The error of the difference, h² by the third derivative of polynomials with coefficients up to a thousand.
         np.testing.assert_allclose(tableau.rate_inside(x), apart, atol=1e-6)
+
+
+def test_a_step_that_is_taken_again_is_no_stall(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where it is one of those after which is looked whether time goes on."""
+    began: list[float] = []
+    hold = InsideJudge.hold
+
+    def noted(judge: InsideJudge, solver: Any, due: float) -> None:
+        began.append(float(solver.t))
+        hold(judge, solver, due)
+
+    monkeypatch.setattr(InsideJudge, "hold", noted)
+    pair().simulate(6.0, samples=7, rtol=RTOL, method="dop853", backend="reference")
+    again = next(k for k in range(1, len(began)) if began[k] == began[k - 1])
+    monkeypatch.setattr(reference, "STALL_STEPS", again)
+    assert pair().simulate(6.0, samples=7, rtol=RTOL, method="dop853", backend="reference").t[-1] == 6.0

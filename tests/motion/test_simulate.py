@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
@@ -89,12 +91,20 @@ class TestOptions:
             ({"times": [0, 2, 1]}, "must increase"),
             ({"times": [0, 1, 1]}, "must increase"),
             ({"times": [0, float("nan")]}, "finite"),
+            ({"times": [0, "1"]}, "value 1 is '1', which is no number"),
+            ({"times": [0, sp.Symbol("a")]}, "value 1 is a, which is no number"),
             ({"times": [-1, 1]}, "initial time"),
         ],
     )
     def test_refused(self, options: dict[str, Any], words: str) -> None:
         with pytest.raises(da.ModelError, match=words):
             pendulum().simulate(**options)
+
+    def test_numbers_that_are_no_floats(self) -> None:
+        """Fractions, decimals, numbers of SymPy."""
+        for half in (Fraction(1, 2), Decimal("0.5"), sp.Rational(1, 2)):
+            assert pendulum().simulate(times=[half, 1]).t.tolist() == [0.0, 0.5, 1.0]
+            assert pendulum().simulate(half, samples=sp.Integer(2), rtol=half / 10**6).t.tolist() == [0.0, 0.5]
 
     def test_all_faults_at_once(self) -> None:
         with pytest.raises(da.ModelError) as caught:

@@ -26,7 +26,7 @@ class Pulses:
         self.turn = 0
 
     @cached_property
-    def _arguments(self) -> list[Callable[[float], tuple[float, float]]]:
+    def _arguments(self) -> list[Callable[[np.float64], tuple[float, float]]]:
         """Of such functions that depend on time alone: the argument, and how fast it changes."""
         found = dict.fromkeys(u for e in self.expressions if t in contents(e).symbols for u in _exponents(e))
         known = [u.xreplace(self.values) for u in found]
@@ -41,13 +41,13 @@ class Pulses:
         """A time at which one of those that cannot be seen then can be: each time the next one. Newton's method on its
         argument, which leads to its zero or, slower, to where it is least.
         """
-        hidden = [u for u in self._arguments if not abs(u(time)[0]) <= FAR]
-        if not hidden:
-            return time
-        u = hidden[self.turn % len(hidden)]
-        self.turn += 1
-        there = time
         with np.errstate(all="ignore"):
+            there = np.float64(time)  # whose powers and quotients may overflow
+            hidden = [u for u in self._arguments if not abs(u(there)[0]) <= FAR]
+            if not hidden:
+                return time
+            u = hidden[self.turn % len(hidden)]
+            self.turn += 1
             for _ in range(STEPS):
                 value, slope = u(there)
                 if abs(value) <= NEAR:

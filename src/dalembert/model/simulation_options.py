@@ -57,6 +57,8 @@ def times_faults(times: Any, t0: float) -> list[str]:
     values, before = row.tolist(), -math.inf
     for k, given in enumerate(values):
         what = f"times: value {k} is {given!r:.80}" if len(values) > 1 else f"times is {given!r:.80}"
+        if not is_number(given):
+            return [f"{what}, which is no number"]
         if not math.isfinite(value := number_of(given)):
             return [f"{what}; finite numbers are wanted"]
         if value < t0:
@@ -68,7 +70,16 @@ def times_faults(times: Any, t0: float) -> list[str]:
 
 
 def is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, np.number)) and not isinstance(value, (bool, np.complexfloating))
+    """Also fractions, decimals and numbers of SymPy; text and truth values are none."""
+    if isinstance(value, (bool, np.bool_, complex, np.complexfloating, np.ndarray)) or not hasattr(value, "__float__"):
+        return False
+    try:
+        float(value)
+    except OverflowError:  # beyond the doubles
+        return True
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def number_of(value: Any) -> float:
@@ -77,5 +88,5 @@ def number_of(value: Any) -> float:
         return math.nan
     try:
         return float(value)
-    except OverflowError:  # a whole number beyond the doubles
+    except OverflowError:
         return math.inf if value > 0 else -math.inf

@@ -21,8 +21,9 @@ from dalembert.model.documents.write_files import UNFINISHED, write_atomically
 
 ABOUT = "sweep.json"
 REASONS = "__reasons__"
-# What reading a damaged archive ends in: one wrong byte may ask for another version of the format.
-DAMAGE = (OSError, ValueError, KeyError, EOFError, NotImplementedError, zipfile.BadZipFile)
+# What reading a damaged archive ends in: one wrong bit may ask for another version of the format, or for a password
+# (RuntimeError, of which NotImplementedError is one).
+DAMAGE = (OSError, ValueError, KeyError, EOFError, RuntimeError, zipfile.BadZipFile)
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from dalembert.ensemble.members.control import Control
 from dalembert.ensemble.members.parts import Kept, Parts
 from dalembert.ensemble.members.task import Task
 from dalembert.ensemble.place.executors import RESUME
-from dalembert.ensemble.place.local_cluster import Patience, local_cluster
+from dalembert.ensemble.place.local_cluster import EMPTY_S, Patience, local_cluster
 from dalembert.ensemble.place.threads import cores
 from dalembert.ensemble.place.worker import Done, hand_over, own_build, run_ranges
 from dalembert.errors import ClusterError, DalembertError, ModelError
@@ -40,8 +40,6 @@ FIRST, LOOK_S = 3, 10.0
 WAIT_S = 0.25
 # Attempts at a task after one that failed by no fault of the sweep (a disk or a network that was away).
 RETRIES = 2
-# How long a cluster that is there may be without workers, in seconds, before that is told: they may be queued.
-EMPTY_S = 60.0
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,8 @@ from typing import Any
 from dalembert.ensemble.place.executors import RESUME
 from dalembert.errors import ClusterError
 
-# How long it may be without any worker, in seconds.
+# How long a cluster may be without any worker, in seconds, before that is told. One of this machine is then given up;
+# at others they may be queued.
 EMPTY_S = 60.0
 
 

@@ -41,7 +41,8 @@ class WideSums:
         chosen = [part for part in parts if own[part] and belongs(part)]
         if len(set().union(*(own[part] for part in chosen))) <= WIDEST:
             return sp.Add(*parts)
-        rest = [part for part in parts if part not in set(chosen)]
+        known = set(chosen)
+        rest = [part for part in parts if part not in known]
         # In the order of what they hold: neighbours in a chain stay neighbours.
         return sp.Add(self._chain(sorted(chosen, key=lambda part: sorted(own[part], reverse=True))), *rest)
 

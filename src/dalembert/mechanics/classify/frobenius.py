@@ -57,7 +57,7 @@ def integrable_part(problem: Problem, points: Sequence[Mapping[sp.Symbol, float]
     parts = apart(problem)
     if len(parts) < 2:
         return _connected(problem, points)
-    members, asked = [False] * len(problem.forms), [False] * len(problem.asked)
+    members, asked = [True] * len(problem.forms), [True] * len(problem.asked)  # those in no part are zero
     conditions = independent = integrable = 0
     for part, forms, rows in parts:
         found = _connected(part, points)

@@ -26,8 +26,8 @@ class Problem:
 
 
 def apart(problem: Problem) -> list[tuple[Problem, list[int], list[int]]]:
-    """Problems that share no variables, each with the places of its forms and rows. Contact forms, which say what all
-    others mean and share the time, leave one.
+    """Problems that share no variables, each with the places of its forms and rows; rows of zeros, which lie in
+    everything, are in none. Contact forms, which say what all others mean and share the time, leave one.
     """
     if problem.contact:
         return [(problem, [], [])]
@@ -36,6 +36,8 @@ def apart(problem: Problem) -> list[tuple[Problem, list[int], list[int]]]:
     lists = (in_conditions, _held(problem, problem.forms), _held(problem, problem.asked))
     for kind, held in enumerate(lists):
         for place, symbols in enumerate(held):
+            if kind and not symbols:
+                continue
             places: list[list[int]] = [[], [], []]
             places[kind] = [place]
             for group in [group for group in groups if not group[0].isdisjoint(symbols)]:

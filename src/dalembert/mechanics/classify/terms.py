@@ -60,7 +60,7 @@ class RateTerms:
             terms = [*given(state), *explicit(state), *(motion.nonideal * state.v)]
             along, size = motion.A @ state.v, np.abs(motion.A) @ np.abs(state.v)
             if np.any(np.abs(along) > ZERO * size):
-                terms += list(motion.ideal * state.v)
+                terms += list(_known(motion) * state.v)
             found.append((np.sum(terms), np.sum(np.abs(terms))))
         return _columns(found)
 
@@ -99,9 +99,8 @@ class RateTerms:
         for state, motion in self.states:
             rate, size = slopes(state)
             force, of_force = applied(state)
-            ideal = np.where(np.abs(motion.ideal) > _rounding(motion), motion.ideal, 0.0)
             of_constraints = np.abs(motion.A).T @ np.abs(motion.multipliers) + np.abs(motion.nonideal)
-            found.append((rate + force + ideal + motion.nonideal, size + of_force + of_constraints))
+            found.append((rate + force + _known(motion) + motion.nonideal, size + of_force + of_constraints))
         return _columns(found)
 
     def acting(self) -> tuple[Array, Array]:
@@ -131,7 +130,7 @@ class RateTerms:
         for state, motion in self.states:
             terms = [*acting(state), *(weights * motion.nonideal)]
             if np.any(np.abs(motion.A @ weights) > ZERO * (np.abs(motion.A) @ np.abs(weights))):
-                terms += list(weights * motion.ideal)
+                terms += list(weights * _known(motion))
             found.append((np.sum(terms), np.sum(np.abs(terms))))
         return _columns(found)
 
@@ -176,16 +175,18 @@ def _terms_of(total: sp.Expr) -> tuple[sp.Expr, ...]:
     return sp.Add.make_args(total if is_long(total, LARGEST) else sp.expand(total, power_exp=False))
 
 
-def _rounding(motion: Fundamental) -> Array:
-    """What rounding leaves of constraint forces that are zero, at each coordinate: a multiplier makes up for what
-    accelerations miss along its own row, and is not known better than the terms of that sum, however small it is.
+def _known(motion: Fundamental) -> Array:
+    """Constraint forces, zero where they are but what rounding leaves of zero, at each coordinate: a multiplier makes
+    up for what accelerations miss along its own row, and is not known better than the terms of that sum, however small
+    it is.
     """
     if np.any(np.isnan(motion.unconstrained)):
-        return np.zeros(len(motion.Q))
+        return motion.ideal
     rows = np.abs(motion.A)
     terms = rows @ np.abs(motion.unconstrained) + np.abs(motion.b)
     response = rows**2 @ (1 / np.diag(motion.M))
-    return NOISE * rows.T @ (terms / np.where(response > 0, response, np.inf))
+    rounding = NOISE * rows.T @ (terms / np.where(response > 0, response, np.inf))
+    return np.where(np.abs(motion.ideal) > rounding, motion.ideal, 0.0)
 
 
 def _columns(found: Sequence[tuple[object, object]]) -> tuple[Array, Array]:

@@ -155,8 +155,8 @@ def _instants(motion: Motion) -> Iterator[tuple[float, Array, Array, Array, tupl
         yield t, y[: y.size // 2], arriving.get(t, after), after, tuple(events[t])
 
 
-def passes_kink(motion: Motion, pieces: Pieces, which: Sequence[int]) -> NDArray[np.bool_]:
-    """Whether a kink of the model is passed inside some of the pieces, looked at on the cubics through both ends. One
+def pieces_with_kinks(motion: Motion, pieces: Pieces, which: Sequence[int]) -> NDArray[np.bool_]:
+    """Which of some pieces pass a kink of the model inside, looked at on the cubics through both ends. One
     may lie at the ends: a change of contacts there may be what it does.
     """
     if kink_graph(motion.system) is None:

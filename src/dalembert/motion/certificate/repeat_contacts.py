@@ -19,7 +19,7 @@ from dalembert.kernel.ready.contact_states import contact_states
 from dalembert.mechanics.solve.mass_scale import mass_scale
 from dalembert.motion.certificate.again_in_modes import again_in_modes
 from dalembert.motion.certificate.consistency import stretches_between
-from dalembert.motion.certificate.pieces import Pieces, passes_kink, pieces_beside_changes
+from dalembert.motion.certificate.pieces import Pieces, pieces_beside_changes, pieces_with_kinks
 from dalembert.motion.certificate.stretches import states_inside
 from dalembert.motion.certificate.told_modes import told_at_outputs, told_modes
 from dalembert.motion.contacts.modes.contacts import Contacts
@@ -121,7 +121,7 @@ def _beside_changes(motion: Motion, contacts: Contacts, pieces: Pieces, root: Ar
     t, length, start, end = (x[chosen] for x in (pieces.t, pieces.length, pieces.start, pieces.end))
     beside = BESIDE * length
     modes = told_modes(motion, contacts, told, t + beside, start, t + length - beside, end)
-    kinked = passes_kink(motion, pieces, chosen).tolist()
+    kinked = pieces_with_kinks(motion, pieces, chosen).tolist()
     clear = [None if kink else mode for mode, kink in zip(modes, kinked, strict=True)]
     planar = {contacts.contacts[k].name for k in contacts.on_surfaces}
     begins = np.array([not planar.isdisjoint(names) for names in pieces.departing(chosen)])

@@ -251,16 +251,10 @@ class _Run:
             message = solver.step()
             t = float(solver.t)
             self.steps += 1
-            longest = max(longest, float(solver.step_size or 0.0))
-            if self.steps % window == 0:
-                if is_stalled(t - mark, longest, end - t0, window):
-                    return self._failure(t, STALLED)
-                mark = t
             if solver.status == "failed":
                 if self.last_turn is not None and t - self.last_turn.t < KINK_ZENO * 10 * float(np.spacing(t)):
                     return self._failure(t, self._chatters(self.last_turn))
                 return self._failure(t, TOO_SHORT if message and "step size" in message else str(message))
-            self.stiffness.look(solver, self.steps)
             dense = solver.dense_output() if self.watch is not None or self._due(pending, t) else None
             if dense is not None and METHODS[method_of(self.settings)].stiff:
                 dense = InsideStiff(dense, rates, 2 * self.n)
@@ -269,6 +263,12 @@ class _Run:
                 self.steps -= 1
                 solver = self._solver(float(solver.t_old), y, end, shorter)
                 continue
+            self.stiffness.look(solver, self.steps)
+            longest = max(longest, float(solver.step_size or 0.0))
+            if self.steps % window == 0:
+                if is_stalled(t - mark, longest, end - t0, window):
+                    return self._failure(t, STALLED)
+                mark = t
             try:
                 try:
                     before, y = y, self._return(t, solver.y)

@@ -159,7 +159,7 @@ DA_PIECE double da_judge_inside(da_inside *s, const double *kept, double rtol, c
         sum += e * e;
     }
     const double error = sqrt(sum / DA_NE) / DA_INSIDE_TOLERANCES;
-    return error <= 1.0 ? 1.0 : da_max(0.2, 0.9 * pow(error, -1.0 / DA_FALLS));
+    return error <= 1.0 ? 1.0 : da_max(0.9 * pow(error, -1.0 / DA_FALLS), 0.2); /* 0.2 where it has no value */
 }
 
 /* What lies inside an accepted step to (tn, qn, vn); kept: its end before the return to the constraints. Where an event

@@ -180,7 +180,7 @@ typedef struct {
     double *room;                 /* count (parameters + 6 n + 3) numbers */
 } da_halved;
 
-/* In 1, 2, 4, … steps until two results agree: `_by_halving` of motion/certificate/repeat_contacts.py, where the
+/* In 1, 2, 4, … steps until two results agree: `by_halving` of motion/certificate/again_in_modes.py, where the
  * reasons stand. */
 DA_READY long da_halve_stretches(const da_halved *of)
 {

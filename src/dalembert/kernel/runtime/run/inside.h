@@ -20,9 +20,9 @@ DA_FN int da_judge_inside(da_run *r)
     }
     const double error = da_max(sqrt(sum / DA_NE), worst / DA_WORST) / DA_INSIDE_TOLERANCES;
     const double share = failed ? 0.2 : da_min(10.0, da_max(0.2, 0.9 * pow(error, -1.0 / da_order_of(r))));
-    if (failed || error > 1.0) {
+    if (failed || !(error <= 1.0)) {
         r->shortened++;
-        r->bound = share * r->step;
+        r->bound = da_max(share, 0.2) * r->step; /* 0.2 where the error has no value */
         da_return_to(&r->before, &r->ctx);
         return da_again(r, r->bound);
     }

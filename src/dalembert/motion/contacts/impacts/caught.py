@@ -88,11 +88,12 @@ def over_a_moment(
         return Moment(pushes, tuple(ways), None)
     # In proportion to the moment but for what is of a blow.
     p = (short - SHORTER * long) / (1.0 - SHORTER)
+    for at in places:  # what is left of a contact that only pushes over the moment may have the other sign
+        p[at] = p[at] if p[at.start] > 0.0 else 0.0
     total = [own @ p[at] for own, at in zip(pushed, places, strict=True)]
     change = sum((give @ x for give, x in zip(struck.gives, total, strict=True)), np.zeros(v.size))
     shares = []
     for k, (meeting, x) in enumerate(zip(meetings, total, strict=True)):
-        x[0] = max(float(x[0]), 0.0)
         end = struck.velocity(k, v + change)
         loss = -float(x @ (start[k] + end)) / 2
         shares.append(

@@ -83,7 +83,9 @@ def passes_kink(contacts: Contacts, q: Array, v: Array, t: float) -> bool:
     graph = kink_graph(contacts.system)
     if graph is None:
         return False
-    evaluate = graph.kept.setdefault("at", Evaluator(graph.functions))
+    evaluate = graph.kept.get("at")
+    if evaluate is None:
+        evaluate = graph.kept["at"] = Evaluator(graph.functions)
     moment, p = END_NOISE * max(abs(t), 1e-300), contacts.system.parameter_values()
     before, after = (np.sign(evaluate(q + way * moment * v, v, t + way * moment, p)[0]) for way in (-1, 1))
     return bool((before != after).any())

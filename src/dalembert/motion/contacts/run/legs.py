@@ -260,7 +260,7 @@ class _Run:
         if contacts.system.may_have_kinks and passes_kink(contacts, q, v, t):
             t += JUST_AFTER * (float(times[-1]) - float(times[0]))  # a surface may set off just at the start
         q, v, mode, _ = self._enter(t, q, v, between.contacts_at_rest(q, v, t), touching, None)
-        between.caught = None  # the ledger begins after it
+        between.caught = []  # the ledger begins after it
         return _Opening(between, self._begins(mode, t, q, v), masses, least, {})
 
     def _begins(self, mode: Mode, t: float, q: Array, v: Array) -> _Beginning:

@@ -61,7 +61,7 @@ class Transitions:
         self.halted: set[int] = set()
         self.impacts: list[Impact] = []
         self.undetermined = False
-        self.caught: Impact | None = None  # the blow without a collision of this instant, whose work is to be counted
+        self.caught: list[int] = []  # which are blows without a collision of this instant, whose work is to be counted
         self._rest = Rest()
         self._farthest = 0.0  # the largest coordinate at the impacts so far
         self._approach = 0.0  # the fastest at which a one-sided constraint closed
@@ -71,6 +71,7 @@ class Transitions:
         """The same, to go on with by itself."""
         other = copy(self)
         other.met, other.halted, other.impacts = set(self.met), set(self.halted), [*self.impacts]
+        other.caught = [*self.caught]
         other._rest = replace(self._rest)
         return other
 
@@ -289,17 +290,21 @@ class Transitions:
 
     def take_catch(self, impact: Impact) -> None:
         """A blow without a collision, by which bodies are caught where the next mode begins."""
+        self.caught.append(len(self.impacts))
         self.impacts.append(impact)
-        self.caught = impact
 
     def work_after_settling(self, t: float, q: Array, before: Array, after: Array, work: Array) -> Array:
-        """The work after a catch, and after an impact with bounces that are left out."""
-        if self.caught is not None:
-            caught, self.caught = self.caught, None
-            work, left = self.ledger.after_settling(self.contacts, work, t, q, before, caught.before)
-            work = self.ledger.after_impact(self.contacts, work, t, q, caught.before, caught.after, caught.loss)
-            work, more = self.ledger.after_settling(self.contacts, work, t, q, caught.after, after)
-            self.impacts[-1] = replace(self.impacts[-1], left_out=left + more)
+        """The work after catches, and after an impact with bounces that are left out."""
+        if self.caught:
+            left = 0.0
+            for which in self.caught:
+                caught = self.impacts[which]
+                work, left = self.ledger.after_settling(self.contacts, work, t, q, before, caught.before)
+                work = self.ledger.after_impact(self.contacts, work, t, q, caught.before, caught.after, caught.loss)
+                self.impacts[which], before = replace(caught, left_out=left), caught.after
+            work, more = self.ledger.after_settling(self.contacts, work, t, q, before, after)
+            self.impacts[self.caught[-1]] = replace(self.impacts[self.caught[-1]], left_out=left + more)
+            self.caught = []
             return work
         if after is before or not self.impacts or self.impacts[-1].t != t:
             return work
