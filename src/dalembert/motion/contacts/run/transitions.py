@@ -43,6 +43,8 @@ GAP = 1e-9
 BEYOND = 1e-6
 # A mass below this share of the others is none.
 MASSLESS = 1e-9
+# What velocities of a body that is held may be by rounding, as a share of the speed that forces would give it.
+ROUNDING = 1e-15
 # One that is open, and further below zero than rounding of its terms, is brought back there.
 OVERLAP = 1e-14
 
@@ -204,7 +206,7 @@ class Transitions:
             stuck &= self.contacts_at_rest(q, v, t, ALMOST)
         stopped = self.contacts_at_rest(q, v, t) | (stuck if ending.kind != "jump" else set())
         if ending.kind == "stop":
-            if not self._is_passed(k, q, v, t):
+            if not self.is_passed(k, q, v, t):
                 stopped |= {k}
                 self.halted = stopped
         elif ending.kind == "break":
@@ -324,7 +326,8 @@ class Transitions:
         self._rest.speed = max(self._rest.speed, largest(slide))
         # A body that never slides and comes to rest has velocities of rounding: those of before say what is slow.
         self._fastest = max(self._fastest, largest(v))
-        limit = REST * max(self._rest.speed, 1e-3 * self._fastest)
+        # Of one that never moved before it is pushed off, all of these are rounding, beside what forces would give it.
+        limit = max(REST * max(self._rest.speed, 1e-3 * self._fastest), ROUNDING * self.scale.speed)
         # On a surface, a leg has ended at `slow`; others beside it are as slow but for rounding.
         on_surface = max(limit, 2 * self.scale.slow)
         return {
@@ -338,7 +341,7 @@ class Transitions:
         slipping = mode.slipping - stopped
         return slipping & self.contacts_at_rest(q, v, t) if slipping else slipping
 
-    def _is_passed(self, k: int, q: Array, v: Array, t: float) -> bool:
+    def is_passed(self, k: int, q: Array, v: Array, t: float) -> bool:
         """Whether a contact whose sliding velocity has changed its sign never was at rest: the speed of its surface
         jumps here, and it slips on the other way.
         """
