@@ -65,7 +65,7 @@ class Transitions:
         self.undetermined = False
         self.caught: Impact | None = None  # the blow without a collision of this instant, whose work is to be counted
         self._rest = Rest()
-        self._farthest = 0.0  # the largest coordinate at the impacts so far
+        self._farthest = 0.0  # the largest terms of gaps at the impacts so far
         self._approach = 0.0  # the fastest at which a one-sided constraint closed
         self._fastest = 0.0  # the largest velocity at the instants between legs so far
 
@@ -286,7 +286,8 @@ class Transitions:
     def take_bounces(self, found: Bounced) -> None:
         """Bounces that a kernel has gone through by itself."""
         self.impacts += found.impacts
-        self._farthest = max(self._farthest, float(np.abs(found.q).max()))
+        far = found.impacts[int(np.abs(found.q).max(axis=1).argmax())]
+        self._farthest = max(self._farthest, self._terms_of_gaps(far.t, far.q, far.after))
         self._approach = max(self._approach, found.approach)
 
     def take_catch(self, impact: Impact) -> None:
@@ -364,5 +365,13 @@ class Transitions:
     def slowest_bounce(self, t: float, q: Array, v: Array) -> float:
         """The speed of the slowest bounce: a share of the fastest impact, and so fast that it rises visibly."""
         rate = largest(self.contacts.free(q, v, t))
-        self._farthest = max(self._farthest, largest(q))
+        self._farthest = max(self._farthest, self._terms_of_gaps(t, q, v))
         return max(BOUNCES * self._approach, float(np.sqrt(2 * RISE * self._farthest * rate)))
+
+    def _terms_of_gaps(self, t: float, q: Array, v: Array) -> float:
+        """The largest sum of terms of a gap, as a length, which its rounding is a share of. Coordinates that no gap
+        depends on say nothing of it: an angle, in small units a large number, or a place along the floor.
+        """
+        normal = self.contacts.unconstrained(q, v, t)[2][list(self.contacts.one_sided)]
+        terms = np.abs(normal) @ np.abs(q) / self.contacts.steepness(q, v, t)
+        return float(terms.max(initial=0.0))
